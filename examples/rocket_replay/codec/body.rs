@@ -1,0 +1,188 @@
+//! The state of a car as a rigid body, written in its own frame.
+//!
+//! Nearly every update changes all of it, so it travels as a unit: then one part can tell about another. A car on its wheels is level, drives
+//! where it heads and hardly slips, so roll, pitch, height and the sideways parts take a few bits each.
+//!
+//! *Invariant:* what the short form cannot hold bit for bit, within the widths of its tables, goes raw.
+
+use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+
+use super::grid::{self, Rotation};
+use super::heading::Heading;
+use super::tables::{self, Motion};
+use super::vector::{read_raw, write_raw};
+use super::width::Widths;
+
+/// The height of a car at rest, in hundredths.
+const REST_HEIGHT: i64 = 1_701;
+/// The pitch of a car at rest, in steps: its nose is half a degree down.
+const REST_PITCH: i64 = 883;
+/// The upward velocity that the game's solver leaves to most cars at rest, in hundredths.
+const REST_RISE: i64 = 21;
+/// A roll and a pitch below this, in steps, are those of a car on its wheels.
+const LEVEL: i64 = 256;
+
+/// Where a car is and how it moves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Body {
+    /// The centre, in units of the game (1 cm).
+    pub(crate) location: [f32; 3],
+    /// A unit quaternion: x, y, z, w.
+    pub(crate) rotation: [f32; 4],
+    /// None while the body sleeps.
+    pub(crate) motion: Option<Moving>,
+}
+
+/// How a body moves that is awake.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Moving {
+    /// In units a second.
+    pub(crate) velocity: [f32; 3],
+    /// In hundredths of a radian a second.
+    pub(crate) spin: [f32; 3],
+}
+
+/// The body in whole numbers of its grids.
+struct Numbers {
+    rotation: Rotation,
+    location: [i64; 3],
+    motion: Option<[[i64; 3]; 2]>,
+}
+
+/// Writes a body: 180 bits on average where a quarter of a kilobit would hold it raw.
+pub(crate) fn write(body: &Body, writer: &mut BitWriter) -> Result<(), WriteError> {
+    let start = writer.bit_len();
+    writer.write_flag(true);
+    let short = Numbers::of(body).and_then(|numbers| numbers.write(writer));
+    if short.is_none() {
+        writer.truncate(start);
+        writer.write_flag(false);
+        write_raw(body.location, writer);
+        write_raw(body.rotation, writer);
+        writer.write_flag(body.motion.is_some());
+        if let Some(motion) = body.motion {
+            write_raw(motion.velocity, writer);
+            write_raw(motion.spin, writer);
+        }
+    }
+    Ok(())
+}
+
+/// Reads a body.
+pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Body, ReadError> {
+    if reader.read_flag()? {
+        return Numbers::read(reader).map(|numbers| numbers.body());
+    }
+    let (location, rotation) = (read_raw(reader)?, read_raw(reader)?);
+    let motion = if reader.read_flag()? {
+        Some(Moving { velocity: read_raw(reader)?, spin: read_raw(reader)? })
+    } else {
+        None
+    };
+    Ok(Body { location, rotation, motion })
+}
+
+impl Numbers {
+    fn of(body: &Body) -> Option<Self> {
+        let motion = match body.motion {
+            None => None,
+            Some(Moving { velocity, spin }) => {
+                Some([grid::vector_hundredths(velocity)?, grid::vector_hundredths(spin)?])
+            }
+        };
+        let location = grid::vector_hundredths(body.location)?;
+        Some(Self { rotation: Rotation::on_grid(body.rotation)?, location, motion })
+    }
+
+    fn body(&self) -> Body {
+        let floats = |numbers: [i64; 3]| numbers.map(grid::from_hundredths);
+        let motion =
+            self.motion.map(|[velocity, spin]| Moving { velocity: floats(velocity), spin: floats(spin) });
+        Body { location: floats(self.location), rotation: self.rotation.quaternion(), motion }
+    }
+
+    /// `None` if a number is too wide for its table; what was written until then is of no use.
+    fn write(&self, writer: &mut BitWriter) -> Option<()> {
+        let heading = Heading::of(self.rotation);
+        let tables = write_rotation(self.rotation, heading, writer)?;
+        let [x, y, z] = self.location;
+        put(&tables::CAR_X, x, writer)?;
+        put(&tables::CAR_Y, y, writer)?;
+        put(&tables.height, z - REST_HEIGHT, writer)?;
+        writer.write_flag(self.motion.is_some());
+        if let Some([[vx, vy, vz], [wx, wy, wz]]) = self.motion {
+            let [forward, side] = heading.to_car([vx, vy]);
+            put(&tables.forward, forward, writer)?;
+            put(&tables.side, side, writer)?;
+            put(&tables.up, vz - REST_RISE, writer)?;
+            let [forward, side] = heading.to_car([wx, wy]);
+            put(&tables.spin_forward, forward, writer)?;
+            put(&tables.spin_side, side, writer)?;
+            put(&tables.spin_up, wz, writer)?;
+        }
+        Some(())
+    }
+
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let (rotation, heading, tables) = read_rotation(reader)?;
+        let (x, y) = (tables::CAR_X.read(reader)?, tables::CAR_Y.read(reader)?);
+        let location = [x, y, tables.height.read(reader)? + REST_HEIGHT];
+        let motion = if reader.read_flag()? {
+            let [vx, vy] = heading.to_world([tables.forward.read(reader)?, tables.side.read(reader)?]);
+            let vz = tables.up.read(reader)? + REST_RISE;
+            let [wx, wy] = heading.to_world([tables.spin_forward.read(reader)?, tables.spin_side.read(reader)?]);
+            Some([[vx, vy, vz], [wx, wy, tables.spin_up.read(reader)?]])
+        } else {
+            None
+        };
+        Ok(Self { rotation, location, motion })
+    }
+}
+
+/// Writes a rotation, and says by which tables the rest goes.
+fn write_rotation(rotation: Rotation, heading: Heading, writer: &mut BitWriter) -> Option<&'static Motion> {
+    writer.write_bits(u64::from(rotation.largest), 2);
+    let [a, b, c] = rotation.others;
+    if rotation.largest < 2 {
+        for other in [a, b, c] {
+            put(&tables::CAR_TUMBLING, other, writer)?;
+        }
+        return Some(&tables::LOOSE);
+    }
+    put(&tables::CAR_YAW, c, writer)?;
+    let [roll, pitch] = heading.tilt_to_car([a, b]);
+    put(&tables::CAR_ROLL, roll, writer)?;
+    put(&tables::CAR_PITCH, pitch - REST_PITCH, writer)?;
+    Some(motion_tables(roll, pitch - REST_PITCH))
+}
+
+fn read_rotation(reader: &mut BitReader<'_>) -> Result<(Rotation, Heading, &'static Motion), ReadError> {
+    let mut rotation = Rotation { largest: reader.read_bits(2)? as u8, others: [0; 3] };
+    let tables = if rotation.largest < 2 {
+        for other in &mut rotation.others {
+            *other = tables::CAR_TUMBLING.read(reader)?;
+        }
+        &tables::LOOSE
+    } else {
+        let yaw = tables::CAR_YAW.read(reader)?;
+        let (roll, pitch) = (tables::CAR_ROLL.read(reader)?, tables::CAR_PITCH.read(reader)?);
+        rotation.others = [0, 0, yaw];
+        if !rotation.is_valid() {
+            return Err(ReadError::OutOfRange);
+        }
+        let [a, b] = Heading::of(rotation).tilt_to_world([roll, pitch + REST_PITCH]);
+        rotation.others = [a, b, yaw];
+        motion_tables(roll, pitch)
+    };
+    if rotation.is_valid() { Ok((rotation, Heading::of(rotation), tables)) } else { Err(ReadError::OutOfRange) }
+}
+
+/// The tables for a car whose tilt differs so from that at rest.
+fn motion_tables(roll: i64, pitch: i64) -> &'static Motion {
+    if roll.abs().max(pitch.abs()) < LEVEL { &tables::SETTLED } else { &tables::LOOSE }
+}
+
+/// Writes a number if the table holds it.
+fn put(table: &Widths, number: i64, writer: &mut BitWriter) -> Option<()> {
+    Widths::holds(number).then(|| table.write(number, writer))
+}

@@ -1,0 +1,94 @@
+//! Turning whole numbers into a car's own frame and back without losing one.
+//!
+//! A rotation of the plane is three shears, and a shear by a rounded amount has an exact inverse: take away what was added. So a velocity
+//! becomes (forward, sideways), which is narrower than (x, y), and comes back bit for bit.
+//!
+//! *Invariant:* `to_world` undoes `to_car` for every pair of numbers, whatever the heading: both shear by the same rounded amounts. Only
+//! IEEE additions, multiplications, divisions and roots are used, which give the same bits everywhere.
+
+use super::grid::{Rotation, STEPS};
+
+/// Where a car heads, as half the angle about the vertical axis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heading {
+    cos: f64,
+    sin: f64,
+}
+
+/// A rotation of the plane as shears.
+#[derive(Clone, Copy)]
+struct Shears {
+    /// The tangent of half the angle, between −1 and 1.
+    tangent: f64,
+    sine: f64,
+    /// The vector is first turned about: half a turn more.
+    reversed: bool,
+}
+
+impl Heading {
+    /// The heading of a rotation. Of an upright one only the third component is asked, which is known before the others.
+    pub(super) fn of(rotation: Rotation) -> Self {
+        let [_, b, c] = rotation.others.map(|step| step as f64 / f64::from(STEPS / 2) * std::f64::consts::FRAC_1_SQRT_2);
+        let (z, w) = match rotation.largest {
+            0 | 1 => (b, c),
+            2 => ((1.0 - c * c).sqrt(), c),
+            _ => (c, (1.0 - c * c).sqrt()),
+        };
+        let length = (z * z + w * w).sqrt();
+        if length > 0.0 { Self { cos: w / length, sin: z / length } } else { Self { cos: 1.0, sin: 0.0 } }
+    }
+
+    /// A horizontal vector of the world as (forward, sideways).
+    pub(super) fn to_car(self, vector: [i64; 2]) -> [i64; 2] {
+        self.full_turn().there(vector)
+    }
+
+    /// The inverse of [`to_car`](Self::to_car).
+    pub(super) fn to_world(self, vector: [i64; 2]) -> [i64; 2] {
+        self.full_turn().back(vector)
+    }
+
+    /// The first two components of an upright rotation as (roll, pitch): they turn with half the angle.
+    pub(super) fn tilt_to_car(self, tilt: [i64; 2]) -> [i64; 2] {
+        self.half_turn().there(tilt)
+    }
+
+    /// The inverse of [`tilt_to_car`](Self::tilt_to_car).
+    pub(super) fn tilt_to_world(self, tilt: [i64; 2]) -> [i64; 2] {
+        self.half_turn().back(tilt)
+    }
+
+    fn half_turn(self) -> Shears {
+        let reversed = self.cos < 0.0;
+        let (cos, sin) = if reversed { (-self.cos, -self.sin) } else { (self.cos, self.sin) };
+        Shears { tangent: sin / (1.0 + cos), sine: sin, reversed }
+    }
+
+    fn full_turn(self) -> Shears {
+        // A quarter more of half the angle is half a turn more of the whole one.
+        let reversed = self.sin.abs() > self.cos.abs();
+        let (cos, sin) = if reversed { (self.sin, -self.cos) } else { (self.cos, self.sin) };
+        Shears { tangent: sin / cos, sine: 2.0 * sin * cos, reversed }
+    }
+}
+
+impl Shears {
+    fn there(self, [x, y]: [i64; 2]) -> [i64; 2] {
+        let [x, y] = if self.reversed { [-x, -y] } else { [x, y] };
+        let x = x + shear(self.tangent, y);
+        let y = y - shear(self.sine, x);
+        [x + shear(self.tangent, y), y]
+    }
+
+    fn back(self, [x, y]: [i64; 2]) -> [i64; 2] {
+        let x = x - shear(self.tangent, y);
+        let y = y + shear(self.sine, x);
+        let x = x - shear(self.tangent, y);
+        if self.reversed { [-x, -y] } else { [x, y] }
+    }
+}
+
+/// What a shear adds. The numbers come from at most 25 bits, so nothing overflows.
+fn shear(slope: f64, number: i64) -> i64 {
+    (slope * number as f64).round() as i64
+}

@@ -1,0 +1,344 @@
+//! One leaf in memory: comparing, copying, writing and reading it by its codec.
+//!
+//! Invariant: every function reads and writes exactly the value its codec was made for; the callers vouch for the pointer.
+
+use crate::bits::{BitReader, BitSlice, BitWriter};
+use crate::codec::{Codec, IntCodec, Repr};
+use crate::program::LeafCommand;
+use crate::quantize;
+use crate::reference::{Guid, ReferenceMap};
+use crate::value::{ReadError, WriteError};
+
+use super::opaque::opaque_copy;
+
+/// # Safety
+/// Both pointers hold an aligned value of the type that `leaf` is for.
+#[inline]
+pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -> bool {
+    match leaf.bytes {
+        // SAFETY (here and below): the type has this size and no padding, by the caller.
+        1 => unsafe { same::<[u8; 1]>(a, b) },
+        // SAFETY: as above.
+        2 => unsafe { same::<[u8; 2]>(a, b) },
+        // SAFETY: as above.
+        4 => unsafe { same::<[u8; 4]>(a, b) },
+        // SAFETY: as above.
+        8 => unsafe { same::<[u8; 8]>(a, b) },
+        // SAFETY: as above; of leaves that are bitwise only quaternions, vectors and 128-bit integers are wider.
+        12 => unsafe { same::<[u8; 12]>(a, b) },
+        // SAFETY: as above.
+        16 => unsafe { same::<[u8; 16]>(a, b) },
+        _ => match &leaf.codec {
+            Codec::String { .. } => {
+                // SAFETY: the codec says that both are strings.
+                let (a, b) = unsafe { (a.cast::<String>().as_ref(), b.cast::<String>().as_ref()) };
+                let (Some(a), Some(b)) = (a, b) else { return false };
+                a.len() == b.len() && (a.is_empty() || a == b)
+            }
+            // SAFETY: the functions were made for the type.
+            Codec::Opaque(opaque) => unsafe { (opaque.identical)(a, b) },
+            _ => false,
+        },
+    }
+}
+
+/// # Safety
+/// Both pointers hold `size_of::<B>()` initialised bytes.
+#[inline]
+unsafe fn same<B: Copy + PartialEq>(a: *const u8, b: *const u8) -> bool {
+    // SAFETY: by the caller.
+    let a = unsafe { a.cast::<B>().read_unaligned() };
+    // SAFETY: by the caller.
+    let b = unsafe { b.cast::<B>().read_unaligned() };
+    a == b
+}
+
+/// # Safety
+/// Both pointers hold an aligned value of the type that `leaf` is for, in different objects; `to` may be written.
+pub(super) unsafe fn copy_value(leaf: &LeafCommand, from: *const u8, to: *mut u8) {
+    if leaf.bytes > 0 {
+        // SAFETY: the type is plain bytes of this length, by the caller, and the objects are different.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, leaf.bytes as usize) };
+        return;
+    }
+    match &leaf.codec {
+        // SAFETY: the codec says that both are strings.
+        Codec::String { .. } => unsafe { opaque_copy::<String>(from, to) },
+        // SAFETY: the functions were made for the type.
+        Codec::Opaque(opaque) => unsafe { (opaque.copy)(from, to) },
+        _ => debug_assert!(false, "all other leaves are plain bytes"),
+    }
+}
+
+/// # Safety
+/// `value` holds an aligned value of the type that `codec` is for.
+pub(super) unsafe fn write_value(codec: &Codec, value: *const u8, writer: &mut BitWriter) -> Result<(), WriteError> {
+    match codec {
+        // SAFETY: the codec says what lies at `value`; the same in each arm below.
+        Codec::Bool => writer.write_bits(u64::from(unsafe { value.cast::<bool>().read() }), 1),
+        // SAFETY: as above.
+        Codec::Int(int) => writer.write_bits(encode_int(int, unsafe { load_int(int.repr, value) })?, int.bits.into()),
+        Codec::Wide => {
+            // SAFETY: as above.
+            let wide = unsafe { value.cast::<u128>().read() };
+            writer.write_bits(wide as u64, 64);
+            writer.write_bits((wide >> 64) as u64, 64);
+        }
+        // SAFETY: as above.
+        Codec::F32 => writer.write_bits(unsafe { value.cast::<u32>().read() }.into(), 32),
+        // SAFETY: as above.
+        Codec::F64 => writer.write_bits(unsafe { value.cast::<u64>().read() }, 64),
+        Codec::QuantizedF32(quantizer) => {
+            // SAFETY: as above.
+            let float = unsafe { value.cast::<f32>().read() };
+            writer.write_bits(quantizer.encode(float.into())?, quantizer.bits());
+        }
+        Codec::QuantizedF64(quantizer) => {
+            // SAFETY: as above.
+            let float = unsafe { value.cast::<f64>().read() };
+            writer.write_bits(quantizer.encode(float)?, quantizer.bits());
+        }
+        Codec::SmallestThree { bits } => {
+            // SAFETY: as above.
+            let quaternion = unsafe { value.cast::<[f32; 4]>().read() };
+            let bits = u32::from(*bits);
+            writer.write_bits(quantize::encode_smallest_three(quaternion, bits)?, 2 + 3 * bits);
+        }
+        Codec::UnitVector { bits } => {
+            // SAFETY: as above.
+            let vector = unsafe { value.cast::<[f32; 3]>().read() };
+            let bits = u32::from(*bits);
+            writer.write_bits(quantize::encode_unit_vector(vector, bits)?, 2 * bits);
+        }
+        // SAFETY: as above.
+        Codec::Char => writer.write_bits(unsafe { value.cast::<char>().read() }.into(), 21),
+        // SAFETY: as above.
+        Codec::String { max_bytes } => write_text(unsafe { &*value.cast::<String>() }, *max_bytes, writer)?,
+        // SAFETY: as above; references of all types are alike in memory.
+        Codec::Reference => write_guid(unsafe { value.cast::<crate::ObjectRef<()>>().read() }.guid(), writer),
+        // SAFETY: the function was made for the type.
+        Codec::Opaque(opaque) => unsafe { (opaque.write)(value, writer) }?,
+    }
+    Ok(())
+}
+
+/// Reads a value and stores it.
+///
+/// # Safety
+/// `to` holds an aligned value of the type that `codec` is for, and may be written.
+pub(super) unsafe fn read_value(
+    codec: &Codec,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+    to: *mut u8,
+) -> Result<(), ReadError> {
+    match codec {
+        // SAFETY: the codec says what lies at `to`; the same in each arm below.
+        Codec::Bool => unsafe { to.cast::<bool>().write(reader.read_bits(1)? == 1) },
+        // SAFETY: as above.
+        Codec::Int(int) => unsafe { store_int(int.repr, decode_int(int, reader)?, to)? },
+        // SAFETY: as above.
+        Codec::Wide => unsafe { to.cast::<u128>().write(read_wide(reader)?) },
+        // SAFETY: as above.
+        Codec::F32 => unsafe { to.cast::<u32>().write(reader.read_bits(32)? as u32) },
+        // SAFETY: as above.
+        Codec::F64 => unsafe { to.cast::<u64>().write(reader.read_bits(64)?) },
+        Codec::QuantizedF32(quantizer) => {
+            let float = quantizer.decode(reader.read_bits(quantizer.bits())?)? as f32;
+            // SAFETY: as above.
+            unsafe { to.cast::<f32>().write(float) }
+        }
+        Codec::QuantizedF64(quantizer) => {
+            let float = quantizer.decode(reader.read_bits(quantizer.bits())?)?;
+            // SAFETY: as above.
+            unsafe { to.cast::<f64>().write(float) }
+        }
+        // SAFETY: as above.
+        Codec::SmallestThree { bits } => unsafe { to.cast::<[f32; 4]>().write(read_quaternion(*bits, reader)?) },
+        // SAFETY: as above.
+        Codec::UnitVector { bits } => unsafe { to.cast::<[f32; 3]>().write(read_unit_vector(*bits, reader)?) },
+        // SAFETY: as above.
+        Codec::Char => unsafe { to.cast::<char>().write(read_char(reader)?) },
+        Codec::String { max_bytes } => {
+            let text = read_text(*max_bytes, reader)?;
+            // SAFETY: as above.
+            unsafe { *to.cast::<String>() = text }
+        }
+        Codec::Reference => {
+            let reference = read_guid(reader)?.map_or(crate::ObjectRef::NULL, |guid| references.resolve(guid));
+            // SAFETY: as above; references of all types are alike in memory.
+            unsafe { to.cast::<crate::ObjectRef<()>>().write(reference) }
+        }
+        // SAFETY: the function was made for the type.
+        Codec::Opaque(opaque) => unsafe { (opaque.read)(to, reader, references) }?,
+    }
+    Ok(())
+}
+
+/// Reads a value and drops it: whether the bits are one.
+pub(crate) fn validate_value(
+    codec: &Codec,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+) -> Result<(), ReadError> {
+    match codec {
+        Codec::Bool | Codec::Wide | Codec::F32 | Codec::F64 => reader.skip_bits(codec.width_bits().unwrap_or(0) as usize)?,
+        Codec::Int(int) => {
+            let value = decode_int(int, reader)?;
+            if matches!(int.repr, Repr::Usize if usize::try_from(value).is_err())
+                || matches!(int.repr, Repr::Isize if isize::try_from(value as i64).is_err())
+            {
+                return Err(ReadError::OutOfRange);
+            }
+        }
+        Codec::QuantizedF32(quantizer) | Codec::QuantizedF64(quantizer) => {
+            quantizer.decode(reader.read_bits(quantizer.bits())?)?;
+        }
+        Codec::SmallestThree { bits } => drop(read_quaternion(*bits, reader)?),
+        Codec::UnitVector { bits } => drop(read_unit_vector(*bits, reader)?),
+        Codec::Char => drop(read_char(reader)?),
+        Codec::String { max_bytes } => drop(read_text(*max_bytes, reader)?),
+        Codec::Reference => drop(read_guid(reader)?),
+        Codec::Opaque(opaque) => (opaque.validate)(reader, references)?,
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `value` holds an aligned integer of this type.
+unsafe fn load_int(repr: Repr, value: *const u8) -> u64 {
+    match repr {
+        // SAFETY: by the caller; the same in each arm below. Signed values are extended by their sign.
+        Repr::U8 => unsafe { value.read() }.into(),
+        // SAFETY: as above.
+        Repr::U16 => unsafe { value.cast::<u16>().read() }.into(),
+        // SAFETY: as above.
+        Repr::U32 => unsafe { value.cast::<u32>().read() }.into(),
+        // SAFETY: as above.
+        Repr::U64 | Repr::I64 => unsafe { value.cast::<u64>().read() },
+        // SAFETY: as above.
+        Repr::Usize => unsafe { value.cast::<usize>().read() as u64 },
+        // SAFETY: as above.
+        Repr::I8 => unsafe { value.cast::<i8>().read() as u64 },
+        // SAFETY: as above.
+        Repr::I16 => unsafe { value.cast::<i16>().read() as u64 },
+        // SAFETY: as above.
+        Repr::I32 => unsafe { value.cast::<i32>().read() as u64 },
+        // SAFETY: as above.
+        Repr::Isize => unsafe { value.cast::<isize>().read() as u64 },
+    }
+}
+
+/// # Safety
+/// `to` holds an aligned integer of this type, and may be written.
+unsafe fn store_int(repr: Repr, value: u64, to: *mut u8) -> Result<(), ReadError> {
+    match repr {
+        // SAFETY: by the caller; the same in each arm below. `value` is in the type's range, so nothing is cut off.
+        Repr::U8 | Repr::I8 => unsafe { to.write(value as u8) },
+        // SAFETY: as above.
+        Repr::U16 | Repr::I16 => unsafe { to.cast::<u16>().write(value as u16) },
+        // SAFETY: as above.
+        Repr::U32 | Repr::I32 => unsafe { to.cast::<u32>().write(value as u32) },
+        // SAFETY: as above.
+        Repr::U64 | Repr::I64 => unsafe { to.cast::<u64>().write(value) },
+        Repr::Usize => {
+            let value = usize::try_from(value).map_err(|_| ReadError::OutOfRange)?;
+            // SAFETY: as above.
+            unsafe { to.cast::<usize>().write(value) }
+        }
+        Repr::Isize => {
+            let value = isize::try_from(value as i64).map_err(|_| ReadError::OutOfRange)?;
+            // SAFETY: as above.
+            unsafe { to.cast::<isize>().write(value) }
+        }
+    }
+    Ok(())
+}
+
+fn encode_int(int: &IntCodec, value: u64) -> Result<u64, WriteError> {
+    let distance = value.wrapping_sub(int.min);
+    if distance <= int.span {
+        return Ok(distance);
+    }
+    if !int.saturate {
+        return Err(WriteError::OutOfRange);
+    }
+    let below = match int.repr {
+        Repr::I8 | Repr::I16 | Repr::I32 | Repr::I64 | Repr::Isize => (value as i64) < int.min as i64,
+        Repr::U8 | Repr::U16 | Repr::U32 | Repr::U64 | Repr::Usize => value < int.min,
+    };
+    Ok(if below { 0 } else { int.span })
+}
+
+fn decode_int(int: &IntCodec, reader: &mut BitReader<'_>) -> Result<u64, ReadError> {
+    let distance = reader.read_bits(int.bits.into())?;
+    if distance > int.span { Err(ReadError::OutOfRange) } else { Ok(int.min.wrapping_add(distance)) }
+}
+
+fn read_wide(reader: &mut BitReader<'_>) -> Result<u128, ReadError> {
+    let low = reader.read_bits(64)?;
+    Ok(u128::from(low) | u128::from(reader.read_bits(64)?) << 64)
+}
+
+fn read_quaternion(bits: u8, reader: &mut BitReader<'_>) -> Result<[f32; 4], ReadError> {
+    let bits = u32::from(bits);
+    quantize::decode_smallest_three(reader.read_bits(2 + 3 * bits)?, bits)
+}
+
+fn read_unit_vector(bits: u8, reader: &mut BitReader<'_>) -> Result<[f32; 3], ReadError> {
+    let bits = u32::from(bits);
+    quantize::decode_unit_vector(reader.read_bits(2 * bits)?, bits)
+}
+
+fn read_char(reader: &mut BitReader<'_>) -> Result<char, ReadError> {
+    char::from_u32(reader.read_bits(21)? as u32).ok_or(ReadError::UnknownVariant)
+}
+
+fn write_text(text: &str, max_bytes: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
+    if text.len() > max_bytes as usize {
+        return Err(WriteError::TooLong { len: text.len(), max: max_bytes as usize });
+    }
+    writer.write_exp_golomb(text.len() as u64, 3);
+    if let Some(bits) = BitSlice::new(text.as_bytes(), 0, text.len() * 8) {
+        writer.append(bits);
+    }
+    Ok(())
+}
+
+fn read_text(max_bytes: u32, reader: &mut BitReader<'_>) -> Result<String, ReadError> {
+    let len = reader.read_exp_golomb(3)?;
+    let max = u64::from(max_bytes).min(reader.remaining() as u64 / 8);
+    if len > max {
+        return Err(ReadError::TooLong { len: len as usize, max: max as usize });
+    }
+    let mut bytes = vec![0; len as usize];
+    for chunk in bytes.chunks_mut(8) {
+        let word = reader.read_bits(chunk.len() as u32 * 8)?;
+        chunk.copy_from_slice(word.to_le_bytes().get(..chunk.len()).unwrap_or_default());
+    }
+    String::from_utf8(bytes).map_err(|_| ReadError::InvalidUtf8)
+}
+
+/// Writes a guid or null: a bit, then slot and generation, small numbers in few bits.
+pub fn write_guid(guid: Option<Guid>, writer: &mut BitWriter) {
+    writer.write_bits(guid.is_some().into(), 1);
+    if let Some(guid) = guid {
+        writer.write_exp_golomb(guid.slot().into(), 6);
+        writer.write_exp_golomb(u64::from(guid.generation().get()) - 1, 2);
+    }
+}
+
+/// Reads what [`write_guid`] wrote.
+///
+/// # Errors
+/// When a number is too large for a guid.
+pub fn read_guid(reader: &mut BitReader<'_>) -> Result<Option<Guid>, ReadError> {
+    if reader.read_bits(1)? == 0 {
+        return Ok(None);
+    }
+    let slot = u32::try_from(reader.read_exp_golomb(6)?).map_err(|_| ReadError::OutOfRange)?;
+    let generation = reader.read_exp_golomb(2)?.checked_add(1).and_then(|g| u32::try_from(g).ok());
+    let generation = generation.and_then(std::num::NonZeroU32::new).ok_or(ReadError::OutOfRange)?;
+    Ok(Some(Guid::new(slot, generation)))
+}
+

@@ -1,0 +1,260 @@
+//! Reading and writing objects through their tables: the one place where bytes become fields.
+//!
+//! Invariant: a [`Level`] pairs a pointer with the commands of the type that lives there. Levels are made from references to a
+//! whole object and its class, or from another level's array, and from nothing else, so every command finds at its offset what it says.
+
+use std::marker::PhantomData;
+
+use crate::bits::{BitReader, BitWriter};
+use crate::codec::Codec;
+use crate::program::{ArrayCommand, Command, CommandKind, LeafCommand, Program};
+use crate::reference::ReferenceMap;
+use crate::value::{ReadError, WriteError};
+
+pub(crate) mod arrays;
+mod leaf;
+pub(crate) mod opaque;
+mod scan;
+pub(crate) mod whole;
+
+pub(crate) use scan::runs_differ;
+pub(crate) use leaf::validate_value;
+pub use leaf::{read_guid, write_guid};
+
+/// An object, or an element of one of its arrays, to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct Level<'a> {
+    program: &'a Program,
+    table: &'a [u32],
+    base: *const u8,
+    object: PhantomData<&'a ()>,
+}
+
+/// An object, or an element of one of its arrays, to be written.
+pub(crate) struct LevelMut<'a> {
+    program: &'a Program,
+    table: &'a [u32],
+    base: *mut u8,
+    object: PhantomData<&'a mut ()>,
+}
+
+/// A leaf to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaf<'a> {
+    command: &'a LeafCommand,
+    value: *const u8,
+    object: PhantomData<&'a ()>,
+}
+
+/// An array to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct Array<'a> {
+    program: &'a Program,
+    command: &'a ArrayCommand,
+    first: *const u8,
+    len: usize,
+    object: PhantomData<&'a ()>,
+}
+
+/// What stands at a handle.
+#[derive(Clone, Copy)]
+pub(crate) enum Slot<'a> {
+    Leaf(Leaf<'a>),
+    Array(Array<'a>),
+}
+
+impl<'a> Level<'a> {
+    /// # Safety
+    /// `program` is the program of the type `T`.
+    pub(crate) unsafe fn of<T>(object: &'a T, program: &'a Program) -> Self {
+        let table = own_table(program);
+        Self { program, table, base: std::ptr::from_ref(object).cast(), object: PhantomData }
+    }
+
+    pub(crate) fn handles(&self) -> u32 {
+        self.table.len() as u32
+    }
+
+    /// What stands at `handle`, counted from one; `None` if the level has no such handle.
+    pub(crate) fn slot(&self, handle: u32) -> Option<Slot<'a>> {
+        let at = *self.table.get(handle.wrapping_sub(1) as usize)?;
+        self.slot_of(self.program.commands().get(at as usize)?)
+    }
+
+    /// All slots in the order of their handles.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot<'a>> + use<'a> {
+        let level = *self;
+        let commands = self.program.commands();
+        self.table.iter().filter_map(move |&at| level.slot_of(commands.get(at as usize)?))
+    }
+
+    fn slot_of(&self, command: &'a Command) -> Option<Slot<'a>> {
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let at = unsafe { self.base.add(command.offset as usize) };
+        match &command.kind {
+            CommandKind::Leaf(leaf) => Some(Slot::Leaf(Leaf { command: leaf, value: at, object: PhantomData })),
+            CommandKind::Array(array) => {
+                // SAFETY: by the command, an array with this shape lies at `at`, borrowed for `'a`.
+                let (first, len) = unsafe { (array.shape.parts)(at) };
+                Some(Slot::Array(Array { program: self.program, command: array, first, len, object: PhantomData }))
+            }
+            CommandKind::Return => None,
+        }
+    }
+}
+
+impl<'a> LevelMut<'a> {
+    /// # Safety
+    /// `program` is the program of the type `T`.
+    pub(crate) unsafe fn of<T>(object: &'a mut T, program: &'a Program) -> Self {
+        let table = own_table(program);
+        Self { program, table, base: std::ptr::from_mut(object).cast(), object: PhantomData }
+    }
+
+    /// The same, to be read.
+    pub(crate) fn as_level(&self) -> Level<'_> {
+        Level { program: self.program, table: self.table, base: self.base, object: PhantomData }
+    }
+
+    fn command(&self, handle: u32) -> Option<&'a Command> {
+        let at = *self.table.get(handle.wrapping_sub(1) as usize)?;
+        self.program.commands().get(at as usize)
+    }
+
+    /// Makes the leaf at `handle` a copy of `from`, which must have the same handle in another object of the type.
+    pub(crate) fn copy_leaf(&mut self, handle: u32, from: Leaf<'_>) {
+        let Some(Command { offset, kind: CommandKind::Leaf(command), .. }) = self.command(handle) else { return };
+        assert!(std::ptr::eq(command, from.command), "leaves of different properties");
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let to = unsafe { self.base.add(*offset as usize) };
+        // SAFETY: both pointers hold a value of the command's type, and differ, since `self` is borrowed mutably.
+        unsafe { leaf::copy_value(command, from.value, to) };
+    }
+
+    /// Cuts or grows the array at `handle` to `len` elements; gives its old length, `None` if the handle is no array.
+    pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
+        let old = match self.as_level().slot(handle)? {
+            Slot::Array(array) => array.len,
+            Slot::Leaf(_) => return None,
+        };
+        let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else { return None };
+        if old != len {
+            // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+            let at = unsafe { self.base.add(*offset as usize) };
+            // SAFETY: by the command, an array with this shape lies at `at`, borrowed mutably.
+            unsafe { (array.shape.resize)(at, len) };
+        }
+        Some(old)
+    }
+
+    /// The element `index` of the array at `handle`.
+    pub(crate) fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
+        let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else { return None };
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let at = unsafe { self.base.add(*offset as usize) };
+        // SAFETY: by the command, an array with this shape lies at `at`.
+        let (_, len) = unsafe { (array.shape.parts)(at) };
+        if index >= len {
+            return None;
+        }
+        // SAFETY: as above; asked for its own length, an array moves nothing, and the pointer may be written through.
+        let first = unsafe { (array.shape.resize)(at, len) };
+        // SAFETY: `index` is below the length, so the element lies inside the array's storage.
+        let base = unsafe { first.add(index * array.shape.element.size) };
+        Some(LevelMut { program: self.program, table: element_table(self.program, array), base, object: PhantomData })
+    }
+
+    /// Reads the leaf at `handle`. On an error the value is as it was.
+    pub(crate) fn read_leaf(
+        &mut self,
+        handle: u32,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), ReadError> {
+        let Some(Command { offset, kind: CommandKind::Leaf(command), .. }) = self.command(handle) else {
+            return Err(ReadError::UnknownVariant);
+        };
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let at = unsafe { self.base.add(*offset as usize) };
+        // SAFETY: a value of the command's type lies at `at`, borrowed mutably.
+        unsafe { leaf::read_value(&command.codec, reader, references, at) }
+    }
+}
+
+impl<'a> Array<'a> {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn max_len(&self) -> u32 {
+        self.command.max_len
+    }
+
+    /// Handles of one element.
+    pub(crate) fn handles(&self) -> u32 {
+        self.command.handles
+    }
+
+    pub(crate) fn element(&self, index: usize) -> Option<Level<'a>> {
+        if index >= self.len {
+            return None;
+        }
+        // SAFETY: `index` is below the length, so the element lies inside the array's storage.
+        let base = unsafe { self.first.add(index * self.command.shape.element.size) };
+        Some(Level { program: self.program, table: element_table(self.program, self.command), base, object: PhantomData })
+    }
+
+    /// Whether the arrays are the same by their bytes; `false` says nothing.
+    pub(crate) fn same_bytes(&self, other: &Array<'_>) -> bool {
+        let element = self.command.shape.element;
+        if !std::ptr::eq(self.command, other.command) || !element.bitwise || self.len != other.len {
+            return false;
+        }
+        let bytes = self.len * element.size;
+        if bytes == 0 {
+            return true;
+        }
+        // SAFETY: an array of `len` elements lies at `first`, and elements that are bitwise hold no padding.
+        let ours = unsafe { std::slice::from_raw_parts(self.first, bytes) };
+        // SAFETY: the same of the other.
+        let theirs = unsafe { std::slice::from_raw_parts(other.first, bytes) };
+        ours == theirs
+    }
+}
+
+impl Leaf<'_> {
+    /// Whether `other`, the same property of another object, has the same value.
+    pub(crate) fn identical(&self, other: &Leaf<'_>) -> bool {
+        assert!(std::ptr::eq(self.command, other.command), "leaves of different properties");
+        // SAFETY: both pointers hold a value of the command's type.
+        unsafe { leaf::identical(self.command, self.value, other.value) }
+    }
+
+    /// Writes the value.
+    pub(crate) fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        // SAFETY: the pointer holds a value of the command's type.
+        unsafe { leaf::write_value(&self.command.codec, self.value, writer) }
+    }
+
+    /// Whether some values of the property's type have no form.
+    pub(crate) fn may_refuse(&self) -> bool {
+        self.command.codec.may_refuse()
+    }
+
+    /// Whether values that differ in memory may be the same on the wire.
+    pub(crate) fn is_quantized(&self) -> bool {
+        matches!(
+            self.command.codec,
+            Codec::QuantizedF32(_) | Codec::QuantizedF64(_) | Codec::SmallestThree { .. } | Codec::UnitVector { .. }
+        )
+    }
+}
+
+fn own_table(program: &Program) -> &[u32] {
+    program.tables().get(..program.handles() as usize).unwrap_or_default()
+}
+
+fn element_table<'a>(program: &'a Program, array: &ArrayCommand) -> &'a [u32] {
+    program.tables().get(array.table as usize..(array.table + array.handles) as usize).unwrap_or_default()
+}
+

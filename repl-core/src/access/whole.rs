@@ -1,0 +1,206 @@
+//! Whole values: every replicated field in order, without handles, for values that stand alone.
+//!
+//! Invariant: the bits are those that an array's new elements have, so a value may be written here and read there.
+
+use crate::bits::{BitReader, BitWriter};
+use crate::layout::has_command;
+use crate::property::Property;
+use crate::reference::ReferenceMap;
+use crate::shape::{Field, Formatted, Kind};
+use crate::value::{ReadError, With, WriteError, same_bits};
+use crate::wire;
+
+use super::leaf;
+
+/// Writes `value` as `field` says it travels.
+///
+/// # Errors
+/// When a part of the value has no form; what was written by then is of no use.
+pub fn write<T: Property>(value: &T, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError> {
+    let property = Formatted { shape: T::SHAPE, ..field.formatted() };
+    // SAFETY: the pointer holds a `T`, and the shape is that of `T`.
+    unsafe { write_shape(property, std::ptr::from_ref(value).cast(), writer) }
+}
+
+/// Reads a value as `field` says it travels.
+///
+/// # Errors
+/// When the bits are no such value.
+pub fn read<T: Property>(
+    field: &Field,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+) -> Result<T, ReadError> {
+    let property = Formatted { shape: T::SHAPE, ..field.formatted() };
+    let mut value = T::initial();
+    // SAFETY: the pointer holds a `T`, and the shape is that of `T`.
+    unsafe { read_shape(property, reader, references, std::ptr::from_mut(&mut value).cast()) }?;
+    Ok(value)
+}
+
+/// Whether the replicated parts of two values are the same.
+pub fn identical<T: Property>(one: &T, other: &T) -> bool {
+    let (one, other) = (std::ptr::from_ref(one).cast(), std::ptr::from_ref(other).cast());
+    // SAFETY: both pointers hold a `T`, and the shape is that of `T`.
+    unsafe { identical_shape(T::SHAPE.native(), one, other) }
+}
+
+/// Whether `with = module` writes two values alike.
+pub fn identical_with<T: 'static, W: With<T>>(one: &T, other: &T) -> bool {
+    same_bits(|writer| W::write(one, writer), |writer| W::write(other, writer))
+}
+
+/// # Safety
+/// `value` holds an aligned value of the property's shape.
+unsafe fn write_shape(property: Formatted, value: *const u8, writer: &mut BitWriter) -> Result<(), WriteError> {
+    let kind = property.kind();
+    match kind {
+        Kind::Leaf(codec) => {
+            if has_command(&kind) {
+                // SAFETY: by the caller; the codec is the shape's.
+                unsafe { leaf::write_value(&codec, value, writer) }?;
+            }
+        }
+        Kind::Struct(fields) => {
+            for field in fields {
+                // SAFETY: the field lies at its offset inside the value.
+                let at = unsafe { value.add(field.offset) };
+                // SAFETY: a value of the field's shape lies there.
+                unsafe { write_shape(property.field(field), at, writer) }?;
+            }
+        }
+        Kind::FixedArray { element, len } => {
+            // SAFETY: `len` elements follow one another from `value` on.
+            unsafe { write_elements(property.element(element), value, len, writer) }?;
+        }
+        Kind::Array(array) => {
+            // SAFETY: by the caller.
+            let (first, len) = unsafe { (array.parts)(value) };
+            wire::write_count(len, property.array_len(array), writer)?;
+            // SAFETY: the array gave its first element and its length.
+            unsafe { write_elements(property.element(array.element), first, len, writer) }?;
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `first` holds `len` elements of the property's shape.
+unsafe fn write_elements(
+    element: Formatted,
+    first: *const u8,
+    len: usize,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    for index in 0..len {
+        // SAFETY: `index` is below the length.
+        let at = unsafe { first.add(index * element.shape.size) };
+        // SAFETY: an element lies there.
+        unsafe { write_shape(element, at, writer) }?;
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `to` holds an aligned value of the property's shape, and may be written.
+unsafe fn read_shape(
+    property: Formatted,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+    to: *mut u8,
+) -> Result<(), ReadError> {
+    let kind = property.kind();
+    match kind {
+        Kind::Leaf(codec) => {
+            if has_command(&kind) {
+                // SAFETY: by the caller; the codec is the shape's.
+                unsafe { leaf::read_value(&codec, reader, references, to) }?;
+            }
+        }
+        Kind::Struct(fields) => {
+            for field in fields {
+                // SAFETY: the field lies at its offset inside the value.
+                let at = unsafe { to.add(field.offset) };
+                // SAFETY: a value of the field's shape lies there.
+                unsafe { read_shape(property.field(field), reader, references, at) }?;
+            }
+        }
+        Kind::FixedArray { element, len } => {
+            // SAFETY: `len` elements follow one another from `to` on.
+            unsafe { read_elements(property.element(element), reader, references, to, len) }?;
+        }
+        Kind::Array(array) => {
+            let len = wire::read_count(property.array_len(array), reader)?;
+            wire::check_growth(len, reader)?;
+            // SAFETY: by the caller.
+            let first = unsafe { (array.resize)(to, len) };
+            // SAFETY: the array was just made this long.
+            unsafe { read_elements(property.element(array.element), reader, references, first, len) }?;
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `first` holds `len` elements of the property's shape, which may be written.
+unsafe fn read_elements(
+    element: Formatted,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+    first: *mut u8,
+    len: usize,
+) -> Result<(), ReadError> {
+    for index in 0..len {
+        // SAFETY: `index` is below the length.
+        let at = unsafe { first.add(index * element.shape.size) };
+        // SAFETY: an element lies there.
+        unsafe { read_shape(element, reader, references, at) }?;
+    }
+    Ok(())
+}
+
+/// # Safety
+/// Both pointers hold an aligned value of the property's shape.
+unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8) -> bool {
+    match property.kind() {
+        Kind::Leaf(codec) => {
+            let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
+            // SAFETY: by the caller; the codec is the shape's.
+            unsafe { leaf::identical(&crate::program::LeafCommand { codec, bytes }, one, other) }
+        }
+        Kind::Struct(fields) => fields.iter().all(|field| {
+            // SAFETY: the field lies at its offset inside the value.
+            let one = unsafe { one.add(field.offset) };
+            // SAFETY: the same of the other.
+            let other = unsafe { other.add(field.offset) };
+            // SAFETY: a value of the field's shape lies at both.
+            unsafe { identical_shape(property.field(field), one, other) }
+        }),
+        Kind::FixedArray { element, len } => {
+            // SAFETY: `len` elements follow one another from both on.
+            unsafe { identical_elements(property.element(element), one, other, len) }
+        }
+        Kind::Array(array) => {
+            // SAFETY: by the caller.
+            let (one, len) = unsafe { (array.parts)(one) };
+            // SAFETY: by the caller.
+            let (other, other_len) = unsafe { (array.parts)(other) };
+            // SAFETY: the arrays gave their first elements and their length.
+            len == other_len && unsafe { identical_elements(property.element(array.element), one, other, len) }
+        }
+    }
+}
+
+/// # Safety
+/// Both pointers hold `len` elements of the property's shape.
+unsafe fn identical_elements(element: Formatted, one: *const u8, other: *const u8, len: usize) -> bool {
+    (0..len).all(|index| {
+        let offset = index * element.shape.size;
+        // SAFETY: `index` is below the length.
+        let one = unsafe { one.add(offset) };
+        // SAFETY: as above.
+        let other = unsafe { other.add(offset) };
+        // SAFETY: an element lies at both.
+        unsafe { identical_shape(element, one, other) }
+    })
+}

@@ -1,0 +1,171 @@
+//! What an attribute asks of a field's type, and how a notify's method is called: the traits that generated code names.
+//!
+//! *Invariant:* these traits hold no data and decide no bits; they exist so that a misplaced attribute is refused where it stands, in words
+//! that say what to write.
+
+/// A type that `quantize(step = …, range = …)` fits: floats, and arrays and tuples of them.
+///
+/// Implement it for a struct of floats of your own to quantise all of them by one attribute on the field that holds the struct. That each
+/// leaf below really is a float is checked again where the table is made.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be quantised in steps",
+    label = "not a float",
+    note = "`quantize(step = …, range = …)` is for `f32` and `f64`, and for arrays, `Vec`s, `Option`s and tuples of them",
+    note = "for an integer write `range = a..=b` or `bits = n` without `quantize`"
+)]
+pub trait Quantizable {}
+
+/// A type that `bits` and `range` fit: integers of up to 64 bits, and arrays and tuples of them. As for [`Quantizable`], structs of such
+/// may have it too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no integer whose width could be said",
+    label = "not an integer of up to 64 bits",
+    note = "`bits = n` and `range = a..=b` are for integers of up to 64 bits, and for arrays, `Vec`s, `Option`s and tuples of them",
+    note = "for a float write `quantize(step = 0.01, range = a..=b)`; the length of a `String` or `Vec` is limited by `max_len = n`"
+)]
+pub trait Ranged {}
+
+/// A type that `max_len` fits: strings and `Vec`s, and arrays and `Option`s of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no length to limit",
+    label = "neither a `String` nor a `Vec`",
+    note = "`max_len = n` is for a `String`, in bytes, and for a `Vec`, in elements; an array `[T; N]` has its length anyway",
+    note = "for an integer write `range = a..=b` or `bits = n`"
+)]
+pub trait Lengthy {}
+
+/// A type that `quantize(smallest_three = n)` fits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no unit quaternion",
+    label = "not `[f32; 4]`",
+    note = "`quantize(smallest_three = n)` is for a unit quaternion `[f32; 4]`, and for arrays, `Vec`s and `Option`s of such",
+    note = "for a direction `[f32; 3]` write `quantize(unit_vector = n)`, for other floats `quantize(step = 0.01, range = a..=b)`"
+)]
+pub trait UnitQuaternion {}
+
+/// A type that `quantize(unit_vector = n)` fits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no unit vector",
+    label = "not `[f32; 3]`",
+    note = "`quantize(unit_vector = n)` is for a unit vector `[f32; 3]`, and for arrays, `Vec`s and `Option`s of such",
+    note = "for a rotation `[f32; 4]` write `quantize(smallest_three = n)`, for other floats `quantize(step = 0.01, range = a..=b)`"
+)]
+pub trait UnitVector {}
+
+/// Implements a trait for types, and for what holds values of types that have it.
+macro_rules! fits {
+    ($trait:ident: $($type:ty),*; $($container:tt)*) => {
+        $(impl $trait for $type {})*
+        fits!(@in $trait $($container)*);
+    };
+    (@in $trait:ident) => {};
+    (@in $trait:ident array $($rest:tt)*) => {
+        impl<T: $trait, const N: usize> $trait for [T; N] {}
+        fits!(@in $trait $($rest)*);
+    };
+    (@in $trait:ident vec $($rest:tt)*) => {
+        impl<T: $trait> $trait for Vec<T> {}
+        fits!(@in $trait $($rest)*);
+    };
+    (@in $trait:ident option $($rest:tt)*) => {
+        impl<T: $trait> $trait for Option<T> {}
+        fits!(@in $trait $($rest)*);
+    };
+    (@in $trait:ident tuples $($rest:tt)*) => {
+        fits!(@tuple $trait A B C D E F G H);
+        fits!(@in $trait $($rest)*);
+    };
+    (@tuple $trait:ident) => {};
+    (@tuple $trait:ident $first:ident $($other:ident)*) => {
+        impl<$first: $trait, $($other: $trait),*> $trait for ($first, $($other,)*) {}
+        fits!(@tuple $trait $($other)*);
+    };
+}
+
+fits!(Quantizable: f32, f64; array vec option tuples);
+fits!(Ranged: u8, u16, u32, u64, usize, i8, i16, i32, i64, isize; array vec option tuples);
+fits!(Lengthy: String; array option);
+impl<T> Lengthy for Vec<T> {}
+fits!(UnitQuaternion: [f32; 4]; vec option);
+fits!(UnitVector: [f32; 3]; vec option);
+impl<T: UnitQuaternion, const N: usize> UnitQuaternion for [T; N] {}
+impl<T: UnitVector, const N: usize> UnitVector for [T; N] {}
+
+/// Something that `notify` can name for a field of type `Old` in an `Object`. `Form` tells the two forms apart, so that each has an
+/// implementation; it is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "this function cannot be a notify of the field",
+    label = "wrong parameters",
+    note = "a notify is `fn(&mut {Object})`, or `fn(&mut {Object}, old: &{Old})` for the value from before; it is called after the packet has \
+            been applied"
+)]
+pub trait Notified<Object, Old, Form> {
+    /// Calls the function for `object`, whose field held `old` before.
+    fn call(self, object: &mut Object, old: &Old);
+}
+
+/// The form of a notify that takes the object alone.
+pub enum Alone {}
+
+/// The form of a notify that takes the value from before too.
+pub enum WithOld {}
+
+impl<Object, Old, F: FnOnce(&mut Object)> Notified<Object, Old, Alone> for F {
+    fn call(self, object: &mut Object, _: &Old) {
+        self(object);
+    }
+}
+
+impl<Object, Old, F: FnOnce(&mut Object, &Old)> Notified<Object, Old, WithOld> for F {
+    fn call(self, object: &mut Object, old: &Old) {
+        self(object, old);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Door {
+        open: u8,
+        seen: Vec<u8>,
+    }
+
+    impl Door {
+        fn alone(&mut self) {
+            self.seen.push(self.open);
+        }
+
+        fn with_old(&mut self, old: &u8) {
+            self.seen.push(*old);
+        }
+    }
+
+    #[test]
+    fn s52_a_notify_takes_the_object_alone_or_the_old_value_too() {
+        let mut door = Door { open: 1, seen: Vec::new() };
+        Notified::call(Door::alone, &mut door, &0u8);
+        Notified::call(Door::with_old, &mut door, &0u8);
+        Notified::call(|door: &mut Door, old: &u8| door.seen.push(*old + 7), &mut door, &0u8);
+        assert_eq!(door.seen, [1, 0, 7]);
+    }
+
+    #[test]
+    fn attributes_fit_leaves_and_what_holds_them() {
+        fn quantizable<T: Quantizable>() {}
+        fn ranged<T: Ranged>() {}
+        fn lengthy<T: Lengthy>() {}
+        quantizable::<Vec<Option<[(f32, f64); 3]>>>();
+        ranged::<(u8, [i64; 2], Option<usize>, Vec<i8>)>();
+        lengthy::<Option<[String; 2]>>();
+        lengthy::<Vec<bool>>();
+    }
+
+    #[test]
+    fn unit_attributes_fit_arrays_of_three_and_four() {
+        fn quaternion<T: UnitQuaternion>() {}
+        fn vector<T: UnitVector>() {}
+        quaternion::<[[f32; 4]; 8]>();
+        vector::<Vec<[f32; 3]>>();
+    }
+}

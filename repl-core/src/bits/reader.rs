@@ -1,0 +1,465 @@
+//! Reading bits from memory, which may have come from anyone.
+//!
+//! Invariant: `start` ≤ `at` ≤ `end`, and `end` lies within the bytes; no input makes a reader panic or go beyond `end`.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::io;
+use std::ops::Range;
+
+use bitstream_io::{
+    BitCount, BitRead, Endianness, LittleEndian, Primitive, SignedBitCount, SignedInteger, UnsignedInteger,
+};
+
+use super::{BitSlice, load, mask, width_bits};
+use crate::value::ReadError;
+
+/// Reads what a [`BitWriter`](super::BitWriter) wrote. Cheap to clone, as a bookmark.
+///
+/// User code reads through [`bitstream_io::BitRead`]. After an error the position is anywhere within the value that could not be read.
+#[derive(Clone, Debug)]
+pub struct BitReader<'a> {
+    bytes: &'a [u8],
+    start: usize,
+    at: usize,
+    end: usize,
+}
+
+impl<'a> BitReader<'a> {
+    /// A reader of all bits of `bytes`.
+    #[must_use]
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, start: 0, at: 0, end: bytes.len().saturating_mul(8) }
+    }
+
+    /// As [`BitSlice::reader`].
+    #[inline]
+    pub(super) const fn from_slice(slice: BitSlice<'a>) -> Self {
+        let (bytes, start) = slice.parts();
+        Self { bytes, start, at: start, end: start.saturating_add(slice.len()) }
+    }
+
+    /// How many bits were read.
+    #[inline]
+    #[must_use]
+    pub const fn position(&self) -> usize {
+        self.at.wrapping_sub(self.start)
+    }
+
+    /// How many bits are left.
+    #[inline]
+    #[must_use]
+    pub const fn remaining(&self) -> usize {
+        self.end.wrapping_sub(self.at)
+    }
+
+    /// Reads a number of `bits` bits, 0 to 64.
+    ///
+    /// # Errors
+    /// [`ReadError::End`] if fewer are left; [`ReadError::OutOfRange`] if `bits` is above 64.
+    #[inline]
+    pub fn read_bits(&mut self, bits: u32) -> Result<u64, ReadError> {
+        if bits > 64 {
+            return Err(ReadError::OutOfRange);
+        }
+        if bits as usize > self.remaining() {
+            return Err(ReadError::End);
+        }
+        let word = load(self.bytes, self.at);
+        self.at = self.at.wrapping_add(bits as usize);
+        Ok(word & mask(bits))
+    }
+
+    /// Reads one bit.
+    ///
+    /// # Errors
+    /// [`ReadError::End`] if none is left.
+    #[inline]
+    pub fn read_flag(&mut self) -> Result<bool, ReadError> {
+        match self.bytes.get(self.at / 8) {
+            Some(byte) if self.at < self.end => {
+                let flag = byte & 1_u8.wrapping_shl(self.at as u32 % 8) != 0;
+                self.at = self.at.wrapping_add(1);
+                Ok(flag)
+            }
+            _ => Err(ReadError::End),
+        }
+    }
+
+    /// Reads what [`write_packed`](super::BitWriter::write_packed) wrote.
+    ///
+    /// # Errors
+    /// [`ReadError::OutOfRange`] if the number is wider than 64 bits or not in its shortest form; [`ReadError::End`] if the input
+    /// ends within it.
+    #[inline]
+    pub fn read_packed(&mut self) -> Result<u64, ReadError> {
+        match self.read_bits(8)? {
+            value @ 0..0x80 => Ok(value),
+            first => self.read_packed_rest(first & 0x7f),
+        }
+    }
+
+    fn read_packed_rest(&mut self, first: u64) -> Result<u64, ReadError> {
+        let mut value = first;
+        for shift in (7..63).step_by(7) {
+            let group = self.read_bits(8)?;
+            value |= (group & 0x7f).wrapping_shl(shift);
+            match group {
+                0 => return Err(ReadError::OutOfRange),
+                1..0x80 => return Ok(value),
+                _ => {}
+            }
+        }
+        // Nine groups were 63 bits: one is left.
+        match self.read_bits(8)? {
+            1 => Ok(value | 1 << 63),
+            _ => Err(ReadError::OutOfRange),
+        }
+    }
+
+    /// Reads what [`write_exp_golomb`](super::BitWriter::write_exp_golomb) wrote with the same order, 0 to 63.
+    ///
+    /// # Errors
+    /// [`ReadError::OutOfRange`] if the number is wider than 64 bits or `order` above 63; [`ReadError::End`] if the input ends
+    /// within it.
+    #[inline]
+    pub fn read_exp_golomb(&mut self, order: u32) -> Result<u64, ReadError> {
+        let window = load(self.bytes, self.at);
+        let zeros = window.trailing_zeros();
+        let width = zeros.wrapping_add(order);
+        let taken = width.wrapping_add(zeros).wrapping_add(1);
+        if order < 64 && taken <= 64 && taken as usize <= self.remaining() {
+            self.at = self.at.wrapping_add(taken as usize);
+            let low = window.wrapping_shr(zeros).wrapping_shr(1) & mask(width);
+            // `width` is below 64 here, as it takes a bit more than itself.
+            return Ok((1_u64.wrapping_shl(width) | low).wrapping_sub(1_u64.wrapping_shl(order)));
+        }
+        self.read_long_exp_golomb(order)
+    }
+
+    /// As [`read_exp_golomb`](Self::read_exp_golomb), for numbers of more than 64 bits and those that are none.
+    #[cold]
+    fn read_long_exp_golomb(&mut self, order: u32) -> Result<u64, ReadError> {
+        let mut zeros = 0_u32;
+        while !self.read_flag()? {
+            zeros = zeros.saturating_add(1);
+            if zeros > 64 {
+                return Err(ReadError::OutOfRange);
+            }
+        }
+        let width = zeros.saturating_add(order);
+        if order > 63 || width > 64 {
+            return Err(ReadError::OutOfRange);
+        }
+        let low = self.read_bits(width)?;
+        let base = 1_u64.wrapping_shl(order);
+        match 1_u64.checked_shl(width) {
+            Some(high) => Ok((high | low).wrapping_sub(base)),
+            // The highest bit would be 2^64; what is left after taking `base` away must fit.
+            None if low < base => Ok(low.wrapping_sub(base)),
+            None => Err(ReadError::OutOfRange),
+        }
+    }
+
+    /// Reads what [`write_below`](super::BitWriter::write_below) wrote with the same bound.
+    ///
+    /// # Errors
+    /// [`ReadError::OutOfRange`] if the number is not below `bound`; [`ReadError::End`] if fewer bits are left.
+    #[inline]
+    pub fn read_below(&mut self, bound: u64) -> Result<u64, ReadError> {
+        let value = self.read_bits(width_bits(bound))?;
+        if value < bound { Ok(value) } else { Err(ReadError::OutOfRange) }
+    }
+
+    /// Passes over `bits` bits.
+    ///
+    /// # Errors
+    /// [`ReadError::End`] if fewer are left.
+    #[inline]
+    pub fn skip_bits(&mut self, bits: usize) -> Result<(), ReadError> {
+        if bits > self.remaining() {
+            return Err(ReadError::End);
+        }
+        self.at = self.at.wrapping_add(bits);
+        Ok(())
+    }
+
+    /// Takes the next `bits` bits as they are.
+    ///
+    /// # Errors
+    /// [`ReadError::End`] if fewer are left.
+    #[inline]
+    pub fn take(&mut self, bits: usize) -> Result<BitSlice<'a>, ReadError> {
+        let taken = BitSlice::new(self.bytes, self.at, bits).ok_or(ReadError::End)?;
+        self.skip_bits(bits)?;
+        Ok(taken)
+    }
+
+    /// The bits of a range of positions, read or not; `None` if it reaches over the end.
+    #[inline]
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Option<BitSlice<'a>> {
+        let len = self.end.checked_sub(self.start)?;
+        BitSlice::new(self.bytes, self.start, len)?.slice(range)
+    }
+}
+
+impl BitReader<'_> {
+    /// Reads an integer of up to 128 bits into its lowest `bits` bits.
+    #[inline]
+    fn read_integer<U: UnsignedInteger>(&mut self, bits: u32) -> io::Result<U> {
+        if bits > U::BITS_SIZE {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let end = |_| io::Error::from(io::ErrorKind::UnexpectedEof);
+        let low = self.read_bits(bits.min(64)).map_err(end)?;
+        let high = self.read_bits(bits.saturating_sub(64)).map_err(end)?;
+        let value = u128::from(low) | u128::from(high) << 64;
+        let mut bytes = U::buffer();
+        for (to, from) in bytes.as_mut().iter_mut().zip(value.to_le_bytes()) {
+            *to = from;
+        }
+        Ok(U::from_le_bytes(bytes))
+    }
+}
+
+impl BitRead for BitReader<'_> {
+    #[inline]
+    fn read_bit(&mut self) -> io::Result<bool> {
+        self.read_flag().map_err(|_| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    #[inline]
+    fn read_unsigned_counted<const MAX: u32, U: UnsignedInteger>(
+        &mut self,
+        bits: BitCount<MAX>,
+    ) -> io::Result<U> {
+        self.read_integer(bits.into())
+    }
+
+    #[inline]
+    fn read_signed_counted<const MAX: u32, S: SignedInteger>(
+        &mut self,
+        bits: impl TryInto<SignedBitCount<MAX>>,
+    ) -> io::Result<S> {
+        let bits = bits.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        let bits = u32::from(bits);
+        let value = self.read_integer::<S::Unsigned>(bits)?.as_non_negative();
+        // At most all bits but one, for a signed count is at least 1 and `read_integer` refuses more than the type has.
+        let unused = S::BITS_SIZE.saturating_sub(bits);
+        #[expect(clippy::arithmetic_side_effects, reason = "shifts by fewer bits than the type has")]
+        Ok(value << unused >> unused)
+    }
+
+    #[inline]
+    fn read_to<V: Primitive>(&mut self) -> io::Result<V> {
+        self.read_as_to::<LittleEndian, V>()
+    }
+
+    #[inline]
+    fn read_as_to<F: Endianness, V: Primitive>(&mut self) -> io::Result<V> {
+        let mut bytes = V::buffer();
+        self.read_bytes(bytes.as_mut())?;
+        Ok(F::bytes_to_primitive(bytes))
+    }
+
+    fn skip(&mut self, bits: u32) -> io::Result<()> {
+        self.skip_bits(bits as usize).map_err(|_| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    fn read_bytes(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        let bits = bytes.len().saturating_mul(8);
+        let source = self.take(bits).map_err(|_| io::Error::from(io::ErrorKind::UnexpectedEof))?;
+        for (chunk, at) in bytes.chunks_mut(8).zip((0..bits).step_by(64)) {
+            for (to, from) in chunk.iter_mut().zip(source.word(at).to_le_bytes()) {
+                *to = from;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn byte_aligned(&self) -> bool {
+        self.position().is_multiple_of(8)
+    }
+
+    /// Goes on to the next whole byte, counted from where the reader started.
+    fn byte_align(&mut self) {
+        let ahead = self.position().next_multiple_of(8).saturating_sub(self.position());
+        self.at = self.at.wrapping_add(ahead.min(self.remaining()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::BitWriter;
+    use super::*;
+
+    /// One value and how it is written.
+    #[derive(Clone, Debug, PartialEq)]
+    enum Item {
+        Bits(u64, u32),
+        Flag(bool),
+        Packed(u64),
+        ExpGolomb(u64, u32),
+        Below(u64, u64),
+        Signed(i64, u32),
+        Wide(u128, u32),
+        Bytes(Vec<u8>),
+        Float(f64),
+    }
+
+    impl Item {
+        fn write(&self, writer: &mut BitWriter) {
+            use bitstream_io::BitWrite;
+            match *self {
+                Self::Bits(value, bits) => writer.write_bits(value, bits),
+                Self::Flag(flag) => writer.write_flag(flag),
+                Self::Packed(value) => writer.write_packed(value),
+                Self::ExpGolomb(value, order) => writer.write_exp_golomb(value, order),
+                Self::Below(value, bound) => writer.write_below(value, bound),
+                Self::Signed(value, bits) => writer.write_signed_var(bits, value).unwrap(),
+                Self::Wide(value, bits) => writer.write_unsigned_var(bits, value).unwrap(),
+                Self::Bytes(ref bytes) => writer.write_bytes(bytes).unwrap(),
+                Self::Float(value) => writer.write_from(value).unwrap(),
+            }
+        }
+
+        /// Reads a value in the way in which this one was written.
+        fn read(&self, reader: &mut BitReader<'_>) -> Option<Self> {
+            Some(match *self {
+                Self::Bits(_, bits) => Self::Bits(reader.read_bits(bits).ok()?, bits),
+                Self::Flag(_) => Self::Flag(reader.read_flag().ok()?),
+                Self::Packed(_) => Self::Packed(reader.read_packed().ok()?),
+                Self::ExpGolomb(_, order) => Self::ExpGolomb(reader.read_exp_golomb(order).ok()?, order),
+                Self::Below(_, bound) => Self::Below(reader.read_below(bound).ok()?, bound),
+                Self::Signed(_, bits) => Self::Signed(reader.read_signed_var(bits).ok()?, bits),
+                Self::Wide(_, bits) => Self::Wide(reader.read_unsigned_var(bits).ok()?, bits),
+                Self::Bytes(ref bytes) => Self::Bytes(reader.read_to_vec(bytes.len()).ok()?),
+                Self::Float(_) => Self::Float(reader.read_to().ok()?),
+            })
+        }
+    }
+
+    fn number() -> impl Strategy<Value = u64> {
+        (any::<u64>(), 0..=64_u32).prop_map(|(value, bits)| value & mask(bits))
+    }
+
+    fn item() -> impl Strategy<Value = Item> {
+        prop_oneof![
+            (any::<u64>(), 0..=64_u32).prop_map(|(value, bits)| Item::Bits(value & mask(bits), bits)),
+            any::<bool>().prop_map(Item::Flag),
+            number().prop_map(Item::Packed),
+            (number(), 0..64_u32).prop_map(|(value, order)| Item::ExpGolomb(value, order)),
+            (0..8_u64, 0..64_u32).prop_map(|(less, order)| Item::ExpGolomb(u64::MAX - less, order)),
+            (any::<u64>(), number())
+                .prop_map(|(value, bound)| Item::Below(value % bound.max(1), bound.max(1))),
+            (any::<i64>(), 1..=64_u32).prop_map(|(value, bits)| Item::Signed(value >> (64 - bits), bits)),
+            (any::<u128>(), 1..=128_u32).prop_map(|(value, bits)| Item::Wide(value >> (128 - bits), bits)),
+            prop::collection::vec(any::<u8>(), 0..40).prop_map(Item::Bytes),
+            prop::num::f64::NORMAL.prop_map(Item::Float),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn reading_gives_what_was_written(items in prop::collection::vec(item(), 0..40), start in 0..9_usize) {
+            let mut writer = BitWriter::new();
+            writer.write_bits(0, start as u32);
+            items.iter().for_each(|item| item.write(&mut writer));
+            let len = writer.bit_len();
+            let mut reader = writer.slice(start..len).unwrap().reader();
+            for item in &items {
+                let before = reader.position();
+                let read = item.read(&mut reader);
+                prop_assert_eq!(read.as_ref(), Some(item));
+                let mut again = BitWriter::new();
+                item.write(&mut again);
+                prop_assert_eq!(reader.slice(before..reader.position()), Some(again.as_slice()));
+            }
+            prop_assert_eq!(reader.remaining(), 0);
+            prop_assert_eq!(reader.read_flag(), Err(ReadError::End));
+        }
+
+        #[test]
+        fn any_bytes_give_a_value_of_one_form_or_an_error(
+            bytes in prop::collection::vec(any::<u8>(), 0..60),
+            sparse in any::<bool>(),
+            start in 0..9_usize,
+            short in 0..9_usize,
+            items in prop::collection::vec(item(), 0..40),
+        ) {
+            let bytes: Vec<u8> = bytes.iter().map(|byte| if sparse { byte & byte >> 3 & 0x11 } else { *byte }).collect();
+            let len = (bytes.len() * 8).saturating_sub(start + short);
+            let mut reader = BitSlice::new(&bytes, start, len).unwrap_or_default().reader();
+            for item in items {
+                let before = reader.position();
+                if let Some(value) = item.read(&mut reader) {
+                    let mut writer = BitWriter::new();
+                    value.write(&mut writer);
+                    prop_assert_eq!(reader.slice(before..reader.position()), Some(writer.as_slice()));
+                }
+                prop_assert!(reader.position() <= len);
+                prop_assert_eq!(reader.position() + reader.remaining(), len);
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_not_in_their_shortest_form_are_refused() {
+        let packed = |bytes: &[u8]| BitReader::new(bytes).read_packed();
+        assert_eq!(packed(&[0x80, 0]), Err(ReadError::OutOfRange));
+        assert_eq!(packed(&[0xff, 0x80, 0]), Err(ReadError::OutOfRange));
+        assert_eq!(packed(&[0xff]), Err(ReadError::End));
+        let mut widest = [0xff; 10];
+        widest[9] = 1;
+        assert_eq!(packed(&widest), Ok(u64::MAX));
+        for last in [0, 2, 0x81] {
+            widest[9] = last;
+            assert_eq!(packed(&widest), Err(ReadError::OutOfRange));
+        }
+    }
+
+    #[test]
+    fn numbers_over_64_bits_are_refused() {
+        let bytes = |zeros: usize, last: u8| [vec![0; zeros], vec![last], vec![0xff; 20]].concat();
+        assert_eq!(BitReader::new(&bytes(8, 1)).read_exp_golomb(0), Err(ReadError::OutOfRange));
+        assert_eq!(BitReader::new(&bytes(8, 2)).read_exp_golomb(0), Err(ReadError::OutOfRange));
+        assert_eq!(BitReader::new(&bytes(7, 1)).read_exp_golomb(8), Err(ReadError::OutOfRange));
+        assert_eq!(BitReader::new(&[0; 8]).read_exp_golomb(0), Err(ReadError::End));
+        assert_eq!(BitReader::new(&[0xff; 8]).read_exp_golomb(64), Err(ReadError::OutOfRange));
+    }
+
+    #[test]
+    fn numbers_at_or_over_the_bound_are_refused() {
+        assert_eq!(BitReader::new(&[4]).read_below(5), Ok(4));
+        assert_eq!(BitReader::new(&[5]).read_below(5), Err(ReadError::OutOfRange));
+        assert_eq!(BitReader::new(&[]).read_below(1), Ok(0));
+        assert_eq!(BitReader::new(&[]).read_below(0), Err(ReadError::OutOfRange));
+    }
+
+    #[test]
+    fn reader_stops_at_the_end_of_its_slice() {
+        let bytes = [0xff; 4];
+        let mut reader = BitSlice::new(&bytes, 5, 9).unwrap().reader();
+        assert_eq!(reader.read_bits(10), Err(ReadError::End));
+        assert_eq!(reader.take(8).map(|bits| bits.len()), Ok(8));
+        assert_eq!(reader.clone().read_flag(), Ok(true));
+        assert_eq!(reader.read_bits(65), Err(ReadError::OutOfRange));
+        reader.byte_align();
+        assert!(reader.byte_aligned());
+        assert_eq!(reader.skip_bits(2), Err(ReadError::End));
+        reader.skip_bits(1).unwrap();
+        reader.byte_align();
+        assert_eq!((reader.position(), reader.remaining()), (9, 0));
+    }
+}

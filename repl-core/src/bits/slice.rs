@@ -1,0 +1,122 @@
+//! Bits that belong to someone else, from any bit to any bit.
+//!
+//! Invariant: a slice lies within its bytes.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::{BitReader, load, mask};
+
+/// A run of bits within bytes. Two are equal if their bits are, wherever they lie.
+#[derive(Clone, Copy, Default)]
+pub struct BitSlice<'a> {
+    bytes: &'a [u8],
+    start: usize,
+    len: usize,
+}
+
+impl<'a> BitSlice<'a> {
+    /// The `len` bits of `bytes` from bit `start` on; `None` if `bytes` has fewer.
+    #[inline]
+    #[must_use]
+    pub fn new(bytes: &'a [u8], start: usize, len: usize) -> Option<Self> {
+        let end = start.checked_add(len)?;
+        (end <= bytes.len().saturating_mul(8)).then_some(Self { bytes, start, len })
+    }
+
+    /// How many bits there are.
+    #[inline]
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[inline]
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bits of a range, counted from the start of this slice; `None` if it leaves the slice.
+    #[inline]
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Option<Self> {
+        let len = range.end.checked_sub(range.start)?;
+        (range.end <= self.len).then_some(Self {
+            bytes: self.bytes,
+            start: self.start.wrapping_add(range.start),
+            len,
+        })
+    }
+
+    /// A reader of these bits, and of none after them.
+    #[inline]
+    #[must_use]
+    pub const fn reader(self) -> BitReader<'a> {
+        BitReader::from_slice(self)
+    }
+
+    /// All bytes that the slice lies in, and the bit of them where it starts.
+    #[inline]
+    pub(super) const fn parts(self) -> (&'a [u8], usize) {
+        (self.bytes, self.start)
+    }
+
+    /// The up to 64 bits that begin at bit `at` of the slice, which must be within it; zeros stand after its end.
+    #[inline]
+    pub(super) fn word(&self, at: usize) -> u64 {
+        let left = self.len.saturating_sub(at).min(64);
+        load(self.bytes, self.start.wrapping_add(at)) & mask(left as u32)
+    }
+}
+
+/// All bits of the bytes.
+impl<'a> From<&'a [u8]> for BitSlice<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self { bytes, start: 0, len: bytes.len().saturating_mul(8) }
+    }
+}
+
+impl PartialEq for BitSlice<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.len == other.len && (0..self.len).step_by(64).all(|at| self.word(at) == other.word(at))
+    }
+}
+
+impl Eq for BitSlice<'_> {}
+
+/// The bits in their order, first bit first.
+impl fmt::Debug for BitSlice<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (0..self.len).try_for_each(|at| write!(f, "{}", self.word(at) & 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slice_stays_within_its_bytes() {
+        let bytes = [0xff, 0x0f];
+        assert!(BitSlice::new(&bytes, 3, 13).is_some());
+        assert_eq!(BitSlice::new(&bytes, 3, 14), None);
+        assert_eq!(BitSlice::new(&bytes, usize::MAX, 2), None);
+        let slice = BitSlice::new(&bytes, 3, 10).unwrap();
+        assert_eq!(slice.slice(4..11), None);
+        #[expect(clippy::reversed_empty_ranges, reason = "the case under test")]
+        let reversed = slice.slice(4..3);
+        assert_eq!(reversed, None);
+        assert_eq!(format!("{:?}", slice.slice(7..10).unwrap()), "110");
+    }
+
+    #[test]
+    fn slices_are_equal_wherever_they_lie() {
+        let (ours, theirs) = ([0b1010_1100u8; 20], [0b0101_0110u8; 20]);
+        let slice = BitSlice::new(&ours, 1, 131).unwrap();
+        assert_eq!(slice, BitSlice::new(&theirs, 0, 131).unwrap());
+        assert_ne!(slice, BitSlice::new(&theirs, 0, 130).unwrap());
+        assert_ne!(slice, BitSlice::new(&theirs, 1, 131).unwrap());
+    }
+}

@@ -1,0 +1,511 @@
+//! Writing bits to memory.
+//!
+//! Invariant: `bytes` begins with `settled` bytes that are final (but for patches); the `pending_bits` bits after them are in
+//! `pending`, whose other bits are zero; bytes beyond `settled` are a copy of them and of no meaning.
+
+use std::io;
+use std::ops::Range;
+
+use bitstream_io::{
+    BitCount, BitWrite, CheckedSigned, CheckedUnsigned, Endianness, LittleEndian, Primitive, SignedBitCount,
+    SignedInteger, UnsignedInteger,
+};
+
+use super::{BitSlice, load, mask, width_bits};
+
+/// Collects bits in memory.
+///
+/// It never fails; values must fit their widths. User code writes through [`bitstream_io::BitWrite`], which checks that they do.
+#[derive(Clone, Debug, Default)]
+pub struct BitWriter {
+    bytes: Vec<u8>,
+    settled: usize,
+    pending: u64,
+    /// 0 to 63.
+    pending_bits: u32,
+}
+
+impl BitWriter {
+    /// An empty writer, without memory of its own.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { bytes: Vec::new(), settled: 0, pending: 0, pending_bits: 0 }
+    }
+
+    /// An empty writer with room for `bytes` bytes.
+    #[must_use]
+    pub fn with_capacity(bytes: usize) -> Self {
+        // Pending bits settle eight bytes at a time.
+        Self { bytes: Vec::with_capacity(bytes.saturating_add(8)), ..Self::new() }
+    }
+
+    /// Forgets all bits and keeps the memory.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        (self.settled, self.pending, self.pending_bits) = (0, 0, 0);
+    }
+
+    /// How many bits were written.
+    #[inline]
+    #[must_use]
+    pub const fn bit_len(&self) -> usize {
+        self.settled * 8 + self.pending_bits as usize
+    }
+
+    /// Whether nothing was written.
+    #[inline]
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.bit_len() == 0
+    }
+
+    /// Writes the lowest `bits` bits of `value`, 0 to 64; the others must be zero.
+    ///
+    /// # Panics
+    /// In debug builds, if `value` is wider than `bits`, or `bits` above 64. In release builds the bits after it are then garbled.
+    #[inline]
+    pub fn write_bits(&mut self, value: u64, bits: u32) {
+        debug_assert!(bits <= 64 && value <= mask(bits), "{value} does not fit {bits} bits");
+        self.pending |= value << self.pending_bits;
+        let end = self.pending_bits + bits;
+        if end < 64 {
+            self.pending_bits = end;
+        } else {
+            self.settle_word(value, end);
+        }
+    }
+
+    /// Moves 64 full bits to the bytes and keeps what is left of `value`, whose last bit is `end` from the start of the word.
+    #[inline]
+    fn settle_word(&mut self, value: u64, end: u32) {
+        self.bytes.truncate(self.settled);
+        self.bytes.extend_from_slice(&self.pending.to_le_bytes());
+        self.settled += 8;
+        // Two shifts, as one of 64 bits would not shift at all.
+        self.pending = value >> 1 >> (63 - self.pending_bits);
+        self.pending_bits = end - 64;
+    }
+
+    /// Writes one bit.
+    #[inline]
+    pub fn write_flag(&mut self, flag: bool) {
+        self.write_bits(u64::from(flag), 1);
+    }
+
+    /// Writes an integer in groups of a byte, lowest first: 7 bits, and one that says whether another group follows. A number
+    /// below 128 takes 8 bits, the widest 80.
+    #[inline]
+    pub fn write_packed(&mut self, value: u64) {
+        let mut rest = value;
+        while rest >= 0x80 {
+            self.write_bits(rest & 0x7f | 0x80, 8);
+            rest >>= 7;
+        }
+        self.write_bits(rest, 8);
+    }
+
+    /// Writes an integer in an Exp-Golomb code of order `order`, 0 to 63: `order` + 1 bits for numbers below 2^`order`, then two
+    /// more for each doubling. For numbers that are mostly small.
+    ///
+    /// With w = `value` + 2^`order` and m = ⌊log₂ w⌋ it is m − `order` zeros, a one, and the m bits of w below its highest.
+    ///
+    /// # Panics
+    /// If `order` is above 63, in debug builds.
+    #[inline]
+    pub fn write_exp_golomb(&mut self, value: u64, order: u32) {
+        debug_assert!(order < 64, "an order of {order} is over 63");
+        let (sum, overflown) = value.overflowing_add(1 << order);
+        let width = if overflown { 64 } else { sum.ilog2() };
+        let zeros = width - order;
+        if zeros + 1 + width <= 64 {
+            self.write_bits((sum & mask(width)) << (zeros + 1) | 1 << zeros, zeros + 1 + width);
+        } else {
+            self.write_bits(0, zeros);
+            self.write_flag(true);
+            self.write_bits(sum & mask(width), width);
+        }
+    }
+
+    /// Writes a number below `bound` in ⌈log₂ `bound`⌉ bits.
+    ///
+    /// # Panics
+    /// If `value` is not below `bound`, in debug builds.
+    #[inline]
+    pub fn write_below(&mut self, value: u64, bound: u64) {
+        debug_assert!(value < bound, "{value} is not below {bound}");
+        self.write_bits(value, width_bits(bound));
+    }
+
+    /// Writes the bits of a slice. Costs a fraction of a nanosecond for each 8 bytes, whatever bits both begin at.
+    #[inline]
+    pub fn append(&mut self, bits: BitSlice<'_>) {
+        let mut at = 0;
+        // Most slices are too short to be worth the settling.
+        if bits.len() > 320 {
+            // Fills the byte begun, so that whole bytes follow.
+            let head = (8 - self.pending_bits % 8) % 8;
+            self.write_bits(bits.word(0) & mask(head), head);
+            at = self.append_words(bits, head as usize);
+        }
+        while bits.len() - at >= 64 {
+            let (bytes, start) = bits.parts();
+            self.write_bits(load(bytes, start + at), 64);
+            at += 64;
+        }
+        if at < bits.len() {
+            self.write_bits(bits.word(at), (bits.len() - at) as u32);
+        }
+    }
+
+    /// Appends whole words of `bits` from bit `at` on to a writer that stands at a byte, and returns the first bit that is left.
+    fn append_words(&mut self, bits: BitSlice<'_>, at: usize) -> usize {
+        debug_assert!(self.pending_bits.is_multiple_of(8), "the writer stands within a byte");
+        self.copy_pending();
+        self.settled = self.bytes.len();
+        (self.pending, self.pending_bits) = (0, 0);
+
+        let (bytes, start) = bits.parts();
+        let (first, shift) = ((start + at) / 8, (start + at) % 8);
+        let source = &bytes[first..];
+        // A shifted word needs the byte after it as well; the last words are left to the caller.
+        let words =
+            ((bits.len() - at) / 64).min(if shift == 0 { usize::MAX } else { (source.len() - 1) / 8 });
+        if shift == 0 {
+            self.bytes.extend_from_slice(&source[..words * 8]);
+        } else {
+            self.bytes.resize(self.settled + words * 8, 0);
+            shift_words(&mut self.bytes[self.settled..], source, shift as u32);
+        }
+        self.settled = self.bytes.len();
+        at + words * 64
+    }
+
+    /// Forgets the bits from `bit_len` on; does nothing if there are no more.
+    pub fn truncate(&mut self, bit_len: usize) {
+        if bit_len >= self.bit_len() {
+            return;
+        }
+        if bit_len < self.settled * 8 {
+            self.settled = bit_len / 8;
+            self.pending = u64::from(self.bytes[self.settled]);
+        }
+        self.pending_bits = (bit_len - self.settled * 8) as u32;
+        self.pending &= mask(self.pending_bits);
+    }
+
+    /// Writes the lowest `bits` bits of `value`, 0 to 64, over bits that were written before.
+    ///
+    /// # Panics
+    /// If not all of these bits were written before; in debug builds also if `value` is wider than `bits`.
+    pub fn patch_bits(&mut self, at_bit: usize, value: u64, bits: u32) {
+        assert!(at_bit + bits as usize <= self.bit_len(), "a patch reaches over the end");
+        debug_assert!(bits <= 64 && value <= mask(bits), "{value} does not fit {bits} bits");
+        let (mut at, mut value, mut left) = (at_bit, value, bits);
+        while left > 0 && at < self.settled * 8 {
+            let (shift, count) = ((at % 8) as u32, left.min(8 - (at % 8) as u32));
+            let hole = (mask(count) << shift) as u8;
+            self.bytes[at / 8] = self.bytes[at / 8] & !hole | ((value & mask(count)) << shift) as u8;
+            (at, value, left) = (at + count as usize, value >> count, left - count);
+        }
+        if left > 0 {
+            let shift = (at - self.settled * 8) as u32;
+            self.pending = self.pending & !(mask(left) << shift) | value << shift;
+        }
+    }
+
+    /// All bytes, the last one filled up with zeros. Writing may go on afterwards, as if it had not been called.
+    #[inline]
+    pub fn finish(&mut self) -> &[u8] {
+        self.copy_pending();
+        &self.bytes
+    }
+
+    /// All bytes, the last one filled up with zeros.
+    #[must_use]
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        self.copy_pending();
+        self.bytes
+    }
+
+    /// The bits of a range; `None` if they were not all written.
+    #[inline]
+    pub fn slice(&mut self, range: Range<usize>) -> Option<BitSlice<'_>> {
+        let len = range.end.checked_sub(range.start)?;
+        if range.end > self.bit_len() {
+            return None;
+        }
+        BitSlice::new(self.finish(), range.start, len)
+    }
+
+    /// All bits.
+    #[inline]
+    pub fn as_slice(&mut self) -> BitSlice<'_> {
+        let len = self.bit_len();
+        BitSlice::new(self.finish(), 0, len).unwrap_or_default()
+    }
+
+    /// Makes `bytes` hold the pending bits too, without settling them.
+    #[inline]
+    fn copy_pending(&mut self) {
+        self.bytes.truncate(self.settled);
+        // Eight bytes and a cut cost less than a copy of unknown length.
+        self.bytes.extend_from_slice(&self.pending.to_le_bytes());
+        self.bytes.truncate(self.settled + self.pending_bits.div_ceil(8) as usize);
+    }
+}
+
+/// Fills `to`, a whole number of words, with the bits of `from` that begin at bit `shift` of its first byte, 1 to 7.
+/// `from` has at least one byte more than `to`.
+fn shift_words(to: &mut [u8], from: &[u8], shift: u32) {
+    let (first_bytes, _) = from.as_chunks::<8>();
+    let (next_bytes, _) = from.get(8..).unwrap_or_default().as_chunks::<8>();
+    let (words, _) = to.as_chunks_mut::<8>();
+    let pairs = first_bytes.iter().zip(next_bytes);
+    let paired = pairs.len().min(words.len());
+    for (word, (low, high)) in words.iter_mut().zip(pairs) {
+        let (low, high) = (u64::from_le_bytes(*low), u64::from_le_bytes(*high));
+        *word = (low >> shift | high << (64 - shift)).to_le_bytes();
+    }
+    // The last word may have only a part of the word after it behind it.
+    for (index, word) in words.iter_mut().enumerate().skip(paired) {
+        *word = load(from, index * 64 + shift as usize).to_le_bytes();
+    }
+}
+
+impl BitWrite for BitWriter {
+    #[inline]
+    fn write_bit(&mut self, bit: bool) -> io::Result<()> {
+        self.write_flag(bit);
+        Ok(())
+    }
+
+    #[inline]
+    fn write_unsigned_counted<const MAX: u32, U: UnsignedInteger>(
+        &mut self,
+        bits: BitCount<MAX>,
+        value: U,
+    ) -> io::Result<()> {
+        let (count, value) = CheckedUnsigned::new(bits, value)?.into_count_value();
+        self.write_integer(value, count.into());
+        Ok(())
+    }
+
+    #[inline]
+    fn write_signed_counted<const MAX: u32, S: SignedInteger>(
+        &mut self,
+        bits: impl TryInto<SignedBitCount<MAX>>,
+        value: S,
+    ) -> io::Result<()> {
+        let bits = bits.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        let (count, value) = CheckedSigned::<MAX, S>::new(bits, value)?.into_count_value();
+        let bits = u32::from(count);
+        // `as_non_negative` is a cast: two's complement, of which the lowest `bits` are written.
+        self.write_integer(value.as_non_negative() & (S::Unsigned::ALL >> (S::BITS_SIZE - bits)), bits);
+        Ok(())
+    }
+
+    #[inline]
+    fn write_from<V: Primitive>(&mut self, value: V) -> io::Result<()> {
+        self.write_as_from::<LittleEndian, V>(value)
+    }
+
+    #[inline]
+    fn write_as_from<F: Endianness, V: Primitive>(&mut self, value: V) -> io::Result<()> {
+        let bytes = F::primitive_to_bytes(value);
+        self.write_wide(bytes.as_ref(), bytes.as_ref().len() as u32 * 8);
+        Ok(())
+    }
+
+    #[inline]
+    fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.append(BitSlice::from(bytes));
+        Ok(())
+    }
+
+    #[inline]
+    fn byte_aligned(&self) -> bool {
+        self.pending_bits.is_multiple_of(8)
+    }
+}
+
+impl BitWriter {
+    /// Writes an integer of up to 128 bits that is known to fit `bits` bits.
+    #[inline]
+    fn write_integer<U: UnsignedInteger>(&mut self, value: U, bits: u32) {
+        self.write_wide(value.to_le_bytes().as_ref(), bits);
+    }
+
+    /// Writes the lowest `bits` bits of up to 16 bytes; the others must be zero.
+    #[inline]
+    fn write_wide(&mut self, bytes: &[u8], bits: u32) {
+        let mut words = [0; 16];
+        words[..bytes.len()].copy_from_slice(bytes);
+        let value = u128::from_le_bytes(words);
+        self.write_bits(value as u64, bits.min(64));
+        if bits > 64 {
+            self.write_bits((value >> 64) as u64, bits - 64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bitstream_io::{BitWriter as Reference, LittleEndian};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn field() -> impl Strategy<Value = (u64, u32)> {
+        (any::<u64>(), 0..=64_u32).prop_map(|(value, bits)| (value & mask(bits), bits))
+    }
+
+    fn written(fields: &[(u64, u32)]) -> BitWriter {
+        let mut writer = BitWriter::new();
+        fields.iter().for_each(|&(value, bits)| writer.write_bits(value, bits));
+        writer
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_are_those_of_the_crate_whose_traits_we_implement(
+            fields in prop::collection::vec(field(), 0..60),
+            signed in prop::collection::vec((any::<i64>(), 1..=64_u32), 0..20),
+            wide in any::<u128>(),
+            bytes in prop::collection::vec(any::<u8>(), 0..80),
+        ) {
+            fn write(
+                to: &mut impl BitWrite,
+                fields: &[(u64, u32)],
+                signed: &[(i64, u32)],
+                wide: u128,
+                bytes: &[u8],
+            ) -> io::Result<()> {
+                for &(value, bits) in fields {
+                    to.write_var(bits, value)?;
+                }
+                for &(value, bits) in signed {
+                    to.write_signed_var(bits, value >> (64 - bits))?;
+                }
+                to.write_bit(true)?;
+                to.write_unsigned_var(117, wide >> 11)?;
+                to.write_from(wide)?;
+                to.write::<13, i16>(-4096)?;
+                to.write_bytes(bytes)?;
+                to.byte_align()
+            }
+            let mut ours = BitWriter::new();
+            write(&mut ours, &fields, &signed, wide, &bytes).unwrap();
+            let mut theirs = Vec::new();
+            write(&mut Reference::endian(&mut theirs, LittleEndian), &fields, &signed, wide, &bytes).unwrap();
+            prop_assert_eq!(ours.finish(), theirs);
+        }
+
+        #[test]
+        fn append_equals_writing_bit_by_bit(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            start in 0..70_usize,
+            short in 0..70_usize,
+            before in prop::collection::vec(field(), 0..4),
+            finish in any::<bool>(),
+        ) {
+            let len = (bytes.len() * 8).saturating_sub(start + short);
+            if let Some(slice) = BitSlice::new(&bytes, start, len) {
+                let (mut fast, mut slow) = (written(&before), written(&before));
+                if finish {
+                    fast.finish();
+                }
+                fast.append(slice);
+                fast.write_bits(5, 3);
+                for at in start..start + len {
+                    slow.write_flag(bytes[at / 8] >> (at % 8) & 1 == 1);
+                }
+                slow.write_bits(5, 3);
+                prop_assert_eq!(fast.as_slice(), slow.as_slice());
+                prop_assert_eq!(fast.finish(), slow.finish());
+            }
+        }
+
+        #[test]
+        fn truncate_leaves_what_came_before(
+            before in prop::collection::vec(field(), 0..9),
+            undone in prop::collection::vec(field(), 0..9),
+            after in prop::collection::vec(field(), 0..9),
+            finish in any::<bool>(),
+        ) {
+            let mut writer = written(&before);
+            let kept = writer.bit_len();
+            undone.iter().for_each(|&(value, bits)| writer.write_bits(value, bits));
+            if finish {
+                writer.finish();
+            }
+            writer.truncate(kept);
+            prop_assert_eq!(writer.bit_len(), kept);
+            after.iter().for_each(|&(value, bits)| writer.write_bits(value, bits));
+            let mut expected = written(&[before, after].concat());
+            prop_assert_eq!(writer.finish(), expected.finish());
+        }
+
+        #[test]
+        fn patch_equals_having_written_so(
+            fields in prop::collection::vec(field(), 1..12),
+            chosen in any::<prop::sample::Index>(),
+            value in any::<u64>(),
+            finish in any::<bool>(),
+        ) {
+            let mut writer = written(&fields);
+            if finish {
+                writer.finish();
+            }
+            let chosen = chosen.index(fields.len());
+            let at = fields[..chosen].iter().map(|field| field.1 as usize).sum();
+            let mut changed = fields.clone();
+            changed[chosen].0 = value & mask(fields[chosen].1);
+            writer.patch_bits(at, changed[chosen].0, changed[chosen].1);
+            writer.write_bits(3, 2);
+            changed.push((3, 2));
+            let mut expected = written(&changed);
+            prop_assert_eq!(writer.finish(), expected.finish());
+        }
+    }
+
+    #[test]
+    fn finish_does_not_end_the_writing() {
+        let mut writer = BitWriter::with_capacity(8);
+        writer.write_bits(0b101, 3);
+        assert_eq!(writer.finish(), [0b101]);
+        writer.write_bits(u64::MAX, 64);
+        assert_eq!(writer.finish(), [0xfd, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x07]);
+        assert_eq!(writer.bit_len(), 67);
+        writer.clear();
+        assert!(writer.is_empty());
+        assert_eq!(writer.finish(), []);
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_refused_by_the_trait() {
+        let mut writer = BitWriter::new();
+        assert!(writer.write_var(3, 8_u8).is_err());
+        assert!(writer.write_var(9, 0_u8).is_err());
+        assert!(writer.write_var(3, 4_i8).is_err());
+        assert!(writer.write_var(0, 0_i8).is_err());
+        assert!(writer.is_empty());
+    }
+
+    #[test]
+    fn small_numbers_take_few_bits() {
+        let length = |write: &dyn Fn(&mut BitWriter)| {
+            let mut writer = BitWriter::new();
+            write(&mut writer);
+            writer.bit_len()
+        };
+        assert_eq!([0, 127, 128, u64::MAX].map(|value| length(&|w| w.write_packed(value))), [8, 8, 16, 80]);
+        assert_eq!(
+            [0, 1, 2, 3, 6, 7].map(|value| length(&|w| w.write_exp_golomb(value, 0))),
+            [1, 3, 3, 5, 5, 7]
+        );
+        assert_eq!([0, 7, 8, 23, 24].map(|value| length(&|w| w.write_exp_golomb(value, 3))), [4, 4, 6, 6, 8]);
+        assert_eq!(length(&|w| w.write_exp_golomb(u64::MAX, 0)), 129);
+        assert_eq!([1, 2, 3, 20].map(|bound| length(&|w| w.write_below(0, bound))), [0, 1, 2, 5]);
+    }
+}

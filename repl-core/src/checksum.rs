@@ -1,0 +1,64 @@
+//! Checksums of layouts: what both ends compare before any state flows.
+//!
+//! Invariant: a checksum covers wire names, wire types, widths, conditions and quantisers, never offsets, sizes in memory or
+//! the width of a pointer (R21), so the same source gives the same sum on every compiler and target.
+
+/// A 64-bit FNV-1a sum, built up in constants.
+#[derive(Clone, Copy)]
+pub struct Checksum(u64);
+
+impl Checksum {
+    /// The sum of nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// The sum of one text.
+    #[must_use]
+    pub const fn of(text: &str) -> u64 {
+        Self::new().text(text).finish()
+    }
+
+    /// Adds a text and its end.
+    #[must_use]
+    pub const fn text(self, text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let mut sum = self;
+        let mut i = 0;
+        while i < bytes.len() {
+            sum = sum.byte(bytes[i]);
+            i += 1;
+        }
+        sum.byte(0xff)
+    }
+
+    /// Adds a number as eight bytes.
+    #[must_use]
+    pub const fn number(self, number: u64) -> Self {
+        let bytes = number.to_le_bytes();
+        let mut sum = self;
+        let mut i = 0;
+        while i < bytes.len() {
+            sum = sum.byte(bytes[i]);
+            i += 1;
+        }
+        sum
+    }
+
+    /// The sum.
+    #[must_use]
+    pub const fn finish(self) -> u64 {
+        self.0
+    }
+
+    const fn byte(self, byte: u8) -> Self {
+        Self((self.0 ^ byte as u64).wrapping_mul(0x0000_0100_0000_01b3))
+    }
+}
+
+impl Default for Checksum {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,322 @@
+//! Classes: an object type at run time, with everything that compares, writes and reads its objects.
+//!
+//! Invariant: a class is made from its type's own tables, checked once; so its functions take plain references and are safe.
+
+use std::marker::PhantomData;
+
+use crate::access::{Array, Level, LevelMut, Slot, runs_differ};
+use crate::bits::{BitReader, BitSlice, BitWriter};
+use crate::changelist::{ArrayChanges, Changelist};
+use crate::compare::{Comparison, Refusal, Scratch, copy_slots};
+use crate::decode::{Mentions, Validation, Walk};
+use crate::display;
+use crate::encode;
+use crate::handles::HandleSet;
+use crate::lifetime::Lifetime;
+use crate::plan::Planned;
+use crate::program::Program;
+use crate::property::Replicated;
+use crate::reference::{Guid, ReferenceMap};
+use crate::value::{ReadError, WriteError};
+
+/// An object type at run time.
+pub struct Class<T> {
+    program: Program,
+    lifetime: Lifetime,
+    objects: PhantomData<fn(&mut T)>,
+}
+
+/// Why bytes are no update of an object.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{class}.{property}: {reason} (bit {bit})")]
+pub struct DecodeError {
+    /// The object's type.
+    pub class: &'static str,
+    /// The path of the property at which reading stopped, such as `items[3].count`.
+    pub property: String,
+    /// How many bits into the input reading stopped.
+    pub bit: usize,
+    /// What was wrong there.
+    #[source]
+    pub reason: ReadError,
+}
+
+impl<T: Replicated> Default for Class<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Replicated> Class<T> {
+    /// The class of `T`. Flattens the layout of a generic type.
+    ///
+    /// # Panics
+    /// If `T::program` gives the program of another type, which no derived one does.
+    #[must_use]
+    pub fn new() -> Self {
+        let program = T::program();
+        assert!(program.layout().describes::<T>(), "the program of another type");
+        let lifetime = Lifetime::new(&program, T::PLAN.overflows());
+        Self { program, lifetime, objects: PhantomData }
+    }
+
+    /// The flat table.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Which handles are compared and sent when.
+    #[must_use]
+    pub fn lifetime(&self) -> &Lifetime {
+        &self.lifetime
+    }
+
+    fn level<'a>(&'a self, object: &'a T) -> Level<'a> {
+        // SAFETY: `new` checked that the program is that of `T`.
+        unsafe { Level::of(object, &self.program) }
+    }
+
+    fn level_mut<'a>(&'a self, object: &'a mut T) -> LevelMut<'a> {
+        // SAFETY: `new` checked that the program is that of `T`.
+        unsafe { LevelMut::of(object, &self.program) }
+    }
+
+    /// A shadow that holds the replicated values of `archetype`: where comparing begins (S69).
+    #[must_use]
+    pub fn shadow_of(&self, archetype: &T) -> T {
+        let mut shadow = T::initial();
+        self.copy(archetype, &mut shadow, &HandleSet::up_to(self.program.handles()));
+        shadow
+    }
+
+    /// Whether `live` and `shadow` may differ in what is compared on ordinary updates: runs of plain memory first, the rest by
+    /// command. `true` means that [`compare`](Self::compare) is worth its cost.
+    #[must_use]
+    #[inline]
+    pub fn differs(&self, live: &T, shadow: &T) -> bool {
+        runs_differ(live, shadow) || (T::PLAN.has_rest() && self.rest_differs(live, shadow))
+    }
+
+    fn rest_differs(&self, live: &T, shadow: &T) -> bool {
+        let (live, shadow) = (self.level(live), self.level(shadow));
+        self.lifetime.rest().iter().any(|handle| match (live.slot(handle), shadow.slot(handle)) {
+            (Some(live), Some(shadow)) => !same_slot(live, shadow),
+            _ => false,
+        })
+    }
+
+    /// Compares the handles in `scope`, copies what differs to the shadow and adds it to `changes` (S60). A value without a form on
+    /// the wire is left out and told in `refusals`. O(handles in scope), and O(elements) for arrays.
+    pub fn compare(
+        &self,
+        live: &T,
+        shadow: &mut T,
+        scope: &HandleSet,
+        changes: &mut Changelist,
+        refusals: &mut Vec<Refusal>,
+        scratch: &mut Scratch,
+    ) {
+        let mut comparison = Comparison { changes, refusals, scratch };
+        comparison.object(self.level(live), &mut self.level_mut(shadow), scope);
+    }
+
+    /// Makes the properties of `handles` in `to` those of `from`.
+    pub fn copy(&self, from: &T, to: &mut T, handles: &HandleSet) {
+        copy_slots(self.level(from), &mut self.level_mut(to), handles.iter());
+    }
+
+    /// Whether any property of `handles` differs between the two.
+    #[must_use]
+    pub fn any_differs(&self, one: &T, other: &T, handles: (u32, u32)) -> bool {
+        let (one, other) = (self.level(one), self.level(other));
+        (handles.0..handles.1).any(|handle| match (one.slot(handle), other.slot(handle)) {
+            (Some(a), Some(b)) => !same_slot(a, b),
+            _ => false,
+        })
+    }
+
+    /// Writes the values that `changes` lists (not which they are).
+    ///
+    /// # Errors
+    /// Only if a hand-written serialiser refuses a value that it took when it was compared.
+    pub fn write_values(&self, shadow: &T, changes: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError> {
+        encode::write_values(self.level(shadow), changes, writer)
+    }
+
+    /// Drops what lies past the ends of the shadow's arrays (S72).
+    pub fn prune(&self, shadow: &T, changes: &mut Changelist) {
+        let level = self.level(shadow);
+        for (handle, array) in changes.arrays.iter_mut() {
+            if let Some(Slot::Array(slot)) = level.slot(*handle) {
+                prune_array(slot, array);
+            }
+        }
+    }
+
+    /// Adds the properties of `handles` to `changes`, whole.
+    pub fn insert_whole(&self, handles: &HandleSet, changes: &mut Changelist) {
+        for handle in handles.iter() {
+            changes.insert_whole(handle, self.program.is_array(handle));
+        }
+    }
+
+    /// The list in the form of S58: ascending handles, each array followed by the number of entries of its own list and that
+    /// list; every list ends with 0. New elements are listed with all their handles (S60).
+    #[must_use]
+    pub fn flat(&self, shadow: &T, changes: &Changelist) -> Vec<u32> {
+        let mut flat = Vec::new();
+        let level = self.level(shadow);
+        for handle in changes.handles.iter() {
+            flat.push(handle);
+            if let Some(Slot::Array(array)) = level.slot(handle) {
+                flatten_array(array, changes.arrays.get(handle), &mut flat);
+            }
+        }
+        flat.push(0);
+        flat
+    }
+
+    /// Reads the values of `handles` without applying them: whether [`apply`](Self::apply) will succeed on `object`, or on a new one.
+    ///
+    /// # Errors
+    /// When the bits are no update of such an object, with the property and the bit.
+    pub fn validate(
+        &self,
+        object: Option<&T>,
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), DecodeError> {
+        let mut target = Validation(object.map(|object| self.level(object)));
+        self.walk(reader, references, &mut Unrecorded, |walk| walk.object(&mut target, handles))
+    }
+
+    /// Reads the values of `handles` into `object`, and tells `mentions` of references.
+    ///
+    /// # Errors
+    /// Only for bits that [`validate`](Self::validate) refuses too; then the object is partly written.
+    pub fn apply(
+        &self,
+        object: &mut T,
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+        mentions: &mut impl FnMut(&[u32], &mut dyn Iterator<Item = Guid>, Option<BitSlice<'_>>),
+    ) -> Result<(), DecodeError> {
+        let mut target = self.level_mut(object);
+        self.walk(reader, references, &mut Recorded(mentions), |walk| walk.object(&mut target, handles))
+    }
+
+    /// Reads one leaf again from the bits it had, because an object it mentions came or went (S118). `path` is as `apply` told it. Does
+    /// nothing if the leaf's element is no longer there (S119).
+    pub fn read_again(&self, object: &mut T, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>) {
+        let Some((&handle, rest)) = path.split_first() else { return };
+        let mut reader = bits.reader();
+        // Bits that were read before are read again; a serialiser that now refuses them leaves the value as it is.
+        descend(&mut self.level_mut(object), handle, rest, &mut |level, handle| {
+            level.read_leaf(handle, &mut reader, references).ok();
+        });
+        references.take_mentioned();
+    }
+
+    fn walk<'b, M: Mentions>(
+        &self,
+        reader: &mut BitReader<'b>,
+        references: &mut ReferenceMap<'_>,
+        mentions: &mut M,
+        run: impl FnOnce(&mut Walk<'_, '_, 'b, M>) -> Result<(), ReadError>,
+    ) -> Result<(), DecodeError> {
+        let mut walk = Walk { program: &self.program, reader, references, mentions, path: Vec::new() };
+        run(&mut walk).map_err(|reason| DecodeError {
+            class: self.program.layout().name(),
+            property: display::path(&self.program, &walk.path),
+            bit: walk.reader.position(),
+            reason,
+        })
+    }
+}
+
+/// Calls `at_end` with the level that `path` leads to and the handle there; `None` if the way is gone. Below `level`'s own handle a
+/// path has element handles.
+fn descend(
+    level: &mut LevelMut<'_>,
+    handle: u32,
+    path: &[u32],
+    at_end: &mut dyn FnMut(&mut LevelMut<'_>, u32),
+) -> Option<()> {
+    let Some((&step, rest)) = path.split_first() else {
+        at_end(level, handle);
+        return Some(());
+    };
+    let Some(Slot::Array(array)) = level.as_level().slot(handle) else { return None };
+    let (index, inner) = (step.checked_div(array.handles())?, step.checked_rem(array.handles())? + 1);
+    descend(&mut level.element(handle, index as usize)?, inner, rest, at_end)
+}
+
+fn same_slot(one: Slot<'_>, other: Slot<'_>) -> bool {
+    match (one, other) {
+        (Slot::Leaf(a), Slot::Leaf(b)) => a.identical(&b),
+        (Slot::Array(a), Slot::Array(b)) => {
+            a.len() == b.len()
+                && (a.same_bytes(&b)
+                    || (0..a.len()).all(|index| match (a.element(index), b.element(index)) {
+                        (Some(a), Some(b)) => a.slots().zip(b.slots()).all(|(a, b)| same_slot(a, b)),
+                        _ => false,
+                    }))
+        }
+        _ => false,
+    }
+}
+
+fn prune_array(array: Array<'_>, changes: &mut ArrayChanges) {
+    changes.prune(array.len() as u32, array.handles());
+    for (handle, nested) in changes.nested() {
+        let element = array.element((*handle / array.handles()) as usize);
+        if let Some(Slot::Array(inner)) = element.and_then(|element| element.slot(*handle % array.handles() + 1)) {
+            prune_array(inner, nested);
+        }
+    }
+}
+
+fn flatten_array(array: Array<'_>, changes: Option<&ArrayChanges>, flat: &mut Vec<u32>) {
+    let none = ArrayChanges::count_only();
+    let changes = changes.unwrap_or(&none);
+    let (len, handles) = (array.len() as u32, array.handles());
+    let tail = changes.tail.min(len);
+    let count_at = flat.len();
+    flat.push(0);
+    let edits = changes.edits.iter().take_while(|&edit| edit < tail * handles);
+    for element_handle in edits.chain(tail * handles..len * handles) {
+        flat.push(element_handle + 1);
+        let element = array.element((element_handle / handles) as usize);
+        if let Some(Slot::Array(inner)) = element.and_then(|element| element.slot(element_handle % handles + 1)) {
+            let whole = ArrayChanges::whole();
+            let nested =
+                if element_handle < tail * handles { changes.arrays.get(element_handle) } else { Some(&whole) };
+            flatten_array(inner, nested, flat);
+        }
+    }
+    flat[count_at] = (flat.len() - count_at - 1) as u32;
+    flat.push(0);
+}
+
+/// Validation records nothing.
+struct Unrecorded;
+
+impl Mentions for Unrecorded {
+    fn none(&mut self, _: &[u32]) {}
+    fn some(&mut self, _: &[u32], _: &mut dyn Iterator<Item = Guid>, _: BitSlice<'_>) {}
+}
+
+struct Recorded<'a, F>(&'a mut F);
+
+impl<F: FnMut(&[u32], &mut dyn Iterator<Item = Guid>, Option<BitSlice<'_>>)> Mentions for Recorded<'_, F> {
+    fn none(&mut self, path: &[u32]) {
+        (self.0)(path, &mut std::iter::empty(), None);
+    }
+
+    fn some(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>) {
+        (self.0)(path, guids, Some(bits));
+    }
+}

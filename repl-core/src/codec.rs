@@ -1,0 +1,262 @@
+//! Codecs: how one leaf travels. Formats: what an attribute asks for.
+//!
+//! Invariant: a codec is complete; whoever holds one needs no attribute to know the width, range and rules of the leaf.
+
+use crate::checksum::Checksum;
+use crate::opaque::OpaqueLeaf;
+use crate::quantize::Quantizer;
+
+/// How one leaf travels.
+#[derive(Clone, Copy)]
+pub(crate) enum Codec {
+    /// One bit.
+    Bool,
+    /// An integer of up to 64 bits as its distance from `min`.
+    Int(IntCodec),
+    /// A `u128` or `i128` in 128 bits.
+    Wide,
+    /// 32 raw bits.
+    F32,
+    /// 64 raw bits.
+    F64,
+    /// An `f32` in steps.
+    QuantizedF32(Quantizer),
+    /// An `f64` in steps.
+    QuantizedF64(Quantizer),
+    /// A unit quaternion `[f32; 4]`: which component is largest, and the others in `bits` each.
+    SmallestThree { bits: u8 },
+    /// A unit vector `[f32; 3]` on an octahedron, two coordinates of `bits` each.
+    UnitVector { bits: u8 },
+    /// 21 bits.
+    Char,
+    /// UTF-8 of at most `max_bytes`.
+    String { max_bytes: u32 },
+    /// A guid or null.
+    Reference,
+    /// By the type's own functions.
+    Opaque(OpaqueLeaf),
+}
+
+/// An integer in memory and on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IntCodec {
+    pub(crate) repr: Repr,
+    /// The least value, sign-extended to 64 bits.
+    pub(crate) min: u64,
+    /// The greatest value minus the least.
+    pub(crate) span: u64,
+    /// What the wire takes.
+    pub(crate) bits: u8,
+    /// Whether a value outside is brought to the nearest bound; else it is refused.
+    pub(crate) saturate: bool,
+}
+
+/// An integer type in memory; `usize` and `isize` travel as 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repr {
+    U8,
+    U16,
+    U32,
+    U64,
+    Usize,
+    I8,
+    I16,
+    I32,
+    I64,
+    Isize,
+}
+
+/// What an attribute asks of the leaves below a field.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Format {
+    /// The type's own form.
+    #[default]
+    Native,
+    /// `bits = n`: an integer in `n` bits, two's complement if signed.
+    Bits {
+        /// The width, 1 to 64.
+        bits: u8,
+        /// Whether a value outside is brought to the nearest bound; else it is refused.
+        saturate: bool,
+    },
+    /// `range = a..=b`: an integer between two bounds, both included.
+    Range {
+        /// The least value.
+        min: i128,
+        /// The greatest value.
+        max: i128,
+        /// As for [`Bits`](Self::Bits).
+        saturate: bool,
+    },
+    /// `quantize(step = s, range = a..=b)`: a float as the nearest multiple of a step above `min`.
+    Quantize {
+        /// The step, above zero.
+        step: f64,
+        /// The least value.
+        min: f64,
+        /// The greatest value.
+        max: f64,
+        /// As for [`Bits`](Self::Bits); a NaN is refused always.
+        saturate: bool,
+    },
+    /// `quantize(smallest_three = n)`: a unit quaternion `[f32; 4]`.
+    SmallestThree {
+        /// Bits of each of the three components, 2 to 20.
+        bits: u8,
+    },
+    /// `quantize(unit_vector = n)`: a unit vector `[f32; 3]`.
+    UnitVector {
+        /// Bits of each of the two coordinates, 2 to 24.
+        bits: u8,
+    },
+}
+
+impl Repr {
+    const fn bits(self) -> u8 {
+        match self {
+            Self::U8 | Self::I8 => 8,
+            Self::U16 | Self::I16 => 16,
+            Self::U32 | Self::I32 => 32,
+            Self::U64 | Self::I64 | Self::Usize | Self::Isize => 64,
+        }
+    }
+
+    const fn signed(self) -> bool {
+        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64 | Self::Isize)
+    }
+
+    const fn min(self) -> i128 {
+        if self.signed() { -(1 << (self.bits() - 1)) } else { 0 }
+    }
+
+    const fn max(self) -> i128 {
+        self.min() + ((1 << self.bits()) - 1)
+    }
+}
+
+/// The bits that tell `count` values apart: ⌈log2 count⌉.
+pub(crate) const fn width_of(count: u128) -> u32 {
+    if count <= 1 { 0 } else { 128 - (count - 1).leading_zeros() }
+}
+
+impl IntCodec {
+    pub(crate) const fn full(repr: Repr) -> Self {
+        Self::between(repr, repr.min(), repr.max(), false)
+    }
+
+    const fn between(repr: Repr, min: i128, max: i128, saturate: bool) -> Self {
+        assert!(min <= max, "the range is empty: write its least value first");
+        assert!(repr.min() <= min && max <= repr.max(), "the range does not fit the field's integer type");
+        let span = (max - min) as u128;
+        Self { repr, min: min as u64, span: span as u64, bits: width_of(span + 1) as u8, saturate }
+    }
+
+    const fn in_bits(repr: Repr, bits: u8, saturate: bool) -> Self {
+        assert!(bits >= 1 && bits <= repr.bits(), "`bits` is from 1 to the width of the field's integer type");
+        let count = 1i128 << bits;
+        let min = if repr.signed() { -(count / 2) } else { 0 };
+        Self::between(repr, min, min + count - 1, saturate)
+    }
+
+    /// Whether it is the type's own form.
+    pub(crate) const fn is_native(&self) -> bool {
+        self.bits == self.repr.bits()
+    }
+
+    /// The least and the greatest value.
+    pub(crate) const fn bounds(&self) -> (i128, i128) {
+        let min = if self.repr.signed() { self.min as i64 as i128 } else { self.min as i128 };
+        (min, min + self.span as i128)
+    }
+
+    /// Whether every value of the type in memory has a form.
+    pub(crate) const fn is_total(&self) -> bool {
+        self.bits == self.repr.bits() || self.saturate
+    }
+}
+
+impl Codec {
+    pub(crate) const fn smallest_three(bits: u8) -> Self {
+        assert!(bits >= 2 && bits <= 20, "`smallest_three` takes 2 to 20 bits a component");
+        Self::SmallestThree { bits }
+    }
+
+    pub(crate) const fn unit_vector(bits: u8) -> Self {
+        assert!(bits >= 2 && bits <= 24, "`unit_vector` takes 2 to 24 bits a coordinate");
+        Self::UnitVector { bits }
+    }
+
+    /// The codec that an attribute makes of this one.
+    pub(crate) const fn formatted(self, format: Format, max_len: Option<u32>) -> Self {
+        let formatted = match (self, format) {
+            (codec, Format::Native) => codec,
+            (Self::Int(int), Format::Bits { bits, saturate }) => Self::Int(IntCodec::in_bits(int.repr, bits, saturate)),
+            (Self::Int(int), Format::Range { min, max, saturate }) => {
+                Self::Int(IntCodec::between(int.repr, min, max, saturate))
+            }
+            (Self::F32, Format::Quantize { step, min, max, saturate }) => {
+                Self::QuantizedF32(Quantizer::new(min, max, step, saturate))
+            }
+            (Self::F64, Format::Quantize { step, min, max, saturate }) => {
+                Self::QuantizedF64(Quantizer::new(min, max, step, saturate))
+            }
+            _ => panic!(
+                "the attribute does not fit the field's type: `bits` and `range` are for integers, `quantize` is for floats"
+            ),
+        };
+        match (formatted, max_len) {
+            (Self::String { .. }, Some(max_bytes)) => Self::String { max_bytes },
+            (codec, _) => codec,
+        }
+    }
+
+    /// The width on the wire where it is fixed.
+    pub(crate) const fn width_bits(&self) -> Option<u32> {
+        Some(match self {
+            Self::Bool => 1,
+            Self::Int(int) => int.bits as u32,
+            Self::Wide => 128,
+            Self::F32 => 32,
+            Self::F64 => 64,
+            Self::QuantizedF32(quantizer) | Self::QuantizedF64(quantizer) => quantizer.bits(),
+            Self::SmallestThree { bits } => 2 + 3 * *bits as u32,
+            Self::UnitVector { bits } => 2 * *bits as u32,
+            Self::Char => 21,
+            Self::String { .. } | Self::Reference | Self::Opaque(_) => return None,
+        })
+    }
+
+    /// Whether some values of the type in memory have no form, so that one must be tried before it is taken.
+    pub(crate) const fn may_refuse(&self) -> bool {
+        match self {
+            Self::Int(int) => !int.is_total(),
+            Self::Bool | Self::Wide | Self::F32 | Self::F64 | Self::Char | Self::Reference => false,
+            Self::QuantizedF32(_)
+            | Self::QuantizedF64(_)
+            | Self::SmallestThree { .. }
+            | Self::UnitVector { .. }
+            | Self::String { .. }
+            | Self::Opaque(_) => true,
+        }
+    }
+
+    pub(crate) const fn checksum(&self, sum: Checksum) -> Checksum {
+        match self {
+            Self::Bool => sum.number(1),
+            Self::Int(int) => sum.number(2).number(int.min).number(int.span).number(int.bits as u64),
+            Self::Wide => sum.number(3),
+            Self::F32 => sum.number(4),
+            Self::F64 => sum.number(5),
+            Self::QuantizedF32(quantizer) | Self::QuantizedF64(quantizer) => {
+                let sum = sum.number(6).number(quantizer.min().to_bits()).number(quantizer.max().to_bits());
+                sum.number(quantizer.step().to_bits())
+            }
+            Self::SmallestThree { bits } => sum.number(7).number(*bits as u64),
+            Self::UnitVector { bits } => sum.number(8).number(*bits as u64),
+            Self::Char => sum.number(9),
+            Self::String { max_bytes } => sum.number(10).number(*max_bytes as u64),
+            Self::Reference => sum.number(11),
+            Self::Opaque(leaf) => sum.number(12).number(leaf.checksum),
+        }
+    }
+}

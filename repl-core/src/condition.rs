@@ -1,0 +1,170 @@
+//! Lifetime conditions: to which connections a property may go.
+//!
+//! Invariant: the outcome of a condition is a pure function of [`ViewFlags`]; nothing here keeps state.
+
+/// Decides to which connections a property is sent. The names are those of Unreal's `COND_*` values (S34), the
+/// outcomes those of S35.
+///
+/// Conditions never affect what is compared, only what is sent, with the exceptions stated at [`InitialOnly`](Self::InitialOnly),
+/// [`Custom`](Self::Custom) and [`Never`](Self::Never) (S39).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Condition {
+    /// To every connection.
+    #[default]
+    None = 0,
+    /// Only with the object's opening; compared at every open (S40, S43).
+    InitialOnly = 1,
+    /// Only to the connection that owns the object.
+    OwnerOnly = 2,
+    /// To every connection but the owner's.
+    SkipOwner = 3,
+    /// Only where the object is a simulated proxy.
+    SimulatedOnly = 4,
+    /// Only where the object is not a simulated proxy.
+    AutonomousOnly = 5,
+    /// To simulated proxies, and to all while the object replicates physics.
+    SimulatedOrPhysics = 6,
+    /// With the opening, and always to the owner.
+    InitialOrOwner = 7,
+    /// To all while switched on at run time; while switched off for the object it is not even compared (S45).
+    Custom = 8,
+    /// To replay connections and to the owner.
+    ReplayOrOwner = 9,
+    /// Only to replay connections.
+    ReplayOnly = 10,
+    /// As `SimulatedOnly`, but never to replays.
+    SimulatedOnlyNoReplay = 11,
+    /// As `SimulatedOrPhysics`, but never to replays.
+    SimulatedOrPhysicsNoReplay = 12,
+    /// To all but replay connections.
+    SkipReplay = 13,
+    /// To all until another condition is set for the object at run time.
+    Dynamic = 14,
+    /// To nobody: has a handle, is neither compared nor sent (S37).
+    Never = 15,
+}
+
+/// What a condition may ask about one object on one connection (S36).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ViewFlags(u8);
+
+impl ViewFlags {
+    /// The object's opening has not been acknowledged by the connection.
+    pub const INITIAL: Self = Self(1);
+    /// The connection owns the object.
+    pub const OWNER: Self = Self(2);
+    /// On the connection the object is a simulated proxy, after the downgrade of S204.
+    pub const SIMULATED: Self = Self(4);
+    /// The object replicates physics.
+    pub const PHYSICS: Self = Self(8);
+    /// The connection records a replay.
+    pub const REPLAY: Self = Self(16);
+    /// How many distinct values there are.
+    pub const COUNT: usize = 32;
+
+    /// These flags and those of `other`.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// These flags and, if `on`, those of `other`.
+    #[must_use]
+    pub const fn with_if(self, other: Self, on: bool) -> Self {
+        if on { self.with(other) } else { self }
+    }
+
+    /// These flags without those of `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Whether all of `other` is set.
+    #[must_use]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub(crate) const fn from_index(index: usize) -> Self {
+        Self((index % Self::COUNT) as u8)
+    }
+
+    /// A number below [`COUNT`](Self::COUNT), for tables.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Condition {
+    /// Every condition in the order of its number.
+    pub const ALL: [Self; 16] = [
+        Self::None,
+        Self::InitialOnly,
+        Self::OwnerOnly,
+        Self::SkipOwner,
+        Self::SimulatedOnly,
+        Self::AutonomousOnly,
+        Self::SimulatedOrPhysics,
+        Self::InitialOrOwner,
+        Self::Custom,
+        Self::ReplayOrOwner,
+        Self::ReplayOnly,
+        Self::SimulatedOnlyNoReplay,
+        Self::SimulatedOrPhysicsNoReplay,
+        Self::SkipReplay,
+        Self::Dynamic,
+        Self::Never,
+    ];
+
+    /// Whether a property under this condition goes to a connection that sees its object with `flags` (S35).
+    #[must_use]
+    pub const fn allows(self, flags: ViewFlags) -> bool {
+        let initial = flags.has(ViewFlags::INITIAL);
+        let owner = flags.has(ViewFlags::OWNER);
+        let simulated = flags.has(ViewFlags::SIMULATED);
+        let physics = flags.has(ViewFlags::PHYSICS);
+        let replay = flags.has(ViewFlags::REPLAY);
+        match self {
+            Self::None | Self::Custom | Self::Dynamic => true,
+            Self::InitialOnly => initial,
+            Self::OwnerOnly => owner,
+            Self::SkipOwner => !owner,
+            Self::SimulatedOnly => simulated,
+            Self::AutonomousOnly => !simulated,
+            Self::SimulatedOrPhysics => simulated || physics,
+            Self::InitialOrOwner => initial || owner,
+            Self::ReplayOrOwner => replay || owner,
+            Self::ReplayOnly => replay,
+            Self::SimulatedOnlyNoReplay => simulated && !replay,
+            Self::SimulatedOrPhysicsNoReplay => (simulated || physics) && !replay,
+            Self::SkipReplay => !replay,
+            Self::Never => false,
+        }
+    }
+
+    /// The name as it is written in an attribute.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "None",
+            Self::InitialOnly => "InitialOnly",
+            Self::OwnerOnly => "OwnerOnly",
+            Self::SkipOwner => "SkipOwner",
+            Self::SimulatedOnly => "SimulatedOnly",
+            Self::AutonomousOnly => "AutonomousOnly",
+            Self::SimulatedOrPhysics => "SimulatedOrPhysics",
+            Self::InitialOrOwner => "InitialOrOwner",
+            Self::Custom => "Custom",
+            Self::ReplayOrOwner => "ReplayOrOwner",
+            Self::ReplayOnly => "ReplayOnly",
+            Self::SimulatedOnlyNoReplay => "SimulatedOnlyNoReplay",
+            Self::SimulatedOrPhysicsNoReplay => "SimulatedOrPhysicsNoReplay",
+            Self::SkipReplay => "SkipReplay",
+            Self::Dynamic => "Dynamic",
+            Self::Never => "Never",
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Decoding: the reverse of [`encode`](crate::encode), twice: once to see that all is well, once to apply it.
+//!
+//! Invariant: both passes read the same bits in the same way, so what has been validated can be applied; nothing is applied of what has
+//! not been validated (R20).
+
+use crate::access::{LevelMut, Level, Slot, validate_value};
+use crate::bits::{BitReader, BitSlice};
+use crate::handles::HandleSet;
+use crate::program::{ArrayCommand, CommandKind, LeafCommand, Program};
+use crate::reference::{Guid, ReferenceMap};
+use crate::value::ReadError;
+use crate::wire;
+
+/// Where decoded values go.
+pub(crate) trait Target {
+    /// The same for an element of an array.
+    type Element<'e>: Target
+    where
+        Self: 'e;
+
+    /// Reads the leaf at `handle`.
+    fn leaf(
+        &mut self,
+        handle: u32,
+        command: &LeafCommand,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), ReadError>;
+
+    /// Makes the array at `handle` `len` elements long; gives its length before.
+    fn resize(&mut self, handle: u32, len: usize) -> usize;
+
+    /// The element `index` of the array at `handle`.
+    fn element(&mut self, handle: u32, index: usize) -> Option<Self::Element<'_>>;
+}
+
+impl Target for LevelMut<'_> {
+    type Element<'e>
+        = LevelMut<'e>
+    where
+        Self: 'e;
+
+    fn leaf(
+        &mut self,
+        handle: u32,
+        _: &LeafCommand,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), ReadError> {
+        self.read_leaf(handle, reader, references)
+    }
+
+    fn resize(&mut self, handle: u32, len: usize) -> usize {
+        LevelMut::resize(self, handle, len).unwrap_or(0)
+    }
+
+    fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
+        LevelMut::element(self, handle, index)
+    }
+}
+
+/// Applies nothing; knows the lengths of the arrays that an object has now, if there is one.
+pub(crate) struct Validation<'a>(pub(crate) Option<Level<'a>>);
+
+impl<'a> Target for Validation<'a> {
+    type Element<'e>
+        = Validation<'e>
+    where
+        Self: 'e;
+
+    fn leaf(
+        &mut self,
+        _: u32,
+        command: &LeafCommand,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), ReadError> {
+        validate_value(&command.codec, reader, references)
+    }
+
+    fn resize(&mut self, handle: u32, _: usize) -> usize {
+        match self.0.and_then(|level| level.slot(handle)) {
+            Some(Slot::Array(array)) => array.len(),
+            _ => 0,
+        }
+    }
+
+    fn element(&mut self, handle: u32, index: usize) -> Option<Validation<'_>> {
+        match self.0.and_then(|level| level.slot(handle)) {
+            Some(Slot::Array(array)) => Some(Validation(array.element(index))),
+            _ => Some(Validation(None)),
+        }
+    }
+}
+
+/// Told about each leaf that mentioned objects, with the bits to read it again when they come or go (S117).
+pub(crate) trait Mentions {
+    /// A leaf was read that mentions no object.
+    fn none(&mut self, path: &[u32]);
+
+    /// A leaf was read that mentions `guids`.
+    fn some(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
+}
+
+/// One walk over the values of an object.
+pub(crate) struct Walk<'w, 'r, 'b, M> {
+    pub(crate) program: &'w Program,
+    pub(crate) reader: &'w mut BitReader<'b>,
+    pub(crate) references: &'w mut ReferenceMap<'r>,
+    pub(crate) mentions: &'w mut M,
+    /// Handles from the object's own level down to where the walk stands: for errors, and for finding a leaf again.
+    pub(crate) path: Vec<u32>,
+}
+
+/// A level's table and what stands at its handles.
+#[derive(Clone, Copy)]
+struct Table<'w> {
+    program: &'w Program,
+    commands: &'w [u32],
+}
+
+impl<'w> Table<'w> {
+    fn own(program: &'w Program) -> Self {
+        Self { program, commands: program.tables().get(..program.handles() as usize).unwrap_or_default() }
+    }
+
+    fn element(self, array: &ArrayCommand) -> Self {
+        let end = array.table.saturating_add(array.handles) as usize;
+        Self { commands: self.program.tables().get(array.table as usize..end).unwrap_or_default(), ..self }
+    }
+
+    fn at(self, handle: u32) -> Result<&'w CommandKind, ReadError> {
+        let command = self.commands.get(handle.wrapping_sub(1) as usize);
+        let command = command.and_then(|&at| self.program.commands().get(at as usize));
+        command.map(|command| &command.kind).ok_or(ReadError::OutOfRange)
+    }
+}
+
+impl<M: Mentions> Walk<'_, '_, '_, M> {
+    /// Reads the values of `handles` into `target`.
+    pub(crate) fn object<T: Target>(&mut self, target: &mut T, handles: &HandleSet) -> Result<(), ReadError> {
+        let table = Table::own(self.program);
+        for handle in handles.iter() {
+            self.path.push(handle);
+            self.property(table, handle, target)?;
+            self.path.pop();
+        }
+        Ok(())
+    }
+
+    /// Reads what stands at `handle` of a level, as an update: of an array, only what changed.
+    fn property<T: Target>(&mut self, table: Table<'_>, handle: u32, target: &mut T) -> Result<(), ReadError> {
+        match table.at(handle)? {
+            CommandKind::Leaf(leaf) => self.leaf(handle, leaf, target),
+            CommandKind::Array(array) => self.array(table, handle, array, target),
+            CommandKind::Return => Err(ReadError::OutOfRange),
+        }
+    }
+
+    fn leaf<T: Target>(&mut self, handle: u32, leaf: &LeafCommand, target: &mut T) -> Result<(), ReadError> {
+        let start = self.reader.position();
+        target.leaf(handle, leaf, self.reader, self.references)?;
+        if self.references.any_mentioned() {
+            let bits = self.reader.slice(start..self.reader.position()).ok_or(ReadError::End)?;
+            self.mentions.some(&self.path, &mut self.references.take_mentioned(), bits);
+        } else {
+            self.mentions.none(&self.path);
+        }
+        Ok(())
+    }
+
+    fn array<T: Target>(
+        &mut self,
+        table: Table<'_>,
+        handle: u32,
+        array: &ArrayCommand,
+        target: &mut T,
+    ) -> Result<(), ReadError> {
+        let len = wire::read_count(array.max_len, self.reader)?;
+        let has_tail = len > 0 && self.reader.read_bits(1)? == 1;
+        let tail = if has_tail { self.reader.read_below(len as u64)? as usize } else { len };
+        wire::check_growth(len.saturating_sub(tail), self.reader)?;
+        let edits = self.edits((tail as u32).checked_mul(array.handles).ok_or(ReadError::OutOfRange)?)?;
+        let old_len = target.resize(handle, len);
+        if tail > old_len {
+            return Err(ReadError::TooLong { len, max: old_len });
+        }
+        let inner = table.element(array);
+        for edit in edits.iter() {
+            let index = edit.checked_div(array.handles).ok_or(ReadError::OutOfRange)?;
+            let inner_handle = edit.checked_rem(array.handles).ok_or(ReadError::OutOfRange)?.saturating_add(1);
+            let mut element = target.element(handle, index as usize).ok_or(ReadError::OutOfRange)?;
+            self.path.push(edit);
+            self.property(inner, inner_handle, &mut element)?;
+            self.path.pop();
+        }
+        for index in tail..len {
+            let mut element = target.element(handle, index).ok_or(ReadError::OutOfRange)?;
+            self.whole(inner, array.handles.saturating_mul(index as u32), &mut element)?;
+        }
+        Ok(())
+    }
+
+    /// Reads which handles of the first elements changed, `limit` handles in all.
+    fn edits(&mut self, limit: u32) -> Result<crate::ranges::Ranges, ReadError> {
+        let mut edits = crate::ranges::Ranges::new();
+        if limit == 0 || self.reader.read_bits(1)? == 0 {
+            return Ok(edits);
+        }
+        if self.reader.read_bits(1)? == 0 {
+            for handle in 0..limit {
+                if self.reader.read_bits(1)? == 1 {
+                    edits.insert(handle);
+                }
+            }
+            return if edits.is_empty() { Err(ReadError::OutOfRange) } else { Ok(edits) };
+        }
+        let mut next: u32 = 0;
+        loop {
+            let left = limit.checked_sub(next).filter(|&left| left > 0).ok_or(ReadError::OutOfRange)?;
+            let start = next.saturating_add(self.reader.read_below(left.into())? as u32);
+            let more = u32::try_from(self.reader.read_exp_golomb(0)?).map_err(|_| ReadError::OutOfRange)?;
+            let end = start.checked_add(more).and_then(|e| e.checked_add(1)).filter(|&end| end <= limit);
+            let end = end.ok_or(ReadError::OutOfRange)?;
+            edits.insert_range(start..end);
+            next = end;
+            if next == limit || self.reader.read_bits(1)? == 0 {
+                return Ok(edits);
+            }
+        }
+    }
+
+    /// Reads all of a new element.
+    fn whole<T: Target>(&mut self, table: Table<'_>, first: u32, target: &mut T) -> Result<(), ReadError> {
+        for (at, handle) in (0..table.commands.len() as u32).zip(1..) {
+            self.path.push(first.saturating_add(at));
+            match table.at(handle)? {
+                CommandKind::Leaf(leaf) => self.leaf(handle, leaf, target)?,
+                CommandKind::Array(array) => {
+                    let len = wire::read_count(array.max_len, self.reader)?;
+                    wire::check_growth(len, self.reader)?;
+                    target.resize(handle, len);
+                    let inner = table.element(array);
+                    for index in 0..len {
+                        let mut element = target.element(handle, index).ok_or(ReadError::OutOfRange)?;
+                        self.whole(inner, array.handles.saturating_mul(index as u32), &mut element)?;
+                    }
+                }
+                CommandKind::Return => return Err(ReadError::OutOfRange),
+            }
+            self.path.pop();
+        }
+        Ok(())
+    }
+}

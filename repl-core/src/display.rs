@@ -1,0 +1,223 @@
+//! Printing layouts, and naming the place where a path of handles leads.
+//!
+//! Invariant: without `#` the text depends on the source alone; with it on the compiler's layout too.
+
+use std::fmt::{self, Write as _};
+
+use crate::codec::Codec;
+use crate::condition::Condition;
+use crate::layout::{Layout, has_command};
+use crate::plan::Plan;
+use crate::program::Program;
+use crate::shape::{Field, Formatted, Kind, Notify};
+
+/// One handle of a level.
+struct Entry {
+    path: String,
+    type_name: String,
+    bits: String,
+    offset: usize,
+    size: usize,
+    /// The handles of an array's element.
+    inner: Option<Vec<Entry>>,
+    optional: bool,
+}
+
+/// The handles that a property makes at its level, in their order.
+fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>) {
+    let kind = property.kind();
+    match kind {
+        Kind::Leaf(codec) => {
+            if has_command(&kind) {
+                into.push(Entry {
+                    path: path.to_owned(),
+                    type_name: type_name(property),
+                    bits: bits(&codec),
+                    offset,
+                    size: property.shape.size,
+                    inner: None,
+                    optional: false,
+                });
+            }
+        }
+        Kind::Struct(fields) => {
+            for field in fields {
+                let path = if path.is_empty() { field.name.to_owned() } else { format!("{path}.{}", field.name) };
+                entries(property.field(field), &path, offset + field.offset, into);
+            }
+        }
+        Kind::FixedArray { element, len } => {
+            for index in 0..len {
+                entries(property.element(element), &format!("{path}[{index}]"), offset + index * element.size, into);
+            }
+        }
+        Kind::Array(array) => {
+            let mut inner = Vec::new();
+            entries(property.element(array.element), "", 0, &mut inner);
+            let max_len = property.array_len(array);
+            into.push(Entry {
+                path: path.to_owned(),
+                type_name: type_name(property),
+                bits: if array.optional { "0..1".to_owned() } else { format!("≤ {max_len}") },
+                offset,
+                size: property.shape.size,
+                inner: Some(inner),
+                optional: array.optional,
+            });
+        }
+    }
+}
+
+fn type_name(property: Formatted) -> String {
+    match property.kind() {
+        Kind::FixedArray { element, len } => format!("[{}; {len}]", type_name(property.element(element))),
+        Kind::Array(array) => format!("{}<{}>", property.shape.name, type_name(property.element(array.element))),
+        Kind::Leaf(codec) => match codec {
+            Codec::QuantizedF32(quantizer) | Codec::QuantizedF64(quantizer) => {
+                let (min, max, step) = (quantizer.min(), quantizer.max(), quantizer.step());
+                format!("{} {min}..={max} by {step}", property.shape.name)
+            }
+            Codec::Int(int) if !int.is_native() => {
+                let (min, max) = int.bounds();
+                format!("{} {min}..={max}", property.shape.name)
+            }
+            Codec::SmallestThree { .. } => "quaternion".to_owned(),
+            Codec::UnitVector { .. } => "unit vector".to_owned(),
+            _ => property.shape.name.to_owned(),
+        },
+        Kind::Struct(fields) if property.shape.name == "()" => {
+            let inner: Vec<_> = fields.iter().map(|field| type_name(property.field(field))).collect();
+            format!("({})", inner.join(", "))
+        }
+        Kind::Struct(_) => property.shape.name.to_owned(),
+    }
+}
+
+fn bits(codec: &Codec) -> String {
+    match codec {
+        Codec::String { max_bytes } => format!("≤ {max_bytes} B"),
+        _ => codec.width_bits().map_or_else(|| "–".to_owned(), |bits| bits.to_string()),
+    }
+}
+
+/// The words behind a field: its condition and what else it asks for.
+fn remarks(field: &Field) -> String {
+    let mut words = Vec::new();
+    if field.condition != Condition::None {
+        words.push(field.condition.name());
+    }
+    match field.notify {
+        Notify::None => {}
+        Notify::OnChanged => words.push("notify"),
+        Notify::Always => words.push("notify always"),
+    }
+    if field.push {
+        words.push("push");
+    }
+    words.join(", ")
+}
+
+struct Row {
+    handle: String,
+    entry: Entry,
+    remarks: String,
+}
+
+/// Appends a row for each entry, and for the entries of its elements.
+fn rows(level: Vec<Entry>, prefix: &str, path: &str, remarks: &str, first: usize, into: &mut Vec<Row>) {
+    for (mut entry, handle) in level.into_iter().zip(first..) {
+        let handle = format!("{prefix}{handle}");
+        let joint = if path.is_empty() || entry.path.is_empty() || entry.path.starts_with('[') { "" } else { "." };
+        entry.path = format!("{path}{joint}{}", entry.path);
+        let inner = entry.inner.take();
+        let inner_path = format!("{}{}", entry.path, if entry.optional { "?" } else { "[]" });
+        into.push(Row { handle: handle.clone(), entry, remarks: remarks.to_owned() });
+        if let Some(inner) = inner {
+            rows(inner, &format!("{handle}."), &inner_path, "", 1, into);
+        }
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Vec::new();
+        let mut handle = 1;
+        for field in self.fields {
+            let mut level = Vec::new();
+            entries(field.formatted(), field.name, field.offset, &mut level);
+            let count = level.len();
+            rows(level, "", "", &remarks(field), handle, &mut table);
+            handle += count;
+        }
+        let counts = self.counts;
+        let handles = if counts.handles == 1 { "handle" } else { "handles" };
+        writeln!(f, "{}: {} {handles}, checksum {:016x}", self.name(), counts.handles, self.checksum())?;
+        let width = |column: &dyn Fn(&Row) -> usize, title: &str| {
+            table.iter().map(column).max().unwrap_or(0).max(title.chars().count())
+        };
+        let handle_width = width(&|row| row.handle.chars().count(), "handle");
+        let path_width = width(&|row| row.entry.path.chars().count(), "path");
+        let type_width = width(&|row| row.entry.type_name.chars().count(), "type");
+        let bits_width = width(&|row| row.entry.bits.chars().count(), "bits");
+        let mut line = String::new();
+        let mut print = |f: &mut fmt::Formatter<'_>, cells: [&str; 5], place: &str| {
+            line.clear();
+            let [handle, path, type_name, bits, remarks] = cells;
+            write!(
+                line,
+                "{handle:<handle_width$}  {path:<path_width$}  {type_name:<type_width$}  {bits:>bits_width$}  {place}{remarks}"
+            )?;
+            writeln!(f, "{}", line.trim_end())
+        };
+        let place = |text: String| if f_alternate(f) { format!("{text:<12}  ") } else { String::new() };
+        let title = place("offset, size".to_owned());
+        let places: Vec<_> = table.iter().map(|row| place(format!("{}, {}", row.entry.offset, row.entry.size))).collect();
+        print(f, ["handle", "path", "type", "bits", "remarks"], &title)?;
+        for (row, place) in table.iter().zip(&places) {
+            print(f, [&row.handle, &row.entry.path, &row.entry.type_name, &row.entry.bits, &row.remarks], place)?;
+        }
+        if f.alternate() {
+            for run in Plan::of(self.shape).runs() {
+                writeln!(f, "run: {} bytes at {}", run.len, run.offset)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn f_alternate(f: &fmt::Formatter<'_>) -> bool {
+    f.alternate()
+}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The name of the place that a path of handles leads to, such as `items[3].count`.
+pub(crate) fn path(program: &Program, handles: &[u32]) -> String {
+    let Some((&own, rest)) = handles.split_first() else { return String::new() };
+    let mut level = Vec::new();
+    entries(program.layout().shape.native(), "", 0, &mut level);
+    let Some(mut entry) = level.into_iter().nth((own as usize).wrapping_sub(1)) else { return format!("#{own}") };
+    let mut text = std::mem::take(&mut entry.path);
+    for &step in rest {
+        let inner = entry.inner.take().unwrap_or_default();
+        let count = inner.len().max(1);
+        let (index, handle) = (step as usize / count, step as usize % count);
+        if entry.optional {
+            text.push('?');
+        } else {
+            // Writing to a `String` does not fail.
+            let _ = write!(text, "[{index}]");
+        }
+        let Some(next) = inner.into_iter().nth(handle) else { break };
+        entry = next;
+        if !entry.path.is_empty() && !entry.path.starts_with('[') {
+            text.push('.');
+        }
+        text.push_str(&entry.path);
+    }
+    text
+}

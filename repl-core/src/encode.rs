@@ -1,0 +1,115 @@
+//! Encoding: the values of a changelist, read from the shadow, in the order of their handles.
+//!
+//! Invariant: the bits depend on the shadow and the list alone, so one encoding serves every connection that needs it (S90).
+
+use crate::access::{Array, Level, Slot};
+use crate::bits::BitWriter;
+use crate::changelist::{ArrayChanges, Changelist};
+use crate::codec::width_of;
+use crate::value::WriteError;
+use crate::wire;
+
+/// Writes the values that `changes` lists, without the handles of the object's own level.
+pub(crate) fn write_values(shadow: Level<'_>, changes: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError> {
+    for handle in changes.handles.iter() {
+        match shadow.slot(handle) {
+            Some(Slot::Leaf(leaf)) => leaf.write(writer)?,
+            Some(Slot::Array(array)) => write_array(array, changes.arrays.get(handle), writer)?,
+            None => debug_assert!(false, "a list holds only handles of its object"),
+        }
+    }
+    Ok(())
+}
+
+/// Writes an array: its count, where its new elements begin, which old elements changed, and the values of both.
+fn write_array(array: Array<'_>, changes: Option<&ArrayChanges>, writer: &mut BitWriter) -> Result<(), WriteError> {
+    let len = array.len() as u32;
+    wire::write_count(array.len(), array.max_len(), writer)?;
+    if len == 0 {
+        return Ok(());
+    }
+    let none = ArrayChanges::count_only();
+    let changes = changes.unwrap_or(&none);
+    let tail = changes.tail.min(len);
+    writer.write_bits((tail < len).into(), 1);
+    if tail < len {
+        writer.write_below(tail.into(), len.into());
+    }
+    write_edits(array, tail, changes, writer)?;
+    for index in tail..len {
+        if let Some(element) = array.element(index as usize) {
+            write_whole(element, writer)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes which handles of the elements before `end` changed, as ranges or as a mask, and their values.
+fn write_edits(array: Array<'_>, end: u32, changes: &ArrayChanges, writer: &mut BitWriter) -> Result<(), WriteError> {
+    let limit = end * array.handles();
+    if limit == 0 {
+        return Ok(());
+    }
+    let ranges = || changes.edits.as_slice().iter().map(|r| r.start..r.end.min(limit)).filter(|r| r.start < r.end);
+    if ranges().next().is_none() {
+        writer.write_bits(0, 1);
+        return Ok(());
+    }
+    writer.write_bits(1, 1);
+    let ranges_bits: u64 = ranges().map(|r| range_bits(r.end - r.start, limit)).sum();
+    let as_ranges = ranges_bits < u64::from(limit);
+    writer.write_bits(as_ranges.into(), 1);
+    let mut next = 0;
+    for range in ranges() {
+        if as_ranges {
+            if next > 0 {
+                writer.write_bits(1, 1);
+            }
+            writer.write_below((range.start - next).into(), (limit - next).into());
+            writer.write_exp_golomb(u64::from(range.end - range.start - 1), 0);
+        } else {
+            (next..range.start).for_each(|_| writer.write_bits(0, 1));
+            range.clone().for_each(|_| writer.write_bits(1, 1));
+        }
+        next = range.end;
+    }
+    if as_ranges {
+        if next < limit {
+            writer.write_bits(0, 1);
+        }
+    } else {
+        (next..limit).for_each(|_| writer.write_bits(0, 1));
+    }
+    for edit in ranges().flatten() {
+        let (index, handle) = (edit / array.handles(), edit % array.handles() + 1);
+        match array.element(index as usize).and_then(|element| element.slot(handle)) {
+            Some(Slot::Leaf(leaf)) => leaf.write(writer)?,
+            Some(Slot::Array(nested)) => write_array(nested, changes.arrays.get(edit), writer)?,
+            None => debug_assert!(false, "an element has the handles of its type"),
+        }
+    }
+    Ok(())
+}
+
+/// What a range takes at most.
+fn range_bits(len: u32, limit: u32) -> u64 {
+    u64::from(1 + width_of(limit.into()) + 2 * len.ilog2() + 1)
+}
+
+/// Writes all of an element, without handles.
+fn write_whole(element: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteError> {
+    for slot in element.slots() {
+        match slot {
+            Slot::Leaf(leaf) => leaf.write(writer)?,
+            Slot::Array(array) => {
+                wire::write_count(array.len(), array.max_len(), writer)?;
+                for index in 0..array.len() {
+                    if let Some(element) = array.element(index) {
+                        write_whole(element, writer)?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}

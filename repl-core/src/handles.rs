@@ -1,0 +1,184 @@
+//! Sets of an object's own handles: a bit mask, one word inline.
+//!
+//! Invariant: trailing words are not significant; two sets with the same members are equal whatever their history.
+
+/// A set of handles, counted from one (S18). Up to 64 handles need no allocation.
+#[derive(Clone, Debug, Default, Hash)]
+pub struct HandleSet {
+    first: u64,
+    rest: Vec<u64>,
+}
+
+impl PartialEq for HandleSet {
+    fn eq(&self, other: &Self) -> bool {
+        if self.first != other.first {
+            return false;
+        }
+        let words = self.rest.len().max(other.rest.len());
+        (1..=words).all(|at| self.word(at) == other.word(at))
+    }
+}
+
+impl Eq for HandleSet {}
+
+impl HandleSet {
+    /// The empty set.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { first: 0, rest: Vec::new() }
+    }
+
+    /// The handles from one to `count`.
+    #[must_use]
+    pub fn up_to(count: u32) -> Self {
+        let mut set = Self::new();
+        for handle in 1..=count {
+            set.insert(handle);
+        }
+        set
+    }
+
+    fn word(&self, at: usize) -> u64 {
+        match at.checked_sub(1) {
+            None => self.first,
+            Some(at) => self.rest.get(at).copied().unwrap_or(0),
+        }
+    }
+
+    fn words(&self) -> usize {
+        1 + self.rest.len()
+    }
+
+    fn word_mut(&mut self, at: usize) -> &mut u64 {
+        match at.checked_sub(1) {
+            None => &mut self.first,
+            Some(at) => {
+                if self.rest.len() <= at {
+                    self.rest.resize(at + 1, 0);
+                }
+                &mut self.rest[at]
+            }
+        }
+    }
+
+    /// Adds `handle`, at least one.
+    pub fn insert(&mut self, handle: u32) {
+        debug_assert!(handle > 0, "handles are counted from one");
+        let bit = handle - 1;
+        *self.word_mut((bit / 64) as usize) |= 1 << (bit % 64);
+    }
+
+    /// Adds the 64 handles after `first`, a multiple of 64, whose bits are set in `word`.
+    pub(crate) fn insert_word(&mut self, first: u32, word: u64) {
+        if word != 0 {
+            *self.word_mut((first / 64) as usize) |= word;
+        }
+    }
+
+    /// The masks of the handles up to `count`, 64 at a time.
+    pub(crate) fn words_up_to(&self, count: u32) -> impl Iterator<Item = u64> {
+        (0..count.div_ceil(64) as usize).map(|at| self.word(at))
+    }
+
+    /// Takes `handle` out.
+    pub fn remove(&mut self, handle: u32) {
+        let bit = handle - 1;
+        if ((bit / 64) as usize) < self.words() {
+            *self.word_mut((bit / 64) as usize) &= !(1 << (bit % 64));
+        }
+    }
+
+    /// Whether `handle` is a member.
+    #[must_use]
+    pub fn contains(&self, handle: u32) -> bool {
+        let bit = handle.wrapping_sub(1);
+        self.word((bit / 64) as usize) >> (bit % 64) & 1 == 1
+    }
+
+    /// Whether there is no member.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.first == 0 && self.rest.iter().all(|&word| word == 0)
+    }
+
+    /// How many members there are.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.first.count_ones() + self.rest.iter().map(|word| word.count_ones()).sum::<u32>()
+    }
+
+    /// Takes all out, keeping the memory.
+    pub fn clear(&mut self) {
+        self.first = 0;
+        self.rest.clear();
+    }
+
+    /// Adds the members of `other`.
+    pub fn union(&mut self, other: &Self) {
+        self.first |= other.first;
+        for at in 1..other.words() {
+            *self.word_mut(at) |= other.word(at);
+        }
+    }
+
+    /// Keeps the members of `other`.
+    pub fn intersect(&mut self, other: &Self) {
+        self.first &= other.first;
+        for (at, word) in self.rest.iter_mut().enumerate() {
+            *word &= other.word(at + 1);
+        }
+    }
+
+    /// Takes the members of `other` out.
+    pub fn difference(&mut self, other: &Self) {
+        self.first &= !other.first;
+        for (at, word) in self.rest.iter_mut().enumerate() {
+            *word &= !other.word(at + 1);
+        }
+    }
+
+    /// Whether every member is in `other`.
+    #[must_use]
+    pub fn is_subset(&self, other: &Self) -> bool {
+        (0..self.words()).all(|at| self.word(at) & !other.word(at) == 0)
+    }
+
+    /// Whether any member is in `other`.
+    #[must_use]
+    pub fn intersects(&self, other: &Self) -> bool {
+        (0..self.words()).any(|at| self.word(at) & other.word(at) != 0)
+    }
+
+    /// Takes the members of `other` out, but for those that `keep` holds back.
+    pub(crate) fn difference_unless(&mut self, other: &Self, keep: impl Fn(u32) -> bool) {
+        for at in 0..self.words() {
+            let both = Members { word: self.word(at) & other.word(at), base: at as u32 * 64 + 1 };
+            for handle in both.filter(|&handle| !keep(handle)) {
+                self.remove(handle);
+            }
+        }
+    }
+
+    /// The members, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        (0..self.words()).flat_map(|at| Members { word: self.word(at), base: at as u32 * 64 + 1 })
+    }
+}
+
+struct Members {
+    word: u64,
+    base: u32,
+}
+
+impl Iterator for Members {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        if self.word == 0 {
+            return None;
+        }
+        let bit = self.word.trailing_zeros();
+        self.word &= self.word - 1;
+        Some(self.base + bit)
+    }
+}

@@ -1,0 +1,260 @@
+//! Layouts: the table of one object type, as data that lives as long as the program.
+//!
+//! Invariant: a layout follows from the shape alone, in the order of declaration (S3 and S11 sort by offset; here the compiler's choice of
+//! offsets decides nothing that is sent or printed).
+
+use std::any::TypeId;
+
+use crate::checksum::Checksum;
+use crate::property::Property;
+use crate::shape::{Field, Formatted, Kind, Shape};
+
+/// The table of one object type. Prints as a reviewer reads it, `{:#}` with what varies by compiler.
+pub struct Layout {
+    /// The type that this is the layout of; only [`Layout::of`] sets it, from the type's own shape.
+    type_id: fn() -> TypeId,
+    pub(crate) shape: &'static Shape,
+    pub(crate) fields: &'static [Field],
+    pub(crate) counts: Counts,
+    checksum: u64,
+}
+
+/// How many entries the flat form of a layout has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// One for each field, and for each element of a field that is a fixed array (S2, S6).
+    pub parents: usize,
+    /// Leaves, arrays, and a return for each array and for the whole (S8 to S10).
+    pub commands: usize,
+    /// Handles of the object's own level (S19).
+    pub handles: usize,
+    /// Handles of all levels together.
+    pub tables: usize,
+}
+
+/// The most handles of one level.
+pub(crate) const MAX_HANDLES: usize = 65_535;
+
+impl Layout {
+    /// The layout of the struct `T`.
+    ///
+    /// # Panics
+    /// At compile time, if `T` is no struct, names a field twice, or has more than 65,535 handles.
+    #[must_use]
+    pub const fn of<T: Property>() -> Self {
+        let shape = T::SHAPE;
+        let Kind::Struct(fields) = shape.kind else {
+            panic!("an object is a struct: a type with a serialiser of its own can only be a field");
+        };
+        assert_distinct_names(fields);
+        let mut counts = Counts { parents: 0, commands: 1, handles: 0, tables: 0 };
+        let mut i = 0;
+        while i < fields.len() {
+            let of_field = count(fields[i].formatted());
+            counts.parents += parents_of(&fields[i]);
+            counts.commands += of_field.commands;
+            counts.handles += of_field.handles;
+            counts.tables += of_field.tables;
+            i += 1;
+        }
+        assert!(
+            counts.handles <= MAX_HANDLES,
+            "the struct has more than 65,535 handles: shorten its fixed arrays, or make them `Vec`s"
+        );
+        Self { type_id: TypeId::of::<T>, shape, fields, counts, checksum: checksum(shape.native(), Checksum::new()).finish() }
+    }
+
+    /// Whether this is the layout of `T`.
+    pub(crate) fn describes<T: 'static>(&self) -> bool {
+        (self.type_id)() == TypeId::of::<T>()
+    }
+
+    /// The type's name on the wire.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.shape.name
+    }
+
+    /// The sizes of the flat form.
+    #[must_use]
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Covers everything that decides what the bits of this type mean: names, types, widths, conditions, quantisers (R21).
+    #[must_use]
+    pub const fn checksum(&self) -> u64 {
+        self.checksum
+    }
+
+    /// The property called `name`, for marking it or setting its condition at run time.
+    ///
+    /// # Panics
+    /// If there is none; in a constant, at compile time.
+    #[must_use]
+    pub const fn property(&self, name: &str) -> PropertyIndex {
+        let mut i = 0;
+        while i < self.fields.len() {
+            if same(self.fields[i].name, name) {
+                return PropertyIndex(i as u16);
+            }
+            i += 1;
+        }
+        panic!("no replicated field has this name")
+    }
+
+    /// The name of a property.
+    #[must_use]
+    pub fn property_name(&self, property: PropertyIndex) -> &'static str {
+        self.fields.get(property.index()).map_or("?", |field| field.name)
+    }
+
+    /// How many properties there are: replicated fields.
+    #[must_use]
+    pub const fn properties(&self) -> usize {
+        self.fields.len()
+    }
+}
+
+/// A replicated field of an object type, counted in the order of declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PropertyIndex(u16);
+
+impl PropertyIndex {
+    pub(crate) const fn new(index: usize) -> Self {
+        Self(index as u16)
+    }
+
+    /// The place in the order of declaration, from zero.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How many parents a field makes: a fixed array one for each element (S2).
+pub(crate) const fn parents_of(field: &Field) -> usize {
+    match field.formatted().kind() {
+        Kind::FixedArray { len, .. } => len,
+        _ => 1,
+    }
+}
+
+/// Whether a leaf has a command: one that takes no bits has none, so that no list of them costs steps for free.
+pub(crate) const fn has_command(kind: &Kind) -> bool {
+    match kind {
+        Kind::Leaf(codec) => !matches!(codec.width_bits(), Some(0)),
+        _ => true,
+    }
+}
+
+/// What a property contributes to its level.
+pub(crate) const fn count(property: Formatted) -> Counts {
+    let kind = property.kind();
+    let mut counts = Counts { parents: 0, commands: 0, handles: 0, tables: 0 };
+    match kind {
+        Kind::Leaf(_) => {
+            if has_command(&kind) {
+                counts = Counts { parents: 0, commands: 1, handles: 1, tables: 1 };
+            }
+        }
+        Kind::Struct(fields) => {
+            let mut i = 0;
+            while i < fields.len() {
+                counts = counts.plus(count(property.field(nested(&fields[i]))), 1);
+                i += 1;
+            }
+        }
+        Kind::FixedArray { element, len } => counts = counts.plus(count(property.element(element)), len),
+        Kind::Array(array) => {
+            let inner = count(property.element(array.element));
+            assert!(
+                (property.array_len(array) as u64) * (inner.handles as u64) < u32::MAX as u64,
+                "an array's length times the handles of its element must stay below 2^32: give it a smaller `max_len`"
+            );
+            counts = Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
+        }
+    }
+    counts
+}
+
+impl Counts {
+    const fn plus(self, other: Self, times: usize) -> Self {
+        Self {
+            parents: 0,
+            commands: self.commands + other.commands * times,
+            handles: self.handles + other.handles * times,
+            tables: self.tables + other.tables * times,
+        }
+    }
+}
+
+/// A field of a struct inside an object: conditions, notifies and marks belong to objects.
+const fn nested(field: &Field) -> &Field {
+    assert!(
+        matches!(field.condition, crate::Condition::None),
+        "a condition belongs on a field of the object: inside a nested struct it cannot be obeyed"
+    );
+    assert!(
+        matches!(field.notify, crate::Notify::None),
+        "a notify belongs on a field of the object: inside a nested struct it would never be called"
+    );
+    assert!(!field.push, "`push` belongs on a field of the object: inside a nested struct it cannot be marked");
+    field
+}
+
+const fn checksum(property: Formatted, sum: Checksum) -> Checksum {
+    match property.kind() {
+        Kind::Leaf(codec) => codec.checksum(sum.text(property.shape.name)),
+        Kind::Struct(fields) => {
+            let mut sum = sum.text(property.shape.name).number(fields.len() as u64);
+            let mut i = 0;
+            while i < fields.len() {
+                sum = sum.text(fields[i].name).number(fields[i].condition as u64);
+                sum = checksum(property.field(&fields[i]), sum);
+                i += 1;
+            }
+            sum
+        }
+        Kind::FixedArray { element, len } => checksum(property.element(element), sum.text("[;]").number(len as u64)),
+        Kind::Array(array) => checksum(
+            property.element(array.element),
+            sum.text(property.shape.name).number(property.array_len(array) as u64),
+        ),
+    }
+}
+
+impl Checksum {
+    /// Adds a field: its name, its type and all that decides its bits.
+    #[must_use]
+    pub const fn field(self, field: &Field) -> Self {
+        checksum(field.formatted(), self.text(field.name))
+    }
+}
+
+const fn assert_distinct_names(fields: &[Field]) {
+    let mut i = 0;
+    while i < fields.len() {
+        let mut j = 0;
+        while j < i {
+            assert!(!same(fields[i].name, fields[j].name), "two fields have the same name on the wire");
+            j += 1;
+        }
+        i += 1;
+    }
+}
+
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}

@@ -1,0 +1,294 @@
+//! Programs: the flat form of a layout, by which objects are compared, written and read.
+//!
+//! Invariant: commands stand in the order of declaration; the commands of an array's element stand between the array and its return,
+//! with offsets from the element's start and handles from one (S9, S19).
+
+use std::borrow::Cow;
+
+use crate::codec::Codec;
+use crate::condition::Condition;
+use crate::layout::{Layout, PropertyIndex, count, has_command, parents_of};
+use crate::shape::{ArrayShape, Formatted, Kind, Notify};
+
+/// The flat form of a layout.
+#[derive(Clone)]
+pub struct Program {
+    layout: &'static Layout,
+    commands: Cow<'static, [Command]>,
+    parents: Cow<'static, [Parent]>,
+    /// For each level, which command each handle means; the object's own level comes first (S22).
+    tables: Cow<'static, [u32]>,
+}
+
+/// One step of a program.
+#[derive(Clone, Copy)]
+pub(crate) struct Command {
+    /// Bytes from the start of the object, or of the element.
+    pub(crate) offset: u32,
+    /// The handle at its level, from one; zero for a return.
+    pub(crate) handle: u32,
+    pub(crate) kind: CommandKind,
+}
+
+/// What a step does.
+#[derive(Clone, Copy)]
+pub(crate) enum CommandKind {
+    Leaf(LeafCommand),
+    Array(ArrayCommand),
+    Return,
+}
+
+/// A value that travels as a unit.
+#[derive(Clone, Copy)]
+pub(crate) struct LeafCommand {
+    pub(crate) codec: Codec,
+    /// Bytes of the value if equality is equality of bytes, else zero.
+    pub(crate) bytes: u32,
+}
+
+/// A growing array, followed by the commands of its element and a return.
+#[derive(Clone, Copy)]
+pub(crate) struct ArrayCommand {
+    pub(crate) shape: &'static ArrayShape,
+    /// The index just past the array's return.
+    pub(crate) end: u32,
+    /// Where the element's handle table begins.
+    pub(crate) table: u32,
+    /// Handles of one element.
+    pub(crate) handles: u32,
+    /// The most elements.
+    pub(crate) max_len: u32,
+}
+
+/// One replicated field, or one element of a field that is a fixed array (S6).
+#[derive(Clone, Copy, Debug)]
+pub struct Parent {
+    pub(crate) property: PropertyIndex,
+    pub(crate) condition: Condition,
+    pub(crate) notify: Notify,
+    pub(crate) push: bool,
+    /// Half-open range of commands (S7).
+    pub(crate) commands: (u32, u32),
+    /// Half-open range of handles.
+    pub(crate) handles: (u32, u32),
+}
+
+const BLANK: Command = Command { offset: 0, handle: 0, kind: CommandKind::Return };
+const BLANK_PARENT: Parent = Parent {
+    property: PropertyIndex::new(0),
+    condition: Condition::None,
+    notify: Notify::None,
+    push: false,
+    commands: (0, 0),
+    handles: (0, 0),
+};
+
+/// Static tables of exact length for the layout of a type without parameters; made by [`static_program!`](crate::__private::static_program).
+pub struct Tables<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> {
+    layout: &'static Layout,
+    commands: [Command; COMMANDS],
+    parents: [Parent; PARENTS],
+    tables: [u32; TABLES],
+}
+
+impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<COMMANDS, PARENTS, TABLES> {
+    /// Flattens `layout`, whose counts are the lengths.
+    #[must_use]
+    pub const fn of(layout: &'static Layout) -> Self {
+        let mut made =
+            Self { layout, commands: [BLANK; COMMANDS], parents: [BLANK_PARENT; PARENTS], tables: [0; TABLES] };
+        flatten(layout, &mut made.commands, &mut made.parents, &mut made.tables);
+        made
+    }
+
+    /// The program over these tables, for the layout they were made from.
+    #[must_use]
+    pub const fn program(&'static self) -> Program {
+        Program {
+            layout: self.layout,
+            commands: Cow::Borrowed(&self.commands),
+            parents: Cow::Borrowed(&self.parents),
+            tables: Cow::Borrowed(&self.tables),
+        }
+    }
+}
+
+impl Program {
+    /// Flattens `layout` at run time: for generic types, whose lengths cannot be constants.
+    #[must_use]
+    pub fn build(layout: &'static Layout) -> Self {
+        let counts = layout.counts;
+        let mut commands = vec![BLANK; counts.commands];
+        let mut parents = vec![BLANK_PARENT; counts.parents];
+        let mut tables = vec![0; counts.tables];
+        flatten(layout, &mut commands, &mut parents, &mut tables);
+        Self {
+            layout,
+            commands: Cow::Owned(commands),
+            parents: Cow::Owned(parents),
+            tables: Cow::Owned(tables),
+        }
+    }
+
+    /// The layout that this is the flat form of.
+    #[must_use]
+    pub fn layout(&self) -> &'static Layout {
+        self.layout
+    }
+
+    /// How many handles the object's own level has.
+    #[must_use]
+    pub fn handles(&self) -> u32 {
+        self.layout.counts.handles as u32
+    }
+
+    pub(crate) fn commands(&self) -> &[Command] {
+        &self.commands
+    }
+
+    pub(crate) fn parents(&self) -> &[Parent] {
+        &self.parents
+    }
+
+    pub(crate) fn tables(&self) -> &[u32] {
+        &self.tables
+    }
+
+    fn kind(&self, handle: u32) -> Option<&CommandKind> {
+        let at = *self.tables.get(handle.wrapping_sub(1) as usize)?;
+        self.commands.get(at as usize).map(|command| &command.kind)
+    }
+
+    /// Whether the property of `handle` at the object's own level is an array.
+    pub(crate) fn is_array(&self, handle: u32) -> bool {
+        matches!(self.kind(handle), Some(CommandKind::Array(_)))
+    }
+
+    /// Whether scanning plain memory and strings covers the property of `handle`.
+    pub(crate) fn is_plain(&self, handle: u32) -> bool {
+        match self.kind(handle) {
+            Some(CommandKind::Leaf(leaf)) => leaf.bytes > 0 || matches!(leaf.codec, Codec::String { .. }),
+            _ => false,
+        }
+    }
+}
+
+/// Where [`flatten`] stands.
+struct Cursor<'a> {
+    commands: &'a mut [Command],
+    tables: &'a mut [u32],
+    command: usize,
+    /// The first table entry that no level has taken.
+    free: usize,
+}
+
+/// The level that is being filled.
+#[derive(Clone, Copy)]
+struct Level {
+    table: usize,
+    handles: usize,
+}
+
+const fn flatten(layout: &Layout, commands: &mut [Command], parents: &mut [Parent], tables: &mut [u32]) {
+    let mut cursor = Cursor { commands, tables, command: 0, free: layout.counts.handles };
+    let mut level = Level { table: 0, handles: 0 };
+    let mut parent = 0;
+    let mut i = 0;
+    while i < layout.fields.len() {
+        let field = &layout.fields[i];
+        let elements = parents_of(field);
+        let mut element = 0;
+        while element < elements {
+            let (first_command, first_handle) = (cursor.command, level.handles);
+            level = match field.formatted().kind() {
+                Kind::FixedArray { element: shape, .. } => {
+                    let offset = field.offset + element * shape.size;
+                    emit(field.formatted().element(shape), offset, level, &mut cursor)
+                }
+                _ => emit(field.formatted(), field.offset, level, &mut cursor),
+            };
+            parents[parent] = Parent {
+                property: PropertyIndex::new(i),
+                condition: field.condition,
+                notify: field.notify,
+                push: field.push,
+                commands: (first_command as u32, cursor.command as u32),
+                handles: (first_handle as u32 + 1, level.handles as u32 + 1),
+            };
+            parent += 1;
+            element += 1;
+        }
+        i += 1;
+    }
+    cursor.commands[cursor.command] = BLANK;
+}
+
+/// Appends the commands of a property that lies at `offset`.
+const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cursor<'_>) -> Level {
+    let mut level = level;
+    let kind = property.kind();
+    match kind {
+        Kind::Leaf(codec) => {
+            if has_command(&kind) {
+                let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
+                level = push(offset, CommandKind::Leaf(LeafCommand { codec, bytes }), level, cursor);
+            }
+        }
+        Kind::Struct(fields) => {
+            let mut i = 0;
+            while i < fields.len() {
+                level = emit(property.field(&fields[i]), offset + fields[i].offset, level, cursor);
+                i += 1;
+            }
+        }
+        Kind::FixedArray { element, len } => {
+            let mut i = 0;
+            while i < len {
+                level = emit(property.element(element), offset + i * element.size, level, cursor);
+                i += 1;
+            }
+        }
+        Kind::Array(shape) => {
+            let element = property.element(shape.element);
+            let array = cursor.command;
+            let inner = Level { table: cursor.free, handles: 0 };
+            let handles = count(element).handles;
+            cursor.free += handles;
+            let command = ArrayCommand {
+                shape,
+                end: 0,
+                table: inner.table as u32,
+                handles: handles as u32,
+                max_len: property.array_len(shape),
+            };
+            level = push(offset, CommandKind::Array(command), level, cursor);
+            emit(element, 0, inner, cursor);
+            cursor.commands[cursor.command] = BLANK;
+            cursor.command += 1;
+            let end = cursor.command as u32;
+            cursor.commands[array].kind = CommandKind::Array(ArrayCommand { end, ..command });
+        }
+    }
+    level
+}
+
+const fn push(offset: usize, kind: CommandKind, level: Level, cursor: &mut Cursor<'_>) -> Level {
+    assert!(offset <= u32::MAX as usize, "an object larger than 4 GiB cannot be replicated");
+    cursor.tables[level.table + level.handles] = cursor.command as u32;
+    cursor.commands[cursor.command] = Command { offset: offset as u32, handle: level.handles as u32 + 1, kind };
+    cursor.command += 1;
+    Level { table: level.table, handles: level.handles + 1 }
+}
+
+/// The program of a type without parameters, over static tables of exact length.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! static_program {
+    ($type:ty) => {{
+        const LAYOUT: &$crate::Layout = <$type as $crate::Replicated>::LAYOUT;
+        const COUNTS: $crate::Counts = LAYOUT.counts();
+        static TABLES: $crate::__private::Tables<{ COUNTS.commands }, { COUNTS.parents }, { COUNTS.tables }> =
+            $crate::__private::Tables::of(LAYOUT);
+        TABLES.program()
+    }};
+}

@@ -1,0 +1,112 @@
+//! Sets of element handles: sorted ranges, since arrays change in stretches.
+//!
+//! Invariant: ranges are sorted, not empty, and neither overlap nor touch.
+
+use std::ops::Range;
+
+/// A set of `u32` as sorted ranges.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ranges(Vec<Range<u32>>);
+
+impl Ranges {
+    pub(crate) const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn as_slice(&self) -> &[Range<u32>] {
+        &self.0
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().cloned().flatten()
+    }
+
+    /// Adds one member; O(1) at the end, where compares add.
+    pub(crate) fn insert(&mut self, member: u32) {
+        self.insert_range(member..member + 1);
+    }
+
+    /// Adds a range that begins after the last member.
+    pub(crate) fn insert_range(&mut self, range: Range<u32>) {
+        match self.0.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            Some(last) if last.end > range.start => self.union(&Self(vec![range])),
+            _ => self.0.push(range),
+        }
+    }
+
+    pub(crate) fn union(&mut self, other: &Self) {
+        if other.0.is_empty() {
+            return;
+        }
+        if self.0.is_empty() {
+            self.0.extend_from_slice(&other.0);
+            return;
+        }
+        let mut merged: Vec<Range<u32>> = Vec::with_capacity(self.0.len() + other.0.len());
+        let (mut ours, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
+        loop {
+            let next = match (ours.peek(), theirs.peek()) {
+                (Some(a), Some(b)) if a.start <= b.start => ours.next(),
+                (_, Some(_)) => theirs.next(),
+                (Some(_), None) => ours.next(),
+                (None, None) => break,
+            };
+            let Some(next) = next else { break };
+            match merged.last_mut() {
+                Some(last) if last.end >= next.start => last.end = last.end.max(next.end),
+                _ => merged.push(next.clone()),
+            }
+        }
+        self.0 = merged;
+    }
+
+    pub(crate) fn subtract(&mut self, other: &Self) {
+        if self.0.is_empty() || other.0.is_empty() {
+            return;
+        }
+        let mut left = Vec::with_capacity(self.0.len());
+        let mut holes = other.0.iter().peekable();
+        for range in &self.0 {
+            let mut start = range.start;
+            while let Some(hole) = holes.peek() {
+                if hole.end <= start {
+                    holes.next();
+                    continue;
+                }
+                if hole.start >= range.end {
+                    break;
+                }
+                if hole.start > start {
+                    left.push(start..hole.start);
+                }
+                start = hole.end;
+                if start >= range.end {
+                    break;
+                }
+            }
+            if start < range.end {
+                left.push(start..range.end);
+            }
+        }
+        self.0 = left;
+    }
+
+    /// Drops members from `end` on.
+    pub(crate) fn truncate(&mut self, end: u32) {
+        while let Some(last) = self.0.last_mut() {
+            if last.end <= end {
+                break;
+            }
+            if last.start >= end {
+                self.0.pop();
+            } else {
+                last.end = end;
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Values that write and read themselves, and what can go wrong when they do.
+//!
+//! Invariant: reading what was written gives a value that writes the same bits again.
+
+use crate::bits::{BitReader, BitWriter};
+use crate::checksum::Checksum;
+use crate::reference::ReferenceMap;
+
+/// A value that serialises itself as a unit.
+///
+/// The derives implement it; write it by hand for types with a wire form of their own, and say [`leaf!`](crate::leaf) beside it to use
+/// them as fields.
+///
+/// ```
+/// use repl_core::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError, leaf};
+/// use bitstream_io::{BitRead, BitWrite};
+///
+/// #[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// struct Heading(u16); // degrees, 0 to 359
+///
+/// impl NetSerialize for Heading {
+///     const WIRE_NAME: &'static str = "Heading";
+///     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+///         if self.0 >= 360 {
+///             return Err(WriteError::OutOfRange);
+///         }
+///         Ok(writer.write_var(9, self.0)?)
+///     }
+///     fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+///         match reader.read_var(9)? {
+///             degrees @ 0..360 => Ok(Self(degrees)),
+///             _ => Err(ReadError::OutOfRange),
+///         }
+///     }
+/// }
+/// leaf!(Heading);
+/// ```
+pub trait NetSerialize: Sized + 'static {
+    /// The type's name in checksums, layouts and errors.
+    const WIRE_NAME: &'static str;
+
+    /// Covers all that decides the bits written. Two builds whose checksums differ do not speak to each other (R21): change it
+    /// (or the name) when the form changes.
+    const WIRE_CHECKSUM: u64 = Checksum::of(Self::WIRE_NAME);
+
+    /// Writes the value.
+    ///
+    /// # Errors
+    /// When the value has no form on the wire. Such a value is never sent: the property keeps the last value that had one.
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError>;
+
+    /// Reads a value. The bytes may come from anyone: refuse what [`write`](Self::write) cannot have written, and never panic.
+    ///
+    /// # Errors
+    /// When the bits are no value of this type; the packet that held them is refused whole.
+    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError>;
+
+    /// Whether the two are the same value, so that nothing need be sent. As given it compares the written bits (a
+    /// value without a form equals only itself by being refused anyway); override it where that is slow.
+    fn identical(&self, other: &Self) -> bool {
+        same_bits(|writer| self.write(writer), |writer| other.write(writer))
+    }
+}
+
+/// Whether two values that write themselves write the same.
+pub(crate) fn same_bits(
+    one: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
+    other: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
+) -> bool {
+    let (mut ours, mut theirs) = (BitWriter::new(), BitWriter::new());
+    one(&mut ours).is_ok()
+        && other(&mut theirs).is_ok()
+        && ours.bit_len() == theirs.bit_len()
+        && ours.finish() == theirs.finish()
+}
+
+/// A serialiser for values of type `T` that are not its own: what `with = module` makes of the module's functions `write` and `read`.
+pub trait With<T>: 'static {
+    /// Names the serialiser in checksums and layouts.
+    const WIRE_NAME: &'static str;
+
+    /// As [`NetSerialize::write`].
+    ///
+    /// # Errors
+    /// When the value has no form on the wire.
+    fn write(value: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
+
+    /// As [`NetSerialize::read`].
+    ///
+    /// # Errors
+    /// When the bits are no value.
+    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<T, ReadError>;
+}
+
+/// Why a value has no form on the wire.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// A NaN or an infinity in a quantised float. Send the float raw, or keep such values out.
+    #[error("the value is not finite")]
+    NotFinite,
+    /// Outside the range that the field declares. Widen the range, or say `saturate`.
+    #[error("the value is outside its range")]
+    OutOfRange,
+    /// A string or array longer than its `max_len`.
+    #[error("a length of {len} is over the limit of {max}")]
+    TooLong {
+        /// The length: bytes of a string, elements of an array.
+        len: usize,
+        /// The limit in the same unit.
+        max: usize,
+    },
+    /// A reason of a hand-written [`NetSerialize`].
+    #[error("{0}")]
+    Other(&'static str),
+}
+
+/// Why bits are no value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The input ended inside the value.
+    #[error("the input ends inside a value")]
+    End,
+    /// A number outside the declared range, or not in its shortest form.
+    #[error("a number is outside its range")]
+    OutOfRange,
+    /// An enum variant, a `char` or a `bool` that does not exist.
+    #[error("no such variant")]
+    UnknownVariant,
+    /// A string that is not UTF-8.
+    #[error("a string is not UTF-8")]
+    InvalidUtf8,
+    /// A string or array longer than its limit, or than the input could hold.
+    #[error("a length of {len} is over the limit of {max}")]
+    TooLong {
+        /// The claimed length.
+        len: usize,
+        /// The limit in the same unit.
+        max: usize,
+    },
+    /// A reason of a hand-written [`NetSerialize`].
+    #[error("{0}")]
+    Other(&'static str),
+}
+
+/// A [`BitWriter`] writes to memory and never fails; only a value too wide for its width gets here.
+impl From<std::io::Error> for WriteError {
+    fn from(_: std::io::Error) -> Self {
+        Self::OutOfRange
+    }
+}
+
+/// A [`BitReader`] fails only at the end of its input.
+impl From<std::io::Error> for ReadError {
+    fn from(_: std::io::Error) -> Self {
+        Self::End
+    }
+}

@@ -1,0 +1,123 @@
+//! The forms that encoding and decoding share: counts of arrays and sets of handles.
+//!
+//! Invariant: what is written is the shortest of the forms on offer, chosen by the content alone, so that the same change has
+//! the same bits for every connection (S90).
+
+use crate::bits::{BitReader, BitWriter};
+use crate::codec::width_of;
+use crate::handles::HandleSet;
+use crate::value::{ReadError, WriteError};
+
+pub use crate::access::{read_guid, write_guid};
+
+/// Up to this many elements a count has a fixed width; beyond it a small number has a short form.
+const FIXED_COUNT_MAX: u32 = 31;
+
+/// Writes the number of elements of an array of at most `max_len`.
+pub(crate) fn write_count(len: usize, max_len: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
+    if len > max_len as usize {
+        return Err(WriteError::TooLong { len, max: max_len as usize });
+    }
+    if max_len <= FIXED_COUNT_MAX {
+        writer.write_below(len as u64, u64::from(max_len) + 1);
+    } else {
+        writer.write_exp_golomb(len as u64, 3);
+    }
+    Ok(())
+}
+
+/// Reads what [`write_count`] wrote.
+pub(crate) fn read_count(max_len: u32, reader: &mut BitReader<'_>) -> Result<usize, ReadError> {
+    let len = if max_len <= FIXED_COUNT_MAX {
+        reader.read_below(u64::from(max_len).saturating_add(1))?
+    } else {
+        reader.read_exp_golomb(3)?
+    };
+    if len > u64::from(max_len) {
+        return Err(ReadError::TooLong { len: len.try_into().unwrap_or(usize::MAX), max: max_len as usize });
+    }
+    Ok(len as usize)
+}
+
+/// Refuses `elements` new elements that the rest of the input cannot hold: each counts at least one bit, even if it
+/// takes none, so that no claim is paid for with memory (design budget of hostile packets).
+pub(crate) fn check_growth(elements: usize, reader: &BitReader<'_>) -> Result<(), ReadError> {
+    if elements > reader.remaining().saturating_add(1) {
+        return Err(ReadError::TooLong { len: elements, max: reader.remaining() });
+    }
+    Ok(())
+}
+
+/// Writes a set of handles of a level with `count`: as a mask or as a list, whichever is shorter.
+///
+/// One bit tells the form. A list is, for each handle, one bit for "another" and its place among those that may still follow; a set
+/// that cannot be empty saves the first of these bits.
+pub fn write_handles(set: &HandleSet, count: u32, may_be_empty: bool, writer: &mut BitWriter) {
+    let list_bits = list_bits(set, count, may_be_empty);
+    let as_list = list_bits < count;
+    writer.write_bits(as_list.into(), 1);
+    if !as_list {
+        let mut left = count;
+        for word in set.words_up_to(count) {
+            let bits = left.min(64);
+            writer.write_bits(word, bits);
+            left -= bits;
+        }
+        return;
+    }
+    let mut next = 0;
+    for (at, handle) in set.iter().enumerate() {
+        if at > 0 || may_be_empty {
+            writer.write_bits(1, 1);
+        }
+        writer.write_below(u64::from(handle - 1 - next), u64::from(count - next));
+        next = handle;
+    }
+    if next < count && (next > 0 || may_be_empty) {
+        writer.write_bits(0, 1);
+    }
+}
+
+fn list_bits(set: &HandleSet, count: u32, may_be_empty: bool) -> u32 {
+    let mut bits = u32::from(may_be_empty);
+    let mut next = 0;
+    for handle in set.iter() {
+        bits += width_of(u128::from(count - next)) + u32::from(handle < count);
+        next = handle;
+    }
+    bits
+}
+
+/// Reads what [`write_handles`] wrote.
+///
+/// # Errors
+/// When a handle is past `count`, or the set is empty and must not be.
+pub fn read_handles(
+    count: u32,
+    may_be_empty: bool,
+    reader: &mut BitReader<'_>,
+) -> Result<HandleSet, ReadError> {
+    let mut set = HandleSet::new();
+    if reader.read_bits(1)? == 0 {
+        let mut first = 0;
+        while first < count {
+            let bits = count.saturating_sub(first).min(64);
+            set.insert_word(first, reader.read_bits(bits)?);
+            first = first.saturating_add(64);
+        }
+        if set.is_empty() && !may_be_empty {
+            return Err(ReadError::OutOfRange);
+        }
+        return Ok(set);
+    }
+    let mut next: u32 = 0;
+    let mut more = !may_be_empty || reader.read_bits(1)? == 1;
+    while more {
+        let left = count.checked_sub(next).filter(|&left| left > 0).ok_or(ReadError::OutOfRange)?;
+        let gap = reader.read_below(left.into())? as u32;
+        next = next.saturating_add(gap).saturating_add(1);
+        set.insert(next);
+        more = next < count && reader.read_bits(1)? == 1;
+    }
+    Ok(set)
+}

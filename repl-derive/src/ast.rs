@@ -1,0 +1,214 @@
+//! The input, as the derives see it: types, fields and variants with their attributes read.
+//!
+//! *Invariant:* nothing here judges; an input that parses as Rust has a [`Container`].
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, GenericParam, Generics, Ident, Index, LitStr, Member, Type};
+
+use crate::attr::{At, ContainerAttrs, FieldAttrs, VariantAttrs};
+use crate::error::Errors;
+
+/// Which derive is at work.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Derive {
+    Replicated,
+    NetSerialize,
+}
+
+/// The type that is derived for.
+pub(crate) struct Container<'a> {
+    pub(crate) derive: Derive,
+    pub(crate) input: &'a DeriveInput,
+    pub(crate) attrs: ContainerAttrs,
+    pub(crate) body: Body<'a>,
+}
+
+/// What the type is made of.
+pub(crate) enum Body<'a> {
+    Struct(Vec<Field<'a>>),
+    Enum(Vec<Variant<'a>>),
+    Union,
+}
+
+/// One variant of an enum.
+pub(crate) struct Variant<'a> {
+    pub(crate) ident: &'a Ident,
+    pub(crate) attrs: VariantAttrs,
+    pub(crate) fields: Vec<Field<'a>>,
+    /// Marked `#[default]`.
+    pub(crate) is_default: bool,
+}
+
+/// One field of a struct or of a variant.
+pub(crate) struct Field<'a> {
+    /// By which code reaches it: a name or a number.
+    pub(crate) member: Member,
+    pub(crate) ty: &'a Type,
+    pub(crate) attrs: FieldAttrs,
+}
+
+impl<'a> Container<'a> {
+    pub(crate) fn read(derive: Derive, input: &'a DeriveInput, errors: &mut Errors) -> Self {
+        let attrs = ContainerAttrs::parse(&input.attrs, errors);
+        let body = match &input.data {
+            Data::Struct(data) => Body::Struct(fields(&data.fields, errors)),
+            Data::Enum(data) => Body::Enum(
+                data.variants
+                    .iter()
+                    .map(|variant| Variant {
+                        ident: &variant.ident,
+                        attrs: VariantAttrs::parse(&variant.attrs, errors),
+                        fields: fields(&variant.fields, errors),
+                        is_default: variant.attrs.iter().any(|attribute| attribute.path().is_ident("default")),
+                    })
+                    .collect(),
+            ),
+            Data::Union(_) => Body::Union,
+        };
+        Self { derive, input, attrs, body }
+    }
+
+    pub(crate) fn ident(&self) -> &'a Ident {
+        &self.input.ident
+    }
+
+    pub(crate) fn generics(&self) -> &'a Generics {
+        &self.input.generics
+    }
+
+    /// The name on the wire.
+    pub(crate) fn wire_name(&self) -> String {
+        wire_name(self.attrs.name.as_ref(), || self.ident().unraw().to_string())
+    }
+
+    /// Where generated code finds what it needs.
+    pub(crate) fn private(&self) -> TokenStream {
+        match &self.attrs.krate {
+            Some(At { value, .. }) => quote!(#value::__private),
+            None => quote!(::repl::__private),
+        }
+    }
+
+    /// Whether the type has parameters that its tables may depend on.
+    pub(crate) fn is_generic(&self) -> bool {
+        !self.generics().params.is_empty()
+    }
+
+    /// Every field, of all variants if it is an enum.
+    pub(crate) fn fields(&self) -> Vec<&Field<'a>> {
+        match &self.body {
+            Body::Struct(fields) => fields.iter().collect(),
+            Body::Enum(variants) => variants.iter().flat_map(|variant| &variant.fields).collect(),
+            Body::Union => Vec::new(),
+        }
+    }
+
+    /// The fields that travel, in the order of declaration.
+    pub(crate) fn sent(&self) -> Vec<&Field<'a>> {
+        self.fields().into_iter().filter(|field| self.sends(field)).collect()
+    }
+
+    /// Whether a field travels: an object's fields are opt in, a value's are opt out (S12).
+    pub(crate) fn sends(&self, field: &Field<'_>) -> bool {
+        let opt_out = self.derive == Derive::NetSerialize || self.attrs.all.is_some();
+        field.attrs.skip.is_none() && (opt_out || field.attrs.marked.is_some())
+    }
+
+    /// Whether a type mentions a parameter of this one, so that what it can do is known only where the parameter is.
+    pub(crate) fn depends_on_parameters(&self, ty: &Type) -> bool {
+        self.generics().params.iter().any(|parameter| match parameter {
+            GenericParam::Type(parameter) => mentions(ty.to_token_stream(), &parameter.ident),
+            GenericParam::Const(parameter) => mentions(ty.to_token_stream(), &parameter.ident),
+            GenericParam::Lifetime(_) => false,
+        })
+    }
+}
+
+impl Variant<'_> {
+    /// The name on the wire.
+    pub(crate) fn wire_name(&self) -> String {
+        wire_name(self.attrs.name.as_ref(), || self.ident.unraw().to_string())
+    }
+}
+
+impl Field<'_> {
+    /// The name on the wire: a raw identifier's without `r#`, a number in a tuple.
+    pub(crate) fn wire_name(&self) -> String {
+        wire_name(self.attrs.name.as_ref(), || match &self.member {
+            Member::Named(ident) => ident.unraw().to_string(),
+            Member::Unnamed(index) => index.index.to_string(),
+        })
+    }
+}
+
+fn wire_name(given: Option<&At<LitStr>>, own: impl FnOnce() -> String) -> String {
+    given.map_or_else(own, |name| name.value.value())
+}
+
+fn fields<'a>(fields: &'a syn::Fields, errors: &mut Errors) -> Vec<Field<'a>> {
+    let read = |(index, field): (usize, &'a syn::Field)| Field {
+        member: match &field.ident {
+            Some(ident) => Member::Named(ident.clone()),
+            None => {
+                let mut index = Index::from(index);
+                index.span = field.ty.span();
+                Member::Unnamed(index)
+            }
+        },
+        ty: &field.ty,
+        attrs: FieldAttrs::parse(&field.attrs, errors),
+    };
+    fields.iter().enumerate().map(read).collect()
+}
+
+/// Whether `name` stands anywhere in `tokens`.
+pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
+    tokens.into_iter().any(|token| match token {
+        proc_macro2::TokenTree::Ident(ident) => ident == *name,
+        proc_macro2::TokenTree::Group(group) => mentions(group.stream(), name),
+        _ => false,
+    })
+}
+
+/// A type as a person writes it, for messages.
+pub(crate) fn spelled(ty: &Type) -> String {
+    let mut text = String::new();
+    let mut word_before = false;
+    for token in flat(ty.to_token_stream()) {
+        let word = token.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        if word && word_before {
+            text.push(' ');
+        }
+        text.push_str(&token);
+        if token == "," || token == ";" {
+            text.push(' ');
+        }
+        word_before = word;
+    }
+    text
+}
+
+fn flat(tokens: TokenStream) -> Vec<String> {
+    use proc_macro2::{Delimiter, TokenTree};
+    let mut texts = Vec::new();
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Brace => ("{", "}"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::None => ("", ""),
+                };
+                texts.push(open.to_owned());
+                texts.extend(flat(group.stream()));
+                texts.push(close.to_owned());
+            }
+            other => texts.push(other.to_string()),
+        }
+    }
+    texts
+}

@@ -1,0 +1,339 @@
+//! The rules that an input must keep, each with its reason.
+//!
+//! *Invariant:* what passes here expands without an error path; what does not is reported at the smallest span, with what to write
+//! instead. What only the compiler can know (types, constants) is left to it and to the traits of `repl-core`.
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::{GenericArgument, GenericParam, Ident, Path, PathArguments, Type};
+
+use crate::ast::{Body, Container, Derive, Field, Variant};
+use crate::attr::{At, Bounds, Number, Quantize};
+use crate::error::Errors;
+
+/// Applies every rule.
+pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
+    kind(container, errors);
+    packed(container, errors);
+    lifetimes(container, errors);
+    container_attributes(container, errors);
+    something_is_sent(container, errors);
+    match &container.body {
+        Body::Struct(fields) => distinct_names(container, fields, errors),
+        Body::Enum(variants) => {
+            distinct_variants(variants, errors);
+            variants.iter().for_each(|variant| distinct_names(container, &variant.fields, errors));
+        }
+        Body::Union => {}
+    }
+    for field in container.fields() {
+        if field.attrs.faulty {
+            continue;
+        }
+        skip_stands_alone(field, errors);
+        objects_only(container, field, errors);
+        notifies(field, errors);
+        one_form(field, errors);
+        whole_values_have_their_own_form(field, errors);
+        saturates_something(field, errors);
+        numbers(field, errors);
+        if container.sends(field) {
+            recursion(container, field, errors);
+        }
+    }
+}
+
+/// An object is a struct: it is compared field by field through a table of offsets, which enums and unions do not have. A value may be an
+/// enum, but one without variants has no values, and nobody knows which field of a union is alive.
+fn kind(container: &Container<'_>, errors: &mut Errors) {
+    let ident = container.ident();
+    match (&container.body, container.derive) {
+        (Body::Union, _) => errors.at(
+            union_span(container),
+            "a union cannot be replicated: nobody knows which of its fields is alive. Make it an enum and derive `NetSerialize`",
+        ),
+        (Body::Enum(_), Derive::Replicated) => errors.at(
+            enum_span(container),
+            format!("an enum is a value, not an object: derive `NetSerialize` for `{ident}` and use it as a field of a struct"),
+        ),
+        (Body::Enum(variants), Derive::NetSerialize) if variants.is_empty() => {
+            errors.at(ident.span(), format!("`{ident}` has no variant, so it has no value that could travel: give it one"));
+        }
+        _ => {}
+    }
+}
+
+fn enum_span(container: &Container<'_>) -> Span {
+    match &container.input.data {
+        syn::Data::Enum(data) => data.enum_token.span,
+        _ => container.ident().span(),
+    }
+}
+
+fn union_span(container: &Container<'_>) -> Span {
+    match &container.input.data {
+        syn::Data::Union(data) => data.union_token.span,
+        _ => container.ident().span(),
+    }
+}
+
+/// Fields of a packed struct may not be referred to, and everything here works through references.
+fn packed(container: &Container<'_>, errors: &mut Errors) {
+    for attribute in container.input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+        let parsed = attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("packed") {
+                errors.over(
+                    &meta.path,
+                    "a packed struct cannot be replicated, for its fields cannot be referred to: remove `packed`; on the wire \
+                     nothing is padded anyway",
+                );
+            }
+            if meta.input.peek(syn::token::Paren) {
+                let content;
+                syn::parenthesized!(content in meta.input);
+                content.parse::<proc_macro2::TokenStream>()?;
+            }
+            Ok(())
+        });
+        // What is wrong with a `repr` the compiler says.
+        drop(parsed);
+    }
+}
+
+/// Objects and values are owned: a client makes them from bytes that are gone when the packet is.
+fn lifetimes(container: &Container<'_>, errors: &mut Errors) {
+    for parameter in &container.generics().params {
+        if let GenericParam::Lifetime(parameter) = parameter {
+            errors.at(
+                parameter.lifetime.span(),
+                "a replicated type owns its values and has no lifetimes: hold a `String` for a `&str`, a `Vec` for a slice, an \
+                 `ObjectRef` for a reference to an object",
+            );
+        }
+    }
+}
+
+/// `all` and `callbacks` are about objects.
+fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
+    if container.derive == Derive::Replicated {
+        return;
+    }
+    if let Some(all) = &container.attrs.all {
+        errors.at(all.span, "a value sends all its fields anyway: remove `all`, and say `skip` on a field that must stay here");
+    }
+    if let Some(callbacks) = &container.attrs.callbacks {
+        errors.at(callbacks.span, "only objects are called back: remove `callbacks`, or derive `Replicated`");
+    }
+}
+
+/// A struct full of fields of which none is replicated is a mistake: someone expects opt out.
+fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
+    let fields = container.fields();
+    let unsaid = container.attrs.all.is_none() && fields.iter().all(|field| field.attrs.marked.is_none());
+    if container.derive == Derive::Replicated && unsaid && !fields.is_empty() {
+        errors.at(
+            container.ident().span(),
+            format!(
+                "no field of `{}` is replicated: write `#[replicated]` above each field that is, or `#[replicated(all)]` above the struct",
+                container.ident()
+            ),
+        );
+    }
+}
+
+/// Names on the wire tell fields apart in checksums, layouts and errors.
+fn distinct_names(container: &Container<'_>, fields: &[Field<'_>], errors: &mut Errors) {
+    let mut seen: Vec<String> = Vec::new();
+    for field in fields.iter().filter(|field| container.sends(field)) {
+        let name = field.wire_name();
+        if seen.contains(&name) {
+            let span = field.attrs.name.as_ref().map_or_else(|| span_of(field), |given| given.value.span());
+            errors.at(span, format!("two fields are called `{name}` on the wire: give one of them another name"));
+        }
+        seen.push(name);
+    }
+}
+
+/// As for fields.
+fn distinct_variants(variants: &[Variant<'_>], errors: &mut Errors) {
+    let mut seen: Vec<String> = Vec::new();
+    for variant in variants {
+        let name = variant.wire_name();
+        if seen.contains(&name) {
+            let span = variant.attrs.name.as_ref().map_or_else(|| variant.ident.span(), |given| given.value.span());
+            errors.at(span, format!("two variants are called `{name}` on the wire: give one of them another name"));
+        }
+        seen.push(name);
+    }
+}
+
+/// What never travels has no form, name, condition or notify.
+fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
+    if field.attrs.skip.is_none() {
+        return;
+    }
+    for (name, span) in field.attrs.given().into_iter().filter(|&(name, _)| name != "skip") {
+        errors.at(span, format!("the field is skipped, so `{name}` says nothing: remove it or remove `skip`"));
+    }
+}
+
+/// Conditions, notifies and marks belong to properties of objects; a value travels as a unit.
+fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
+    if container.derive == Derive::Replicated {
+        return;
+    }
+    for (name, span) in field.attrs.given() {
+        if matches!(name, "condition" | "notify" | "notify_always" | "push") {
+            errors.at(
+                span,
+                format!("a value travels as a unit: say `{name}` on the field of the object that holds it, whose derive is `Replicated`"),
+            );
+        }
+    }
+}
+
+/// A notify is called for what arrives, and `Never` lets nothing arrive (S37).
+fn notifies(field: &Field<'_>, errors: &mut Errors) {
+    let attrs = &field.attrs;
+    if let (Some(always), None) = (&attrs.notify_always, &attrs.notify) {
+        errors.at(always.span, "say what to call: `notify = method, notify_always`");
+    }
+    let never = attrs.condition.as_ref().is_some_and(|condition| condition.value == "Never");
+    for (what, why) in [("notify", "is never called"), ("push", "marks nothing")] {
+        if let Some((_, span)) = attrs.given().into_iter().find(|&(name, _)| never && name == what) {
+            errors.at(span, format!("under `condition = Never` nothing is sent, so `{what}` {why}: remove one of them"));
+        }
+    }
+}
+
+/// `bits`, `range` and `quantize` each say the whole form of a number.
+fn one_form(field: &Field<'_>, errors: &mut Errors) {
+    let forms = ["quantize", "bits", "range"];
+    let given: Vec<_> = field.attrs.given().into_iter().filter(|(name, _)| forms.contains(name)).collect();
+    let Some((first, rest)) = given.split_first() else { return };
+    for (name, span) in rest {
+        errors.at(*span, format!("`{}` and `{name}` each say the whole form of a number: remove one of them", first.0));
+    }
+}
+
+/// A value that is written by functions of its own is not written by ours.
+fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
+    let attrs = &field.attrs;
+    let (owner, why) = match (&attrs.with, &attrs.atomic) {
+        (Some(_), _) => ("with", "the module decides how the value travels"),
+        (None, Some(_)) => ("atomic", "the type decides how it travels as a unit"),
+        (None, None) => return,
+    };
+    for (name, span) in attrs.given() {
+        let ours = matches!(name, "quantize" | "bits" | "range" | "saturate" | "max_len");
+        if ours {
+            errors.at(span, format!("with `{owner}` {why}, so `{name}` says nothing: remove one of them"));
+        } else if name == "atomic" && owner == "with" {
+            errors.at(span, "what `with` names travels as a unit anyway: remove `atomic`");
+        }
+    }
+}
+
+/// To saturate is to bring to the nearest bound; there must be one.
+fn saturates_something(field: &Field<'_>, errors: &mut Errors) {
+    let attrs = &field.attrs;
+    let Some(saturate) = &attrs.saturate else { return };
+    let bounded = attrs.bits.is_some()
+        || attrs.range.is_some()
+        || matches!(&attrs.quantize, Some(At { value: Quantize::Steps { .. }, .. }));
+    if !bounded && attrs.with.is_none() && attrs.atomic.is_none() && attrs.skip.is_none() {
+        errors.at(
+            saturate.span,
+            "there are no bounds to saturate at: say `range = …` or `bits = …` for an integer, `quantize(step = …, range = …)` for a float",
+        );
+    }
+}
+
+/// Numbers that are literals are checked here, where the span is known; constants are checked where the table is made.
+fn numbers(field: &Field<'_>, errors: &mut Errors) {
+    let attrs = &field.attrs;
+    if let Some(bits) = &attrs.bits {
+        within(&bits.value, 1, 64, "bits", errors);
+    }
+    if let Some(max_len) = &attrs.max_len {
+        within(&max_len.value, 1, i128::from(u32::MAX), "max_len", errors);
+    }
+    if let Some(range) = &attrs.range {
+        ascending(&range.value, errors);
+        for bound in [&range.value.min, &range.value.max] {
+            if bound.literal().is_some() && bound.whole().is_none() {
+                errors.over(&bound.0, "`range` is for integers: for a float say `quantize(step = 0.01, range = …)`");
+            }
+        }
+    }
+    match attrs.quantize.as_ref().map(|quantize| &quantize.value) {
+        Some(Quantize::Steps { step, range }) => {
+            if step.literal().is_some_and(|step| step <= 0.0) {
+                errors.over(&step.0, "a step is above zero: the distance between two values that can be told apart");
+            }
+            ascending(range, errors);
+        }
+        Some(Quantize::SmallestThree(bits)) => within(bits, 2, 20, "smallest_three", errors),
+        Some(Quantize::UnitVector(bits)) => within(bits, 2, 24, "unit_vector", errors),
+        None => {}
+    }
+}
+
+fn within(number: &Number, least: i128, most: i128, name: &str, errors: &mut Errors) {
+    let inside = match (number.whole(), number.literal()) {
+        (Some(value), _) => (least..=most).contains(&value),
+        (None, literal) => literal.is_none(),
+    };
+    if !inside {
+        errors.over(&number.0, format!("`{name}` is a whole number from {least} to {most}"));
+    }
+}
+
+fn ascending(range: &Bounds, errors: &mut Errors) {
+    if let (Some(min), Some(max)) = (range.min.literal(), range.max.literal()) {
+        if min > max {
+            errors.over(&range.whole, "the range is empty: write the lesser bound first");
+        } else if min == max {
+            errors.over(&range.whole, "the range holds one value, so there is nothing to send: widen it or say `skip`");
+        }
+    }
+}
+
+/// A table of a type that holds itself would have no end. Only the plain cases are seen here; the compiler reports the others as a cycle.
+fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
+    if field.attrs.with.is_none() && holds(field.ty, container.ident()) {
+        errors.over(
+            field.ty,
+            format!(
+                "`{0}` holds itself, and recursive values are refused: refer to another object by `ObjectRef<{0}>`, or say `skip`",
+                container.ident()
+            ),
+        );
+    }
+}
+
+/// Whether `ty` is `name` or a well-known container of it.
+fn holds(ty: &Type, name: &Ident) -> bool {
+    match ty {
+        Type::Array(array) => holds(&array.elem, name),
+        Type::Tuple(tuple) => tuple.elems.iter().any(|element| holds(element, name)),
+        Type::Paren(paren) => holds(&paren.elem, name),
+        Type::Group(group) => holds(&group.elem, name),
+        Type::Path(path) if path.qself.is_none() => path_holds(&path.path, name),
+        _ => false,
+    }
+}
+
+fn path_holds(path: &Path, name: &Ident) -> bool {
+    if path.is_ident("Self") || (path.segments.len() == 1 && path.segments[0].ident == *name) {
+        return true;
+    }
+    let Some(last) = path.segments.last() else { return false };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return false };
+    ["Vec", "Option", "Box"].iter().any(|container| last.ident == container)
+        && arguments.args.iter().any(|argument| matches!(argument, GenericArgument::Type(ty) if holds(ty, name)))
+}
+
+fn span_of(field: &Field<'_>) -> Span {
+    field.member.to_token_stream().into_iter().next().map_or_else(Span::call_site, |token| token.span())
+}

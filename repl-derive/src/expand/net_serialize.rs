@@ -1,0 +1,287 @@
+//! The expansion of `#[derive(NetSerialize)]`.
+//!
+//! *Invariant:* what `write` writes, `read` reads in the same order; both follow the declaration, a struct as an enum of one variant whose
+//! tag takes no bits.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{Generics, Ident, WherePredicate, parse_quote};
+
+use super::{enclosed, field};
+use crate::ast::{Body, Container, Field};
+
+/// A struct, or one variant of an enum.
+struct Form<'a> {
+    /// What makes one: `Self` or `Self::Variant`.
+    constructor: TokenStream,
+    wire_name: Option<String>,
+    fields: Vec<Part<'a>>,
+    is_default: bool,
+}
+
+/// One field of a form.
+struct Part<'a> {
+    field: &'a Field<'a>,
+    /// Its index among the fields of the whole type that travel, unless it is skipped.
+    sent: Option<usize>,
+}
+
+pub(super) fn expand(container: &Container<'_>) -> TokenStream {
+    let forms = forms(container);
+    let generics = field::generics(container, predicates(container));
+    let serializers = field::serializers(container, &generics);
+    let assertions = field::assertions(container);
+    let table = table(container, &generics);
+    let property = property(container, &generics, &forms);
+    let net_serialize = net_serialize(container, &generics, &forms);
+    enclosed(&quote!(#serializers #assertions #table #property #net_serialize))
+}
+
+/// The forms of the type: a struct has one, without a name.
+fn forms<'a>(container: &'a Container<'a>) -> Vec<Form<'a>> {
+    let mut next = 0;
+    let mut parts = |fields: &'a [Field<'a>]| {
+        let part = |field| {
+            let sent = container.sends(field).then_some(next);
+            next += usize::from(sent.is_some());
+            Part { field, sent }
+        };
+        fields.iter().map(part).collect()
+    };
+    match &container.body {
+        Body::Struct(fields) => {
+            vec![Form { constructor: quote!(Self), wire_name: None, fields: parts(fields), is_default: true }]
+        }
+        Body::Enum(variants) => variants
+            .iter()
+            .map(|variant| {
+                let ident = variant.ident;
+                Form {
+                    constructor: quote!(Self::#ident),
+                    wire_name: Some(variant.wire_name()),
+                    fields: parts(&variant.fields),
+                    is_default: variant.is_default,
+                }
+            })
+            .collect(),
+        Body::Union => Vec::new(),
+    }
+}
+
+/// What a generic value needs beside what its fields say: a copy for the shadow, and something to put into fields that never travel.
+fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
+    let made_by_default = |field: &&Field<'_>| !container.sends(field) || field.attrs.with.is_some();
+    let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());
+    let own = std::iter::once(parse_quote!(#ident #parameters: ::core::clone::Clone));
+    let fields = container.fields().into_iter().filter(made_by_default);
+    let fields = fields.filter(|field| container.depends_on_parameters(field.ty)).map(|field| {
+        let ty = field::type_of(container, field);
+        parse_quote!(#ty: ::core::default::Default)
+    });
+    own.chain(fields).collect()
+}
+
+/// A trait of our own that holds the entries of all fields that travel, for generic types have no other place for constants.
+fn table(container: &Container<'_>, generics: &Generics) -> TokenStream {
+    let (private, ident) = (container.private(), container.ident());
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    let entries = container.sent().into_iter().enumerate();
+    let entries = entries.map(|(index, field)| field::entry(container, field, index, &quote!(0)));
+    quote! {
+        trait __Fields {
+            const FIELDS: &'static [#private::Field];
+        }
+
+        impl #declared __Fields for #ident #parameters #bounds {
+            const FIELDS: &'static [#private::Field] = &[#(#entries),*];
+        }
+    }
+}
+
+fn property(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) -> TokenStream {
+    let (private, ident) = (container.private(), container.ident());
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    let fresh = forms.iter().find(|form| form.is_default).or(forms.first()).map(|form| {
+        let constructor = &form.constructor;
+        let fields = form.fields.iter().map(|part| {
+            let (member, ty) = (&part.field.member, field::type_of(container, part.field));
+            if part.sent.is_some() && part.field.attrs.with.is_none() {
+                quote!(#member: <#ty as #private::Property>::initial())
+            } else {
+                quote!(#member: <#ty as ::core::default::Default>::default())
+            }
+        });
+        quote!(#constructor { #(#fields),* })
+    });
+    // Spanned and sound as in the derive of `Replicated`: the shape is that of an opaque value and describes nothing of the memory but its
+    // size.
+    quote! {
+        #[automatically_derived]
+        unsafe impl #declared #private::Property for #ident #parameters #bounds {
+            const SHAPE: &'static #private::Shape = &#private::Shape::opaque::<Self>();
+
+            fn initial() -> Self {
+                #fresh
+            }
+        }
+    }
+}
+
+fn net_serialize(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) -> TokenStream {
+    let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    let checksum = checksum(container, forms);
+    let write = write(container, forms);
+    let read = read(container, forms);
+    let identical = identical(container, forms);
+    quote! {
+        #[automatically_derived]
+        impl #declared #private::NetSerialize for #ident #parameters #bounds {
+            const WIRE_NAME: &'static ::core::primitive::str = #name;
+            const WIRE_CHECKSUM: ::core::primitive::u64 = #checksum;
+
+            fn write(
+                &self,
+                writer: &mut #private::BitWriter,
+            ) -> ::core::result::Result<(), #private::WriteError> {
+                #write
+            }
+
+            fn read(
+                reader: &mut #private::BitReader<'_>,
+                references: &mut #private::ReferenceMap<'_>,
+            ) -> ::core::result::Result<Self, #private::ReadError> {
+                #read
+            }
+
+            fn identical(&self, other: &Self) -> ::core::primitive::bool {
+                #identical
+            }
+        }
+    }
+}
+
+/// Covers the names and forms of everything that travels.
+fn checksum(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {
+    let (private, name) = (container.private(), container.wire_name());
+    let count = forms.len() as u64;
+    let parts = forms.iter().map(|form| {
+        let name = form.wire_name.iter();
+        let entries = form.sent().map(|(_, index)| entry(index));
+        let count = entries.len() as u64;
+        quote!(#(.text(#name))* .number(#count) #(.field(#entries))*)
+    });
+    quote!(#private::Checksum::new().text(#name).number(#count) #(#parts)* .finish())
+}
+
+fn write(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {
+    let private = container.private();
+    let count = forms.len() as u64;
+    let arms = forms.iter().enumerate().map(|(tag, form)| {
+        let tag = tag as u64;
+        let tag = (count > 1).then(|| quote!(writer.write_below(#tag, #count);));
+        let pattern = form.pattern("value");
+        let writes = form.sent().map(|(field, index)| {
+            let (value, entry) = (bound("value", index), entry(index));
+            match serializer(container, field, index) {
+                Some(serializer) => quote!(#serializer::write(#value, writer)?;),
+                None => quote!(#private::write_field(#value, #entry, writer)?;),
+            }
+        });
+        quote!(#pattern => { #tag #(#writes)* })
+    });
+    quote! {
+        match self {
+            #(#arms)*
+        }
+        ::core::result::Result::Ok(())
+    }
+}
+
+fn read(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {
+    let private = container.private();
+    let values = forms.iter().map(|form| {
+        let constructor = &form.constructor;
+        let fields = form.fields.iter().map(|part| {
+            let (member, ty) = (&part.field.member, field::type_of(container, part.field));
+            let Some(index) = part.sent else {
+                return quote!(#member: <#ty as ::core::default::Default>::default());
+            };
+            let entry = entry(index);
+            match serializer(container, part.field, index) {
+                Some(serializer) => quote!(#member: #serializer::read(reader, references)?),
+                None => quote!(#member: #private::read_field(#entry, reader, references)?),
+            }
+        });
+        quote!(::core::result::Result::Ok(#constructor { #(#fields),* }))
+    });
+    if let [_] = forms {
+        return quote!(#(#values)*);
+    }
+    let (count, tags) = (forms.len() as u64, 0..forms.len() as u64);
+    quote! {
+        match reader.read_below(#count)? {
+            #(#tags => #values,)*
+            _ => ::core::result::Result::Err(#private::ReadError::UnknownVariant),
+        }
+    }
+}
+
+fn identical(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {
+    let private = container.private();
+    let arms = forms.iter().map(|form| {
+        let (ours, theirs) = (form.pattern("ours"), form.pattern("theirs"));
+        let equal = form.sent().map(|(field, index)| {
+            let (ours, theirs, entry) = (bound("ours", index), bound("theirs", index), entry(index));
+            if field.attrs.with.is_some() {
+                let (ty, serializer) = (field::type_of(container, field), field::serializer(container, index));
+                quote!(#private::identical_with::<#ty, #serializer>(#ours, #theirs))
+            } else {
+                quote!(#private::identical_field(#ours, #theirs, #entry))
+            }
+        });
+        quote!((#ours, #theirs) => true #(&& #equal)*,)
+    });
+    let others = (forms.len() > 1).then(|| quote!(_ => false,));
+    quote! {
+        match (self, other) {
+            #(#arms)*
+            #others
+        }
+    }
+}
+
+impl<'a> Form<'a> {
+    /// The fields that travel and their indices.
+    fn sent(&self) -> impl ExactSizeIterator<Item = (&'a Field<'a>, usize)> {
+        let sent: Vec<_> = self.fields.iter().filter_map(|part| Some((part.field, part.sent?))).collect();
+        sent.into_iter()
+    }
+
+    /// A pattern that binds each field that travels to a name made of `prefix` and its index.
+    fn pattern(&self, prefix: &str) -> TokenStream {
+        let constructor = &self.constructor;
+        let fields = self.sent().map(|(field, index)| {
+            let (member, name) = (&field.member, bound(prefix, index));
+            quote!(#member: #name,)
+        });
+        quote!(#constructor { #(#fields)* .. })
+    }
+}
+
+fn bound(prefix: &str, index: usize) -> Ident {
+    format_ident!("{}_{}", prefix, index)
+}
+
+/// The table's entry for a field.
+fn entry(index: usize) -> TokenStream {
+    quote!(&<Self as __Fields>::FIELDS[#index])
+}
+
+/// The serialiser of a field that names one.
+fn serializer(container: &Container<'_>, field: &Field<'_>, index: usize) -> Option<TokenStream> {
+    field.attrs.with.as_ref()?;
+    let (private, ty) = (container.private(), field::type_of(container, field));
+    let serializer = field::serializer(container, index);
+    Some(quote!(<#serializer as #private::With<#ty>>))
+}

@@ -1,0 +1,77 @@
+//! What stands in for an expansion after an error.
+//!
+//! *Invariant:* a stub implements every trait that the derive would, asks nothing of any field, and is never run: the error beside it
+//! stops the build. So nothing that uses the type fails as well.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Generics, WherePredicate, parse_quote};
+
+use super::enclosed;
+use crate::ast::{Container, Derive};
+
+pub(super) fn expand(container: &Container<'_>) -> TokenStream {
+    let mut generics = container.generics().clone();
+    if generics.lifetimes().next().is_some() {
+        // No implementation of ours fits a type with lifetimes.
+        return TokenStream::new();
+    }
+    let owned: Vec<WherePredicate> =
+        generics.type_params().map(|parameter| &parameter.ident).map(|ident| parse_quote!(#ident: 'static)).collect();
+    generics.make_where_clause().predicates.extend(owned);
+    let value = value(container, &generics);
+    let object = (container.derive == Derive::Replicated).then(|| object(container, &generics));
+    enclosed(&quote!(#value #object))
+}
+
+fn value(container: &Container<'_>, generics: &Generics) -> TokenStream {
+    let (private, ident) = (container.private(), container.ident());
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    quote! {
+        unsafe impl #declared #private::Property for #ident #parameters #bounds {
+            const SHAPE: &'static #private::Shape = &#private::Shape::structure::<Self>("", &[]);
+
+            fn initial() -> Self {
+                ::core::unreachable!()
+            }
+        }
+
+        impl #declared #private::NetSerialize for #ident #parameters #bounds {
+            const WIRE_NAME: &'static ::core::primitive::str = "";
+
+            fn write(&self, _: &mut #private::BitWriter) -> ::core::result::Result<(), #private::WriteError> {
+                ::core::unreachable!()
+            }
+
+            fn read(
+                _: &mut #private::BitReader<'_>,
+                _: &mut #private::ReferenceMap<'_>,
+            ) -> ::core::result::Result<Self, #private::ReadError> {
+                ::core::unreachable!()
+            }
+        }
+    }
+}
+
+fn object(container: &Container<'_>, generics: &Generics) -> TokenStream {
+    let (private, ident) = (container.private(), container.ident());
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    let callbacks = container.attrs.callbacks.is_none().then(|| {
+        quote! {
+            impl #declared #private::Callbacks for #ident #parameters #bounds {}
+        }
+    });
+    quote! {
+        #callbacks
+
+        impl #declared #private::Replicated for #ident #parameters #bounds {
+            const LAYOUT: &'static #private::Layout = &#private::Layout::of::<Self>();
+
+            fn program() -> #private::Program {
+                ::core::unreachable!()
+            }
+
+            fn notify(&mut self, _: ::core::primitive::usize, _: &Self) {}
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Round trips: how long they take, and how long to wait for an ack (R9).
+//!
+//! Invariant: no wait is shorter than the smoothed round trip, so a link that is slow but whole never looks dead.
+
+use crate::sequence::Sequence;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// The wait before anything is known of the link.
+const INITIAL_TIMEOUT: Duration = Duration::from_millis(250);
+/// The least that a wait goes beyond the round trip, so that on an even link, whose variance falls to nothing, an ack that waited for its
+/// peer's next tick is not late. It is the clock granularity of RFC 6298, section 2.3, here a tick of 60 Hz and a little.
+const LEAST_MARGIN: Duration = Duration::from_millis(20);
+/// The most that a wait goes beyond the round trip.
+const GREATEST_MARGIN: Duration = Duration::from_secs(1);
+/// How long a wait may be when two in a row were in vain (R9).
+const RETRY_TIMEOUT: Duration = Duration::from_millis(250);
+/// A longer sample is taken for this much: the peer slept, or its clock jumped.
+const GREATEST_SAMPLE: Duration = Duration::from_secs(10);
+
+/// The estimate of a link's round trip by RFC 6298, section 2: exponential means with gains of 1/8 and 1/4.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RoundTrip {
+    /// The smoothed round trip and its mean deviation, once there was a sample.
+    estimate: Option<(Duration, Duration)>,
+}
+
+impl RoundTrip {
+    /// Takes in the time from sending a packet to its ack.
+    ///
+    /// Every packet has a number of its own, so each ack tells of one packet and there is no doubt about what was measured. Offer the
+    /// newest packet of an ack only, since older ones may have been acked before by a packet that was lost; and also one that was already
+    /// given up: were those ignored, then a link that becomes slower than the wait would never be measured again.
+    pub(crate) fn sample(&mut self, elapsed: Duration) {
+        let elapsed = elapsed.min(GREATEST_SAMPLE);
+        self.estimate = Some(match self.estimate {
+            None => (elapsed, elapsed / 2),
+            Some((smoothed, deviation)) => {
+                ((smoothed * 7 + elapsed) / 8, (deviation * 3 + smoothed.abs_diff(elapsed)) / 4)
+            }
+        });
+    }
+
+    /// The smoothed round trip, with the time an ack waits for its peer's tick; zero before the first sample.
+    pub(crate) fn smoothed(&self) -> Duration {
+        self.estimate.map_or(Duration::ZERO, |(smoothed, _)| smoothed)
+    }
+
+    /// The mean deviation of the samples from the smoothed round trip; zero before the first.
+    pub(crate) fn deviation(&self) -> Duration {
+        self.estimate.map_or(Duration::ZERO, |(_, deviation)| deviation)
+    }
+
+    /// How long to wait for a packet's ack before holding it for lost: the smoothed round trip and four times the deviation, but at
+    /// least 20 ms and at most a second beyond the round trip; 250 ms before the first sample.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.estimate.map_or(INITIAL_TIMEOUT, |(smoothed, deviation)| {
+            smoothed + (deviation * 4).clamp(LEAST_MARGIN, GREATEST_MARGIN)
+        })
+    }
+
+    /// The wait after `timeouts` waits in a row that brought no ack. From the second on it is at most 250 ms, or 20 ms beyond the round
+    /// trip if that is longer, and never grows: what gets through a bad link is what is tried often (R9).
+    pub(crate) fn retry_timeout(&self, timeouts: u32) -> Duration {
+        match timeouts {
+            0 | 1 => self.timeout(),
+            _ => self.timeout().min(RETRY_TIMEOUT.max(self.smoothed() + LEAST_MARGIN)),
+        }
+    }
+}
+
+/// When the latest packets were sent, given up or not: what makes samples of their acks.
+///
+/// It holds one packet a tick, not each, so that the packets of a slow and busy link are still known when their acks come; and no more
+/// than the round trip's worth of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SendTimes {
+    /// In the order of sending.
+    sent: VecDeque<(Sequence, Duration)>,
+}
+
+impl SendTimes {
+    /// At 60 ticks a second the last four seconds; 6 KiB.
+    const LIMIT: usize = 256;
+    /// Any three packets span at least this, two ticks of 60 Hz.
+    const SPACING: Duration = Duration::from_millis(32);
+
+    /// Remembers that the packet, which asks for an ack, was sent after all others recorded. Of packets sent together the last is kept.
+    pub(crate) fn record(&mut self, sequence: Sequence, now: Duration) {
+        let last_but_one = self.sent.len().checked_sub(2).and_then(|at| self.sent.get(at));
+        if last_but_one.is_some_and(|(_, sent)| now.saturating_sub(*sent) < Self::SPACING) {
+            self.sent.pop_back();
+        } else if self.sent.len() >= Self::LIMIT {
+            self.sent.pop_front();
+        }
+        self.sent.push_back((sequence, now));
+    }
+
+    /// The time since the packet was sent, for [`RoundTrip::sample`], if it is one of those remembered. It and the packets before it are
+    /// then forgotten, for only the first ack of a packet tells how long it took.
+    pub(crate) fn take(&mut self, sequence: Sequence, now: Duration) -> Option<Duration> {
+        let at = self.sent.binary_search_by_key(&sequence, |(of, _)| *of).ok()?;
+        let (_, sent) = self.sent.drain(..=at).next_back()?;
+        now.checked_sub(sent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const fn ms(milliseconds: u64) -> Duration {
+        Duration::from_millis(milliseconds)
+    }
+
+    fn even_link(round_trip: Duration) -> RoundTrip {
+        let mut estimate = RoundTrip::default();
+        (0..200).for_each(|_| estimate.sample(round_trip));
+        estimate
+    }
+
+    #[test]
+    fn r09_the_timeout_follows_rfc_6298() {
+        let mut link = RoundTrip::default();
+        assert_eq!(link.timeout(), ms(250));
+        link.sample(ms(80));
+        assert_eq!((link.smoothed(), link.deviation()), (ms(80), ms(40)));
+        assert_eq!(link.timeout(), ms(240));
+        link.sample(ms(160));
+        assert_eq!((link.smoothed(), link.deviation()), (ms(90), ms(50)));
+        assert_eq!(link.timeout(), ms(290));
+    }
+
+    #[test]
+    fn r09_an_even_link_still_leaves_a_tick_of_grace() {
+        let link = even_link(ms(50));
+        assert_eq!(link.smoothed(), ms(50));
+        assert_eq!(link.timeout(), ms(70));
+    }
+
+    #[test]
+    fn r09_the_third_try_waits_a_quarter_second_at_most_and_never_longer() {
+        let mut link = even_link(ms(100));
+        for wild in [ms(900), ms(20), ms(700), ms(10)] {
+            link.sample(wild);
+        }
+        assert!(link.timeout() > ms(500));
+        assert_eq!(link.retry_timeout(1), link.timeout());
+        assert!(link.smoothed() < ms(230));
+        for timeouts in 2..50 {
+            assert_eq!(link.retry_timeout(timeouts), ms(250));
+        }
+        assert_eq!(even_link(ms(30)).retry_timeout(9), ms(50));
+    }
+
+    #[test]
+    fn r09_a_slow_link_is_waited_for() {
+        let link = even_link(ms(1_500));
+        assert_eq!(link.timeout(), ms(1_520));
+        assert_eq!(link.retry_timeout(5), ms(1_520));
+    }
+
+    #[test]
+    fn a_peer_that_slept_an_hour_counts_for_ten_seconds() {
+        let mut link = RoundTrip::default();
+        link.sample(Duration::MAX);
+        assert_eq!(link.smoothed(), ms(10_000));
+        assert_eq!(link.timeout(), ms(11_000));
+    }
+
+    #[test]
+    fn a_packet_is_timed_once_and_also_when_given_up() {
+        let mut times = SendTimes::default();
+        for (number, sent) in [(3, ms(100)), (4, ms(120)), (5, ms(140))] {
+            times.record(Sequence::new(number), sent);
+        }
+        assert_eq!(times.take(Sequence::new(4), ms(920)), Some(ms(800)));
+        assert_eq!(times.take(Sequence::new(4), ms(950)), None);
+        assert_eq!(times.take(Sequence::new(3), ms(950)), None, "its ack was on its way before");
+        assert_eq!(times.take(Sequence::new(6), ms(950)), None, "never sent");
+        assert_eq!(times.take(Sequence::new(5), ms(139)), None, "the clock went back");
+    }
+
+    #[test]
+    fn a_busy_link_is_still_timed_when_its_round_trip_is_four_seconds() {
+        for (packets_per_tick, tick) in [(1, ms(17)), (40, ms(17)), (1, ms(1)), (2, ms(3))] {
+            let mut times = SendTimes::default();
+            let mut now = Duration::ZERO;
+            let mut number = 0;
+            let mut first_acked = None;
+            while now < ms(4_000) {
+                for _ in 0..packets_per_tick {
+                    times.record(Sequence::new(number), now);
+                    number += 1;
+                }
+                // The last packet of the tick at 100 ms or just before stands for what a peer acks first.
+                if now <= ms(100) {
+                    first_acked = Some(number - 1);
+                }
+                now += tick;
+            }
+            assert!(times.sent.len() <= SendTimes::LIMIT);
+            let known = times.sent.iter().find(|(of, _)| of.number() >= first_acked.unwrap()).unwrap();
+            assert!(
+                known.1 < ms(150),
+                "{packets_per_tick} packets each {tick:?}: the oldest known is of {:?}",
+                known.1
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn r09_no_wait_is_shorter_than_the_round_trip_or_unbounded(
+            samples in prop::collection::vec(0_u64..20_000, 0..100), timeouts in any::<u32>()
+        ) {
+            let mut link = RoundTrip::default();
+            samples.iter().for_each(|&sample| link.sample(ms(sample)));
+            for wait in [link.timeout(), link.retry_timeout(timeouts)] {
+                prop_assert!(wait >= link.smoothed() + LEAST_MARGIN);
+                prop_assert!(wait <= link.smoothed() + GREATEST_MARGIN);
+            }
+        }
+    }
+}

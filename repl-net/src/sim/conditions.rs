@@ -1,0 +1,273 @@
+//! How good or bad a link is.
+//!
+//! *Invariant:* conditions are plain values; what a link remembers from packet to packet is in the network.
+
+use super::rng::Rng;
+use std::time::Duration;
+
+/// What a link in one direction does to its packets. Probabilities are from 0 to 1, for each packet on its own.
+///
+/// Start from one of the named links and change what the test is about:
+///
+/// ```
+/// use repl_net::sim::{LinkConditions, Loss};
+/// use std::time::Duration;
+///
+/// let satellite = LinkConditions {
+///     latency: Duration::from_millis(300),
+///     loss: Loss::Independent(0.02),
+///     bandwidth_bytes_per_second: Some(50_000),
+///     ..LinkConditions::perfect()
+/// };
+/// assert_eq!(satellite.duplicate, 0.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkConditions {
+    /// How long each packet takes at least.
+    pub latency: Duration,
+    /// Up to how much longer a packet takes, evenly spread and for each packet on its own; so more jitter than there is time
+    /// between packets reorders them.
+    pub jitter: Duration,
+    /// Which packets are lost.
+    pub loss: Loss,
+    /// How likely a packet arrives twice, each copy with a delay of its own.
+    pub duplicate: f64,
+    /// How likely a copy is late by `reorder_by`.
+    pub reorder: f64,
+    /// The extra delay of the copies that `reorder` chose.
+    pub reorder_by: Duration,
+    /// How likely a copy arrives with one bit flipped.
+    pub corrupt: f64,
+    /// The longest packet that is carried, in bytes; a longer one is lost.
+    pub mtu_bytes: usize,
+    /// How fast packets leave, in bytes a second, headers of lower layers not counted; `None` is without limit. What is sent
+    /// faster waits in a queue and so comes later.
+    pub bandwidth_bytes_per_second: Option<u64>,
+    /// How much waits at most for a link of limited bandwidth, in bytes; what comes on top is lost.
+    pub queue_bytes: usize,
+}
+
+/// Which packets of a link are lost at random.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Loss {
+    /// None.
+    None,
+    /// Each with this probability, whatever happened to the others.
+    Independent(f64),
+    /// By the model of Gilbert and Elliott: the link is good or bad, changes between the two from packet to packet, and loses packets at
+    /// a rate of its own in each state. Losses come in bursts. A link starts good.
+    GilbertElliott {
+        /// How likely the link turns bad before a packet.
+        good_to_bad: f64,
+        /// How likely the link turns good before a packet; its inverse is the mean length of a bad spell, in packets.
+        bad_to_good: f64,
+        /// How likely a packet is lost while the link is good.
+        loss_when_good: f64,
+        /// How likely a packet is lost while the link is bad.
+        loss_when_bad: f64,
+    },
+}
+
+impl Loss {
+    /// Losses in bursts of `mean_length` packets on average that make up `rate` of all packets.
+    ///
+    /// # Panics
+    /// If `mean_length` is below 1, or `rate` is not from 0 to `mean_length` / (`mean_length` + 1), beyond which bursts of that length
+    /// would have to follow each other without a packet between.
+    #[must_use]
+    pub fn bursts(rate: f64, mean_length: f64) -> Self {
+        assert!(mean_length >= 1.0, "a burst has at least one packet");
+        let good_to_bad = rate / (mean_length * (1.0 - rate));
+        assert!(
+            (0.0..=1.0).contains(&good_to_bad),
+            "bursts of {mean_length} packets cannot make up {rate} of all"
+        );
+        Self::GilbertElliott {
+            good_to_bad,
+            bad_to_good: mean_length.recip(),
+            loss_when_good: 0.0,
+            loss_when_bad: 1.0,
+        }
+    }
+
+    /// Whether the next packet is lost. `bad` is the state of the model, between packets.
+    pub(super) fn strikes(&self, bad: &mut bool, rng: &mut Rng) -> bool {
+        match *self {
+            Self::None => false,
+            Self::Independent(probability) => rng.chance(probability),
+            Self::GilbertElliott { good_to_bad, bad_to_good, loss_when_good, loss_when_bad } => {
+                *bad = if *bad { !rng.chance(bad_to_good) } else { rng.chance(good_to_bad) };
+                rng.chance(if *bad { loss_when_bad } else { loss_when_good })
+            }
+        }
+    }
+}
+
+impl LinkConditions {
+    /// What fits into an Ethernet frame beside the headers of IPv4 and UDP.
+    const ETHERNET_BYTES: usize = 1_472;
+
+    /// Every packet of up to 1,472 bytes arrives at once, once and in order.
+    #[must_use]
+    pub const fn perfect() -> Self {
+        Self {
+            latency: Duration::ZERO,
+            jitter: Duration::ZERO,
+            loss: Loss::None,
+            duplicate: 0.0,
+            reorder: 0.0,
+            reorder_by: Duration::ZERO,
+            corrupt: 0.0,
+            mtu_bytes: Self::ETHERNET_BYTES,
+            bandwidth_bytes_per_second: None,
+            queue_bytes: 64 * 1_024,
+        }
+    }
+
+    /// A wired network in one house: a round trip of 1 to 2 ms, nothing lost.
+    #[must_use]
+    pub const fn lan() -> Self {
+        Self { latency: Duration::from_micros(500), jitter: Duration::from_micros(500), ..Self::perfect() }
+    }
+
+    /// A household's wireless network and a server in the same country: a round trip of 40 to 60 ms, 1 % lost.
+    #[must_use]
+    pub const fn wifi() -> Self {
+        Self {
+            latency: Duration::from_millis(20),
+            jitter: Duration::from_millis(10),
+            loss: Loss::Independent(0.01),
+            duplicate: 0.001,
+            ..Self::perfect()
+        }
+    }
+
+    /// A telephone on the move: a round trip of 100 to 180 ms, 5 % lost, in bursts of 5 on average, 200 KB a second.
+    #[must_use]
+    pub const fn mobile() -> Self {
+        Self {
+            latency: Duration::from_millis(50),
+            jitter: Duration::from_millis(40),
+            loss: Loss::GilbertElliott {
+                good_to_bad: 0.0105,
+                bad_to_good: 0.2,
+                loss_when_good: 0.0,
+                loss_when_bad: 1.0,
+            },
+            duplicate: 0.005,
+            reorder: 0.01,
+            reorder_by: Duration::from_millis(50),
+            bandwidth_bytes_per_second: Some(200_000),
+            ..Self::perfect()
+        }
+    }
+
+    /// Worse than what games are played on: a round trip of 200 to 800 ms, half of all packets lost, a third repeated, a third half a second
+    /// late, 1 in 50 damaged.
+    #[must_use]
+    pub const fn hostile() -> Self {
+        Self {
+            latency: Duration::from_millis(100),
+            jitter: Duration::from_millis(300),
+            loss: Loss::Independent(0.5),
+            duplicate: 0.3,
+            reorder: 0.3,
+            reorder_by: Duration::from_millis(500),
+            corrupt: 0.02,
+            ..Self::perfect()
+        }
+    }
+
+    /// The same with each packet lost with this probability.
+    #[must_use]
+    pub const fn with_loss(self, probability: f64) -> Self {
+        Self { loss: Loss::Independent(probability), ..self }
+    }
+
+    /// # Panics
+    /// If a probability is not from 0 to 1 or the bandwidth is zero.
+    pub(super) fn check(&self) {
+        let losses = match self.loss {
+            Loss::None => [0.0; 4],
+            Loss::Independent(probability) => [probability; 4],
+            Loss::GilbertElliott { good_to_bad, bad_to_good, loss_when_good, loss_when_bad } => {
+                [good_to_bad, bad_to_good, loss_when_good, loss_when_bad]
+            }
+        };
+        for probability in losses.into_iter().chain([self.duplicate, self.reorder, self.corrupt]) {
+            assert!(
+                (0.0..=1.0).contains(&probability),
+                "{probability} is no probability: it is not from 0 to 1"
+            );
+        }
+        assert!(
+            self.bandwidth_bytes_per_second != Some(0),
+            "a link without bandwidth carries nothing: sever it instead"
+        );
+    }
+}
+
+impl Default for LinkConditions {
+    /// [`perfect`](Self::perfect).
+    fn default() -> Self {
+        Self::perfect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The share of packets lost, and the mean length of the rows of lost ones.
+    fn observe(loss: Loss) -> (f64, f64) {
+        let (mut rng, mut bad) = (Rng::new(11), false);
+        let fates: Vec<bool> = (0..2_000_000).map(|_| loss.strikes(&mut bad, &mut rng)).collect();
+        let lost = fates.iter().filter(|&&lost| lost).count() as f64;
+        let rows = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+        (lost / fates.len() as f64, lost / rows.max(1.0))
+    }
+
+    #[test]
+    fn bursts_have_the_rate_and_the_length_they_were_made_for() {
+        for (rate, length) in [(0.05, 5.0), (0.3, 20.0), (0.5, 1.0), (0.2, 64.0)] {
+            let (seen_rate, seen_length) = observe(Loss::bursts(rate, length));
+            assert!((seen_rate - rate).abs() < 0.1 * rate, "{seen_rate} for {rate}");
+            assert!((seen_length - length).abs() < 0.1 * length, "{seen_length} for {length}");
+        }
+    }
+
+    #[test]
+    fn independent_losses_have_their_rate() {
+        assert_eq!(observe(Loss::None).0, 0.0);
+        assert_eq!(observe(Loss::Independent(1.0)).0, 1.0);
+        let (rate, length) = observe(Loss::Independent(0.2));
+        assert!((rate - 0.2).abs() < 0.01 && (length - 1.25).abs() < 0.02);
+    }
+
+    #[test]
+    fn the_named_links_are_sound_and_as_described() {
+        for conditions in [
+            LinkConditions::perfect(),
+            LinkConditions::lan(),
+            LinkConditions::wifi(),
+            LinkConditions::mobile(),
+            LinkConditions::hostile(),
+            LinkConditions::default().with_loss(0.9),
+        ] {
+            conditions.check();
+        }
+        assert!((observe(LinkConditions::mobile().loss).0 - 0.05).abs() < 0.005);
+    }
+
+    #[test]
+    #[should_panic(expected = "1.5 is no probability")]
+    fn a_probability_above_one_is_refused() {
+        LinkConditions { corrupt: 1.5, ..LinkConditions::perfect() }.check();
+    }
+
+    #[test]
+    #[should_panic(expected = "cannot make up")]
+    fn bursts_that_cannot_be_are_refused() {
+        let _ = Loss::bursts(0.9, 2.0);
+    }
+}

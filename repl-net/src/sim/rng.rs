@@ -1,0 +1,150 @@
+//! Random numbers from a seed, the same for ever.
+//!
+//! *Invariant:* the numbers that a seed gives never change between platforms or versions.
+
+use std::ops::Range;
+use std::time::Duration;
+
+/// A generator of random numbers: SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014). Good
+/// for simulations, and not for secrets.
+///
+/// ```
+/// use repl_net::sim::Rng;
+///
+/// let mut rng = Rng::new(42);
+/// let mut again = rng.clone();
+/// assert_eq!(rng.next_u64(), again.next_u64());
+/// assert!(rng.below(6) < 6);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rng {
+    state: u64,
+}
+
+/// The odd number nearest to 2^64 divided by the golden ratio, by which SplitMix64 steps.
+pub(super) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Rng {
+    /// The generator of this seed.
+    pub const fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// A generator of its own for the part of a test that `label` stands for. It does not depend on how often this one is drawn from
+    /// after, nor on other labels, and this one does not change.
+    #[must_use]
+    pub const fn fork(&self, label: u64) -> Self {
+        Self::new(mix(mix(self.state.wrapping_add(STEP)) ^ mix(label.wrapping_mul(STEP).wrapping_add(1))))
+    }
+
+    /// 64 random bits.
+    pub const fn next_u64(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(STEP);
+        mix(self.state)
+    }
+
+    /// A number below `bound`; 0 if that is 0. The bias, below `bound` / 2^64, is not noticeable.
+    pub const fn below(&mut self, bound: u64) -> u64 {
+        ((self.next_u64() as u128 * bound as u128) >> 64) as u64
+    }
+
+    /// A number within the range.
+    ///
+    /// # Panics
+    /// If the range is empty.
+    pub const fn range(&mut self, range: Range<u64>) -> u64 {
+        assert!(range.start < range.end, "a random number needs a range that holds one");
+        range.start + self.below(range.end - range.start)
+    }
+
+    /// A number from 0 up to but not 1, in steps of 2^-53.
+    pub const fn unit(&mut self) -> f64 {
+        const STEPS: f64 = (1_u64 << 53) as f64;
+        (self.next_u64() >> 11) as f64 / STEPS
+    }
+
+    /// True with that probability: never at 0 or below, always at 1 or above.
+    pub const fn chance(&mut self, probability: f64) -> bool {
+        self.unit() < probability
+    }
+
+    /// A time from zero up to and with `longest`, which counts as at most 584 years.
+    pub fn duration(&mut self, longest: Duration) -> Duration {
+        let nanos = u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX);
+        Duration::from_nanos(self.below(nanos.saturating_add(1)))
+    }
+
+    /// One of the items, or none if there are none.
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
+        items.get(self.below(items.len() as u64) as usize)
+    }
+
+    /// Puts the items in random order. O(length).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for end in (2..=items.len()).rev() {
+            items.swap(end - 1, self.below(end as u64) as usize);
+        }
+    }
+}
+
+/// The output function of SplitMix64: a bijection that spreads each bit over all.
+pub(super) const fn mix(state: u64) -> u64 {
+    let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    state ^ (state >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_a_seed_are_those_of_splitmix64() {
+        let mut rng = Rng::new(1_234_567);
+        let drawn: Vec<u64> = (0..3).map(|_| rng.next_u64()).collect();
+        assert_eq!(drawn, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
+
+    #[test]
+    fn forks_neither_change_their_source_nor_meet() {
+        let rng = Rng::new(3);
+        let mut firsts: Vec<u64> = (0..1_000).map(|label| rng.fork(label).next_u64()).collect();
+        firsts.push(rng.clone().next_u64());
+        firsts.sort_unstable();
+        firsts.dedup();
+        assert_eq!(firsts.len(), 1_001);
+        assert_eq!(rng, Rng::new(3));
+    }
+
+    #[test]
+    fn numbers_stay_in_their_ranges_and_reach_their_ends() {
+        let mut rng = Rng::new(9);
+        let (mut low, mut high) = (u64::MAX, 0);
+        for _ in 0..10_000 {
+            let number = rng.range(10..20);
+            (low, high) = (low.min(number), high.max(number));
+            assert!((0.0..1.0).contains(&rng.unit()));
+            assert!(rng.duration(Duration::from_millis(3)) <= Duration::from_millis(3));
+            assert!(!rng.chance(0.0) && rng.chance(1.0));
+        }
+        assert_eq!((low, high), (10, 19));
+        assert_eq!(rng.below(0), 0);
+        assert_eq!(rng.pick::<u8>(&[]), None);
+    }
+
+    #[test]
+    fn chances_come_true_as_often_as_they_say() {
+        let mut rng = Rng::new(5);
+        let hits = (0..100_000).filter(|_| rng.chance(0.2)).count();
+        assert!((19_500..20_500).contains(&hits), "{hits}");
+    }
+
+    #[test]
+    fn a_shuffle_keeps_every_item() {
+        let mut items: Vec<u32> = (0..100).collect();
+        Rng::new(1).shuffle(&mut items);
+        assert_ne!(items, (0..100).collect::<Vec<_>>());
+        items.sort_unstable();
+        assert_eq!(items, (0..100).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,95 @@
+//! The seeds of a test, and the report of the one that failed.
+//!
+//! *Invariant:* the line that a failure prints is what the environment needs to repeat it.
+
+use std::ops::Range;
+
+/// The seeds to run: those of the range, or only the one in the environment variable `SIM_SEED`, so that the line which
+/// [`SeedReport`] prints repeats a failure without a change of the test.
+///
+/// # Panics
+/// If `SIM_SEED` is set but is no number.
+pub fn seeds(range: Range<u64>) -> Range<u64> {
+    match std::env::var("SIM_SEED") {
+        Ok(seed) => only(&seed),
+        Err(_) => range,
+    }
+}
+
+fn only(seed: &str) -> Range<u64> {
+    let seed: u64 = seed.trim().parse().expect("SIM_SEED is a number below 2^64 - 1");
+    seed..seed.checked_add(1).expect("SIM_SEED is a number below 2^64 - 1")
+}
+
+/// Prints `SIM_SEED=… SIM_TICKS=…` to the standard error if it is dropped by a panic, that is when the test fails.
+///
+/// ```
+/// use repl_net::sim::{Clock, Network, SeedReport, seeds};
+///
+/// for seed in seeds(0..20) {
+///     let mut report = SeedReport::new(seed);
+///     let mut network = Network::new(seed);
+///     let mut clock = Clock::at_hz(60);
+///     for _ in 0..100 {
+///         let now = clock.tick();
+///         report.reached(clock.ticks());
+///         assert!(network.deliver(now).is_none());
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct SeedReport {
+    seed: u64,
+    ticks: u64,
+}
+
+impl SeedReport {
+    /// To be kept in a variable for as long as the run of this seed lasts.
+    #[must_use = "a report that is dropped at once reports nothing"]
+    pub const fn new(seed: u64) -> Self {
+        Self { seed, ticks: 0 }
+    }
+
+    /// The run has come to this tick.
+    pub const fn reached(&mut self, ticks: u64) {
+        self.ticks = ticks;
+    }
+
+    /// The seed.
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
+impl std::fmt::Display for SeedReport {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "SIM_SEED={} SIM_TICKS={}", self.seed, self.ticks)
+    }
+}
+
+impl Drop for SeedReport {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{self}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_names_seed_and_tick() {
+        let mut report = SeedReport::new(17);
+        report.reached(250);
+        assert_eq!(report.to_string(), "SIM_SEED=17 SIM_TICKS=250");
+        assert_eq!(report.seed(), 17);
+    }
+
+    #[test]
+    fn a_seed_of_the_environment_runs_alone() {
+        assert_eq!(only(" 99\n"), 99..100);
+        assert!(std::panic::catch_unwind(|| only("ninety")).is_err());
+    }
+}

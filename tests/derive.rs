@@ -1,0 +1,14 @@
+//! What the derives accept, and what they say about what they do not.
+//!
+//! Each file in `derive/fail` makes one mistake; the file beside it holds what the compiler then says. After a change to a message run
+//! `TRYBUILD=overwrite cargo test --test derive` and read the difference as a new user would.
+
+#[test]
+fn mistakes_are_reported_at_their_place_and_say_what_to_write() {
+    trybuild::TestCases::new().compile_fail("tests/derive/fail/*/*.rs");
+}
+
+#[test]
+fn every_form_of_type_can_be_derived_for() {
+    trybuild::TestCases::new().pass("tests/derive/pass/*.rs");
+}

@@ -1,0 +1,10 @@
+use repl::Replicated;
+
+#[derive(Replicated, Default)]
+#[replicated(crate = "std")]
+struct Player {
+    #[replicated]
+    health: u16,
+}
+
+fn main() {}

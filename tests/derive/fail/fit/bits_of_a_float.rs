@@ -1,0 +1,9 @@
+use repl::Replicated;
+
+#[derive(Replicated, Default)]
+struct Player {
+    #[replicated(bits = 4)]
+    value: f32,
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use repl::Replicated;
+
+#[derive(Replicated, Default)]
+struct Player {
+    #[replicated(notify = on_health)]
+    health: u16,
+}
+
+impl Player {
+    fn on_health(&mut self, _old: &u32) {}
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use repl::{NetSerialize, Replicated};
+
+#[derive(Replicated, NetSerialize, Clone, Default)]
+struct Player {
+    #[replicated]
+    health: u16,
+}
+
+fn main() {}

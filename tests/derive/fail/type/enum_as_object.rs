@@ -1,0 +1,10 @@
+use repl::Replicated;
+
+#[derive(Replicated, Default)]
+enum Stance {
+    #[default]
+    Idle,
+    Run,
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use repl::Replicated;
+
+#[derive(Replicated)]
+struct Player {
+    #[replicated]
+    health: u16,
+}
+
+fn main() {}

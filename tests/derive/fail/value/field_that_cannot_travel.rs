@@ -1,0 +1,9 @@
+use repl::NetSerialize;
+
+#[derive(NetSerialize, Clone)]
+enum Event {
+    Nothing,
+    At { time: std::time::Instant },
+}
+
+fn main() {}

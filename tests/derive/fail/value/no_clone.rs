@@ -1,0 +1,8 @@
+use repl::NetSerialize;
+
+#[derive(NetSerialize)]
+struct Item {
+    kind: u16,
+}
+
+fn main() {}

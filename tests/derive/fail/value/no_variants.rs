@@ -1,0 +1,6 @@
+use repl::NetSerialize;
+
+#[derive(NetSerialize, Clone)]
+enum Nothing {}
+
+fn main() {}

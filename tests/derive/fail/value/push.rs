@@ -1,0 +1,9 @@
+use repl::NetSerialize;
+
+#[derive(NetSerialize, Clone, Default)]
+struct Item {
+    #[replicated(push)]
+    kind: u16,
+}
+
+fn main() {}
