@@ -7,5 +7,7 @@ mod grid;
 mod heading;
 pub(crate) mod number;
 mod tables;
+#[cfg(test)]
+mod tests;
 pub(crate) mod vector;
 mod width;

@@ -3,6 +3,16 @@
 //! *Invariant:* these traits hold no data and decide no bits; they exist so that a misplaced attribute is refused where it stands, in words
 //! that say what to write.
 
+use crate::access::whole;
+use crate::bits::{BitReader, BitWriter};
+use crate::codec::{Codec, Format};
+use crate::condition::Condition;
+use crate::layout::count;
+use crate::property::Property;
+use crate::reference::ReferenceMap;
+use crate::shape::{Field, Formatted, Kind, Notify, Shape};
+use crate::value::{ReadError, WriteError};
+
 /// A type that `quantize(step = …, range = …)` fits: floats, and arrays and tuples of them.
 ///
 /// Implement it for a struct of floats of your own to quantise all of them by one attribute on the field that holds the struct. That each
@@ -77,6 +87,7 @@ macro_rules! fits {
     };
     (@tuple $trait:ident) => {};
     (@tuple $trait:ident $first:ident $($other:ident)*) => {
+        #[diagnostic::do_not_recommend]
         impl<$first: $trait, $($other: $trait),*> $trait for ($first, $($other,)*) {}
         fits!(@tuple $trait $($other)*);
     };
@@ -90,6 +101,213 @@ fits!(UnitQuaternion: [f32; 4]; vec option);
 fits!(UnitVector: [f32; 3]; vec option);
 impl<T: UnitQuaternion, const N: usize> UnitQuaternion for [T; N] {}
 impl<T: UnitVector, const N: usize> UnitVector for [T; N] {}
+
+impl Field {
+    /// `quantize(step = …, range = …)` on a field of type `T`.
+    #[must_use]
+    pub const fn quantize<T: Quantizable + ?Sized>(
+        self,
+        step: f64,
+        min: f64,
+        max: f64,
+        saturate: bool,
+    ) -> Self {
+        self.format(Format::Quantize { step, min, max, saturate })
+    }
+
+    /// `quantize(smallest_three = …)` on a field of type `T`.
+    #[must_use]
+    pub const fn smallest_three<T: UnitQuaternion + ?Sized>(self, bits: u8) -> Self {
+        self.format(Format::SmallestThree { bits })
+    }
+
+    /// `quantize(unit_vector = …)` on a field of type `T`.
+    #[must_use]
+    pub const fn unit_vector<T: UnitVector + ?Sized>(self, bits: u8) -> Self {
+        self.format(Format::UnitVector { bits })
+    }
+
+    /// `bits = …` on a field of type `T`.
+    #[must_use]
+    pub const fn bits<T: Ranged + ?Sized>(self, bits: u8, saturate: bool) -> Self {
+        self.format(Format::Bits { bits, saturate })
+    }
+
+    /// `range = …` on a field of type `T`.
+    #[must_use]
+    pub const fn range<T: Ranged + ?Sized>(self, min: i128, max: i128, saturate: bool) -> Self {
+        self.format(Format::Range { min, max, saturate })
+    }
+
+    /// `max_len = …` on a field of type `T`.
+    #[must_use]
+    pub const fn max_len_of<T: Lengthy + ?Sized>(self, max_len: u32) -> Self {
+        self.max_len(max_len)
+    }
+
+    /// The entry, when it is certain that its attributes fit its type; so the error stands at the field and not at the derive.
+    ///
+    /// # Panics
+    /// At compile time, if they do not fit.
+    #[must_use]
+    pub const fn checked(self) -> Self {
+        if let Some(misfit) = misfit(self.formatted()) {
+            panic!("{}", misfit);
+        }
+        let _ = count(self.formatted()); // What only the table's own arithmetic knows.
+        self
+    }
+}
+
+/// Why what is asked of a property cannot be done.
+const fn misfit(property: Formatted) -> Option<&'static str> {
+    match property.shape.kind {
+        Kind::Leaf(codec) => misfit_of_leaf(codec, property.format),
+        Kind::Struct(fields) => misfit_of_struct(property, fields),
+        Kind::FixedArray { element, len } => match (property.format, len) {
+            (Format::SmallestThree { bits }, 4) if is_f32(element) => outside(bits, 2, 20),
+            (Format::UnitVector { bits }, 3) if is_f32(element) => outside(bits, 2, 24),
+            _ => misfit(property.element(element)),
+        },
+        Kind::Array(array) => misfit(property.element(array.element)),
+    }
+}
+
+const fn is_f32(shape: &Shape) -> bool {
+    matches!(shape.kind, Kind::Leaf(Codec::F32))
+}
+
+const fn outside(bits: u8, least: u8, most: u8) -> Option<&'static str> {
+    if bits < least || bits > most {
+        Some("`smallest_three` takes 2 to 20 bits, `unit_vector` 2 to 24")
+    } else {
+        None
+    }
+}
+
+const fn misfit_of_leaf(codec: Codec, format: Format) -> Option<&'static str> {
+    match (codec, format) {
+        (_, Format::Native) => None,
+        (Codec::Int(int), Format::Bits { bits, .. }) => match bits >= 1 && bits <= int.bits {
+            true => None,
+            false => Some("`bits` is from 1 to the width of the field's integer type"),
+        },
+        (Codec::Int(int), Format::Range { min, max, .. }) => {
+            let least = int.min as i64 as i128;
+            match min <= max && least <= min && max <= least + int.span as i128 {
+                true => None,
+                false => Some(
+                    "the range is empty, or does not fit the field's integer type: write its least value first",
+                ),
+            }
+        }
+        (Codec::F32 | Codec::F64, Format::Quantize { step, min, max, .. }) => match step > 0.0 && min < max {
+            true => None,
+            false => Some("`quantize` takes a step above zero, and a range that begins with its least value"),
+        },
+        _ => Some(
+            "the attribute does not fit the field's type: `bits` and `range` are for integers, `quantize` is for floats",
+        ),
+    }
+}
+
+/// Conditions, notifies and marks belong to objects; inside a nested struct nothing could obey them.
+const fn misfit_of_struct(property: Formatted, fields: &'static [Field]) -> Option<&'static str> {
+    let mut i = 0;
+    while i < fields.len() {
+        let field = &fields[i];
+        if !matches!(field.condition, Condition::None) {
+            return Some(
+                "a field of this nested struct has a condition: say it on the object's field that holds the struct",
+            );
+        }
+        if !matches!(field.notify, Notify::None) {
+            return Some(
+                "a field of this nested struct has a notify: say it on the object's field that holds the struct",
+            );
+        }
+        if field.push {
+            return Some(
+                "a field of this nested struct says `push`: say it on the object's field that holds the struct",
+            );
+        }
+        let misfit = misfit(property.field(field));
+        if misfit.is_some() {
+            return misfit;
+        }
+        i += 1;
+    }
+    None
+}
+
+/// What generated code asks of a field of a value. One trait, and not a subtrait, so that a type that cannot travel is reported once.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be replicated",
+    label = "not a property",
+    note = "derive `NetSerialize` for it, or implement `NetSerialize` by hand and say `repl::leaf!({Self})`",
+    note = "to keep the field out say `#[replicated(skip)]`; for a foreign type say `#[replicated(with = module)]`"
+)]
+pub trait Value: Sized {
+    /// The type's shape.
+    const TABLE: &'static Shape;
+
+    /// Writes the value as `field` says it travels.
+    ///
+    /// # Errors
+    /// When a part of the value has no form.
+    fn write_as(&self, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError>;
+
+    /// Reads a value as `field` says it travels.
+    ///
+    /// # Errors
+    /// When the bits are no such value.
+    fn read_as(
+        field: &Field,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<Self, ReadError>;
+
+    /// Whether the replicated parts of both are the same.
+    fn same_as(&self, other: &Self) -> bool;
+
+    /// A fresh value.
+    fn fresh() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Property> Value for T {
+    const TABLE: &'static Shape = T::SHAPE;
+
+    fn write_as(&self, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError> {
+        whole::write(self, field, writer)
+    }
+
+    fn read_as(
+        field: &Field,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<Self, ReadError> {
+        whole::read(field, reader, references)
+    }
+
+    fn same_as(&self, other: &Self) -> bool {
+        whole::identical(self, other)
+    }
+
+    fn fresh() -> Self {
+        T::initial()
+    }
+}
+
+/// Never implemented: generated code asks for it where a notify names a method that the object lacks. `Method` is a type called like the
+/// method, `Old` the type of the field.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no method `{Method}`",
+    label = "no such method",
+    note = "write in `impl {Self}`: `fn {Method}(&mut self)`, or `fn {Method}(&mut self, old: &{Old})` for the value from before",
+    note = "a function that is no method of the object's own is named by its path: `notify = self::{Method}`"
+)]
+pub trait HasMethod<Method, Old> {}
 
 /// Something that `notify` can name for a field of type `Old` in an `Object`. `Form` tells the two forms apart, so that each has an
 /// implementation; it is always inferred.

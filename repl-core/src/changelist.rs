@@ -72,7 +72,7 @@ impl Changelist {
     pub(crate) fn insert_array(&mut self, handle: u32, changes: ArrayChanges) {
         self.handles.insert(handle);
         if !changes.is_count_only() {
-            *self.arrays.entry(handle) = changes;
+            self.arrays.entry(handle).merge(&changes);
         }
     }
 
@@ -101,6 +101,12 @@ impl Changelist {
     pub fn retain(&mut self, mask: &HandleSet) {
         self.handles.intersect(mask);
         self.arrays.0.retain(|(handle, _)| mask.contains(*handle));
+    }
+
+    /// Drops the handles in `mask`.
+    pub fn remove(&mut self, mask: &HandleSet) {
+        self.handles.difference(mask);
+        self.arrays.0.retain(|(handle, _)| !mask.contains(*handle));
     }
 
     /// Moves the handles that are not in `mask` to `rest`.
@@ -143,11 +149,6 @@ impl NestedChanges {
         self.0.get(at).map(|(_, changes)| changes)
     }
 
-    pub(crate) fn get_mut(&mut self, handle: u32) -> Option<&mut ArrayChanges> {
-        let at = self.0.binary_search_by_key(&handle, |(handle, _)| *handle).ok()?;
-        self.0.get_mut(at).map(|(_, changes)| changes)
-    }
-
     /// The changes of the array `handle`, at first none but its count.
     pub(crate) fn entry(&mut self, handle: u32) -> &mut ArrayChanges {
         let at = match self.0.binary_search_by_key(&handle, |(handle, _)| *handle) {
@@ -158,6 +159,14 @@ impl NestedChanges {
             }
         };
         &mut self.0[at].1
+    }
+
+    /// Calls `prune` for each array; of one that is left with its count alone only the handle stays.
+    pub(crate) fn prune_each(&mut self, mut prune: impl FnMut(u32, &mut ArrayChanges)) {
+        self.0.retain_mut(|(handle, changes)| {
+            prune(*handle, changes);
+            !changes.is_count_only()
+        });
     }
 
     fn has_births(&self) -> bool {
@@ -205,12 +214,10 @@ impl ArrayChanges {
         }
         self.arrays.subtract(&later.arrays);
         // The same for a nested array as for one of the object: its handle stays while something of it does.
-        let mut edits = self.edits.clone();
-        edits.subtract(&later.edits);
+        self.edits.subtract(&later.edits);
         for (handle, _) in &self.arrays.0 {
-            edits.insert(*handle);
+            self.edits.insert(*handle);
         }
-        self.edits = edits;
     }
 
     fn births(&self) -> Option<Self> {
@@ -232,15 +239,5 @@ impl ArrayChanges {
         let end = self.tail.min(len).saturating_mul(handles);
         self.edits.truncate(end);
         self.arrays.0.retain(|(handle, _)| *handle < end);
-    }
-
-    pub(crate) fn nested(&mut self) -> impl Iterator<Item = &mut (u32, Self)> {
-        self.arrays.0.iter_mut()
-    }
-}
-
-impl NestedChanges {
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut (u32, ArrayChanges)> {
-        self.0.iter_mut()
     }
 }

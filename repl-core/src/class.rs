@@ -8,7 +8,7 @@ use crate::access::{Array, Level, LevelMut, Slot, runs_differ};
 use crate::bits::{BitReader, BitSlice, BitWriter};
 use crate::changelist::{ArrayChanges, Changelist};
 use crate::compare::{Comparison, Refusal, Scratch, copy_slots};
-use crate::decode::{Mentions, Validation, Walk};
+use crate::decode::{Mentions, Path, Validation, Walk};
 use crate::display;
 use crate::encode;
 use crate::handles::HandleSet;
@@ -140,18 +140,23 @@ impl<T: Replicated> Class<T> {
     ///
     /// # Errors
     /// Only if a hand-written serialiser refuses a value that it took when it was compared.
-    pub fn write_values(&self, shadow: &T, changes: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError> {
+    pub fn write_values(
+        &self,
+        shadow: &T,
+        changes: &Changelist,
+        writer: &mut BitWriter,
+    ) -> Result<(), WriteError> {
         encode::write_values(self.level(shadow), changes, writer)
     }
 
     /// Drops what lies past the ends of the shadow's arrays (S72).
     pub fn prune(&self, shadow: &T, changes: &mut Changelist) {
         let level = self.level(shadow);
-        for (handle, array) in changes.arrays.iter_mut() {
-            if let Some(Slot::Array(slot)) = level.slot(*handle) {
+        changes.arrays.prune_each(|handle, array| {
+            if let Some(Slot::Array(slot)) = level.slot(handle) {
                 prune_array(slot, array);
             }
-        }
+        });
     }
 
     /// Adds the properties of `handles` to `changes`, whole.
@@ -188,11 +193,13 @@ impl<T: Replicated> Class<T> {
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), DecodeError> {
-        let mut target = Validation(object.map(|object| self.level(object)));
+        let initial = if object.is_none() { Some(T::initial()) } else { None };
+        let mut target = Validation(object.or(initial.as_ref()).map(|object| self.level(object)));
         self.walk(reader, references, &mut Unrecorded, |walk| walk.object(&mut target, handles))
     }
 
-    /// Reads the values of `handles` into `object`, and tells `mentions` of references.
+    /// Reads the values of `handles` into `object`, and tells `on_leaf` of each leaf and the references in it, `on_property` of
+    /// each property and the bits it took.
     ///
     /// # Errors
     /// Only for bits that [`validate`](Self::validate) refuses too; then the object is partly written.
@@ -202,15 +209,22 @@ impl<T: Replicated> Class<T> {
         handles: &HandleSet,
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
-        mentions: &mut impl FnMut(&[u32], &mut dyn Iterator<Item = Guid>, Option<BitSlice<'_>>),
+        on_leaf: &mut dyn FnMut(&[u32], &mut dyn Iterator<Item = Guid>, Option<BitSlice<'_>>),
+        on_property: &mut dyn FnMut(u32, usize),
     ) -> Result<(), DecodeError> {
         let mut target = self.level_mut(object);
-        self.walk(reader, references, &mut Recorded(mentions), |walk| walk.object(&mut target, handles))
+        self.walk(reader, references, &mut Recorded { on_leaf, on_property }, |walk| walk.object(&mut target, handles))
     }
 
     /// Reads one leaf again from the bits it had, because an object it mentions came or went (S118). `path` is as `apply` told it. Does
     /// nothing if the leaf's element is no longer there (S119).
-    pub fn read_again(&self, object: &mut T, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>) {
+    pub fn read_again(
+        &self,
+        object: &mut T,
+        path: &[u32],
+        bits: BitSlice<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) {
         let Some((&handle, rest)) = path.split_first() else { return };
         let mut reader = bits.reader();
         // Bits that were read before are read again; a serialiser that now refuses them leaves the value as it is.
@@ -227,12 +241,13 @@ impl<T: Replicated> Class<T> {
         mentions: &mut M,
         run: impl FnOnce(&mut Walk<'_, '_, 'b, M>) -> Result<(), ReadError>,
     ) -> Result<(), DecodeError> {
-        let mut walk = Walk { program: &self.program, reader, references, mentions, path: Vec::new() };
-        run(&mut walk).map_err(|reason| DecodeError {
-            class: self.program.layout().name(),
-            property: display::path(&self.program, &walk.path),
-            bit: walk.reader.position(),
-            reason,
+        let mut walk = Walk { program: &self.program, reader, references, mentions, path: Path::new() };
+        run(&mut walk).map_err(|reason| {
+            // What the value that failed mentioned must not be taken for the next one's.
+            walk.references.take_mentioned();
+            let layout = self.program.layout();
+            let property = display::path(layout, walk.path.steps());
+            DecodeError { class: layout.name(), property, bit: walk.reader.position(), reason }
         })
     }
 }
@@ -271,12 +286,14 @@ fn same_slot(one: Slot<'_>, other: Slot<'_>) -> bool {
 
 fn prune_array(array: Array<'_>, changes: &mut ArrayChanges) {
     changes.prune(array.len() as u32, array.handles());
-    for (handle, nested) in changes.nested() {
-        let element = array.element((*handle / array.handles()) as usize);
-        if let Some(Slot::Array(inner)) = element.and_then(|element| element.slot(*handle % array.handles() + 1)) {
+    changes.arrays.prune_each(|handle, nested| {
+        let element = array.element((handle / array.handles()) as usize);
+        if let Some(Slot::Array(inner)) =
+            element.and_then(|element| element.slot(handle % array.handles() + 1))
+        {
             prune_array(inner, nested);
         }
-    }
+    });
 }
 
 fn flatten_array(array: Array<'_>, changes: Option<&ArrayChanges>, flat: &mut Vec<u32>) {
@@ -290,10 +307,15 @@ fn flatten_array(array: Array<'_>, changes: Option<&ArrayChanges>, flat: &mut Ve
     for element_handle in edits.chain(tail * handles..len * handles) {
         flat.push(element_handle + 1);
         let element = array.element((element_handle / handles) as usize);
-        if let Some(Slot::Array(inner)) = element.and_then(|element| element.slot(element_handle % handles + 1)) {
+        if let Some(Slot::Array(inner)) =
+            element.and_then(|element| element.slot(element_handle % handles + 1))
+        {
             let whole = ArrayChanges::whole();
-            let nested =
-                if element_handle < tail * handles { changes.arrays.get(element_handle) } else { Some(&whole) };
+            let nested = if element_handle < tail * handles {
+                changes.arrays.get(element_handle)
+            } else {
+                Some(&whole)
+            };
             flatten_array(inner, nested, flat);
         }
     }
@@ -306,17 +328,26 @@ struct Unrecorded;
 
 impl Mentions for Unrecorded {
     fn none(&mut self, _: &[u32]) {}
+    fn property(&mut self, _: u32, _: usize) {}
     fn some(&mut self, _: &[u32], _: &mut dyn Iterator<Item = Guid>, _: BitSlice<'_>) {}
 }
 
-struct Recorded<'a, F>(&'a mut F);
+/// Applying tells what is read.
+struct Recorded<'a> {
+    on_leaf: &'a mut dyn FnMut(&[u32], &mut dyn Iterator<Item = Guid>, Option<BitSlice<'_>>),
+    on_property: &'a mut dyn FnMut(u32, usize),
+}
 
-impl<F: FnMut(&[u32], &mut dyn Iterator<Item = Guid>, Option<BitSlice<'_>>)> Mentions for Recorded<'_, F> {
+impl Mentions for Recorded<'_> {
     fn none(&mut self, path: &[u32]) {
-        (self.0)(path, &mut std::iter::empty(), None);
+        (self.on_leaf)(path, &mut std::iter::empty(), None);
+    }
+
+    fn property(&mut self, handle: u32, bits: usize) {
+        (self.on_property)(handle, bits);
     }
 
     fn some(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>) {
-        (self.0)(path, guids, Some(bits));
+        (self.on_leaf)(path, guids, Some(bits));
     }
 }

@@ -101,12 +101,12 @@ pub enum Format {
     },
     /// `quantize(smallest_three = n)`: a unit quaternion `[f32; 4]`.
     SmallestThree {
-        /// Bits of each of the three components, 2 to 20.
+        /// Bits of each of the three components, 3 to 20.
         bits: u8,
     },
     /// `quantize(unit_vector = n)`: a unit vector `[f32; 3]`.
     UnitVector {
-        /// Bits of each of the two coordinates, 2 to 24.
+        /// Bits of each of the two coordinates, 2 to 22.
         bits: u8,
     },
 }
@@ -152,15 +152,18 @@ impl IntCodec {
     }
 
     const fn in_bits(repr: Repr, bits: u8, saturate: bool) -> Self {
-        assert!(bits >= 1 && bits <= repr.bits(), "`bits` is from 1 to the width of the field's integer type");
+        assert!(
+            bits >= 1 && bits <= repr.bits(),
+            "`bits` is from 1 to the width of the field's integer type"
+        );
         let count = 1i128 << bits;
         let min = if repr.signed() { -(count / 2) } else { 0 };
         Self::between(repr, min, min + count - 1, saturate)
     }
 
-    /// Whether it is the type's own form.
+    /// Whether it is the type's own form: all of its values.
     pub(crate) const fn is_native(&self) -> bool {
-        self.bits == self.repr.bits()
+        self.span == u64::MAX >> (64 - self.repr.bits())
     }
 
     /// The least and the greatest value.
@@ -168,21 +171,16 @@ impl IntCodec {
         let min = if self.repr.signed() { self.min as i64 as i128 } else { self.min as i128 };
         (min, min + self.span as i128)
     }
-
-    /// Whether every value of the type in memory has a form.
-    pub(crate) const fn is_total(&self) -> bool {
-        self.bits == self.repr.bits() || self.saturate
-    }
 }
 
 impl Codec {
     pub(crate) const fn smallest_three(bits: u8) -> Self {
-        assert!(bits >= 2 && bits <= 20, "`smallest_three` takes 2 to 20 bits a component");
+        assert!(bits >= 3 && bits <= 20, "`smallest_three` takes 3 to 20 bits a component");
         Self::SmallestThree { bits }
     }
 
     pub(crate) const fn unit_vector(bits: u8) -> Self {
-        assert!(bits >= 2 && bits <= 24, "`unit_vector` takes 2 to 24 bits a coordinate");
+        assert!(bits >= 2 && bits <= 22, "`unit_vector` takes 2 to 22 bits a coordinate");
         Self::UnitVector { bits }
     }
 
@@ -190,7 +188,9 @@ impl Codec {
     pub(crate) const fn formatted(self, format: Format, max_len: Option<u32>) -> Self {
         let formatted = match (self, format) {
             (codec, Format::Native) => codec,
-            (Self::Int(int), Format::Bits { bits, saturate }) => Self::Int(IntCodec::in_bits(int.repr, bits, saturate)),
+            (Self::Int(int), Format::Bits { bits, saturate }) => {
+                Self::Int(IntCodec::in_bits(int.repr, bits, saturate))
+            }
             (Self::Int(int), Format::Range { min, max, saturate }) => {
                 Self::Int(IntCodec::between(int.repr, min, max, saturate))
             }
@@ -226,10 +226,10 @@ impl Codec {
         })
     }
 
-    /// Whether some values of the type in memory have no form, so that one must be tried before it is taken.
-    pub(crate) const fn may_refuse(&self) -> bool {
+    /// Whether some values of the type in memory have no form or one that others have too, so that it must be tried before it is taken.
+    pub(crate) const fn must_be_tried(&self) -> bool {
         match self {
-            Self::Int(int) => !int.is_total(),
+            Self::Int(int) => !int.is_native(),
             Self::Bool | Self::Wide | Self::F32 | Self::F64 | Self::Char | Self::Reference => false,
             Self::QuantizedF32(_)
             | Self::QuantizedF64(_)
@@ -248,8 +248,7 @@ impl Codec {
             Self::F32 => sum.number(4),
             Self::F64 => sum.number(5),
             Self::QuantizedF32(quantizer) | Self::QuantizedF64(quantizer) => {
-                let sum = sum.number(6).number(quantizer.min().to_bits()).number(quantizer.max().to_bits());
-                sum.number(quantizer.step().to_bits())
+                quantizer.checksum(sum.number(6))
             }
             Self::SmallestThree { bits } => sum.number(7).number(*bits as u64),
             Self::UnitVector { bits } => sum.number(8).number(*bits as u64),

@@ -62,12 +62,12 @@ impl Comparison<'_> {
         if live.identical(&old) {
             return Outcome::Same;
         }
-        if live.may_refuse() {
+        if live.must_be_tried() {
             self.scratch.live.clear();
             if let Err(error) = live.write(&mut self.scratch.live) {
                 return Outcome::Refused(error);
             }
-            if live.is_quantized() && self.scratch.same_as_shadow(old) {
+            if live.is_lossy() && self.scratch.same_as_shadow(old) {
                 shadow.copy_leaf(handle, live);
                 return Outcome::Same;
             }
@@ -96,7 +96,9 @@ impl Comparison<'_> {
         let old_len = shadow.resize(handle, len)?;
         let mut changes = ArrayChanges::count_only();
         for index in 0..len.min(old_len) {
-            let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else { continue };
+            let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else {
+                continue;
+            };
             self.element(live, &mut shadow, index as u32, property, &mut changes);
         }
         if len > old_len {
@@ -135,7 +137,19 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies the elements of `live` from `first` on; a leaf without a form keeps its initial value.
+    /// Copies a leaf of a new element; gives what is wrong with its value, also if it is the initial one.
+    fn new_leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<WriteError> {
+        match self.leaf(live, shadow, handle) {
+            Outcome::Same if live.must_be_tried() => {
+                self.scratch.live.clear();
+                live.write(&mut self.scratch.live).err()
+            }
+            Outcome::Same | Outcome::Changed => None,
+            Outcome::Refused(error) => Some(error),
+        }
+    }
+
+    /// Copies the elements of `live` from `first` on; a leaf without a form keeps its initial value, and the nearest one to that is sent.
     fn copy_elements(
         &mut self,
         live: Array<'_>,
@@ -145,11 +159,13 @@ impl Comparison<'_> {
         property: u32,
     ) {
         for index in first..live.len() {
-            let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else { continue };
+            let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else {
+                continue;
+            };
             for (slot, handle) in live.slots().zip(1..) {
                 match slot {
                     Slot::Leaf(leaf) => {
-                        if let Outcome::Refused(error) = self.leaf(leaf, &mut shadow, handle) {
+                        if let Some(error) = self.new_leaf(leaf, &mut shadow, handle) {
                             self.refusals.push(Refusal { handle: property, error });
                         }
                     }
@@ -189,8 +205,6 @@ impl Scratch {
     /// Whether `shadow` writes what was just written of the live value.
     fn same_as_shadow(&mut self, shadow: Leaf<'_>) -> bool {
         self.shadow.clear();
-        shadow.write(&mut self.shadow).is_ok()
-            && self.live.bit_len() == self.shadow.bit_len()
-            && self.live.finish() == self.shadow.finish()
+        shadow.write(&mut self.shadow).is_ok() && self.live == self.shadow
     }
 }

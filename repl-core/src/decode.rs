@@ -2,10 +2,22 @@
 //!
 //! Invariant: both passes read the same bits in the same way, so what has been validated can be applied; nothing is applied of what has
 //! not been validated (R20).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
-use crate::access::{LevelMut, Level, Slot, validate_value};
+use std::ops::Range;
+
+use crate::access::{Level, LevelMut, Slot, validate_value};
 use crate::bits::{BitReader, BitSlice};
 use crate::handles::HandleSet;
+use crate::layout::MAX_DEPTH;
 use crate::program::{ArrayCommand, CommandKind, LeafCommand, Program};
 use crate::reference::{Guid, ReferenceMap};
 use crate::value::ReadError;
@@ -98,6 +110,9 @@ pub(crate) trait Mentions {
     /// A leaf was read that mentions no object.
     fn none(&mut self, path: &[u32]);
 
+    /// All of the property at `handle` of the object's own level was read; it took `bits` bits.
+    fn property(&mut self, handle: u32, bits: usize);
+
     /// A leaf was read that mentions `guids`.
     fn some(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
 }
@@ -108,8 +123,35 @@ pub(crate) struct Walk<'w, 'r, 'b, M> {
     pub(crate) reader: &'w mut BitReader<'b>,
     pub(crate) references: &'w mut ReferenceMap<'r>,
     pub(crate) mentions: &'w mut M,
-    /// Handles from the object's own level down to where the walk stands: for errors, and for finding a leaf again.
-    pub(crate) path: Vec<u32>,
+    pub(crate) path: Path,
+}
+
+/// Handles from the object's own level down to where a walk stands: for errors, and for finding a leaf again.
+pub(crate) struct Path {
+    steps: [u32; MAX_DEPTH + 1],
+    len: usize,
+}
+
+impl Path {
+    pub(crate) const fn new() -> Self {
+        Self { steps: [0; MAX_DEPTH + 1], len: 0 }
+    }
+
+    pub(crate) fn steps(&self) -> &[u32] {
+        self.steps.get(..self.len).unwrap_or_default()
+    }
+
+    fn push(&mut self, handle: u32) {
+        debug_assert!(self.len < self.steps.len(), "layouts are no deeper");
+        if let Some(step) = self.steps.get_mut(self.len) {
+            *step = handle;
+            self.len = self.len.saturating_add(1);
+        }
+    }
+
+    fn pop(&mut self) {
+        self.len = self.len.saturating_sub(1);
+    }
 }
 
 /// A level's table and what stands at its handles.
@@ -141,15 +183,22 @@ impl<M: Mentions> Walk<'_, '_, '_, M> {
     pub(crate) fn object<T: Target>(&mut self, target: &mut T, handles: &HandleSet) -> Result<(), ReadError> {
         let table = Table::own(self.program);
         for handle in handles.iter() {
+            let start = self.reader.position();
             self.path.push(handle);
             self.property(table, handle, target)?;
             self.path.pop();
+            self.mentions.property(handle, self.reader.position().saturating_sub(start));
         }
         Ok(())
     }
 
     /// Reads what stands at `handle` of a level, as an update: of an array, only what changed.
-    fn property<T: Target>(&mut self, table: Table<'_>, handle: u32, target: &mut T) -> Result<(), ReadError> {
+    fn property<T: Target>(
+        &mut self,
+        table: Table<'_>,
+        handle: u32,
+        target: &mut T,
+    ) -> Result<(), ReadError> {
         match table.at(handle)? {
             CommandKind::Leaf(leaf) => self.leaf(handle, leaf, target),
             CommandKind::Array(array) => self.array(table, handle, array, target),
@@ -162,9 +211,9 @@ impl<M: Mentions> Walk<'_, '_, '_, M> {
         target.leaf(handle, leaf, self.reader, self.references)?;
         if self.references.any_mentioned() {
             let bits = self.reader.slice(start..self.reader.position()).ok_or(ReadError::End)?;
-            self.mentions.some(&self.path, &mut self.references.take_mentioned(), bits);
+            self.mentions.some(self.path.steps(), &mut self.references.take_mentioned(), bits);
         } else {
-            self.mentions.none(&self.path);
+            self.mentions.none(self.path.steps());
         }
         Ok(())
     }
@@ -180,15 +229,17 @@ impl<M: Mentions> Walk<'_, '_, '_, M> {
         let has_tail = len > 0 && self.reader.read_bits(1)? == 1;
         let tail = if has_tail { self.reader.read_below(len as u64)? as usize } else { len };
         wire::check_growth(len.saturating_sub(tail), self.reader)?;
-        let edits = self.edits((tail as u32).checked_mul(array.handles).ok_or(ReadError::OutOfRange)?)?;
+        let limit = (tail as u32).checked_mul(array.handles).ok_or(ReadError::OutOfRange)?;
+        let mut edits = Edits::read(limit, self.reader)?;
         let old_len = target.resize(handle, len);
         if tail > old_len {
             return Err(ReadError::TooLong { len, max: old_len });
         }
         let inner = table.element(array);
-        for edit in edits.iter() {
+        while let Some(edit) = edits.next()? {
             let index = edit.checked_div(array.handles).ok_or(ReadError::OutOfRange)?;
-            let inner_handle = edit.checked_rem(array.handles).ok_or(ReadError::OutOfRange)?.saturating_add(1);
+            let inner_handle =
+                edit.checked_rem(array.handles).ok_or(ReadError::OutOfRange)?.saturating_add(1);
             let mut element = target.element(handle, index as usize).ok_or(ReadError::OutOfRange)?;
             self.path.push(edit);
             self.property(inner, inner_handle, &mut element)?;
@@ -199,35 +250,6 @@ impl<M: Mentions> Walk<'_, '_, '_, M> {
             self.whole(inner, array.handles.saturating_mul(index as u32), &mut element)?;
         }
         Ok(())
-    }
-
-    /// Reads which handles of the first elements changed, `limit` handles in all.
-    fn edits(&mut self, limit: u32) -> Result<crate::ranges::Ranges, ReadError> {
-        let mut edits = crate::ranges::Ranges::new();
-        if limit == 0 || self.reader.read_bits(1)? == 0 {
-            return Ok(edits);
-        }
-        if self.reader.read_bits(1)? == 0 {
-            for handle in 0..limit {
-                if self.reader.read_bits(1)? == 1 {
-                    edits.insert(handle);
-                }
-            }
-            return if edits.is_empty() { Err(ReadError::OutOfRange) } else { Ok(edits) };
-        }
-        let mut next: u32 = 0;
-        loop {
-            let left = limit.checked_sub(next).filter(|&left| left > 0).ok_or(ReadError::OutOfRange)?;
-            let start = next.saturating_add(self.reader.read_below(left.into())? as u32);
-            let more = u32::try_from(self.reader.read_exp_golomb(0)?).map_err(|_| ReadError::OutOfRange)?;
-            let end = start.checked_add(more).and_then(|e| e.checked_add(1)).filter(|&end| end <= limit);
-            let end = end.ok_or(ReadError::OutOfRange)?;
-            edits.insert_range(start..end);
-            next = end;
-            if next == limit || self.reader.read_bits(1)? == 0 {
-                return Ok(edits);
-            }
-        }
     }
 
     /// Reads all of a new element.
@@ -251,5 +273,100 @@ impl<M: Mentions> Walk<'_, '_, '_, M> {
             self.path.pop();
         }
         Ok(())
+    }
+}
+
+/// Which handles of an array's old elements changed, read as they are walked over, so that a long list takes no memory.
+enum Edits<'b> {
+    None,
+    /// A bit for each handle: those to be read, and those that were and stand for the handles from `first` on.
+    Mask {
+        bits: BitReader<'b>,
+        first: u32,
+        word: u64,
+    },
+    /// Stretches: those to be read, and what is left of the one that was.
+    Ranges {
+        list: RangeList<'b>,
+        range: Range<u32>,
+    },
+}
+
+impl<'b> Edits<'b> {
+    /// Takes the list of some of the first `limit` handles from `reader`, which then stands behind it.
+    fn read(limit: u32, reader: &mut BitReader<'b>) -> Result<Self, ReadError> {
+        if limit == 0 || !reader.read_flag()? {
+            return Ok(Self::None);
+        }
+        if reader.read_flag()? {
+            let list = RangeList { reader: reader.clone(), next: 0, limit, more: true };
+            let mut ahead = list.clone();
+            while ahead.next()?.is_some() {}
+            *reader = ahead.reader;
+            return Ok(Self::Ranges { list, range: 0..0 });
+        }
+        let mut edits = Self::Mask { bits: reader.take(limit as usize)?.reader(), first: 0, word: 0 };
+        // An empty list has a shorter form.
+        let Some(first) = edits.next()? else { return Err(ReadError::OutOfRange) };
+        if let Self::Mask { first: base, word, .. } = &mut edits {
+            *word |= 1_u64.wrapping_shl(first.wrapping_sub(*base));
+        }
+        Ok(edits)
+    }
+
+    /// The next handle, counted from zero.
+    fn next(&mut self) -> Result<Option<u32>, ReadError> {
+        match self {
+            Self::None => Ok(None),
+            Self::Mask { bits, first, word } => {
+                while *word == 0 {
+                    let width = bits.remaining().min(64) as u32;
+                    if width == 0 {
+                        return Ok(None);
+                    }
+                    *first = bits.position() as u32;
+                    *word = bits.read_bits(width)?;
+                }
+                let bit = word.trailing_zeros();
+                *word &= word.wrapping_sub(1);
+                Ok(Some(first.saturating_add(bit)))
+            }
+            Self::Ranges { list, range } => {
+                if range.start >= range.end {
+                    match list.next()? {
+                        Some(next) => *range = next,
+                        None => return Ok(None),
+                    }
+                }
+                Ok(range.next())
+            }
+        }
+    }
+}
+
+/// Ascending stretches of handles, with at least one handle between two of them.
+#[derive(Clone)]
+struct RangeList<'b> {
+    reader: BitReader<'b>,
+    /// The first handle at which the next stretch may begin.
+    next: u32,
+    limit: u32,
+    more: bool,
+}
+
+impl RangeList<'_> {
+    fn next(&mut self) -> Result<Option<Range<u32>>, ReadError> {
+        if !self.more {
+            return Ok(None);
+        }
+        let left = self.limit.saturating_sub(self.next);
+        let start = self.next.saturating_add(self.reader.read_below(left.into())? as u32);
+        let more = u32::try_from(self.reader.read_exp_golomb(0)?).map_err(|_| ReadError::OutOfRange)?;
+        let end =
+            start.checked_add(more).and_then(|last| last.checked_add(1)).filter(|&end| end <= self.limit);
+        let end = end.ok_or(ReadError::OutOfRange)?;
+        self.next = end.saturating_add(1);
+        self.more = self.next < self.limit && self.reader.read_flag()?;
+        Ok(Some(start..end))
     }
 }

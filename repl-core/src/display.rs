@@ -6,10 +6,9 @@ use std::fmt::{self, Write as _};
 
 use crate::codec::Codec;
 use crate::condition::Condition;
-use crate::layout::{Layout, has_command};
+use crate::layout::{Layout, count, travels};
 use crate::plan::Plan;
-use crate::program::Program;
-use crate::shape::{Field, Formatted, Kind, Notify};
+use crate::shape::{ArrayShape, Field, Formatted, Kind, Notify};
 
 /// One handle of a level.
 struct Entry {
@@ -19,16 +18,15 @@ struct Entry {
     offset: usize,
     size: usize,
     /// The handles of an array's element.
-    inner: Option<Vec<Entry>>,
+    inner: Option<Vec<Self>>,
     optional: bool,
 }
 
 /// The handles that a property makes at its level, in their order.
 fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>) {
-    let kind = property.kind();
-    match kind {
+    match property.kind() {
         Kind::Leaf(codec) => {
-            if has_command(&kind) {
+            if travels(property) {
                 into.push(Entry {
                     path: path.to_owned(),
                     type_name: type_name(property),
@@ -42,15 +40,22 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>
         }
         Kind::Struct(fields) => {
             for field in fields {
-                let path = if path.is_empty() { field.name.to_owned() } else { format!("{path}.{}", field.name) };
+                let path =
+                    if path.is_empty() { field.name.to_owned() } else { format!("{path}.{}", field.name) };
                 entries(property.field(field), &path, offset + field.offset, into);
             }
         }
         Kind::FixedArray { element, len } => {
             for index in 0..len {
-                entries(property.element(element), &format!("{path}[{index}]"), offset + index * element.size, into);
+                entries(
+                    property.element(element),
+                    &format!("{path}[{index}]"),
+                    offset + index * element.size,
+                    into,
+                );
             }
         }
+        Kind::Array(_) if !travels(property) => {}
         Kind::Array(array) => {
             let mut inner = Vec::new();
             entries(property.element(array.element), "", 0, &mut inner);
@@ -71,10 +76,12 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>
 fn type_name(property: Formatted) -> String {
     match property.kind() {
         Kind::FixedArray { element, len } => format!("[{}; {len}]", type_name(property.element(element))),
-        Kind::Array(array) => format!("{}<{}>", property.shape.name, type_name(property.element(array.element))),
+        Kind::Array(array) => {
+            format!("{}<{}>", property.shape.name, type_name(property.element(array.element)))
+        }
         Kind::Leaf(codec) => match codec {
             Codec::QuantizedF32(quantizer) | Codec::QuantizedF64(quantizer) => {
-                let (min, max, step) = (quantizer.min(), quantizer.max(), quantizer.step());
+                let (min, max, step) = quantizer.parameters();
                 format!("{} {min}..={max} by {step}", property.shape.name)
             }
             Codec::Int(int) if !int.is_native() => {
@@ -127,7 +134,8 @@ struct Row {
 fn rows(level: Vec<Entry>, prefix: &str, path: &str, remarks: &str, first: usize, into: &mut Vec<Row>) {
     for (mut entry, handle) in level.into_iter().zip(first..) {
         let handle = format!("{prefix}{handle}");
-        let joint = if path.is_empty() || entry.path.is_empty() || entry.path.starts_with('[') { "" } else { "." };
+        let joint =
+            if path.is_empty() || entry.path.is_empty() || entry.path.starts_with('[') { "" } else { "." };
         entry.path = format!("{path}{joint}{}", entry.path);
         let inner = entry.inner.take();
         let inner_path = format!("{}{}", entry.path, if entry.optional { "?" } else { "[]" });
@@ -135,6 +143,16 @@ fn rows(level: Vec<Entry>, prefix: &str, path: &str, remarks: &str, first: usize
         if let Some(inner) = inner {
             rows(inner, &format!("{handle}."), &inner_path, "", 1, into);
         }
+    }
+}
+
+impl Layout {
+    /// The path of each handle of the object's own level, in the order of the handles.
+    #[must_use]
+    pub fn paths(&self) -> Vec<String> {
+        let mut level = Vec::new();
+        entries(self.shape.native(), "", 0, &mut level);
+        level.into_iter().map(|entry| entry.path).collect()
     }
 }
 
@@ -169,12 +187,18 @@ impl fmt::Display for Layout {
             )?;
             writeln!(f, "{}", line.trim_end())
         };
-        let place = |text: String| if f_alternate(f) { format!("{text:<12}  ") } else { String::new() };
+        let alternate = f.alternate();
+        let place = |text: String| if alternate { format!("{text:<12}  ") } else { String::new() };
         let title = place("offset, size".to_owned());
-        let places: Vec<_> = table.iter().map(|row| place(format!("{}, {}", row.entry.offset, row.entry.size))).collect();
+        let places: Vec<_> =
+            table.iter().map(|row| place(format!("{}, {}", row.entry.offset, row.entry.size))).collect();
         print(f, ["handle", "path", "type", "bits", "remarks"], &title)?;
         for (row, place) in table.iter().zip(&places) {
-            print(f, [&row.handle, &row.entry.path, &row.entry.type_name, &row.entry.bits, &row.remarks], place)?;
+            print(
+                f,
+                [&row.handle, &row.entry.path, &row.entry.type_name, &row.entry.bits, &row.remarks],
+                place,
+            )?;
         }
         if f.alternate() {
             for run in Plan::of(self.shape).runs() {
@@ -185,39 +209,57 @@ impl fmt::Display for Layout {
     }
 }
 
-fn f_alternate(f: &fmt::Formatter<'_>) -> bool {
-    f.alternate()
-}
-
 impl fmt::Debug for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// The name of the place that a path of handles leads to, such as `items[3].count`.
-pub(crate) fn path(program: &Program, handles: &[u32]) -> String {
-    let Some((&own, rest)) = handles.split_first() else { return String::new() };
-    let mut level = Vec::new();
-    entries(program.layout().shape.native(), "", 0, &mut level);
-    let Some(mut entry) = level.into_iter().nth((own as usize).wrapping_sub(1)) else { return format!("#{own}") };
-    let mut text = std::mem::take(&mut entry.path);
-    for &step in rest {
-        let inner = entry.inner.take().unwrap_or_default();
-        let count = inner.len().max(1);
-        let (index, handle) = (step as usize / count, step as usize % count);
-        if entry.optional {
-            text.push('?');
-        } else {
-            // Writing to a `String` does not fail.
-            let _ = write!(text, "[{index}]");
-        }
-        let Some(next) = inner.into_iter().nth(handle) else { break };
-        entry = next;
-        if !entry.path.is_empty() && !entry.path.starts_with('[') {
-            text.push('.');
-        }
-        text.push_str(&entry.path);
+/// The name of the place that a path of handles leads to, such as `items[3].count`. Looks at nothing beside the way.
+pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
+    let mut text = String::new();
+    let Some((&own, steps)) = handles.split_first() else { return text };
+    let mut place = locate(layout.shape.native(), own.wrapping_sub(1) as usize, &mut text);
+    for &step in steps {
+        let Some((property, array)) = place.and_then(array_of) else { break };
+        let element = property.element(array.element);
+        let handles = count(element).handles.max(1);
+        // Writing to a `String` does not fail.
+        let _ =
+            if array.optional { write!(text, "?") } else { write!(text, "[{}]", step as usize / handles) };
+        place = locate(element, step as usize % handles, &mut text);
     }
     text
+}
+
+fn array_of(property: Formatted) -> Option<(Formatted, &'static ArrayShape)> {
+    match property.kind() {
+        Kind::Array(array) => Some((property, array)),
+        _ => None,
+    }
+}
+
+/// The leaf or array that has the `skip`th handle of a property, counted from zero; appends the way there to `text`.
+fn locate(property: Formatted, skip: usize, text: &mut String) -> Option<Formatted> {
+    let mut skip = skip;
+    match property.kind() {
+        Kind::Leaf(_) | Kind::Array(_) => Some(property),
+        Kind::Struct(fields) => {
+            for field in fields {
+                let handles = count(property.field(field)).handles;
+                if skip < handles {
+                    let dot = if text.is_empty() { "" } else { "." };
+                    let _ = write!(text, "{dot}{}", field.name);
+                    return locate(property.field(field), skip, text);
+                }
+                skip -= handles;
+            }
+            None
+        }
+        Kind::FixedArray { element, .. } => {
+            let handles = count(property.element(element)).handles.max(1);
+            let _ = write!(text, "[{}]", skip / handles);
+            locate(property.element(element), skip % handles, text)
+        }
+    }
 }

@@ -2,8 +2,10 @@
 //!
 //! Invariant: trailing words are not significant; two sets with the same members are equal whatever their history.
 
+use std::hash::{Hash, Hasher};
+
 /// A set of handles, counted from one (S18). Up to 64 handles need no allocation.
-#[derive(Clone, Debug, Default, Hash)]
+#[derive(Clone, Debug, Default)]
 pub struct HandleSet {
     first: u64,
     rest: Vec<u64>,
@@ -20,6 +22,14 @@ impl PartialEq for HandleSet {
 }
 
 impl Eq for HandleSet {}
+
+impl Hash for HandleSet {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let words = self.rest.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+        self.first.hash(state);
+        self.rest.iter().take(words).for_each(|word| word.hash(state));
+    }
+}
 
 impl HandleSet {
     /// The empty set.
@@ -78,6 +88,12 @@ impl HandleSet {
     /// The masks of the handles up to `count`, 64 at a time.
     pub(crate) fn words_up_to(&self, count: u32) -> impl Iterator<Item = u64> {
         (0..count.div_ceil(64) as usize).map(|at| self.word(at))
+    }
+
+    /// The highest member; zero if there is none.
+    pub(crate) fn last(&self) -> u32 {
+        let word = (0..self.words()).rev().find(|&at| self.word(at) != 0);
+        word.map_or(0, |at| at as u32 * 64 + 64 - self.word(at).leading_zeros())
     }
 
     /// Takes `handle` out.

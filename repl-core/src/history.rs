@@ -1,14 +1,11 @@
 //! The history of one object's changes, shared by all connections (S66, R10).
 //!
-//! Invariant: a list is kept only while a connection stands before it, and never more than [`MAX_LISTS`]; what is dropped is
+//! Invariant: a list is kept only while a connection stands before it, and never more than [`History::MAX_LISTS`]; what is dropped is
 //! in `ever`, and whoever stood before it has been given it.
 
 use std::collections::VecDeque;
 
 use crate::changelist::Changelist;
-
-/// The most changelists an object keeps (S66).
-pub const MAX_LISTS: usize = 64;
 
 /// The changelists of one object, oldest first.
 ///
@@ -24,6 +21,9 @@ pub struct History {
 }
 
 impl History {
+    /// The most changelists an object keeps (S66).
+    pub const MAX_LISTS: usize = 64;
+
     /// The place past the newest list: grows by one with each list (S65).
     #[must_use]
     pub fn end(&self) -> u64 {
@@ -56,7 +56,7 @@ impl History {
             return;
         }
         self.lists.push_back(list.clone());
-        if self.lists.len() > MAX_LISTS
+        if self.lists.len() > Self::MAX_LISTS
             && let Some(oldest) = self.lists.pop_front()
         {
             evicted(self.start() - 1, &oldest);

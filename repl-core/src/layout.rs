@@ -35,6 +35,9 @@ pub struct Counts {
 /// The most handles of one level.
 pub(crate) const MAX_HANDLES: usize = 65_535;
 
+/// The most arrays within one another: bounds the length of paths, and how deep a walk recurses.
+pub(crate) const MAX_DEPTH: usize = 15;
+
 impl Layout {
     /// The layout of the struct `T`.
     ///
@@ -61,7 +64,17 @@ impl Layout {
             counts.handles <= MAX_HANDLES,
             "the struct has more than 65,535 handles: shorten its fixed arrays, or make them `Vec`s"
         );
-        Self { type_id: TypeId::of::<T>, shape, fields, counts, checksum: checksum(shape.native(), Checksum::new()).finish() }
+        assert!(
+            depth(shape.native()) <= MAX_DEPTH,
+            "more than 15 `Vec`s and `Option`s lie within one another: keep some of them in objects of their own"
+        );
+        Self {
+            type_id: TypeId::of::<T>,
+            shape,
+            fields,
+            counts,
+            checksum: checksum(shape.native(), Checksum::new()).finish(),
+        }
     }
 
     /// Whether this is the layout of `T`.
@@ -121,7 +134,9 @@ impl Layout {
 pub struct PropertyIndex(u16);
 
 impl PropertyIndex {
-    pub(crate) const fn new(index: usize) -> Self {
+    /// The property at this place in the order of declaration, below 65,536.
+    #[must_use]
+    pub const fn new(index: usize) -> Self {
         Self(index as u16)
     }
 
@@ -140,21 +155,50 @@ pub(crate) const fn parents_of(field: &Field) -> usize {
     }
 }
 
-/// Whether a leaf has a command: one that takes no bits has none, so that no list of them costs steps for free.
-pub(crate) const fn has_command(kind: &Kind) -> bool {
-    match kind {
+/// Whether a property takes any bits. What takes none has no command, so that no list of such costs steps for free; an array whose elements
+/// take none is never sent (S16), but for an `Option`, which says whether it is there.
+pub(crate) const fn travels(property: Formatted) -> bool {
+    match property.kind() {
         Kind::Leaf(codec) => !matches!(codec.width_bits(), Some(0)),
-        _ => true,
+        Kind::Struct(fields) => {
+            let mut i = 0;
+            while i < fields.len() {
+                if travels(property.field(&fields[i])) {
+                    return true;
+                }
+                i += 1;
+            }
+            false
+        }
+        Kind::FixedArray { element, len } => len > 0 && travels(property.element(element)),
+        Kind::Array(array) => array.optional || travels(property.element(array.element)),
+    }
+}
+
+/// How many arrays lie within one another, at most.
+const fn depth(property: Formatted) -> usize {
+    match property.kind() {
+        Kind::Leaf(_) => 0,
+        Kind::Struct(fields) => {
+            let (mut deepest, mut i) = (0, 0);
+            while i < fields.len() {
+                let of_field = depth(property.field(&fields[i]));
+                deepest = if of_field > deepest { of_field } else { deepest };
+                i += 1;
+            }
+            deepest
+        }
+        Kind::FixedArray { element, .. } => depth(property.element(element)),
+        Kind::Array(array) => 1 + depth(property.element(array.element)),
     }
 }
 
 /// What a property contributes to its level.
 pub(crate) const fn count(property: Formatted) -> Counts {
-    let kind = property.kind();
     let mut counts = Counts { parents: 0, commands: 0, handles: 0, tables: 0 };
-    match kind {
+    match property.kind() {
         Kind::Leaf(_) => {
-            if has_command(&kind) {
+            if travels(property) {
                 counts = Counts { parents: 0, commands: 1, handles: 1, tables: 1 };
             }
         }
@@ -169,10 +213,17 @@ pub(crate) const fn count(property: Formatted) -> Counts {
         Kind::Array(array) => {
             let inner = count(property.element(array.element));
             assert!(
+                property.array_len(array) > 0,
+                "an array of at most no elements says nothing: leave `max_len` out, or the field"
+            );
+            assert!(
                 (property.array_len(array) as u64) * (inner.handles as u64) < u32::MAX as u64,
                 "an array's length times the handles of its element must stay below 2^32: give it a smaller `max_len`"
             );
-            counts = Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
+            if travels(property) {
+                counts =
+                    Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
+            }
         }
     }
     counts
@@ -199,7 +250,10 @@ const fn nested(field: &Field) -> &Field {
         matches!(field.notify, crate::Notify::None),
         "a notify belongs on a field of the object: inside a nested struct it would never be called"
     );
-    assert!(!field.push, "`push` belongs on a field of the object: inside a nested struct it cannot be marked");
+    assert!(
+        !field.push,
+        "`push` belongs on a field of the object: inside a nested struct it cannot be marked"
+    );
     field
 }
 
@@ -216,7 +270,9 @@ const fn checksum(property: Formatted, sum: Checksum) -> Checksum {
             }
             sum
         }
-        Kind::FixedArray { element, len } => checksum(property.element(element), sum.text("[;]").number(len as u64)),
+        Kind::FixedArray { element, len } => {
+            checksum(property.element(element), sum.text("[;]").number(len as u64))
+        }
         Kind::Array(array) => checksum(
             property.element(array.element),
             sum.text(property.shape.name).number(property.array_len(array) as u64),

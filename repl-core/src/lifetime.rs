@@ -43,7 +43,9 @@ impl Lifetime {
         }
         Self {
             initial_only: select(&|parent| parent.condition == Condition::InitialOnly),
-            push: select(&|parent| parent.push && parent.condition != Condition::Never),
+            push: select(&|parent| {
+                parent.push && !matches!(parent.condition, Condition::InitialOnly | Condition::Never)
+            }),
             conditional: parents.iter().any(|parent| parent.condition != Condition::None),
             ordinary,
             rest,
@@ -64,7 +66,7 @@ impl Lifetime {
         &self.initial_only
     }
 
-    /// What is compared only when marked (S123), and at every open.
+    /// What is compared only when marked (S123), and at every open; an `InitialOnly` property only there, marked or not.
     #[must_use]
     pub fn push(&self) -> &HandleSet {
         &self.push
@@ -100,7 +102,10 @@ impl Lifetime {
     /// The condition that a property was declared with.
     #[must_use]
     pub fn condition_of(&self, property: PropertyIndex) -> Condition {
-        self.parents.iter().find(|parent| parent.property == property).map_or(Condition::None, |parent| parent.condition)
+        self.parents
+            .iter()
+            .find(|parent| parent.property == property)
+            .map_or(Condition::None, |parent| parent.condition)
     }
 
     /// The properties with a notify: index, when it is called, and their handles as a half-open range.

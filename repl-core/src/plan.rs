@@ -2,9 +2,11 @@
 //!
 //! Invariant: a run covers only bytes of replicated values whose equality is equality of bytes; padding is never read.
 
+use crate::codec::Codec;
 use crate::condition::Condition;
+use crate::layout::travels;
 use crate::property::Property;
-use crate::shape::{Field, Kind, Shape};
+use crate::shape::{Field, Formatted, Kind, Shape};
 
 /// The most runs; what does not fit is compared by command.
 const MAX_RUNS: usize = 32;
@@ -43,7 +45,7 @@ impl Plan {
             overflow: false,
         };
         match shape.kind {
-            Kind::Struct(fields) => plan.with_fields(fields, 0, true),
+            Kind::Struct(fields) => plan.with_object(shape.native(), fields),
             _ => plan,
         }
     }
@@ -53,7 +55,7 @@ impl Plan {
         self.rest
     }
 
-    /// Whether there are more runs than a plan holds, so that everything must be compared by command.
+    /// Whether there are more runs or strings than a plan holds, so that everything must be compared by command.
     pub(crate) const fn overflows(&self) -> bool {
         self.overflow
     }
@@ -66,43 +68,56 @@ impl Plan {
         self.strings.split_at(self.string_count).0
     }
 
-    const fn with_fields(self, fields: &'static [Field], base: usize, own: bool) -> Self {
+    /// Adds the fields of the object itself, but for those that ordinary updates do not compare.
+    const fn with_object(self, object: Formatted, fields: &'static [Field]) -> Self {
         let mut plan = self;
         let mut i = 0;
         while i < fields.len() {
             let field = &fields[i];
-            let skipped = own && (field.push || matches!(field.condition, Condition::InitialOnly | Condition::Never));
-            if !skipped {
-                plan = plan.with_value(field.shape, base + field.offset);
+            if !field.push && !matches!(field.condition, Condition::InitialOnly | Condition::Never) {
+                plan = plan.with_value(object.field(field), field.offset);
             }
             i += 1;
         }
         plan
     }
 
-    const fn with_value(self, shape: &'static Shape, offset: usize) -> Self {
-        if shape.bitwise {
-            return self.with_run(offset, shape.size);
+    const fn with_value(self, property: Formatted, offset: usize) -> Self {
+        if property.shape.bitwise && all_travel(property) {
+            return self.with_run(offset, property.shape.size);
         }
-        match shape.kind {
-            Kind::Struct(fields) => self.with_fields(fields, offset, false),
-            Kind::FixedArray { element, len } => {
-                let mut plan = self;
-                let mut i = 0;
-                while i < len {
-                    plan = plan.with_value(element, offset + i * element.size);
+        let mut plan = self;
+        let mut i = 0;
+        match property.kind() {
+            Kind::Struct(fields) => {
+                while i < fields.len() {
+                    plan = plan.with_value(property.field(&fields[i]), offset + fields[i].offset);
                     i += 1;
                 }
-                plan
             }
-            Kind::Leaf(crate::codec::Codec::String { .. }) if self.string_count < MAX_STRINGS => {
-                let mut plan = self;
-                plan.strings[plan.string_count] = offset;
-                plan.string_count += 1;
-                plan
+            Kind::FixedArray { element, len } => {
+                while i < len {
+                    plan = plan.with_value(property.element(element), offset + i * element.size);
+                    i += 1;
+                }
             }
-            Kind::Leaf(_) | Kind::Array(_) => Self { rest: true, ..self },
+            Kind::Leaf(_) | Kind::Array(_) if !travels(property) => {}
+            Kind::Leaf(Codec::String { .. }) => plan = plan.with_string(offset),
+            Kind::Leaf(_) | Kind::Array(_) => plan.rest = true,
         }
+        plan
+    }
+
+    const fn with_string(self, offset: usize) -> Self {
+        let mut plan = self;
+        if plan.string_count == MAX_STRINGS {
+            plan.rest = true;
+            plan.overflow = true;
+        } else {
+            plan.strings[plan.string_count] = offset;
+            plan.string_count += 1;
+        }
+        plan
     }
 
     /// Adds a stretch in the place that keeps the runs ascending, joined with the runs it touches.
@@ -141,6 +156,24 @@ impl Plan {
             plan.run_count += 1;
         }
         plan
+    }
+}
+
+/// Whether every leaf of plain data takes bits; the bytes of one that takes none are not compared.
+const fn all_travel(property: Formatted) -> bool {
+    match property.kind() {
+        Kind::Leaf(_) | Kind::Array(_) => travels(property),
+        Kind::Struct(fields) => {
+            let mut i = 0;
+            while i < fields.len() {
+                if !all_travel(property.field(&fields[i])) {
+                    return false;
+                }
+                i += 1;
+            }
+            true
+        }
+        Kind::FixedArray { element, len } => len == 0 || all_travel(property.element(element)),
     }
 }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::codec::Codec;
 use crate::condition::Condition;
-use crate::layout::{Layout, PropertyIndex, count, has_command, parents_of};
+use crate::layout::{Layout, PropertyIndex, count, parents_of, travels};
 use crate::shape::{ArrayShape, Formatted, Kind, Notify};
 
 /// The flat form of a layout.
@@ -95,8 +95,12 @@ impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<CO
     /// Flattens `layout`, whose counts are the lengths.
     #[must_use]
     pub const fn of(layout: &'static Layout) -> Self {
-        let mut made =
-            Self { layout, commands: [BLANK; COMMANDS], parents: [BLANK_PARENT; PARENTS], tables: [0; TABLES] };
+        let mut made = Self {
+            layout,
+            commands: [BLANK; COMMANDS],
+            parents: [BLANK_PARENT; PARENTS],
+            tables: [0; TABLES],
+        };
         flatten(layout, &mut made.commands, &mut made.parents, &mut made.tables);
         made
     }
@@ -226,10 +230,9 @@ const fn flatten(layout: &Layout, commands: &mut [Command], parents: &mut [Paren
 /// Appends the commands of a property that lies at `offset`.
 const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cursor<'_>) -> Level {
     let mut level = level;
-    let kind = property.kind();
-    match kind {
+    match property.kind() {
         Kind::Leaf(codec) => {
-            if has_command(&kind) {
+            if travels(property) {
                 let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
                 level = push(offset, CommandKind::Leaf(LeafCommand { codec, bytes }), level, cursor);
             }
@@ -248,6 +251,7 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
                 i += 1;
             }
         }
+        Kind::Array(_) if !travels(property) => {}
         Kind::Array(shape) => {
             let element = property.element(shape.element);
             let array = cursor.command;
@@ -275,7 +279,8 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
 const fn push(offset: usize, kind: CommandKind, level: Level, cursor: &mut Cursor<'_>) -> Level {
     assert!(offset <= u32::MAX as usize, "an object larger than 4 GiB cannot be replicated");
     cursor.tables[level.table + level.handles] = cursor.command as u32;
-    cursor.commands[cursor.command] = Command { offset: offset as u32, handle: level.handles as u32 + 1, kind };
+    cursor.commands[cursor.command] =
+        Command { offset: offset as u32, handle: level.handles as u32 + 1, kind };
     cursor.command += 1;
     Level { table: level.table, handles: level.handles + 1 }
 }

@@ -26,7 +26,7 @@ use crate::value::{NetSerialize, ReadError, WriteError};
     note = "derive `Replicated` or `NetSerialize` for it, or implement `NetSerialize` by hand and say `repl::leaf!({Self})`",
     note = "to keep the field on the server leave it without `#[replicated]`, or say `#[replicated(skip)]`; for a foreign type say `#[replicated(with = module)]`"
 )]
-pub unsafe trait Property: Sized + 'static {
+pub unsafe trait Property: Sized + Send + 'static {
     /// What the type looks like.
     const SHAPE: &'static Shape;
 
@@ -178,7 +178,14 @@ macro_rules! tuple {
         net_serialize_by_shape!([$($type: Property),*] ($($type,)*), "()");
     };
 }
-tuple!();
+
+// SAFETY: there is nothing to describe.
+unsafe impl Property for () {
+    const SHAPE: &'static Shape = &Shape::structure::<Self>("()", &[]);
+    fn initial() -> Self {}
+}
+net_serialize_by_shape!([](), "()");
+
 tuple!(A 0);
 tuple!(A 0, B 1);
 tuple!(A 0, B 1, C 2);

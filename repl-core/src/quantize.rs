@@ -69,6 +69,11 @@ impl Quantizer {
         (self.min, self.max, self.step)
     }
 
+    /// The same, with numbers outside the range brought to its bounds.
+    pub(crate) const fn saturating(self) -> Self {
+        Self { saturate: true, ..self }
+    }
+
     /// Adds to `sum` all that decides which number stands for which bits.
     pub(crate) const fn checksum(&self, sum: Checksum) -> Checksum {
         // Both zeros are one bound.

@@ -200,12 +200,22 @@ impl Shape {
             bitwise = bitwise && fields[i].shape.bitwise;
             i += 1;
         }
-        Self { name, size: size_of::<T>(), bitwise: bitwise && bytes == size_of::<T>(), kind: Kind::Struct(fields) }
+        Self {
+            name,
+            size: size_of::<T>(),
+            bitwise: bitwise && bytes == size_of::<T>(),
+            kind: Kind::Struct(fields),
+        }
     }
 
     /// The shape of `[T; N]`.
     pub(crate) const fn fixed_array<A>(element: &'static Self, len: usize) -> Self {
-        Self { name: "[;]", size: size_of::<A>(), bitwise: element.bitwise, kind: Kind::FixedArray { element, len } }
+        Self {
+            name: "[;]",
+            size: size_of::<A>(),
+            bitwise: element.bitwise,
+            kind: Kind::FixedArray { element, len },
+        }
     }
 
     /// The shape of a growing array.

@@ -68,10 +68,7 @@ pub(crate) fn same_bits(
     other: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
 ) -> bool {
     let (mut ours, mut theirs) = (BitWriter::new(), BitWriter::new());
-    one(&mut ours).is_ok()
-        && other(&mut theirs).is_ok()
-        && ours.bit_len() == theirs.bit_len()
-        && ours.finish() == theirs.finish()
+    one(&mut ours).is_ok() && other(&mut theirs).is_ok() && ours == theirs
 }
 
 /// A serialiser for values of type `T` that are not its own: what `with = module` makes of the module's functions `write` and `read`.

@@ -50,21 +50,29 @@ pub(crate) fn check_growth(elements: usize, reader: &BitReader<'_>) -> Result<()
 
 /// Writes a set of handles of a level with `count`: as a mask or as a list, whichever is shorter.
 ///
-/// One bit tells the form. A list is, for each handle, one bit for "another" and its place among those that may still follow; a set
-/// that cannot be empty saves the first of these bits.
+/// One bit tells the form. A mask is the highest handle, small numbers in few bits, and a bit for each below it: structs declare first what
+/// changes most. A list is, for each handle, one bit for "another" and its place among those that may still follow; a set that cannot be
+/// empty saves the first of these bits.
 pub fn write_handles(set: &HandleSet, count: u32, may_be_empty: bool, writer: &mut BitWriter) {
-    let list_bits = list_bits(set, count, may_be_empty);
-    let as_list = list_bits < count;
+    let highest = set.last();
+    let top = if may_be_empty { highest } else { highest.saturating_sub(1) };
+    let mask_bits = 2 * (top + 1).ilog2() + highest.max(1);
+    let as_list = list_bits(set, count, may_be_empty) < mask_bits;
     writer.write_bits(as_list.into(), 1);
-    if !as_list {
-        let mut left = count;
-        for word in set.words_up_to(count) {
-            let bits = left.min(64);
-            writer.write_bits(word, bits);
-            left -= bits;
-        }
+    if as_list {
+        write_list(set, count, may_be_empty, writer);
         return;
     }
+    writer.write_exp_golomb(top.into(), 0);
+    let mut left = highest.saturating_sub(1);
+    for word in set.words_up_to(left) {
+        let bits = left.min(64);
+        writer.write_bits(word & (u64::MAX >> (64 - bits)), bits);
+        left -= bits;
+    }
+}
+
+fn write_list(set: &HandleSet, count: u32, may_be_empty: bool, writer: &mut BitWriter) {
     let mut next = 0;
     for (at, handle) in set.iter().enumerate() {
         if at > 0 || may_be_empty {
@@ -97,19 +105,29 @@ pub fn read_handles(
     may_be_empty: bool,
     reader: &mut BitReader<'_>,
 ) -> Result<HandleSet, ReadError> {
+    if reader.read_bits(1)? == 1 {
+        return read_list(count, may_be_empty, reader);
+    }
+    let top = reader.read_exp_golomb(0)?;
+    let highest = if may_be_empty { Some(top) } else { top.checked_add(1) };
+    let highest = highest.filter(|&highest| highest <= count.into()).ok_or(ReadError::OutOfRange)? as u32;
     let mut set = HandleSet::new();
-    if reader.read_bits(1)? == 0 {
-        let mut first = 0;
-        while first < count {
-            let bits = count.saturating_sub(first).min(64);
-            set.insert_word(first, reader.read_bits(bits)?);
-            first = first.saturating_add(64);
-        }
-        if set.is_empty() && !may_be_empty {
-            return Err(ReadError::OutOfRange);
-        }
+    if highest == 0 {
         return Ok(set);
     }
+    let below = highest.saturating_sub(1);
+    let mut first = 0;
+    while first < below {
+        let bits = below.saturating_sub(first).min(64);
+        set.insert_word(first, reader.read_bits(bits)?);
+        first = first.saturating_add(64);
+    }
+    set.insert(highest);
+    Ok(set)
+}
+
+fn read_list(count: u32, may_be_empty: bool, reader: &mut BitReader<'_>) -> Result<HandleSet, ReadError> {
+    let mut set = HandleSet::new();
     let mut next: u32 = 0;
     let mut more = !may_be_empty || reader.read_bits(1)? == 1;
     while more {

@@ -2,8 +2,8 @@
 //!
 //! *Invariant:* nothing here judges; an input that parses as Rust has a [`Container`].
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, GenericParam, Generics, Ident, Index, LitStr, Member, Type};
@@ -62,7 +62,10 @@ impl<'a> Container<'a> {
                         ident: &variant.ident,
                         attrs: VariantAttrs::parse(&variant.attrs, errors),
                         fields: fields(&variant.fields, errors),
-                        is_default: variant.attrs.iter().any(|attribute| attribute.path().is_ident("default")),
+                        is_default: variant
+                            .attrs
+                            .iter()
+                            .any(|attribute| attribute.path().is_ident("default")),
                     })
                     .collect(),
             ),
@@ -87,7 +90,10 @@ impl<'a> Container<'a> {
     /// Where generated code finds what it needs.
     pub(crate) fn private(&self) -> TokenStream {
         match &self.attrs.krate {
-            Some(At { value, .. }) => quote!(#value::__private),
+            Some(At { value, .. }) => {
+                let span = Span::call_site().located_at(value.span());
+                quote_spanned!(span=> #value::__private)
+            }
             None => quote!(::repl::__private),
         }
     }
@@ -171,44 +177,4 @@ pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
         proc_macro2::TokenTree::Group(group) => mentions(group.stream(), name),
         _ => false,
     })
-}
-
-/// A type as a person writes it, for messages.
-pub(crate) fn spelled(ty: &Type) -> String {
-    let mut text = String::new();
-    let mut word_before = false;
-    for token in flat(ty.to_token_stream()) {
-        let word = token.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-        if word && word_before {
-            text.push(' ');
-        }
-        text.push_str(&token);
-        if token == "," || token == ";" {
-            text.push(' ');
-        }
-        word_before = word;
-    }
-    text
-}
-
-fn flat(tokens: TokenStream) -> Vec<String> {
-    use proc_macro2::{Delimiter, TokenTree};
-    let mut texts = Vec::new();
-    for token in tokens {
-        match token {
-            TokenTree::Group(group) => {
-                let (open, close) = match group.delimiter() {
-                    Delimiter::Parenthesis => ("(", ")"),
-                    Delimiter::Brace => ("{", "}"),
-                    Delimiter::Bracket => ("[", "]"),
-                    Delimiter::None => ("", ""),
-                };
-                texts.push(open.to_owned());
-                texts.extend(flat(group.stream()));
-                texts.push(close.to_owned());
-            }
-            other => texts.push(other.to_string()),
-        }
-    }
-    texts
 }

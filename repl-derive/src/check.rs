@@ -8,8 +8,9 @@ use quote::ToTokens;
 use syn::{GenericArgument, GenericParam, Ident, Path, PathArguments, Type};
 
 use crate::ast::{Body, Container, Derive, Field, Variant};
-use crate::attr::{At, Bounds, Number, Quantize};
+use crate::attr::{At, Quantize};
 use crate::error::Errors;
+use crate::number::{Bounds, Number};
 
 /// Applies every rule.
 pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
@@ -148,7 +149,10 @@ fn distinct_names(container: &Container<'_>, fields: &[Field<'_>], errors: &mut 
         let name = field.wire_name();
         if seen.contains(&name) {
             let span = field.attrs.name.as_ref().map_or_else(|| span_of(field), |given| given.value.span());
-            errors.at(span, format!("two fields are called `{name}` on the wire: give one of them another name"));
+            errors.at(
+                span,
+                format!("two fields are called `{name}` on the wire: give one of them another name"),
+            );
         }
         seen.push(name);
     }
@@ -160,8 +164,12 @@ fn distinct_variants(variants: &[Variant<'_>], errors: &mut Errors) {
     for variant in variants {
         let name = variant.wire_name();
         if seen.contains(&name) {
-            let span = variant.attrs.name.as_ref().map_or_else(|| variant.ident.span(), |given| given.value.span());
-            errors.at(span, format!("two variants are called `{name}` on the wire: give one of them another name"));
+            let span =
+                variant.attrs.name.as_ref().map_or_else(|| variant.ident.span(), |given| given.value.span());
+            errors.at(
+                span,
+                format!("two variants are called `{name}` on the wire: give one of them another name"),
+            );
         }
         seen.push(name);
     }
@@ -173,7 +181,8 @@ fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
         return;
     }
     for (name, span) in field.attrs.given().into_iter().filter(|&(name, _)| name != "skip") {
-        errors.at(span, format!("the field is skipped, so `{name}` says nothing: remove it or remove `skip`"));
+        errors
+            .at(span, format!("the field is skipped, so `{name}` says nothing: remove it or remove `skip`"));
     }
 }
 
@@ -195,13 +204,16 @@ fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Error
 /// A notify is called for what arrives, and `Never` lets nothing arrive (S37).
 fn notifies(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
-    if let (Some(always), None) = (&attrs.notify_always, &attrs.notify) {
+    if let (Some(always), None, None) = (&attrs.notify_always, &attrs.notify, &attrs.skip) {
         errors.at(always.span, "say what to call: `notify = method, notify_always`");
     }
     let never = attrs.condition.as_ref().is_some_and(|condition| condition.value == "Never");
     for (what, why) in [("notify", "is never called"), ("push", "marks nothing")] {
         if let Some((_, span)) = attrs.given().into_iter().find(|&(name, _)| never && name == what) {
-            errors.at(span, format!("under `condition = Never` nothing is sent, so `{what}` {why}: remove one of them"));
+            errors.at(
+                span,
+                format!("under `condition = Never` nothing is sent, so `{what}` {why}: remove one of them"),
+            );
         }
     }
 }
@@ -212,7 +224,10 @@ fn one_form(field: &Field<'_>, errors: &mut Errors) {
     let given: Vec<_> = field.attrs.given().into_iter().filter(|(name, _)| forms.contains(name)).collect();
     let Some((first, rest)) = given.split_first() else { return };
     for (name, span) in rest {
-        errors.at(*span, format!("`{}` and `{name}` each say the whole form of a number: remove one of them", first.0));
+        errors.at(
+            *span,
+            format!("`{}` and `{name}` each say the whole form of a number: remove one of them", first.0),
+        );
     }
 }
 
@@ -220,14 +235,14 @@ fn one_form(field: &Field<'_>, errors: &mut Errors) {
 fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     let (owner, why) = match (&attrs.with, &attrs.atomic) {
-        (Some(_), _) => ("with", "the module decides how the value travels"),
-        (None, Some(_)) => ("atomic", "the type decides how it travels as a unit"),
+        (Some(_), _) => ("with", "the module that `with` names decides how the value travels"),
+        (None, Some(_)) => ("atomic", "an `atomic` value travels in its type's own form"),
         (None, None) => return,
     };
     for (name, span) in attrs.given() {
         let ours = matches!(name, "quantize" | "bits" | "range" | "saturate" | "max_len");
         if ours {
-            errors.at(span, format!("with `{owner}` {why}, so `{name}` says nothing: remove one of them"));
+            errors.at(span, format!("{why}, so `{name}` says nothing: remove one of them"));
         } else if name == "atomic" && owner == "with" {
             errors.at(span, "what `with` names travels as a unit anyway: remove `atomic`");
         }
@@ -262,14 +277,20 @@ fn numbers(field: &Field<'_>, errors: &mut Errors) {
         ascending(&range.value, errors);
         for bound in [&range.value.min, &range.value.max] {
             if bound.literal().is_some() && bound.whole().is_none() {
-                errors.over(&bound.0, "`range` is for integers: for a float say `quantize(step = 0.01, range = …)`");
+                errors.over(
+                    &bound.0,
+                    "`range` is for integers: for a float say `quantize(step = 0.01, range = …)`",
+                );
             }
         }
     }
     match attrs.quantize.as_ref().map(|quantize| &quantize.value) {
         Some(Quantize::Steps { step, range }) => {
             if step.literal().is_some_and(|step| step <= 0.0) {
-                errors.over(&step.0, "a step is above zero: the distance between two values that can be told apart");
+                errors.over(
+                    &step.0,
+                    "a step is above zero: the distance between two values that can be told apart",
+                );
             }
             ascending(range, errors);
         }
@@ -294,7 +315,10 @@ fn ascending(range: &Bounds, errors: &mut Errors) {
         if min > max {
             errors.over(&range.whole, "the range is empty: write the lesser bound first");
         } else if min == max {
-            errors.over(&range.whole, "the range holds one value, so there is nothing to send: widen it or say `skip`");
+            errors.over(
+                &range.whole,
+                "the range holds one value, so there is nothing to send: widen it or say `skip`",
+            );
         }
     }
 }
@@ -331,7 +355,10 @@ fn path_holds(path: &Path, name: &Ident) -> bool {
     let Some(last) = path.segments.last() else { return false };
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return false };
     ["Vec", "Option", "Box"].iter().any(|container| last.ident == container)
-        && arguments.args.iter().any(|argument| matches!(argument, GenericArgument::Type(ty) if holds(ty, name)))
+        && arguments
+            .args
+            .iter()
+            .any(|argument| matches!(argument, GenericArgument::Type(ty) if holds(ty, name)))
 }
 
 fn span_of(field: &Field<'_>) -> Span {

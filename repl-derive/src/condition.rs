@@ -30,7 +30,10 @@ pub(crate) const NAMES: [&str; 16] = [
 pub(crate) fn named(path: &Path) -> Result<Ident> {
     let Some(name) = path.get_ident() else {
         let last = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
-        return Err(Error::new_spanned(path, format!("write the condition's name alone: `condition = {last}`")));
+        return Err(Error::new_spanned(
+            path,
+            format!("write the condition's name alone: `condition = {last}`"),
+        ));
     };
     let spelled = name.to_string();
     if NAMES.contains(&spelled.as_str()) {
@@ -38,7 +41,8 @@ pub(crate) fn named(path: &Path) -> Result<Ident> {
     }
     let bare = spelled.strip_prefix("COND_").unwrap_or(&spelled);
     let message = if bare == "NetGroup" {
-        "`NetGroup` is for subobjects, not for properties: use `condition = Custom` and switch it at run time".to_owned()
+        "`NetGroup` is for subobjects, not for properties: use `condition = Custom` and switch it at run time"
+            .to_owned()
     } else if NAMES.contains(&bare) {
         format!("conditions are written without `COND_`: `condition = {bare}`")
     } else if let Some(near) = nearest(bare, NAMES) {

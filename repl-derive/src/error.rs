@@ -52,7 +52,12 @@ impl Errors {
 pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wrong = plain(wrong);
     let limit = wrong.len().div_ceil(3).max(1);
-    names.into_iter().map(|name| (distance(&wrong, &plain(name)), name)).filter(|&(d, _)| d <= limit).min().map(|(_, name)| name)
+    names
+        .into_iter()
+        .map(|name| (distance(&wrong, &plain(name)), name))
+        .filter(|&(d, _)| d <= limit)
+        .min()
+        .map(|(_, name)| name)
 }
 
 /// What is left of a name when its style is ignored.

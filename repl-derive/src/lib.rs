@@ -41,6 +41,8 @@ mod check;
 mod condition;
 mod error;
 mod expand;
+mod item;
+mod number;
 #[cfg(test)]
 mod tests;
 

@@ -1,0 +1,202 @@
+//! What the derives write, as a reviewer reads it.
+//!
+//! *Invariant:* each snapshot shows one feature, so that a change to the expansion shows what it is about.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::ast::Derive;
+use crate::expand::derive;
+
+/// The expansion as formatted source; the list of lints that each begins with is cut.
+fn expanded(kind: Derive, input: TokenStream) -> String {
+    let file = syn::parse2(derive(kind, input)).expect("an expansion is a list of items");
+    let source = prettyplease::unparse(&file);
+    match source.split_once("const _: () = {") {
+        Some((_, items)) => format!("const _: () = {{{items}"),
+        None => source,
+    }
+}
+
+macro_rules! snapshot {
+    ($name:ident, $kind:ident, $($input:tt)*) => {
+        #[test]
+        fn $name() {
+            insta::with_settings!({ omit_expression => true }, {
+                insta::assert_snapshot!(expanded(Derive::$kind, quote!($($input)*)));
+            });
+        }
+    };
+}
+
+snapshot!(
+    an_object_has_a_table_and_a_static_program,
+    Replicated,
+    struct Player {
+        #[replicated]
+        health: u16,
+        #[replicated(condition = OwnerOnly, push)]
+        ammo: u16,
+        cooldown: f32,
+    }
+);
+
+snapshot!(
+    forms_of_numbers_are_calls_on_the_entry,
+    Replicated,
+    #[replicated(all)]
+    struct Numbers {
+        #[replicated(bits = 5)]
+        bits: i8,
+        #[replicated(range = -10..=MOST, saturate)]
+        range: i16,
+        #[replicated(quantize(step = 0.01, range = -1.5..=LIMIT))]
+        steps: [f32; 3],
+        #[replicated(quantize(smallest_three = 10))]
+        rotation: [f32; 4],
+        #[replicated(quantize(unit_vector = 12))]
+        aim: [f32; 3],
+        #[replicated(max_len = 64)]
+        name: String,
+    }
+);
+
+snapshot!(
+    a_notify_is_a_call_with_the_old_value,
+    Replicated,
+    struct Player {
+        #[replicated(notify = on_health)]
+        health: u16,
+        #[replicated]
+        silent: u16,
+        #[replicated(notify = self::on_ammo, notify_always)]
+        ammo: u16,
+    }
+);
+
+snapshot!(
+    own_serialisers_are_types,
+    Replicated,
+    struct Player {
+        #[replicated(with = crate::wire::heading)]
+        heading: f32,
+        #[replicated(atomic)]
+        score: (u16, u16),
+    }
+);
+
+snapshot!(
+    parameters_are_bounded_as_fields_need,
+    Replicated,
+    struct Squad<T: Copy, const N: usize = 4>
+    where
+        T: Send,
+    {
+        #[replicated(bits = 4)]
+        members: [T; N],
+        #[replicated(with = list)]
+        list: List<T>,
+        #[replicated]
+        leader: ObjectRef<Self>,
+        #[replicated]
+        size: u8,
+        local: T,
+    }
+);
+
+snapshot!(
+    names_and_paths_can_be_given,
+    Replicated,
+    #[replicated(name = "Hero", crate = "engine::replication", callbacks)]
+    struct Player(#[replicated(name = "hp")] u16, #[replicated] bool);
+);
+
+snapshot!(
+    raw_identifiers_lose_their_mark,
+    Replicated,
+    struct r#struct {
+        #[replicated(notify = r#fn)]
+        r#type: u8,
+    }
+);
+
+snapshot!(a_struct_without_fields_is_an_object, Replicated, struct Marker;);
+
+snapshot!(
+    a_value_writes_its_fields_in_order,
+    NetSerialize,
+    struct Item {
+        kind: u16,
+        #[replicated(range = 0..=99)]
+        count: u16,
+        #[replicated(skip)]
+        price: u32,
+        #[replicated(with = wire)]
+        age: Duration,
+    }
+);
+
+snapshot!(
+    an_enum_writes_its_variant_first,
+    NetSerialize,
+    enum Event {
+        Joined {
+            name: String,
+        },
+        Moved(f32, #[replicated(skip)] f32),
+        #[default]
+        #[replicated(name = "Gone")]
+        Left,
+    }
+);
+
+snapshot!(
+    an_enum_of_one_variant_has_no_tag,
+    NetSerialize,
+    enum Only {
+        One(u8),
+    }
+);
+
+snapshot!(
+    a_generic_value_is_bounded_as_its_fields_need,
+    NetSerialize,
+    struct Pair<A, B = A>(A, #[replicated(skip)] Option<B>);
+);
+
+snapshot!(
+    after_an_error_stubs_stand_in,
+    Replicated,
+    struct Player<T> {
+        #[replicated(condition = Owner)]
+        health: T,
+    }
+);
+
+#[test]
+fn every_mistake_of_an_input_is_reported() {
+    let output = derive(
+        Derive::Replicated,
+        quote! {
+            #[replicated(alll)]
+            struct Player {
+                #[replicated(condition = Owner)]
+                ammo: u16,
+                #[replicated(bits = 65)]
+                health: u16,
+            }
+        },
+    );
+    assert_eq!(output.to_string().matches("compile_error").count(), 3);
+}
+
+#[test]
+fn what_does_not_parse_is_reported_as_it_is() {
+    let output = derive(
+        Derive::NetSerialize,
+        quote!(
+            fn main() {}
+        ),
+    );
+    assert!(output.to_string().contains("compile_error"));
+}

@@ -5,7 +5,7 @@
 //!
 //! *Invariant:* what the short form cannot hold bit for bit, within the widths of its tables, goes raw.
 
-use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+use repl::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError};
 
 use super::grid::{self, Rotation};
 use super::heading::Heading;
@@ -19,11 +19,13 @@ const REST_HEIGHT: i64 = 1_701;
 const REST_PITCH: i64 = 883;
 /// The upward velocity that the game's solver leaves to most cars at rest, in hundredths.
 const REST_RISE: i64 = 21;
-/// A roll and a pitch below this, in steps, are those of a car on its wheels.
+/// Roll and pitch are below this, in steps, in a car on its wheels: a sixth of a degree.
 const LEVEL: i64 = 256;
+/// Roll and pitch are below this, in steps, in a car that is nearly level.
+const NEARLY_LEVEL: i64 = 2_048;
 
 /// Where a car is and how it moves.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, NetSerialize)]
 pub(crate) struct Body {
     /// The centre, in units of the game (1 cm).
     pub(crate) location: [f32; 3],
@@ -34,7 +36,7 @@ pub(crate) struct Body {
 }
 
 /// How a body moves that is awake.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, NetSerialize)]
 pub(crate) struct Moving {
     /// In units a second.
     pub(crate) velocity: [f32; 3],
@@ -49,7 +51,7 @@ struct Numbers {
     motion: Option<[[i64; 3]; 2]>,
 }
 
-/// Writes a body: 180 bits on average where a quarter of a kilobit would hold it raw.
+/// Writes a body: 165 to 200 bits on average, where raw floats would take 450.
 pub(crate) fn write(body: &Body, writer: &mut BitWriter) -> Result<(), WriteError> {
     let start = writer.bit_len();
     writer.write_flag(true);
@@ -130,7 +132,8 @@ impl Numbers {
         let motion = if reader.read_flag()? {
             let [vx, vy] = heading.to_world([tables.forward.read(reader)?, tables.side.read(reader)?]);
             let vz = tables.up.read(reader)? + REST_RISE;
-            let [wx, wy] = heading.to_world([tables.spin_forward.read(reader)?, tables.spin_side.read(reader)?]);
+            let [wx, wy] =
+                heading.to_world([tables.spin_forward.read(reader)?, tables.spin_side.read(reader)?]);
             Some([[vx, vy, vz], [wx, wy, tables.spin_up.read(reader)?]])
         } else {
             None
@@ -174,12 +177,20 @@ fn read_rotation(reader: &mut BitReader<'_>) -> Result<(Rotation, Heading, &'sta
         rotation.others = [a, b, yaw];
         motion_tables(roll, pitch)
     };
-    if rotation.is_valid() { Ok((rotation, Heading::of(rotation), tables)) } else { Err(ReadError::OutOfRange) }
+    if rotation.is_valid() {
+        Ok((rotation, Heading::of(rotation), tables))
+    } else {
+        Err(ReadError::OutOfRange)
+    }
 }
 
 /// The tables for a car whose tilt differs so from that at rest.
 fn motion_tables(roll: i64, pitch: i64) -> &'static Motion {
-    if roll.abs().max(pitch.abs()) < LEVEL { &tables::SETTLED } else { &tables::LOOSE }
+    match roll.abs().max(pitch.abs()) {
+        ..LEVEL => &tables::SETTLED,
+        ..NEARLY_LEVEL => &tables::LEANING,
+        _ => &tables::LOOSE,
+    }
 }
 
 /// Writes a number if the table holds it.

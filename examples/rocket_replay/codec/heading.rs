@@ -28,7 +28,8 @@ struct Shears {
 impl Heading {
     /// The heading of a rotation. Of an upright one only the third component is asked, which is known before the others.
     pub(super) fn of(rotation: Rotation) -> Self {
-        let [_, b, c] = rotation.others.map(|step| step as f64 / f64::from(STEPS / 2) * std::f64::consts::FRAC_1_SQRT_2);
+        let [_, b, c] =
+            rotation.others.map(|step| step as f64 / f64::from(STEPS / 2) * std::f64::consts::FRAC_1_SQRT_2);
         let (z, w) = match rotation.largest {
             0 | 1 => (b, c),
             2 => ((1.0 - c * c).sqrt(), c),

@@ -10,7 +10,7 @@ pub(crate) mod small {
 
     const ORDER: u32 = 3;
 
-    /// Writes an integer: 4 bits from −4 to 3, 66 at most.
+    /// Writes an integer: 4 bits from −4 to 3, 62 at most.
     pub(crate) fn write(number: &i32, writer: &mut BitWriter) -> Result<(), WriteError> {
         let folded = (*number << 1) ^ (*number >> 31);
         writer.write_exp_golomb(u64::from(folded as u32), ORDER);

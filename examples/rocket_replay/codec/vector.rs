@@ -118,7 +118,8 @@ pub(super) fn read_raw<const N: usize>(reader: &mut BitReader<'_>) -> Result<[f3
 }
 
 fn write_by(tables: [&Widths; 3], vector: [f32; 3], writer: &mut BitWriter) {
-    let on_grid = grid::vector_hundredths(vector).filter(|numbers| numbers.iter().all(|number| Widths::holds(*number)));
+    let on_grid =
+        grid::vector_hundredths(vector).filter(|numbers| numbers.iter().all(|number| Widths::holds(*number)));
     writer.write_flag(on_grid.is_some());
     if let Some(numbers) = on_grid {
         for (table, number) in tables.into_iter().zip(numbers) {

@@ -28,8 +28,7 @@ impl Widths {
     /// # Panics
     /// In constants, so at compile time: if the lengths make no complete prefix code.
     pub(super) const fn new(lengths: [u8; WIDTHS]) -> Self {
-        let mut table =
-            Self { lengths, codes: [0; WIDTHS], counts: [0; LONGEST + 1], order: [0; WIDTHS] };
+        let mut table = Self { lengths, codes: [0; WIDTHS], counts: [0; LONGEST + 1], order: [0; WIDTHS] };
         let (mut code, mut ranked, mut length) = (0_u16, 0, 1);
         while length <= LONGEST {
             let mut width = 0;

@@ -62,5 +62,11 @@ pub(crate) const fn array_shape(
     parts: unsafe fn(*const u8) -> (*const u8, usize),
     resize: unsafe fn(*mut u8, usize) -> *mut u8,
 ) -> ArrayShape {
-    ArrayShape { element, optional, max_len: if optional { 1 } else { crate::limits::MAX_ELEMENTS }, parts, resize }
+    ArrayShape {
+        element,
+        optional,
+        max_len: if optional { 1 } else { crate::limits::MAX_ELEMENTS },
+        parts,
+        resize,
+    }
 }

@@ -5,7 +5,7 @@
 use crate::bits::{BitReader, BitSlice, BitWriter};
 use crate::codec::{Codec, IntCodec, Repr};
 use crate::program::LeafCommand;
-use crate::quantize;
+use crate::quantize::{self, Quantizer};
 use crate::reference::{Guid, ReferenceMap};
 use crate::value::{ReadError, WriteError};
 
@@ -16,7 +16,7 @@ use super::opaque::opaque_copy;
 #[inline]
 pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -> bool {
     match leaf.bytes {
-        // SAFETY (here and below): the type has this size and no padding, by the caller.
+        // SAFETY: the type has this size and no padding, by the caller; the same in each arm below.
         1 => unsafe { same::<[u8; 1]>(a, b) },
         // SAFETY: as above.
         2 => unsafe { same::<[u8; 2]>(a, b) },
@@ -30,9 +30,10 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
         16 => unsafe { same::<[u8; 16]>(a, b) },
         _ => match &leaf.codec {
             Codec::String { .. } => {
-                // SAFETY: the codec says that both are strings.
-                let (a, b) = unsafe { (a.cast::<String>().as_ref(), b.cast::<String>().as_ref()) };
-                let (Some(a), Some(b)) = (a, b) else { return false };
+                // SAFETY: the codec says that a string lies here.
+                let a = unsafe { &*a.cast::<String>() };
+                // SAFETY: as above.
+                let b = unsafe { &*b.cast::<String>() };
                 a.len() == b.len() && (a.is_empty() || a == b)
             }
             // SAFETY: the functions were made for the type.
@@ -72,12 +73,18 @@ pub(super) unsafe fn copy_value(leaf: &LeafCommand, from: *const u8, to: *mut u8
 
 /// # Safety
 /// `value` holds an aligned value of the type that `codec` is for.
-pub(super) unsafe fn write_value(codec: &Codec, value: *const u8, writer: &mut BitWriter) -> Result<(), WriteError> {
+pub(super) unsafe fn write_value(
+    codec: &Codec,
+    value: *const u8,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
     match codec {
         // SAFETY: the codec says what lies at `value`; the same in each arm below.
         Codec::Bool => writer.write_bits(u64::from(unsafe { value.cast::<bool>().read() }), 1),
         // SAFETY: as above.
-        Codec::Int(int) => writer.write_bits(encode_int(int, unsafe { load_int(int.repr, value) })?, int.bits.into()),
+        Codec::Int(int) => {
+            writer.write_bits(encode_int(int, unsafe { load_int(int.repr, value) })?, int.bits.into())
+        }
         Codec::Wide => {
             // SAFETY: as above.
             let wide = unsafe { value.cast::<u128>().read() };
@@ -116,9 +123,63 @@ pub(super) unsafe fn write_value(codec: &Codec, value: *const u8, writer: &mut B
         Codec::String { max_bytes } => write_text(unsafe { &*value.cast::<String>() }, *max_bytes, writer)?,
         // SAFETY: as above; references of all types are alike in memory.
         Codec::Reference => write_guid(unsafe { value.cast::<crate::ObjectRef<()>>().read() }.guid(), writer),
-        // SAFETY: the function was made for the type.
-        Codec::Opaque(opaque) => unsafe { (opaque.write)(value, writer) }?,
+        Codec::Opaque(opaque) => {
+            let start = writer.bit_len();
+            // SAFETY: the function was made for the type.
+            unsafe { (opaque.write)(value, writer) }?;
+            if writer.bit_len() == start {
+                writer.write_flag(false);
+            }
+        }
     }
+    Ok(())
+}
+
+/// Writes the value, or if it has no form, the nearest one that has: what is nowhere yet must be sent as something.
+///
+/// # Safety
+/// `value` holds an aligned value of the type that `codec` is for.
+pub(super) unsafe fn write_nearest(
+    codec: &Codec,
+    value: *const u8,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    let start = writer.bit_len();
+    // SAFETY: by the caller.
+    let Err(error) = (unsafe { write_value(codec, value, writer) }) else { return Ok(()) };
+    writer.truncate(start);
+    match codec {
+        Codec::Int(int) => {
+            let saturating = Codec::Int(IntCodec { saturate: true, ..*int });
+            // SAFETY: by the caller; a bound is not another type.
+            unsafe { write_value(&saturating, value, writer) }
+        }
+        // SAFETY: the codec says what lies at `value`; the same in the next arm.
+        Codec::QuantizedF32(quantizer) => {
+            write_step(quantizer, unsafe { value.cast::<f32>().read() }.into(), writer)
+        }
+        // SAFETY: as above.
+        Codec::QuantizedF64(quantizer) => {
+            write_step(quantizer, unsafe { value.cast::<f64>().read() }, writer)
+        }
+        Codec::SmallestThree { bits } => {
+            let bits = u32::from(*bits);
+            writer.write_bits(quantize::encode_smallest_three([0.0, 0.0, 0.0, 1.0], bits)?, 2 + 3 * bits);
+            Ok(())
+        }
+        Codec::UnitVector { bits } => {
+            let bits = u32::from(*bits);
+            writer.write_bits(quantize::encode_unit_vector([0.0, 0.0, 1.0], bits)?, 2 * bits);
+            Ok(())
+        }
+        Codec::String { max_bytes } => write_text("", *max_bytes, writer),
+        _ => Err(error),
+    }
+}
+
+fn write_step(quantizer: &Quantizer, value: f64, writer: &mut BitWriter) -> Result<(), WriteError> {
+    let finite = if value.is_finite() { value } else { 0.0 };
+    writer.write_bits(quantizer.saturating().encode(finite)?, quantizer.bits());
     Ok(())
 }
 
@@ -154,9 +215,13 @@ pub(super) unsafe fn read_value(
             unsafe { to.cast::<f64>().write(float) }
         }
         // SAFETY: as above.
-        Codec::SmallestThree { bits } => unsafe { to.cast::<[f32; 4]>().write(read_quaternion(*bits, reader)?) },
+        Codec::SmallestThree { bits } => unsafe {
+            to.cast::<[f32; 4]>().write(read_quaternion(*bits, reader)?)
+        },
         // SAFETY: as above.
-        Codec::UnitVector { bits } => unsafe { to.cast::<[f32; 3]>().write(read_unit_vector(*bits, reader)?) },
+        Codec::UnitVector { bits } => unsafe {
+            to.cast::<[f32; 3]>().write(read_unit_vector(*bits, reader)?)
+        },
         // SAFETY: as above.
         Codec::Char => unsafe { to.cast::<char>().write(read_char(reader)?) },
         Codec::String { max_bytes } => {
@@ -165,14 +230,25 @@ pub(super) unsafe fn read_value(
             unsafe { *to.cast::<String>() = text }
         }
         Codec::Reference => {
-            let reference = read_guid(reader)?.map_or(crate::ObjectRef::NULL, |guid| references.resolve(guid));
+            let reference =
+                read_guid(reader)?.map_or(crate::ObjectRef::NULL, |guid| references.resolve(guid));
             // SAFETY: as above; references of all types are alike in memory.
             unsafe { to.cast::<crate::ObjectRef<()>>().write(reference) }
         }
-        // SAFETY: the function was made for the type.
-        Codec::Opaque(opaque) => unsafe { (opaque.read)(to, reader, references) }?,
+        Codec::Opaque(opaque) => {
+            let start = reader.position();
+            // SAFETY: the function was made for the type.
+            unsafe { (opaque.read)(to, reader, references) }?;
+            read_filler(start, reader)?;
+        }
     }
     Ok(())
+}
+
+/// Reads the bit that stands for an opaque value which began at `start` and took none: what has a command takes a bit at least, so that a
+/// packet's length bounds the work.
+fn read_filler(start: usize, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+    if reader.position() == start && reader.read_flag()? { Err(ReadError::OutOfRange) } else { Ok(()) }
 }
 
 /// Reads a value and drops it: whether the bits are one.
@@ -182,7 +258,9 @@ pub(crate) fn validate_value(
     references: &mut ReferenceMap<'_>,
 ) -> Result<(), ReadError> {
     match codec {
-        Codec::Bool | Codec::Wide | Codec::F32 | Codec::F64 => reader.skip_bits(codec.width_bits().unwrap_or(0) as usize)?,
+        Codec::Bool | Codec::Wide | Codec::F32 | Codec::F64 => {
+            reader.skip_bits(codec.width_bits().unwrap_or(0) as usize)?
+        }
         Codec::Int(int) => {
             let value = decode_int(int, reader)?;
             if matches!(int.repr, Repr::Usize if usize::try_from(value).is_err())
@@ -199,7 +277,11 @@ pub(crate) fn validate_value(
         Codec::Char => drop(read_char(reader)?),
         Codec::String { max_bytes } => drop(read_text(*max_bytes, reader)?),
         Codec::Reference => drop(read_guid(reader)?),
-        Codec::Opaque(opaque) => (opaque.validate)(reader, references)?,
+        Codec::Opaque(opaque) => {
+            let start = reader.position();
+            (opaque.validate)(reader, references)?;
+            read_filler(start, reader)?;
+        }
     }
     Ok(())
 }
@@ -341,4 +423,3 @@ pub fn read_guid(reader: &mut BitReader<'_>) -> Result<Option<Guid>, ReadError> 
     let generation = generation.and_then(std::num::NonZeroU32::new).ok_or(ReadError::OutOfRange)?;
     Ok(Some(Guid::new(slot, generation)))
 }
-

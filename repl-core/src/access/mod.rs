@@ -17,9 +17,9 @@ pub(crate) mod opaque;
 mod scan;
 pub(crate) mod whole;
 
-pub(crate) use scan::runs_differ;
 pub(crate) use leaf::validate_value;
 pub use leaf::{read_guid, write_guid};
+pub(crate) use scan::runs_differ;
 
 /// An object, or an element of one of its arrays, to be read.
 #[derive(Clone, Copy)]
@@ -92,11 +92,19 @@ impl<'a> Level<'a> {
         // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
         let at = unsafe { self.base.add(command.offset as usize) };
         match &command.kind {
-            CommandKind::Leaf(leaf) => Some(Slot::Leaf(Leaf { command: leaf, value: at, object: PhantomData })),
+            CommandKind::Leaf(leaf) => {
+                Some(Slot::Leaf(Leaf { command: leaf, value: at, object: PhantomData }))
+            }
             CommandKind::Array(array) => {
                 // SAFETY: by the command, an array with this shape lies at `at`, borrowed for `'a`.
                 let (first, len) = unsafe { (array.shape.parts)(at) };
-                Some(Slot::Array(Array { program: self.program, command: array, first, len, object: PhantomData }))
+                Some(Slot::Array(Array {
+                    program: self.program,
+                    command: array,
+                    first,
+                    len,
+                    object: PhantomData,
+                }))
             }
             CommandKind::Return => None,
         }
@@ -123,7 +131,9 @@ impl<'a> LevelMut<'a> {
 
     /// Makes the leaf at `handle` a copy of `from`, which must have the same handle in another object of the type.
     pub(crate) fn copy_leaf(&mut self, handle: u32, from: Leaf<'_>) {
-        let Some(Command { offset, kind: CommandKind::Leaf(command), .. }) = self.command(handle) else { return };
+        let Some(Command { offset, kind: CommandKind::Leaf(command), .. }) = self.command(handle) else {
+            return;
+        };
         assert!(std::ptr::eq(command, from.command), "leaves of different properties");
         // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
         let to = unsafe { self.base.add(*offset as usize) };
@@ -137,7 +147,9 @@ impl<'a> LevelMut<'a> {
             Slot::Array(array) => array.len,
             Slot::Leaf(_) => return None,
         };
-        let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else { return None };
+        let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else {
+            return None;
+        };
         if old != len {
             // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
             let at = unsafe { self.base.add(*offset as usize) };
@@ -149,7 +161,9 @@ impl<'a> LevelMut<'a> {
 
     /// The element `index` of the array at `handle`.
     pub(crate) fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
-        let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else { return None };
+        let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else {
+            return None;
+        };
         // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
         let at = unsafe { self.base.add(*offset as usize) };
         // SAFETY: by the command, an array with this shape lies at `at`.
@@ -161,7 +175,12 @@ impl<'a> LevelMut<'a> {
         let first = unsafe { (array.shape.resize)(at, len) };
         // SAFETY: `index` is below the length, so the element lies inside the array's storage.
         let base = unsafe { first.add(index * array.shape.element.size) };
-        Some(LevelMut { program: self.program, table: element_table(self.program, array), base, object: PhantomData })
+        Some(LevelMut {
+            program: self.program,
+            table: element_table(self.program, array),
+            base,
+            object: PhantomData,
+        })
     }
 
     /// Reads the leaf at `handle`. On an error the value is as it was.
@@ -201,7 +220,12 @@ impl<'a> Array<'a> {
         }
         // SAFETY: `index` is below the length, so the element lies inside the array's storage.
         let base = unsafe { self.first.add(index * self.command.shape.element.size) };
-        Some(Level { program: self.program, table: element_table(self.program, self.command), base, object: PhantomData })
+        Some(Level {
+            program: self.program,
+            table: element_table(self.program, self.command),
+            base,
+            object: PhantomData,
+        })
     }
 
     /// Whether the arrays are the same by their bytes; `false` says nothing.
@@ -230,23 +254,36 @@ impl Leaf<'_> {
         unsafe { leaf::identical(self.command, self.value, other.value) }
     }
 
+    /// Writes the value, or the nearest that has a form.
+    ///
+    /// # Errors
+    /// If a value that serialises itself has no form.
+    pub(crate) fn write_nearest(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        // SAFETY: the pointer holds a value of the command's type.
+        unsafe { leaf::write_nearest(&self.command.codec, self.value, writer) }
+    }
+
     /// Writes the value.
     pub(crate) fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         // SAFETY: the pointer holds a value of the command's type.
         unsafe { leaf::write_value(&self.command.codec, self.value, writer) }
     }
 
-    /// Whether some values of the property's type have no form.
-    pub(crate) fn may_refuse(&self) -> bool {
-        self.command.codec.may_refuse()
+    /// Whether some values of the property's type have no form, or one that others have too.
+    pub(crate) fn must_be_tried(&self) -> bool {
+        self.command.codec.must_be_tried()
     }
 
     /// Whether values that differ in memory may be the same on the wire.
-    pub(crate) fn is_quantized(&self) -> bool {
+    pub(crate) fn is_lossy(&self) -> bool {
         matches!(
             self.command.codec,
-            Codec::QuantizedF32(_) | Codec::QuantizedF64(_) | Codec::SmallestThree { .. } | Codec::UnitVector { .. }
-        )
+            Codec::QuantizedF32(_)
+                | Codec::QuantizedF64(_)
+                | Codec::SmallestThree { .. }
+                | Codec::UnitVector { .. }
+                | Codec::Opaque(_)
+        ) || matches!(self.command.codec, Codec::Int(int) if int.saturate)
     }
 }
 
@@ -257,4 +294,3 @@ fn own_table(program: &Program) -> &[u32] {
 fn element_table<'a>(program: &'a Program, array: &ArrayCommand) -> &'a [u32] {
     program.tables().get(array.table as usize..(array.table + array.handles) as usize).unwrap_or_default()
 }
-

@@ -10,7 +10,9 @@ use crate::value::{NetSerialize, ReadError, With, WriteError, same_bits};
 /// Both pointers hold an aligned `T`.
 pub(crate) unsafe fn opaque_identical<T: NetSerialize>(a: *const u8, b: *const u8) -> bool {
     // SAFETY: by the caller.
-    let (a, b) = unsafe { (&*a.cast::<T>(), &*b.cast::<T>()) };
+    let a = unsafe { &*a.cast::<T>() };
+    // SAFETY: by the caller.
+    let b = unsafe { &*b.cast::<T>() };
     a.identical(b)
 }
 
@@ -18,13 +20,18 @@ pub(crate) unsafe fn opaque_identical<T: NetSerialize>(a: *const u8, b: *const u
 /// Both pointers hold an aligned `T`; they differ, and `to` may be written.
 pub(crate) unsafe fn opaque_copy<T: Clone>(from: *const u8, to: *mut u8) {
     // SAFETY: by the caller.
-    let (from, to) = unsafe { (&*from.cast::<T>(), &mut *to.cast::<T>()) };
+    let from = unsafe { &*from.cast::<T>() };
+    // SAFETY: by the caller.
+    let to = unsafe { &mut *to.cast::<T>() };
     to.clone_from(from);
 }
 
 /// # Safety
 /// `value` holds an aligned `T`.
-pub(crate) unsafe fn opaque_write<T: NetSerialize>(value: *const u8, writer: &mut BitWriter) -> Result<(), WriteError> {
+pub(crate) unsafe fn opaque_write<T: NetSerialize>(
+    value: *const u8,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
     // SAFETY: by the caller.
     unsafe { &*value.cast::<T>() }.write(writer)
 }
@@ -46,7 +53,9 @@ pub(crate) unsafe fn opaque_read<T: NetSerialize>(
 /// Both pointers hold an aligned `T`.
 pub(crate) unsafe fn with_identical<T: 'static, W: With<T>>(a: *const u8, b: *const u8) -> bool {
     // SAFETY: by the caller.
-    let (a, b) = unsafe { (&*a.cast::<T>(), &*b.cast::<T>()) };
+    let a = unsafe { &*a.cast::<T>() };
+    // SAFETY: by the caller.
+    let b = unsafe { &*b.cast::<T>() };
     same_bits(|writer| W::write(a, writer), |writer| W::write(b, writer))
 }
 
@@ -72,4 +81,3 @@ pub(crate) unsafe fn with_read<T: 'static, W: With<T>>(
     unsafe { *to.cast::<T>() = value };
     Ok(())
 }
-

@@ -3,14 +3,17 @@
 //! Invariant: the bits are those that an array's new elements have, so a value may be written here and read there.
 
 use crate::bits::{BitReader, BitWriter};
-use crate::layout::has_command;
+use crate::layout::travels;
 use crate::property::Property;
 use crate::reference::ReferenceMap;
-use crate::shape::{Field, Formatted, Kind};
+use crate::shape::{ArrayShape, Field, Formatted, Kind};
 use crate::value::{ReadError, With, WriteError, same_bits};
 use crate::wire;
 
 use super::leaf;
+
+/// How many elements an array grows by before any is read.
+const FIRST_GROWTH: usize = 8;
 
 /// Writes `value` as `field` says it travels.
 ///
@@ -52,11 +55,14 @@ pub fn identical_with<T: 'static, W: With<T>>(one: &T, other: &T) -> bool {
 
 /// # Safety
 /// `value` holds an aligned value of the property's shape.
-unsafe fn write_shape(property: Formatted, value: *const u8, writer: &mut BitWriter) -> Result<(), WriteError> {
-    let kind = property.kind();
-    match kind {
+unsafe fn write_shape(
+    property: Formatted,
+    value: *const u8,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    match property.kind() {
         Kind::Leaf(codec) => {
-            if has_command(&kind) {
+            if travels(property) {
                 // SAFETY: by the caller; the codec is the shape's.
                 unsafe { leaf::write_value(&codec, value, writer) }?;
             }
@@ -73,6 +79,7 @@ unsafe fn write_shape(property: Formatted, value: *const u8, writer: &mut BitWri
             // SAFETY: `len` elements follow one another from `value` on.
             unsafe { write_elements(property.element(element), value, len, writer) }?;
         }
+        Kind::Array(_) if !travels(property) => {}
         Kind::Array(array) => {
             // SAFETY: by the caller.
             let (first, len) = unsafe { (array.parts)(value) };
@@ -109,10 +116,9 @@ unsafe fn read_shape(
     references: &mut ReferenceMap<'_>,
     to: *mut u8,
 ) -> Result<(), ReadError> {
-    let kind = property.kind();
-    match kind {
+    match property.kind() {
         Kind::Leaf(codec) => {
-            if has_command(&kind) {
+            if travels(property) {
                 // SAFETY: by the caller; the codec is the shape's.
                 unsafe { leaf::read_value(&codec, reader, references, to) }?;
             }
@@ -129,16 +135,42 @@ unsafe fn read_shape(
             // SAFETY: `len` elements follow one another from `to` on.
             unsafe { read_elements(property.element(element), reader, references, to, len) }?;
         }
+        Kind::Array(_) if !travels(property) => {}
         Kind::Array(array) => {
-            let len = wire::read_count(property.array_len(array), reader)?;
-            wire::check_growth(len, reader)?;
-            // SAFETY: by the caller.
-            let first = unsafe { (array.resize)(to, len) };
-            // SAFETY: the array was just made this long.
-            unsafe { read_elements(property.element(array.element), reader, references, first, len) }?;
+            // SAFETY: an array of this shape lies at `to`, and may be written.
+            unsafe { read_array(property, array, reader, references, to) }?;
         }
     }
     Ok(())
+}
+
+/// Reads the count and the elements. Grows with what was read, so that a claim is not paid for with memory.
+///
+/// # Safety
+/// `to` holds an aligned array of the property's shape, and may be written.
+unsafe fn read_array(
+    property: Formatted,
+    array: &ArrayShape,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+    to: *mut u8,
+) -> Result<(), ReadError> {
+    let len = wire::read_count(property.array_len(array), reader)?;
+    wire::check_growth(len, reader)?;
+    let (element, mut read) = (property.element(array.element), 0);
+    loop {
+        let ready = (read * 2).max(FIRST_GROWTH).min(len);
+        // SAFETY: by the caller.
+        let first = unsafe { (array.resize)(to, ready) };
+        // SAFETY: the array holds more elements than `read`, or just as many.
+        let next = unsafe { first.add(read * element.shape.size) };
+        // SAFETY: the array was just made long enough.
+        unsafe { read_elements(element, reader, references, next, ready - read) }?;
+        if ready == len {
+            return Ok(());
+        }
+        read = ready;
+    }
 }
 
 /// # Safety
@@ -163,6 +195,7 @@ unsafe fn read_elements(
 /// Both pointers hold an aligned value of the property's shape.
 unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8) -> bool {
     match property.kind() {
+        Kind::Leaf(_) | Kind::Array(_) if !travels(property) => true,
         Kind::Leaf(codec) => {
             let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
             // SAFETY: by the caller; the codec is the shape's.
@@ -186,7 +219,8 @@ unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8)
             // SAFETY: by the caller.
             let (other, other_len) = unsafe { (array.parts)(other) };
             // SAFETY: the arrays gave their first elements and their length.
-            len == other_len && unsafe { identical_elements(property.element(array.element), one, other, len) }
+            len == other_len
+                && unsafe { identical_elements(property.element(array.element), one, other, len) }
         }
     }
 }

@@ -245,6 +245,14 @@ impl BitWriter {
         BitSlice::new(self.finish(), 0, len).unwrap_or_default()
     }
 
+    /// The byte at `at`, which must be one that was begun.
+    fn byte(&self, at: usize) -> u8 {
+        match at.checked_sub(self.settled) {
+            None => self.bytes[at],
+            Some(at) => (self.pending >> (at * 8)) as u8,
+        }
+    }
+
     /// Makes `bytes` hold the pending bits too, without settling them.
     #[inline]
     fn copy_pending(&mut self) {
@@ -254,6 +262,22 @@ impl BitWriter {
         self.bytes.truncate(self.settled + self.pending_bits.div_ceil(8) as usize);
     }
 }
+
+/// Two are equal if the same bits were written.
+impl PartialEq for BitWriter {
+    fn eq(&self, other: &Self) -> bool {
+        if self.bit_len() != other.bit_len() {
+            return false;
+        }
+        if self.settled == other.settled {
+            return self.pending == other.pending
+                && self.bytes[..self.settled] == other.bytes[..self.settled];
+        }
+        (0..self.bit_len().div_ceil(8)).all(|at| self.byte(at) == other.byte(at))
+    }
+}
+
+impl Eq for BitWriter {}
 
 /// Fills `to`, a whole number of words, with the bits of `from` that begin at bit `shift` of its first byte, 1 to 7.
 /// `from` has at least one byte more than `to`.
@@ -490,6 +514,24 @@ mod tests {
         assert!(writer.write_var(3, 4_i8).is_err());
         assert!(writer.write_var(0, 0_i8).is_err());
         assert!(writer.is_empty());
+    }
+
+    #[test]
+    fn writers_are_equal_if_the_same_bits_were_written() {
+        let source = [0b1011_0110; 60];
+        let (mut ours, mut theirs) = (BitWriter::new(), BitWriter::new());
+        ours.append(BitSlice::new(&source, 0, 400).unwrap());
+        (0..50).for_each(|_| theirs.write_bits(0b1011_0110, 8));
+        assert_eq!(ours, theirs);
+        theirs.finish();
+        assert_eq!(ours, theirs);
+        theirs.patch_bits(399, 0, 1);
+        assert_ne!(ours, theirs);
+        theirs.truncate(399);
+        assert_ne!(ours, theirs);
+        ours.truncate(399);
+        assert_eq!(ours, theirs);
+        assert_ne!(ours, BitWriter::new());
     }
 
     #[test]

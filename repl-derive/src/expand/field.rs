@@ -2,19 +2,36 @@
 //!
 //! *Invariant:* a field's type is never looked at, only named; what it must be able to do is said in bounds.
 
-use proc_macro2::{Literal, TokenStream, TokenTree};
+use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Generics, Ident, WherePredicate, parse_quote};
+use syn::{Generics, Ident, Path, WherePredicate, parse_quote};
 
-use crate::ast::{Container, Field};
-use crate::attr::{Number, Quantize};
+use crate::ast::{Container, Derive, Field};
+use crate::attr::Quantize;
+use crate::number::Number;
 
 /// The field's type, in words that mean the same outside the type's own `impl`.
 pub(super) fn type_of(container: &Container<'_>, field: &Field<'_>) -> TokenStream {
     let (ident, (_, generics, _)) = (container.ident(), container.generics().split_for_impl());
     let ty = field.ty;
     without_self(quote!(#ty), &quote!(#ident #generics))
+}
+
+/// A span with the hygiene of the derive and the place of `span`: names mean what they mean in generated code, lints take it for that, and
+/// errors point at what the user wrote.
+pub(super) fn here(span: Span) -> Span {
+    Span::call_site().located_at(span)
+}
+
+/// The path to what generated code needs, at `span`.
+pub(super) fn private_at(container: &Container<'_>, span: Span) -> TokenStream {
+    let moved = |mut token: TokenTree| {
+        token.set_span(span);
+        token
+    };
+    container.private().into_iter().map(moved).collect()
 }
 
 fn without_self(tokens: TokenStream, own: &TokenStream) -> TokenStream {
@@ -31,77 +48,90 @@ fn without_self(tokens: TokenStream, own: &TokenStream) -> TokenStream {
 }
 
 /// The shape of the field's type as a `&'static Shape`.
-pub(super) fn shape(container: &Container<'_>, field: &Field<'_>, index: usize) -> TokenStream {
-    let (private, ty) = (container.private(), type_of(container, field));
+fn shape(container: &Container<'_>, field: &Field<'_>, index: usize, span: Span) -> TokenStream {
+    let (private, ty) = (private_at(container, span), type_of(container, field));
     if field.attrs.with.is_some() {
         let serializer = serializer(container, index);
-        quote!(&#private::Shape::custom::<#ty, #serializer>())
+        quote_spanned!(span=> &#private::Shape::custom::<#ty, #serializer>())
     } else if field.attrs.atomic.is_some() {
-        quote!(&#private::Shape::opaque::<#ty>())
+        quote_spanned!(span=> &#private::Shape::opaque::<#ty>())
     } else {
-        quote!(<#ty as #private::Property>::SHAPE)
+        match container.derive {
+            Derive::Replicated => quote_spanned!(span=> <#ty as #private::Property>::SHAPE),
+            Derive::NetSerialize => quote_spanned!(span=> <#ty as #private::Value>::TABLE),
+        }
     }
 }
 
 /// The whole entry of the field in its struct's table. `index` counts the fields that travel.
-pub(super) fn entry(container: &Container<'_>, field: &Field<'_>, index: usize, offset: &TokenStream) -> TokenStream {
-    let private = container.private();
-    let (name, shape) = (field.wire_name(), shape(container, field, index));
+pub(super) fn entry(
+    container: &Container<'_>,
+    field: &Field<'_>,
+    index: usize,
+    offset: &TokenStream,
+) -> TokenStream {
+    let span = here(form_span(field));
+    let private = private_at(container, span);
+    let (name, shape) = (field.wire_name(), shape(container, field, index, span));
     let attrs = &field.attrs;
     let condition = attrs.condition.as_ref().map(|condition| {
         let condition = &condition.value;
-        quote!(.condition(#private::Condition::#condition))
+        quote_spanned!(span=> .condition(#private::Condition::#condition))
     });
     let notify = attrs.notify.as_ref().map(|_| {
         let when = format_ident!("{}", if attrs.notify_always.is_some() { "Always" } else { "OnChanged" });
-        quote!(.notify(#private::Notify::#when))
+        quote_spanned!(span=> .notify(#private::Notify::#when))
     });
-    let push = attrs.push.as_ref().map(|_| quote!(.push()));
-    let format = format(container, field).map(|format| quote!(.format(#format)));
+    let push = attrs.push.as_ref().map(|_| quote_spanned!(span=> .push()));
+    let format = format(container, field, span);
     let max_len = attrs.max_len.as_ref().map(|max_len| {
-        let max_len = whole(&max_len.value, "u32", true);
-        quote!(.max_len(#max_len))
+        let (ty, max_len) = (type_of(container, field), whole(&max_len.value, "u32", true));
+        quote_spanned!(span=> .max_len_of::<#ty>(#max_len))
     });
-    quote!(#private::Field::new(#name, #offset, #shape) #condition #notify #push #format #max_len)
+    quote_spanned! {span=>
+        #private::Field::new(#name, #offset, #shape) #condition #notify #push #format #max_len.checked()
+    }
 }
 
-/// What the attributes ask of the numbers in the field.
-fn format(container: &Container<'_>, field: &Field<'_>) -> Option<TokenStream> {
-    let format = format_path(container);
+/// Where it is said how the field travels: what is wrong with its table entry is reported there.
+fn form_span(field: &Field<'_>) -> Span {
+    let forms = ["quantize", "bits", "range", "max_len", "with", "atomic"];
+    let said = field.attrs.given().into_iter().find(|(name, _)| forms.contains(name));
+    said.map_or_else(|| field.ty.span(), |(_, span)| span)
+}
+
+/// What the attributes ask of the numbers in the field, as a call on its entry that the type must fit.
+fn format(container: &Container<'_>, field: &Field<'_>, span: Span) -> Option<TokenStream> {
+    let ty = type_of(container, field);
     let attrs = &field.attrs;
     let saturate = attrs.saturate.is_some();
     if let Some(bits) = &attrs.bits {
         let bits = whole(&bits.value, "u8", false);
-        return Some(quote!(#format::Bits { bits: #bits, saturate: #saturate }));
+        return Some(quote_spanned!(span=> .bits::<#ty>(#bits, #saturate)));
     }
     if let Some(range) = &attrs.range {
         let (min, max) = (whole(&range.value.min, "i128", true), whole(&range.value.max, "i128", true));
-        return Some(quote!(#format::Range { min: #min, max: #max, saturate: #saturate }));
+        return Some(quote_spanned!(span=> .range::<#ty>(#min, #max, #saturate)));
     }
     Some(match &attrs.quantize.as_ref()?.value {
         Quantize::Steps { step, range } => {
             let (step, min, max) = (float(step), float(&range.min), float(&range.max));
-            quote!(#format::Quantize { step: #step, min: #min, max: #max, saturate: #saturate })
+            quote_spanned!(span=> .quantize::<#ty>(#step, #min, #max, #saturate))
         }
         Quantize::SmallestThree(bits) => {
             let bits = whole(bits, "u8", false);
-            quote!(#format::SmallestThree { bits: #bits })
+            quote_spanned!(span=> .smallest_three::<#ty>(#bits))
         }
         Quantize::UnitVector(bits) => {
             let bits = whole(bits, "u8", false);
-            quote!(#format::UnitVector { bits: #bits })
+            quote_spanned!(span=> .unit_vector::<#ty>(#bits))
         }
     })
 }
 
-fn format_path(container: &Container<'_>) -> TokenStream {
-    let private = container.private();
-    quote!(#private::Format)
-}
-
 /// An integer of the type `ty`. A constant of the user's is converted only where that loses nothing worth keeping.
 fn whole(number: &Number, ty: &str, convert: bool) -> TokenStream {
-    let (expr, ty) = (&number.0, Ident::new(ty, proc_macro2::Span::call_site()));
+    let (expr, ty) = (&number.0, Ident::new(ty, Span::call_site()));
     match number.whole() {
         Some(value) => {
             let digits = Literal::u128_unsuffixed(value.unsigned_abs());
@@ -146,15 +176,16 @@ fn traits(container: &Container<'_>, field: &Field<'_>) -> Vec<TokenStream> {
 
 /// Bounds for the types of fields that depend on a parameter.
 pub(super) fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
-    let private = container.private();
     let mut predicates = Vec::new();
+    let private = container.private();
     for field in container.sent().into_iter().filter(|field| container.depends_on_parameters(field.ty)) {
         let ty = type_of(container, field);
         let attrs = &field.attrs;
         if attrs.with.is_some() {
             predicates.push(parse_quote!(#ty: ::core::clone::Clone + 'static));
         } else if attrs.atomic.is_some() {
-            predicates.push(parse_quote!(#ty: #private::Property + #private::NetSerialize + ::core::clone::Clone));
+            predicates
+                .push(parse_quote!(#ty: #private::Property + #private::NetSerialize + ::core::clone::Clone));
         } else {
             predicates.push(parse_quote!(#ty: #private::Property));
         }
@@ -168,36 +199,16 @@ pub(super) fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
 /// The parameters of the type, with what replication asks of them and `more`.
 pub(super) fn generics(container: &Container<'_>, more: Vec<WherePredicate>) -> Generics {
     let mut generics = container.generics().clone();
-    let owned: Vec<WherePredicate> =
-        generics.type_params().map(|parameter| &parameter.ident).map(|ident| parse_quote!(#ident: 'static)).collect();
+    let owned: Vec<WherePredicate> = generics
+        .type_params()
+        .map(|parameter| &parameter.ident)
+        .map(|ident| parse_quote!(#ident: 'static))
+        .collect();
     if container.is_generic() {
         let clause = generics.make_where_clause();
         clause.predicates.extend(owned.into_iter().chain(predicates(container)).chain(more));
     }
     generics
-}
-
-/// A function whose body says, at the type of each field, what that type must be able to do.
-pub(super) fn assertions(container: &Container<'_>) -> Option<TokenStream> {
-    let mut calls = Vec::new();
-    for field in container.sent().into_iter().filter(|field| !container.depends_on_parameters(field.ty)) {
-        let ty = type_of(container, field);
-        for required in traits(container, field) {
-            let span = field.ty.span();
-            calls.push(quote_spanned!(span=> {
-                fn attribute_fits_type<T: #required + ?::core::marker::Sized>() {}
-                attribute_fits_type::<#ty>()
-            }));
-        }
-    }
-    if calls.is_empty() {
-        return None;
-    }
-    Some(quote! {
-        const _: fn() = || {
-            #(#calls)*
-        };
-    })
 }
 
 /// The name of the serialiser made for the `index`th field that travels.
@@ -213,36 +224,49 @@ pub(super) fn serializer(container: &Container<'_>, index: usize) -> TokenStream
 
 /// The serialisers that stand for the modules named by `with`.
 pub(super) fn serializers(container: &Container<'_>, generics: &Generics) -> TokenStream {
-    let private = container.private();
-    let (ident, (declared, parameters, bounds)) = (container.ident(), generics.split_for_impl());
-    let (_, _, own_bounds) = container.generics().split_for_impl();
-    let one = |(index, field): (usize, &Field<'_>)| {
+    let sent = container.sent().into_iter().enumerate();
+    sent.filter_map(|(index, field)| {
         let module = &field.attrs.with.as_ref()?.value;
-        let wire_name = module.segments.last()?.ident.to_string();
-        let (name, ty) = (serializer_name(index), type_of(container, field));
-        let own = container.generics();
-        let own = own.split_for_impl().0;
-        Some(quote! {
-            struct #name #own (::core::marker::PhantomData<fn() -> #ident #parameters>) #own_bounds;
+        Some(serializer_of(container, generics, field, index, module))
+    })
+    .collect()
+}
 
-            impl #declared #private::With<#ty> for #name #parameters #bounds {
-                const WIRE_NAME: &'static ::core::primitive::str = #wire_name;
+fn serializer_of(
+    container: &Container<'_>,
+    generics: &Generics,
+    field: &Field<'_>,
+    index: usize,
+    module: &Path,
+) -> TokenStream {
+    let (ident, private) = (container.ident(), container.private());
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    let (own_declared, _, own_bounds) = container.generics().split_for_impl();
+    let (name, ty) = (serializer_name(index), type_of(container, field));
+    let last = module.segments.last().map(|segment| &segment.ident);
+    let wire_name = last.map(|module| module.unraw().to_string()).unwrap_or_default();
+    let span = here(last.map_or_else(Span::call_site, Ident::span));
+    let write = quote_spanned!(span=> #module::write(value, writer));
+    let read = quote_spanned!(span=> #module::read(reader, references));
+    quote! {
+        struct #name #own_declared (::core::marker::PhantomData<fn() -> #ident #parameters>) #own_bounds;
 
-                fn write(
-                    value: &#ty,
-                    writer: &mut #private::BitWriter,
-                ) -> ::core::result::Result<(), #private::WriteError> {
-                    #module::write(value, writer)
-                }
+        impl #declared #private::With<#ty> for #name #parameters #bounds {
+            const WIRE_NAME: &'static ::core::primitive::str = #wire_name;
 
-                fn read(
-                    reader: &mut #private::BitReader<'_>,
-                    references: &mut #private::ReferenceMap<'_>,
-                ) -> ::core::result::Result<#ty, #private::ReadError> {
-                    #module::read(reader, references)
-                }
+            fn write(
+                value: &#ty,
+                writer: &mut #private::BitWriter,
+            ) -> ::core::result::Result<(), #private::WriteError> {
+                #write
             }
-        })
-    };
-    container.sent().into_iter().enumerate().filter_map(one).collect()
+
+            fn read(
+                reader: &mut #private::BitReader<'_>,
+                references: &mut #private::ReferenceMap<'_>,
+            ) -> ::core::result::Result<#ty, #private::ReadError> {
+                #read
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! tag takes no bits.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::{Generics, Ident, WherePredicate, parse_quote};
 
 use super::{enclosed, field};
@@ -30,11 +30,10 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let forms = forms(container);
     let generics = field::generics(container, predicates(container));
     let serializers = field::serializers(container, &generics);
-    let assertions = field::assertions(container);
     let table = table(container, &generics);
     let property = property(container, &generics, &forms);
     let net_serialize = net_serialize(container, &generics, &forms);
-    enclosed(&quote!(#serializers #assertions #table #property #net_serialize))
+    enclosed(&quote!(#serializers #table #property #net_serialize))
 }
 
 /// The forms of the type: a struct has one, without a name.
@@ -106,19 +105,24 @@ fn property(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) 
         let fields = form.fields.iter().map(|part| {
             let (member, ty) = (&part.field.member, field::type_of(container, part.field));
             if part.sent.is_some() && part.field.attrs.with.is_none() {
-                quote!(#member: <#ty as #private::Property>::initial())
+                quote!(#member: <#ty as #private::Value>::fresh())
             } else {
                 quote!(#member: <#ty as ::core::default::Default>::default())
             }
         });
         quote!(#constructor { #(#fields),* })
     });
+    let span = field::here(ident.span());
+    let shape = {
+        let private = field::private_at(container, span);
+        quote_spanned!(span=> &#private::Shape::opaque::<Self>())
+    };
     // Spanned and sound as in the derive of `Replicated`: the shape is that of an opaque value and describes nothing of the memory but its
     // size.
     quote! {
         #[automatically_derived]
         unsafe impl #declared #private::Property for #ident #parameters #bounds {
-            const SHAPE: &'static #private::Shape = &#private::Shape::opaque::<Self>();
+            const SHAPE: &'static #private::Shape = #shape;
 
             fn initial() -> Self {
                 #fresh
@@ -185,7 +189,10 @@ fn write(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {
             let (value, entry) = (bound("value", index), entry(index));
             match serializer(container, field, index) {
                 Some(serializer) => quote!(#serializer::write(#value, writer)?;),
-                None => quote!(#private::write_field(#value, #entry, writer)?;),
+                None => {
+                    let ty = field::type_of(container, field);
+                    quote!(<#ty as #private::Value>::write_as(#value, #entry, writer)?;)
+                }
             }
         });
         quote!(#pattern => { #tag #(#writes)* })
@@ -210,7 +217,7 @@ fn read(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {
             let entry = entry(index);
             match serializer(container, part.field, index) {
                 Some(serializer) => quote!(#member: #serializer::read(reader, references)?),
-                None => quote!(#member: #private::read_field(#entry, reader, references)?),
+                None => quote!(#member: <#ty as #private::Value>::read_as(#entry, reader, references)?),
             }
         });
         quote!(::core::result::Result::Ok(#constructor { #(#fields),* }))
@@ -232,15 +239,20 @@ fn identical(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {
     let arms = forms.iter().map(|form| {
         let (ours, theirs) = (form.pattern("ours"), form.pattern("theirs"));
         let equal = form.sent().map(|(field, index)| {
-            let (ours, theirs, entry) = (bound("ours", index), bound("theirs", index), entry(index));
+            let (ours, theirs, ty) =
+                (bound("ours", index), bound("theirs", index), field::type_of(container, field));
             if field.attrs.with.is_some() {
-                let (ty, serializer) = (field::type_of(container, field), field::serializer(container, index));
+                let serializer = field::serializer(container, index);
                 quote!(#private::identical_with::<#ty, #serializer>(#ours, #theirs))
             } else {
-                quote!(#private::identical_field(#ours, #theirs, #entry))
+                quote!(<#ty as #private::Value>::same_as(#ours, #theirs))
             }
         });
-        quote!((#ours, #theirs) => true #(&& #equal)*,)
+        let mut equal: Vec<_> = equal.collect();
+        if equal.is_empty() {
+            equal.push(quote!(true));
+        }
+        quote!((#ours, #theirs) => #(#equal)&&*,)
     });
     let others = (forms.len() > 1).then(|| quote!(_ => false,));
     quote! {

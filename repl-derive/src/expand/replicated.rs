@@ -2,25 +2,24 @@
 //!
 //! *Invariant:* the output is one table, one call that flattens it, and one call for each notify; it decides nothing at run time.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{Generics, Ident, Path, parse_quote};
 
 use super::{enclosed, field};
-use crate::ast::{Container, Field, spelled};
+use crate::ast::{Container, Field};
 
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());
-    let generics = field::generics(container, vec![parse_quote!(#ident #parameters: ::core::default::Default)]);
+    let generics =
+        field::generics(container, vec![parse_quote!(#ident #parameters: ::core::default::Default)]);
     let serializers = field::serializers(container, &generics);
-    let assertions = field::assertions(container);
     let property = property(container, &generics);
     let net_serialize = net_serialize(container, &generics);
     let callbacks = callbacks(container, &generics);
     let missing = missing_methods(container, &generics);
     let replicated = replicated(container, &generics);
-    enclosed(&quote!(#serializers #assertions #property #net_serialize #callbacks #missing #replicated))
+    enclosed(&quote!(#serializers #property #net_serialize #callbacks #missing #replicated))
 }
 
 /// The table of the struct, and where its objects start.
@@ -31,13 +30,24 @@ fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
         let member = &field.member;
         field::entry(container, field, index, &quote!(::core::mem::offset_of!(Self, #member)))
     });
-    let initial = quote_spanned!(ident.span()=> <Self as ::core::default::Default>::default());
+    let span = field::here(ident.span());
+    let initial = quote_spanned!(span=> <Self as ::core::default::Default>::default());
+    let types = container.sent().into_iter().map(|field| {
+        let (member, ty) = (&field.member, field::type_of(container, field));
+        quote!(let _: *const #ty = &raw const object.#member;)
+    });
     // `unsafe` is spanned by `quote!` at the derive itself, so that a crate that forbids unsafe code can derive. It holds because each entry
-    // takes the offset of a member and the shape of that member's type, which the compiler reads from the one declaration.
+    // takes the offset of a member and the shape of that member's type. That the member has this type is not taken on trust from the input,
+    // which an attribute macro may yet change: the closure compiles only if it is so, raw pointers being coerced to no other type.
     quote! {
         #[automatically_derived]
         unsafe impl #declared #private::Property for #ident #parameters #bounds {
-            const SHAPE: &'static #private::Shape = &#private::Shape::structure::<Self>(#name, &[#(#fields),*]);
+            const SHAPE: &'static #private::Shape = {
+                let _: fn(&Self) = |object| {
+                    #(#types)*
+                };
+                &#private::Shape::structure::<Self>(#name, &[#(#fields),*])
+            };
 
             fn initial() -> Self {
                 #initial
@@ -101,13 +111,19 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
         .into_iter()
         .enumerate()
         .filter_map(|(index, field)| {
-            let (method, member) = (called(&field.attrs.notify.as_ref()?.value), &field.member);
-            let span = method.span();
-            Some(quote_spanned!(span=> #index => #private::Notified::call(#method, self, &old.#member),))
+            let notify = &field.attrs.notify.as_ref()?.value;
+            let span = field::here(notify.segments.last()?.ident.span());
+            let (private, method) = (field::private_at(container, span), called(notify, span));
+            let (member, ty) = (&field.member, field::type_of(container, field));
+            Some(quote_spanned!(span=>
+                #index => #private::Notified::<Self, #ty, _>::call(#method, self, &old.#member),
+            ))
         })
         .collect();
     let notify = if arms.is_empty() {
-        quote!(fn notify(&mut self, _: ::core::primitive::usize, _: &Self) {})
+        quote!(
+            fn notify(&mut self, _: ::core::primitive::usize, _: &Self) {}
+        )
     } else {
         quote! {
             fn notify(&mut self, field: ::core::primitive::usize, old: &Self) {
@@ -133,26 +149,39 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
 }
 
 /// A name alone is a method of the object; a path is any function.
-fn called(notify: &Path) -> TokenStream {
+fn called(notify: &Path, span: Span) -> TokenStream {
     match notify.get_ident() {
-        Some(method) => quote_spanned!(method.span()=> Self::#method),
+        Some(method) => quote_spanned!(span=> Self::#method),
         None => quote!(#notify),
     }
 }
 
 /// For each method that a notify names, a trait's method of that name which can never be called: an inherent method goes before it, and
-/// where there is none the compiler says in our words what to write.
+/// where there is none the compiler says in our words what to write. Empty types stand for the methods' names.
 fn missing_methods(container: &Container<'_>, generics: &Generics) -> TokenStream {
-    let mut seen: Vec<&Ident> = Vec::new();
-    let mut missing = TokenStream::new();
+    let mut names: Vec<Ident> = Vec::new();
+    let mut fallbacks = TokenStream::new();
     for field in container.sent() {
-        let Some(method) = field.attrs.notify.as_ref().and_then(|notify| notify.value.get_ident()) else { continue };
-        if !seen.contains(&method) {
-            missing.extend(missing_method(container, generics, field, method, seen.len()));
-            seen.push(method);
+        let Some(method) = field.attrs.notify.as_ref().and_then(|notify| notify.value.get_ident()) else {
+            continue;
+        };
+        if !names.contains(method) {
+            let mut name = method.clone();
+            name.set_span(Span::call_site());
+            fallbacks.extend(missing_method(container, generics, field, &name, names.len()));
+            names.push(name);
         }
     }
-    missing
+    if names.is_empty() {
+        return fallbacks;
+    }
+    quote! {
+        mod __methods {
+            #(pub(super) enum #names {})*
+        }
+
+        #fallbacks
+    }
 }
 
 fn missing_method(
@@ -162,28 +191,18 @@ fn missing_method(
     method: &Ident,
     index: usize,
 ) -> TokenStream {
-    let ident = container.ident();
+    let (private, ident) = (container.private(), container.ident());
     let (declared, parameters, bounds) = generics.split_for_impl();
-    let (has, fallback) = (format_ident!("__HasMethod{}", index), format_ident!("__Fallback{}", index));
-    let mut called = method.clone();
-    called.set_span(proc_macro2::Span::call_site());
-    let message = format!("`{ident}` has no method `{method}`");
-    let note = format!(
-        "write in `impl {ident}`: `fn {method}(&mut self)`, or `fn {method}(&mut self, old: &{})` for the value from before",
-        spelled(field.ty)
-    );
+    let (fallback, ty) = (format_ident!("__Fallback{}", index), field::type_of(container, field));
     quote! {
-        #[diagnostic::on_unimplemented(message = #message, label = "no such method", note = #note)]
-        trait #has {}
-
-        trait #fallback {
-            fn #called(&mut self)
+        trait #fallback<Old> {
+            fn #method(&mut self)
             where
-                Self: #has,
+                Self: #private::HasMethod<__methods::#method, Old>,
             {
             }
         }
 
-        impl #declared #fallback for #ident #parameters #bounds {}
+        impl #declared #fallback<#ty> for #ident #parameters #bounds {}
     }
 }

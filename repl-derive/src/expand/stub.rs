@@ -16,8 +16,11 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
         // No implementation of ours fits a type with lifetimes.
         return TokenStream::new();
     }
-    let owned: Vec<WherePredicate> =
-        generics.type_params().map(|parameter| &parameter.ident).map(|ident| parse_quote!(#ident: 'static)).collect();
+    let owned: Vec<WherePredicate> = generics
+        .type_params()
+        .map(|parameter| &parameter.ident)
+        .map(|ident| parse_quote!(#ident: 'static))
+        .collect();
     generics.make_where_clause().predicates.extend(owned);
     let value = value(container, &generics);
     let object = (container.derive == Derive::Replicated).then(|| object(container, &generics));

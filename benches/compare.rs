@@ -1,0 +1,303 @@
+//! Comparing 10,000 objects with their shadows, against `memcmp`: of the compared values alone, packed, which is the least that
+//! anything could look at (`values`), and of all memory of the objects (`memory`).
+//!
+//! *Invariant:* each candidate finds as many objects that differ as were changed.
+
+#[path = "support/player.rs"]
+mod player;
+#[path = "support/ratios.rs"]
+mod ratios;
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, Throughput};
+use repl::{Changelist, Class, Replicated, Scratch};
+
+use player::Player;
+use ratios::Side;
+
+const OBJECTS: usize = 10_000;
+/// Every how manieth object changes where one in a hundred does.
+const STRIDE: usize = 100;
+
+/// An object of plain fields only.
+#[derive(Clone, Debug, Default, PartialEq, Replicated)]
+#[replicated(all)]
+struct Plain {
+    id: u32,
+    owner: u32,
+    target: u32,
+    yaw: f32,
+    position: [f32; 3],
+    velocity: [f32; 3],
+    health: u16,
+    max_health: u16,
+    ammo: u16,
+    armour: u8,
+    team: u8,
+    state: u8,
+    alive: bool,
+    score: i32,
+}
+
+/// Plain fields, and others that never leave the server.
+#[derive(Clone, Debug, Default, PartialEq, Replicated)]
+struct Mixed {
+    #[replicated]
+    id: u32,
+    path: [u32; 6],
+    #[replicated]
+    owner: u32,
+    seed: u64,
+    #[replicated]
+    position: [f32; 3],
+    cooldown: f32,
+    #[replicated]
+    velocity: [f32; 3],
+    cell: u16,
+    #[replicated]
+    health: u16,
+    visited: bool,
+    #[replicated]
+    team: u8,
+    #[replicated]
+    score: i32,
+}
+
+/// What the benchmark must know of an object.
+trait Subject: Replicated + Clone + PartialEq {
+    /// The bytes of the compared values.
+    const VALUE_BYTES: usize;
+    fn nth(index: u32) -> Self;
+    fn set_health(&mut self, health: u16);
+}
+
+impl Subject for Plain {
+    const VALUE_BYTES: usize = 54;
+
+    fn nth(index: u32) -> Self {
+        let Player { id, owner, target, yaw, position, velocity, health, max_health, ammo, armour, .. } =
+            Player::nth(index);
+        Self {
+            id,
+            owner,
+            target,
+            yaw,
+            position,
+            velocity,
+            health,
+            max_health,
+            ammo,
+            armour,
+            team: 1,
+            state: 2,
+            alive: true,
+            score: -3,
+        }
+    }
+
+    fn set_health(&mut self, health: u16) {
+        self.health = health;
+    }
+}
+
+impl Subject for Mixed {
+    const VALUE_BYTES: usize = 39;
+
+    fn nth(index: u32) -> Self {
+        let Player { id, owner, position, velocity, health, team, score, .. } = Player::nth(index);
+        let unreplicated = Self { seed: id.into(), cooldown: 0.5, cell: 7, visited: true, ..Self::default() };
+        Self { id, owner, position, velocity, health, team, score, ..unreplicated }
+    }
+
+    fn set_health(&mut self, health: u16) {
+        self.health = health;
+    }
+}
+
+impl Subject for Player {
+    /// With the twelve characters of the name.
+    const VALUE_BYTES: usize = 61 + 12;
+
+    fn nth(index: u32) -> Self {
+        Self::nth(index)
+    }
+
+    fn set_health(&mut self, health: u16) {
+        self.health = health;
+    }
+}
+
+/// A column of objects and of their shadows.
+struct Column<T> {
+    class: Class<T>,
+    live: Vec<T>,
+    shadow: Vec<T>,
+    changes: Changelist,
+    scratch: Scratch,
+}
+
+impl<T: Subject> Column<T> {
+    fn new() -> Self {
+        let class = Class::new();
+        let live: Vec<T> = (0..OBJECTS as u32).map(T::nth).collect();
+        let shadow = live.iter().map(|object| class.shadow_of(object)).collect();
+        Self { class, live, shadow, changes: Changelist::new(), scratch: Scratch::default() }
+    }
+
+    /// How many objects differ.
+    fn scan(&self) -> usize {
+        let pairs = self.live.iter().zip(&self.shadow);
+        pairs.filter(|(live, shadow)| self.class.differs(live, shadow)).count()
+    }
+
+    /// Finds what differs, lists it and brings the shadows up to date; how many objects differed.
+    fn settle(&mut self) -> usize {
+        let mut found = 0;
+        let mut refusals = Vec::new();
+        for (live, shadow) in self.live.iter().zip(&mut self.shadow) {
+            if self.class.differs(live, shadow) {
+                self.changes.clear();
+                let scope = self.class.lifetime().ordinary();
+                self.class.compare(live, shadow, scope, &mut self.changes, &mut refusals, &mut self.scratch);
+                black_box(&self.changes);
+                found += 1;
+            }
+        }
+        found
+    }
+
+    fn change_some(&mut self, health: u16) {
+        self.live.iter_mut().step_by(STRIDE).for_each(|object| object.set_health(health));
+    }
+}
+
+/// A column of plain bytes and its copy.
+struct Bytes {
+    row_bytes: usize,
+    live: Vec<u8>,
+    shadow: Vec<u8>,
+}
+
+impl Bytes {
+    fn rows_of(row_bytes: usize) -> Self {
+        let live: Vec<u8> = (0..OBJECTS * row_bytes).map(|at| at as u8).collect();
+        Self { row_bytes, shadow: live.clone(), live }
+    }
+
+    fn same(&self) -> bool {
+        black_box(&self.live[..]) == black_box(&self.shadow[..])
+    }
+
+    /// Finds the rows that differ and copies them; how many did.
+    fn settle(&mut self) -> usize {
+        let rows = self.live.chunks_exact(self.row_bytes).zip(self.shadow.chunks_exact_mut(self.row_bytes));
+        let mut found = 0;
+        for (live, shadow) in rows {
+            if live != &*shadow {
+                shadow.copy_from_slice(live);
+                found += 1;
+            }
+        }
+        found
+    }
+
+    fn change_some(&mut self, value: u8) {
+        self.live.iter_mut().step_by(STRIDE * self.row_bytes).for_each(|byte| *byte = value);
+    }
+}
+
+fn timed<T>(count: u64, mut work: impl FnMut() -> T) -> Duration {
+    let start = Instant::now();
+    for _ in 0..count {
+        black_box(work());
+    }
+    start.elapsed()
+}
+
+fn check<T: Subject>() {
+    let mut column = Column::<T>::new();
+    let mut bytes = Bytes::rows_of(T::VALUE_BYTES);
+    assert_eq!((column.scan(), bytes.settle()), (0, 0), "nothing has changed yet");
+    column.change_some(7);
+    bytes.change_some(255);
+    assert_eq!(column.scan(), OBJECTS / STRIDE, "each changed object is found");
+    assert_eq!((column.settle(), bytes.settle()), (OBJECTS / STRIDE, OBJECTS / STRIDE));
+    assert_eq!((column.scan(), bytes.same()), (0, true), "shadows are up to date");
+}
+
+fn bench<T: Subject>(criterion: &mut Criterion, name: &str) {
+    let mut group = criterion.benchmark_group(format!("compare/{name}_unchanged"));
+    group.sample_size(30).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
+    let bytes = (OBJECTS * T::VALUE_BYTES) as u64;
+    group.throughput(Throughput::ElementsAndBytes { elements: OBJECTS as u64, bytes });
+    let (mut column, mut rows) = (Column::<T>::new(), Bytes::rows_of(T::VALUE_BYTES));
+    group.bench_function("repl", |bencher| bencher.iter(|| column.scan()));
+    let memory = Bytes::rows_of(size_of::<T>());
+    let copies = column.live.clone();
+    group.bench_function("memcmp_values", |bencher| bencher.iter(|| rows.same()));
+    group.bench_function("memcmp_memory", |bencher| bencher.iter(|| memory.same()));
+    group.bench_function("partial_eq", |bencher| bencher.iter(|| black_box(&column.live) == &copies));
+    group.finish();
+
+    let mut group = criterion.benchmark_group(format!("compare/{name}_1_percent"));
+    group.sample_size(30).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
+    group.throughput(Throughput::ElementsAndBytes { elements: OBJECTS as u64, bytes });
+    let mut step = 0;
+    group.bench_function("repl", |bencher| bencher.iter(|| change_and_settle(&mut column, &mut step)));
+    group.bench_function("memcmp_values", |bencher| bencher.iter(|| change_and_copy(&mut rows, &mut step)));
+    group.finish();
+}
+
+fn change_and_settle<T: Subject>(column: &mut Column<T>, step: &mut u16) -> usize {
+    *step = step.wrapping_add(1);
+    column.change_some(*step);
+    column.settle()
+}
+
+fn change_and_copy(rows: &mut Bytes, step: &mut u16) -> usize {
+    *step = step.wrapping_add(1);
+    rows.change_some(*step as u8);
+    rows.settle()
+}
+
+fn print_ratios<T: Subject>(name: &str) {
+    let (mut column, mut rows) = (Column::<T>::new(), Bytes::rows_of(T::VALUE_BYTES));
+    let (memory, copies) = (Bytes::rows_of(size_of::<T>()), column.live.clone());
+    ratios::report(
+        &format!("{name}_unchanged"),
+        &mut [
+            Side::new("repl", None, &mut |count| timed(count, || column.scan())),
+            Side::new("values", None, &mut |count| timed(count, || rows.same())),
+            Side::new("memory", None, &mut |count| timed(count, || memory.same())),
+            Side::new("==", None, &mut |count| timed(count, || black_box(&column.live) == &copies)),
+        ],
+    );
+    let (mut step, mut other_step) = (0, 0);
+    ratios::report(
+        &format!("{name}_1_percent"),
+        &mut [
+            Side::new("repl", None, &mut |count| timed(count, || change_and_settle(&mut column, &mut step))),
+            Side::new("values", None, &mut |count| {
+                timed(count, || change_and_copy(&mut rows, &mut other_step))
+            }),
+        ],
+    );
+}
+
+fn main() {
+    check::<Plain>();
+    check::<Mixed>();
+    check::<Player>();
+    let mut criterion = Criterion::default().configure_from_args();
+    bench::<Plain>(&mut criterion, "plain");
+    bench::<Mixed>(&mut criterion, "with_unreplicated");
+    bench::<Player>(&mut criterion, "with_string");
+    criterion.final_summary();
+    if ratios::are_wanted() {
+        print_ratios::<Plain>("plain");
+        print_ratios::<Mixed>("with_unreplicated");
+        print_ratios::<Player>("with_string");
+    }
+}

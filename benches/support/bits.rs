@@ -1,0 +1,106 @@
+//! The bit writer and reader of the hand-written encoder: one packet after another, least significant bit first.
+//!
+//! *Invariant:* bits beyond the last one written are zero, in the scratch word and in what `finish` returns.
+
+/// The most bytes that a packet may have.
+pub(crate) const PACKET_BYTES: usize = 1_200;
+const STORAGE_BYTES: usize = PACKET_BYTES + 16;
+
+/// Writes one packet after another into the same memory.
+pub(crate) struct BitWriter {
+    bytes: Box<[u8; STORAGE_BYTES]>,
+    /// How many bytes are full.
+    len: usize,
+    scratch: u64,
+    /// How many bits of `scratch` are used, 0 to 7.
+    scratch_bits: u32,
+}
+
+impl BitWriter {
+    /// A writer with nothing in it.
+    pub(crate) fn new() -> Self {
+        Self { bytes: Box::new([0; STORAGE_BYTES]), len: 0, scratch: 0, scratch_bits: 0 }
+    }
+
+    /// Forgets what was written.
+    pub(crate) fn clear(&mut self) {
+        (self.len, self.scratch, self.scratch_bits) = (0, 0, 0);
+    }
+
+    /// Writes the lowest `width` bits of `value`, 1 to 56; the others must be zero.
+    ///
+    /// Always stores eight bytes: a branch on whether a word is full is taken too irregularly to be foreseen.
+    #[inline]
+    pub(crate) fn write(&mut self, value: u64, width: u32) {
+        debug_assert!((1..=56).contains(&width) && value >> width == 0);
+        self.scratch |= value << self.scratch_bits;
+        self.bytes[self.len..self.len + 8].copy_from_slice(&self.scratch.to_le_bytes());
+        let end = self.scratch_bits + width;
+        self.len += (end / 8) as usize;
+        self.scratch >>= end / 8 * 8;
+        self.scratch_bits = end % 8;
+    }
+
+    /// Writes whole bytes, at any bit.
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) {
+        let mut chunks = bytes.chunks_exact(4);
+        for chunk in &mut chunks {
+            self.write(u32::from_le_bytes(chunk.try_into().expect("a chunk of four")).into(), 32);
+        }
+        for byte in chunks.remainder() {
+            self.write(u64::from(*byte), 8);
+        }
+    }
+
+    /// How many bytes the bits take.
+    #[inline]
+    pub(crate) fn byte_len(&self) -> usize {
+        self.len + usize::from(self.scratch_bits > 0)
+    }
+
+    /// The bytes, the last one filled with zeros.
+    pub(crate) fn finish(&mut self) -> &mut [u8] {
+        let len = self.byte_len();
+        self.bytes[self.len] = self.scratch as u8;
+        &mut self.bytes[..len]
+    }
+}
+
+/// Reads what a [`BitWriter`] wrote. It trusts its input: only our own packets are read here.
+pub(crate) struct BitReader<'a> {
+    bytes: &'a [u8],
+    /// The next bit.
+    at: usize,
+}
+
+impl<'a> BitReader<'a> {
+    /// A reader at the first bit of `bytes`.
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// Reads `width` bits, 1 to 56.
+    ///
+    /// # Panics
+    /// If fewer bits are left.
+    #[inline]
+    pub(crate) fn read(&mut self, width: u32) -> u64 {
+        let (first, shift) = (self.at / 8, self.at % 8);
+        self.at += width as usize;
+        assert!(self.at <= self.bytes.len() * 8, "the packet ended");
+        let word = match self.bytes[first..].first_chunk() {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => {
+                let mut last = [0; 8];
+                last[..self.bytes.len() - first].copy_from_slice(&self.bytes[first..]);
+                u64::from_le_bytes(last)
+            }
+        };
+        word >> shift & ((1 << width) - 1)
+    }
+
+    /// How many bits are left.
+    pub(crate) fn remaining(&self) -> usize {
+        self.bytes.len() * 8 - self.at
+    }
+}

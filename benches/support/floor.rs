@@ -1,0 +1,90 @@
+//! The floor: the same bytes to every connection, encoded once, with nothing remembered.
+//!
+//! *Invariant:* a packet's body is the same for all connections; only the eight bytes before it differ.
+
+use crate::bits::{BitWriter, PACKET_BYTES};
+use crate::hand::World;
+use crate::wire;
+
+/// The bodies of one tick, and the packet into which they are copied.
+pub(crate) struct Floor {
+    /// One packet after another, each with room for its header.
+    bytes: Vec<u8>,
+    /// Where each packet ends.
+    ends: Vec<usize>,
+    packet: Box<[u8; PACKET_BYTES]>,
+}
+
+impl Floor {
+    /// A floor with nothing encoded.
+    pub(crate) fn new() -> Self {
+        Self { bytes: Vec::new(), ends: Vec::new(), packet: Box::new([0; PACKET_BYTES]) }
+    }
+
+    /// Encodes every change of the world.
+    pub(crate) fn encode_changes(&mut self, world: &World, writer: &mut BitWriter) {
+        self.clear();
+        let bits = wire::slot_bits(world.players.len());
+        writer.clear();
+        for (slot, fields) in world.changes() {
+            if writer.byte_len() > PACKET_BYTES - wire::RECORD_BYTES {
+                self.close(writer, 0);
+            }
+            if writer.byte_len() == 0 {
+                wire::write_header(writer, 0);
+            }
+            wire::write_change(writer, slot, bits, fields, &world.players[slot as usize]);
+        }
+        self.close(writer, 0);
+    }
+
+    /// Encodes every player whole.
+    pub(crate) fn encode_births(&mut self, world: &World, writer: &mut BitWriter) {
+        self.clear();
+        let bits = wire::slot_bits(world.players.len());
+        writer.clear();
+        let (mut previous, mut births) = (None, 0);
+        for (slot, player) in (0..).zip(&world.players) {
+            if writer.byte_len() > PACKET_BYTES - wire::RECORD_BYTES {
+                self.close(writer, births);
+                (previous, births) = (None, 0);
+            }
+            if writer.byte_len() == 0 {
+                wire::write_header(writer, 0);
+            }
+            wire::write_birth(writer, slot, bits, previous, player);
+            (previous, births) = (Some(slot), births + 1);
+        }
+        self.close(writer, births);
+    }
+
+    /// Copies what was encoded into packets for one connection, the first of them with this sequence; returns the next.
+    pub(crate) fn send(&mut self, mut sequence: u64, mut transmit: impl FnMut(&[u8])) -> u64 {
+        let mut start = 0;
+        for end in &self.ends {
+            let body = &self.bytes[start..*end];
+            let packet = &mut self.packet[..body.len()];
+            packet.copy_from_slice(body);
+            packet[..2].copy_from_slice(&(sequence as u16).to_le_bytes());
+            transmit(packet);
+            (start, sequence) = (*end, sequence + 1);
+        }
+        sequence
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    fn close(&mut self, writer: &mut BitWriter, births: u16) {
+        let packet = writer.finish();
+        if packet.is_empty() {
+            return;
+        }
+        wire::patch_births(packet, births);
+        self.bytes.extend_from_slice(packet);
+        self.ends.push(self.bytes.len());
+        writer.clear();
+    }
+}

@@ -1,0 +1,219 @@
+//! The hand-written baseline: a delta encoder for one struct, for each connection, as a good engineer would write it.
+//!
+//! Setters keep a mask of changed fields per object and a list of changed objects. Each connection has a mask of what its client
+//! lacks per object, and for each packet in flight what it carried. A lost packet puts its masks back; values are always the
+//! present ones. A player is sent whole until a packet that has it is acknowledged. It knows no conditions, no relevancy, no
+//! references and no despawn.
+//!
+//! *Invariant:* a field in which a client differs from the server is in its slot's mask or in a packet in flight.
+
+use std::collections::VecDeque;
+
+use crate::bits::{BitWriter, PACKET_BYTES};
+use crate::player::Player;
+use crate::wire::{self, Mask};
+use crate::workload::Arena;
+
+/// The players, and what changed since the last tick.
+pub(crate) struct World {
+    pub(crate) players: Vec<Player>,
+    /// Per player.
+    changed: Vec<Mask>,
+    /// Players with a mask that is not empty, each once.
+    dirty: Vec<u32>,
+}
+
+impl World {
+    /// A world of `count` unchanged players.
+    pub(crate) fn new(count: u32) -> Self {
+        let players: Vec<Player> = (0..count).map(Player::nth).collect();
+        Self { changed: vec![0; players.len()], dirty: Vec::with_capacity(players.len()), players }
+    }
+
+    /// The players that changed, and their changed fields.
+    #[inline]
+    pub(crate) fn changes(&self) -> impl Iterator<Item = (u32, Mask)> {
+        self.dirty.iter().map(|slot| (*slot, self.changed[*slot as usize]))
+    }
+
+    /// Forgets all changes.
+    pub(crate) fn settle(&mut self) {
+        for slot in self.dirty.drain(..) {
+            self.changed[slot as usize] = 0;
+        }
+    }
+
+    #[inline]
+    fn mark(&mut self, slot: u32, fields: Mask) {
+        let changed = &mut self.changed[slot as usize];
+        if *changed == 0 {
+            self.dirty.push(slot);
+        }
+        *changed |= fields;
+    }
+}
+
+impl Arena for World {
+    #[inline]
+    fn set_health(&mut self, index: u32, health: u16) {
+        self.players[index as usize].health = health;
+        self.mark(index, wire::HEALTH);
+    }
+
+    #[inline]
+    fn turn(&mut self, index: u32, position: [f32; 3], yaw: f32) {
+        let player = &mut self.players[index as usize];
+        (player.position, player.yaw) = (position, yaw);
+        self.mark(index, wire::POSITION | wire::YAW);
+    }
+}
+
+/// What a connection knows of one player.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// What the client lacks and no packet in flight carries.
+    pending: Mask,
+    /// Whether a packet with the whole player was acknowledged.
+    born: bool,
+}
+
+struct Record {
+    slot: u32,
+    fields: Mask,
+}
+
+struct InFlight {
+    sequence: u64,
+    records: Vec<Record>,
+    /// How many of the records, from the first, are births.
+    births: usize,
+}
+
+/// One client, as the server sees it.
+pub(crate) struct Connection {
+    slots: Vec<Slot>,
+    /// Slots with pending fields that were never acknowledged, each once.
+    unborn: Vec<u32>,
+    /// The other slots with pending fields, each once.
+    queue: Vec<u32>,
+    in_flight: VecDeque<InFlight>,
+    /// Empty lists that keep their memory.
+    spare: Vec<Vec<Record>>,
+    /// The sequence of the next packet.
+    sequence: u64,
+}
+
+impl Connection {
+    /// A client that has nothing yet of a world of `players`.
+    pub(crate) fn new(players: usize) -> Self {
+        Self {
+            slots: vec![Slot { pending: wire::ALL, born: false }; players],
+            unborn: (0..players as u32).collect(),
+            queue: Vec::new(),
+            in_flight: VecDeque::new(),
+            spare: Vec::new(),
+            sequence: 0,
+        }
+    }
+
+    /// Takes in the world's changes and sends what the client lacks, in packets lent to `transmit`.
+    pub(crate) fn send(&mut self, world: &World, packet: &mut BitWriter, mut transmit: impl FnMut(&[u8])) {
+        for (slot, fields) in world.changes() {
+            self.want(slot, fields);
+        }
+        let mut births = self.unborn.len();
+        let mut changes = self.queue.len();
+        let (mut next_birth, mut next_change) = (0, 0);
+        while births + changes > 0 {
+            let mut records = self.spare.pop().unwrap_or_default();
+            packet.clear();
+            wire::write_header(packet, self.sequence);
+            let born = self.write_births(&world.players, packet, next_birth, &mut records);
+            let changed = self.write_changes(&world.players, packet, next_change, &mut records);
+            (next_birth, next_change) = (next_birth + born, next_change + changed);
+            (births, changes) = (births - born, changes - changed);
+            let bytes = packet.finish();
+            wire::patch_births(bytes, born as u16);
+            transmit(bytes);
+            self.in_flight.push_back(InFlight { sequence: self.sequence, records, births: born });
+            self.sequence += 1;
+        }
+        self.unborn.clear();
+        self.queue.clear();
+    }
+
+    /// Writes births from number `from` while there is room, and returns how many.
+    fn write_births(
+        &mut self,
+        players: &[Player],
+        packet: &mut BitWriter,
+        from: usize,
+        records: &mut Vec<Record>,
+    ) -> usize {
+        let bits = wire::slot_bits(players.len());
+        let mut previous = None;
+        for slot in &self.unborn[from..] {
+            if packet.byte_len() > PACKET_BYTES - wire::RECORD_BYTES {
+                break;
+            }
+            self.slots[*slot as usize].pending = 0;
+            wire::write_birth(packet, *slot, bits, previous, &players[*slot as usize]);
+            previous = Some(*slot);
+            records.push(Record { slot: *slot, fields: wire::ALL });
+        }
+        records.len()
+    }
+
+    /// Writes changes from number `from` while there is room, and returns how many.
+    fn write_changes(
+        &mut self,
+        players: &[Player],
+        packet: &mut BitWriter,
+        from: usize,
+        records: &mut Vec<Record>,
+    ) -> usize {
+        let bits = wire::slot_bits(players.len());
+        let before = records.len();
+        for slot in &self.queue[from..] {
+            if packet.byte_len() > PACKET_BYTES - wire::RECORD_BYTES {
+                break;
+            }
+            let fields = std::mem::take(&mut self.slots[*slot as usize].pending);
+            wire::write_change(packet, *slot, bits, fields, &players[*slot as usize]);
+            records.push(Record { slot: *slot, fields });
+        }
+        records.len() - before
+    }
+
+    #[inline]
+    fn want(&mut self, slot: u32, fields: Mask) {
+        let state = &mut self.slots[slot as usize];
+        if state.pending == 0 {
+            if state.born { self.queue.push(slot) } else { self.unborn.push(slot) }
+        }
+        state.pending |= fields;
+    }
+
+    /// Resolves every packet in flight up to sequence `last`, oldest first: those that `is_lost` names were lost.
+    pub(crate) fn acknowledge(&mut self, last: u64, is_lost: impl Fn(u64) -> bool) {
+        while self.in_flight.front().is_some_and(|packet| packet.sequence <= last) {
+            let Some(InFlight { sequence, mut records, births }) = self.in_flight.pop_front() else { return };
+            if is_lost(sequence) {
+                for record in &records {
+                    self.want(record.slot, record.fields);
+                }
+            } else {
+                for record in &records[..births] {
+                    self.slots[record.slot as usize].born = true;
+                }
+            }
+            records.clear();
+            self.spare.push(records);
+        }
+    }
+
+    /// Resolves every packet in flight as received.
+    pub(crate) fn acknowledge_all(&mut self) {
+        self.acknowledge(self.sequence, |_| false);
+    }
+}

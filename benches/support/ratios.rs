@@ -1,0 +1,81 @@
+//! Ratios between candidates that do the same work, measured in turns so that all of them meet the same noise.
+//!
+//! *Invariant:* a ratio is the median, over rounds, of two times taken one right after the other.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+const ROUNDS: usize = 31;
+/// What one turn of the quickest side should last.
+const TURN: Duration = Duration::from_millis(2);
+
+/// One of several ways to do the same work.
+pub(crate) struct Side<'a> {
+    name: &'static str,
+    run: &'a mut dyn FnMut(u64) -> Duration,
+    wire_bytes: Option<u64>,
+}
+
+impl<'a> Side<'a> {
+    /// A side; `run` does the work so many times and returns how long that took. `wire_bytes` is what one client gets for doing it
+    /// once, where anything is sent.
+    pub(crate) fn new(
+        name: &'static str,
+        wire_bytes: Option<u64>,
+        run: &'a mut dyn FnMut(u64) -> Duration,
+    ) -> Self {
+        Self { name, run, wire_bytes }
+    }
+}
+
+/// Runs all sides in turns and prints one line: the median time of each, and the first side's time over each other's.
+pub(crate) fn report(work: &str, sides: &mut [Side<'_>]) {
+    let turns: Vec<u64> = sides.iter_mut().map(|side| turns_of(side.run)).collect();
+    let mut times = vec![Vec::with_capacity(ROUNDS); sides.len()];
+    for _ in 0..ROUNDS {
+        for ((side, turns), times) in sides.iter_mut().zip(&turns).zip(&mut times) {
+            times.push((side.run)(*turns).as_secs_f64() / *turns as f64);
+        }
+    }
+    let mut line = format!("ratios  {work:<28}");
+    for (side, times) in sides.iter().zip(&times) {
+        line += &format!("  {} {}", side.name, microseconds(median(times.clone())));
+        if let Some(bytes) = side.wire_bytes {
+            line += &format!(" {bytes} B");
+        }
+    }
+    let Some((first, others)) = times.split_first() else { return };
+    for (side, times) in sides.iter().skip(1).zip(others) {
+        let ratios = first.iter().zip(times).map(|(first, other)| first / other).collect();
+        line += &format!("  {}/{} {:.2}", sides[0].name, side.name, median(ratios));
+    }
+    // A closed pipe is no reason to fail a measurement.
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// Whether the program was started to measure and not just to see that it runs.
+pub(crate) fn are_wanted() -> bool {
+    std::env::args().any(|argument| argument == "--bench")
+}
+
+/// How often to do the work in one turn.
+fn turns_of(run: &mut dyn FnMut(u64) -> Duration) -> u64 {
+    let mut turns = 1;
+    loop {
+        let time = run(turns);
+        if time * 2 >= TURN {
+            return turns;
+        }
+        turns *= 2;
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn microseconds(seconds: f64) -> String {
+    let microseconds = seconds * 1e6;
+    if microseconds < 10.0 { format!("{microseconds:.3} µs") } else { format!("{microseconds:.0} µs") }
+}

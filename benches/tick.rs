@@ -1,0 +1,280 @@
+//! One server tick with 32 connections: changes written, packets made, acknowledgements taken in.
+//!
+//! *Invariant:* every candidate writes the same values, sends to the same number of clients and gets every packet acknowledged.
+
+#[path = "support/bits.rs"]
+mod bits;
+#[path = "support/check.rs"]
+mod check;
+#[path = "support/floor.rs"]
+mod floor;
+#[path = "support/hand.rs"]
+mod hand;
+#[path = "support/mirror.rs"]
+mod mirror;
+#[path = "support/player.rs"]
+mod player;
+#[path = "support/ratios.rs"]
+mod ratios;
+#[path = "support/wire.rs"]
+mod wire;
+#[path = "support/workload.rs"]
+mod workload;
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+
+use bits::BitWriter;
+use floor::Floor;
+use hand::{Connection, World};
+use ratios::Side;
+use workload::{Change, Workload};
+
+const CONNECTIONS: usize = 32;
+
+/// A server with its clients, in one tick after another.
+trait Candidate {
+    /// A server whose clients have every player.
+    fn settled(workload: &Workload) -> Self;
+    /// Writes the changes of tick `step` and makes all packets; returns their bytes.
+    fn send(&mut self, workload: &Workload, step: u32) -> u64;
+    /// What happens outside the server between sending and acknowledging. Not measured.
+    fn deliver(&mut self) {}
+    /// Takes in the acknowledgements of all packets of this tick.
+    fn acknowledge(&mut self);
+}
+
+/// The hand-written delta encoder, for each connection.
+struct Hand {
+    world: World,
+    connections: Vec<Connection>,
+    writer: BitWriter,
+}
+
+impl Hand {
+    fn send_all(&mut self) -> u64 {
+        let mut bytes = 0;
+        for connection in &mut self.connections {
+            connection.send(&self.world, &mut self.writer, |packet| bytes += black_box(packet).len() as u64);
+        }
+        self.world.settle();
+        bytes
+    }
+}
+
+impl Candidate for Hand {
+    fn settled(workload: &Workload) -> Self {
+        let world = World::new(workload.players);
+        let connections = (0..CONNECTIONS).map(|_| Connection::new(world.players.len())).collect();
+        let mut hand = Self { world, connections, writer: BitWriter::new() };
+        hand.send_all();
+        hand.acknowledge();
+        hand
+    }
+
+    fn send(&mut self, workload: &Workload, step: u32) -> u64 {
+        workload.apply(step, &mut self.world);
+        self.send_all()
+    }
+
+    fn acknowledge(&mut self) {
+        for connection in &mut self.connections {
+            connection.acknowledge_all();
+        }
+    }
+}
+
+/// The same bytes to every connection.
+struct Same {
+    world: World,
+    floor: Floor,
+    sequences: Vec<u64>,
+    writer: BitWriter,
+}
+
+impl Candidate for Same {
+    fn settled(workload: &Workload) -> Self {
+        let world = World::new(workload.players);
+        Self { world, floor: Floor::new(), sequences: vec![0; CONNECTIONS], writer: BitWriter::new() }
+    }
+
+    fn send(&mut self, workload: &Workload, step: u32) -> u64 {
+        workload.apply(step, &mut self.world);
+        self.floor.encode_changes(&self.world, &mut self.writer);
+        self.world.settle();
+        let mut bytes = 0;
+        for sequence in &mut self.sequences {
+            *sequence = self.floor.send(*sequence, |packet| bytes += black_box(packet).len() as u64);
+        }
+        bytes
+    }
+
+    fn acknowledge(&mut self) {}
+}
+
+/// A candidate that goes on from tick to tick.
+struct Running<C> {
+    candidate: C,
+    workload: Workload,
+    step: u32,
+}
+
+impl<C: Candidate> Running<C> {
+    fn new(workload: Workload) -> Self {
+        Self { candidate: C::settled(&workload), workload, step: 0 }
+    }
+
+    /// The time that so many ticks take, without what is not the server's.
+    fn ticks(&mut self, count: u64) -> Duration {
+        if self.workload.change == Change::Nothing {
+            // An idle tick is shorter than a look at the clock, and there is nothing to deliver.
+            let start = Instant::now();
+            for _ in 0..count {
+                black_box(self.send());
+                self.candidate.acknowledge();
+            }
+            return start.elapsed();
+        }
+        (0..count).map(|_| self.tick()).sum()
+    }
+
+    fn tick(&mut self) -> Duration {
+        let start = Instant::now();
+        black_box(self.send());
+        let sending = start.elapsed();
+        self.candidate.deliver();
+        let start = Instant::now();
+        self.candidate.acknowledge();
+        sending + start.elapsed()
+    }
+
+    fn send(&mut self) -> u64 {
+        self.step += 1;
+        self.candidate.send(&self.workload, self.step)
+    }
+
+    /// The bytes that one client gets in a tick.
+    fn bytes_per_client(&mut self) -> u64 {
+        let bytes = self.send();
+        self.candidate.deliver();
+        self.candidate.acknowledge();
+        bytes / CONNECTIONS as u64
+    }
+}
+
+/// A new client of a world of 10,000 players, each time.
+struct Joining {
+    world: World,
+    floor: Floor,
+    writer: BitWriter,
+}
+
+impl Joining {
+    fn new() -> Self {
+        Self { world: World::new(10_000), floor: Floor::new(), writer: BitWriter::new() }
+    }
+
+    fn hand(&mut self) -> u64 {
+        let mut bytes = 0;
+        let mut connection = Connection::new(self.world.players.len());
+        connection.send(&self.world, &mut self.writer, |packet| bytes += black_box(packet).len() as u64);
+        connection.acknowledge_all();
+        bytes
+    }
+
+    fn floor(&mut self) -> u64 {
+        let mut bytes = 0;
+        self.floor.encode_births(&self.world, &mut self.writer);
+        self.floor.send(0, |packet| bytes += black_box(packet).len() as u64);
+        bytes
+    }
+}
+
+fn ticks(criterion: &mut Criterion) {
+    for workload in Workload::ALL {
+        let mut group = criterion.benchmark_group(format!("tick/{}", workload.name));
+        group
+            .sample_size(20)
+            .measurement_time(Duration::from_secs(2))
+            .warm_up_time(Duration::from_millis(500));
+        bench_candidate::<Hand>(&mut group, workload, "hand");
+        bench_candidate::<Same>(&mut group, workload, "floor");
+        group.finish();
+    }
+}
+
+fn bench_candidate<C: Candidate>(
+    group: &mut criterion::BenchmarkGroup<'_, criterion::measurement::WallTime>,
+    workload: Workload,
+    name: &str,
+) {
+    let mut running = Running::<C>::new(workload);
+    let bytes = running.bytes_per_client() * CONNECTIONS as u64;
+    let objects = u64::from(workload.changed()) * CONNECTIONS as u64;
+    // Nothing changes in an idle world; what counts there is how many objects cost nothing.
+    let elements = if objects == 0 { u64::from(workload.players) } else { objects };
+    group.throughput(Throughput::ElementsAndBytes { elements, bytes });
+    group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
+        bencher.iter_custom(|count| running.ticks(count));
+    });
+}
+
+fn joins(criterion: &mut Criterion) {
+    let mut joining = Joining::new();
+    let mut group = criterion.benchmark_group("tick/w5_join");
+    group.sample_size(20).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
+    let elements = joining.world.players.len() as u64;
+    group.throughput(Throughput::ElementsAndBytes { elements, bytes: joining.hand() });
+    group.bench_function("hand", |bencher| bencher.iter(|| joining.hand()));
+    group.throughput(Throughput::ElementsAndBytes { elements, bytes: joining.floor() });
+    group.bench_function("floor", |bencher| bencher.iter(|| joining.floor()));
+    group.finish();
+}
+
+fn print_ratios() {
+    for workload in Workload::ALL {
+        let mut hand = Running::<Hand>::new(workload);
+        let mut floor = Running::<Same>::new(workload);
+        let (hand_bytes, floor_bytes) = (hand.bytes_per_client(), floor.bytes_per_client());
+        ratios::report(
+            workload.name,
+            &mut [
+                Side::new("hand", Some(hand_bytes), &mut |count| hand.ticks(count)),
+                Side::new("floor", Some(floor_bytes), &mut |count| floor.ticks(count)),
+            ],
+        );
+    }
+    let (mut hand, mut floor) = (Joining::new(), Joining::new());
+    let (hand_bytes, floor_bytes) = (hand.hand(), floor.floor());
+    ratios::report(
+        "w5_join",
+        &mut [
+            Side::new("hand", Some(hand_bytes), &mut |count| timed(count, || hand.hand())),
+            Side::new("floor", Some(floor_bytes), &mut |count| timed(count, || floor.floor())),
+        ],
+    );
+}
+
+fn timed<T>(count: u64, mut work: impl FnMut() -> T) -> Duration {
+    let start = Instant::now();
+    for _ in 0..count {
+        black_box(work());
+    }
+    start.elapsed()
+}
+
+fn main() {
+    check::delta_encoder_converges_under_loss();
+    for workload in Workload::ALL {
+        check::both_encoders_carry(&workload);
+    }
+    let mut criterion = Criterion::default().configure_from_args();
+    ticks(&mut criterion);
+    joins(&mut criterion);
+    criterion.final_summary();
+    if ratios::are_wanted() {
+        print_ratios();
+    }
+}

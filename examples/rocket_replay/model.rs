@@ -1,0 +1,311 @@
+//! The actors of a match as replicated structs: one for each class that matters, and `Thing` for the others.
+//!
+//! A property that changes often has a field. What is rare, or absent from most actors, stands in `others`, so that every
+//! property of every actor is replicated.
+//!
+//! *Invariant:* at any time a decoded property stands in one place of its struct.
+
+use boxcars::{Attribute, NewActor};
+use repl::prelude::*;
+
+use crate::codec::body::Body;
+use crate::codec::{body, number, vector};
+use crate::values::{Lens, Link, Mirror, Pad, Paint, Tank, Tile, Turn, Value};
+
+/// One of the classes below.
+pub(crate) trait Actor: Replicated + Default + Clone {
+    /// Its name in reports.
+    const NAME: &'static str;
+
+    /// What the opening of the actor said.
+    fn opened(&self) -> &Opening;
+
+    /// The same, to be changed when the actor is opened again.
+    fn opening(&mut self) -> &mut Opening;
+
+    /// Gives a property the values that one frame had for it; false if this class cannot hold them.
+    fn set(&mut self, property: &Key<'_>, values: &[&Attribute]) -> bool;
+
+    /// Whether the property has these values, bit for bit.
+    fn holds(&self, property: &Key<'_>, values: &[&Attribute]) -> bool;
+}
+
+/// The name of a property and its number in the recording.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) number: i32,
+}
+
+/// What the opening of an actor says. A key frame opens it again, perhaps elsewhere.
+#[derive(Clone, Debug, Default, NetSerialize)]
+pub(crate) struct Opening {
+    /// The number by which other actors refer to this one.
+    #[replicated(with = number::index)]
+    pub(crate) actor: i32,
+    /// The archetype.
+    #[replicated(with = number::index)]
+    pub(crate) object: i32,
+    pub(crate) name: Option<i32>,
+    pub(crate) location: Option<[i32; 3]>,
+    pub(crate) rotation: Option<Turn>,
+}
+
+impl Mirror<NewActor> for Opening {
+    fn of(decoded: &NewActor) -> Self {
+        let NewActor { actor_id, name_id, object_id, initial_trajectory } = decoded;
+        Self {
+            actor: Mirror::of(actor_id),
+            object: Mirror::of(object_id),
+            name: *name_id,
+            location: Mirror::of(&initial_trajectory.location),
+            rotation: Mirror::of(&initial_trajectory.rotation),
+        }
+    }
+}
+
+/// A property without a field: the values that the last frame with any gave it. Usually one; some properties are written several times in
+/// a frame.
+#[derive(Clone, Debug, Default, NetSerialize)]
+pub(crate) struct Other {
+    #[replicated(with = number::index)]
+    property: i32,
+    values: Vec<Value>,
+}
+
+/// Declares the classes: a struct, and which property each field holds.
+macro_rules! actors {
+    ($(
+        $(#[$attribute:meta])*
+        $class:ident { $($(#[$of_field:meta])* $field:ident: $type:ty = $property:literal,)* }
+    )*) => {$(
+        $(#[$attribute])*
+        #[derive(Clone, Debug, Default, Replicated)]
+        #[replicated(all)]
+        pub(crate) struct $class {
+            $($(#[$of_field])* $field: $type,)*
+            opening: Opening,
+            others: Vec<Other>,
+        }
+
+        impl Actor for $class {
+            const NAME: &'static str = stringify!($class);
+
+            fn opened(&self) -> &Opening {
+                &self.opening
+            }
+
+            fn opening(&mut self) -> &mut Opening {
+                &mut self.opening
+            }
+
+            fn set(&mut self, property: &Key<'_>, values: &[&Attribute]) -> bool {
+                match property.name {
+                    $($property => set_field(&mut self.$field, values),)*
+                    _ => set_other(&mut self.others, property, values),
+                }
+            }
+
+            fn holds(&self, property: &Key<'_>, values: &[&Attribute]) -> bool {
+                match property.name {
+                    $($property => field_holds(&self.$field, values),)*
+                    _ => others_hold(&self.others, property, values),
+                }
+            }
+        }
+    )*};
+}
+
+actors! {
+    /// The ball.
+    Ball {
+        body: BallBody = "TAGame.RBActor_TA:ReplicatedRBState",
+        hit_team: u8 = "TAGame.Ball_TA:HitTeamNum",
+        game_event: Link = "TAGame.Ball_TA:GameEvent",
+    }
+
+    /// A car: two thirds of all that a match sends.
+    Car {
+        #[replicated(with = body)]
+        body: Body = "TAGame.RBActor_TA:ReplicatedRBState",
+        #[replicated(with = number::stick)]
+        steer: u8 = "TAGame.Vehicle_TA:ReplicatedSteer",
+        #[replicated(with = number::stick)]
+        throttle: u8 = "TAGame.Vehicle_TA:ReplicatedThrottle",
+        handbrake: bool = "TAGame.Vehicle_TA:bReplicatedHandbrake",
+        driving: bool = "TAGame.Vehicle_TA:bDriving",
+        player: Link = "Engine.Pawn:PlayerReplicationInfo",
+        paint: Paint = "TAGame.Car_TA:TeamPaint",
+    }
+
+    /// A car's boost.
+    Boost {
+        amount: u8 = "TAGame.CarComponent_Boost_TA:ReplicatedBoostAmount",
+        active: u8 = "TAGame.CarComponent_TA:ReplicatedActive",
+        tank: Tank = "TAGame.CarComponent_Boost_TA:ReplicatedBoost",
+        vehicle: Link = "TAGame.CarComponent_TA:Vehicle",
+    }
+
+    /// What else a car can do: jump, dodge, flip, use an item.
+    Component {
+        active: u8 = "TAGame.CarComponent_TA:ReplicatedActive",
+        #[replicated(with = vector::spin)]
+        dodge: [f32; 3] = "TAGame.CarComponent_Dodge_TA:DodgeTorque",
+        activity_time: f32 = "TAGame.CarComponent_TA:ReplicatedActivityTime",
+        #[replicated(with = number::small)]
+        activations: i32 = "TAGame.CarComponent_AirActivate_TA:AirActivateCount",
+        vehicle: Link = "TAGame.CarComponent_TA:Vehicle",
+    }
+
+    /// A player.
+    Player {
+        time_played: f32 = "TAGame.PRI_TA:TotalGameTimePlayed",
+        ping: u8 = "Engine.PlayerReplicationInfo:Ping",
+        #[replicated(with = number::small)]
+        score: i32 = "TAGame.PRI_TA:MatchScore",
+        #[replicated(with = number::small)]
+        shots: i32 = "TAGame.PRI_TA:MatchShots",
+        #[replicated(with = number::small)]
+        saves: i32 = "TAGame.PRI_TA:MatchSaves",
+        #[replicated(with = number::small)]
+        goals: i32 = "TAGame.PRI_TA:MatchGoals",
+        #[replicated(with = number::small)]
+        damage: i32 = "TAGame.PRI_TA:MatchBreakoutDamage",
+        #[replicated(with = number::small)]
+        time_till_item: i32 = "TAGame.PRI_TA:TimeTillItem",
+        worst_net_quality: u8 = "TAGame.PRI_TA:ReplicatedWorstNetQualityBeyondLatency",
+        camera: Link = "TAGame.PRI_TA:PersistentCamera",
+        team: Link = "Engine.PlayerReplicationInfo:Team",
+        name: String = "Engine.PlayerReplicationInfo:PlayerName",
+    }
+
+    /// A player's camera.
+    Camera {
+        pitch: u8 = "TAGame.CameraSettingsActor_TA:CameraPitch",
+        yaw: u8 = "TAGame.CameraSettingsActor_TA:CameraYaw",
+        watches_ball: bool = "TAGame.CameraSettingsActor_TA:bUsingSecondaryCamera",
+        behind_view: bool = "TAGame.CameraSettingsActor_TA:bUsingBehindView",
+        player: Link = "TAGame.CameraSettingsActor_TA:PRI",
+        lens: Lens = "TAGame.CameraSettingsActor_TA:ProfileSettings",
+    }
+
+    /// A team.
+    Team {
+        #[replicated(with = number::small)]
+        score: i32 = "Engine.TeamInfo:Score",
+        game_event: Link = "TAGame.Team_TA:GameEvent",
+    }
+
+    /// The course of the match.
+    Game {
+        #[replicated(with = number::small)]
+        seconds_left: i32 = "TAGame.GameEvent_Soccar_TA:SecondsRemaining",
+        #[replicated(with = number::index)]
+        state: i32 = "TAGame.GameEvent_TA:ReplicatedStateName",
+        #[replicated(with = number::small)]
+        round: i32 = "TAGame.GameEvent_Soccar_TA:RoundNum",
+        #[replicated(with = number::small)]
+        countdown: i32 = "TAGame.GameEvent_TA:ReplicatedRoundCountDownNumber",
+        ball_was_hit: bool = "TAGame.GameEvent_Soccar_TA:bBallHasBeenHit",
+    }
+
+    /// A boost pad on the floor.
+    BoostPad {
+        pad: Pad = "TAGame.VehiclePickup_TA:ReplicatedPickupData",
+    }
+
+    /// A tile of a floor that can be broken.
+    Platform {
+        tile: Tile = "TAGame.BreakOutActor_Platform_TA:DamageState",
+    }
+
+    /// An actor of any other class.
+    Thing {}
+}
+
+/// The state of a ball: each part is a property of its own, as a ball in flight keeps its spin.
+#[derive(Clone, Debug, Default, Replicated)]
+#[replicated(all)]
+pub(crate) struct BallBody {
+    #[replicated(with = vector::place)]
+    location: [f32; 3],
+    #[replicated(with = vector::velocity)]
+    velocity: [f32; 3],
+    #[replicated(with = vector::rotation)]
+    rotation: [f32; 4],
+    #[replicated(with = vector::spin)]
+    spin: [f32; 3],
+    awake: bool,
+}
+
+impl Mirror<boxcars::RigidBody> for BallBody {
+    fn of(decoded: &boxcars::RigidBody) -> Self {
+        let Body { location, rotation, motion } = Body::of(decoded);
+        let awake = motion.is_some();
+        let motion = motion.unwrap_or_default();
+        Self { location, velocity: motion.velocity, rotation, spin: motion.spin, awake }
+    }
+}
+
+/// A type of field, and the kind of attribute that it holds.
+trait OfAttribute: NetSerialize {
+    /// The attribute's value; `None` if it is of another kind.
+    fn of_attribute(attribute: &Attribute) -> Option<Self>;
+}
+
+macro_rules! of_attribute {
+    ($($type:ty: $kind:ident;)*) => {$(
+        impl OfAttribute for $type {
+            fn of_attribute(attribute: &Attribute) -> Option<Self> {
+                if let Attribute::$kind(value) = attribute { Some(Mirror::of(value)) } else { None }
+            }
+        }
+    )*};
+}
+
+of_attribute! {
+    bool: Boolean;
+    u8: Byte;
+    i32: Int;
+    f32: Float;
+    String: String;
+    [f32; 3]: Location;
+    Link: ActiveActor;
+    Body: RigidBody;
+    BallBody: RigidBody;
+    Paint: TeamPaint;
+    Lens: CamSettings;
+    Pad: Pickup;
+    Tank: ReplicatedBoost;
+    Tile: DamageState;
+}
+
+fn set_field<T: OfAttribute>(field: &mut T, values: &[&Attribute]) -> bool {
+    let [attribute] = values else { return false };
+    T::of_attribute(attribute).map(|value| *field = value).is_some()
+}
+
+fn field_holds<T: OfAttribute>(field: &T, values: &[&Attribute]) -> bool {
+    let [attribute] = values else { return false };
+    T::of_attribute(attribute).is_some_and(|value| value.identical(field))
+}
+
+fn set_other(others: &mut Vec<Other>, property: &Key<'_>, values: &[&Attribute]) -> bool {
+    let Some(values) = values.iter().map(|attribute| Value::of(attribute)).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    match others.iter_mut().find(|other| other.property == property.number) {
+        Some(other) => other.values = values,
+        None => others.push(Other { property: property.number, values }),
+    }
+    true
+}
+
+fn others_hold(others: &[Other], property: &Key<'_>, values: &[&Attribute]) -> bool {
+    others.iter().find(|other| other.property == property.number).is_some_and(|other| {
+        let same = |(held, attribute): (&Value, &&Attribute)| {
+            Value::of(attribute).is_some_and(|value| value.identical(held))
+        };
+        other.values.len() == values.len() && other.values.iter().zip(values).all(same)
+    })
+}

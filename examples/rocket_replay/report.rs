@@ -1,0 +1,172 @@
+//! What is told: progress while it runs, a table or a line of JSON at its end.
+//!
+//! *Invariant:* the last line of a run with `--json` is one JSON object.
+
+use std::io::{IsTerminal, Write};
+
+use boxcars::Frame;
+
+use crate::recording::{Change, Recording};
+use crate::stage::{Class, Played, Stage};
+use crate::unreal;
+
+/// The outcome of a run.
+pub(crate) struct Outcome {
+    pub(crate) frames: usize,
+    pub(crate) played: Played,
+    pub(crate) unreal_bytes: u64,
+    /// Everything the server sent to one client.
+    pub(crate) repl_bytes: u64,
+    pub(crate) packets: u64,
+    pub(crate) packets_lost: u64,
+    pub(crate) exact: bool,
+    pub(crate) converged: bool,
+    pub(crate) clients: u32,
+    pub(crate) loss: f64,
+}
+
+/// Bits by class.
+pub(crate) struct Ledger {
+    rows: Vec<Row>,
+}
+
+/// A class in numbers.
+#[derive(Clone, Copy, Default)]
+struct Row {
+    updates: u64,
+    unreal_bits: u64,
+}
+
+impl Ledger {
+    /// An empty ledger.
+    pub(crate) fn new() -> Self {
+        Self { rows: vec![Row::default(); Class::ALL.len()] }
+    }
+
+    /// Adds what the game spent on a frame, once the stage has played it.
+    pub(crate) fn add(
+        &mut self,
+        recording: &Recording,
+        stage: &Stage,
+        frame: &Frame,
+        changes: &[Change<'_>],
+    ) {
+        let version = recording.net_version();
+        for actor in &frame.new_actors {
+            let row = self.row(Class::of(recording.name(actor.object_id)));
+            row.unreal_bits += unreal::ACTOR_BITS + unreal::opening_bits(actor, version);
+        }
+        let mut last = None;
+        for change in changes {
+            let Some(handle) = stage.handle(change.actor) else { continue };
+            let row = self.row(handle.class());
+            if last.replace(change.actor) != Some(change.actor) {
+                row.unreal_bits += unreal::ACTOR_BITS + unreal::UPDATE_BITS;
+            }
+            row.updates += change.values.len() as u64;
+            for value in &change.values {
+                row.unreal_bits += unreal::PROPERTY_BITS + unreal::value_bits(value, version);
+            }
+        }
+    }
+
+    fn row(&mut self, class: Class) -> &mut Row {
+        &mut self.rows[class as usize]
+    }
+
+    /// Prints a line for each class: the game's bytes and ours.
+    #[expect(clippy::print_stdout, reason = "the example's output")]
+    pub(crate) fn print(&self, outcome: &Outcome, repl_bits: impl Fn(Class) -> u64) {
+        println!(
+            "{:<12} {:>9} {:>12} {:>12} {:>7}",
+            "class", "updates", "Unreal bytes", "our bytes", "ratio"
+        );
+        let mut rows: Vec<_> =
+            Class::ALL.iter().zip(&self.rows).filter(|(_, row)| row.unreal_bits > 0).collect();
+        rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.unreal_bits));
+        let (mut unreal_rest, mut repl_rest) = (outcome.unreal_bytes, outcome.repl_bytes);
+        for (class, row) in rows {
+            let (theirs, ours) = (row.unreal_bits / 8, repl_bits(*class) / 8);
+            unreal_rest = unreal_rest.saturating_sub(theirs);
+            repl_rest = repl_rest.saturating_sub(ours);
+            print_row(class.name(), row.updates, theirs, ours);
+        }
+        print_row("frames, acks", outcome.frames as u64, unreal_rest, repl_rest);
+        print_row("in all", outcome.played.updates, outcome.unreal_bytes, outcome.repl_bytes);
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the example's output")]
+fn print_row(name: &str, updates: u64, theirs: u64, ours: u64) {
+    const BAR: usize = 30;
+    let ratio = ours as f64 / theirs.max(1) as f64;
+    let bar = "█".repeat(((ratio * BAR as f64) as usize).min(BAR));
+    println!("{name:<12} {updates:>9} {theirs:>12} {ours:>12} {ratio:>7.3} {bar}");
+}
+
+impl Outcome {
+    /// Our bytes by theirs.
+    pub(crate) fn ratio(&self) -> f64 {
+        self.repl_bytes as f64 / self.unreal_bytes as f64
+    }
+
+    /// Which part of the recording's updates, openings and closings was replicated.
+    pub(crate) fn coverage(&self) -> f64 {
+        self.played.covered as f64 / self.played.events.max(1) as f64
+    }
+
+    /// Prints the outcome in words.
+    #[expect(clippy::print_stdout, reason = "the example's output")]
+    pub(crate) fn print(&self) {
+        let Played { events, covered, spawned, despawned, .. } = self.played;
+        println!(
+            "{} frames, {} updates; {covered} of {events} updates, openings and closings replicated; {spawned} objects \
+             spawned, {despawned} despawned",
+            self.frames, self.played.updates
+        );
+        println!(
+            "{} packets to each of {} clients, {} bytes a packet; {} packets lost",
+            self.packets,
+            self.clients,
+            self.repl_bytes / self.packets.max(1),
+            self.packets_lost
+        );
+        println!("every value bit for bit: {}; converged: {}", yes(self.exact), yes(self.converged));
+        println!("{} bytes where Unreal spent {}: {:.3}", self.repl_bytes, self.unreal_bytes, self.ratio());
+    }
+
+    /// Prints the outcome as one line of JSON.
+    #[expect(clippy::print_stdout, reason = "the example's output")]
+    pub(crate) fn print_json(&self) {
+        println!(
+            "{{\"frames\":{},\"updates\":{},\"coverage\":{:?},\"unreal_bytes\":{},\"repl_bytes\":{},\"ratio\":{:.3},\"exact\":{},\
+             \"converged\":{},\"clients\":{},\"loss\":{:?}}}",
+            self.frames,
+            self.played.updates,
+            self.coverage(),
+            self.unreal_bytes,
+            self.repl_bytes,
+            self.ratio(),
+            self.exact,
+            self.converged,
+            self.clients,
+            self.loss
+        );
+    }
+}
+
+/// Shows how far it is: in place on a terminal, else a line now and then.
+pub(crate) fn progress(frame: usize, frames: usize, repl_bytes: u64) {
+    let mut out = std::io::stderr();
+    let (step, end) = if out.is_terminal() { (100, '\r') } else { (3_000, '\n') };
+    if frame == frames || frame.is_multiple_of(step) {
+        let end = if frame == frames { '\n' } else { end };
+        // Progress that cannot be shown is no reason to stop.
+        let _ = write!(out, "frame {frame} of {frames}, {repl_bytes} bytes to each client   {end}");
+        let _ = out.flush();
+    }
+}
+
+fn yes(is: bool) -> &'static str {
+    if is { "yes" } else { "no" }
+}

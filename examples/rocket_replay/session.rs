@@ -1,0 +1,145 @@
+//! A server, its clients, and the simulated network between them, at 30 ticks a second.
+//!
+//! *Invariant:* whatever a client knows came to it in the packets counted here.
+
+use std::time::Duration;
+
+use boxcars::Frame;
+use repl::prelude::*;
+use repl::sim::{Clock, LinkConditions, Network, PeerId};
+
+use crate::args::Args;
+use crate::recording::{Change, Recording};
+use crate::stage::{self, Class, Stage};
+use crate::truth::Truth;
+
+const FRAMES_PER_SECOND: u32 = 30;
+
+/// How long clients may take to connect or to converge.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const SERVER: PeerId = PeerId(0);
+
+/// Everything that runs.
+pub(crate) struct Session {
+    pub(crate) server: Server,
+    pub(crate) stage: Stage,
+    watchers: Vec<Watcher>,
+    network: Network,
+    clock: Clock,
+}
+
+/// A client, and the server's end of its connection.
+struct Watcher {
+    client: Client,
+    connection: ConnectionId,
+    peer: PeerId,
+    bytes: u64,
+    packets: u64,
+}
+
+impl Session {
+    /// A server with all its clients connected.
+    ///
+    /// # Errors
+    /// When a client cannot connect in time.
+    pub(crate) fn connected(args: &Args) -> Result<Self, String> {
+        let mut clock = Clock::at_hz(FRAMES_PER_SECOND);
+        let now = clock.tick();
+        let mut network = Network::new(args.seed);
+        let conditions =
+            LinkConditions { latency: args.latency, ..LinkConditions::perfect() }.with_loss(args.loss);
+        let mut server = Server::new(ServerConfig::default());
+        stage::register_at_server(&mut server);
+        let watchers = (1..=args.clients).map(PeerId).map(|peer| {
+            network.connect(SERVER, peer, conditions);
+            let mut client = Client::new(ClientConfig::default());
+            stage::register_at_client(&mut client);
+            Watcher { client, connection: server.connect(now), peer, bytes: 0, packets: 0 }
+        });
+        let watchers = watchers.collect();
+        let mut session = Self { server, stage: Stage::default(), watchers, network, clock };
+        let deadline = now + PATIENCE;
+        while !session.watchers.iter().all(|watcher| watcher.client.is_connected()) {
+            if session.tick() > deadline {
+                return Err(format!("the clients could not connect within {} s", PATIENCE.as_secs()));
+            }
+        }
+        Ok(session)
+    }
+
+    /// Plays a frame on the server and lets everyone send and receive.
+    pub(crate) fn play(&mut self, recording: &Recording, frame: &Frame, changes: &[Change<'_>]) {
+        self.stage.play(&mut self.server, recording, frame, changes);
+        self.tick();
+    }
+
+    /// Runs until every client has exactly what is true; false if that takes too long.
+    pub(crate) fn converge(&mut self, recording: &Recording, truth: &Truth<'_>) -> bool {
+        let deadline = self.clock.now() + PATIENCE;
+        while !self.is_exact(recording, truth) {
+            if self.tick() > deadline {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether every client has exactly what is true.
+    pub(crate) fn is_exact(&self, recording: &Recording, truth: &Truth<'_>) -> bool {
+        self.watchers.iter().all(|watcher| truth.is_known_to(&watcher.client, &self.stage, recording))
+    }
+
+    /// What the server sent to the client that got most: bytes and packets.
+    pub(crate) fn sent(&self) -> (u64, u64) {
+        self.watchers.iter().map(|watcher| (watcher.bytes, watcher.packets)).max().unwrap_or_default()
+    }
+
+    /// The bits of a class in all packets to one client: openings, updates and closings.
+    pub(crate) fn class_bits(&self, class: Class) -> u64 {
+        self.server.class_bits(class.name()) / self.watchers.len().max(1) as u64
+    }
+
+    /// How many packets were lost, both ways.
+    pub(crate) fn lost(&self) -> u64 {
+        self.network.total().lost
+    }
+
+    /// One tick of everyone; gives the time.
+    fn tick(&mut self) -> Duration {
+        let now = self.clock.tick();
+        self.deliver(now);
+        self.server.tick(now);
+        for watcher in &mut self.watchers {
+            while let Some(packet) = self.server.poll_transmit(watcher.connection) {
+                watcher.bytes += packet.len() as u64;
+                watcher.packets += 1;
+                self.network.send(now, SERVER, watcher.peer, packet);
+            }
+        }
+        self.deliver(now);
+        for watcher in &mut self.watchers {
+            watcher.client.tick(now);
+            while let Some(packet) = watcher.client.poll_transmit() {
+                self.network.send(now, watcher.peer, SERVER, packet);
+            }
+        }
+        self.deliver(now);
+        now
+    }
+
+    /// Hands over what has arrived.
+    fn deliver(&mut self, now: Duration) {
+        while let Some(delivery) = self.network.deliver(now) {
+            let peer = if delivery.to == SERVER { delivery.from } else { delivery.to };
+            let Some(watcher) = self.watchers.iter_mut().find(|watcher| watcher.peer == peer) else {
+                continue;
+            };
+            if delivery.to == SERVER {
+                self.server.receive(watcher.connection, now, delivery.bytes);
+            } else {
+                watcher.client.receive(now, delivery.bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The stage: the recording's actors as objects of the server.
+//!
+//! *Invariant:* `actors` holds every actor that is open in the recording, and no other object was spawned.
+
+use std::collections::BTreeMap;
+
+use boxcars::{Attribute, Frame, NewActor, ObjectId};
+use repl::prelude::*;
+
+use crate::model::{
+    Actor, Ball, Boost, BoostPad, Camera, Car, Component, Game, Key, Opening, Platform, Player, Team, Thing,
+};
+use crate::recording::{Change, Recording};
+use crate::values::Mirror;
+
+/// Declares what is done for an object of any class.
+macro_rules! classes {
+    ($($class:ident)*) => {
+        /// One of the classes of the model.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Class { $($class,)* }
+
+        /// An object of any class.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum Handle { $($class(ObjectRef<$class>),)* }
+
+        impl Class {
+            /// Every class, in the order of their numbers.
+            pub(crate) const ALL: &[Self] = &[$(Self::$class,)*];
+
+            /// Its name.
+            pub(crate) fn name(self) -> &'static str {
+                match self { $(Self::$class => $class::NAME,)* }
+            }
+
+            fn spawn(self, server: &mut Server, opening: Opening) -> Handle {
+                match self {$(
+                    Self::$class => {
+                        let mut actor = $class::default();
+                        *actor.opening() = opening;
+                        Handle::$class(server.spawn(actor))
+                    }
+                )*}
+            }
+        }
+
+        impl Handle {
+            /// Its class.
+            pub(crate) fn class(self) -> Class {
+                match self { $(Self::$class(_) => Class::$class,)* }
+            }
+
+            /// Gives a property the values of a frame; false if the class cannot hold them.
+            fn set(self, server: &mut Server, key: &Key<'_>, values: &[&Attribute]) -> bool {
+                match self { $(Self::$class(object) => server[object].set(key, values),)* }
+            }
+
+            fn open_again(self, server: &mut Server, opening: Opening) {
+                match self { $(Self::$class(object) => *server[object].opening() = opening,)* }
+            }
+
+            fn despawn(self, server: &mut Server) {
+                match self { $(Self::$class(object) => { server.despawn(object); })* }
+            }
+
+            /// Whether the client's object has these values.
+            pub(crate) fn holds(self, client: &Client, key: &Key<'_>, values: &[&Attribute]) -> bool {
+                match self {
+                    $(Self::$class(object) => client.get(object).is_some_and(|actor| actor.holds(key, values)),)*
+                }
+            }
+
+            /// Whether the client's object was opened so.
+            pub(crate) fn is_opened_as(self, client: &Client, opened: &NewActor) -> bool {
+                let opening = Opening::of(opened);
+                match self {
+                    $(Self::$class(object) => {
+                        client.get(object).is_some_and(|actor| actor.opened().identical(&opening))
+                    })*
+                }
+            }
+        }
+
+        /// Makes the classes known to a server.
+        pub(crate) fn register_at_server(server: &mut Server) {
+            $(server.register::<$class>();)*
+        }
+
+        /// Makes the classes known to a client.
+        pub(crate) fn register_at_client(client: &mut Client) {
+            $(client.register::<$class>();)*
+        }
+
+        /// How many objects a client has.
+        pub(crate) fn objects_at_client(client: &Client) -> usize {
+            [$(client.objects::<$class>().count(),)*].iter().sum()
+        }
+    };
+}
+
+classes! { Ball Car Boost Component Player Camera Team Game BoostPad Platform Thing }
+
+impl Class {
+    /// The class of an archetype.
+    pub(crate) fn of(archetype: &str) -> Self {
+        let name = archetype.rsplit('.').next().unwrap_or_default();
+        let classes = [
+            ("Ball_", Self::Ball),
+            ("Car_", Self::Car),
+            ("CarComponent_Boost", Self::Boost),
+            ("CarComponent_", Self::Component),
+            ("SpecialPickup_", Self::Component),
+            ("Default__PRI_TA", Self::Player),
+            ("Default__CameraSettingsActor_TA", Self::Camera),
+            ("Team", Self::Team),
+            ("GameEvent_", Self::Game),
+            ("VehiclePickup_Boost_TA", Self::BoostPad),
+            ("BreakOutActor_Platform_TA", Self::Platform),
+        ];
+        classes
+            .into_iter()
+            .find(|(prefix, _)| name.starts_with(prefix))
+            .map_or(Self::Thing, |(_, class)| class)
+    }
+}
+
+/// The open actors.
+#[derive(Default)]
+pub(crate) struct Stage {
+    actors: BTreeMap<i32, Open>,
+    /// What was played so far.
+    pub(crate) played: Played,
+}
+
+/// An open actor: its object, and what tells it from a later one with the same number.
+#[derive(Clone, Copy)]
+struct Open {
+    handle: Handle,
+    archetype: ObjectId,
+    name: Option<i32>,
+}
+
+/// How much of a recording was replicated.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Played {
+    /// Updates, openings and closings in the recording.
+    pub(crate) events: u64,
+    /// Those that an object now shows.
+    pub(crate) covered: u64,
+    pub(crate) updates: u64,
+    /// Actors opened that were not open, so new objects.
+    pub(crate) spawned: u64,
+    pub(crate) despawned: u64,
+}
+
+impl Stage {
+    /// Does to the server's objects what a frame did to the actors.
+    pub(crate) fn play(
+        &mut self,
+        server: &mut Server,
+        recording: &Recording,
+        frame: &Frame,
+        changes: &[Change<'_>],
+    ) {
+        // The decoder lists closings, openings and updates apart; an actor that is in the first two was closed before.
+        for actor in &frame.deleted_actors {
+            self.close(server, actor.0);
+        }
+        for opened in &frame.new_actors {
+            self.open(server, Class::of(recording.name(opened.object_id)), opened);
+        }
+        for change in changes {
+            let key = recording.key(change.property);
+            let covered =
+                self.handle(change.actor).is_some_and(|handle| handle.set(server, &key, &change.values));
+            self.played.updates += change.values.len() as u64;
+            self.count(change.values.len() as u64, covered);
+        }
+    }
+
+    /// The object of an open actor.
+    pub(crate) fn handle(&self, actor: i32) -> Option<Handle> {
+        self.actors.get(&actor).map(|open| open.handle)
+    }
+
+    fn open(&mut self, server: &mut Server, class: Class, opened: &NewActor) {
+        let opening = Opening::of(opened);
+        let (archetype, name) = (opened.object_id, opened.name_id);
+        match self.actors.get(&opened.actor_id.0) {
+            // A key frame opens all actors again.
+            Some(open) if (open.archetype, open.name) == (archetype, name) => {
+                open.handle.open_again(server, opening);
+            }
+            replaced => {
+                if let Some(open) = replaced {
+                    open.handle.despawn(server);
+                    self.played.despawned += 1;
+                }
+                let handle = class.spawn(server, opening);
+                self.actors.insert(opened.actor_id.0, Open { handle, archetype, name });
+                self.played.spawned += 1;
+            }
+        }
+        self.count(1, true);
+    }
+
+    fn close(&mut self, server: &mut Server, actor: i32) {
+        let closed = self.actors.remove(&actor);
+        if let Some(open) = closed {
+            open.handle.despawn(server);
+            self.played.despawned += 1;
+        }
+        self.count(1, closed.is_some());
+    }
+
+    fn count(&mut self, events: u64, covered: bool) {
+        self.played.events += events;
+        self.played.covered += if covered { events } else { 0 };
+    }
+}

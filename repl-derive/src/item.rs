@@ -1,0 +1,280 @@
+//! Items: the attributes of one list, each a name and perhaps a value, before anyone asks what they mean.
+//!
+//! *Invariant:* an item's name is one that may stand in its place, and what is wrong with it is reported at the smallest span.
+
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use syn::parse::{Parse, Parser};
+use syn::{
+    Attribute, Error, Expr, ExprLit, Ident, Lit, LitStr, MacroDelimiter, Meta, Path, RangeLimits, Result,
+};
+
+use crate::attr::At;
+use crate::error::{Errors, nearest};
+use crate::number::{Bounds, Number};
+
+/// What may stand in one place: attributes' names, and how each is written.
+pub(crate) struct Place {
+    place: &'static str,
+    forms: &'static [(&'static str, &'static str)],
+}
+
+pub(crate) static TYPE: Place = Place {
+    place: "on a type",
+    forms: &[
+        ("all", "all"),
+        ("name", "name = \"…\""),
+        ("callbacks", "callbacks"),
+        ("crate", "crate = \"path::to::repl\""),
+    ],
+};
+
+pub(crate) static FIELD: Place = Place {
+    place: "on a field",
+    forms: &[
+        ("skip", "skip"),
+        ("condition", "condition = OwnerOnly"),
+        ("notify", "notify = method"),
+        ("notify_always", "notify_always"),
+        ("push", "push"),
+        ("quantize", "quantize(step = 0.01, range = -1.0..=1.0)"),
+        ("bits", "bits = 5"),
+        ("range", "range = 0..=100"),
+        ("saturate", "saturate"),
+        ("max_len", "max_len = 64"),
+        ("with", "with = module"),
+        ("atomic", "atomic"),
+        ("name", "name = \"…\""),
+    ],
+};
+
+pub(crate) static VARIANT: Place = Place { place: "on a variant", forms: &[("name", "name = \"…\"")] };
+
+pub(crate) static QUANTIZE: Place = Place {
+    place: "in `quantize(…)`",
+    forms: &[
+        ("step", "step = 0.01"),
+        ("range", "range = -1.0..=1.0"),
+        ("smallest_three", "smallest_three = 10"),
+        ("unit_vector", "unit_vector = 12"),
+    ],
+};
+
+/// One attribute of a list: its name, and what follows.
+pub(crate) struct Item {
+    pub(crate) name: Ident,
+    /// The name as text.
+    pub(crate) key: String,
+    form: &'static str,
+    pub(crate) value: Value,
+}
+
+pub(crate) enum Value {
+    Nothing,
+    /// After `=`.
+    Equals(TokenStream),
+    /// In parentheses.
+    List(TokenStream),
+}
+
+impl Item {
+    /// Fills `slot` with what `read` makes of the attribute.
+    pub(crate) fn put<T>(
+        &self,
+        slot: &mut Option<At<T>>,
+        read: impl FnOnce(&Self) -> Result<T>,
+    ) -> Result<()> {
+        if slot.is_some() {
+            return Err(Error::new(self.name.span(), format!("`{}` is given twice: remove one", self.key)));
+        }
+        *slot = Some(At { span: self.name.span(), value: read(self)? });
+        Ok(())
+    }
+
+    pub(crate) fn flag(&self) -> Result<()> {
+        match &self.value {
+            Value::Nothing => Ok(()),
+            _ => Err(Error::new(self.name.span(), format!("`{0}` takes no value: write `{0}`", self.key))),
+        }
+    }
+
+    pub(crate) fn path(&self) -> Result<Path> {
+        if let Ok(text) = self.parsed::<LitStr>() {
+            return Err(Error::new(
+                text.span(),
+                format!("write it without quotes: `{} = {}`", self.key, text.value()),
+            ));
+        }
+        self.parsed()
+    }
+
+    pub(crate) fn text(&self) -> Result<LitStr> {
+        let text: LitStr = self.parsed()?;
+        if text.value().is_empty() {
+            return Err(Error::new(text.span(), "a name on the wire cannot be empty"));
+        }
+        Ok(text)
+    }
+
+    pub(crate) fn path_or_text(&self) -> Result<Path> {
+        match self.parsed::<LitStr>() {
+            Ok(text) => text.parse_with(Path::parse_mod_style).map_err(|_| self.malformed()),
+            Err(_) => match &self.value {
+                Value::Equals(tokens) => {
+                    Path::parse_mod_style.parse2(tokens.clone()).map_err(|_| self.malformed())
+                }
+                _ => Err(self.malformed()),
+            },
+        }
+    }
+
+    pub(crate) fn number(&self) -> Result<Number> {
+        let expr: Expr = self.parsed()?;
+        let number = matches!(expr, Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. }));
+        if !number && matches!(expr, Expr::Lit(_) | Expr::Range(_)) {
+            return Err(self.malformed());
+        }
+        Ok(Number(expr))
+    }
+
+    pub(crate) fn bounds(&self) -> Result<Bounds> {
+        let mut expr: Expr = self.parsed()?;
+        while let Expr::Group(group) = expr {
+            expr = *group.expr;
+        }
+        let Expr::Range(whole) = expr else { return Err(self.malformed()) };
+        let (Some(min), Some(max)) = (whole.start.as_deref().cloned(), whole.end.as_deref().cloned()) else {
+            return Err(Error::new_spanned(&whole, format!("a range needs both bounds: `{}`", self.form)));
+        };
+        if let RangeLimits::HalfOpen(dots) = whole.limits {
+            return Err(Error::new_spanned(
+                dots,
+                format!("both bounds are included, so write `..=`: `{}`", self.form),
+            ));
+        }
+        Ok(Bounds { whole, min: Number(min), max: Number(max) })
+    }
+
+    /// What stands after `=`.
+    fn parsed<T: Parse>(&self) -> Result<T> {
+        match &self.value {
+            Value::Equals(tokens) => syn::parse2(tokens.clone()).map_err(|_| self.malformed()),
+            _ => Err(self.malformed()),
+        }
+    }
+
+    /// The error for a value of the wrong kind, at the value or, without one, at the name.
+    pub(crate) fn malformed(&self) -> Error {
+        match &self.value {
+            Value::Equals(tokens) | Value::List(tokens) if !tokens.is_empty() => {
+                Error::new_spanned(tokens, format!("write `{}`", self.form))
+            }
+            _ => Error::new(self.name.span(), format!("`{}` needs a value: write `{}`", self.key, self.form)),
+        }
+    }
+}
+
+fn is_ours(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("replicated")
+}
+
+/// Where our attribute stands, if it does.
+pub(crate) fn mark(attributes: &[Attribute]) -> Option<Span> {
+    let ours = attributes.iter().find(|attribute| is_ours(attribute))?;
+    Some(ours.path().segments.first().map_or_else(Span::call_site, |segment| segment.ident.span()))
+}
+
+/// Gives each item of our attributes to `apply` and collects what is wrong with them; says whether anything was.
+pub(crate) fn each(
+    attributes: &[Attribute],
+    place: &Place,
+    errors: &mut Errors,
+    mut apply: impl FnMut(&Item) -> Result<()>,
+) -> bool {
+    let mut faulty = false;
+    for attribute in attributes.iter().filter(|a| is_ours(a)) {
+        let found = match &attribute.meta {
+            Meta::Path(_) => Vec::new(),
+            Meta::List(list) if matches!(list.delimiter, MacroDelimiter::Paren(_)) => {
+                items(list.tokens.clone(), place)
+            }
+            other => {
+                let message = "write the attributes in parentheses: `#[replicated(…)]`";
+                vec![Err(Error::new_spanned(other, message))]
+            }
+        };
+        for item in found {
+            let applied = item.and_then(|item| apply(&item));
+            faulty |= errors.take(applied).is_none();
+        }
+    }
+    faulty
+}
+
+/// The items of a list, separated by commas.
+pub(crate) fn items(list: TokenStream, place: &Place) -> Vec<Result<Item>> {
+    let mut pieces = vec![TokenStream::new()];
+    for token in list {
+        match (&token, pieces.last_mut()) {
+            (TokenTree::Punct(punct), _) if punct.as_char() == ',' => pieces.push(TokenStream::new()),
+            (_, Some(piece)) => piece.extend([token]),
+            (_, None) => {}
+        }
+    }
+    pieces.into_iter().filter(|piece| !piece.is_empty()).map(|piece| item(piece, place)).collect()
+}
+
+fn item(piece: TokenStream, place: &Place) -> Result<Item> {
+    let mut tokens = piece.clone().into_iter();
+    let Some(TokenTree::Ident(name)) = tokens.next() else {
+        return Err(Error::new_spanned(piece, format!("write the name of an attribute: {}", list_of(place))));
+    };
+    let key = name.to_string();
+    let Some(&(_, form)) = place.forms.iter().find(|&&(known, _)| known == key) else {
+        return Err(Error::new(name.span(), unknown(&key, place)));
+    };
+    let first = tokens.next();
+    let rest: TokenStream = tokens.collect();
+    let value = match first {
+        None => Value::Nothing,
+        Some(TokenTree::Punct(punct)) if punct.as_char() == '=' => Value::Equals(rest),
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis && rest.is_empty() => {
+            Value::List(group.stream())
+        }
+        Some(stray) => {
+            return Err(Error::new(
+                stray.span(),
+                format!("this does not belong here: write `{form}`, and a comma before the next attribute"),
+            ));
+        }
+    };
+    Ok(Item { name, key, form, value })
+}
+
+/// Says what an unknown attribute may have been meant to be.
+fn unknown(key: &str, place: &Place) -> String {
+    let form_in = |other: &Place| other.forms.iter().find(|&&(name, _)| name == key).map(|&(_, form)| form);
+    if let Some(form) = form_in(&TYPE) {
+        return format!("`{key}` belongs on the type: write `#[replicated({form})]` above it");
+    }
+    if let Some(form) = form_in(&FIELD) {
+        return if std::ptr::eq(place, &QUANTIZE) {
+            format!("`{key}` stands beside `quantize(…)`, not in it: `quantize(…), {form}`")
+        } else {
+            format!(
+                "`{key}` belongs on a field, as `#[replicated({form})]`; {} can stand {}",
+                place.place,
+                list_of(place)
+            )
+        };
+    }
+    if let Some(form) = form_in(&QUANTIZE) {
+        return format!("`{key}` belongs in parentheses: `quantize({form})`");
+    }
+    let near = nearest(key, place.forms.iter().map(|&(name, _)| name));
+    let hint = near.map_or(".".to_owned(), |near| format!(": did you mean `{near}`?"));
+    format!("unknown attribute `{key}`{hint} What can stand {}: {}", place.place, list_of(place))
+}
+
+fn list_of(place: &Place) -> String {
+    place.forms.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,45 @@
+//! Numbers in attributes: literals, which are checked where they stand, and constants of the user's, which are checked in the table.
+//!
+//! *Invariant:* a number is never evaluated beyond its sign.
+
+use syn::{Expr, ExprLit, ExprRange, ExprUnary, Lit, UnOp};
+
+/// A number: a literal, or a constant of the user's.
+pub(crate) struct Number(pub(crate) Expr);
+
+/// Two bounds, both included.
+pub(crate) struct Bounds {
+    pub(crate) whole: ExprRange,
+    pub(crate) min: Number,
+    pub(crate) max: Number,
+}
+
+impl Number {
+    /// The number, if it is a literal.
+    pub(crate) fn literal(&self) -> Option<f64> {
+        match signed(&self.0)? {
+            (sign, Lit::Int(lit)) => lit.base10_parse::<f64>().ok().map(|value| sign * value),
+            (sign, Lit::Float(lit)) => lit.base10_parse::<f64>().ok().map(|value| sign * value),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is a literal without a fraction.
+    pub(crate) fn whole(&self) -> Option<i128> {
+        match signed(&self.0)? {
+            (sign, Lit::Int(lit)) => lit.base10_parse::<i128>().ok().map(|value| sign as i128 * value),
+            _ => None,
+        }
+    }
+}
+
+/// A literal and its sign.
+fn signed(expr: &Expr) -> Option<(f64, &Lit)> {
+    match expr {
+        Expr::Lit(ExprLit { lit, .. }) => Some((1.0, lit)),
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => signed(expr).map(|(sign, lit)| (-sign, lit)),
+        Expr::Paren(paren) => signed(&paren.expr),
+        Expr::Group(group) => signed(&group.expr),
+        _ => None,
+    }
+}

@@ -1,0 +1,301 @@
+//! The client: receives objects, acknowledges packets, calls notifies.
+//!
+//! Invariant: bytes from the server never panic and never decide how much is allocated; a packet is applied whole or not at all (R20).
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use repl_core::{BitReader, ObjectRef, Replicated};
+
+use crate::ArchetypeId;
+use crate::acks::{Arrival, Received};
+use crate::body::Halt;
+use crate::config::ClientConfig;
+use crate::events::{ClientEvent, DisconnectReason};
+use crate::handshake::{Control, list_classes};
+use crate::outbox::{Limits, Outbox};
+use crate::packet::{self, Header, PacketKind};
+use crate::replicas::Replicas;
+use crate::sequence::{Sequence, WINDOW};
+use crate::traffic::ClassTraffic;
+
+/// How often a client says hello until it is answered.
+const HELLO_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Why a packet was not applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReceiveError {
+    /// No packet of this session: damaged, cut, foreign, or too large. Nothing to be done.
+    #[error("not a packet of this session")]
+    Damaged,
+    /// The server sent what it must not send; the connection is closed.
+    #[error("malformed packet: {0}")]
+    Malformed(String),
+    /// The connection is closed.
+    #[error("the connection is closed")]
+    Closed,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Before the first tick.
+    Idle,
+    /// Hello was said; if the server asked for it, the classes are listed.
+    Handshake {
+        lists_classes: bool,
+        next_hello: Duration,
+    },
+    Connected,
+    Closed,
+}
+
+/// Holds what a server lets it see.
+///
+/// A tick: hand over what arrived with [`receive`](Self::receive), call [`tick`](Self::tick), send what [`poll_transmit`](Self::poll_transmit)
+/// gives.
+pub struct Client {
+    config: ClientConfig,
+    stage: Stage,
+    replicas: Replicas,
+    outbox: Outbox,
+    received: Received,
+    newest: Sequence,
+    /// Whether packets wait for an ack (R8).
+    owes_ack: bool,
+    last_heard: Option<Duration>,
+    last_sent: Duration,
+    events: VecDeque<ClientEvent>,
+    lent: Vec<u8>,
+}
+
+impl Client {
+    /// A client that knows no class.
+    ///
+    /// `session` tells this session from earlier ones of the same peer, whose late packets are then as good as damaged: give a number
+    /// that is not used again.
+    #[must_use]
+    pub fn new(config: ClientConfig, session: u64) -> Self {
+        let limits = Limits {
+            mtu_bytes: config.mtu_bytes,
+            packets_in_flight: WINDOW as usize,
+            bytes_in_flight: usize::MAX,
+            bytes_per_pass: usize::MAX,
+        };
+        let mut outbox = Outbox::new(Sequence::new(config.first_sequence), limits);
+        outbox.session = session;
+        Self {
+            stage: Stage::Idle,
+            replicas: Replicas::new(config.max_objects, config.max_reassembly_bytes, config.measure),
+            outbox,
+            received: Received::default(),
+            newest: Sequence::default(),
+            owes_ack: false,
+            last_heard: None,
+            last_sent: Duration::ZERO,
+            events: VecDeque::new(),
+            lent: Vec::new(),
+            config,
+        }
+    }
+
+    /// Makes a class known: the same as the server's, in any order.
+    ///
+    /// # Panics
+    /// After the first [`tick`](Self::tick).
+    pub fn register<T: Replicated>(&mut self) -> &mut Self {
+        assert!(self.stage == Stage::Idle, "classes are registered before the first tick");
+        self.replicas.register::<T>();
+        self
+    }
+
+    /// Makes a set of initial values known: for each class the same as the server's, in the same order.
+    ///
+    /// # Panics
+    /// After the first [`tick`](Self::tick).
+    pub fn register_archetype<T: Replicated>(&mut self, make: impl Fn() -> T + Send + 'static) -> ArchetypeId {
+        assert!(self.stage == Stage::Idle, "archetypes are registered before the first tick");
+        ArchetypeId(self.replicas.register::<T>().add_archetype(Box::new(make)))
+    }
+
+    /// Whether the server has accepted this client, and neither side has ended the connection since.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.stage == Stage::Connected
+    }
+
+    /// Takes a packet from the server: applies it, and calls what is to be called.
+    ///
+    /// # Errors
+    /// When the packet was not applied. All but [`Damaged`](ReceiveError::Damaged) end the connection, or found it ended. Packets that
+    /// were overtaken or repeated are no errors.
+    pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
+        if self.stage == Stage::Closed {
+            return Err(ReceiveError::Closed);
+        }
+        if bytes.len() > self.config.mtu_bytes {
+            return Err(ReceiveError::Damaged);
+        }
+        let (kind, mut reader) = packet::open(bytes, self.outbox.session).ok_or(ReceiveError::Damaged)?;
+        let result = match kind {
+            PacketKind::Control => self.control(&mut reader, now),
+            PacketKind::State => self.state(&mut reader, now),
+        };
+        match result {
+            Ok(()) | Err(Halt::Stale) => Ok(()),
+            Err(Halt::Malformed(why)) => {
+                self.outbox.push(Control::Disconnect.to_packet());
+                self.close(DisconnectReason::Protocol(why.clone()));
+                Err(ReceiveError::Malformed(why))
+            }
+        }
+    }
+
+    fn control(&mut self, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
+        match (Control::read(reader)?, &mut self.stage) {
+            (Control::Welcome, Stage::Handshake { .. }) => self.welcome(now),
+            (Control::Differs, Stage::Handshake { lists_classes, next_hello }) if !*lists_classes => {
+                (*lists_classes, *next_hello) = (true, now);
+            }
+            (Control::Refused(mismatch), Stage::Handshake { .. }) => self.close(DisconnectReason::Layouts(mismatch)),
+            (Control::Disconnect, Stage::Handshake { .. } | Stage::Connected) => self.close(DisconnectReason::Closed),
+            // Late copies of answers to what was asked before.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn welcome(&mut self, now: Duration) {
+        self.stage = Stage::Connected;
+        self.last_heard = Some(now);
+        self.events.push_back(ClientEvent::Connected);
+    }
+
+    fn state(&mut self, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
+        match self.stage {
+            // State under our session can only follow a welcome, which was lost.
+            Stage::Handshake { .. } => self.welcome(now),
+            Stage::Connected => {}
+            Stage::Idle | Stage::Closed => return Ok(()),
+        }
+        let (header, _) = Header::read(reader, self.newest, self.outbox.next())?;
+        self.last_heard = Some(now);
+        if let Some(floor) = header.floor {
+            self.received.forget_below(floor);
+        }
+        let mut body = reader.clone();
+        let elicits_ack = body.read_flag()?;
+        match self.received.check(header.sequence) {
+            Arrival::New => {}
+            Arrival::Duplicate => {
+                self.owes_ack |= elicits_ack;
+                return Ok(());
+            }
+            Arrival::TooOld => return Ok(()),
+        }
+        if elicits_ack {
+            self.replicas.receive(header.sequence, header.stamp, reader, &mut self.events)?;
+            self.owes_ack = true;
+        }
+        self.received.insert(header.sequence);
+        self.newest = self.newest.max(header.sequence);
+        Ok(())
+    }
+
+    fn close(&mut self, reason: DisconnectReason) {
+        if self.stage != Stage::Closed {
+            self.stage = Stage::Closed;
+            self.events.push_back(ClientEvent::Disconnected(reason));
+        }
+    }
+
+    /// Ends the connection; the farewell goes with the next [`poll_transmit`](Self::poll_transmit). Objects stay as they are.
+    pub fn disconnect(&mut self) {
+        self.outbox.push(Control::Disconnect.to_packet());
+        self.close(DisconnectReason::Closed);
+    }
+
+    /// Makes the packets of this tick: hellos, acks, signs of life. `now` is the time since an epoch of the caller's, and never goes back.
+    pub fn tick(&mut self, now: Duration) {
+        if self.stage == Stage::Idle {
+            self.replicas.number_classes();
+            self.last_heard = Some(now);
+            self.stage = Stage::Handshake { lists_classes: false, next_hello: now };
+        }
+        let is_closed = self.stage == Stage::Closed;
+        let silence = self.last_heard.map_or(Duration::ZERO, |heard| now.saturating_sub(heard));
+        if !is_closed && silence >= self.config.timeout {
+            self.close(DisconnectReason::Timeout);
+        }
+        match &mut self.stage {
+            Stage::Handshake { lists_classes, next_hello } if now >= *next_hello => {
+                *next_hello = now.saturating_add(HELLO_INTERVAL);
+                if *lists_classes {
+                    for control in list_classes(&self.replicas.classes, self.config.mtu_bytes) {
+                        self.outbox.push(control.to_packet());
+                    }
+                } else {
+                    let checksum = self.replicas.classes.checksum();
+                    let hello = Control::Hello { session: self.outbox.session, checksum };
+                    self.outbox.push(hello.to_packet());
+                }
+            }
+            Stage::Connected => {
+                let is_silent = now.saturating_sub(self.last_sent) >= self.config.timeout / 40;
+                if self.owes_ack || is_silent {
+                    self.outbox.signal(&self.received, now);
+                    self.owes_ack = false;
+                    self.last_sent = now;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The next packet for the server, to be sent at once; `None` if there is no more in this tick.
+    pub fn poll_transmit(&mut self) -> Option<&[u8]> {
+        self.outbox.pop(&mut self.lent).then_some(self.lent.as_slice())
+    }
+
+    /// The next event; `None` if there is no more.
+    pub fn poll_event(&mut self) -> Option<ClientEvent> {
+        self.events.pop_front()
+    }
+
+    /// The object, if it is there and a `T`.
+    #[must_use]
+    pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
+        self.replicas.get(object)
+    }
+
+    /// The object to be changed locally, such as by prediction: a value that arrives later replaces the change, and a notify is
+    /// called only if it differs from it (S49).
+    pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
+        self.replicas.get_mut(object)
+    }
+
+    /// Whether the object is there.
+    #[must_use]
+    pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        self.replicas.contains(object)
+    }
+
+    /// All objects of a class with their references, in no particular order.
+    pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
+        self.replicas.typed::<T>().into_iter().flat_map(|column| {
+            column.slots().iter().zip(&column.live).filter_map(|(&slot, live)| Some((self.replicas.reference(slot)?, live)))
+        })
+    }
+
+    /// Bits received so far by class and property; empty unless [`ClientConfig::measure`] is set.
+    #[must_use]
+    pub fn traffic(&self) -> &[ClassTraffic] {
+        self.replicas.traffic.as_ref().map_or(&[], |traffic| &traffic.classes)
+    }
+
+    /// Bytes of all packets made so far.
+    #[must_use]
+    pub fn bytes_sent(&self) -> u64 {
+        self.outbox.bytes_sent
+    }
+}

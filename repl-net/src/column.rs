@@ -1,0 +1,129 @@
+//! Columns: all objects of one class on a server, side by side with their shadows.
+//!
+//! Invariant: row `n` of each of the vectors belongs to the same object.
+
+use std::any::Any;
+
+use repl_core::{BitWriter, Changelist, Class, HandleSet, Lifetime, Program, Refusal, Replicated, Scratch, WriteError};
+
+/// The objects of one class, whatever its type.
+pub(crate) trait Column: Any + Send {
+    fn program(&self) -> &Program;
+    fn lifetime(&self) -> &Lifetime;
+    /// Compares a row's object with its shadow; see [`Class::compare`].
+    fn compare(
+        &mut self,
+        row: u32,
+        scope: &HandleSet,
+        changes: &mut Changelist,
+        refusals: &mut Vec<Refusal>,
+        scratch: &mut Scratch,
+    );
+    /// Tells the slot of each object that differs from its shadow.
+    fn scan(&self, found: &mut dyn FnMut(u32));
+    /// Writes from the shadow; see [`Class::write_values`].
+    fn write_values(&self, row: u32, list: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError>;
+    fn prune(&self, row: u32, list: &mut Changelist);
+    fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist);
+    /// Takes an object out; gives the slot of the one that moved to its row.
+    fn remove(&mut self, row: u32) -> Option<u32>;
+    fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// Makes the values an object begins with.
+pub(crate) type Archetype<T> = Box<dyn Fn() -> T + Send>;
+
+/// The objects of the class `T`.
+pub(crate) struct TypedColumn<T> {
+    class: Class<T>,
+    pub(crate) live: Vec<T>,
+    shadow: Vec<T>,
+    slots: Vec<u32>,
+    archetypes: Vec<Archetype<T>>,
+}
+
+impl<T: Replicated> TypedColumn<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            class: Class::new(),
+            live: Vec::new(),
+            shadow: Vec::new(),
+            slots: Vec::new(),
+            archetypes: vec![Box::new(T::initial)],
+        }
+    }
+
+    /// Adds an archetype; gives its number.
+    pub(crate) fn add_archetype(&mut self, archetype: Archetype<T>) -> u32 {
+        self.archetypes.push(archetype);
+        self.archetypes.len() as u32 - 1
+    }
+
+    /// Adds an object whose shadow begins at an archetype (S29, S69); gives its row.
+    pub(crate) fn insert(&mut self, object: T, slot: u32, archetype: u32) -> u32 {
+        let archetype = self.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());
+        self.shadow.push(self.class.shadow_of(&archetype));
+        self.live.push(object);
+        self.slots.push(slot);
+        self.live.len() as u32 - 1
+    }
+}
+
+impl<T: Replicated> Column for TypedColumn<T> {
+    fn program(&self) -> &Program {
+        self.class.program()
+    }
+
+    fn lifetime(&self) -> &Lifetime {
+        self.class.lifetime()
+    }
+
+    fn compare(
+        &mut self,
+        row: u32,
+        scope: &HandleSet,
+        changes: &mut Changelist,
+        refusals: &mut Vec<Refusal>,
+        scratch: &mut Scratch,
+    ) {
+        let row = row as usize;
+        self.class.compare(&self.live[row], &mut self.shadow[row], scope, changes, refusals, scratch);
+    }
+
+    fn scan(&self, found: &mut dyn FnMut(u32)) {
+        for ((live, shadow), &slot) in self.live.iter().zip(&self.shadow).zip(&self.slots) {
+            if self.class.differs(live, shadow) {
+                found(slot);
+            }
+        }
+    }
+
+    fn write_values(&self, row: u32, list: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError> {
+        self.class.write_values(&self.shadow[row as usize], list, writer)
+    }
+
+    fn prune(&self, row: u32, list: &mut Changelist) {
+        self.class.prune(&self.shadow[row as usize], list);
+    }
+
+    fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist) {
+        self.class.insert_whole(handles, list);
+    }
+
+    fn remove(&mut self, row: u32) -> Option<u32> {
+        let row = row as usize;
+        self.live.swap_remove(row);
+        self.shadow.swap_remove(row);
+        self.slots.swap_remove(row);
+        self.slots.get(row).copied()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

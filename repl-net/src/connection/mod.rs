@@ -1,0 +1,344 @@
+//! A connection of the server: what one client has, lacks, and is being sent.
+//!
+//! Invariant: an object is in exactly one of three states here: unknown to the client and to us; in step (a bit); or tracked, or seen in a way of
+//! its own, and then not in step.
+
+mod pass;
+mod resolve;
+
+use std::time::Duration;
+
+use repl_core::{BitReader, BitWriter, Changelist, HandleSet, PropertyIndex, ReadError, ViewFlags};
+
+pub(crate) use pass::PassContext;
+
+use crate::ConnectionId;
+use crate::acks::{Arrival, Received};
+use crate::blob::Blobs;
+use crate::events::{CloseReason, DisconnectReason};
+use crate::object::Object;
+use crate::outbox::{Limits, Outbox};
+use crate::packet::{Header, read_end};
+use crate::rtt::RoundTrip;
+use crate::sequence::Sequence;
+use crate::slot_set::SlotSet;
+use crate::tracked::{Phase, Tracked, TrackedObjects};
+use crate::world::World;
+
+/// How far a connection has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Waits for the client to say which classes it has; no state before that (R21).
+    Handshake,
+    /// State flows.
+    Connected,
+    /// Ended.
+    Closed(DisconnectReason),
+}
+
+/// One client, as the server sees it.
+pub(crate) struct Connection {
+    pub(crate) id: ConnectionId,
+    pub(crate) stage: Stage,
+    pub(crate) is_replay: bool,
+    pub(crate) outbox: Outbox,
+    pub(crate) received: Received,
+    /// The newest packet of the client.
+    newest: Sequence,
+    pub(crate) round_trip: RoundTrip,
+    /// Timeouts since the last ack (R9).
+    timeouts: u32,
+    /// The newest packet that the client acked.
+    newest_acked: Option<Sequence>,
+    pub(crate) last_heard: Duration,
+    pub(crate) last_sent: Duration,
+    /// Objects that the client has, is getting, or is about to lose.
+    known: SlotSet,
+    /// Objects of which the client has everything, and sees it as most do.
+    in_step: SlotSet,
+    /// Objects with something to send to this client alone.
+    needs: SlotSet,
+    tracked: TrackedObjects,
+    blobs: Blobs,
+    /// The object that was last sent to this client alone.
+    last_private: u32,
+    scratch: PassScratch,
+    /// Packets held for lost so far.
+    pub(crate) packets_lost: u64,
+}
+
+/// Memory that passes use again.
+#[derive(Debug, Default)]
+struct PassScratch {
+    list: Changelist,
+    values: BitWriter,
+    slots: Vec<u32>,
+}
+
+impl Connection {
+    pub(crate) fn new(id: ConnectionId, is_replay: bool, first: Sequence, limits: Limits, now: Duration) -> Self {
+        Self {
+            id,
+            stage: Stage::Handshake,
+            is_replay,
+            outbox: Outbox::new(first, limits),
+            received: Received::default(),
+            newest: Sequence::default(),
+            round_trip: RoundTrip::default(),
+            timeouts: 0,
+            newest_acked: None,
+            last_heard: now,
+            last_sent: now,
+            known: SlotSet::default(),
+            in_step: SlotSet::default(),
+            needs: SlotSet::default(),
+            tracked: TrackedObjects::default(),
+            blobs: Blobs::default(),
+            last_private: 0,
+            scratch: PassScratch::default(),
+            packets_lost: 0,
+        }
+    }
+
+    /// How this connection sees an object (S36).
+    fn flags(&self, object: &Object) -> ViewFlags {
+        object.flags(object.owner == Some(self.id), self.is_replay)
+    }
+
+    /// The handles of an object that go to this connection now.
+    pub(crate) fn mask(&self, world: &World, slot: u32) -> HandleSet {
+        let object = &world.objects[slot as usize];
+        let mut mask = object.mask(world.lifetime(slot), self.flags(object));
+        if let Some(tracked) = self.tracked.get(slot) {
+            mask.difference(&tracked.custom_off);
+        }
+        mask
+    }
+
+    /// Whether the connection sees an object as most do, so that the broadcast is right for it.
+    fn has_common_view(&self, world: &World, slot: u32) -> bool {
+        let object = &world.objects[slot as usize];
+        let own_switches = self.tracked.get(slot).is_some_and(|tracked| !tracked.custom_off.is_empty());
+        !own_switches && (!world.lifetime(slot).is_conditional() || self.flags(object) == object.common_flags())
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(self.stage, Stage::Closed(_))
+    }
+
+    /// Switches a custom condition for this connection alone.
+    pub(crate) fn switch_custom(&mut self, world: &mut World, slot: u32, property: PropertyIndex, active: bool) {
+        if !self.known.contains(slot) {
+            return;
+        }
+        let before = self.mask(world, slot);
+        let handles = world.lifetime(slot).handles_of(property);
+        let off = &mut self.tracked.open(slot, world.objects[slot as usize].generation).custom_off;
+        if active { off.difference(&handles) } else { off.union(&handles) }
+        self.review(world, slot, &before);
+    }
+
+    /// An object that the client is to have.
+    pub(crate) fn show(&mut self, world: &mut World, slot: u32) {
+        if let Some(tracked) = self.tracked.get_mut(slot)
+            && let Phase::Closing(_) = tracked.phase
+        {
+            tracked.reopen = true;
+            return;
+        }
+        if self.known.contains(slot) {
+            return;
+        }
+        let generation = world.objects[slot as usize].generation;
+        world.objects[slot as usize].holders += 1;
+        world.opening.insert(slot);
+        self.known.insert(slot);
+        self.needs.insert(slot);
+        self.tracked.entry(slot, || Tracked::new(slot, generation, Phase::Unsent));
+    }
+
+    /// An object that the client is to lose.
+    pub(crate) fn hide(&mut self, world: &mut World, slot: u32, reason: CloseReason) {
+        if !self.known.contains(slot) {
+            return;
+        }
+        let generation = world.objects[slot as usize].generation;
+        let tracked = self.tracked.open(slot, generation);
+        tracked.reopen = false;
+        if let Phase::Closing(known) = &mut tracked.phase {
+            // Destroyed outweighs every other reason: its guid never heals (R18).
+            if reason == CloseReason::Destroyed {
+                *known = reason;
+            }
+            return;
+        }
+        let never_sent = tracked.phase == Phase::Unsent && tracked.open_bits == 0;
+        tracked.phase = Phase::Closing(reason);
+        if let Some(blob) = tracked.blob.take() {
+            self.blobs.abandon(blob);
+        }
+        Self::catch_up(world, tracked);
+        tracked.pending.clear();
+        self.in_step.remove(slot);
+        self.needs.insert(slot);
+        if never_sent {
+            self.forget(world, slot);
+        }
+    }
+
+    /// The client does not have the object any more, and nothing under way will change that.
+    fn forget(&mut self, world: &mut World, slot: u32) {
+        let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
+        self.known.remove(slot);
+        self.in_step.remove(slot);
+        self.needs.remove(slot);
+        let is_alive = world.objects[slot as usize].alive;
+        world.release(slot);
+        if reopen && is_alive {
+            self.show(world, slot);
+        }
+    }
+
+    /// The connection ends: it holds no slot any more.
+    pub(crate) fn release_all(&mut self, world: &mut World) {
+        let slots: Vec<u32> = self.known.iter().collect();
+        for slot in slots {
+            if let Some(tracked) = self.tracked.get_mut(slot) {
+                tracked.reopen = false;
+                Self::catch_up(world, tracked);
+            }
+            self.forget(world, slot);
+        }
+    }
+
+    /// The connection does not stand before the end of an object's history any more.
+    fn catch_up(world: &mut World, tracked: &mut Tracked) -> Option<u64> {
+        let position = tracked.position.take()?;
+        let object = &mut world.objects[tracked.slot as usize];
+        object.laggards -= 1;
+        Some(position)
+    }
+
+    /// The connection falls behind: what changed in this tick is not sent now.
+    fn fall_behind(&mut self, world: &mut World, slot: u32) {
+        let mask = self.mask(world, slot);
+        let generation = world.objects[slot as usize].generation;
+        let tracked = self.tracked.open(slot, generation);
+        if tracked.position.is_none() {
+            if let Some(list) = world.changes.list(slot) {
+                tracked.pending.merge(list);
+                tracked.pending.retain(&mask);
+            }
+            let object = &mut world.objects[slot as usize];
+            tracked.position = Some(object.history.end());
+            object.laggards += 1;
+        }
+        self.in_step.remove(slot);
+        self.needs.insert(slot);
+    }
+
+    /// Takes over the lists that left full histories before which this connection stood (R10).
+    pub(crate) fn take_evicted(&mut self, world: &World) {
+        for (slot, place, list) in &world.changes.evicted {
+            if let Some(tracked) = self.tracked.get_mut(*slot)
+                && let Some(position) = &mut tracked.position
+                && *position <= *place
+            {
+                *position = place + 1;
+                tracked.pending.merge(list);
+            }
+        }
+    }
+
+    /// Sets whether an object is in step, by what is outstanding and how it is seen, and stops tracking it if it can.
+    fn settle(&mut self, world: &World, slot: u32) {
+        let (settled, plain) = match self.tracked.get(slot) {
+            Some(tracked) => (tracked.is_settled(), tracked.is_plain()),
+            None => (self.known.contains(slot), false),
+        };
+        if settled && self.has_common_view(world, slot) {
+            self.in_step.insert(slot);
+        } else {
+            self.in_step.remove(slot);
+        }
+        if settled && plain {
+            self.tracked.remove(slot);
+        }
+    }
+
+    /// Something that conditions ask about has changed for an object that this connection saw by the mask `before` (S42).
+    pub(crate) fn review(&mut self, world: &mut World, slot: u32, before: &HandleSet) {
+        if !self.known.contains(slot) {
+            return;
+        }
+        let after = self.mask(world, slot);
+        if *before != after {
+            self.change_view(world, slot, before, &after);
+        }
+        self.settle(world, slot);
+    }
+
+    fn change_view(&mut self, world: &mut World, slot: u32, before: &HandleSet, after: &HandleSet) {
+        let generation = world.objects[slot as usize].generation;
+        let frame = world.frame;
+        let tracked = self.tracked.open(slot, generation);
+        if matches!(tracked.phase, Phase::Closing(_) | Phase::Unsent) {
+            return;
+        }
+        let is_behind = tracked.position.is_some() || tracked.phase == Phase::Opening || tracked.blob.is_some();
+        let mut gained = HandleSet::new();
+        for property in (0..world.column_of(slot).program().layout().properties()).map(PropertyIndex::new) {
+            let handles = world.lifetime(slot).handles_of(property);
+            let Some(first) = handles.iter().next() else { continue };
+            match (before.contains(first), after.contains(first)) {
+                (true, false) => {
+                    let lacks = is_behind || tracked.pending.handles().intersects(&handles);
+                    tracked.set_left(property, if lacks { 0 } else { frame });
+                    tracked.pending.remove(&handles);
+                }
+                (false, true) => {
+                    let changed = world.objects[slot as usize].changed_at.get(property.index());
+                    if changed.is_some_and(|&changed| changed > tracked.left_at(property)) {
+                        gained.union(&handles);
+                    }
+                    tracked.left.retain(|(left, _)| *left != property);
+                }
+                _ => {}
+            }
+        }
+        tracked.pending.merge(&world.whole(slot, &gained));
+        // Old bytes would leak what may not be seen any more (R15).
+        if let Some(blob) = tracked.blob.take().and_then(|id| self.blobs.abandon(id)) {
+            self.take_back(world, slot, blob.content, after);
+        }
+        self.in_step.remove(slot);
+        self.needs.insert(slot);
+    }
+
+    /// Reads a packet of state from the client: acks.
+    ///
+    /// # Errors
+    /// When it is malformed: the connection is to be closed.
+    pub(crate) fn receive(
+        &mut self,
+        world: &mut World,
+        reader: &mut BitReader<'_>,
+        now: Duration,
+    ) -> Result<(), ReadError> {
+        let (header, acks) = Header::read(reader, self.newest, self.outbox.next())?;
+        // A client sends no state (S106): its packets end behind their header.
+        if reader.read_flag()? {
+            return Err(ReadError::OutOfRange);
+        }
+        read_end(reader)?;
+        if self.received.insert(header.sequence) == Arrival::TooOld {
+            return Ok(());
+        }
+        self.newest = self.newest.max(header.sequence);
+        // The client's packets ask for no acks, so none need be remembered.
+        self.received.forget_below(header.sequence.next());
+        self.last_heard = now;
+        self.acked(world, acks, now);
+        Ok(())
+    }
+}

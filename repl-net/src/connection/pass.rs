@@ -1,0 +1,420 @@
+//! The pass: what a connection sends in one tick.
+//!
+//! Invariant: every change of the tick is sent, or pending, or behind a remembered place in the history; none is forgotten (S86).
+
+use std::time::Duration;
+
+use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, ViewFlags};
+
+use super::{Connection, Stage};
+use crate::blob::MAX_BLOBS;
+use crate::broadcast::{Broadcast, BroadcastItem, SharedSegment};
+use crate::classes::ClassList;
+use crate::events::CloseReason;
+use crate::in_flight::{Content, Sent};
+use crate::segment::{ITEM_BITS, SegmentKind, SegmentWriter, handles_bits};
+use crate::tracked::Phase;
+use crate::world::World;
+
+/// An opening up to this size goes again whole when the object changes before it is acked; a larger one is waited for (R2).
+const SMALL_OPEN_BITS: usize = 1_024;
+/// The order of gaps between objects that are sent to one connection alone.
+const PRIVATE_GAP_ORDER: u32 = 3;
+/// What an opening takes beside its handles and values: generation, class, archetype.
+const OPEN_BITS: usize = 64 + 32 + 64;
+/// What a part of a blob takes beside its bits.
+const PART_BITS: usize = 5 * 64;
+
+/// What a pass needs of the server.
+pub(crate) struct PassContext<'a> {
+    pub(crate) world: &'a mut World,
+    pub(crate) broadcast: &'a mut Broadcast,
+    pub(crate) classes: &'a ClassList,
+    pub(crate) now: Duration,
+    /// How long the connection may be silent (R9).
+    pub(crate) keep_alive: Duration,
+}
+
+impl Connection {
+    /// Sends what the client lacks, as far as the limits allow.
+    pub(crate) fn pass(&mut self, context: &mut PassContext<'_>) {
+        if self.stage != Stage::Connected {
+            return;
+        }
+        self.take_evicted(context.world);
+        self.give_up_lost(context.world, context.now);
+        self.outbox.begin_pass(&self.received);
+        self.route(context);
+        let packets_before = self.outbox.packets_sent;
+        // What waited goes first where there is a budget to wait for, so that nothing starves.
+        let waited = self.outbox.is_limited();
+        if waited {
+            self.send_private(context);
+        }
+        for at in 0..context.broadcast.segments().len() {
+            self.send_shared(at, context);
+        }
+        self.send_parts(context.now);
+        if !waited {
+            self.send_private(context);
+        }
+        self.outbox.flush(context.now);
+        if self.outbox.packets_sent > packets_before {
+            self.last_sent = context.now;
+        } else if context.now.saturating_sub(self.last_sent) >= context.keep_alive {
+            self.outbox.signal(&self.received, context.now);
+            self.last_sent = context.now;
+        }
+    }
+
+    /// Notes which of the changes of this tick are for this connection alone.
+    fn route(&mut self, context: &mut PassContext<'_>) {
+        for (word, mask) in context.world.changes.slots.masks() {
+            let apart = mask & self.known.word(word) & !self.in_step.word(word);
+            self.needs.insert_mask(word, apart);
+        }
+        for &slot in context.broadcast.apart() {
+            if self.in_step.contains(slot) {
+                self.needs.insert(slot);
+            }
+        }
+    }
+
+    /// Sends a shared segment: whole, if the connection is in step with all of its objects, else those of which it is.
+    fn send_shared(&mut self, at: usize, context: &mut PassContext<'_>) {
+        let SharedSegment { segment, items } = &context.broadcast.segments()[at];
+        let in_step = |(word, mask): &(usize, u64)| self.in_step.word(*word) & mask;
+        if segment.masks.iter().all(|entry| in_step(entry) == 0) {
+            return;
+        }
+        let is_whole = segment.masks.iter().all(|entry| in_step(entry) == entry.1);
+        if is_whole && !self.outbox.is_exhausted() {
+            self.outbox.segment(segment, context.now);
+            if segment.has_births {
+                let sequence = self.outbox.sequence();
+                for item in segment.items.iter().filter(|item| item.list.has_births()) {
+                    self.tracked.open(item.slot, item.generation).add_births(sequence, &item.list);
+                    self.in_step.remove(item.slot);
+                }
+            }
+            return;
+        }
+        for index in items.clone() {
+            self.send_shared_item(index, context);
+        }
+    }
+
+    fn send_shared_item(&mut self, index: usize, context: &mut PassContext<'_>) {
+        let (items, values) = context.broadcast.items_and_values();
+        let Some(item) = items.get(index) else { return };
+        if !self.in_step.contains(item.slot) {
+            return;
+        }
+        if self.outbox.is_exhausted() {
+            let slot = item.slot;
+            self.fall_behind(context.world, slot);
+            return;
+        }
+        let Some(values) = item.values(values) else { return };
+        let BroadcastItem { slot, generation, class, list, .. } = item;
+        let count = context.world.column(*class).program().handles();
+        let wire_class = context.classes.wire((*class).into()) as usize;
+        let sent = Sent { slot: *slot, generation: *generation, content: Content::Update(list.clone()) };
+        let estimate = ITEM_BITS + handles_bits(count) + values.len();
+        self.outbox.item(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, estimate, context.now, |segment, writer| {
+            segment.update(*slot, wire_class, count, list.handles(), values, writer);
+        });
+        if list.has_births() {
+            self.tracked.open(*slot, *generation).add_births(self.outbox.sequence(), list);
+            self.in_step.remove(*slot);
+        }
+    }
+
+    /// Sends what this connection alone needs.
+    fn send_private(&mut self, context: &mut PassContext<'_>) {
+        let mut slots = std::mem::take(&mut self.scratch.slots);
+        slots.clear();
+        slots.extend(self.needs.iter());
+        if self.outbox.is_limited() && !slots.is_empty() {
+            // A budget goes round, or the first slots would take it all.
+            let start = slots.partition_point(|&slot| slot <= self.last_private) % slots.len();
+            slots.rotate_left(start);
+        }
+        for &slot in &slots {
+            if self.outbox.is_exhausted() {
+                if self.known.contains(slot) && context.world.changes.slots.contains(slot) {
+                    self.postpone(slot, context.world);
+                }
+                continue;
+            }
+            self.last_private = slot;
+            self.needs.remove(slot);
+            self.send_object(slot, context);
+        }
+        self.scratch.slots = slots;
+    }
+
+    /// Keeps a change of this tick for later.
+    fn postpone(&mut self, slot: u32, world: &mut World) {
+        let phase = self.tracked.get(slot).map_or(Phase::Open, |tracked| tracked.phase);
+        if matches!(phase, Phase::Open | Phase::Opening) {
+            self.fall_behind(world, slot);
+        }
+    }
+
+    fn send_object(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        let (phase, open_bits, has_blob) = match self.tracked.get(slot) {
+            Some(tracked) => (tracked.phase, tracked.open_bits, tracked.blob.is_some()),
+            None => (Phase::Open, 0, false),
+        };
+        match phase {
+            _ if has_blob => self.postpone(slot, context.world),
+            Phase::Closing(reason) => self.send_close(slot, reason, context.now),
+            Phase::Unsent => self.send_open(slot, context),
+            Phase::Opening if open_bits <= SMALL_OPEN_BITS => self.send_open(slot, context),
+            Phase::Opening => self.postpone(slot, context.world),
+            Phase::Open => self.send_update(slot, context),
+        }
+    }
+
+    fn send_close(&mut self, slot: u32, reason: CloseReason, now: Duration) {
+        let Some(tracked) = self.tracked.get(slot) else { return };
+        let sent = Sent { slot, generation: tracked.generation, content: Content::Close };
+        self.outbox.item(SegmentKind::Close, PRIVATE_GAP_ORDER, sent, ITEM_BITS + 2, now, |segment, writer| {
+            segment.slot(slot, writer);
+            writer.write_bits(reason as u64, 2);
+        });
+    }
+
+    /// Sends an object whole: every property that ever changed and may be seen (R2, S69).
+    fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        let world = &mut *context.world;
+        let object = &world.objects[slot as usize];
+        let column = world.column_of(slot);
+        let mut handles = object.mask(column.lifetime(), self.flags(object).with(ViewFlags::INITIAL));
+        handles.intersect(object.history.ever().handles());
+        if let Some(tracked) = self.tracked.get(slot) {
+            handles.difference(&tracked.custom_off);
+        }
+        let list = world.whole(slot, &handles);
+        let values = &mut self.scratch.values;
+        values.clear();
+        if column.write_values(object.row, &list, values).is_err() {
+            self.needs.insert(slot);
+            return;
+        }
+        let opening = Opening {
+            generation: object.generation.get(),
+            classes: context.classes.len(),
+            class: context.classes.wire(object.class.into()),
+            archetype: object.archetype,
+            count: column.program().handles(),
+            handles: list.handles(),
+        };
+        let estimate = ITEM_BITS + OPEN_BITS + handles_bits(opening.count) + values.bit_len();
+        let sent = Sent { slot, generation: object.generation, content: Content::Open(list.clone()) };
+        let write = |segment: &mut SegmentWriter, writer: &mut BitWriter, values: BitSlice<'_>| {
+            opening.write(slot, segment, writer, values);
+        };
+        if estimate > self.outbox.capacity() {
+            self.send_blob(SegmentKind::Open, sent, context, write);
+        } else {
+            let values = values.as_slice();
+            self.outbox.item(SegmentKind::Open, 0, sent, estimate, context.now, |segment, writer| {
+                write(segment, writer, values);
+            });
+        }
+        let sequence = self.outbox.sequence();
+        let Some(tracked) = self.tracked.get_mut(slot) else { return };
+        if tracked.blob.is_none() && estimate > self.outbox.capacity() {
+            return;
+        }
+        Self::catch_up(context.world, tracked);
+        tracked.pending.clear();
+        tracked.phase = Phase::Opening;
+        tracked.open_bits = estimate;
+        tracked.add_births(sequence, &list);
+    }
+
+    /// Sends what changed of an object that the client has, and what it lacks beside.
+    fn send_update(&mut self, slot: u32, context: &mut PassContext<'_>) {
+        let mut list = std::mem::take(&mut self.scratch.list);
+        list.clear();
+        self.gather(slot, context.world, &mut list);
+        if !list.is_empty() {
+            self.send_list(slot, &mut list, context);
+        }
+        self.settle(context.world, slot);
+        self.scratch.list = list;
+    }
+
+    /// Collects what the client lacks of an object and may see.
+    fn gather(&mut self, slot: u32, world: &mut World, list: &mut Changelist) {
+        let mut has_position = false;
+        if let Some(tracked) = self.tracked.get_mut(slot) {
+            std::mem::swap(list, &mut tracked.pending);
+            tracked.pending.clear();
+            if let Some(position) = Self::catch_up(world, tracked) {
+                world.objects[slot as usize].history.gather(position, list);
+                has_position = true;
+            }
+        }
+        if !has_position && let Some(changed) = world.changes.list(slot) {
+            list.merge(changed);
+        }
+        if world.lifetime(slot).is_conditional() {
+            list.retain(&self.mask(world, slot));
+        }
+        let object = &world.objects[slot as usize];
+        world.column_of(slot).prune(object.row, list);
+        if let Some(tracked) = self.tracked.get(slot) {
+            tracked.extend_births(list);
+        }
+    }
+
+    /// Sends a list in one packet, or property by property in several, or as a blob (R15).
+    fn send_list(&mut self, slot: u32, list: &mut Changelist, context: &mut PassContext<'_>) {
+        let world = &*context.world;
+        let (object, column) = (&world.objects[slot as usize], world.column_of(slot));
+        let generation = object.generation;
+        let values = &mut self.scratch.values;
+        values.clear();
+        if column.write_values(object.row, list, values).is_err() {
+            self.tracked.open(slot, generation).pending.merge(list);
+            self.needs.insert(slot);
+            return;
+        }
+        let count = column.program().handles();
+        let estimate = ITEM_BITS + handles_bits(count) + values.bit_len();
+        let class = context.classes.wire(object.class.into()) as usize;
+        if estimate > self.outbox.capacity() {
+            self.send_large_list(slot, list, context);
+            return;
+        }
+        let sent = Sent { slot, generation, content: Content::Update(list.clone()) };
+        let values = values.as_slice();
+        self.outbox.item(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, estimate, context.now, |segment, writer| {
+            segment.update(slot, class, count, list.handles(), values, writer);
+        });
+        if list.has_births() {
+            self.tracked.open(slot, generation).add_births(self.outbox.sequence(), list);
+        }
+    }
+
+    fn send_large_list(&mut self, slot: u32, list: &Changelist, context: &mut PassContext<'_>) {
+        let lifetime = context.world.lifetime(slot);
+        let mut first_property = HandleSet::new();
+        if let Some(property) = list.handles().iter().next().and_then(|handle| lifetime.property_of(handle)) {
+            first_property = lifetime.handles_of(property);
+        }
+        let (mut part, mut rest) = (list.clone(), Changelist::new());
+        part.split(&first_property, &mut rest);
+        if !rest.is_empty() {
+            self.send_list(slot, &mut part, context);
+            if self.tracked.get(slot).is_some_and(|tracked| tracked.blob.is_some()) {
+                let generation = context.world.objects[slot as usize].generation;
+                self.tracked.open(slot, generation).pending.merge(&rest);
+                self.needs.insert(slot);
+            } else {
+                self.send_list(slot, &mut rest, context);
+            }
+            return;
+        }
+        let object = &context.world.objects[slot as usize];
+        let count = context.world.column_of(slot).program().handles();
+        let class = context.classes.wire(object.class.into()) as usize;
+        let sent = Sent { slot, generation: object.generation, content: Content::Update(part.clone()) };
+        let handles = part.handles().clone();
+        self.send_blob(SegmentKind::Update, sent, context, |segment, writer, values| {
+            segment.update(slot, class, count, &handles, values, writer);
+        });
+        let generation = context.world.objects[slot as usize].generation;
+        let sequence = self.outbox.sequence();
+        let tracked = self.tracked.open(slot, generation);
+        if tracked.blob.is_some() {
+            tracked.add_births(sequence, &part);
+        } else {
+            tracked.pending.merge(&part);
+        }
+    }
+
+    /// Begins a blob of one item whose values are in the scratch; waits if too many are under way.
+    fn send_blob(
+        &mut self,
+        kind: SegmentKind,
+        sent: Sent,
+        context: &mut PassContext<'_>,
+        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter, BitSlice<'_>),
+    ) {
+        let Sent { slot, generation, content } = sent;
+        if !self.blobs.has_room() {
+            self.needs.insert(slot);
+            return;
+        }
+        let (mut body, mut segment) = (BitWriter::new(), SegmentWriter::default());
+        segment.begin(kind, 0, &mut body);
+        write(&mut segment, &mut body, self.scratch.values.as_slice());
+        segment.end(&mut body);
+        body.write_bits(0, 1);
+        let part_bits = self.outbox.capacity() - ITEM_BITS - PART_BITS;
+        let stamp = self.outbox.stamp();
+        let id = self.blobs.begin((slot, generation), stamp, content, &mut body, part_bits);
+        self.tracked.open(slot, generation).blob = Some(id);
+        self.in_step.remove(slot);
+        self.send_parts(context.now);
+    }
+
+    /// Sends the parts of blobs that are neither under way nor there.
+    fn send_parts(&mut self, now: Duration) {
+        if self.blobs.is_empty() {
+            return;
+        }
+        let mut sent_parts: Vec<(u32, u32)> = Vec::with_capacity(MAX_BLOBS);
+        for blob in self.blobs.iter() {
+            for index in blob.unsent() {
+                if self.outbox.is_exhausted() {
+                    break;
+                }
+                let part = blob.part(index);
+                let behind = self.outbox.sequence().since(blob.stamp);
+                let content = Content::Fragment { blob: blob.id, index };
+                let sent = Sent { slot: blob.slot, generation: blob.generation, content };
+                let estimate = ITEM_BITS + PART_BITS + part.len();
+                self.outbox.item(SegmentKind::Fragment, 0, sent, estimate, now, |segment, writer| {
+                    segment.slot(blob.slot, writer);
+                    writer.write_exp_golomb(blob.id.into(), 4);
+                    writer.write_exp_golomb(behind, 3);
+                    writer.write_exp_golomb(blob.bit_len() as u64, 12);
+                    writer.write_exp_golomb(blob.part_bits() as u64, 12);
+                    writer.write_exp_golomb(index.into(), 3);
+                    writer.append(part);
+                });
+                sent_parts.push((blob.id, index));
+            }
+        }
+        for (id, index) in sent_parts {
+            self.blobs.sent(id, index);
+        }
+    }
+}
+
+/// The head of an object that comes into being.
+struct Opening<'a> {
+    generation: u32,
+    classes: u32,
+    class: u32,
+    archetype: u32,
+    count: u32,
+    handles: &'a HandleSet,
+}
+
+impl Opening<'_> {
+    fn write(&self, slot: u32, segment: &mut SegmentWriter, writer: &mut BitWriter, values: BitSlice<'_>) {
+        segment.slot(slot, writer);
+        writer.write_exp_golomb(u64::from(self.generation) - 1, 2);
+        writer.write_below(self.class.into(), self.classes.into());
+        writer.write_exp_golomb(self.archetype.into(), 0);
+        segment.handles(self.class as usize, self.count, self.handles, true, writer);
+        writer.append(values);
+    }
+}

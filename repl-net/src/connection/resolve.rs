@@ -1,0 +1,259 @@
+//! Resolving packets: what follows from an ack, and from a loss (R4, R9).
+//!
+//! Invariant: a loss puts back only what was lost and has not been sent since; values are read when it is sent again (S79).
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use repl_core::{Changelist, HandleSet};
+
+use super::Connection;
+use crate::acks::AckRanges;
+use crate::in_flight::{Content, Fate, Sent};
+use crate::sequence::Sequence;
+use crate::tracked::Phase;
+use crate::world::World;
+
+/// The least that a packet is waited for after a later one was acked: packets of neighbouring ticks change places easily.
+const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
+
+impl Connection {
+    /// Takes in acks.
+    pub(super) fn acked(&mut self, world: &mut World, acks: AckRanges<'_>, now: Duration) {
+        let mut newest = None;
+        for range in acks {
+            newest = newest.max(Some(range.last));
+            let mut sequence = range.first.max(self.outbox.in_flight.floor());
+            while sequence <= range.last {
+                if self.outbox.in_flight.resolve(sequence, Fate::Arrived).is_some() {
+                    self.timeouts = 0;
+                    self.arrived(world, sequence);
+                }
+                sequence = sequence.next();
+            }
+        }
+        let Some(newest) = newest else { return };
+        if let Some(elapsed) = self.outbox.send_times.take(newest, now) {
+            self.round_trip.sample(elapsed);
+        }
+        self.newest_acked = self.newest_acked.max(Some(newest));
+        self.outbox.in_flight.trim();
+    }
+
+    fn arrived(&mut self, world: &mut World, sequence: Sequence) {
+        let Some(cargo) = self.outbox.in_flight.take_cargo(sequence) else { return };
+        for segment in cargo.shared.iter().filter(|segment| segment.has_births) {
+            for item in segment.items.iter().filter(|item| item.list.has_births()) {
+                self.list_arrived(world, sequence, item.slot, item.generation, &item.list);
+            }
+        }
+        for sent in &cargo.sent {
+            self.content_arrived(world, sequence, sent.slot, sent.generation, &sent.content);
+        }
+        self.outbox.in_flight.put_cargo(sequence, cargo);
+    }
+
+    fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
+        self.known.contains(slot)
+            && world.objects.get(slot as usize).is_some_and(|object| object.generation == generation)
+    }
+
+    fn list_arrived(
+        &mut self,
+        world: &World,
+        sequence: Sequence,
+        slot: u32,
+        generation: NonZeroU32,
+        list: &Changelist,
+    ) {
+        if !self.is_current(world, slot, generation) {
+            return;
+        }
+        if let Some(tracked) = self.tracked.get_mut(slot) {
+            tracked.births_arrived(sequence, list);
+            self.settle(world, slot);
+        }
+    }
+
+    fn content_arrived(
+        &mut self,
+        world: &mut World,
+        sequence: Sequence,
+        slot: u32,
+        generation: NonZeroU32,
+        content: &Content,
+    ) {
+        match content {
+            Content::Update(list) => self.list_arrived(world, sequence, slot, generation, list),
+            Content::Open(list) => {
+                if !self.is_current(world, slot, generation) {
+                    return;
+                }
+                if let Some(tracked) = self.tracked.get_mut(slot)
+                    && tracked.phase == Phase::Opening
+                {
+                    tracked.phase = Phase::Open;
+                    if tracked.position.is_some() || !tracked.pending.is_empty() {
+                        self.needs.insert(slot);
+                    }
+                }
+                self.list_arrived(world, sequence, slot, generation, list);
+            }
+            Content::Close => {
+                let is_closing = matches!(self.tracked.get(slot), Some(tracked) if matches!(tracked.phase, Phase::Closing(_)));
+                if is_closing && self.is_current(world, slot, generation) {
+                    self.forget(world, slot);
+                }
+            }
+            Content::Fragment { blob, index } => {
+                let Some(blob) = self.blobs.arrived(*blob, *index) else { return };
+                if let Some(tracked) = self.tracked.get_mut(slot)
+                    && tracked.blob == Some(blob.id)
+                {
+                    tracked.blob = None;
+                    if tracked.position.is_some() || !tracked.pending.is_empty() {
+                        self.needs.insert(slot);
+                    }
+                }
+                self.content_arrived(world, sequence, slot, generation, &blob.content);
+            }
+        }
+    }
+
+    /// Gives up packets that took too long: those overtaken by an acked one for longer than packets change places, and all that are
+    /// older than the timeout (R9).
+    pub(super) fn give_up_lost(&mut self, world: &mut World, now: Duration) {
+        let timeout = self.round_trip.retry_timeout(self.timeouts);
+        let reorder_wait = self.round_trip.smoothed()
+            + (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout);
+        let mut timed_out = false;
+        loop {
+            let oldest = self.outbox.in_flight.oldest_unknown();
+            let Some((sequence, sent_at)) = oldest else { break };
+            let age = now.saturating_sub(sent_at);
+            let is_overtaken = self.newest_acked.is_some_and(|newest| newest > sequence);
+            let is_late = age >= timeout;
+            if !is_late && !(is_overtaken && age >= reorder_wait) {
+                break;
+            }
+            timed_out |= is_late && !is_overtaken;
+            self.lost(world, sequence);
+        }
+        if timed_out {
+            self.timeouts += 1;
+        }
+        self.outbox.in_flight.trim();
+    }
+
+    fn lost(&mut self, world: &mut World, sequence: Sequence) {
+        if self.outbox.in_flight.resolve(sequence, Fate::Lost).is_none() {
+            return;
+        }
+        self.packets_lost += 1;
+        let Some(cargo) = self.outbox.in_flight.take_cargo(sequence) else { return };
+        for segment in &cargo.shared {
+            for item in &segment.items {
+                self.list_lost(world, sequence, item.slot, item.generation, item.list.clone());
+            }
+        }
+        for Sent { slot, generation, content } in &cargo.sent {
+            self.content_lost(world, sequence, *slot, *generation, content);
+        }
+        self.outbox.in_flight.put_cargo(sequence, cargo);
+    }
+
+    fn content_lost(
+        &mut self,
+        world: &mut World,
+        sequence: Sequence,
+        slot: u32,
+        generation: NonZeroU32,
+        content: &Content,
+    ) {
+        match content {
+            Content::Update(list) => self.list_lost(world, sequence, slot, generation, list.clone()),
+            Content::Open(list) => {
+                if !self.is_current(world, slot, generation) {
+                    return;
+                }
+                let is_opening = self.tracked.get(slot).is_some_and(|tracked| tracked.phase == Phase::Opening);
+                if !is_opening {
+                    self.list_lost(world, sequence, slot, generation, list.clone());
+                    return;
+                }
+                let is_open = |content: &Content| matches!(content, Content::Open(_) | Content::Fragment { .. });
+                if !self.outbox.in_flight.any_later(sequence, slot, generation, is_open) {
+                    let tracked = self.tracked.open(slot, generation);
+                    tracked.phase = Phase::Unsent;
+                    self.needs.insert(slot);
+                    world.opening.insert(slot);
+                }
+            }
+            Content::Close => {
+                let is_closing = matches!(self.tracked.get(slot), Some(tracked) if matches!(tracked.phase, Phase::Closing(_)));
+                let is_close = |content: &Content| matches!(content, Content::Close);
+                if is_closing
+                    && self.is_current(world, slot, generation)
+                    && !self.outbox.in_flight.any_later(sequence, slot, generation, is_close)
+                {
+                    self.needs.insert(slot);
+                }
+            }
+            Content::Fragment { blob, index } => self.blobs.lost(*blob, *index),
+        }
+    }
+
+    fn list_lost(
+        &mut self,
+        world: &World,
+        sequence: Sequence,
+        slot: u32,
+        generation: NonZeroU32,
+        mut list: Changelist,
+    ) {
+        if !self.is_current(world, slot, generation) {
+            return;
+        }
+        let phase = self.tracked.get(slot).map_or(Phase::Open, |tracked| tracked.phase);
+        if !matches!(phase, Phase::Open | Phase::Opening) {
+            return;
+        }
+        self.outbox.in_flight.subtract_later(sequence, slot, generation, &mut list);
+        if list.is_empty() {
+            return;
+        }
+        let mask = self.mask(world, slot);
+        self.put_back(world, slot, list, &mask);
+    }
+
+    /// Makes a list pending, as far as the connection may see it; what it may not see any more it lacks when it sees it again.
+    fn put_back(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
+        let generation = world.objects[slot as usize].generation;
+        let tracked = self.tracked.open(slot, generation);
+        let mut hidden = Changelist::new();
+        list.split(mask, &mut hidden);
+        for handle in hidden.handles().iter() {
+            if let Some(property) = world.lifetime(slot).property_of(handle) {
+                tracked.set_left(property, 0);
+            }
+        }
+        tracked.pending.merge(&list);
+        self.in_step.remove(slot);
+        self.needs.insert(slot);
+    }
+
+    /// A blob was given up: what it carried is pending again, or the object unsent.
+    pub(super) fn take_back(&mut self, world: &mut World, slot: u32, content: Content, mask: &HandleSet) {
+        match content {
+            Content::Update(list) => self.put_back(world, slot, list, mask),
+            Content::Open(_) => {
+                if let Some(tracked) = self.tracked.get_mut(slot) {
+                    tracked.phase = Phase::Unsent;
+                }
+                self.needs.insert(slot);
+                world.opening.insert(slot);
+            }
+            Content::Close | Content::Fragment { .. } => {}
+        }
+    }
+}

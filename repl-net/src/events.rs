@@ -1,0 +1,71 @@
+//! What server and client tell their users.
+//!
+//! Invariant: events are queued in the order in which things happened, and each is told once.
+
+use repl_core::{Guid, ObjectRef, WriteError};
+
+use crate::ConnectionId;
+use crate::classes::LayoutMismatch;
+
+/// Why a client loses an object (S211).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseReason {
+    /// It is gone; references to it never heal.
+    Destroyed = 0,
+    /// The connection is not to see it now; references heal when it does again.
+    Relevancy = 1,
+}
+
+/// Why a connection ended.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DisconnectReason {
+    /// One side asked for it.
+    #[error("closed")]
+    Closed,
+    /// Nothing was heard of the peer for the configured time.
+    #[error("timed out")]
+    Timeout,
+    /// The classes of the two sides differ.
+    #[error("layouts differ: {0}")]
+    Layouts(LayoutMismatch),
+    /// The peer sent what it must not send.
+    #[error("protocol error: {0}")]
+    Protocol(String),
+}
+
+/// Something a server tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ServerEvent {
+    /// A client's classes are the server's; state flows from the next tick on.
+    Connected(ConnectionId),
+    /// A connection ended.
+    Disconnected(ConnectionId, DisconnectReason),
+    /// A value has no form on the wire; the property keeps the last value that had one. Told once for each tick in which the object was
+    /// compared.
+    ValueRefused {
+        /// The object.
+        object: ObjectRef<()>,
+        /// Its class.
+        class: &'static str,
+        /// The property.
+        property: &'static str,
+        /// What is wrong with the value.
+        error: WriteError,
+    },
+}
+
+/// Something a client tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ClientEvent {
+    /// The server accepted this client's classes.
+    Connected,
+    /// The connection ended. All objects stay as they were.
+    Disconnected(DisconnectReason),
+    /// An object came into being; it can be read already.
+    Spawned(ObjectRef<()>),
+    /// An object is gone.
+    Despawned(Guid, CloseReason),
+}

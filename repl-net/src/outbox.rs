@@ -1,0 +1,217 @@
+//! The outbox of a connection: packets being filled, packets ready to go, and the record of each.
+//!
+//! Invariant: a packet's number, its record and its bytes are made together; the packets of one pass have one stamp (R1).
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use repl_core::BitWriter;
+
+use crate::acks::Received;
+use crate::in_flight::{InFlight, Record, Sent};
+use crate::packet::{self, Header, PacketKind};
+use crate::rtt::SendTimes;
+use crate::segment::{SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
+use crate::sequence::{Sequence, WINDOW};
+
+/// The most that a packet's frame takes: checksum, kind, number, offset to the stamp, floor, acks, and the end of the body.
+pub(crate) const FRAME_BITS: usize = 32 + 1 + 16 + 24 + 24 + MAX_ACK_BITS + 1;
+
+/// What acks may take in a packet that carries state.
+const MAX_ACK_BITS: usize = 79;
+
+/// Every so many packets the peer is told from where on packets are unresolved.
+const FLOOR_INTERVAL: u64 = 32;
+
+/// Packets on their way out.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    pub(crate) in_flight: InFlight,
+    pub(crate) send_times: SendTimes,
+    next: Sequence,
+    stamp: Sequence,
+    writer: BitWriter,
+    segment: SegmentWriter,
+    /// The record of the packet being filled.
+    record: Option<Record>,
+    ready: VecDeque<Vec<u8>>,
+    spare: Vec<Vec<u8>>,
+    /// Bits of the largest packet.
+    max_bits: usize,
+    /// Bytes sent in this pass, and how many may be.
+    pass_bytes: usize,
+    limits: Limits,
+    received: Received,
+    /// Salts the checksums.
+    pub(crate) session: u64,
+    /// Bytes of packets made, of all kinds.
+    pub(crate) bytes_sent: u64,
+    /// Packets made, of all kinds.
+    pub(crate) packets_sent: u64,
+}
+
+/// What an outbox may hold and send.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Limits {
+    pub(crate) mtu_bytes: usize,
+    pub(crate) packets_in_flight: usize,
+    pub(crate) bytes_in_flight: usize,
+    pub(crate) bytes_per_pass: usize,
+}
+
+impl Outbox {
+    pub(crate) fn new(first: Sequence, limits: Limits) -> Self {
+        Self {
+            in_flight: InFlight::new(first),
+            next: first,
+            stamp: first,
+            max_bits: limits.mtu_bytes * 8,
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// The number of the next packet.
+    pub(crate) fn next(&self) -> Sequence {
+        self.next
+    }
+
+    /// The number of the packet that is being filled, or will be.
+    pub(crate) fn sequence(&self) -> Sequence {
+        self.next
+    }
+
+    /// The number of the first packet of this pass.
+    pub(crate) fn stamp(&self) -> Sequence {
+        self.stamp
+    }
+
+    /// Begins a pass: the packets that follow have one stamp.
+    pub(crate) fn begin_pass(&mut self, received: &Received) {
+        debug_assert!(self.record.is_none(), "a pass ends with a flush");
+        self.stamp = self.next;
+        self.pass_bytes = 0;
+        self.received.clone_from(received);
+    }
+
+    /// Whether no more packets may be made in this pass (R6).
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.in_flight.len() >= self.limits.packets_in_flight.min(WINDOW as usize)
+            || self.in_flight.bytes() >= self.limits.bytes_in_flight
+            || self.pass_bytes >= self.limits.bytes_per_pass
+    }
+
+    /// Whether there is less room than could be wished for, so that it must be shared out.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limits.bytes_per_pass < usize::MAX || self.in_flight.len() > WINDOW as usize / 2
+    }
+
+    /// Bits that items may take in an empty packet.
+    pub(crate) fn capacity(&self) -> usize {
+        self.max_bits - FRAME_BITS - SEGMENT_BITS
+    }
+
+    fn room(&self) -> usize {
+        match self.record {
+            Some(_) => self.max_bits.saturating_sub(self.writer.bit_len() + 2),
+            None => self.max_bits - FRAME_BITS,
+        }
+    }
+
+    /// Begins a packet if none is being filled.
+    fn open_packet(&mut self) -> &mut Record {
+        if self.record.is_none() {
+            packet::begin(PacketKind::State, &mut self.writer);
+            let floor = (self.next.number() % FLOOR_INTERVAL == 0).then(|| self.in_flight.floor());
+            let header = Header { sequence: self.next, stamp: self.stamp, floor };
+            header.write(&self.received, MAX_ACK_BITS, &mut self.writer);
+        }
+        let in_flight = &mut self.in_flight;
+        self.record.get_or_insert_with(|| in_flight.blank())
+    }
+
+    /// Appends a shared segment whole.
+    pub(crate) fn segment(&mut self, segment: &Arc<Segment>, now: Duration) {
+        let bits = segment.bits();
+        if self.record.is_some() && self.room() < bits.len() + 1 {
+            self.flush(now);
+        }
+        self.open_packet().cargo.shared.push(Arc::clone(segment));
+        self.segment.end(&mut self.writer);
+        self.writer.append(bits);
+    }
+
+    /// Makes room for an item of `bits` bits, and writes it into a segment of its kind.
+    pub(crate) fn item(
+        &mut self,
+        kind: SegmentKind,
+        gap_order: u32,
+        sent: Sent,
+        bits: usize,
+        now: Duration,
+        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
+    ) {
+        if self.record.is_some() && self.room() < bits + 2 * SEGMENT_BITS {
+            self.flush(now);
+        }
+        let slot = sent.slot;
+        self.open_packet().cargo.sent.push(sent);
+        if !self.segment.takes(kind, slot) {
+            self.segment.begin(kind, gap_order, &mut self.writer);
+        }
+        write(&mut self.segment, &mut self.writer);
+    }
+
+    /// Completes the packet being filled, if there is one.
+    pub(crate) fn flush(&mut self, now: Duration) {
+        if let Some(record) = self.record.take() {
+            self.finish(record, now);
+        }
+    }
+
+    /// A packet without state: acks as far as they fit, or just a sign of life (R8).
+    pub(crate) fn signal(&mut self, received: &Received, now: Duration) {
+        self.flush(now);
+        self.received.clone_from(received);
+        self.stamp = self.next;
+        packet::begin(PacketKind::State, &mut self.writer);
+        let header = Header { sequence: self.next, stamp: self.stamp, floor: Some(self.in_flight.floor()) };
+        header.write(&self.received, self.max_bits - FRAME_BITS, &mut self.writer);
+        let record = self.in_flight.blank();
+        self.finish(record, now);
+    }
+
+    fn finish(&mut self, mut record: Record, now: Duration) {
+        self.segment.end(&mut self.writer);
+        self.writer.write_bits(0, 1);
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        packet::seal(&mut self.writer, self.session, &mut bytes);
+        debug_assert!(bytes.len() <= self.limits.mtu_bytes, "a packet of {} bytes", bytes.len());
+        (record.sent_at, record.bytes) = (now, bytes.len());
+        if record.elicits_ack() {
+            self.send_times.record(self.next, now);
+        }
+        self.in_flight.push(record);
+        self.next = self.next.next();
+        self.push(bytes);
+    }
+
+    /// Queues a packet that has no number: one of the handshake.
+    pub(crate) fn push(&mut self, bytes: Vec<u8>) {
+        self.pass_bytes += bytes.len();
+        self.bytes_sent += bytes.len() as u64;
+        self.packets_sent += 1;
+        self.ready.push_back(bytes);
+    }
+
+    /// The next packet to go: lent in `current`, whose memory is used again.
+    pub(crate) fn pop(&mut self, current: &mut Vec<u8>) -> bool {
+        let Some(bytes) = self.ready.pop_front() else { return false };
+        let old = std::mem::replace(current, bytes);
+        if old.capacity() > 0 {
+            self.spare.push(old);
+        }
+        true
+    }
+}

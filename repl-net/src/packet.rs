@@ -1,0 +1,115 @@
+//! The frame of a packet: its checksum, its kind, and the header of one that carries state or acks.
+//!
+//! Invariant: nothing of a packet is looked at before its checksum has been found right (R20).
+
+use repl_core::{BitReader, BitWriter, ReadError};
+
+use crate::acks::{AckRanges, Received};
+use crate::sequence::Sequence;
+
+/// Bytes of the checksum at the head of every packet.
+pub(crate) const CHECKSUM_BYTES: usize = 4;
+
+/// Names the protocol and its version; part of every checksum, so that other protocols' packets are refused as damaged.
+const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl1");
+
+/// What a packet is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PacketKind {
+    /// State, acks, keep-alives.
+    State,
+    /// The handshake and its end.
+    Control,
+}
+
+/// The header of a packet of state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// The packet's own number.
+    pub(crate) sequence: Sequence,
+    /// The number of the first packet of the same pass (R1).
+    pub(crate) stamp: Sequence,
+    /// Told now and then: from here on the sender has not resolved its packets.
+    pub(crate) floor: Option<Sequence>,
+}
+
+/// Begins a packet: leaves room for the checksum.
+pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
+    writer.clear();
+    writer.write_bits(0, CHECKSUM_BYTES as u32 * 8);
+    writer.write_bits((kind == PacketKind::Control).into(), 1);
+}
+
+/// Ends a packet: `into` is its bytes, with the checksum in place. The last byte is filled with zeros.
+///
+/// `session` is part of the checksum of packets of state, so that those of another session are as good as damaged; zero for the handshake's.
+pub(crate) fn seal(writer: &mut BitWriter, session: u64, into: &mut Vec<u8>) {
+    into.clear();
+    into.extend_from_slice(writer.finish());
+    let sum = checksum(&into[CHECKSUM_BYTES..], session);
+    into[..CHECKSUM_BYTES].copy_from_slice(&sum.to_le_bytes());
+}
+
+/// Opens a packet whose checksum is right; `None` for any other bytes.
+pub(crate) fn open(bytes: &[u8], session: u64) -> Option<(PacketKind, BitReader<'_>)> {
+    let (sum, content) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
+    let mut reader = BitReader::new(content);
+    let kind = if reader.read_flag().ok()? { PacketKind::Control } else { PacketKind::State };
+    let session = if kind == PacketKind::Control { 0 } else { session };
+    (u32::from_le_bytes(*sum) == checksum(content, session)).then_some((kind, reader))
+}
+
+fn checksum(content: &[u8], session: u64) -> u32 {
+    let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL ^ session as u32 ^ (session >> 32) as u32);
+    hasher.update(content);
+    hasher.finalize()
+}
+
+impl Header {
+    /// Writes the header and the acks that fit `max_ack_bits`.
+    pub(crate) fn write(&self, acks: &Received, max_ack_bits: usize, writer: &mut BitWriter) {
+        writer.write_bits(self.sequence.to_wire().into(), 16);
+        let offset = self.sequence.since(self.stamp);
+        writer.write_flag(offset > 0);
+        if offset > 0 {
+            writer.write_exp_golomb(offset - 1, 2);
+        }
+        writer.write_flag(self.floor.is_some());
+        if let Some(floor) = self.floor {
+            writer.write_exp_golomb(self.sequence.since(floor), 5);
+        }
+        acks.write(writer, max_ack_bits);
+    }
+
+    /// Reads a header and the acks behind it. `newest` is the newest packet that arrived so far, `next` what the reader's own side will send
+    /// next, past which nothing can be acked.
+    pub(crate) fn read<'a>(
+        reader: &mut BitReader<'a>,
+        newest: Sequence,
+        next: Sequence,
+    ) -> Result<(Self, AckRanges<'a>), ReadError> {
+        let sequence = Sequence::from_wire(reader.read_bits(16)? as u16, newest);
+        let offset = if reader.read_flag()? { reader.read_exp_golomb(2)?.checked_add(1) } else { Some(0) };
+        let offset = offset.filter(|&offset| offset <= sequence.number()).ok_or(ReadError::OutOfRange)?;
+        let floor = if reader.read_flag()? {
+            let behind = reader.read_exp_golomb(5)?;
+            if behind > sequence.number() {
+                return Err(ReadError::OutOfRange);
+            }
+            Some(sequence.minus(behind))
+        } else {
+            None
+        };
+        let acks = AckRanges::read(reader, next)?;
+        Ok((Self { sequence, stamp: sequence.minus(offset), floor }, acks))
+    }
+}
+
+/// Reads the end of a packet: fewer than eight bits, all zero.
+pub(crate) fn read_end(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+    let left = reader.remaining();
+    if left >= 8 || reader.read_bits(left as u32)? != 0 {
+        return Err(ReadError::OutOfRange);
+    }
+    Ok(())
+}

@@ -1,0 +1,243 @@
+//! Replicas: all objects of one class on a client.
+//!
+//! Invariant: row `n` of each of the vectors belongs to the same object; `old` is kept only by classes with notifies.
+
+use std::any::Any;
+
+use repl_core::{
+    BitReader, BitSlice, Class, DecodeError, Guid, HandleSet, Notify, Program, PropertyIndex, ReferenceMap, Replicated,
+};
+
+use crate::column::Archetype;
+
+/// Told of each leaf read: its path, the guids it mentions, and its bits if it mentions any.
+pub(crate) type OnLeaf<'a> = &'a mut dyn FnMut(&[u32], &mut dyn Iterator<Item = Guid>, Option<BitSlice<'_>>);
+
+/// Told of each property read: its handle, and the bits it took.
+pub(crate) type OnProperty<'a> = &'a mut dyn FnMut(u32, usize);
+
+/// The objects of one class, whatever its type.
+pub(crate) trait Replica: Any + Send {
+    fn program(&self) -> &Program;
+    /// Reads an update without applying it; `None` for one that opens an object.
+    fn validate(
+        &self,
+        row: Option<u32>,
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), DecodeError>;
+    /// Applies an update, and adds the properties to be notified to `notifies`.
+    fn apply(
+        &mut self,
+        row: u32,
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+        on_leaf: OnLeaf<'_>,
+        on_property: OnProperty<'_>,
+        notifies: &mut Vec<PropertyIndex>,
+    ) -> Result<(), DecodeError>;
+    /// Reads one leaf again (S118).
+    fn read_again(
+        &mut self,
+        row: u32,
+        path: &[u32],
+        bits: BitSlice<'_>,
+        references: &mut ReferenceMap<'_>,
+        notifies: &mut Vec<PropertyIndex>,
+    );
+    fn has_archetype(&self, archetype: u32) -> bool;
+    /// Adds an object as its archetype makes it; gives its row.
+    fn insert(&mut self, slot: u32, archetype: u32) -> u32;
+    /// Takes an object out; gives the slot of the one that moved to its row.
+    fn remove(&mut self, row: u32) -> Option<u32>;
+    fn pre_net_receive(&mut self, row: u32);
+    fn post_net_receive(&mut self, row: u32);
+    fn notify(&mut self, row: u32, property: PropertyIndex);
+    fn post_rep_notifies(&mut self, row: u32);
+    fn post_net_init(&mut self, row: u32);
+    fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// The objects of the class `T`.
+pub(crate) struct TypedReplica<T> {
+    class: Class<T>,
+    pub(crate) live: Vec<T>,
+    /// The values from before the last receipt, for notifies.
+    old: Vec<T>,
+    slots: Vec<u32>,
+    archetypes: Vec<Archetype<T>>,
+    notifies: Vec<(PropertyIndex, Notify, (u32, u32))>,
+}
+
+impl<T: Replicated> TypedReplica<T> {
+    pub(crate) fn new() -> Self {
+        let class = Class::new();
+        let notifies = class.lifetime().notifies().collect();
+        Self {
+            class,
+            live: Vec::new(),
+            old: Vec::new(),
+            slots: Vec::new(),
+            archetypes: vec![Box::new(T::initial)],
+            notifies,
+        }
+    }
+
+    pub(crate) fn add_archetype(&mut self, archetype: Archetype<T>) -> u32 {
+        self.archetypes.push(archetype);
+        self.archetypes.len() as u32 - 1
+    }
+
+    pub(crate) fn slots(&self) -> &[u32] {
+        &self.slots
+    }
+
+    /// Remembers the values of the notified properties among `touched`.
+    fn remember(&mut self, row: usize, touched: impl Fn((u32, u32)) -> bool) {
+        let (Some(live), Some(old)) = (self.live.get(row), self.old.get_mut(row)) else { return };
+        let mut handles = HandleSet::new();
+        for (.., range) in self.notifies.iter().filter(|(.., range)| touched(*range)) {
+            (range.0..range.1).for_each(|handle| handles.insert(handle));
+        }
+        if !handles.is_empty() {
+            self.class.copy(live, old, &handles);
+        }
+    }
+
+    /// Adds the notified properties among `touched` that changed, or are told of always, each once (S49, S50).
+    fn queue(&self, row: usize, touched: impl Fn((u32, u32)) -> bool, into: &mut Vec<PropertyIndex>) {
+        let (Some(live), Some(old)) = (self.live.get(row), self.old.get(row)) else { return };
+        for (property, notify, range) in self.notifies.iter().filter(|(.., range)| touched(*range)) {
+            let is_due = *notify == Notify::Always || self.class.any_differs(live, old, *range);
+            if is_due && !into.contains(property) {
+                into.push(*property);
+            }
+        }
+    }
+}
+
+fn touches(handles: &HandleSet) -> impl Fn((u32, u32)) -> bool {
+    |range| (range.0..range.1).any(|handle| handles.contains(handle))
+}
+
+impl<T: Replicated> Replica for TypedReplica<T> {
+    fn program(&self) -> &Program {
+        self.class.program()
+    }
+
+    fn validate(
+        &self,
+        row: Option<u32>,
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), DecodeError> {
+        let object = row.and_then(|row| self.live.get(row as usize));
+        self.class.validate(object, handles, reader, references)
+    }
+
+    fn apply(
+        &mut self,
+        row: u32,
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+        on_leaf: OnLeaf<'_>,
+        on_property: OnProperty<'_>,
+        notifies: &mut Vec<PropertyIndex>,
+    ) -> Result<(), DecodeError> {
+        let row = row as usize;
+        self.remember(row, touches(handles));
+        if let Some(live) = self.live.get_mut(row) {
+            self.class.apply(live, handles, reader, references, on_leaf, on_property)?;
+        }
+        self.queue(row, touches(handles), notifies);
+        Ok(())
+    }
+
+    fn read_again(
+        &mut self,
+        row: u32,
+        path: &[u32],
+        bits: BitSlice<'_>,
+        references: &mut ReferenceMap<'_>,
+        notifies: &mut Vec<PropertyIndex>,
+    ) {
+        let row = row as usize;
+        let own = path.first().copied().unwrap_or(0);
+        let touched = |range: (u32, u32)| (range.0..range.1).contains(&own);
+        self.remember(row, touched);
+        if let Some(live) = self.live.get_mut(row) {
+            self.class.read_again(live, path, bits, references);
+        }
+        self.queue(row, touched, notifies);
+    }
+
+    fn has_archetype(&self, archetype: u32) -> bool {
+        (archetype as usize) < self.archetypes.len()
+    }
+
+    fn insert(&mut self, slot: u32, archetype: u32) -> u32 {
+        let make = || self.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());
+        if !self.notifies.is_empty() {
+            self.old.push(make());
+        }
+        self.live.push(make());
+        self.slots.push(slot);
+        self.live.len() as u32 - 1
+    }
+
+    fn remove(&mut self, row: u32) -> Option<u32> {
+        let row = row as usize;
+        if row >= self.live.len() {
+            return None;
+        }
+        self.live.swap_remove(row);
+        self.slots.swap_remove(row);
+        if !self.notifies.is_empty() {
+            self.old.swap_remove(row);
+        }
+        self.slots.get(row).copied()
+    }
+
+    fn pre_net_receive(&mut self, row: u32) {
+        if let Some(live) = self.live.get_mut(row as usize) {
+            live.pre_net_receive();
+        }
+    }
+
+    fn post_net_receive(&mut self, row: u32) {
+        if let Some(live) = self.live.get_mut(row as usize) {
+            live.post_net_receive();
+        }
+    }
+
+    fn notify(&mut self, row: u32, property: PropertyIndex) {
+        if let (Some(live), Some(old)) = (self.live.get_mut(row as usize), self.old.get(row as usize)) {
+            live.notify(property.index(), old);
+        }
+    }
+
+    fn post_rep_notifies(&mut self, row: u32) {
+        if let Some(live) = self.live.get_mut(row as usize) {
+            live.post_rep_notifies();
+        }
+    }
+
+    fn post_net_init(&mut self, row: u32) {
+        if let Some(live) = self.live.get_mut(row as usize) {
+            live.post_net_init();
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

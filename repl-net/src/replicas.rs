@@ -1,0 +1,465 @@
+//! What a client holds: its classes, its objects by slot, and how a body is validated and applied.
+//!
+//! Invariant: a body is applied as a whole or not at all; an object never shows a value older than one it showed (R1).
+
+use std::any::TypeId;
+use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroU32;
+
+use repl_core::{BitReader, Guid, ObjectRef, Objects, PropertyIndex, ReferenceMap, Replicated};
+
+use crate::body::{Halt, Item, OpenHead, Visitor, walk};
+use crate::classes::ClassList;
+use crate::events::{ClientEvent, CloseReason};
+use crate::mentions::Mentions;
+use crate::reassembly::{Part, Reassembly};
+use crate::replica::{Replica, TypedReplica};
+use crate::segment::PreviousLists;
+use crate::sequence::Sequence;
+use crate::slot_set::SlotSet;
+use crate::traffic::Traffic;
+
+/// The slots of a client, allocated once.
+#[derive(Debug)]
+pub(crate) struct SlotTable {
+    /// One more than the stamp last applied to the slot; zero for none.
+    stamps: Vec<u64>,
+    /// The generation of the object; zero for none.
+    generations: Vec<u32>,
+    classes: Vec<u16>,
+    rows: Vec<u32>,
+}
+
+impl SlotTable {
+    fn new(slots: usize) -> Self {
+        Self {
+            stamps: vec![0; slots],
+            generations: vec![0; slots],
+            classes: vec![0; slots],
+            rows: vec![0; slots],
+        }
+    }
+
+    fn generation(&self, slot: u32) -> Option<NonZeroU32> {
+        self.generations.get(slot as usize).copied().and_then(NonZeroU32::new)
+    }
+
+    /// Class and row of the object in a slot.
+    fn place(&self, slot: u32) -> Option<(u16, u32)> {
+        self.generation(slot)?;
+        Some((*self.classes.get(slot as usize)?, *self.rows.get(slot as usize)?))
+    }
+
+    fn is_stale(&self, slot: u32, stamp: Sequence) -> bool {
+        self.stamps.get(slot as usize).is_some_and(|&known| known > stamp.number().saturating_add(1))
+    }
+
+    fn stamp(&mut self, slot: u32, stamp: Sequence) {
+        if let Some(known) = self.stamps.get_mut(slot as usize) {
+            *known = stamp.number().saturating_add(1);
+        }
+    }
+
+    fn set(&mut self, slot: u32, generation: u32, class: u16, row: u32) {
+        let at = slot as usize;
+        if let (Some(g), Some(c), Some(r)) =
+            (self.generations.get_mut(at), self.classes.get_mut(at), self.rows.get_mut(at))
+        {
+            (*g, *c, *r) = (generation, class, row);
+        }
+    }
+
+    fn set_row(&mut self, slot: u32, row: u32) {
+        if let Some(known) = self.rows.get_mut(slot as usize) {
+            *known = row;
+        }
+    }
+}
+
+impl Objects for SlotTable {
+    fn contains(&self, guid: Guid) -> bool {
+        self.generation(guid.slot()) == Some(guid.generation())
+    }
+}
+
+/// An object that a packet touched.
+#[derive(Debug)]
+struct Touched {
+    slot: u32,
+    is_new: bool,
+    notifies: Vec<PropertyIndex>,
+}
+
+/// Classes and objects of a client.
+pub(crate) struct Replicas {
+    columns: Vec<Box<dyn Replica>>,
+    by_type: HashMap<TypeId, u16>,
+    pub(crate) classes: ClassList,
+    slots: SlotTable,
+    mentions: Mentions,
+    reassembly: Reassembly,
+    max_reassembly_bytes: usize,
+    pub(crate) traffic: Option<Traffic>,
+    previous: PreviousLists,
+    seen: SlotSet,
+    touched: Vec<Touched>,
+    /// Guids that came or went in the packet being applied.
+    moved: Vec<Guid>,
+}
+
+impl Replicas {
+    pub(crate) fn new(max_objects: usize, max_reassembly_bytes: usize, measure: bool) -> Self {
+        Self {
+            columns: Vec::new(),
+            by_type: HashMap::new(),
+            classes: ClassList::default(),
+            slots: SlotTable::new(max_objects),
+            mentions: Mentions::default(),
+            reassembly: Reassembly::default(),
+            max_reassembly_bytes,
+            traffic: measure.then(Traffic::default),
+            previous: PreviousLists::default(),
+            seen: SlotSet::default(),
+            touched: Vec::new(),
+            moved: Vec::new(),
+        }
+    }
+
+    pub(crate) fn register<T: Replicated>(&mut self) -> &mut TypedReplica<T> {
+        let columns = &mut self.columns;
+        let class = *self.by_type.entry(TypeId::of::<T>()).or_insert_with(|| {
+            columns.push(Box::new(TypedReplica::<T>::new()));
+            columns.len() as u16 - 1
+        });
+        let Some(column) = self.columns[class as usize].as_any_mut().downcast_mut() else {
+            unreachable!("`by_type` names the column of the type");
+        };
+        column
+    }
+
+    /// Fixes the numbers of the classes on the wire.
+    pub(crate) fn number_classes(&mut self) {
+        self.classes = ClassList::new(self.columns.iter().map(|column| {
+            let layout = column.program().layout();
+            (layout.name(), layout.checksum())
+        }));
+        if let Some(traffic) = &mut self.traffic {
+            traffic.set_layouts(self.columns.iter().map(|column| column.program().layout()));
+        }
+    }
+
+    pub(crate) fn typed<T: Replicated>(&self) -> Option<&TypedReplica<T>> {
+        self.columns.get(*self.by_type.get(&TypeId::of::<T>())? as usize)?.as_any().downcast_ref()
+    }
+
+    fn place_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(u16, u32)> {
+        let guid = object.guid()?;
+        self.slots.contains(guid).then(|| self.slots.place(guid.slot())).flatten()
+    }
+
+    pub(crate) fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        self.place_of(object).is_some()
+    }
+
+    pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
+        let (class, row) = self.place_of(object)?;
+        self.columns.get(class as usize)?.as_any().downcast_ref::<TypedReplica<T>>()?.live.get(row as usize)
+    }
+
+    pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
+        let (class, row) = self.place_of(object)?;
+        let column = self.columns.get_mut(class as usize)?.as_any_mut();
+        column.downcast_mut::<TypedReplica<T>>()?.live.get_mut(row as usize)
+    }
+
+    /// The reference to the object in a slot.
+    pub(crate) fn reference<T>(&self, slot: u32) -> Option<ObjectRef<T>> {
+        Some(ObjectRef::new(Guid::new(slot, self.slots.generation(slot)?)))
+    }
+
+    /// Validates a body and applies it.
+    pub(crate) fn receive(
+        &mut self,
+        sequence: Sequence,
+        stamp: Sequence,
+        body: &BitReader<'_>,
+        events: &mut VecDeque<ClientEvent>,
+    ) -> Result<(), Halt> {
+        let mut parts = Vec::new();
+        self.validate(sequence, stamp, &mut body.clone(), Some(&mut parts))?;
+        let mut blobs = Vec::new();
+        for part in parts {
+            let stamp = part.stamp;
+            if let Some(mut blob) = self.reassembly.take(part, self.max_reassembly_bytes)? {
+                match self.validate(sequence, stamp, &mut blob.as_slice().reader(), None) {
+                    Ok(()) => blobs.push((stamp, blob)),
+                    Err(Halt::Stale) => {}
+                    Err(halt) => return Err(halt),
+                }
+            }
+        }
+        self.apply(sequence, stamp, &mut body.clone(), events)?;
+        for (stamp, mut blob) in blobs {
+            self.apply(sequence, stamp, &mut blob.as_slice().reader(), events)?;
+        }
+        self.heal();
+        self.call_back();
+        Ok(())
+    }
+
+    fn validate(
+        &mut self,
+        sequence: Sequence,
+        stamp: Sequence,
+        reader: &mut BitReader<'_>,
+        parts: Option<&mut Vec<Part>>,
+    ) -> Result<(), Halt> {
+        let (mut previous, mut seen) = (std::mem::take(&mut self.previous), std::mem::take(&mut self.seen));
+        seen.clear();
+        let mut visitor = Validator {
+            references: ReferenceMap::new(&self.slots),
+            replicas: self,
+            stamp,
+            seen: &mut seen,
+            parts,
+        };
+        let result = walk(sequence, reader, &mut previous, &mut visitor);
+        (self.previous, self.seen) = (previous, seen);
+        result
+    }
+
+    fn apply(
+        &mut self,
+        sequence: Sequence,
+        stamp: Sequence,
+        reader: &mut BitReader<'_>,
+        events: &mut VecDeque<ClientEvent>,
+    ) -> Result<(), Halt> {
+        let mut previous = std::mem::take(&mut self.previous);
+        let mut visitor = Applier { replicas: self, stamp, events };
+        let result = walk(sequence, reader, &mut previous, &mut visitor);
+        self.previous = previous;
+        result
+    }
+
+    /// Reads the leaves again that mention objects which came or went (S118, S120).
+    fn heal(&mut self) {
+        for guid in std::mem::take(&mut self.moved) {
+            for (slot, mention) in self.mentions.of(guid) {
+                let Some((class, row)) = self.slots.place(slot) else { continue };
+                let Some(column) = self.columns.get_mut(class as usize) else { continue };
+                let at = self.touched.iter().position(|touched| touched.slot == slot).unwrap_or_else(|| {
+                    column.pre_net_receive(row);
+                    self.touched.push(Touched { slot, is_new: false, notifies: Vec::new() });
+                    self.touched.len() - 1
+                });
+                let Some(touched) = self.touched.get_mut(at) else { continue };
+                let mut references = ReferenceMap::new(&self.slots);
+                column.read_again(row, &mention.path, mention.bits(), &mut references, &mut touched.notifies);
+            }
+        }
+    }
+
+    /// Calls the objects that were touched, in the order of S54.
+    fn call_back(&mut self) {
+        for mut touched in std::mem::take(&mut self.touched) {
+            let Some((class, row)) = self.slots.place(touched.slot) else { continue };
+            let Some(column) = self.columns.get_mut(class as usize) else { continue };
+            column.post_net_receive(row);
+            touched.notifies.sort_unstable();
+            for property in touched.notifies {
+                column.notify(row, property);
+            }
+            column.post_rep_notifies(row);
+            if touched.is_new {
+                column.post_net_init(row);
+            }
+        }
+    }
+
+    fn close(&mut self, slot: u32) -> Option<Guid> {
+        let generation = self.slots.generation(slot)?;
+        let (class, row) = self.slots.place(slot)?;
+        if let Some(moved) = self.columns.get_mut(class as usize)?.remove(row) {
+            self.slots.set_row(moved, row);
+        }
+        self.slots.set(slot, 0, 0, 0);
+        self.mentions.remove_object(slot);
+        self.touched.retain(|touched| touched.slot != slot);
+        Some(Guid::new(slot, generation))
+    }
+
+    fn wire_class(&self, slot: u32) -> Option<u32> {
+        Some(self.classes.wire(self.slots.place(slot)?.0.into()))
+    }
+
+    fn handles_of(&self, class: u32) -> Option<u32> {
+        Some(self.columns.get(self.classes.registered(class)?)?.program().handles())
+    }
+}
+
+/// Reads a body and changes nothing.
+struct Validator<'a> {
+    references: ReferenceMap<'a>,
+    replicas: &'a Replicas,
+    stamp: Sequence,
+    seen: &'a mut SlotSet,
+    parts: Option<&'a mut Vec<Part>>,
+}
+
+impl Validator<'_> {
+    /// Every object may stand once in a body, and not in one that is older than itself.
+    fn check(&mut self, slot: u32) -> Result<(), Halt> {
+        let slots = &self.replicas.slots;
+        if slot as usize >= slots.stamps.len() {
+            return Err(Halt::Malformed(format!("slot {slot} is over the limit of {} objects", slots.stamps.len())));
+        }
+        if slots.is_stale(slot, self.stamp) {
+            return Err(Halt::Stale);
+        }
+        if self.seen.contains(slot) {
+            return Err(Halt::Malformed(format!("slot {slot} stands twice in one packet")));
+        }
+        self.seen.insert(slot);
+        Ok(())
+    }
+}
+
+fn malformed(error: impl std::fmt::Display) -> Halt {
+    Halt::Malformed(error.to_string())
+}
+
+impl Visitor for Validator<'_> {
+    fn class_of(&mut self, slot: u32) -> Result<u32, Halt> {
+        self.check(slot)?;
+        self.replicas.wire_class(slot).ok_or_else(|| Halt::Malformed(format!("update of slot {slot}, which is empty")))
+    }
+
+    fn handles_of(&self, class: u32) -> Option<u32> {
+        self.replicas.handles_of(class)
+    }
+
+    fn classes(&self) -> u32 {
+        self.replicas.classes.len()
+    }
+
+    fn update(&mut self, slot: u32, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+        let (class, row) = self.replicas.slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
+        let column = self.replicas.columns.get(class as usize).ok_or_else(|| malformed("no such class"))?;
+        column.validate(Some(row), item.handles, reader, &mut self.references).map_err(malformed)
+    }
+
+    fn open(&mut self, head: OpenHead, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+        self.check(head.slot)?;
+        let class = self.replicas.classes.registered(head.class).ok_or_else(|| malformed("no such class"))?;
+        let column = self.replicas.columns.get(class).ok_or_else(|| malformed("no such class"))?;
+        if !column.has_archetype(head.archetype) {
+            return Err(Halt::Malformed(format!("archetype {} was not registered", head.archetype)));
+        }
+        let row = match self.replicas.slots.generation(head.slot) {
+            None => None,
+            Some(generation) => match self.replicas.slots.place(head.slot) {
+                Some((known, row)) if known as usize == class && generation == head.generation => Some(row),
+                _ => return Err(Halt::Malformed(format!("slot {} is taken by another object", head.slot))),
+            },
+        };
+        column.validate(row, item.handles, reader, &mut self.references).map_err(malformed)
+    }
+
+    fn close(&mut self, slot: u32, _: CloseReason) -> Result<(), Halt> {
+        self.check(slot)
+    }
+
+    fn part(&mut self, part: Part) -> Result<(), Halt> {
+        match &mut self.parts {
+            Some(parts) => parts.push(part),
+            None => return Err(malformed("a blob within a blob")),
+        }
+        Ok(())
+    }
+}
+
+/// Applies a body that was validated.
+struct Applier<'a> {
+    replicas: &'a mut Replicas,
+    stamp: Sequence,
+    events: &'a mut VecDeque<ClientEvent>,
+}
+
+impl Applier<'_> {
+    fn values(&mut self, slot: u32, is_new: bool, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+        let Replicas { columns, slots, mentions, traffic, touched, .. } = &mut *self.replicas;
+        let (class, row) = slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
+        let column = columns.get_mut(class as usize).ok_or_else(|| malformed("no such class"))?;
+        slots.stamp(slot, self.stamp);
+        column.pre_net_receive(row);
+        let mut notifies = Vec::new();
+        if let Some(traffic) = traffic {
+            traffic.object(class, is_new, item.head_bits);
+        }
+        let mut on_property = |handle: u32, bits: usize| {
+            if let Some(traffic) = traffic {
+                traffic.property(class, handle, bits);
+            }
+        };
+        let mut references = ReferenceMap::new(slots);
+        column
+            .apply(
+                row,
+                item.handles,
+                reader,
+                &mut references,
+                &mut |path, guids, bits| mentions.set(slot, path, guids, bits),
+                &mut on_property,
+                &mut notifies,
+            )
+            .map_err(malformed)?;
+        touched.push(Touched { slot, is_new, notifies });
+        Ok(())
+    }
+}
+
+impl Visitor for Applier<'_> {
+    fn class_of(&mut self, slot: u32) -> Result<u32, Halt> {
+        self.replicas.wire_class(slot).ok_or_else(|| malformed("an empty slot"))
+    }
+
+    fn handles_of(&self, class: u32) -> Option<u32> {
+        self.replicas.handles_of(class)
+    }
+
+    fn classes(&self) -> u32 {
+        self.replicas.classes.len()
+    }
+
+    fn update(&mut self, slot: u32, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+        self.values(slot, false, item, reader)
+    }
+
+    fn open(&mut self, head: OpenHead, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+        let is_new = self.replicas.slots.generation(head.slot).is_none();
+        if is_new {
+            let class = self.replicas.classes.registered(head.class).ok_or_else(|| malformed("no such class"))?;
+            let column = self.replicas.columns.get_mut(class).ok_or_else(|| malformed("no such class"))?;
+            let row = column.insert(head.slot, head.archetype);
+            self.replicas.slots.set(head.slot, head.generation.get(), class as u16, row);
+            let guid = Guid::new(head.slot, head.generation);
+            self.replicas.moved.push(guid);
+            self.events.push_back(ClientEvent::Spawned(ObjectRef::new(guid)));
+        }
+        self.values(head.slot, is_new, item, reader)
+    }
+
+    fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), Halt> {
+        self.replicas.slots.stamp(slot, self.stamp);
+        if let Some(guid) = self.replicas.close(slot) {
+            self.replicas.moved.push(guid);
+            self.events.push_back(ClientEvent::Despawned(guid, reason));
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, _: Part) -> Result<(), Halt> {
+        Ok(())
+    }
+}

@@ -1,0 +1,249 @@
+//! Segments: runs of objects inside a packet, ascending by slot. The unit that connections share.
+//!
+//! A packet's body is segments until a zero bit. A segment is a one bit, its kind, the order of its gaps, and its items, each but the
+//! first behind a one bit, and a zero bit. An item begins with the distance of its slot from the slot after the one before.
+//!
+//! Invariant: a segment's bits depend on nothing outside it, so it may be copied into any packet.
+
+use std::num::NonZeroU32;
+
+use repl_core::wire::write_handles;
+use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, ReadError, BitReader};
+
+/// What the items of a segment are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SegmentKind {
+    /// Changed properties of objects that the client has.
+    Update = 0,
+    /// Objects that come into being.
+    Open = 1,
+    /// Objects that leave.
+    Close = 2,
+    /// Parts of an item that no packet can hold.
+    Fragment = 3,
+}
+
+/// Bits of a segment but for its items: one before, kind, order, one after.
+pub(crate) const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
+
+/// The most that the head of an item takes, but for its handles: a bit, the gap, the bit of the repeated list.
+pub(crate) const ITEM_BITS: usize = 1 + 64 + 1;
+
+/// A run of objects as several connections need it, with what it carries.
+#[derive(Debug, Default)]
+pub(crate) struct Segment {
+    bytes: Vec<u8>,
+    bit_len: usize,
+    pub(crate) items: Vec<SegmentItem>,
+    /// Whether any item has new elements in an array, so that each connection must watch over it (R2).
+    pub(crate) has_births: bool,
+    /// The slots by words of 64.
+    pub(crate) masks: Vec<(usize, u64)>,
+}
+
+/// What a segment carries of one object.
+#[derive(Clone, Debug)]
+pub(crate) struct SegmentItem {
+    pub(crate) slot: u32,
+    pub(crate) generation: NonZeroU32,
+    pub(crate) list: Changelist,
+}
+
+impl Segment {
+    pub(crate) fn clear(&mut self) {
+        self.bit_len = 0;
+        self.has_births = false;
+        self.items.clear();
+        self.masks.clear();
+    }
+
+    /// Sets the bits.
+    pub(crate) fn complete(&mut self, writer: &mut BitWriter) {
+        self.bit_len = writer.bit_len();
+        self.bytes.clear();
+        self.bytes.extend_from_slice(writer.finish());
+    }
+
+    /// The bits, from the one that begins the segment to the one that ends it.
+    pub(crate) fn bits(&self) -> BitSlice<'_> {
+        BitSlice::new(&self.bytes, 0, self.bit_len).unwrap_or_default()
+    }
+
+    pub(crate) fn push(&mut self, item: SegmentItem) {
+        let (word, bit) = (item.slot as usize / 64, 1 << (item.slot % 64));
+        match self.masks.last_mut() {
+            Some((last, mask)) if *last == word => *mask |= bit,
+            _ => self.masks.push((word, bit)),
+        }
+        self.has_births |= item.list.has_births();
+        self.items.push(item);
+    }
+
+    /// What it carries of the object in `slot`.
+    pub(crate) fn item(&self, slot: u32) -> Option<&SegmentItem> {
+        let at = self.items.binary_search_by_key(&slot, |item| item.slot).ok()?;
+        self.items.get(at)
+    }
+}
+
+/// Where the writing of a segment stands.
+#[derive(Debug, Default)]
+pub(crate) struct SegmentWriter {
+    kind: Option<SegmentKind>,
+    gap_order: u32,
+    next_slot: u32,
+    items: u32,
+    previous: PreviousLists,
+}
+
+/// The list last written for each class, forgotten at the end of the segment.
+#[derive(Debug, Default)]
+pub(crate) struct PreviousLists {
+    epoch: u32,
+    lists: Vec<(u32, HandleSet)>,
+}
+
+impl PreviousLists {
+    pub(crate) fn clear(&mut self) {
+        self.epoch += 1;
+    }
+
+    pub(crate) fn of(&self, class: usize) -> Option<&HandleSet> {
+        self.lists.get(class).filter(|(epoch, _)| *epoch == self.epoch).map(|(_, list)| list)
+    }
+
+    pub(crate) fn set(&mut self, class: usize, list: &HandleSet) {
+        if self.lists.len() <= class {
+            self.lists.resize_with(class + 1, || (0, HandleSet::new()));
+        }
+        if let Some(entry) = self.lists.get_mut(class) {
+            entry.0 = self.epoch;
+            entry.1.clone_from(list);
+        }
+    }
+}
+
+impl SegmentWriter {
+    /// What is being written.
+    pub(crate) fn kind(&self) -> Option<SegmentKind> {
+        self.kind
+    }
+
+    /// Begins a segment, ending the one before.
+    pub(crate) fn begin(&mut self, kind: SegmentKind, gap_order: u32, writer: &mut BitWriter) {
+        self.end(writer);
+        writer.write_bits(1, 1);
+        writer.write_bits(kind as u64, 2);
+        writer.write_bits(gap_order.into(), 4);
+        self.previous.clear();
+        (self.kind, self.gap_order, self.next_slot, self.items) = (Some(kind), gap_order, 0, 0);
+    }
+
+    /// Forgets a segment that was begun and came to nothing.
+    pub(crate) fn reset(&mut self) {
+        self.kind = None;
+    }
+
+    /// Ends the segment, if one is being written.
+    pub(crate) fn end(&mut self, writer: &mut BitWriter) {
+        if self.kind.take().is_some() {
+            writer.write_bits(0, 1);
+        }
+    }
+
+    /// Whether the object in `slot` may come next in this segment.
+    pub(crate) fn takes(&self, kind: SegmentKind, slot: u32) -> bool {
+        self.kind == Some(kind) && slot >= self.next_slot
+    }
+
+    /// Begins an item.
+    pub(crate) fn slot(&mut self, slot: u32, writer: &mut BitWriter) {
+        debug_assert!(slot >= self.next_slot, "items ascend by slot");
+        if self.items > 0 {
+            writer.write_bits(1, 1);
+        }
+        writer.write_exp_golomb(u64::from(slot - self.next_slot), self.gap_order);
+        self.next_slot = slot + 1;
+        self.items += 1;
+    }
+
+    /// Writes which properties of an object follow: one bit if they are those of the object of its class before.
+    pub(crate) fn handles(
+        &mut self,
+        class: usize,
+        count: u32,
+        list: &HandleSet,
+        may_be_empty: bool,
+        writer: &mut BitWriter,
+    ) {
+        if let Some(previous) = self.previous.of(class) {
+            let same = previous == list;
+            writer.write_bits(same.into(), 1);
+            if same {
+                return;
+            }
+        }
+        write_handles(list, count, may_be_empty, writer);
+        self.previous.set(class, list);
+    }
+
+    /// Writes the item of an update.
+    pub(crate) fn update(
+        &mut self,
+        slot: u32,
+        class: usize,
+        count: u32,
+        list: &HandleSet,
+        values: BitSlice<'_>,
+        writer: &mut BitWriter,
+    ) {
+        self.slot(slot, writer);
+        self.handles(class, count, list, false, writer);
+        writer.append(values);
+    }
+}
+
+/// The most that the handles of an item take.
+pub(crate) const fn handles_bits(count: u32) -> usize {
+    2 + count as usize
+}
+
+/// The order of the gaps of `items` items over `slots` slots: about the logarithm of their mean.
+pub(crate) fn gap_order(slots: u32, items: u32) -> u32 {
+    (slots / items.max(1)).max(1).ilog2().min(15)
+}
+
+/// Where the reading of a segment stands.
+pub(crate) struct SegmentReader {
+    gap_order: u32,
+    next_slot: u32,
+    first: bool,
+}
+
+impl SegmentReader {
+    /// The next segment of a body; `None` at its end.
+    pub(crate) fn next(reader: &mut BitReader<'_>) -> Result<Option<(SegmentKind, Self)>, ReadError> {
+        if !reader.read_flag()? {
+            return Ok(None);
+        }
+        let kind = match reader.read_bits(2)? {
+            0 => SegmentKind::Update,
+            1 => SegmentKind::Open,
+            2 => SegmentKind::Close,
+            _ => SegmentKind::Fragment,
+        };
+        let gap_order = reader.read_bits(4)? as u32;
+        Ok(Some((kind, Self { gap_order, next_slot: 0, first: true })))
+    }
+
+    /// The slot of the next item; `None` at the segment's end.
+    pub(crate) fn slot(&mut self, reader: &mut BitReader<'_>) -> Result<Option<u32>, ReadError> {
+        if !std::mem::take(&mut self.first) && !reader.read_flag()? {
+            return Ok(None);
+        }
+        let gap = u32::try_from(reader.read_exp_golomb(self.gap_order)?).map_err(|_| ReadError::OutOfRange)?;
+        let slot = self.next_slot.checked_add(gap).ok_or(ReadError::OutOfRange)?;
+        self.next_slot = slot.checked_add(1).ok_or(ReadError::OutOfRange)?;
+        Ok(Some(slot))
+    }
+}

@@ -1,0 +1,519 @@
+//! The server: owns objects, and brings each client the state it may see.
+//!
+//! Invariant: nothing is sent or received here; bytes come in through [`Server::receive`] and go out through
+//! [`Server::poll_transmit`], time is an argument.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::{Index, IndexMut};
+use std::time::Duration;
+
+use repl_core::{Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
+
+use crate::broadcast::Broadcast;
+use crate::classes::ClassList;
+use crate::config::ServerConfig;
+use crate::connection::{Connection, PassContext, Stage};
+use crate::events::{CloseReason, DisconnectReason, ServerEvent};
+use crate::handshake::{ClassListing, Control};
+use crate::outbox::Limits;
+use crate::packet::{self, PacketKind};
+use crate::role::Role;
+use crate::sequence::Sequence;
+use crate::world::World;
+
+/// Names a connection of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnectionId(u32);
+
+impl ConnectionId {
+    /// The number of the connection, from zero in the order of connecting; never used again.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Names a set of initial values of a class, known to both sides. See [`Server::register_archetype`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArchetypeId(pub(crate) u32);
+
+/// What a connection has cost so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionStats {
+    /// Bytes of all packets made for it.
+    pub bytes_sent: u64,
+    /// Packets made for it.
+    pub packets_sent: u64,
+    /// Packets of state held for lost.
+    pub packets_lost: u64,
+    /// Packets of state neither acknowledged nor held for lost.
+    pub packets_in_flight: usize,
+    /// The smoothed round trip, with the time that acks wait for the client's tick; zero before the first ack.
+    pub round_trip: Duration,
+}
+
+/// Owns objects, and brings each client the state it may see.
+///
+/// A tick: change objects, call [`tick`](Self::tick), take the packets of each connection with [`poll_transmit`](Self::poll_transmit), and
+/// hand over what arrives with [`receive`](Self::receive).
+pub struct Server {
+    config: ServerConfig,
+    world: World,
+    classes: ClassList,
+    broadcast: Broadcast,
+    connections: BTreeMap<ConnectionId, Peer>,
+    /// The number of the next connection.
+    next_connection: u32,
+    events: VecDeque<ServerEvent>,
+}
+
+struct Peer {
+    connection: Connection,
+    listing: ClassListing,
+    /// The packet that was last lent out.
+    lent: Vec<u8>,
+}
+
+impl Server {
+    /// A server without objects.
+    ///
+    /// # Panics
+    /// If a packet of the configured size could not hold anything: below 128 bytes or above 65,507.
+    #[must_use]
+    pub fn new(config: ServerConfig) -> Self {
+        assert!((128..=65_507).contains(&config.mtu_bytes), "the largest packet is from 128 to 65,507 bytes");
+        Self {
+            config,
+            world: World::default(),
+            classes: ClassList::default(),
+            broadcast: Broadcast::default(),
+            connections: BTreeMap::new(),
+            next_connection: 0,
+            events: VecDeque::new(),
+        }
+    }
+
+    fn is_frozen(&self) -> bool {
+        self.next_connection > 0
+    }
+
+    /// Makes a class known. Spawning does it too, but all classes must be known before the first connection.
+    ///
+    /// # Panics
+    /// If the class is new and a connection was made already.
+    pub fn register<T: Replicated>(&mut self) -> &mut Self {
+        self.world.register::<T>(self.is_frozen());
+        self
+    }
+
+    /// Makes a set of initial values known. Clients must register the same in the same order.
+    ///
+    /// # Panics
+    /// If a connection was made already.
+    pub fn register_archetype<T: Replicated>(&mut self, make: impl Fn() -> T + Send + 'static) -> ArchetypeId {
+        assert!(!self.is_frozen(), "archetypes are registered before the first connection");
+        self.world.register::<T>(false);
+        let Some(column) = self.world.typed_mut::<T>() else { unreachable!("the class was just registered") };
+        ArchetypeId(column.add_archetype(Box::new(make)))
+    }
+
+    /// Adds an object. Clients make theirs from `T::default()`, so only what differs from that is sent (S69).
+    ///
+    /// # Panics
+    /// If the class is new and a connection was made already.
+    pub fn spawn<T: Replicated>(&mut self, object: T) -> ObjectRef<T> {
+        self.spawn_from(ArchetypeId::default(), object)
+    }
+
+    /// Adds an object that clients make from an archetype: only what differs from it is sent.
+    ///
+    /// # Panics
+    /// As [`spawn`](Self::spawn).
+    pub fn spawn_from<T: Replicated>(&mut self, archetype: ArchetypeId, object: T) -> ObjectRef<T> {
+        let reference = self.world.spawn(object, archetype.0, self.is_frozen());
+        if let Some(slot) = self.world.slot_of(reference) {
+            for peer in self.connections.values_mut() {
+                if peer.connection.stage == Stage::Connected {
+                    peer.connection.show(&mut self.world, slot);
+                }
+            }
+        }
+        reference
+    }
+
+    /// Takes an object out; clients lose it. Does nothing if it is gone already.
+    pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
+        let Some(slot) = self.world.slot_of(object) else { return };
+        for peer in self.connections.values_mut() {
+            peer.connection.hide(&mut self.world, slot, CloseReason::Destroyed);
+        }
+        self.world.despawn(slot);
+    }
+
+    /// The object, if it is there and a `T`.
+    #[must_use]
+    pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
+        self.world.get(object)
+    }
+
+    /// The object to be changed: it is compared at the next tick.
+    pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
+        self.world.get_mut(object)
+    }
+
+    /// All objects of a class, in no particular order.
+    #[must_use]
+    pub fn objects<T: Replicated>(&self) -> &[T] {
+        self.world.typed::<T>().map_or(&[], |column| &column.live)
+    }
+
+    /// All objects of a class, to be changed: each is compared at the next tick, by a scan over their memory.
+    pub fn objects_mut<T: Replicated>(&mut self) -> &mut [T] {
+        self.world.poll::<T>();
+        self.world.typed_mut::<T>().map_or(&mut [], |column| &mut column.live)
+    }
+
+    /// Whether the object is there.
+    #[must_use]
+    pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        self.world.slot_of(object).is_some()
+    }
+
+    /// Marks a `push` property as changed (S124). Does nothing if the object is gone.
+    pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex) {
+        if let Some(slot) = self.world.slot_of(object) {
+            let handles = self.world.lifetime(slot).handles_of(property);
+            self.world.objects[slot as usize].marked.union(&handles);
+            self.world.mark_dirty(slot);
+        }
+    }
+
+    /// Calls `change` on an object's state, and lets every connection see by the conditions that follow.
+    fn change_view(&mut self, object: ObjectRef<()>, change: impl FnOnce(&mut World, u32)) {
+        let Some(slot) = self.world.slot_of(object) else { return };
+        let before: Vec<HandleSet> =
+            self.connections.values().map(|peer| peer.connection.mask(&self.world, slot)).collect();
+        change(&mut self.world, slot);
+        for (peer, mask) in self.connections.values_mut().zip(before) {
+            peer.connection.review(&mut self.world, slot, &mask);
+        }
+    }
+
+    /// Gives the object to a connection, or to none (S204).
+    pub fn set_owner<T: ?Sized>(&mut self, object: ObjectRef<T>, owner: Option<ConnectionId>) {
+        self.change_view(object.erase(), |world, slot| world.objects[slot as usize].owner = owner);
+    }
+
+    /// The connection that owns an object.
+    #[must_use]
+    pub fn owner<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<ConnectionId> {
+        self.world.objects[self.world.slot_of(object)? as usize].owner
+    }
+
+    /// Sets what the object is on clients (S205).
+    pub fn set_remote_role<T: ?Sized>(&mut self, object: ObjectRef<T>, role: Role) {
+        self.change_view(object.erase(), |world, slot| world.objects[slot as usize].role = role);
+    }
+
+    /// Sets whether the object replicates physics (S36).
+    pub fn set_replicates_physics<T: ?Sized>(&mut self, object: ObjectRef<T>, replicates: bool) {
+        self.change_view(object.erase(), |world, slot| world.objects[slot as usize].physics = replicates);
+    }
+
+    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for all connections. While off it is not compared;
+    /// switched on again, a difference goes to everyone (S45).
+    ///
+    /// # Panics
+    /// If the property was declared with another condition.
+    pub fn set_custom_active<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex, active: bool) {
+        let Some(slot) = self.world.slot_of(object) else { return };
+        self.assert_condition::<T>(slot, property, Condition::Custom);
+        let handles = self.world.lifetime(slot).handles_of(property);
+        let off = &mut self.world.objects[slot as usize].custom_off;
+        if active { off.difference(&handles) } else { off.union(&handles) }
+        self.world.mark_dirty(slot);
+    }
+
+    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for one connection, at first on. Switched on again, the
+    /// connection gets the current value if it lacks it.
+    ///
+    /// # Panics
+    /// If the property was declared with another condition.
+    pub fn set_custom_active_for<T: Replicated>(
+        &mut self,
+        connection: ConnectionId,
+        object: ObjectRef<T>,
+        property: PropertyIndex,
+        active: bool,
+    ) {
+        let Some(slot) = self.world.slot_of(object) else { return };
+        self.assert_condition::<T>(slot, property, Condition::Custom);
+        let Some(peer) = self.connections.get_mut(&connection) else { return };
+        peer.connection.switch_custom(&mut self.world, slot, property, active);
+    }
+
+    /// Sets the condition of a property declared as [`Dynamic`](Condition::Dynamic), for this object.
+    ///
+    /// # Panics
+    /// If the property was declared with another condition.
+    pub fn set_dynamic_condition<T: Replicated>(
+        &mut self,
+        object: ObjectRef<T>,
+        property: PropertyIndex,
+        condition: Condition,
+    ) {
+        let Some(slot) = self.world.slot_of(object) else { return };
+        self.assert_condition::<T>(slot, property, Condition::Dynamic);
+        self.change_view(object.erase(), |world, slot| {
+            let dynamic = &mut world.objects[slot as usize].dynamic;
+            match dynamic.iter_mut().find(|(known, _)| *known == property) {
+                Some((_, known)) => *known = condition,
+                None => dynamic.push((property, condition)),
+            }
+            world.mark_dirty(slot);
+        });
+    }
+
+    fn assert_condition<T: Replicated>(&self, slot: u32, property: PropertyIndex, wanted: Condition) {
+        let declared = self.world.lifetime(slot).condition_of(property);
+        assert!(
+            declared == wanted,
+            "`{}.{}` has the condition `{}`: declare it with `condition = {}` to set it at run time",
+            T::LAYOUT.name(),
+            T::LAYOUT.property_name(property),
+            declared.name(),
+            wanted.name(),
+        );
+    }
+
+    /// Sets whether a connection sees an object, at first `true`. One that loses sight of it loses the object.
+    pub fn set_visible<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>, visible: bool) {
+        let Some(slot) = self.world.slot_of(object) else { return };
+        let Some(peer) = self.connections.get_mut(&connection) else { return };
+        if visible {
+            peer.connection.show(&mut self.world, slot);
+        } else {
+            peer.connection.hide(&mut self.world, slot, CloseReason::Relevancy);
+        }
+    }
+
+    /// A new client: hand over its packets under this name. State flows once it has said hello.
+    pub fn connect(&mut self, now: Duration) -> ConnectionId {
+        self.connect_as(now, false)
+    }
+
+    /// A new client that records a replay: conditions on replays hold for it (S35).
+    pub fn connect_replay(&mut self, now: Duration) -> ConnectionId {
+        self.connect_as(now, true)
+    }
+
+    fn connect_as(&mut self, now: Duration, is_replay: bool) -> ConnectionId {
+        if !self.is_frozen() {
+            self.classes = self.world.class_list();
+        }
+        let id = ConnectionId(self.next_connection);
+        self.next_connection += 1;
+        let limits = Limits {
+            mtu_bytes: self.config.mtu_bytes,
+            packets_in_flight: self.config.max_packets_in_flight,
+            bytes_in_flight: self.config.max_bytes_in_flight,
+            bytes_per_pass: self.config.max_bytes_per_tick,
+        };
+        let first = Sequence::new(self.config.first_sequence);
+        let connection = Connection::new(id, is_replay, first, limits, now);
+        self.connections.insert(id, Peer { connection, listing: ClassListing::default(), lent: Vec::new() });
+        id
+    }
+
+    /// Ends a connection; its farewell goes with the next [`poll_transmit`](Self::poll_transmit), and it is
+    /// forgotten after the timeout.
+    pub fn disconnect(&mut self, connection: ConnectionId) {
+        self.close(connection, DisconnectReason::Closed);
+    }
+
+    fn close(&mut self, id: ConnectionId, reason: DisconnectReason) {
+        let Some(peer) = self.connections.get_mut(&id) else { return };
+        if peer.connection.is_closed() {
+            return;
+        }
+        let farewell = match &reason {
+            DisconnectReason::Layouts(mismatch) => Control::Refused(mismatch.clone()),
+            _ => Control::Disconnect,
+        };
+        peer.connection.outbox.push(farewell.to_packet());
+        peer.connection.stage = Stage::Closed(reason.clone());
+        peer.connection.release_all(&mut self.world);
+        self.events.push_back(ServerEvent::Disconnected(id, reason));
+    }
+
+    /// Hands over a packet from a client. Bytes that are no packet of the session are dropped in silence; a malformed packet whose
+    /// checksum is right ends the connection (R20). O(bytes).
+    pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
+        let Some(peer) = self.connections.get_mut(&connection) else { return };
+        if bytes.len() > self.config.mtu_bytes {
+            return;
+        }
+        let Some((kind, mut reader)) = packet::open(bytes, peer.connection.outbox.session) else { return };
+        let result = match (kind, &peer.connection.stage) {
+            (PacketKind::Control, _) => match Control::read(&mut reader) {
+                Ok(control) => {
+                    self.control(connection, control, now);
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            },
+            (PacketKind::State, Stage::Connected) => peer.connection.receive(&mut self.world, &mut reader, now),
+            (PacketKind::State, _) => Ok(()),
+        };
+        if let Err(error) = result {
+            self.close(connection, DisconnectReason::Protocol(error.to_string()));
+        }
+    }
+
+    fn control(&mut self, id: ConnectionId, control: Control, now: Duration) {
+        let Some(peer) = self.connections.get_mut(&id) else { return };
+        let connection = &mut peer.connection;
+        match (control, connection.stage.clone()) {
+            (Control::Hello { session, checksum }, Stage::Handshake) => {
+                connection.last_heard = now;
+                connection.outbox.session = session;
+                if checksum == self.classes.checksum() {
+                    self.welcome(id);
+                } else {
+                    connection.outbox.push(Control::Differs.to_packet());
+                }
+            }
+            (Control::Hello { session, .. }, Stage::Connected) if session == connection.outbox.session => {
+                connection.outbox.push(Control::Welcome.to_packet());
+            }
+            (Control::Classes { part, parts, entries }, Stage::Handshake) => {
+                connection.last_heard = now;
+                match peer.listing.take(part, parts, entries) {
+                    Ok(Some(list)) => match self.classes.first_mismatch(&list) {
+                        Some(mismatch) => self.close(id, DisconnectReason::Layouts(mismatch)),
+                        None => self.welcome(id),
+                    },
+                    Ok(None) => {}
+                    Err(error) => self.close(id, DisconnectReason::Protocol(error.to_string())),
+                }
+            }
+            (Control::Classes { .. }, Stage::Closed(DisconnectReason::Layouts(mismatch))) => {
+                connection.outbox.push(Control::Refused(mismatch).to_packet());
+            }
+            (Control::Disconnect, Stage::Handshake | Stage::Connected) => self.close(id, DisconnectReason::Closed),
+            _ => {}
+        }
+    }
+
+    fn welcome(&mut self, id: ConnectionId) {
+        let Some(peer) = self.connections.get_mut(&id) else { return };
+        peer.connection.stage = Stage::Connected;
+        peer.connection.outbox.push(Control::Welcome.to_packet());
+        for slot in 0..self.world.objects.len() as u32 {
+            if self.world.objects[slot as usize].alive {
+                peer.connection.show(&mut self.world, slot);
+            }
+        }
+        self.events.push_back(ServerEvent::Connected(id));
+    }
+
+    /// Compares what may have changed, and makes the packets of this tick. `now` is the time since an epoch of the caller's, and never
+    /// goes back.
+    ///
+    /// O(what changed), not O(objects); a connection that needs nothing costs next to nothing.
+    pub fn tick(&mut self, now: Duration) {
+        self.world.compare();
+        for (slot, refusal) in std::mem::take(&mut self.world.changes.refusals) {
+            let object = &self.world.objects[slot as usize];
+            let column = self.world.column(object.class);
+            let layout = column.program().layout();
+            self.events.push_back(ServerEvent::ValueRefused {
+                object: ObjectRef::new(object.guid(slot)),
+                class: layout.name(),
+                property: column.lifetime().property_of(refusal.handle).map_or("?", |p| layout.property_name(p)),
+                error: refusal.error,
+            });
+        }
+        let max_bits = self.config.mtu_bytes * 8 - crate::outbox::FRAME_BITS;
+        if self.config.share {
+            self.broadcast.build(&self.world, &self.classes, max_bits);
+        }
+        let mut silent = Vec::new();
+        for (&id, peer) in &mut self.connections {
+            if !self.config.share {
+                self.broadcast.build(&self.world, &self.classes, max_bits);
+            }
+            let mut context = PassContext {
+                world: &mut self.world,
+                broadcast: &mut self.broadcast,
+                classes: &self.classes,
+                now,
+                keep_alive: self.config.timeout / 40,
+            };
+            peer.connection.pass(&mut context);
+            if now.saturating_sub(peer.connection.last_heard) >= self.config.timeout {
+                silent.push(id);
+            }
+        }
+        for id in silent {
+            if matches!(self.connections.get(&id), Some(peer) if peer.connection.is_closed()) {
+                self.connections.remove(&id);
+            } else {
+                self.close(id, DisconnectReason::Timeout);
+            }
+        }
+    }
+
+    /// The next packet for a connection, to be sent at once; `None` if there is no more in this tick.
+    pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
+        let peer = self.connections.get_mut(&connection)?;
+        peer.connection.outbox.pop(&mut peer.lent).then_some(peer.lent.as_slice())
+    }
+
+    /// The next event; `None` if there is no more.
+    pub fn poll_event(&mut self) -> Option<ServerEvent> {
+        self.events.pop_front()
+    }
+
+    /// The connections that are not closed.
+    pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
+        self.connections.iter().filter(|(_, peer)| !peer.connection.is_closed()).map(|(&id, _)| id)
+    }
+
+    /// What a connection has cost so far; `None` once it is gone.
+    #[must_use]
+    pub fn stats(&self, connection: ConnectionId) -> Option<ConnectionStats> {
+        let connection = &self.connections.get(&connection)?.connection;
+        Some(ConnectionStats {
+            bytes_sent: connection.outbox.bytes_sent,
+            packets_sent: connection.outbox.packets_sent,
+            packets_lost: connection.packets_lost,
+            packets_in_flight: connection.outbox.in_flight.unresolved(),
+            round_trip: connection.round_trip.smoothed(),
+        })
+    }
+}
+
+impl<T: Replicated> Index<ObjectRef<T>> for Server {
+    type Output = T;
+
+    /// # Panics
+    /// If the object is gone.
+    fn index(&self, object: ObjectRef<T>) -> &T {
+        match self.get(object) {
+            Some(found) => found,
+            None => panic!("the {} {object:?} is gone", T::LAYOUT.name()),
+        }
+    }
+}
+
+impl<T: Replicated> IndexMut<ObjectRef<T>> for Server {
+    /// # Panics
+    /// If the object is gone.
+    fn index_mut(&mut self, object: ObjectRef<T>) -> &mut T {
+        match self.get_mut(object) {
+            Some(found) => found,
+            None => panic!("the {} {object:?} is gone", T::LAYOUT.name()),
+        }
+    }
+}

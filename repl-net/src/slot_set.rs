@@ -1,0 +1,117 @@
+//! Sets of slots: a bit for each, with a summary above, so that a set with few members is walked in the time of these.
+//!
+//! Invariant: a bit of the summary is set exactly if its word is not zero.
+
+/// A set of slots.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SlotSet {
+    words: Vec<u64>,
+    summary: Vec<u64>,
+}
+
+impl SlotSet {
+    /// Adds `slot`; grows to hold it.
+    pub(crate) fn insert(&mut self, slot: u32) {
+        self.insert_mask(slot as usize / 64, 1 << (slot % 64));
+    }
+
+    /// Adds the slots of a word.
+    pub(crate) fn insert_mask(&mut self, word: usize, mask: u64) {
+        if mask == 0 {
+            return;
+        }
+        if self.words.len() <= word {
+            self.words.resize(word + 1, 0);
+            self.summary.resize(word / 64 + 1, 0);
+        }
+        self.words[word] |= mask;
+        self.summary[word / 64] |= 1 << (word % 64);
+    }
+
+    /// Takes `slot` out.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let word = slot as usize / 64;
+        if let Some(bits) = self.words.get_mut(word) {
+            *bits &= !(1 << (slot % 64));
+            if *bits == 0 {
+                self.summary[word / 64] &= !(1 << (word % 64));
+            }
+        }
+    }
+
+    /// Whether `slot` is a member.
+    pub(crate) fn contains(&self, slot: u32) -> bool {
+        self.word(slot as usize / 64) >> (slot % 64) & 1 == 1
+    }
+
+    /// The members among the 64 slots of a word.
+    pub(crate) fn word(&self, word: usize) -> u64 {
+        self.words.get(word).copied().unwrap_or(0)
+    }
+
+    /// Whether there is no member. O(1) for up to 4,096 slots, then one step for each 4,096.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.summary.iter().all(|&bits| bits == 0)
+    }
+
+    /// Takes all out, keeping the memory.
+    pub(crate) fn clear(&mut self) {
+        for at in 0..self.summary.len() {
+            for word in bits(self.summary[at]) {
+                self.words[at * 64 + word as usize] = 0;
+            }
+            self.summary[at] = 0;
+        }
+    }
+
+    /// The words with members, ascending: which, and their bits.
+    pub(crate) fn masks(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        self.summary
+            .iter()
+            .enumerate()
+            .flat_map(|(at, &summary)| bits(summary).map(move |word| at * 64 + word as usize))
+            .map(|word| (word, self.words[word]))
+    }
+
+    /// The members, ascending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.masks().flat_map(|(word, mask)| bits(mask).map(move |bit| word as u32 * 64 + bit))
+    }
+}
+
+/// The places of the bits that are set, ascending.
+pub(crate) fn bits(mask: u64) -> impl Iterator<Item = u32> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        if left == 0 {
+            return None;
+        }
+        let bit = left.trailing_zeros();
+        left &= left - 1;
+        Some(bit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_set_equals_the_naive_one(steps in prop::collection::vec((any::<bool>(), 0_u32..9_000), 0..200)) {
+            let (mut set, mut naive) = (SlotSet::default(), BTreeSet::new());
+            for (insert, slot) in steps {
+                if insert { set.insert(slot); naive.insert(slot); } else { set.remove(slot); naive.remove(&slot); }
+            }
+            prop_assert_eq!(set.iter().collect::<Vec<_>>(), naive.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(set.is_empty(), naive.is_empty());
+            prop_assert!((0..9_000).all(|slot| set.contains(slot) == naive.contains(&slot)));
+            set.clear();
+            prop_assert!(set.is_empty() && set.iter().next().is_none());
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What a connection keeps of an object while something is outstanding.
+//!
+//! Invariant: an object that the client has, of which everything was sent and acknowledged, and whose view is the common one, is not
+//! tracked at all: a bit says that it is in step.
+
+use std::num::NonZeroU32;
+
+use repl_core::{Changelist, HandleSet, PropertyIndex};
+
+use crate::events::CloseReason;
+use crate::sequence::Sequence;
+
+/// Where the object stands between server and client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The client does not have it, and nothing on its way will change that.
+    Unsent,
+    /// It was sent whole; no ack of that yet.
+    Opening,
+    /// The client has it.
+    Open,
+    /// It is to go, or gone.
+    Closing(CloseReason),
+}
+
+/// An object with something outstanding on one connection.
+#[derive(Debug)]
+pub(crate) struct Tracked {
+    pub(crate) slot: u32,
+    pub(crate) generation: NonZeroU32,
+    pub(crate) phase: Phase,
+    /// Where in the object's history the connection fell behind.
+    pub(crate) position: Option<u64>,
+    /// What the client lacks beside that: lost, or not sent for want of room.
+    pub(crate) pending: Changelist,
+    /// New elements of arrays by the packet that carried them (R2); they go again with each change of their array until that packet, or a
+    /// later one that carried them, is acknowledged.
+    births: Vec<(Sequence, Changelist)>,
+    /// Handles of custom conditions that are switched off for this connection.
+    pub(crate) custom_off: HandleSet,
+    /// Properties that the client had and may not see any more: since which frame. Zero: what it has may be older than that.
+    pub(crate) left: Vec<(PropertyIndex, u64)>,
+    /// The blob that carries the object, while one does.
+    pub(crate) blob: Option<u32>,
+    /// Bits of the last opening; zero if there was none.
+    pub(crate) open_bits: usize,
+    /// Whether the object is to come back once its closing is acknowledged.
+    pub(crate) reopen: bool,
+}
+
+impl Tracked {
+    pub(crate) fn new(slot: u32, generation: NonZeroU32, phase: Phase) -> Self {
+        Self {
+            slot,
+            generation,
+            phase,
+            position: None,
+            pending: Changelist::new(),
+            births: Vec::new(),
+            custom_off: HandleSet::new(),
+            left: Vec::new(),
+            blob: None,
+            open_bits: 0,
+            reopen: false,
+        }
+    }
+
+    /// Whether the client has everything it may see.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.phase == Phase::Open
+            && self.position.is_none()
+            && self.pending.is_empty()
+            && self.births.is_empty()
+            && self.blob.is_none()
+    }
+
+    /// Whether there is nothing to remember but that it is settled.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.custom_off.is_empty() && self.left.is_empty()
+    }
+
+    /// Remembers the new elements in a list that the packet `sequence` carries.
+    pub(crate) fn add_births(&mut self, sequence: Sequence, list: &Changelist) {
+        if list.has_births() {
+            self.births.push((sequence, list.births()));
+        }
+    }
+
+    /// Adds the new elements that are not acknowledged to the arrays in `list`.
+    pub(crate) fn extend_births(&self, list: &mut Changelist) {
+        for (_, births) in &self.births {
+            list.extend_births(births);
+        }
+    }
+
+    /// The packet `sequence` arrived, with `list`: for the arrays in it, so did all new elements up to then.
+    pub(crate) fn births_arrived(&mut self, sequence: Sequence, list: &Changelist) {
+        self.births.retain_mut(|(carried, births)| {
+            if *carried <= sequence {
+                births.remove(list.handles());
+            }
+            !births.is_empty()
+        });
+    }
+
+    /// Since when the connection has not seen a property; zero if it never has.
+    pub(crate) fn left_at(&self, property: PropertyIndex) -> u64 {
+        self.left.iter().find(|(left, _)| *left == property).map_or(0, |(_, frame)| *frame)
+    }
+
+    /// Notes that a property has left sight, or what the client has of it.
+    pub(crate) fn set_left(&mut self, property: PropertyIndex, frame: u64) {
+        match self.left.iter_mut().find(|(left, _)| *left == property) {
+            Some((_, known)) => *known = frame.min(*known),
+            None => self.left.push((property, frame)),
+        }
+    }
+}
+
+/// The tracked objects of a connection by slot.
+#[derive(Debug, Default)]
+pub(crate) struct TrackedObjects {
+    entries: Vec<Option<Tracked>>,
+    free: Vec<u32>,
+    /// By slot, one more than the place of its entry; zero for none.
+    at: Vec<u32>,
+}
+
+impl TrackedObjects {
+    pub(crate) fn get(&self, slot: u32) -> Option<&Tracked> {
+        let at = self.at.get(slot as usize)?.checked_sub(1)?;
+        self.entries.get(at as usize)?.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self, slot: u32) -> Option<&mut Tracked> {
+        let at = self.at.get(slot as usize)?.checked_sub(1)?;
+        self.entries.get_mut(at as usize)?.as_mut()
+    }
+
+    /// The entry of `slot`, new and open if there was none.
+    pub(crate) fn open(&mut self, slot: u32, generation: NonZeroU32) -> &mut Tracked {
+        self.entry(slot, || Tracked::new(slot, generation, Phase::Open))
+    }
+
+    pub(crate) fn entry(&mut self, slot: u32, make: impl FnOnce() -> Tracked) -> &mut Tracked {
+        if self.at.len() <= slot as usize {
+            self.at.resize(slot as usize + 1, 0);
+        }
+        let place = &mut self.at[slot as usize];
+        if *place == 0 {
+            let at = self.free.pop().unwrap_or_else(|| {
+                self.entries.push(None);
+                self.entries.len() as u32 - 1
+            });
+            *place = at + 1;
+        }
+        self.entries[*place as usize - 1].get_or_insert_with(make)
+    }
+
+    pub(crate) fn remove(&mut self, slot: u32) -> Option<Tracked> {
+        let place = self.at.get_mut(slot as usize)?;
+        let at = std::mem::take(place).checked_sub(1)?;
+        self.free.push(at);
+        self.entries.get_mut(at as usize)?.take()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Tracked> {
+        self.entries.iter().flatten()
+    }
+}

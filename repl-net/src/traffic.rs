@@ -1,0 +1,71 @@
+//! Traffic: what a client received, by class and property.
+//!
+//! Invariant: the bits of all rows, and those of packets' frames, are all the bits that were applied.
+
+use repl_core::Layout;
+
+/// Bits received of one class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassTraffic {
+    /// The class's name.
+    pub class: &'static str,
+    /// Objects that came into being.
+    pub opened: u64,
+    /// Updates of objects, openings apart.
+    pub updates: u64,
+    /// Bits that said which object and which properties.
+    pub head_bits: u64,
+    /// Bits of values by handle: path, how often it was received, bits.
+    pub properties: Vec<PropertyTraffic>,
+}
+
+/// Bits received of one property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PropertyTraffic {
+    /// The property's path.
+    pub path: String,
+    /// How often it was received.
+    pub updates: u64,
+    /// Bits of its values.
+    pub bits: u64,
+}
+
+/// Bits received by class.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Traffic {
+    pub(crate) classes: Vec<ClassTraffic>,
+}
+
+impl Traffic {
+    pub(crate) fn set_layouts<'a>(&mut self, layouts: impl Iterator<Item = &'a Layout>) {
+        self.classes = layouts
+            .map(|layout| ClassTraffic {
+                class: layout.name(),
+                opened: 0,
+                updates: 0,
+                head_bits: 0,
+                properties: layout
+                    .paths()
+                    .into_iter()
+                    .map(|path| PropertyTraffic { path, updates: 0, bits: 0 })
+                    .collect(),
+            })
+            .collect();
+    }
+
+    pub(crate) fn object(&mut self, class: u16, is_new: bool, head_bits: usize) {
+        if let Some(traffic) = self.classes.get_mut(class as usize) {
+            if is_new { traffic.opened += 1 } else { traffic.updates += 1 }
+            traffic.head_bits += head_bits as u64;
+        }
+    }
+
+    pub(crate) fn property(&mut self, class: u16, handle: u32, bits: usize) {
+        let class = self.classes.get_mut(class as usize);
+        let property = class.and_then(|class| class.properties.get_mut(handle.wrapping_sub(1) as usize));
+        if let Some(property) = property {
+            property.updates += 1;
+            property.bits += bits as u64;
+        }
+    }
+}

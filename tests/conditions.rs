@@ -1,0 +1,183 @@
+//! To whom a property may go (S34 to S41), as far as one class decides it; connections are tested with the driver.
+
+mod pair;
+
+use pair::{Pair, handles};
+use repl::{Class, Condition, Replicated, ViewFlags};
+
+/// The conditions in the order of their numbers (S34), and the truth table of S35 with I, O, S, P and R as in the flags' bits.
+const TABLE: [(Condition, &str, fn(u8) -> bool); 16] = {
+    const I: u8 = 1;
+    const O: u8 = 2;
+    const S: u8 = 4;
+    const P: u8 = 8;
+    const R: u8 = 16;
+    [
+        (Condition::None, "None", |_| true),
+        (Condition::InitialOnly, "InitialOnly", |flags| flags & I != 0),
+        (Condition::OwnerOnly, "OwnerOnly", |flags| flags & O != 0),
+        (Condition::SkipOwner, "SkipOwner", |flags| flags & O == 0),
+        (Condition::SimulatedOnly, "SimulatedOnly", |flags| flags & S != 0),
+        (Condition::AutonomousOnly, "AutonomousOnly", |flags| flags & S == 0),
+        (Condition::SimulatedOrPhysics, "SimulatedOrPhysics", |flags| flags & (S | P) != 0),
+        (Condition::InitialOrOwner, "InitialOrOwner", |flags| flags & (I | O) != 0),
+        (Condition::Custom, "Custom", |_| true),
+        (Condition::ReplayOrOwner, "ReplayOrOwner", |flags| flags & (R | O) != 0),
+        (Condition::ReplayOnly, "ReplayOnly", |flags| flags & R != 0),
+        (Condition::SimulatedOnlyNoReplay, "SimulatedOnlyNoReplay", |flags| flags & (S | R) == S),
+        (Condition::SimulatedOrPhysicsNoReplay, "SimulatedOrPhysicsNoReplay", |flags| {
+            flags & R == 0 && flags & (S | P) != 0
+        }),
+        (Condition::SkipReplay, "SkipReplay", |flags| flags & R == 0),
+        (Condition::Dynamic, "Dynamic", |_| true),
+        (Condition::Never, "Never", |_| false),
+    ]
+};
+
+fn flags(bits: u8) -> ViewFlags {
+    let named = [
+        ViewFlags::INITIAL,
+        ViewFlags::OWNER,
+        ViewFlags::SIMULATED,
+        ViewFlags::PHYSICS,
+        ViewFlags::REPLAY,
+    ];
+    let given = named.iter().enumerate();
+    given.fold(ViewFlags::default(), |flags, (bit, &flag)| flags.with_if(flag, bits >> bit & 1 == 1))
+}
+
+#[test]
+fn s34_conditions_have_unreals_names_and_numbers() {
+    for (number, (condition, name, _)) in TABLE.into_iter().enumerate() {
+        assert_eq!(condition as usize, number);
+        assert_eq!(condition.name(), name);
+        assert_eq!(Condition::ALL[number], condition);
+    }
+}
+
+#[test]
+fn s35_the_truth_table_holds_for_all_flags_and_conditions() {
+    for bits in 0..32 {
+        for (condition, name, allows) in TABLE {
+            assert_eq!(condition.allows(flags(bits)), allows(bits), "{name} with {bits:05b}");
+        }
+    }
+}
+
+#[test]
+fn s36_flags_are_set_and_taken_singly() {
+    let both = ViewFlags::OWNER.with(ViewFlags::REPLAY);
+    assert!(both.has(ViewFlags::OWNER) && both.has(ViewFlags::REPLAY) && both.has(both));
+    assert!(!ViewFlags::OWNER.has(both));
+    assert_eq!(both.without(ViewFlags::OWNER), ViewFlags::REPLAY);
+    assert_eq!(both.with_if(ViewFlags::INITIAL, false), both);
+}
+
+#[derive(Replicated, Default)]
+struct Soldier {
+    #[replicated]
+    health: u16,
+    #[replicated(condition = OwnerOnly)]
+    ammo: [u8; 2],
+    #[replicated(condition = InitialOnly)]
+    name: String,
+    #[replicated(condition = Never)]
+    secret: u32,
+    #[replicated(condition = SkipOwner)]
+    pose: (u8, u8),
+    #[replicated(condition = Custom)]
+    cheat: bool,
+    #[replicated(condition = SimulatedOnly, push)]
+    stance: u8,
+    #[replicated(condition = InitialOnly, push)]
+    born: u32,
+}
+
+#[test]
+fn s35_s73_each_outcome_of_flags_is_a_set_of_whole_properties() {
+    let class = Class::<Soldier>::new();
+    let own = |property| handles_of(&class, property);
+    for bits in 0..32 {
+        for (index, (condition, name, allows)) in TABLE.into_iter().enumerate() {
+            let properties = (0..Soldier::LAYOUT.properties()).map(repl::PropertyIndex::new);
+            for property in properties.filter(|&property| class.lifetime().condition_of(property) == condition) {
+                let active = class.lifetime().active(flags(bits));
+                let members = class.lifetime().handles_of(property);
+                assert_eq!(members.is_subset(active), allows(bits), "{index} {name} with {bits:05b}");
+                assert_eq!(members.intersects(active), allows(bits), "{index} {name} with {bits:05b}");
+            }
+        }
+    }
+    assert_eq!(own("ammo"), [2, 3]);
+    assert_eq!(own("pose"), [6, 7]);
+    assert!(class.lifetime().is_conditional());
+}
+
+fn handles_of(class: &Class<Soldier>, property: &str) -> Vec<u32> {
+    class.lifetime().handles_of(Soldier::LAYOUT.property(property)).iter().collect()
+}
+
+#[test]
+fn s37_s39_s40_what_is_never_sent_is_never_compared_and_initial_only_only_at_an_open() {
+    let class = Class::<Soldier>::new();
+    assert_eq!(*class.lifetime().ordinary(), handles([1, 2, 3, 6, 7, 8]));
+    assert_eq!(*class.lifetime().initial_only(), handles([4, 10]));
+    assert_eq!(*class.lifetime().push(), handles([9]));
+    let (mut live, shadow) = (Soldier::default(), class.shadow_of(&Soldier::default()));
+    (live.name, live.secret, live.stance, live.born) = ("Ann".into(), 7, 7, 7);
+    assert!(!class.differs(&live, &shadow));
+}
+
+#[test]
+fn s39_conditions_do_not_affect_comparing() {
+    let mut pair = Pair::<Soldier>::new();
+    pair.live.health = 9;
+    pair.live.ammo = [1, 0];
+    pair.live.pose.1 = 3;
+    pair.live.cheat = true;
+    let ordinary = pair.class.lifetime().ordinary().clone();
+    let changes = pair.compare_some(&ordinary);
+    assert_eq!(pair.flat(&changes), [1, 2, 7, 8, 0]);
+}
+
+#[test]
+fn s73_filtering_keeps_whole_properties_and_the_rest_is_put_aside() {
+    #[derive(Replicated, Default)]
+    struct Bag {
+        #[replicated(condition = OwnerOnly)]
+        items: Vec<(u8, u8)>,
+        #[replicated]
+        open: bool,
+    }
+    let mut pair = Pair::<Bag>::from(|| Bag { items: vec![(0, 0); 3], open: false });
+    let changes = pair.edit(|bag| {
+        bag.items[1].1 = 5;
+        bag.items.push((7, 7));
+        bag.open = true;
+    });
+    let whole = [1, 3, 4, 7, 8, 0, 2, 0];
+    assert_eq!(pair.flat(&changes), whole);
+
+    let (mut kept, mut inactive) = (changes.clone(), repl::Changelist::new());
+    kept.split(pair.class.lifetime().active(ViewFlags::default()), &mut inactive);
+    assert_eq!(pair.flat(&kept), [2, 0]);
+    assert_eq!(pair.flat(&inactive), [1, 3, 4, 7, 8, 0, 0]);
+    kept.merge(&inactive);
+    assert_eq!(kept, changes);
+
+    let mut removed = changes.clone();
+    removed.remove(&handles([2]));
+    assert_eq!(pair.flat(&removed), [1, 3, 4, 7, 8, 0, 0]);
+    removed.remove(&handles([1]));
+    assert!(removed.is_empty());
+}
+
+#[test]
+fn properties_are_found_by_their_handles() {
+    let class = Class::<Soldier>::new();
+    let name = |handle| class.lifetime().property_of(handle).map(|property| Soldier::LAYOUT.property_name(property));
+    let names = [0, 1, 2, 3, 4, 6, 7, 10, 11].map(name);
+    let expected =
+        [None, Some("health"), Some("ammo"), Some("ammo"), Some("name"), Some("pose"), Some("pose"), Some("born"), None];
+    assert_eq!(names, expected);
+}

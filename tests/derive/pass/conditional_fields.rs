@@ -1,0 +1,49 @@
+//! Fields and attributes under `cfg` count exactly if they are compiled.
+
+use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
+
+#[derive(Replicated, Default)]
+struct Player {
+    #[cfg(any())]
+    #[replicated]
+    never: std::time::Instant,
+    #[cfg(all())]
+    #[replicated]
+    always: u8,
+    #[cfg_attr(all(), replicated(bits = 4))]
+    small: u8,
+    #[cfg_attr(any(), replicated)]
+    local: u8,
+}
+
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+enum Event {
+    #[cfg(any())]
+    Never(std::time::Instant),
+    One {
+        #[cfg(any())]
+        never: std::time::Instant,
+        always: u8,
+    },
+    Two,
+}
+
+fn round_trip<T: NetSerialize>(value: &T) -> T {
+    let mut writer = BitWriter::new();
+    value.write(&mut writer).expect("the value has a form");
+    let bytes = writer.into_bytes();
+    let read = T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
+        .expect("what was written can be read");
+    let mut again = BitWriter::new();
+    read.write(&mut again).expect("what was read has a form");
+    assert_eq!(again.into_bytes(), bytes);
+    read
+}
+
+fn main() {
+    let read = round_trip(&Player { always: 1, small: 15, local: 3 });
+    assert_eq!((read.always, read.small, read.local), (1, 15, 0));
+    assert_eq!(Player::LAYOUT.properties(), 2);
+    assert_eq!(round_trip(&Event::One { always: 4 }), Event::One { always: 4 });
+    assert_eq!(round_trip(&Event::Two), Event::Two);
+}

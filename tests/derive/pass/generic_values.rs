@@ -1,0 +1,61 @@
+//! Values with parameters, nested in one another and in an object.
+
+use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+struct Pair<A, B> {
+    first: A,
+    second: B,
+    #[replicated(skip)]
+    cached: Option<(A, B)>,
+}
+
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+enum Tree<T, const N: usize> {
+    Leaf(T),
+    Row([T; N]),
+    Many { pairs: Vec<Pair<T, Option<T>>> },
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Nested<T: Clone> {
+    one: Pair<Pair<T, u8>, Vec<T>>,
+    inner: Inner<Option<Pair<T, T>>>,
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Inner<T> {
+    values: Vec<T>,
+    plain: u32,
+}
+
+fn round_trip<T: NetSerialize>(value: &T) -> T {
+    let mut writer = BitWriter::new();
+    value.write(&mut writer).expect("the value has a form");
+    let bytes = writer.into_bytes();
+    let read = T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
+        .expect("what was written can be read");
+    let mut again = BitWriter::new();
+    read.write(&mut again).expect("what was read has a form");
+    assert_eq!(again.into_bytes(), bytes);
+    read
+}
+
+fn main() {
+    let tree = Tree::<u16, 3>::Many { pairs: vec![Pair { first: 1, second: Some(2), cached: None }] };
+    assert_eq!(round_trip(&tree), tree);
+    assert_eq!(round_trip(&Tree::<u16, 3>::Row([1, 2, 3])), Tree::Row([1, 2, 3]));
+    assert!(!tree.identical(&Tree::Leaf(1)));
+
+    let mut nested = Nested::<u8>::default();
+    nested.one.first.first = 3;
+    nested.inner.values = vec![None, Some(Pair { first: 1, second: 2, cached: Some((9, 9)) })];
+    nested.inner.plain = 5;
+    let read = round_trip(&nested);
+    assert_eq!(read.one, nested.one);
+    assert_eq!(read.inner.plain, 5);
+    assert_eq!(read.inner.values, [None, Some(Pair { first: 1, second: 2, cached: None })]);
+    Nested::<String>::program();
+}

@@ -1,0 +1,51 @@
+//! Raw identifiers lose their `r#` on the wire; methods, types and variants may be raw too.
+
+#![allow(non_camel_case_types)]
+
+use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
+
+#[derive(Replicated, Default)]
+struct r#struct {
+    #[replicated(notify = r#fn)]
+    r#type: u8,
+    #[replicated]
+    r#match: r#enum,
+}
+
+impl r#struct {
+    fn r#fn(&mut self) {
+        self.r#type += 1;
+    }
+}
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+enum r#enum {
+    #[default]
+    r#loop,
+    r#while {
+        r#for: u8,
+    },
+}
+
+fn round_trip<T: NetSerialize>(value: &T) -> T {
+    let mut writer = BitWriter::new();
+    value.write(&mut writer).expect("the value has a form");
+    let bytes = writer.into_bytes();
+    let read = T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
+        .expect("what was written can be read");
+    let mut again = BitWriter::new();
+    read.write(&mut again).expect("what was read has a form");
+    assert_eq!(again.into_bytes(), bytes);
+    read
+}
+
+fn main() {
+    let mut value = r#struct { r#type: 1, r#match: r#enum::r#while { r#for: 2 } };
+    assert_eq!(round_trip(&value).r#match, value.r#match);
+    assert_eq!(round_trip(&r#enum::r#loop), r#enum::r#loop);
+    Replicated::notify(&mut value, 0, &r#struct::default());
+    assert_eq!(value.r#type, 2);
+    assert_eq!((r#struct::WIRE_NAME, r#enum::WIRE_NAME), ("struct", "enum"));
+    let property = r#struct::LAYOUT.property("match");
+    assert_eq!(r#struct::LAYOUT.property_name(property), "match");
+}

@@ -1,0 +1,59 @@
+//! Types can be derived for wherever they are: in functions, made by macros, in private modules.
+
+use repl::{NetSerialize, Replicated};
+
+macro_rules! object {
+    ($name:ident, $field:ident: $type:ty, $condition:ident, $most:expr) => {
+        #[derive(Replicated, Default)]
+        struct $name {
+            #[replicated(condition = $condition, max_len = $most)]
+            $field: $type,
+        }
+    };
+}
+
+object!(Named, name: String, InitialOnly, 8 * 2);
+
+macro_rules! ranged {
+    ($name:ident, $range:expr, $most:literal) => {
+        #[derive(Replicated, Default)]
+        struct $name {
+            #[replicated(range = $range)]
+            ranged: u8,
+            #[replicated(quantize(step = 0.5, range = 0.0..=$most))]
+            quantized: f32,
+        }
+    };
+}
+
+ranged!(Ranged, 1..=8, 4.0);
+
+mod private {
+    #[derive(repl::Replicated, Default)]
+    #[replicated(all)]
+    pub(super) struct Hidden {
+        pub(super) field: Secret,
+    }
+
+    #[derive(repl::NetSerialize, Clone, Default)]
+    pub(super) struct Secret(pub(super) u8);
+}
+
+fn main() {
+    #[derive(Replicated, Default)]
+    struct Local {
+        #[replicated]
+        value: Inner,
+    }
+
+    #[derive(NetSerialize, Clone, Default)]
+    struct Inner(u8);
+
+    assert_eq!((Local::LAYOUT.properties(), Local::default().value.0), (1, 0));
+    assert!(Named::default().name.is_empty());
+    assert_eq!(private::Hidden::default().field.0, 0);
+    Local::program();
+    Named::program();
+    assert_eq!((Ranged::default().ranged, Ranged::default().quantized), (0, 0.0));
+    Ranged::program();
+}

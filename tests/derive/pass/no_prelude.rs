@@ -1,0 +1,85 @@
+//! Generated code needs no prelude, and minds no name of the user's.
+
+#![no_implicit_prelude]
+#![allow(non_camel_case_types, dead_code)]
+
+/// Names that generated code would use if it trusted what is in scope.
+mod traps {
+    pub struct Option;
+    pub struct Some;
+    pub struct None;
+    pub struct Result;
+    pub struct Ok;
+    pub struct Err;
+    pub struct Vec;
+    pub struct String;
+    pub struct u64;
+    pub struct usize;
+    pub struct str;
+    pub struct bool;
+    pub struct repl;
+    pub struct core;
+    pub struct std;
+    pub trait Default {}
+    pub trait Clone {}
+    pub trait Property {}
+    pub trait NetSerialize {}
+    pub trait Replicated {}
+}
+
+mod user {
+    #[allow(unused_imports)]
+    use super::traps::*;
+
+    #[derive(::repl::Replicated, ::core::default::Default)]
+    pub struct Player {
+        #[replicated(notify = on_health, bits = 10)]
+        health: u16,
+        #[replicated(quantize(step = 0.5, range = 0.0..=1.0))]
+        speed: f32,
+        #[replicated(max_len = 8)]
+        name: ::std::string::String,
+        #[replicated(with = super::flag)]
+        flag: ::core::primitive::u64,
+        #[replicated]
+        stance: Stance,
+    }
+
+    impl Player {
+        fn on_health(&mut self) {}
+    }
+
+    #[derive(::repl::NetSerialize, ::core::clone::Clone, ::core::default::Default)]
+    pub enum Stance {
+        #[default]
+        Idle,
+        Run(u8, #[replicated(with = super::flag)] ::core::primitive::u64),
+        Fly {
+            height: f32,
+            #[replicated(skip)]
+            cache: u8,
+        },
+    }
+}
+
+mod flag {
+    use ::core::primitive::u64;
+    use ::core::result::Result::{self, Ok};
+
+    pub fn write(value: &u64, writer: &mut ::repl::BitWriter) -> Result<(), ::repl::WriteError> {
+        writer.write_bits(*value, 1);
+        Ok(())
+    }
+
+    pub fn read(
+        reader: &mut ::repl::BitReader<'_>,
+        _: &mut ::repl::ReferenceMap<'_>,
+    ) -> Result<u64, ::repl::ReadError> {
+        reader.read_bits(1)
+    }
+}
+
+fn main() {
+    let _ = <user::Player as ::repl::Replicated>::program();
+    let _ = <user::Stance as ::repl::NetSerialize>::WIRE_CHECKSUM;
+}

@@ -1,0 +1,53 @@
+//! An object's fields are opt in, or opt out under `all`; a value's are opt out (S12).
+
+use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
+
+#[derive(Replicated, Default)]
+struct OptIn {
+    #[replicated]
+    sent: u8,
+    kept: u8,
+    #[replicated(skip)]
+    skipped: std::marker::PhantomData<std::time::Instant>,
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct OptOut {
+    sent: u8,
+    #[replicated()]
+    marked: u8,
+    #[replicated(skip)]
+    kept: u8,
+}
+
+#[derive(NetSerialize, Clone, Default)]
+struct Value {
+    sent: u8,
+    #[replicated]
+    marked: u8,
+    #[replicated(skip)]
+    kept: u8,
+}
+
+fn round_trip<T: NetSerialize>(value: &T) -> T {
+    let mut writer = BitWriter::new();
+    value.write(&mut writer).expect("the value has a form");
+    let bytes = writer.into_bytes();
+    let read = T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
+        .expect("what was written can be read");
+    let mut again = BitWriter::new();
+    read.write(&mut again).expect("what was read has a form");
+    assert_eq!(again.into_bytes(), bytes);
+    read
+}
+
+fn main() {
+    let one = round_trip(&OptIn { sent: 1, kept: 2, skipped: std::marker::PhantomData });
+    let two = round_trip(&OptOut { sent: 1, marked: 2, kept: 3 });
+    let three = round_trip(&Value { sent: 1, marked: 2, kept: 3 });
+    assert_eq!((one.sent, one.kept, one.skipped), (1, 0, std::marker::PhantomData));
+    assert_eq!((two.sent, two.marked, two.kept), (1, 2, 0));
+    assert_eq!((three.sent, three.marked, three.kept), (1, 2, 0));
+    assert_eq!((OptIn::LAYOUT.properties(), OptOut::LAYOUT.properties()), (1, 2));
+}

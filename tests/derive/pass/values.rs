@@ -1,0 +1,79 @@
+//! Structs and enums of every form as values; skipped fields are fresh on the other side.
+
+use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+struct Unit;
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+struct Empty {}
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+struct Tuple(u8, #[replicated(skip)] u8, #[replicated(bits = 3)] u8);
+
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+enum Single {
+    Only(#[replicated(range = -5..=5)] i8),
+}
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+enum Event {
+    Joined {
+        #[replicated(max_len = 5)]
+        name: String,
+        #[replicated(skip)]
+        seen: bool,
+    },
+    Moved(#[replicated(quantize(step = 0.5, range = 0.0..=10.0), saturate)] [f32; 2], Tuple),
+    #[default]
+    #[replicated(name = "Gone")]
+    Left,
+}
+
+#[derive(Replicated, Default)]
+struct Log {
+    #[replicated]
+    unit: Unit,
+    #[replicated]
+    empty: Empty,
+    #[replicated]
+    single: Option<Single>,
+    #[replicated]
+    events: Vec<Event>,
+}
+
+fn round_trip<T: NetSerialize>(value: &T) -> T {
+    let mut writer = BitWriter::new();
+    value.write(&mut writer).expect("the value has a form");
+    let bytes = writer.into_bytes();
+    let read = T::read(&mut BitReader::new(&bytes), &mut ReferenceMap::new(&NoObjects))
+        .expect("what was written can be read");
+    let mut again = BitWriter::new();
+    read.write(&mut again).expect("what was read has a form");
+    assert_eq!(again.into_bytes(), bytes);
+    read
+}
+
+fn main() {
+    let log = Log {
+        unit: Unit,
+        empty: Empty {},
+        single: Some(Single::Only(-5)),
+        events: vec![
+            Event::Left,
+            Event::Joined { name: "Grace".to_owned(), seen: true },
+            Event::Moved([0.5, 99.0], Tuple(1, 2, 7)),
+        ],
+    };
+    let read = round_trip(&log);
+    assert_eq!((read.unit, read.empty, read.single), (Unit, Empty {}, Some(Single::Only(-5))));
+    let joined = Event::Joined { name: "Grace".to_owned(), seen: false };
+    assert_eq!(read.events, [Event::Left, joined, Event::Moved([0.5, 10.0], Tuple(1, 0, 7))]);
+
+    let mut writer = BitWriter::new();
+    assert!(Event::Joined { name: "Kathleen".to_owned(), seen: true }.write(&mut writer).is_err());
+    assert!(Single::Only(6).write(&mut writer).is_err());
+    let mut bits = BitReader::new(&[0b1111_1111]);
+    assert!(Event::read(&mut bits, &mut ReferenceMap::new(&NoObjects)).is_err());
+    assert_eq!(<Event as repl::__private::Property>::initial(), Event::Left);
+}

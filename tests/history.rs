@@ -1,0 +1,86 @@
+//! The changes that all connections share: their places, the ring of 64, and what a late joiner is given (S65, S66, R10).
+
+use repl::{Changelist, History};
+
+fn list(handles: impl IntoIterator<Item = u32>) -> Changelist {
+    let mut list = Changelist::new();
+    handles.into_iter().for_each(|handle| list.insert(handle));
+    list
+}
+
+fn members(list: &Changelist) -> Vec<u32> {
+    list.handles().iter().collect()
+}
+
+fn nothing_is_evicted(place: u64, _: &Changelist) {
+    panic!("list {place} was evicted");
+}
+
+#[test]
+fn s65_places_grow_by_one_with_each_list() {
+    let mut history = History::default();
+    assert_eq!((history.start(), history.end()), (0, 0));
+    history.push(&list([1]), true, nothing_is_evicted);
+    history.push(&list([2]), true, nothing_is_evicted);
+    assert_eq!((history.start(), history.end()), (0, 2));
+    history.release();
+    assert_eq!((history.start(), history.end()), (2, 2));
+}
+
+#[test]
+fn s66_no_change_is_ever_forgotten() {
+    let mut history = History::default();
+    for handle in 1..=200 {
+        history.push(&list([handle]), handle % 3 == 0, |_, _| {});
+    }
+    assert_eq!(members(history.ever()), (1..=200).collect::<Vec<_>>());
+}
+
+#[test]
+fn s75_s76_a_connection_gathers_what_came_since_its_place() {
+    let mut history = History::default();
+    for handle in 1..=5 {
+        history.push(&list([handle, 10]), true, nothing_is_evicted);
+    }
+    let gathered = |history: &mut History, place| {
+        let mut into = list([20]);
+        history.gather(place, &mut into);
+        members(&into)
+    };
+    assert_eq!(gathered(&mut history, 0), [1, 2, 3, 4, 5, 10, 20]);
+    assert_eq!(gathered(&mut history, 3), [4, 5, 10, 20]);
+    assert_eq!(gathered(&mut history, 3), [4, 5, 10, 20]);
+    assert_eq!(gathered(&mut history, 5), [20]);
+    history.push(&list([6]), true, nothing_is_evicted);
+    assert_eq!(gathered(&mut history, 3), [4, 5, 6, 10, 20]);
+}
+
+#[test]
+fn s66_r10_the_ring_holds_64_lists_and_gives_the_oldest_away_with_its_place() {
+    let mut history = History::default();
+    for handle in 1..=64 {
+        history.push(&list([handle]), true, nothing_is_evicted);
+    }
+    assert_eq!((history.start(), history.end()), (0, History::MAX_LISTS as u64));
+    for handle in 65..=70 {
+        let mut evicted = Vec::new();
+        history.push(&list([handle]), true, |place, list| evicted.push((place, members(list))));
+        let oldest = u64::from(handle) - 65;
+        assert_eq!(evicted, [(oldest, vec![oldest as u32 + 1])]);
+        assert_eq!((history.start(), history.end()), (oldest + 1, u64::from(handle)));
+    }
+    let mut rest = Changelist::new();
+    history.gather(history.start(), &mut rest);
+    assert_eq!(members(&rest), (7..=70).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_list_that_nobody_waits_for_is_not_kept() {
+    let mut history = History::default();
+    history.push(&list([1]), false, nothing_is_evicted);
+    assert_eq!((history.start(), history.end()), (1, 1));
+    history.push(&list([2]), true, nothing_is_evicted);
+    history.push(&list([3]), false, nothing_is_evicted);
+    assert_eq!((history.start(), history.end()), (3, 3));
+    assert_eq!(members(history.ever()), [1, 2, 3]);
+}

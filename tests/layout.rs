@@ -1,0 +1,395 @@
+//! What tables are made of a type: parents, commands, handles, checksums (S1 to S23), and how they print.
+
+use repl::{BitReader, BitWriter, Class, NetSerialize, ReadError, ReferenceMap, Replicated, WriteError, leaf};
+
+/// The handles of a property.
+fn handles_of<T: Replicated>(property: &str) -> Vec<u32> {
+    Class::<T>::new().lifetime().handles_of(T::LAYOUT.property(property)).iter().collect()
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Base {
+    health: u16,
+    name: String,
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Knight {
+    base: Base,
+    shield: u8,
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Wizard {
+    base: Base,
+    mana: f64,
+    spells: Vec<u16>,
+}
+
+#[test]
+fn s01_an_embedded_base_has_the_same_handles_in_every_struct_that_begins_with_it() {
+    assert_eq!(handles_of::<Knight>("base"), [1, 2]);
+    assert_eq!(handles_of::<Wizard>("base"), [1, 2]);
+    assert_eq!(handles_of::<Wizard>("spells"), [4]);
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Arrays {
+    first: bool,
+    four: [u16; 4],
+    pairs: [(u8, u8); 2],
+    none: [u16; 0],
+    last: bool,
+}
+
+#[test]
+fn s02_a_fixed_array_makes_a_parent_for_each_element_and_is_one_property() {
+    assert_eq!(Arrays::LAYOUT.counts().parents, 1 + 4 + 2 + 1);
+    assert_eq!(Arrays::LAYOUT.properties(), 5);
+    assert_eq!(handles_of::<Arrays>("four"), [2, 3, 4, 5]);
+    assert_eq!(handles_of::<Arrays>("pairs"), [6, 7, 8, 9]);
+    assert_eq!(handles_of::<Arrays>("none"), []);
+    assert_eq!(handles_of::<Arrays>("last"), [10]);
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Mixed {
+    z: u8,
+    a: u64,
+    m: (u8, u64, u8),
+    b: u32,
+}
+
+#[test]
+fn s03_s11_properties_and_members_keep_the_order_of_declaration_whatever_their_offsets() {
+    let table = Mixed::LAYOUT.to_string();
+    let paths: Vec<_> = table.lines().skip(2).filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert_eq!(paths, ["z", "a", "m.0", "m.1", "m.2", "b"]);
+}
+
+#[derive(Replicated, Default)]
+struct Hidden {
+    #[replicated(condition = Never)]
+    kept: u8,
+    #[replicated]
+    sent: u8,
+    local: u8,
+}
+
+#[test]
+fn s05_s37_a_property_that_is_never_sent_still_has_its_parent_and_its_handle() {
+    let class = Class::<Hidden>::new();
+    assert_eq!(Hidden::LAYOUT.counts().parents, 2);
+    assert_eq!(handles_of::<Hidden>("kept"), [1]);
+    assert!(!class.lifetime().ordinary().contains(1));
+    assert!(class.lifetime().ordinary().contains(2));
+    let _ = Hidden::default().local;
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct IntAndArray {
+    a: i32,
+    b: Vec<i32>,
+}
+
+#[test]
+fn s06_s07_s08_s09_s10_parents_own_ranges_of_commands_and_arrays_end_with_a_return() {
+    let expected = "\
+IntAndArray: 2 parents, 5 commands
+parent  commands  handles   property
+     0  0..1      1..2      a
+     1  1..4      2..3      b
+command  handle    what
+      0  1         leaf
+      1  2         array to 4, 1 handle an element
+      2    1       leaf
+      3            return
+      4            return
+";
+    assert_eq!(format!("{:?}", IntAndArray::program()), expected);
+}
+
+#[derive(NetSerialize, Clone, Default)]
+struct Stack {
+    kind: u16,
+    count: u8,
+    #[replicated(skip)]
+    price: u32,
+}
+
+#[derive(Replicated, Default)]
+struct Chest {
+    #[replicated]
+    first: Stack,
+    open: bool,
+}
+
+#[test]
+fn s12_objects_name_what_they_send_and_values_name_what_they_do_not() {
+    assert_eq!(Chest::LAYOUT.properties(), 1);
+    let mut writer = BitWriter::new();
+    let stack = Stack { kind: 1, count: 2, price: 3 };
+    stack.write(&mut writer).unwrap();
+    assert_eq!(writer.bit_len(), 16 + 8, "without a price of {}", stack.price);
+    let _ = Chest::default().open;
+}
+
+#[derive(Clone, Copy, Default)]
+struct Heading(u16);
+
+impl NetSerialize for Heading {
+    const WIRE_NAME: &'static str = "Heading";
+
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        writer.write_bits(u64::from(self.0 % 360), 9);
+        Ok(())
+    }
+
+    fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+        Ok(Self(reader.read_bits(9)? as u16))
+    }
+}
+leaf!(Heading);
+
+#[derive(Replicated, Default, Clone)]
+#[replicated(all)]
+struct Pose {
+    at: [f32; 3],
+    turns: Vec<u8>,
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Units {
+    heading: Heading,
+    stack: Stack,
+    #[replicated(atomic)]
+    pose: Pose,
+    #[replicated(quantize(smallest_three = 9))]
+    rotation: [f32; 4],
+}
+
+#[test]
+fn s13_what_serialises_itself_is_one_command_and_one_handle_whatever_it_holds() {
+    let counts = Units::LAYOUT.counts();
+    assert_eq!((counts.parents, counts.handles, counts.commands), (4, 4, 5));
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Empty {}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Nothings {
+    units: Vec<()>,
+    empty: Vec<Vec<Empty>>,
+    one_value: Vec<(Empty, ())>,
+    there: Option<()>,
+}
+
+#[test]
+fn s16_what_takes_no_bits_has_no_command() {
+    assert_eq!(handles_of::<Nothings>("units"), []);
+    assert_eq!(handles_of::<Nothings>("empty"), []);
+    assert_eq!(handles_of::<Nothings>("one_value"), []);
+    assert_eq!(handles_of::<Nothings>("there"), [1]);
+    assert_eq!(Nothings::LAYOUT.counts().parents, 4);
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Nested {
+    before: u8,
+    grid: Vec<Vec<(u8, u16)>>,
+    maybe: Option<Vec<u8>>,
+    after: u8,
+}
+
+#[test]
+fn s18_s19_s22_an_array_takes_one_handle_and_its_element_has_a_table_of_its_own() {
+    let counts = Nested::LAYOUT.counts();
+    assert_eq!(counts.handles, 4);
+    assert_eq!(counts.tables, 4 + (1 + 2) + (1 + 1));
+    assert_eq!(handles_of::<Nested>("before"), [1]);
+    assert_eq!(handles_of::<Nested>("after"), [4]);
+    let expected = "\
+command  handle    what
+      0  1         leaf
+      1  2         array to 7, 1 handle an element
+      2    1       array to 6, 2 handles an element
+      3      1     leaf
+      4      2     leaf
+      5            return
+      6            return
+      7  3         array to 12, 1 handle an element
+      8    1       array to 11, 1 handle an element
+      9      1     leaf
+     10            return
+     11            return
+     12  4         leaf
+     13            return
+";
+    let listing = format!("{:?}", Nested::program());
+    assert!(listing.ends_with(expected), "{listing}");
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Generic<T: 'static> {
+    values: [Vec<T>; 3],
+    other: T,
+}
+
+#[test]
+fn generic_types_have_the_tables_of_the_same_type_written_out() {
+    let counts = <Generic<(u8, bool)> as Replicated>::LAYOUT.counts();
+    assert_eq!((counts.parents, counts.handles, counts.tables), (4, 5, 5 + 3 * 2));
+    let listing = format!("{:?}", Generic::<(u8, bool)>::program());
+    assert_eq!(listing.lines().count(), 1 + 1 + 4 + 1 + counts.commands);
+}
+
+macro_rules! checksums_differ {
+    ($($name:ident { $($field:tt)* })*) => {{
+        $(
+            #[derive(Replicated, Default)]
+            #[replicated(all, name = "Same")]
+            #[allow(dead_code, reason = "only the table counts")]
+            struct $name { $($field)* }
+        )*
+        let sums = [$($name::LAYOUT.checksum()),*];
+        let names = [$(stringify!($name)),*];
+        for (index, sum) in sums.iter().enumerate() {
+            let same = sums[..index].iter().position(|other| other == sum);
+            assert_eq!(same.map(|same| names[same]), None, "the same checksum as {}", names[index]);
+        }
+    }};
+}
+
+#[test]
+fn r21_checksums_tell_names_types_widths_conditions_and_quantisers_apart() {
+    checksums_differ! {
+        Plain { a: u32 }
+        Renamed { b: u32 }
+        Signed { a: i32 }
+        Pointer { a: usize }
+        Wide { a: u64 }
+        Narrow { #[replicated(bits = 31)] a: u32 }
+        Ranged { #[replicated(range = 1..=4)] a: u32 }
+        RangedElsewhere { #[replicated(range = 2..=5)] a: u32 }
+        Owner { #[replicated(condition = OwnerOnly)] a: u32 }
+        Two { a: u32, b: u32 }
+        Tuple { a: (u32,) }
+        Fixed { a: [u32; 1] }
+        Growing { a: Vec<u32> }
+        Limited { #[replicated(max_len = 9)] a: Vec<u32> }
+        Maybe { a: Option<u32> }
+        Text { a: String }
+        ShortText { #[replicated(max_len = 9)] a: String }
+        Float { a: f32 }
+        Quantised { #[replicated(quantize(step = 0.5, range = 0.0..=8.0))] a: f32 }
+        QuantisedFiner { #[replicated(quantize(step = 0.25, range = 0.0..=8.0))] a: f32 }
+        Opaque { a: Heading }
+        Composed { a: Stack }
+    }
+}
+
+#[test]
+fn r21_checksums_do_not_cover_what_stays_on_one_side() {
+    mod one {
+        #[derive(repl::Replicated, Default)]
+        pub struct Player {
+            #[replicated]
+            pub health: u16,
+        }
+    }
+    mod other {
+        #[derive(repl::Replicated, Default)]
+        #[repr(C)]
+        pub struct Player {
+            pub local: u64,
+            #[replicated(push, notify = on_health)]
+            pub health: u16,
+        }
+
+        impl Player {
+            fn on_health(&mut self) {
+                self.local += 1;
+            }
+        }
+    }
+    assert_eq!(one::Player::LAYOUT.checksum(), other::Player::LAYOUT.checksum());
+}
+
+#[derive(Replicated, Default)]
+#[repr(C)]
+struct Player {
+    #[replicated(notify = on_health)]
+    health: u16,
+    #[replicated(condition = OwnerOnly, push)]
+    ammo: u16,
+    #[replicated(condition = InitialOnly, max_len = 24)]
+    name: String,
+    #[replicated(quantize(step = 0.01, range = -4096.0..=4096.0))]
+    position: [f32; 3],
+    #[replicated(quantize(smallest_three = 10))]
+    rotation: [f32; 4],
+    #[replicated]
+    target: repl::ObjectRef<Self>,
+    #[replicated]
+    items: Vec<(u16, Option<Stack>)>,
+    #[replicated(range = -3..=3)]
+    tilt: i8,
+    cooldown: f32,
+}
+
+impl Player {
+    fn on_health(&mut self) {
+        self.cooldown = 0.0;
+    }
+}
+
+#[test]
+fn a_table_prints_as_a_reviewer_reads_it() {
+    insta::assert_snapshot!(Player::LAYOUT);
+}
+
+#[test]
+fn the_alternate_form_adds_what_the_compiler_decides() {
+    #[derive(Replicated, Default)]
+    #[repr(C)]
+    struct Fixed {
+        #[replicated]
+        a: u32,
+        #[replicated]
+        b: u32,
+        local: u32,
+        #[replicated(range = 1..=9)]
+        c: u8,
+        #[replicated]
+        d: [u8; 3],
+    }
+    insta::assert_snapshot!(format!("{:#}", Fixed::LAYOUT));
+    let _ = Fixed::default().local;
+}
+
+#[test]
+fn nested_tables_print_under_their_arrays() {
+    insta::assert_snapshot!(Nested::LAYOUT);
+}
+
+#[test]
+fn units_print_as_one_row() {
+    insta::assert_snapshot!(Units::LAYOUT);
+}
+
+#[test]
+fn generic_types_print_by_their_shape() {
+    insta::assert_snapshot!(<Generic<(u8, bool)> as Replicated>::LAYOUT);
+}

@@ -1,0 +1,114 @@
+//! A server's object, its shadow, and the replica that a client has of it: what the tests of the core share.
+//!
+//! Invariant: whatever reaches a replica went through bits, and was validated before it was applied.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use repl::wire::{read_handles, write_handles};
+use repl::{
+    BitReader, BitWriter, Changelist, Class, DecodeError, HandleSet, NoObjects, ReferenceMap, Refusal, Replicated,
+    Scratch,
+};
+
+/// An object with its shadow and one replica, all begun as copies of the same archetype.
+pub struct Pair<T> {
+    pub class: Class<T>,
+    pub live: T,
+    pub shadow: T,
+    pub replica: T,
+    pub refusals: Vec<Refusal>,
+    scratch: Scratch,
+}
+
+impl<T: Replicated + Default> Pair<T> {
+    pub fn new() -> Self {
+        Self::from(T::default)
+    }
+
+    pub fn from(archetype: impl Fn() -> T) -> Self {
+        let class = Class::new();
+        Self {
+            live: archetype(),
+            shadow: class.shadow_of(&archetype()),
+            replica: archetype(),
+            class,
+            refusals: Vec::new(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Changes the object and compares all of it.
+    pub fn edit(&mut self, edit: impl FnOnce(&mut T)) -> Changelist {
+        edit(&mut self.live);
+        self.compare()
+    }
+
+    pub fn compare(&mut self) -> Changelist {
+        self.compare_some(&HandleSet::up_to(self.class.program().handles()))
+    }
+
+    pub fn compare_some(&mut self, scope: &HandleSet) -> Changelist {
+        let mut changes = Changelist::new();
+        let (refusals, scratch) = (&mut self.refusals, &mut self.scratch);
+        self.class.compare(&self.live, &mut self.shadow, scope, &mut changes, refusals, scratch);
+        changes
+    }
+
+    /// Changes the object and brings the replica up to date; gives what the update took.
+    pub fn update(&mut self, edit: impl FnOnce(&mut T)) -> usize {
+        let changes = self.edit(edit);
+        let bits = self.encode(&changes);
+        if !changes.is_empty() {
+            self.receive(&bits).unwrap();
+        }
+        bits.bit_len()
+    }
+
+    /// The handles of `changes` and their values as the shadow has them.
+    pub fn encode(&self, changes: &Changelist) -> BitWriter {
+        let mut writer = BitWriter::new();
+        if !changes.is_empty() {
+            write_handles(changes.handles(), self.class.program().handles(), false, &mut writer);
+            self.class.write_values(&self.shadow, changes, &mut writer).unwrap();
+        }
+        writer
+    }
+
+    /// Applies an update to the replica, once all of it has been found to be well; no bit may be left.
+    pub fn receive(&mut self, bits: &BitWriter) -> Result<(), DecodeError> {
+        let len = bits.bit_len();
+        let bytes = bits.clone().into_bytes();
+        receive(&self.class, &mut self.replica, repl::BitSlice::new(&bytes, 0, len).unwrap().reader())
+    }
+
+    /// The list as S58 prints it.
+    pub fn flat(&self, changes: &Changelist) -> Vec<u32> {
+        self.class.flat(&self.shadow, changes)
+    }
+}
+
+/// Validates and applies an update with its handles; all bits are to be used.
+pub fn receive<T: Replicated>(
+    class: &Class<T>,
+    replica: &mut T,
+    mut reader: BitReader<'_>,
+) -> Result<(), DecodeError> {
+    let mut references = ReferenceMap::new(&NoObjects);
+    let wrong = |reason, bit| DecodeError { class: "update", property: String::new(), bit, reason };
+    let handles = read_handles(class.program().handles(), false, &mut reader);
+    let handles = handles.map_err(|reason| wrong(reason, reader.position()))?;
+    let mut ahead = reader.clone();
+    class.validate(Some(replica), &handles, &mut ahead, &mut references)?;
+    if ahead.remaining() > 0 {
+        return Err(wrong(repl::ReadError::OutOfRange, ahead.position()));
+    }
+    class.apply(replica, &handles, &mut reader, &mut references, &mut |_, _, _| {}, &mut |_, _| {}).unwrap();
+    assert_eq!(reader.remaining(), 0, "both passes read the same bits");
+    Ok(())
+}
+
+/// The set of these handles.
+pub fn handles(members: impl IntoIterator<Item = u32>) -> HandleSet {
+    let mut set = HandleSet::new();
+    members.into_iter().for_each(|handle| set.insert(handle));
+    set
+}
