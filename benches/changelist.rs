@@ -6,12 +6,12 @@
 mod ratios;
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use criterion::{Criterion, Throughput};
 use repl::{Changelist, Class, History, Refusal, Replicated, Scratch};
 
-use ratios::Side;
+use ratios::{Side, timed};
 
 const LISTS: u32 = 64;
 const CONNECTIONS: usize = 32;
@@ -172,14 +172,6 @@ fn gather_apart(lists: &[Changelist], into: &mut Changelist) {
         merge_lists(lists, into);
         black_box(&*into);
     }
-}
-
-fn timed<T>(count: u64, mut work: impl FnMut() -> T) -> Duration {
-    let start = Instant::now();
-    for _ in 0..count {
-        black_box(work());
-    }
-    start.elapsed()
 }
 
 fn check() {

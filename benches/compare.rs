@@ -9,13 +9,13 @@ mod player;
 mod ratios;
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use criterion::{Criterion, Throughput};
 use repl::{Changelist, Class, Replicated, Scratch};
 
 use player::Player;
-use ratios::Side;
+use ratios::{Side, timed};
 
 const OBJECTS: usize = 10_000;
 /// Every how manieth object changes where one in a hundred does.
@@ -206,14 +206,6 @@ impl Bytes {
     fn change_some(&mut self, value: u8) {
         self.live.iter_mut().step_by(STRIDE * self.row_bytes).for_each(|byte| *byte = value);
     }
-}
-
-fn timed<T>(count: u64, mut work: impl FnMut() -> T) -> Duration {
-    let start = Instant::now();
-    for _ in 0..count {
-        black_box(work());
-    }
-    start.elapsed()
 }
 
 fn check<T: Subject>() {

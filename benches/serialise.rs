@@ -12,13 +12,13 @@ mod ratios;
 mod samples;
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
 use repl::{BitReader, BitWriter, Changelist, Class, HandleSet, NoObjects, ReferenceMap, Refusal, Scratch};
 
 use player::Player;
-use ratios::Side;
+use ratios::{Side, timed};
 use samples::Sample;
 
 const CONNECTIONS: usize = 32;
@@ -170,19 +170,12 @@ impl<S: Sample> Batch<S> {
         assert_eq!(one.finish(), other.finish(), "{}: what was decoded encodes to the same bits", S::NAME);
         let mut reader = bits::BitReader::new(self.by_hand.finish());
         let read = (0..VALUES).map(|_| S::read_by_hand(&mut reader)).last().expect("there are values");
+        assert!(reader.remaining() < 8, "{}: all of the hand-written bits are read", S::NAME);
         let (mut one, mut other) = (bits::BitWriter::new(), bits::BitWriter::new());
         read.write_by_hand(&mut one);
         last.write_by_hand(&mut other);
         assert_eq!(one.finish(), other.finish(), "{}: the hand-written form is read back", S::NAME);
     }
-}
-
-fn timed<T>(count: u64, mut work: impl FnMut() -> T) -> Duration {
-    let start = Instant::now();
-    for _ in 0..count {
-        black_box(work());
-    }
-    start.elapsed()
 }
 
 fn configure(group: &mut BenchmarkGroup<'_, WallTime>, elements: u64, bytes: u64) {

@@ -29,7 +29,7 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use bits::BitWriter;
 use floor::Floor;
 use hand::{Connection, World};
-use ratios::Side;
+use ratios::{Side, timed};
 use workload::{Change, Workload};
 
 const CONNECTIONS: usize = 32;
@@ -255,14 +255,6 @@ fn print_ratios() {
             Side::new("floor", Some(floor_bytes), &mut |count| timed(count, || floor.floor())),
         ],
     );
-}
-
-fn timed<T>(count: u64, mut work: impl FnMut() -> T) -> Duration {
-    let start = Instant::now();
-    for _ in 0..count {
-        black_box(work());
-    }
-    start.elapsed()
 }
 
 fn main() {

@@ -2,8 +2,9 @@
 //!
 //! *Invariant:* a ratio is the median, over rounds, of two times taken one right after the other.
 
+use std::hint::black_box;
 use std::io::{self, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 31;
 /// What one turn of the quickest side should last.
@@ -51,6 +52,15 @@ pub(crate) fn report(work: &str, sides: &mut [Side<'_>]) {
     }
     // A closed pipe is no reason to fail a measurement.
     let _ = writeln!(io::stdout(), "{line}");
+}
+
+/// How long it takes to do the work so many times.
+pub(crate) fn timed<T>(count: u64, mut work: impl FnMut() -> T) -> Duration {
+    let start = Instant::now();
+    for _ in 0..count {
+        black_box(work());
+    }
+    start.elapsed()
 }
 
 /// Whether the program was started to measure and not just to see that it runs.

@@ -3,6 +3,8 @@
 //! Invariant: whatever reaches a replica went through bits, and was validated before it was applied.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod world;
+
 use repl::wire::{read_handles, write_handles};
 use repl::{
     BitReader, BitWriter, Changelist, Class, DecodeError, HandleSet, NoObjects, ReferenceMap, Refusal, Replicated,

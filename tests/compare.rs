@@ -1,0 +1,305 @@
+//! Comparing an object with its shadow: what is listed, copied and refused (S28, S58 to S64, S69, S71).
+
+mod pair;
+
+use pair::world::{World, changes};
+use pair::{Pair, handles};
+use proptest::prelude::*;
+use repl::{Class, NetSerialize, Replicated, WriteError};
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct IntAndArray {
+    a: i32,
+    b: Vec<i32>,
+}
+
+fn with_elements(elements: &[i32]) -> Pair<IntAndArray> {
+    Pair::from(|| IntAndArray { a: 0, b: elements.to_vec() })
+}
+
+#[test]
+fn s28_one_shadow_serves_all_so_a_change_is_seen_once() {
+    let mut pair = with_elements(&[]);
+    assert_eq!(pair.edit(|object| object.a = 1).handles().len(), 1);
+    assert!(pair.compare().is_empty());
+    assert_eq!(pair.shadow.a, 1);
+}
+
+#[test]
+fn s58_s59_an_array_is_listed_with_the_number_of_its_entries_and_a_terminator() {
+    let mut pair = with_elements(&[0; 3]);
+    let changes = pair.edit(|object| {
+        object.a = 7;
+        object.b[2] = 7;
+    });
+    assert_eq!(pair.flat(&changes), [1, 2, 1, 3, 0, 0]);
+}
+
+#[test]
+fn s60_elements_past_the_old_length_are_listed_even_if_they_are_default() {
+    let mut pair = with_elements(&[5]);
+    let changes = pair.edit(|object| object.b.extend([0, 0]));
+    assert_eq!(pair.flat(&changes), [2, 2, 2, 3, 0, 0]);
+    assert_eq!(pair.shadow.b, [5, 0, 0]);
+}
+
+#[test]
+fn s61_a_shrink_is_the_count_alone() {
+    let mut pair = with_elements(&[1, 2, 3]);
+    let changes = pair.edit(|object| object.b.truncate(1));
+    assert_eq!(pair.flat(&changes), [2, 0, 0, 0]);
+}
+
+#[test]
+fn s62_inserting_in_the_middle_changes_every_later_element_that_moved() {
+    let mut pair = with_elements(&[1, 2, 2, 3]);
+    let changes = pair.edit(|object| object.b.insert(1, 9));
+    assert_eq!(pair.flat(&changes), [2, 3, 2, 4, 5, 0, 0], "the third is 2 as it was");
+    let changes = pair.edit(|object| drop(object.b.remove(0)));
+    assert_eq!(pair.flat(&changes), [2, 3, 1, 2, 4, 0, 0]);
+}
+
+#[test]
+fn s63_a_value_that_went_and_came_back_is_invisible() {
+    let mut pair = with_elements(&[1]);
+    let changes = pair.edit(|object| {
+        object.a = 5;
+        object.b.push(2);
+        object.a = 0;
+        object.b.pop();
+    });
+    assert!(changes.is_empty());
+}
+
+#[test]
+fn s20_element_handles_count_the_handles_of_the_elements_before() {
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Rows {
+        rows: Vec<(u8, Vec<u8>, [u8; 2])>,
+    }
+    let mut pair = Pair::<Rows>::from(|| Rows { rows: vec![(0, vec![0; 3], [0; 2]); 3] });
+    let changes = pair.edit(|object| {
+        object.rows[1].0 = 1;
+        object.rows[1].2[1] = 1;
+        object.rows[2].1[2] = 1;
+    });
+    assert_eq!(pair.flat(&changes), [1, 5, 5, 8, 10, 1, 3, 0, 0, 0]);
+}
+
+#[test]
+fn s23_element_handles_do_not_wrap_at_16_bits() {
+    #[derive(Replicated, Default)]
+    struct Many {
+        #[replicated(max_len = 20_000)]
+        rows: Vec<(u8, u8, u8, u8, u8, u8, u8)>,
+    }
+    let mut pair = Pair::<Many>::from(|| Many { rows: vec![Default::default(); 10_000] });
+    let changes = pair.edit(|object| object.rows[9_999].6 = 1);
+    assert_eq!(pair.flat(&changes), [1, 1, 70_000, 0, 0]);
+    let bits = pair.encode(&changes);
+    assert!(bits.bit_len() < 80, "{}", bits.bit_len());
+    pair.receive(&bits).unwrap();
+    assert_eq!(pair.replica.rows[9_999].6, 1);
+    assert_eq!(pair.replica.rows[65_535 / 7], Default::default());
+}
+
+#[test]
+fn s64_floats_are_compared_by_bits_and_strings_by_letter() {
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Values {
+        float: f32,
+        name: String,
+    }
+    let mut pair = Pair::<Values>::new();
+    assert!(!pair.edit(|object| object.float = f32::NAN).is_empty());
+    assert!(pair.compare().is_empty(), "a NaN is sent once");
+    pair.edit(|object| object.float = 0.0);
+    assert!(!pair.edit(|object| object.float = -0.0).is_empty());
+    pair.edit(|object| object.name = "ann".into());
+    assert!(!pair.edit(|object| object.name = "Ann".into()).is_empty());
+}
+
+#[test]
+fn s69_what_equals_the_archetype_is_never_listed_and_what_came_back_to_it_is() {
+    let mut pair = Pair::<IntAndArray>::from(|| IntAndArray { a: 40, b: vec![1, 2] });
+    assert!(pair.compare().is_empty());
+    assert!(!pair.edit(|object| object.a = 41).is_empty());
+    assert_eq!(pair.edit(|object| object.a = 40).handles(), &handles([1]));
+}
+
+#[test]
+fn s69_a_shadow_holds_what_is_replicated_and_nothing_else() {
+    #[derive(Replicated, Default, Clone)]
+    struct Half {
+        #[replicated]
+        sent: Vec<String>,
+        local: Vec<String>,
+    }
+    let archetype = Half { sent: vec!["a".into(); 3], local: vec!["b".into(); 3] };
+    let shadow = Class::<Half>::new().shadow_of(&archetype);
+    assert_eq!(shadow.sent, archetype.sent);
+    assert!(shadow.local.is_empty());
+}
+
+#[derive(Replicated, Clone)]
+#[replicated(all)]
+struct Limited {
+    #[replicated(max_len = 3)]
+    list: Vec<u8>,
+    #[replicated(max_len = 3)]
+    name: String,
+    #[replicated(range = 0..=200)]
+    percent: u8,
+    #[replicated(quantize(step = 0.5, range = 0.0..=1.0))]
+    part: f32,
+    #[replicated(quantize(smallest_three = 8))]
+    rotation: [f32; 4],
+    other: u8,
+}
+
+impl Default for Limited {
+    fn default() -> Self {
+        let rotation = [0.0, 0.0, 0.0, 1.0];
+        Self { list: Vec::new(), name: String::new(), percent: 0, part: 0.0, rotation, other: 0 }
+    }
+}
+
+#[test]
+fn s71_a_value_without_a_form_is_refused_and_does_not_hold_up_the_rest() {
+    let mut pair = Pair::<Limited>::new();
+    let changes = pair.edit(|object| {
+        object.list = vec![1; 4];
+        object.name = "long".into();
+        object.percent = 201;
+        object.part = f32::NAN;
+        object.rotation = [1.0; 4];
+        object.other = 1;
+    });
+    assert_eq!(pair.flat(&changes), [6, 0]);
+    let errors: Vec<_> = pair.refusals.iter().map(|refusal| (refusal.handle, refusal.error.clone())).collect();
+    let too_long = WriteError::TooLong { len: 4, max: 3 };
+    let expected = [
+        (1, too_long.clone()),
+        (2, too_long),
+        (3, WriteError::OutOfRange),
+        (4, WriteError::NotFinite),
+        (5, WriteError::OutOfRange),
+    ];
+    assert_eq!(errors, expected);
+    assert_eq!((&pair.shadow.list[..], &pair.shadow.name[..], pair.shadow.percent), (&[][..], "", 0));
+
+    let changes = pair.edit(|object| object.list = vec![1; 3]);
+    assert_eq!(pair.flat(&changes), [1, 3, 1, 2, 3, 0, 0], "what has a form again goes again");
+}
+
+#[test]
+fn what_differs_by_less_than_a_step_is_no_change() {
+    let mut pair = Pair::<Limited>::new();
+    assert!(pair.edit(|object| object.part = 0.2).is_empty());
+    assert!(!pair.edit(|object| object.part = 0.3).is_empty());
+    assert!(pair.edit(|object| object.part = 0.4).is_empty());
+    assert!(!pair.edit(|object| object.part = 0.2).is_empty());
+}
+
+#[test]
+fn new_elements_without_a_form_are_told_and_sent_as_the_nearest_that_has_one() {
+    #[derive(Replicated, Default, Clone)]
+    #[replicated(all)]
+    struct Bone {
+        #[replicated(quantize(smallest_three = 8))]
+        rotation: [f32; 4],
+        #[replicated(quantize(unit_vector = 8))]
+        axis: [f32; 3],
+        #[replicated(range = 3..=7)]
+        kind: u8,
+        #[replicated(quantize(step = 1.0, range = 1.0..=2.0))]
+        length: f64,
+        #[replicated(max_len = 2)]
+        name: String,
+        weight: u8,
+    }
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Skeleton {
+        bones: Vec<Bone>,
+    }
+    let mut pair = Pair::<Skeleton>::new();
+    let bone = Bone { length: f64::NAN, name: "long".into(), weight: 9, ..Bone::default() };
+    let changes = pair.edit(|object| object.bones = vec![bone]);
+    assert_eq!(pair.refusals.len(), 5);
+    pair.receive(&pair.encode(&changes)).unwrap();
+    let arrived = &pair.replica.bones[0];
+    assert_eq!((arrived.rotation, arrived.axis), ([0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0]));
+    assert_eq!((arrived.kind, arrived.length, arrived.weight), (3, 1.0, 9));
+    assert_eq!(arrived.name, "");
+
+    let changes = pair.edit(|object| object.bones[0].kind = 3);
+    assert_eq!(pair.flat(&changes), [1, 1, 3 + 4, 0, 0]);
+}
+
+#[test]
+fn the_scan_sees_more_strings_and_stretches_than_a_plan_holds() {
+    macro_rules! wide {
+        ($($text:ident $sent:ident $local:ident,)*) => {
+            #[derive(Replicated, Default)]
+            #[repr(C)]
+            struct Wide {
+                $(#[replicated] $text: String, #[replicated] $sent: u8, $local: u64,)*
+            }
+            let class = Class::<Wide>::new();
+            let shadow = class.shadow_of(&Wide::default());
+            $(
+                let mut live = Wide { $local: 1, ..Wide::default() };
+                assert!(!class.differs(&live, &shadow));
+                live.$text = "x".into();
+                assert!(class.differs(&live, &shadow), stringify!($text));
+                let live = Wide { $sent: 1, ..Wide::default() };
+                assert!(class.differs(&live, &shadow), stringify!($sent));
+            )*
+        };
+    }
+    wide! {
+        a1 b1 c1, a2 b2 c2, a3 b3 c3, a4 b4 c4, a5 b5 c5, a6 b6 c6, a7 b7 c7, a8 b8 c8, a9 b9 c9, a10 b10 c10,
+        a11 b11 c11, a12 b12 c12, a13 b13 c13, a14 b14 c14, a15 b15 c15, a16 b16 c16, a17 b17 c17, a18 b18 c18,
+        a19 b19 c19, a20 b20 c20, a21 b21 c21, a22 b22 c22, a23 b23 c23, a24 b24 c24, a25 b25 c25, a26 b26 c26,
+        a27 b27 c27, a28 b28 c28, a29 b29 c29, a30 b30 c30, a31 b31 c31, a32 b32 c32, a33 b33 c33, a34 b34 c34,
+    }
+}
+
+/// All that travels of an object, as bits.
+fn bits(object: &World) -> Vec<u8> {
+    let mut writer = repl::BitWriter::new();
+    object.write(&mut writer).unwrap();
+    writer.into_bytes()
+}
+
+proptest! {
+    #[test]
+    fn s28_s60_a_shadow_holds_what_the_object_held_when_it_was_compared(all in changes(30)) {
+        let mut pair = Pair::<World>::new();
+        for change in all {
+            pair.edit(|world| world.change(change));
+            prop_assert_eq!(bits(&pair.live), bits(&pair.shadow));
+            prop_assert!(pair.refusals.is_empty());
+            prop_assert!(pair.compare().is_empty());
+        }
+    }
+
+    #[test]
+    fn the_scan_agrees_with_comparing(first in changes(12), second in changes(4)) {
+        let mut pair = Pair::<World>::new();
+        pair.edit(|world| first.iter().for_each(|&change| world.change(change)));
+        prop_assert!(!pair.class.differs(&pair.live, &pair.shadow));
+        second.iter().for_each(|&change| pair.live.change(change));
+        let differs = pair.class.differs(&pair.live, &pair.shadow);
+        let any = pair.class.any_differs(&pair.live, &pair.shadow, (1, pair.class.program().handles() + 1));
+        prop_assert_eq!(differs, any);
+        // What differs in memory alone, by less than a step, is no change.
+        let lists = !pair.compare().is_empty();
+        prop_assert!(differs || !lists);
+        prop_assert!(!pair.class.differs(&pair.live, &pair.shadow));
+    }
+}
