@@ -134,6 +134,7 @@ struct Column<T> {
     class: Class<T>,
     live: Vec<T>,
     shadow: Vec<T>,
+    rows: Vec<usize>,
     changes: Changelist,
     scratch: Scratch,
 }
@@ -143,29 +144,29 @@ impl<T: Subject> Column<T> {
         let class = Class::new();
         let live: Vec<T> = (0..OBJECTS as u32).map(T::nth).collect();
         let shadow = live.iter().map(|object| class.shadow_of(object)).collect();
-        Self { class, live, shadow, changes: Changelist::new(), scratch: Scratch::default() }
+        Self { class, live, shadow, rows: Vec::new(), changes: Changelist::new(), scratch: Scratch::default() }
     }
 
     /// How many objects differ.
     fn scan(&self) -> usize {
-        let pairs = self.live.iter().zip(&self.shadow);
-        pairs.filter(|(live, shadow)| self.class.differs(live, shadow)).count()
+        let mut found = 0;
+        self.class.scan(&self.live, &self.shadow, |_| found += 1);
+        found
     }
 
     /// Finds what differs, lists it and brings the shadows up to date; how many objects differed.
     fn settle(&mut self) -> usize {
-        let mut found = 0;
         let mut refusals = Vec::new();
-        for (live, shadow) in self.live.iter().zip(&mut self.shadow) {
-            if self.class.differs(live, shadow) {
-                self.changes.clear();
-                let scope = self.class.lifetime().ordinary();
-                self.class.compare(live, shadow, scope, &mut self.changes, &mut refusals, &mut self.scratch);
-                black_box(&self.changes);
-                found += 1;
-            }
+        self.rows.clear();
+        self.class.scan(&self.live, &self.shadow, |row| self.rows.push(row));
+        for &row in &self.rows {
+            self.changes.clear();
+            let (live, shadow) = (&self.live[row], &mut self.shadow[row]);
+            let scope = self.class.lifetime().ordinary();
+            self.class.compare(live, shadow, scope, &mut self.changes, &mut refusals, &mut self.scratch);
+            black_box(&self.changes);
         }
-        found
+        self.rows.len()
     }
 
     fn change_some(&mut self, health: u16) {

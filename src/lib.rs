@@ -1,10 +1,139 @@
-//! Property replication for games and simulations.
+//! Property replication for games and simulations: a server changes structs, and every client comes to hold exactly what it may see.
+//!
+//! ```
+//! use std::time::Duration;
+//! use repl::prelude::*;
+//!
+//! #[derive(Replicated, Default)]
+//! struct Player {
+//!     #[replicated]
+//!     health: u16,
+//!     cooldown: f32, // no attribute: never leaves the server
+//! }
+//!
+//! let (mut server, mut client) = (Server::new(ServerConfig::default()), Client::new(ClientConfig::default(), 1));
+//! client.register::<Player>();
+//! let player = server.spawn(Player { health: 100, cooldown: 0.5 });
+//! let connection = server.connect(Duration::ZERO);
+//! for now in (0..4).map(|tick| Duration::from_millis(16 * tick)) {
+//!     server[player].health -= 1;
+//!     client.tick(now);
+//!     while let Some(packet) = client.poll_transmit() { server.receive(connection, now, packet); }
+//!     server.tick(now);
+//!     while let Some(packet) = server.poll_transmit(connection) { client.receive(now, packet).unwrap(); }
+//! }
+//! assert_eq!(client.get(player).map(|player| player.health), Some(96));
+//! ```
+//!
+//! The rules are those that developers know from Unreal Engine: layouts with handles, lifetime conditions, notifies with the old value,
+//! comparison with a shadow, one list of changes for all connections. The bits go over links that lose, repeat and reorder packets.
+//!
+//! # From nothing to a replicated struct
+//!
+//! **Annotate.** [`derive(Replicated)`](derive@Replicated) makes a struct an object. Fields with `#[replicated]` are replicated, the others stay
+//! where they are. Numbers, `bool`, `char`, `String`, arrays, `Vec`, `Option`, tuples, [`ObjectRef`] and other objects' structs can be fields;
+//! [`derive(NetSerialize)`](derive@NetSerialize) makes structs and enums of your own into values that travel as a unit, and [`NetSerialize`] can
+//! be written by hand. The attributes are listed at [`repl_derive`].
+//!
+//! ```
+//! use repl::prelude::*;
+//!
+//! #[derive(NetSerialize, Clone, Default, Debug, PartialEq)]
+//! enum Stance {
+//!     #[default]
+//!     Standing,
+//!     Riding { mount: ObjectRef<Player>, seat: u8 },
+//! }
+//!
+//! #[derive(Replicated, Default)]
+//! struct Player {
+//!     #[replicated(notify = on_health)]
+//!     health: u16,
+//!     #[replicated(condition = OwnerOnly)]
+//!     ammo: u16,
+//!     #[replicated(condition = InitialOnly, max_len = 24)]
+//!     name: String,
+//!     #[replicated(quantize(step = 0.01, range = -4096.0..=4096.0))]
+//!     position: [f32; 3],
+//!     #[replicated]
+//!     stance: Stance,
+//! }
+//!
+//! impl Player {
+//!     fn on_health(&mut self, old: &u16) {
+//!         // On clients only, when the value that arrived differs from the one that was there.
+//!     }
+//! }
+//!
+//! // What a reviewer reads: handle, path, type, width and condition of everything that travels.
+//! let table = Player::LAYOUT.to_string();
+//! assert!(table.contains("position[2]  f32 -4096..=4096 by 0.01"));
+//! ```
+//!
+//! **Serve.** A [`Server`] owns the objects. [`spawn`](Server::spawn) adds one and gives an [`ObjectRef`], by which it is read and changed:
+//! `server[player].health -= 10` also marks it, so that the next [`tick`](Server::tick) compares it. [`set_owner`](Server::set_owner) and
+//! [`set_visible`](Server::set_visible) decide who sees what. All classes must be known before the first client connects: say
+//! [`register`](Server::register) for those of which nothing has been spawned by then.
+//!
+//! **Receive.** A [`Client`] knows the same classes by [`register`](Client::register) and holds its copies under the same references.
+//! [`poll_event`](Client::poll_event) tells what came and went; notifies and [`Callbacks`] are called by [`receive`](Client::receive).
+//!
+//! **Carry.** Neither opens a socket or reads a clock. What [`poll_transmit`](Server::poll_transmit) gives goes out over UDP or anything else that
+//! carries packets of 1,200 bytes (see [`ServerConfig::mtu_bytes`]); what comes in goes to `receive`; the time is an argument. For tests
+//! [`sim`] has a seeded network that delays, loses, repeats and reorders.
+//!
+//! # What this crate does not do
+//!
+//! - It opens no socket and starts no thread, and it neither encrypts nor authenticates: a checksum finds damage, not forgery.
+//! - It neither predicts nor interpolates: a client shows what has arrived, and may write over it.
+//! - It does not choose by distance or priority what is sent: a connection sees every object but those hidden with
+//!   [`set_visible`](Server::set_visible).
+//! - It makes no remote calls, and clients send no state.
+//! - Maps, sets and arrays that send only the items that moved are not replicated yet; a `Vec` goes by index.
+//!
+//! # The three types to know
+//!
+//! - [`Server`] owns objects, compares them once a tick, and makes the packets of each connection.
+//! - [`Client`] applies packets, acknowledges them, and calls notifies.
+//! - [`ObjectRef`] names an object on both sides: what spawning gives, and what fields hold to refer to others.
+//!
+//! Below them [`Class`], [`Changelist`], [`BitWriter`] and [`BitReader`] compare, list and encode single objects, for tools and for transports
+//! of your own.
+//!
+//! # Guarantees
+//!
+//! - **Convergence.** When changes stop and packets get through, each client holds what the server holds and it may see, property by property
+//!   after quantisation. No number or pattern of lost packets changes that. Then nothing is sent but signs of life.
+//! - **Nothing invented, nothing stale.** Every value that a client shows was the server's at some tick, and no property goes back to an
+//!   older one. References to objects that are not there read as null, and heal when they come.
+//! - **All or nothing.** A packet is applied whole or not at all. Bytes from a peer never panic, and never decide how much memory is taken.
+//! - **Conditions hold for bytes.** What a connection may not see is in none of its packets.
+//! - **Same layouts.** No state flows between two builds whose classes differ on the wire; the first that differs is named.
+//! - **Deterministic.** The same calls with the same times and packets give the same packets.
+//!
+//! # Non-guarantees
+//!
+//! - Properties and objects are not tied to each other: under loss a client may see a newer value of one beside an older value of another.
+//!   A field marked `atomic`, or of a type that derives only [`NetSerialize`](derive@NetSerialize), is never mixed from two ticks.
+//! - Values between two ticks, and values that were overtaken by newer ones before they arrived, are never seen.
+//! - `notify_always` may be called more than once for one value.
+//! - The identity of an object may be visible in a reference to it where the object itself is not.
+#![forbid(unsafe_code)]
 
-pub use repl_core::*;
+pub use repl_core::{
+    BitReader, BitSlice, BitWriter, Callbacks, Changelist, Checksum, Class, Condition, Counts, DecodeError, Guid,
+    HandleSet, History, Layout, Lifetime, NetSerialize, NoObjects, Notify, ObjectRef, Objects, Program, Property,
+    PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, Scratch, ViewFlags, With, WriteError,
+};
+pub use repl_core::{bits, leaf, limits, wire};
 pub use repl_derive::{NetSerialize, Replicated};
-pub use repl_net::*;
+pub use repl_net::sim;
+pub use repl_net::{
+    ArchetypeId, ClassTraffic, Client, ClientConfig, ClientEvent, CloseReason, ConnectionId, ConnectionStats,
+    DisconnectReason, LayoutMismatch, PropertyTraffic, ReceiveError, Role, Server, ServerConfig, ServerEvent,
+};
 
-/// What most programs need.
+/// What most programs need: the derives with their traits, server and client with what they are told and tell, references and conditions.
 pub mod prelude {
     pub use repl_core::{Callbacks, Condition, NetSerialize, ObjectRef, Replicated};
     pub use repl_derive::{NetSerialize, Replicated};
@@ -17,3 +146,8 @@ pub mod prelude {
 pub mod __private {
     pub use repl_core::__private::*;
 }
+
+/// Runs the code in the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

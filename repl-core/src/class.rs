@@ -4,7 +4,7 @@
 
 use std::marker::PhantomData;
 
-use crate::access::{Array, Level, LevelMut, Slot, runs_differ};
+use crate::access::{Array, Level, LevelMut, Slot, scan};
 use crate::bits::{BitReader, BitSlice, BitWriter};
 use crate::changelist::{ArrayChanges, Changelist};
 use crate::compare::{Comparison, Refusal, Scratch, copy_slots};
@@ -90,12 +90,24 @@ impl<T: Replicated> Class<T> {
         shadow
     }
 
-    /// Whether `live` and `shadow` may differ in what is compared on ordinary updates: runs of plain memory first, the rest by
-    /// command. `true` means that [`compare`](Self::compare) is worth its cost.
+    /// Calls `found` with the place of each object in a column that differs from its shadow in what is compared on ordinary
+    /// updates: runs of plain memory first, eight objects at a time, the rest by command. Costs about a `memcmp` of the objects where all
+    /// is plain; 1.6 to 2.4 of them with a `String`.
+    pub fn scan(&self, live: &[T], shadow: &[T], mut found: impl FnMut(usize)) {
+        if const { T::PLAN.has_rest() } {
+            let pairs = live.iter().zip(shadow).enumerate();
+            pairs.filter(|(_, (live, shadow))| self.differs(live, shadow)).for_each(|(at, _)| found(at));
+        } else {
+            scan(live, shadow, found);
+        }
+    }
+
+    /// Whether one object differs from its shadow in what is compared on ordinary updates.
     #[must_use]
-    #[inline]
     pub fn differs(&self, live: &T, shadow: &T) -> bool {
-        runs_differ(live, shadow) || (T::PLAN.has_rest() && self.rest_differs(live, shadow))
+        let mut differs = false;
+        scan(std::slice::from_ref(live), std::slice::from_ref(shadow), |_| differs = true);
+        differs || (const { T::PLAN.has_rest() } && self.rest_differs(live, shadow))
     }
 
     fn rest_differs(&self, live: &T, shadow: &T) -> bool {

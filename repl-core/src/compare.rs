@@ -85,7 +85,7 @@ impl Comparison<'_> {
         property: u32,
     ) -> Option<ArrayChanges> {
         let Some(Slot::Array(old)) = shadow.as_level().slot(handle) else { return None };
-        if live.handles() == 0 || live.same_bytes(&old) {
+        if live.same_bytes(&old) {
             return None;
         }
         let (len, max) = (live.len(), live.max_len() as usize);

@@ -34,17 +34,34 @@ impl Ranges {
     pub(crate) fn insert_range(&mut self, range: Range<u32>) {
         match self.0.last_mut() {
             Some(last) if last.end == range.start => last.end = range.end,
-            Some(last) if last.end > range.start => self.union(&Self(vec![range])),
+            Some(last) if last.end > range.start => self.add(range),
             _ => self.0.push(range),
         }
     }
 
-    pub(crate) fn union(&mut self, other: &Self) {
-        if other.0.is_empty() {
-            return;
+    /// Adds a range anywhere, joined with those it touches.
+    fn add(&mut self, range: Range<u32>) {
+        let first = self.0.partition_point(|known| known.end < range.start);
+        let end = self.0.partition_point(|known| known.start <= range.end);
+        match self.0.get(first..end) {
+            Some([lowest, .., highest]) => {
+                self.0[first] = lowest.start.min(range.start)..highest.end.max(range.end);
+                self.0.drain(first + 1..end);
+            }
+            Some([touched]) => self.0[first] = touched.start.min(range.start)..touched.end.max(range.end),
+            _ => self.0.insert(first, range),
         }
+    }
+
+    /// Adds all members of `other`. In place where `other` has few ranges for each of ours, so that gathering many small lists into
+    /// one does not copy it each time.
+    pub(crate) fn union(&mut self, other: &Self) {
         if self.0.is_empty() {
             self.0.extend_from_slice(&other.0);
+            return;
+        }
+        if other.0.len() <= 2 + self.0.len() / 16 {
+            other.0.iter().cloned().for_each(|range| self.add(range));
             return;
         }
         let mut merged: Vec<Range<u32>> = Vec::with_capacity(self.0.len() + other.0.len());

@@ -92,11 +92,7 @@ impl<T: Replicated> Column for TypedColumn<T> {
     }
 
     fn scan(&self, found: &mut dyn FnMut(u32)) {
-        for ((live, shadow), &slot) in self.live.iter().zip(&self.shadow).zip(&self.slots) {
-            if self.class.differs(live, shadow) {
-                found(slot);
-            }
-        }
+        self.class.scan(&self.live, &self.shadow, |row| found(self.slots[row]));
     }
 
     fn write_values(&self, row: u32, list: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError> {

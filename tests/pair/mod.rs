@@ -7,8 +7,8 @@ pub mod world;
 
 use repl::wire::{read_handles, write_handles};
 use repl::{
-    BitReader, BitWriter, Changelist, Class, DecodeError, HandleSet, NoObjects, ReferenceMap, Refusal, Replicated,
-    Scratch,
+    BitReader, BitWriter, Changelist, Class, DecodeError, Guid, HandleSet, Objects, ReferenceMap, Refusal,
+    Replicated, Scratch,
 };
 
 /// An object with its shadow and one replica, all begun as copies of the same archetype.
@@ -88,13 +88,22 @@ impl<T: Replicated + Default> Pair<T> {
     }
 }
 
+/// Every object is there.
+pub struct AllObjects;
+
+impl Objects for AllObjects {
+    fn contains(&self, _: Guid) -> bool {
+        true
+    }
+}
+
 /// Validates and applies an update with its handles; all bits are to be used.
 pub fn receive<T: Replicated>(
     class: &Class<T>,
     replica: &mut T,
     mut reader: BitReader<'_>,
 ) -> Result<(), DecodeError> {
-    let mut references = ReferenceMap::new(&NoObjects);
+    let mut references = ReferenceMap::new(&AllObjects);
     let wrong = |reason, bit| DecodeError { class: "update", property: String::new(), bit, reason };
     let handles = read_handles(class.program().handles(), false, &mut reader);
     let handles = handles.map_err(|reason| wrong(reason, reader.position()))?;

@@ -115,5 +115,7 @@ fn change_list<T: Default>(list: &mut Vec<T>, place: u8, change: impl FnOnce(&mu
         _ => {}
     }
     let at = at.min(list.len().saturating_sub(1));
-    list.get_mut(at).map_or((), change);
+    if let Some(element) = list.get_mut(at) {
+        change(element);
+    }
 }

@@ -19,7 +19,7 @@ pub(crate) mod whole;
 
 pub(crate) use leaf::validate_value;
 pub use leaf::{read_guid, write_guid};
-pub(crate) use scan::runs_differ;
+pub(crate) use scan::scan;
 
 /// An object, or an element of one of its arrays, to be read.
 #[derive(Clone, Copy)]
