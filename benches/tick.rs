@@ -16,6 +16,8 @@ mod mirror;
 mod player;
 #[path = "support/ratios.rs"]
 mod ratios;
+#[path = "support/served.rs"]
+mod served;
 #[path = "support/wire.rs"]
 mod wire;
 #[path = "support/workload.rs"]
@@ -30,9 +32,12 @@ use bits::BitWriter;
 use floor::Floor;
 use hand::{Connection, World};
 use ratios::{Side, timed};
+use served::{Joining, Served, Writing};
 use workload::{Change, Workload};
 
 const CONNECTIONS: usize = 32;
+/// How many players a new client gets.
+const JOINED_PLAYERS: u32 = 10_000;
 
 /// A server with its clients, in one tick after another.
 trait Candidate {
@@ -44,6 +49,34 @@ trait Candidate {
     fn deliver(&mut self) {}
     /// Takes in the acknowledgements of all packets of this tick.
     fn acknowledge(&mut self);
+    /// Checks that clients hold what the server holds, where there are clients.
+    fn check(&self) {}
+}
+
+/// This library, written to object by object, or with all objects lent at once and scanned.
+struct Repl<const ALL_AT_ONCE: bool>(Served);
+
+impl<const ALL_AT_ONCE: bool> Candidate for Repl<ALL_AT_ONCE> {
+    fn settled(workload: &Workload) -> Self {
+        let writing = if ALL_AT_ONCE { Writing::AllAtOnce } else { Writing::ByReference };
+        Self(Served::settled(workload.players, CONNECTIONS, writing))
+    }
+
+    fn send(&mut self, workload: &Workload, step: u32) -> u64 {
+        self.0.send(workload, step)
+    }
+
+    fn deliver(&mut self) {
+        self.0.deliver();
+    }
+
+    fn acknowledge(&mut self) {
+        self.0.acknowledge();
+    }
+
+    fn check(&self) {
+        self.0.check();
+    }
 }
 
 /// The hand-written delta encoder, for each connection.
@@ -164,16 +197,16 @@ impl<C: Candidate> Running<C> {
     }
 }
 
-/// A new client of a world of 10,000 players, each time.
-struct Joining {
+/// A new client of a world of players, each time, for the hand-written encoders.
+struct JoiningByHand {
     world: World,
     floor: Floor,
     writer: BitWriter,
 }
 
-impl Joining {
+impl JoiningByHand {
     fn new() -> Self {
-        Self { world: World::new(10_000), floor: Floor::new(), writer: BitWriter::new() }
+        Self { world: World::new(JOINED_PLAYERS), floor: Floor::new(), writer: BitWriter::new() }
     }
 
     fn hand(&mut self) -> u64 {
@@ -199,6 +232,8 @@ fn ticks(criterion: &mut Criterion) {
             .sample_size(20)
             .measurement_time(Duration::from_secs(2))
             .warm_up_time(Duration::from_millis(500));
+        bench_candidate::<Repl<false>>(&mut group, workload, "repl");
+        bench_candidate::<Repl<true>>(&mut group, workload, "repl_scan");
         bench_candidate::<Hand>(&mut group, workload, "hand");
         bench_candidate::<Same>(&mut group, workload, "floor");
         group.finish();
@@ -219,38 +254,49 @@ fn bench_candidate<C: Candidate>(
     group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
         bencher.iter_custom(|count| running.ticks(count));
     });
+    running.candidate.check();
 }
 
 fn joins(criterion: &mut Criterion) {
-    let mut joining = Joining::new();
+    let (mut joining, mut by_hand) = (Joining::new(JOINED_PLAYERS), JoiningByHand::new());
     let mut group = criterion.benchmark_group("tick/w5_join");
     group.sample_size(20).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
-    let elements = joining.world.players.len() as u64;
-    group.throughput(Throughput::ElementsAndBytes { elements, bytes: joining.hand() });
-    group.bench_function("hand", |bencher| bencher.iter(|| joining.hand()));
-    group.throughput(Throughput::ElementsAndBytes { elements, bytes: joining.floor() });
-    group.bench_function("floor", |bencher| bencher.iter(|| joining.floor()));
+    let elements = u64::from(JOINED_PLAYERS);
+    group.throughput(Throughput::ElementsAndBytes { elements, bytes: joining.join().1 });
+    group.bench_function("repl", |bencher| bencher.iter_custom(|count| joining.joins(count)));
+    group.throughput(Throughput::ElementsAndBytes { elements, bytes: by_hand.hand() });
+    group.bench_function("hand", |bencher| bencher.iter(|| by_hand.hand()));
+    group.throughput(Throughput::ElementsAndBytes { elements, bytes: by_hand.floor() });
+    group.bench_function("floor", |bencher| bencher.iter(|| by_hand.floor()));
     group.finish();
 }
 
 fn print_ratios() {
     for workload in Workload::ALL {
+        let mut repl = Running::<Repl<false>>::new(workload);
+        let mut scan = Running::<Repl<true>>::new(workload);
         let mut hand = Running::<Hand>::new(workload);
         let mut floor = Running::<Same>::new(workload);
-        let (hand_bytes, floor_bytes) = (hand.bytes_per_client(), floor.bytes_per_client());
+        let bytes = [repl.bytes_per_client(), scan.bytes_per_client(), hand.bytes_per_client(), floor.bytes_per_client()];
         ratios::report(
             workload.name,
             &mut [
-                Side::new("hand", Some(hand_bytes), &mut |count| hand.ticks(count)),
-                Side::new("floor", Some(floor_bytes), &mut |count| floor.ticks(count)),
+                Side::new("repl", Some(bytes[0]), &mut |count| repl.ticks(count)),
+                Side::new("hand", Some(bytes[2]), &mut |count| hand.ticks(count)),
+                Side::new("floor", Some(bytes[3]), &mut |count| floor.ticks(count)),
+                Side::new("repl_scan", Some(bytes[1]), &mut |count| scan.ticks(count)),
             ],
         );
+        repl.candidate.check();
+        scan.candidate.check();
     }
-    let (mut hand, mut floor) = (Joining::new(), Joining::new());
-    let (hand_bytes, floor_bytes) = (hand.hand(), floor.floor());
+    let (mut repl, mut hand, mut floor) =
+        (Joining::new(JOINED_PLAYERS), JoiningByHand::new(), JoiningByHand::new());
+    let (repl_bytes, hand_bytes, floor_bytes) = (repl.join().1, hand.hand(), floor.floor());
     ratios::report(
         "w5_join",
         &mut [
+            Side::new("repl", Some(repl_bytes), &mut |count| repl.joins(count)),
             Side::new("hand", Some(hand_bytes), &mut |count| timed(count, || hand.hand())),
             Side::new("floor", Some(floor_bytes), &mut |count| timed(count, || floor.floor())),
         ],
@@ -261,6 +307,7 @@ fn main() {
     check::delta_encoder_converges_under_loss();
     for workload in Workload::ALL {
         check::both_encoders_carry(&workload);
+        check::servers_carry(&workload);
     }
     let mut criterion = Criterion::default().configure_from_args();
     ticks(&mut criterion);

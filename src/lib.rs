@@ -106,8 +106,8 @@
 //!   after quantisation. No number or pattern of lost packets changes that. Then nothing is sent but signs of life.
 //! - **Nothing invented, nothing stale.** Every value that a client shows was the server's at some tick, and no property goes back to an
 //!   older one. References to objects that are not there read as null, and heal when they come.
-//! - **All or nothing.** A packet is applied whole or not at all. Bytes from a peer never panic, and never decide how much memory is taken.
-//! - **Conditions hold for bytes.** What a connection may not see is in none of its packets.
+//! - **All or nothing.** A packet is applied whole or not at all. Bytes from a peer never panic, and a claimed length takes no memory.
+//! - **Conditions hold for bytes.** What a connection may not see when a packet is made is not in it.
 //! - **Same layouts.** No state flows between two builds whose classes differ on the wire; the first that differs is named.
 //! - **Deterministic.** The same calls with the same times and packets give the same packets.
 //!
@@ -121,9 +121,10 @@
 #![forbid(unsafe_code)]
 
 pub use repl_core::{
-    BitReader, BitSlice, BitWriter, Callbacks, Changelist, Checksum, Class, Condition, Counts, DecodeError, Guid,
-    HandleSet, History, Layout, Lifetime, NetSerialize, NoObjects, Notify, ObjectRef, Objects, Program, Property,
-    PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, Scratch, ViewFlags, With, WriteError,
+    BitReader, BitSlice, BitWriter, Callbacks, Changelist, Checksum, Class, Condition, Counts, DecodeError,
+    Guid, HandleSet, History, Layout, Lifetime, NetSerialize, NoObjects, Notify, ObjectRef, Objects, Program,
+    Property, PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, Scratch, ViewFlags, With,
+    WriteError,
 };
 pub use repl_core::{bits, leaf, limits, wire};
 pub use repl_derive::{NetSerialize, Replicated};

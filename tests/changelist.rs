@@ -164,10 +164,15 @@ fn paths(flat: &[u32], layout: &Layout) -> BTreeSet<Vec<u32>> {
 /// Which handles of a level are arrays, with the layout of their elements.
 struct Layout {
     handles: u32,
-    arrays: Vec<(u32, Layout)>,
+    arrays: Vec<(u32, Self)>,
 }
 
-fn level<'f>(flat: &'f [u32], layout: &Layout, path: &mut Vec<u32>, into: &mut BTreeSet<Vec<u32>>) -> &'f [u32] {
+fn level<'f>(
+    flat: &'f [u32],
+    layout: &Layout,
+    path: &mut Vec<u32>,
+    into: &mut BTreeSet<Vec<u32>>,
+) -> &'f [u32] {
     let mut rest = flat;
     let mut last = 0;
     loop {

@@ -123,7 +123,7 @@ fn s64_floats_are_compared_by_bits_and_strings_by_letter() {
 }
 
 #[test]
-fn s69_what_equals_the_archetype_is_never_listed_and_what_came_back_to_it_is() {
+fn s29_s69_what_equals_the_archetype_is_never_listed_and_what_came_back_to_it_is() {
     let mut pair = Pair::<IntAndArray>::from(|| IntAndArray { a: 40, b: vec![1, 2] });
     assert!(pair.compare().is_empty());
     assert!(!pair.edit(|object| object.a = 41).is_empty());
@@ -142,6 +142,58 @@ fn s69_a_shadow_holds_what_is_replicated_and_nothing_else() {
     let shadow = Class::<Half>::new().shadow_of(&archetype);
     assert_eq!(shadow.sent, archetype.sent);
     assert!(shadow.local.is_empty());
+}
+
+/// Degrees that travel as quarters of a circle.
+mod quarters {
+    use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+
+    pub(super) fn write(degrees: &u16, writer: &mut BitWriter) -> Result<(), WriteError> {
+        if *degrees >= 360 {
+            return Err(WriteError::OutOfRange);
+        }
+        writer.write_bits(u64::from(degrees / 90), 2);
+        Ok(())
+    }
+
+    pub(super) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<u16, ReadError> {
+        Ok(reader.read_bits(2)? as u16 * 90)
+    }
+}
+
+#[test]
+fn s13_a_unit_is_compared_and_sent_as_a_whole() {
+    #[derive(Replicated, Default, Clone, Debug, PartialEq)]
+    #[replicated(all)]
+    struct Pose {
+        #[replicated(quantize(step = 0.5, range = 0.0..=8.0))]
+        height: f32,
+        joints: Vec<u8>,
+    }
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Dancer {
+        #[replicated(atomic)]
+        pose: Pose,
+        #[replicated(with = quarters)]
+        facing: u16,
+    }
+    let mut pair = Pair::<Dancer>::from(|| {
+        let pose = Pose { height: 1.0, joints: vec![1, 2, 3] };
+        Dancer { pose, facing: 0 }
+    });
+    pair.replica.pose = Pose::default();
+    let changes = pair.edit(|dancer| dancer.pose.joints[1] = 9);
+    assert_eq!(pair.flat(&changes), [1, 0]);
+    pair.receive(&pair.encode(&changes)).unwrap();
+    assert_eq!(pair.replica.pose, pair.live.pose, "what did not change goes along");
+
+    assert!(pair.edit(|dancer| dancer.pose.height = 1.1).is_empty(), "less than a step");
+    assert!(pair.edit(|dancer| dancer.facing = 89).is_empty(), "the same quarter");
+    let changes = pair.edit(|dancer| dancer.facing = 90);
+    assert_eq!(pair.flat(&changes), [2, 0]);
+    assert!(pair.edit(|dancer| dancer.facing = 400).is_empty());
+    assert_eq!(pair.refusals.len(), 1);
 }
 
 #[derive(Replicated, Clone)]
@@ -179,7 +231,8 @@ fn s71_a_value_without_a_form_is_refused_and_does_not_hold_up_the_rest() {
         object.other = 1;
     });
     assert_eq!(pair.flat(&changes), [6, 0]);
-    let errors: Vec<_> = pair.refusals.iter().map(|refusal| (refusal.handle, refusal.error.clone())).collect();
+    let errors: Vec<_> =
+        pair.refusals.iter().map(|refusal| (refusal.handle, refusal.error.clone())).collect();
     let too_long = WriteError::TooLong { len: 4, max: 3 };
     let expected = [
         (1, too_long.clone()),

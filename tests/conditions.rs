@@ -5,8 +5,11 @@ mod pair;
 use pair::{Pair, handles};
 use repl::{Class, Condition, Replicated, ViewFlags};
 
+/// Whether a property goes out, by the flags' bits.
+type Allows = fn(u8) -> bool;
+
 /// The conditions in the order of their numbers (S34), and the truth table of S35 with I, O, S, P and R as in the flags' bits.
-const TABLE: [(Condition, &str, fn(u8) -> bool); 16] = {
+const TABLE: [(Condition, &str, Allows); 16] = {
     const I: u8 = 1;
     const O: u8 = 2;
     const S: u8 = 4;
@@ -35,13 +38,8 @@ const TABLE: [(Condition, &str, fn(u8) -> bool); 16] = {
 };
 
 fn flags(bits: u8) -> ViewFlags {
-    let named = [
-        ViewFlags::INITIAL,
-        ViewFlags::OWNER,
-        ViewFlags::SIMULATED,
-        ViewFlags::PHYSICS,
-        ViewFlags::REPLAY,
-    ];
+    let named =
+        [ViewFlags::INITIAL, ViewFlags::OWNER, ViewFlags::SIMULATED, ViewFlags::PHYSICS, ViewFlags::REPLAY];
     let given = named.iter().enumerate();
     given.fold(ViewFlags::default(), |flags, (bit, &flag)| flags.with_if(flag, bits >> bit & 1 == 1))
 }
@@ -100,7 +98,9 @@ fn s35_s73_each_outcome_of_flags_is_a_set_of_whole_properties() {
     for bits in 0..32 {
         for (index, (condition, name, allows)) in TABLE.into_iter().enumerate() {
             let properties = (0..Soldier::LAYOUT.properties()).map(repl::PropertyIndex::new);
-            for property in properties.filter(|&property| class.lifetime().condition_of(property) == condition) {
+            for property in
+                properties.filter(|&property| class.lifetime().condition_of(property) == condition)
+            {
                 let active = class.lifetime().active(flags(bits));
                 let members = class.lifetime().handles_of(property);
                 assert_eq!(members.is_subset(active), allows(bits), "{index} {name} with {bits:05b}");
@@ -175,9 +175,19 @@ fn s73_filtering_keeps_whole_properties_and_the_rest_is_put_aside() {
 #[test]
 fn properties_are_found_by_their_handles() {
     let class = Class::<Soldier>::new();
-    let name = |handle| class.lifetime().property_of(handle).map(|property| Soldier::LAYOUT.property_name(property));
+    let name =
+        |handle| class.lifetime().property_of(handle).map(|property| Soldier::LAYOUT.property_name(property));
     let names = [0, 1, 2, 3, 4, 6, 7, 10, 11].map(name);
-    let expected =
-        [None, Some("health"), Some("ammo"), Some("ammo"), Some("name"), Some("pose"), Some("pose"), Some("born"), None];
+    let expected = [
+        None,
+        Some("health"),
+        Some("ammo"),
+        Some("ammo"),
+        Some("name"),
+        Some("pose"),
+        Some("pose"),
+        Some("born"),
+        None,
+    ];
     assert_eq!(names, expected);
 }

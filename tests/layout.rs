@@ -1,6 +1,8 @@
 //! What tables are made of a type: parents, commands, handles, checksums (S1 to S23), and how they print.
 
-use repl::{BitReader, BitWriter, Class, NetSerialize, ReadError, ReferenceMap, Replicated, WriteError, leaf};
+use repl::{
+    BitReader, BitWriter, Class, NetSerialize, ReadError, ReferenceMap, Replicated, WriteError, leaf,
+};
 
 /// The handles of a property.
 fn handles_of<T: Replicated>(property: &str) -> Vec<u32> {
@@ -255,6 +257,43 @@ fn generic_types_have_the_tables_of_the_same_type_written_out() {
     assert_eq!(listing.lines().count(), 1 + 1 + 4 + 1 + counts.commands);
 }
 
+#[test]
+fn what_cannot_be_a_layout_is_refused_where_the_table_is_made() {
+    use repl::__private::Property;
+
+    fn refused<T: Property>() -> String {
+        let Err(panic) = std::panic::catch_unwind(repl::Layout::of::<T>) else { return "a layout".into() };
+        (*panic.downcast::<&str>().unwrap()).to_owned()
+    }
+    type Four<T> = Vec<Vec<Vec<Vec<T>>>>;
+    assert_eq!(refused::<(Four<Four<Four<Vec<Vec<Vec<u8>>>>>>,)>(), "a layout");
+    assert!(refused::<(Four<Four<Four<Four<u8>>>>,)>().starts_with("more than 15 `Vec`s and `Option`s"));
+    assert_eq!(refused::<([u8; 65_535],)>(), "a layout");
+    assert!(refused::<([u8; 65_535], bool)>().starts_with("the struct has more than 65,535 handles"));
+    assert!(refused::<u8>().starts_with("an object is a struct"));
+}
+
+#[derive(NetSerialize, Clone, Default)]
+struct Impostor;
+
+impl repl::Callbacks for Impostor {}
+
+impl Replicated for Impostor {
+    const LAYOUT: &'static repl::Layout = Mixed::LAYOUT;
+
+    fn program() -> repl::Program {
+        Mixed::program()
+    }
+
+    fn notify(&mut self, _: usize, _: &Self) {}
+}
+
+#[test]
+#[should_panic(expected = "the program of another type")]
+fn a_class_refuses_the_program_of_another_type() {
+    let _ = Class::<Impostor>::new();
+}
+
 macro_rules! checksums_differ {
     ($($name:ident { $($field:tt)* })*) => {{
         $(
@@ -304,18 +343,18 @@ fn r21_checksums_tell_names_types_widths_conditions_and_quantisers_apart() {
 fn r21_checksums_do_not_cover_what_stays_on_one_side() {
     mod one {
         #[derive(repl::Replicated, Default)]
-        pub struct Player {
+        pub(super) struct Player {
             #[replicated]
-            pub health: u16,
+            pub(super) health: u16,
         }
     }
     mod other {
         #[derive(repl::Replicated, Default)]
         #[repr(C)]
-        pub struct Player {
-            pub local: u64,
+        pub(super) struct Player {
+            pub(super) local: u64,
             #[replicated(push, notify = on_health)]
-            pub health: u16,
+            pub(super) health: u16,
         }
 
         impl Player {

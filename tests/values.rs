@@ -7,10 +7,10 @@ use std::num::NonZeroU32;
 use pair::world::{Mood, World, changes};
 use pair::{AllObjects, Pair, receive};
 use proptest::prelude::*;
-use repl::wire::write_handles;
+use repl::wire::{read_handles, write_handles};
 use repl::{
-    BitReader, BitSlice, BitWriter, Class, DecodeError, Guid, HandleSet, NetSerialize, NoObjects, ObjectRef, Objects,
-    ReadError, ReferenceMap, Replicated, WriteError,
+    BitReader, BitSlice, BitWriter, Class, DecodeError, Guid, HandleSet, NetSerialize, NoObjects, ObjectRef,
+    Objects, ReadError, ReferenceMap, Replicated, WriteError,
 };
 
 /// A value written and read again, and the bits it took.
@@ -317,7 +317,10 @@ fn errors_name_the_class_the_property_and_the_bit() {
         writer.write_exp_golomb(2_049, 3);
     });
     let message = error.unwrap_err().to_string();
-    assert!(message.starts_with("Bag.items[2].1: a length of 2049 is over the limit of 2048 (bit "), "{message}");
+    assert!(
+        message.starts_with("Bag.items[2].1: a length of 2049 is over the limit of 2048 (bit "),
+        "{message}"
+    );
 }
 
 /// Some objects are there.
@@ -351,7 +354,12 @@ struct Squad {
 type Mention = (Vec<u32>, Vec<Guid>, Option<Vec<bool>>);
 
 /// Sends one change to a squad while `present` are there; gives the replica and what it was told.
-fn receive_squad(replica: &mut Squad, shadow: &mut Squad, present: &[Guid], edit: impl FnOnce(&mut Squad)) -> Vec<Mention> {
+fn receive_squad(
+    replica: &mut Squad,
+    shadow: &mut Squad,
+    present: &[Guid],
+    edit: impl FnOnce(&mut Squad),
+) -> Vec<Mention> {
     let class = Class::<Squad>::new();
     let mut live = shadow.clone();
     edit(&mut live);
@@ -410,7 +418,8 @@ fn s116_s117_s118_a_reference_is_null_until_its_object_comes_and_then_is_read_ag
 #[test]
 fn s117_a_mapped_reference_is_told_as_well_and_a_value_without_references_clears_what_was_told() {
     let (mut replica, mut shadow) = (Squad::default(), Squad::default());
-    let told = receive_squad(&mut replica, &mut shadow, &[guid(5)], |squad| squad.leader = ObjectRef::new(guid(5)));
+    let told =
+        receive_squad(&mut replica, &mut shadow, &[guid(5)], |squad| squad.leader = ObjectRef::new(guid(5)));
     assert_eq!(replica, shadow);
     assert_eq!(told[0].1, [guid(5)]);
     let told = receive_squad(&mut replica, &mut shadow, &[], |squad| squad.leader = ObjectRef::NULL);
@@ -461,6 +470,25 @@ proptest! {
         prop_assert_eq!(written(&again), written(&world));
         prop_assert_eq!(again.limbs, world.limbs);
         prop_assert_eq!(again.mood, world.mood);
+    }
+
+    #[test]
+    fn sets_of_handles_arrive(count in 1..200_u32, members in prop::collection::btree_set(1..200_u32, 0..40), empty: bool) {
+        let set = pair::handles(members.iter().copied().filter(|&member| member <= count));
+        prop_assume!(empty || !set.is_empty());
+        let mut writer = BitWriter::new();
+        write_handles(&set, count, empty, &mut writer);
+        let mut reader = writer.as_slice().reader();
+        prop_assert_eq!(read_handles(count, empty, &mut reader), Ok(set));
+        prop_assert_eq!(reader.remaining(), 0);
+    }
+
+    #[test]
+    fn s107_handles_read_from_any_bytes_exist(count in 1..200_u32, bytes: [u8; 32], empty: bool) {
+        if let Ok(set) = read_handles(count, empty, &mut BitReader::new(&bytes)) {
+            prop_assert!(set.is_subset(&HandleSet::up_to(count)));
+            prop_assert!(empty || !set.is_empty());
+        }
     }
 
     #[test]

@@ -1,11 +1,12 @@
-//! What is checked of the hand-written encoders before they are measured.
+//! What is checked before anything is measured.
 //!
-//! *Invariant:* a baseline that does not converge is not measured.
+//! *Invariant:* a candidate that does not converge is not measured.
 
 use crate::bits::BitWriter;
 use crate::floor::Floor;
 use crate::hand::{Connection, World};
 use crate::mirror::Mirror;
+use crate::served::{Served, Writing};
 use crate::workload::{Arena, Workload};
 
 const CLIENTS: usize = 3;
@@ -126,5 +127,18 @@ pub(crate) fn both_encoders_carry(workload: &Workload) {
         world.settle();
         assert!(from_floor.equals(&world.players), "{}: the floor's client differs", workload.name);
         assert!(from_delta.equals(&world.players), "{}: the delta's client differs", workload.name);
+    }
+}
+
+/// Checks that this library brings each workload to its clients, all of whom it sends the same.
+///
+/// # Panics
+/// If it does not.
+pub(crate) fn servers_carry(workload: &Workload) {
+    for writing in [Writing::ByReference, Writing::AllAtOnce] {
+        let mut served = Served::settled(workload.players, CLIENTS, writing);
+        for step in 0..3 {
+            served.check_tick(workload, step);
+        }
     }
 }

@@ -198,3 +198,54 @@ impl Iterator for Members {
         Some(self.base + bit)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeSet, HashSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn members() -> impl Strategy<Value = BTreeSet<u32>> {
+        prop::collection::btree_set(prop_oneof![1..70_u32, 1..300_u32], 0..40)
+    }
+
+    fn set(members: &BTreeSet<u32>) -> HandleSet {
+        let mut set = HandleSet::new();
+        members.iter().for_each(|&handle| set.insert(handle));
+        set
+    }
+
+    proptest! {
+        #[test]
+        fn handle_sets_are_sets(one in members(), other in members(), kept in members()) {
+            let (ours, theirs) = (set(&one), set(&other));
+            let of = |change: &dyn Fn(&mut HandleSet)| {
+                let mut set = ours.clone();
+                change(&mut set);
+                set.iter().collect::<BTreeSet<_>>()
+            };
+            prop_assert_eq!(of(&|_| {}), one.clone());
+            prop_assert_eq!(of(&|set| set.union(&theirs)), &one | &other);
+            prop_assert_eq!(of(&|set| set.intersect(&theirs)), &one & &other);
+            prop_assert_eq!(of(&|set| set.difference(&theirs)), &one - &other);
+            let gone = &other - &kept;
+            prop_assert_eq!(of(&|set| set.difference_unless(&theirs, |handle| kept.contains(&handle))), &one - &gone);
+            prop_assert_eq!(of(&|set| other.iter().for_each(|&handle| set.remove(handle))), &one - &other);
+            prop_assert_eq!(ours.len() as usize, one.len());
+            prop_assert_eq!(ours.is_empty(), one.is_empty());
+            prop_assert_eq!(ours.is_subset(&theirs), one.is_subset(&other));
+            prop_assert_eq!(ours.intersects(&theirs), !one.is_disjoint(&other));
+            prop_assert_eq!(ours == theirs, one == other);
+            prop_assert!((0..400).all(|handle| ours.contains(handle) == one.contains(&handle)));
+        }
+
+        #[test]
+        fn equal_sets_have_equal_hashes_whatever_they_held(one in members(), other in members()) {
+            let mut shrunk = set(&(&one | &other));
+            (&other - &one).iter().for_each(|&handle| shrunk.remove(handle));
+            prop_assert!(HashSet::from([shrunk]).contains(&set(&one)));
+        }
+    }
+}

@@ -127,3 +127,48 @@ impl Ranges {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn members() -> impl Strategy<Value = BTreeSet<u32>> {
+        prop::collection::btree_set(0..60_u32, 0..40)
+    }
+
+    fn ranges(members: &BTreeSet<u32>) -> Ranges {
+        let mut ranges = Ranges::new();
+        members.iter().for_each(|&member| ranges.insert(member));
+        ranges
+    }
+
+    /// The members, when the ranges are sorted, not empty, and neither overlap nor touch.
+    fn checked(ranges: &Ranges) -> BTreeSet<u32> {
+        assert!(ranges.as_slice().iter().all(|range| range.start < range.end));
+        assert!(ranges.as_slice().is_sorted_by(|a, b| a.end < b.start));
+        ranges.iter().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_are_sets(one in members(), other in members(), end in 0..60_u32, last in 0..60_u32) {
+            prop_assert_eq!(&checked(&ranges(&one)), &one);
+            let mut union = ranges(&one);
+            union.union(&ranges(&other));
+            prop_assert_eq!(checked(&union), &one | &other);
+            let mut difference = ranges(&one);
+            difference.subtract(&ranges(&other));
+            prop_assert_eq!(checked(&difference), &one - &other);
+            let mut cut = ranges(&one);
+            cut.truncate(end);
+            prop_assert_eq!(checked(&cut), one.range(..end).copied().collect());
+            let mut added = ranges(&one);
+            added.insert(last);
+            prop_assert_eq!(checked(&added), &one | &BTreeSet::from([last]));
+        }
+    }
+}

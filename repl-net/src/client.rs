@@ -60,7 +60,6 @@ pub struct Client {
     replicas: Replicas,
     outbox: Outbox,
     received: Received,
-    newest: Sequence,
     /// Whether packets wait for an ack (R8).
     owes_ack: bool,
     last_heard: Option<Duration>,
@@ -89,7 +88,6 @@ impl Client {
             replicas: Replicas::new(config.max_objects, config.max_reassembly_bytes, config.measure),
             outbox,
             received: Received::default(),
-            newest: Sequence::default(),
             owes_ack: false,
             last_heard: None,
             last_sent: Duration::ZERO,
@@ -178,7 +176,7 @@ impl Client {
             Stage::Connected => {}
             Stage::Idle | Stage::Closed => return Ok(()),
         }
-        let (header, _) = Header::read(reader, self.newest, self.outbox.next())?;
+        let (header, _) = Header::read(reader, self.received.newest().unwrap_or_default(), self.outbox.next())?;
         self.last_heard = Some(now);
         if let Some(floor) = header.floor {
             self.received.forget_below(floor);
@@ -198,7 +196,6 @@ impl Client {
             self.owes_ack = true;
         }
         self.received.insert(header.sequence);
-        self.newest = self.newest.max(header.sequence);
         Ok(())
     }
 

@@ -124,11 +124,6 @@ impl PreviousLists {
 }
 
 impl SegmentWriter {
-    /// What is being written.
-    pub(crate) fn kind(&self) -> Option<SegmentKind> {
-        self.kind
-    }
-
     /// Begins a segment, ending the one before.
     pub(crate) fn begin(&mut self, kind: SegmentKind, gap_order: u32, writer: &mut BitWriter) {
         self.end(writer);

@@ -163,8 +163,4 @@ impl TrackedObjects {
         self.free.push(at);
         self.entries.get_mut(at as usize)?.take()
     }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Tracked> {
-        self.entries.iter().flatten()
-    }
 }

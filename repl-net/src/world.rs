@@ -25,7 +25,7 @@ pub(crate) struct World {
     /// Classes whose objects may all have changed.
     polled: Vec<bool>,
     /// Objects that some connection is about to open.
-    pub(crate) opening: SlotSet,
+    opening: SlotSet,
     pub(crate) changes: Changes,
     pub(crate) frame: u64,
     scratch: Scratch,
@@ -177,6 +177,14 @@ impl World {
 
     pub(crate) fn lifetime(&self, slot: u32) -> &Lifetime {
         self.columns[self.objects[slot as usize].class as usize].lifetime()
+    }
+
+    /// An object is about to open on a connection: what is compared only then is compared at the next tick (S40).
+    pub(crate) fn compare_for_open(&mut self, slot: u32) {
+        let lifetime = self.lifetime(slot);
+        if !lifetime.initial_only().is_empty() || !lifetime.push().is_empty() {
+            self.opening.insert(slot);
+        }
     }
 
     /// Adds an object.

@@ -3,7 +3,7 @@
 //! Invariant: whatever reaches a replica went through bits, and was validated before it was applied.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-pub mod world;
+pub(crate) mod world;
 
 use repl::wire::{read_handles, write_handles};
 use repl::{
@@ -12,21 +12,21 @@ use repl::{
 };
 
 /// An object with its shadow and one replica, all begun as copies of the same archetype.
-pub struct Pair<T> {
-    pub class: Class<T>,
-    pub live: T,
-    pub shadow: T,
-    pub replica: T,
-    pub refusals: Vec<Refusal>,
+pub(crate) struct Pair<T> {
+    pub(crate) class: Class<T>,
+    pub(crate) live: T,
+    pub(crate) shadow: T,
+    pub(crate) replica: T,
+    pub(crate) refusals: Vec<Refusal>,
     scratch: Scratch,
 }
 
 impl<T: Replicated + Default> Pair<T> {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::from(T::default)
     }
 
-    pub fn from(archetype: impl Fn() -> T) -> Self {
+    pub(crate) fn from(archetype: impl Fn() -> T) -> Self {
         let class = Class::new();
         Self {
             live: archetype(),
@@ -39,16 +39,16 @@ impl<T: Replicated + Default> Pair<T> {
     }
 
     /// Changes the object and compares all of it.
-    pub fn edit(&mut self, edit: impl FnOnce(&mut T)) -> Changelist {
+    pub(crate) fn edit(&mut self, edit: impl FnOnce(&mut T)) -> Changelist {
         edit(&mut self.live);
         self.compare()
     }
 
-    pub fn compare(&mut self) -> Changelist {
+    pub(crate) fn compare(&mut self) -> Changelist {
         self.compare_some(&HandleSet::up_to(self.class.program().handles()))
     }
 
-    pub fn compare_some(&mut self, scope: &HandleSet) -> Changelist {
+    pub(crate) fn compare_some(&mut self, scope: &HandleSet) -> Changelist {
         let mut changes = Changelist::new();
         let (refusals, scratch) = (&mut self.refusals, &mut self.scratch);
         self.class.compare(&self.live, &mut self.shadow, scope, &mut changes, refusals, scratch);
@@ -56,7 +56,7 @@ impl<T: Replicated + Default> Pair<T> {
     }
 
     /// Changes the object and brings the replica up to date; gives what the update took.
-    pub fn update(&mut self, edit: impl FnOnce(&mut T)) -> usize {
+    pub(crate) fn update(&mut self, edit: impl FnOnce(&mut T)) -> usize {
         let changes = self.edit(edit);
         let bits = self.encode(&changes);
         if !changes.is_empty() {
@@ -66,7 +66,7 @@ impl<T: Replicated + Default> Pair<T> {
     }
 
     /// The handles of `changes` and their values as the shadow has them.
-    pub fn encode(&self, changes: &Changelist) -> BitWriter {
+    pub(crate) fn encode(&self, changes: &Changelist) -> BitWriter {
         let mut writer = BitWriter::new();
         if !changes.is_empty() {
             write_handles(changes.handles(), self.class.program().handles(), false, &mut writer);
@@ -76,20 +76,20 @@ impl<T: Replicated + Default> Pair<T> {
     }
 
     /// Applies an update to the replica, once all of it has been found to be well; no bit may be left.
-    pub fn receive(&mut self, bits: &BitWriter) -> Result<(), DecodeError> {
+    pub(crate) fn receive(&mut self, bits: &BitWriter) -> Result<(), DecodeError> {
         let len = bits.bit_len();
         let bytes = bits.clone().into_bytes();
         receive(&self.class, &mut self.replica, repl::BitSlice::new(&bytes, 0, len).unwrap().reader())
     }
 
     /// The list as S58 prints it.
-    pub fn flat(&self, changes: &Changelist) -> Vec<u32> {
+    pub(crate) fn flat(&self, changes: &Changelist) -> Vec<u32> {
         self.class.flat(&self.shadow, changes)
     }
 }
 
 /// Every object is there.
-pub struct AllObjects;
+pub(crate) struct AllObjects;
 
 impl Objects for AllObjects {
     fn contains(&self, _: Guid) -> bool {
@@ -98,7 +98,7 @@ impl Objects for AllObjects {
 }
 
 /// Validates and applies an update with its handles; all bits are to be used.
-pub fn receive<T: Replicated>(
+pub(crate) fn receive<T: Replicated>(
     class: &Class<T>,
     replica: &mut T,
     mut reader: BitReader<'_>,
@@ -118,7 +118,7 @@ pub fn receive<T: Replicated>(
 }
 
 /// The set of these handles.
-pub fn handles(members: impl IntoIterator<Item = u32>) -> HandleSet {
+pub(crate) fn handles(members: impl IntoIterator<Item = u32>) -> HandleSet {
     let mut set = HandleSet::new();
     members.into_iter().for_each(|handle| set.insert(handle));
     set

@@ -8,15 +8,15 @@ use repl::{Guid, NetSerialize, ObjectRef, Replicated};
 /// Flattened into what holds it.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
-pub struct Limb {
-    pub health: u8,
-    pub joints: Vec<u16>,
-    pub label: Option<String>,
+pub(crate) struct Limb {
+    pub(crate) health: u8,
+    pub(crate) joints: Vec<u16>,
+    pub(crate) label: Option<String>,
 }
 
 /// A leaf.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
-pub enum Mood {
+pub(crate) enum Mood {
     #[default]
     Calm,
     Angry {
@@ -28,36 +28,36 @@ pub enum Mood {
 
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
-pub struct World {
-    pub alive: bool,
+pub(crate) struct World {
+    pub(crate) alive: bool,
     #[replicated(range = -5..=900, saturate)]
-    pub score: i16,
-    pub name: String,
-    pub limb: Limb,
-    pub mood: Mood,
-    pub numbers: Vec<u8>,
+    pub(crate) score: i16,
+    pub(crate) name: String,
+    pub(crate) limb: Limb,
+    pub(crate) mood: Mood,
+    pub(crate) numbers: Vec<u8>,
     #[replicated(max_len = 6)]
-    pub limbs: Vec<Limb>,
-    pub grid: Vec<Vec<(u8, bool)>>,
-    pub maybe: Option<Option<Limb>>,
-    pub pair: [Vec<i32>; 2],
-    pub wide: u128,
-    pub float: f64,
+    pub(crate) limbs: Vec<Limb>,
+    pub(crate) grid: Vec<Vec<(u8, bool)>>,
+    pub(crate) maybe: Option<Option<Limb>>,
+    pub(crate) pair: [Vec<i32>; 2],
+    pub(crate) wide: u128,
+    pub(crate) float: f64,
     #[replicated(quantize(step = 0.5, range = -10.0..=10.0), saturate)]
-    pub steps: Vec<f32>,
-    pub target: ObjectRef<Self>,
-    pub initial: char,
+    pub(crate) steps: Vec<f32>,
+    pub(crate) target: ObjectRef<Self>,
+    pub(crate) initial: char,
 }
 
 /// One random change: which property, where in it, and what.
-pub type Change = (u8, u8, u16);
+pub(crate) type Change = (u8, u8, u16);
 
-pub fn changes(most: usize) -> impl Strategy<Value = Vec<Change>> {
+pub(crate) fn changes(most: usize) -> impl Strategy<Value = Vec<Change>> {
     prop::collection::vec((0..15_u8, any::<u8>(), any::<u16>()), 1..=most)
 }
 
 impl World {
-    pub fn change(&mut self, (property, place, what): Change) {
+    pub(crate) fn change(&mut self, (property, place, what): Change) {
         let text = || "ab ☂ defgh".chars().take(usize::from(what % 11)).collect::<String>();
         match property {
             0 => self.alive = what % 2 == 0,
@@ -81,12 +81,15 @@ impl World {
                 1 => self.maybe = Some(None),
                 _ => self.maybe.get_or_insert_default().get_or_insert_default().change(what as u8, what >> 8),
             },
-            9 => change_list(&mut self.pair[usize::from(what % 2)], place, |number| *number = i32::from(what)),
+            9 => {
+                change_list(&mut self.pair[usize::from(what % 2)], place, |number| *number = i32::from(what))
+            }
             10 => self.wide = u128::from(what) << (place % 112),
             11 => self.float = f64::from_bits(u64::from(what) << (place % 49)),
             12 => change_list(&mut self.steps, place, |step| *step = f32::from(what as i16) / 1000.0),
             13 => {
-                let guid = std::num::NonZeroU32::new(what.into()).map(|generation| Guid::new(place.into(), generation));
+                let guid = std::num::NonZeroU32::new(what.into())
+                    .map(|generation| Guid::new(place.into(), generation));
                 self.target = guid.map_or(ObjectRef::NULL, ObjectRef::new);
             }
             _ => self.initial = char::from_u32(what.into()).unwrap_or('☂'),
@@ -99,7 +102,7 @@ impl Limb {
         match place % 3 {
             0 => self.health = what as u8,
             1 => change_list(&mut self.joints, what as u8, |joint| *joint = what),
-            _ => self.label = (what % 4 > 0).then(|| "x".repeat(usize::from(what % 5))),
+            _ => self.label = (what & 3 > 0).then(|| "x".repeat(usize::from(what % 5))),
         }
     }
 }

@@ -43,8 +43,6 @@ pub(crate) struct Connection {
     pub(crate) is_replay: bool,
     pub(crate) outbox: Outbox,
     pub(crate) received: Received,
-    /// The newest packet of the client.
-    newest: Sequence,
     pub(crate) round_trip: RoundTrip,
     /// Timeouts since the last ack (R9).
     timeouts: u32,
@@ -83,7 +81,6 @@ impl Connection {
             is_replay,
             outbox: Outbox::new(first, limits),
             received: Received::default(),
-            newest: Sequence::default(),
             round_trip: RoundTrip::default(),
             timeouts: 0,
             newest_acked: None,
@@ -151,7 +148,7 @@ impl Connection {
         }
         let generation = world.objects[slot as usize].generation;
         world.objects[slot as usize].holders += 1;
-        world.opening.insert(slot);
+        world.compare_for_open(slot);
         self.known.insert(slot);
         self.needs.insert(slot);
         self.tracked.entry(slot, || Tracked::new(slot, generation, Phase::Unsent));
@@ -325,7 +322,7 @@ impl Connection {
         reader: &mut BitReader<'_>,
         now: Duration,
     ) -> Result<(), ReadError> {
-        let (header, acks) = Header::read(reader, self.newest, self.outbox.next())?;
+        let (header, acks) = Header::read(reader, self.received.newest().unwrap_or_default(), self.outbox.next())?;
         // A client sends no state (S106): its packets end behind their header.
         if reader.read_flag()? {
             return Err(ReadError::OutOfRange);
@@ -334,7 +331,6 @@ impl Connection {
         if self.received.insert(header.sequence) == Arrival::TooOld {
             return Ok(());
         }
-        self.newest = self.newest.max(header.sequence);
         // The client's packets ask for no acks, so none need be remembered.
         self.received.forget_below(header.sequence.next());
         self.last_heard = now;

@@ -186,7 +186,7 @@ impl Connection {
                     let tracked = self.tracked.open(slot, generation);
                     tracked.phase = Phase::Unsent;
                     self.needs.insert(slot);
-                    world.opening.insert(slot);
+                    world.compare_for_open(slot);
                 }
             }
             Content::Close => {
@@ -251,7 +251,7 @@ impl Connection {
                     tracked.phase = Phase::Unsent;
                 }
                 self.needs.insert(slot);
-                world.opening.insert(slot);
+                world.compare_for_open(slot);
             }
             Content::Close | Content::Fragment { .. } => {}
         }

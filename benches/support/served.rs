@@ -1,0 +1,313 @@
+//! The candidate of this library: a server, its connections, and one client that stands for all of them.
+//!
+//! Connections that see the same get the same packets, so one client's acknowledgements are right for all. That they do is asserted of
+//! the bytes, and that the client holds what the server holds; to decode each packet 32 times would only make the measuring slow.
+//!
+//! *Invariant:* what the connections were sent in a tick is acknowledged before the next.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use repl::{Client, ClientConfig, ConnectionId, ObjectRef, Server, ServerConfig};
+
+use crate::player::Player;
+use crate::workload::{Arena, Workload};
+
+/// The time between two ticks.
+const TICK: Duration = Duration::from_millis(16);
+/// Longer than any measurement: no signs of life in an idle world.
+const FOREVER: Duration = Duration::from_secs(1 << 32);
+
+/// Packets one after another, each kept as it was lent.
+#[derive(Default)]
+struct Packets {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Packets {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    fn push(&mut self, packet: &[u8]) {
+        self.bytes.extend_from_slice(packet);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).map(|(start, end)| &self.bytes[*start..*end])
+    }
+}
+
+/// How a user writes the changes of a tick.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Writing {
+    /// `server[player].health = …`: each marks one object.
+    ByReference,
+    /// `for player in server.objects_mut()`: all are scanned.
+    AllAtOnce,
+}
+
+/// A server of players.
+pub(crate) struct Served {
+    server: Server,
+    players: Vec<ObjectRef<Player>>,
+    connections: Vec<ConnectionId>,
+    client: Client,
+    writing: Writing,
+    now: Duration,
+    /// What the first connection was sent and the client has not got yet.
+    sent: Packets,
+    /// What the client answered.
+    answers: Packets,
+}
+
+impl Served {
+    /// A server whose clients have every player.
+    ///
+    /// # Panics
+    /// If they do not get them.
+    pub(crate) fn settled(players: u32, connections: usize, writing: Writing) -> Self {
+        let mut server = Server::new(ServerConfig { timeout: FOREVER, ..ServerConfig::default() });
+        let players = (0..players).map(|index| server.spawn(Player::nth(index))).collect();
+        let connections = (0..connections).map(|_| server.connect(Duration::ZERO)).collect();
+        let client = new_client(FOREVER);
+        let (sent, answers) = (Packets::default(), Packets::default());
+        let mut served = Self { server, players, connections, client, writing, now: TICK, sent, answers };
+        served.deliver();
+        served.acknowledge();
+        while served.exchange() > 0 {}
+        served.check();
+        served
+    }
+
+    /// Writes the changes of tick `step` and makes all packets; returns their bytes.
+    ///
+    /// # Panics
+    /// If the connections are not sent the same number of bytes.
+    pub(crate) fn send(&mut self, workload: &Workload, step: u32) -> u64 {
+        self.write(workload, step);
+        let bytes = self.transmit(|_, _| {});
+        assert_eq!(bytes, self.sent.bytes.len() as u64 * self.connections.len() as u64);
+        bytes
+    }
+
+    #[inline]
+    fn write(&mut self, workload: &Workload, step: u32) {
+        match self.writing {
+            Writing::ByReference => workload.apply(step, &mut ByReference(&mut self.server, &self.players)),
+            Writing::AllAtOnce => workload.apply(step, &mut AllAtOnce(self.server.objects_mut())),
+        }
+    }
+
+    /// Makes the packets of a tick and keeps those of the first connection; `others` is lent the rest, with their place in the row.
+    fn transmit(&mut self, mut others: impl FnMut(usize, &[u8])) -> u64 {
+        let Self { server, connections, sent, .. } = self;
+        self.now += TICK;
+        server.tick(self.now);
+        let mut bytes = 0;
+        for (at, connection) in connections.iter().enumerate() {
+            let mut place = 0;
+            while let Some(packet) = server.poll_transmit(*connection) {
+                let packet = black_box(packet);
+                bytes += packet.len() as u64;
+                if at == 0 { sent.push(packet) } else { others(place, packet) }
+                place += 1;
+            }
+        }
+        bytes
+    }
+
+    /// The client takes what it was sent, and answers.
+    pub(crate) fn deliver(&mut self) {
+        take_and_answer(&mut self.client, self.now, &mut self.sent, &mut self.answers);
+    }
+
+    /// Takes in the acknowledgements of all packets of this tick.
+    pub(crate) fn acknowledge(&mut self) {
+        for connection in &self.connections {
+            for answer in self.answers.iter() {
+                self.server.receive(*connection, self.now, answer);
+            }
+        }
+        self.answers.clear();
+    }
+
+    /// A tick in which nothing is written, with a look at every packet; returns what was sent.
+    fn exchange(&mut self) -> u64 {
+        let mut rest = Vec::new();
+        let bytes = self.transmit(|place, packet| rest.push((place, packet.to_vec())));
+        let first: Vec<&[u8]> = self.sent.iter().collect();
+        assert!(rest.iter().all(|(place, packet)| first[*place] == packet), "connections are sent other bytes");
+        assert_eq!(rest.len(), first.len() * (self.connections.len() - 1), "connections are sent more or less");
+        self.deliver();
+        self.acknowledge();
+        bytes
+    }
+
+    /// Looks at every packet of one tick of the workload, and then at the client.
+    ///
+    /// # Panics
+    /// If the connections are not sent the same, or the client does not hold what the server holds.
+    pub(crate) fn check_tick(&mut self, workload: &Workload, step: u32) {
+        self.write(workload, step);
+        self.exchange();
+        self.check();
+    }
+
+    /// Looks whether the client holds what the server holds.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub(crate) fn check(&self) {
+        assert_same(&self.server, &self.players, &self.client);
+    }
+}
+
+/// A new client of a server of players, each time.
+pub(crate) struct Joining {
+    server: Server,
+    now: Duration,
+    hello: Packets,
+    /// What a client answers to all that it is sent: each time the same.
+    answers: Packets,
+}
+
+impl Joining {
+    /// A server of so many players, whom one client has got.
+    ///
+    /// # Panics
+    /// If it has not.
+    pub(crate) fn new(players: u32) -> Self {
+        let mut server = Server::new(ServerConfig::default());
+        let players: Vec<_> = (0..players).map(|index| server.spawn(Player::nth(index))).collect();
+        let now = TICK;
+        let (mut client, mut hello) = (new_client(FOREVER), Packets::default());
+        take_and_answer(&mut client, now, &mut Packets::default(), &mut hello);
+        let mut joining = Self { server, now, hello, answers: Packets::default() };
+        let (mut sent, mut answers) = (Packets::default(), Packets::default());
+        let connection = joining.connect();
+        joining.send(connection, |packet| sent.push(packet));
+        take_and_answer(&mut client, joining.now, &mut sent, &mut answers);
+        joining.answers = answers;
+        joining.acknowledge(connection);
+        assert_same(&joining.server, &players, &client);
+        joining.server.tick(joining.now + TICK);
+        assert!(joining.server.poll_transmit(connection).is_none(), "a client that has all is sent nothing");
+        joining.leave(connection);
+        joining
+    }
+
+    /// How long one client takes, from its hello to the acknowledgement of the last player, and its bytes.
+    ///
+    /// # Panics
+    /// If something is left unacknowledged.
+    pub(crate) fn join(&mut self) -> (Duration, u64) {
+        let mut bytes = 0;
+        let connection = self.server.connect(self.now);
+        let start = Instant::now();
+        self.greet(connection);
+        self.send(connection, |packet| bytes += packet.len() as u64);
+        self.acknowledge(connection);
+        let time = start.elapsed();
+        let in_flight = self.server.stats(connection).map(|stats| stats.packets_in_flight);
+        assert_eq!(in_flight, Some(0), "the answers fit");
+        self.leave(connection);
+        (time, bytes)
+    }
+
+    /// How long so many clients take, one after another.
+    pub(crate) fn joins(&mut self, count: u64) -> Duration {
+        (0..count).map(|_| self.join().0).sum()
+    }
+
+    fn connect(&mut self) -> ConnectionId {
+        let connection = self.server.connect(self.now);
+        self.greet(connection);
+        connection
+    }
+
+    fn greet(&mut self, connection: ConnectionId) {
+        self.hello.iter().for_each(|packet| self.server.receive(connection, self.now, packet));
+    }
+
+    fn send(&mut self, connection: ConnectionId, mut transmit: impl FnMut(&[u8])) {
+        self.server.tick(self.now);
+        while let Some(packet) = self.server.poll_transmit(connection) {
+            transmit(black_box(packet));
+        }
+    }
+
+    fn acknowledge(&mut self, connection: ConnectionId) {
+        self.answers.iter().for_each(|packet| self.server.receive(connection, self.now, packet));
+    }
+
+    /// The client goes, and is forgotten.
+    fn leave(&mut self, connection: ConnectionId) {
+        self.server.disconnect(connection);
+        self.now += ServerConfig::default().timeout * 2;
+        self.server.tick(self.now);
+        assert!(self.server.stats(connection).is_none(), "a client that left is forgotten");
+        while self.server.poll_event().is_some() {}
+    }
+}
+
+/// Every client has the same session, so that one's packets can stand for another's.
+fn new_client(timeout: Duration) -> Client {
+    let mut client = Client::new(ClientConfig { timeout, ..ClientConfig::default() }, 1);
+    client.register::<Player>();
+    client
+}
+
+fn take_and_answer(client: &mut Client, now: Duration, sent: &mut Packets, answers: &mut Packets) {
+    for packet in sent.iter() {
+        client.receive(now, packet).expect("a packet of the server");
+    }
+    sent.clear();
+    client.tick(now);
+    while let Some(answer) = client.poll_transmit() {
+        answers.push(answer);
+    }
+}
+
+fn assert_same(server: &Server, players: &[ObjectRef<Player>], client: &Client) {
+    assert_eq!(client.objects::<Player>().count(), players.len(), "the client has another number of players");
+    for player in players {
+        assert_eq!(client.get(*player), server.get(*player), "the client's player differs");
+    }
+}
+
+/// Writes one player after another by its reference.
+struct ByReference<'a>(&'a mut Server, &'a [ObjectRef<Player>]);
+
+impl Arena for ByReference<'_> {
+    #[inline]
+    fn set_health(&mut self, index: u32, health: u16) {
+        self.0[self.1[index as usize]].health = health;
+    }
+
+    #[inline]
+    fn turn(&mut self, index: u32, position: [f32; 3], yaw: f32) {
+        let player = &mut self.0[self.1[index as usize]];
+        (player.position, player.yaw) = (position, yaw);
+    }
+}
+
+/// Writes players where they lie: in the order in which they were spawned, since none has gone.
+struct AllAtOnce<'a>(&'a mut [Player]);
+
+impl Arena for AllAtOnce<'_> {
+    #[inline]
+    fn set_health(&mut self, index: u32, health: u16) {
+        self.0[index as usize].health = health;
+    }
+
+    #[inline]
+    fn turn(&mut self, index: u32, position: [f32; 3], yaw: f32) {
+        let player = &mut self.0[index as usize];
+        (player.position, player.yaw) = (position, yaw);
+    }
+}

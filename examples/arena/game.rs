@@ -1,0 +1,415 @@
+//! The rules of the arena, run on the server alone.
+//!
+//! It reads and writes objects through the server and leaves the rest to it: nothing here sends.
+//!
+//! *Invariant:* the same seed gives the same match, whatever the network does.
+
+use std::time::Duration;
+
+use repl::Condition;
+use repl::prelude::*;
+use repl::sim::Rng;
+
+use crate::model::*;
+use crate::plane::{Vec2, along, anywhere, degrees, distance, inside, toward};
+use crate::secrets::{Rule, Secrets};
+
+pub(crate) const TICKS_PER_SECOND: u32 = 60;
+const ROUND_TICKS: u32 = 240;
+const BREAK_TICKS: u32 = 60;
+const FIRE_RANGE: f32 = 22.0;
+const REACH: f32 = 1.5;
+const FULL_HEALTH: u8 = 100;
+
+/// The objects of the match, by reference; the server owns them.
+pub(crate) struct Arena {
+    pub(crate) rng: Rng,
+    pub(crate) secrets: Secrets,
+    pub(crate) tick: u32,
+    last_tick: u32,
+    archetypes: Archetypes,
+    pub(crate) game: ObjectRef<Match>,
+    pub(crate) teams: [ObjectRef<Team>; 2],
+    pub(crate) players: Vec<ObjectRef<Player>>,
+    pub(crate) turrets: Vec<ObjectRef<Turret>>,
+    pub(crate) pickups: Vec<ObjectRef<Pickup>>,
+    pub(crate) shots: Vec<ObjectRef<Projectile>>,
+}
+
+impl Arena {
+    /// Spawns everything that is there from the beginning, for a match of so many ticks.
+    pub(crate) fn new(server: &mut Server, players: u32, ticks: u32, seed: u64) -> Self {
+        let rng = Rng::new(seed);
+        let team = |name: &str| Team { name: name.to_owned(), ..Team::default() };
+        let mut arena = Self {
+            secrets: Secrets::new(rng.fork(1)),
+            rng: rng.fork(2),
+            tick: 0,
+            last_tick: ticks,
+            archetypes: register_at_server(server),
+            game: server.spawn(Match::default()),
+            teams: [server.spawn(team("Herons")), server.spawn(team("Otters"))],
+            players: Vec::new(),
+            turrets: Vec::new(),
+            pickups: Vec::new(),
+            shots: Vec::new(),
+        };
+        (0..players).for_each(|number| arena.add_player(server, number));
+        for position in [[0.0, 0.0], [-20.0, 14.0], [20.0, -14.0]] {
+            let turret = server.spawn(Turret { position, ..Turret::default() });
+            server[turret].serial = arena.secrets.draw(turret, Rule::InitialOnly, 0);
+            server[turret].trap = arena.secrets.draw(turret, Rule::SkipOwner, 0);
+            arena.turrets.push(turret);
+        }
+        (0..players.max(12)).for_each(|_| arena.add_pickup(server));
+        arena
+    }
+
+    fn add_player(&mut self, server: &mut Server, number: u32) {
+        const NAMES: [&str; 8] = ["Ada", "Bo", "Cleo", "Dag", "Eve", "Finn", "Gro", "Hal"];
+        let name = NAMES[number as usize % NAMES.len()];
+        let player = server.spawn(Player {
+            name: if number < 8 { name.to_owned() } else { format!("{name} {}", number / 8 + 1) },
+            team: self.teams[number as usize % 2],
+            ..Player::default()
+        });
+        server[player].ticket = self.secrets.draw(player, Rule::OwnerOnly, 0);
+        server[player].bounty = self.secrets.draw(player, Rule::SkipOwner, 0);
+        server[player].omen = self.secrets.draw(player, Rule::InitialOnly, 0);
+        server.set_custom_active(player, Player::LASER, false);
+        self.players.push(player);
+        self.respawn(server, player);
+    }
+
+    fn add_pickup(&mut self, server: &mut Server) {
+        let kind = match self.rng.below(8) {
+            0 | 1 => PickupKind::Health,
+            2 | 3 => PickupKind::Ammo { rounds: 10 + self.rng.below(20) as u8 },
+            4 => PickupKind::Launcher,
+            5 => PickupKind::Perk(PerkKind::Haste),
+            6 => PickupKind::Perk(PerkKind::Scanner),
+            _ => PickupKind::Perk(PerkKind::Cloak),
+        };
+        let position = anywhere(&mut self.rng);
+        self.pickups.push(server.spawn(Pickup { kind, position }));
+    }
+
+    /// Plays one tick.
+    pub(crate) fn play(&mut self, server: &mut Server) {
+        self.tick += 1;
+        self.keep_time(server);
+        if !matches!(server[self.game].phase, Phase::Playing { .. }) {
+            return;
+        }
+        for player in self.players.clone() {
+            if server[player].is_alive() {
+                self.live(server, player);
+            } else {
+                self.wait(server, player);
+            }
+        }
+        for shot in self.shots.clone() {
+            self.fly(server, shot);
+        }
+        // All turrets turn: a write to a whole class, found by one scan over its memory.
+        for turret in server.objects_mut::<Turret>() {
+            turret.heading = (turret.heading + 0.5) % 360.0;
+        }
+    }
+
+    /// Rounds, the breaks between them, and the end.
+    fn keep_time(&mut self, server: &mut Server) {
+        let cycle = self.tick % (ROUND_TICKS + BREAK_TICKS);
+        let round = (self.tick / (ROUND_TICKS + BREAK_TICKS)) as u16 + 1;
+        if self.tick >= self.last_tick {
+            let [one, other] = self.teams;
+            let winner = match server[one].score.cmp(&server[other].score) {
+                std::cmp::Ordering::Less => other,
+                std::cmp::Ordering::Equal => ObjectRef::NULL,
+                std::cmp::Ordering::Greater => one,
+            };
+            self.enter(server, Phase::Over { winner });
+        } else if cycle < ROUND_TICKS {
+            self.enter(server, Phase::Playing { round });
+        } else {
+            self.enter(server, Phase::Break { after: round });
+        }
+        if cycle == ROUND_TICKS + BREAK_TICKS / 2 {
+            self.draw_omens(server);
+        }
+        let seconds_left = (self.last_tick.saturating_sub(self.tick)).div_ceil(TICKS_PER_SECOND) as u16;
+        server[self.game].seconds_left = seconds_left;
+    }
+
+    fn enter(&mut self, server: &mut Server, phase: Phase) {
+        if server[self.game].phase == phase {
+            return;
+        }
+        let is_playing = matches!(phase, Phase::Playing { .. });
+        server[self.game].phase = phase;
+        let best = |team| {
+            let of_team = self.players.iter().copied().filter(|&player| server[player].team == team);
+            of_team.max_by_key(|&player| server[player].tally.kills)
+        };
+        server[self.game].leaders = self.teams.into_iter().filter_map(best).collect();
+        for &player in &self.players {
+            let audience = if is_playing { Condition::OwnerOnly } else { Condition::None };
+            server.set_dynamic_condition(player, Player::TALLY, audience);
+            server[player].gait = Gait::Standing;
+            server[player].emote =
+                if is_playing { None } else { self.rng.pick(&['☺', '☹', '♥']).copied() };
+            server.mark_dirty(player, Player::EMOTE);
+        }
+        self.shots.drain(..).for_each(|shot| server.despawn(shot));
+    }
+
+    /// New secrets for those who meet these objects from now on; all others keep what they know.
+    pub(crate) fn draw_omens(&mut self, server: &mut Server) {
+        for &player in &self.players {
+            server[player].omen = self.secrets.draw(player, Rule::InitialOnly, self.tick);
+        }
+        for &turret in &self.turrets {
+            server[turret].serial = self.secrets.draw(turret, Rule::InitialOnly, self.tick);
+        }
+    }
+
+    /// A tick of a dead player.
+    fn wait(&mut self, server: &mut Server, me: ObjectRef<Player>) {
+        let step = Duration::from_secs(1) / TICKS_PER_SECOND;
+        let left = server[me].respawn_in.saturating_sub(step);
+        server[me].respawn_in = left;
+        if left.is_zero() {
+            self.respawn(server, me);
+        }
+    }
+
+    fn respawn(&mut self, server: &mut Server, me: ObjectRef<Player>) {
+        let position = anywhere(&mut self.rng);
+        let player = &mut server[me];
+        player.position = position;
+        player.health = FULL_HEALTH;
+        player.ammo = 40;
+        player.stamina = 100;
+        player.weapon = Weapon::Blaster { heat: 0 };
+        player.mind = Mind { goal: position, ..Mind::default() };
+        player.ticket = self.secrets.draw(me, Rule::OwnerOnly, self.tick);
+    }
+
+    /// A tick of a living player.
+    fn live(&mut self, server: &mut Server, me: ObjectRef<Player>) {
+        let turn = self.tick + me.guid().map_or(0, |guid| guid.slot());
+        if turn.is_multiple_of(15) {
+            self.think(server, me);
+        }
+        if turn.is_multiple_of(TICKS_PER_SECOND) {
+            age_perks(&mut server[me]);
+        }
+        self.run(server, me);
+        self.aim(server, me);
+        self.take_what_is_near(server, me);
+    }
+
+    /// Chooses a target, and where to go.
+    fn think(&mut self, server: &mut Server, me: ObjectRef<Player>) {
+        let (here, team) = (server[me].position, server[me].team);
+        let enemies = self.players.iter().copied().filter(|&other| {
+            let other = &server[other];
+            other.team != team && other.is_alive() && other.mind.cloaked == 0
+        });
+        let away = |point: Vec2| distance(here, point);
+        let target = nearest(enemies.map(|other| (away(server[other].position), other)));
+        let pickup = nearest(self.pickups.iter().map(|&pickup| (away(server[pickup].position), pickup)));
+        let turret = self.turrets.iter().copied().filter(|&turret| server[turret].holder != me);
+        let turret = nearest(turret.map(|turret| (away(server[turret].position), turret)));
+        let goal = match (target, pickup, turret) {
+            (_, Some((far, pickup)), _) if far < 12.0 => server[pickup].position,
+            (_, _, Some((far, turret))) if far < 12.0 => server[turret].position,
+            (Some((far, target)), ..) if far > 8.0 => server[target].position,
+            _ => inside(along(here, toward(here, anywhere(&mut self.rng)), 6.0)),
+        };
+        let player = &mut server[me];
+        player.mind.goal = goal;
+        player.target = target.map_or(ObjectRef::NULL, |(_, target)| target);
+    }
+
+    fn run(&mut self, server: &mut Server, me: ObjectRef<Player>) {
+        let player = &mut server[me];
+        let speed = if player.has(PerkKind::Haste) { 9.0 } else { 6.0 };
+        let left = distance(player.position, player.mind.goal);
+        if left < 0.2 {
+            player.gait = Gait::Standing;
+            player.stamina = (player.stamina + 1).min(100);
+            return;
+        }
+        let direction = toward(player.position, player.mind.goal);
+        let step = (speed / TICKS_PER_SECOND as f32).min(left);
+        player.position = inside(along(player.position, direction, step));
+        player.heading = degrees(direction);
+        player.gait = Gait::Running;
+        if self.tick.is_multiple_of(8) {
+            player.stamina = player.stamina.saturating_sub(1);
+        }
+    }
+
+    /// Turns to the target and shoots, if it can.
+    fn aim(&mut self, server: &mut Server, me: ObjectRef<Player>) {
+        let player = &mut server[me];
+        player.mind.cooldown = player.mind.cooldown.saturating_sub(1);
+        if let Weapon::Blaster { heat } = &mut player.weapon
+            && self.tick.is_multiple_of(12)
+        {
+            *heat = heat.saturating_sub(1);
+        }
+        let (here, target) = (player.position, player.target);
+        let is_launcher = matches!(player.weapon, Weapon::Launcher { .. });
+        let there = server.get(target).filter(|other| other.is_alive()).map(|other| other.position);
+        let there = there.filter(|&there| distance(here, there) < FIRE_RANGE);
+        let wants_laser = is_launcher && there.is_some();
+        if server[me].mind.laser_on != wants_laser {
+            server[me].mind.laser_on = wants_laser;
+            server.set_custom_active(me, Player::LASER, wants_laser);
+        }
+        let Some(there) = there else { return };
+        let player = &mut server[me];
+        player.laser = there;
+        player.heading = degrees(toward(here, there));
+        if player.mind.cooldown > 0 || player.ammo == 0 {
+            return;
+        }
+        player.ammo -= 1;
+        let archetype = match &mut player.weapon {
+            Weapon::Unarmed => return,
+            Weapon::Blaster { heat } => {
+                *heat = (*heat + 2).min(10);
+                player.mind.cooldown = if *heat > 8 { 40 } else { 14 };
+                self.archetypes.bolt
+            }
+            Weapon::Launcher { rockets, lock } => {
+                *lock = target;
+                *rockets -= 1;
+                player.mind.cooldown = 60;
+                if *rockets == 0 {
+                    player.weapon = Weapon::Blaster { heat: 0 };
+                }
+                self.archetypes.rocket
+            }
+        };
+        let is_rocket = archetype == self.archetypes.rocket;
+        let path = Path { from: here, direction: toward(here, there), since_tick: self.tick };
+        let shot = Projectile {
+            shooter: me,
+            prey: if is_rocket { target } else { ObjectRef::NULL },
+            path,
+            expires_at_tick: self.tick + if is_rocket { 150 } else { 60 },
+            ..if is_rocket { Projectile::rocket() } else { Projectile::bolt() }
+        };
+        self.shots.push(server.spawn_from(archetype, shot));
+    }
+
+    fn take_what_is_near(&mut self, server: &mut Server, me: ObjectRef<Player>) {
+        let here = server[me].position;
+        let is_near = |point| distance(here, point) < REACH;
+        if let Some(at) = self.pickups.iter().position(|&pickup| is_near(server[pickup].position)) {
+            let pickup = self.pickups.swap_remove(at);
+            let kind = server[pickup].kind.clone();
+            server.despawn(pickup);
+            take(&mut server[me], kind);
+            self.add_pickup(server);
+        }
+        let turret = self.turrets.iter().copied().find(|&turret| is_near(server[turret].position));
+        if let Some(turret) = turret.filter(|&turret| server[turret].holder != me) {
+            self.capture(server, turret, me);
+        }
+    }
+
+    /// The turret changes hands, and with it who may see what of it.
+    fn capture(&mut self, server: &mut Server, turret: ObjectRef<Turret>, me: ObjectRef<Player>) {
+        server[turret].holder = me;
+        server[turret].code = self.secrets.draw(turret, Rule::OwnerOnly, self.tick);
+        server[turret].trap = self.secrets.draw(turret, Rule::SkipOwner, self.tick);
+        let owner = server.owner(me);
+        server.set_owner(turret, owner);
+        server[me].shield = Some(Shield { strength: 50, giver: turret });
+        let team = server[me].team;
+        for team in self.teams {
+            server[team].turrets.retain(|&held| held != turret);
+        }
+        server[team].turrets.push(turret);
+    }
+
+    /// A tick of a projectile: it hits, goes out, or, being a rocket, turns after its prey.
+    fn fly(&mut self, server: &mut Server, shot: ObjectRef<Projectile>) {
+        let Projectile { shooter, prey, damage, expires_at_tick, .. } = server[shot];
+        let here = server[shot].position(self.tick);
+        let team = server[shooter].team;
+        let hit = self.players.iter().copied().find(|&other| {
+            let other = &server[other];
+            other.team != team && other.is_alive() && distance(here, other.position) < 0.9
+        });
+        if let Some(victim) = hit {
+            self.hit(server, victim, shooter, damage);
+        }
+        if hit.is_some() || self.tick >= expires_at_tick {
+            server.despawn(shot);
+            self.shots.retain(|&other| other != shot);
+        } else if let Some(prey) = server.get(prey)
+            && self.tick.is_multiple_of(15)
+        {
+            let direction = toward(here, prey.position);
+            server[shot].path = Path { from: here, direction, since_tick: self.tick };
+        }
+    }
+
+    fn hit(&mut self, server: &mut Server, victim: ObjectRef<Player>, by: ObjectRef<Player>, damage: u8) {
+        let player = &mut server[victim];
+        let absorbed = player.shield.as_mut().map_or(0, |shield| {
+            let absorbed = shield.strength.min(damage);
+            shield.strength -= absorbed;
+            absorbed
+        });
+        player.shield = player.shield.take().filter(|shield| shield.strength > 0);
+        player.health = player.health.saturating_sub(damage - absorbed);
+        player.wounds += u32::from(damage - absorbed);
+        if player.is_alive() {
+            return;
+        }
+        player.gait = Gait::Dead;
+        player.weapon = Weapon::Unarmed;
+        player.target = ObjectRef::NULL;
+        player.perks.clear();
+        player.mind.cloaked = 0;
+        player.respawn_in = Duration::from_millis(1_500);
+        player.tally.deaths += 1;
+        server[by].tally.kills += 1;
+        server[by].bounty = self.secrets.draw(by, Rule::SkipOwner, self.tick);
+        let team = server[by].team;
+        server[team].score += 1;
+    }
+}
+
+fn take(player: &mut Player, kind: PickupKind) {
+    match kind {
+        PickupKind::Health => player.health = (player.health + 50).min(FULL_HEALTH),
+        PickupKind::Ammo { rounds } => player.ammo = (player.ammo + rounds).min(99),
+        PickupKind::Launcher => player.weapon = Weapon::Launcher { rockets: 4, lock: ObjectRef::NULL },
+        PickupKind::Perk(kind) => {
+            if kind == PerkKind::Cloak {
+                player.mind.cloaked = 3 * TICKS_PER_SECOND;
+            }
+            player.perks.retain(|perk| perk.kind != kind);
+            player.perks.push(Perk { kind, seconds_left: 12 });
+        }
+    }
+}
+
+/// A second passes for what a player has for a while.
+fn age_perks(player: &mut Player) {
+    player.perks.iter_mut().for_each(|perk| perk.seconds_left -= 1);
+    player.perks.retain(|perk| perk.seconds_left > 0);
+    player.mind.cloaked = player.mind.cloaked.saturating_sub(TICKS_PER_SECOND);
+}
+
+/// The one with the least distance.
+fn nearest<T>(choices: impl Iterator<Item = (f32, T)>) -> Option<(f32, T)> {
+    choices.min_by(|one, other| one.0.total_cmp(&other.0))
+}

@@ -1,0 +1,69 @@
+//! Bots fight in a small arena on a server; clients join over a network that delays, loses and reorders packets, and must end with exactly
+//! what they may see.
+//!
+//! Start with `model.rs`: what is replicated, to whom, and how. `game.rs` changes it, `sight.rs` decides who sees what, `session.rs` moves
+//! the packets. The others check and report.
+//!
+//! *Invariant:* everything follows from the arguments; no clock is read and no chance is taken but from the seed.
+
+mod args;
+mod game;
+mod model;
+mod plane;
+mod report;
+mod secrets;
+mod session;
+mod sight;
+mod view;
+
+use std::process::ExitCode;
+
+use args::{Args, Command};
+use report::Outcome;
+use session::Session;
+
+#[expect(clippy::print_stdout, reason = "the help")]
+fn main() -> ExitCode {
+    match Command::parse(std::env::args().skip(1)) {
+        Ok(Command::Help) => {
+            println!("{}", args::HELP);
+            ExitCode::SUCCESS
+        }
+        Ok(Command::Play(args)) => {
+            let is_well = play(&args);
+            if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(mistake) => {
+            eprintln!("arena: {mistake}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Plays a match; says whether every client converged and no secret leaked.
+fn play(args: &Args) -> bool {
+    let mut session = Session::new(args);
+    for tick in 0..args.ticks {
+        // Clients join one after another during the first quarter.
+        while session.watchers.len() < args.clients as usize
+            && tick >= session.watchers.len() as u32 * (args.ticks / 4) / args.clients
+        {
+            session.connect();
+        }
+        session.play();
+        report::progress(&session, tick + 1, args.ticks);
+    }
+    let mut outcome = Outcome::of_match(&session, args);
+    let settled = session.settle();
+    session.encore();
+    outcome.converged = session.settle() && settled;
+    outcome.finish(&session);
+    if args.json {
+        outcome.print_json();
+    } else {
+        report::print_traffic(&session);
+        report::print_clients(&session);
+        outcome.print(&session);
+    }
+    outcome.converged && outcome.leaks == 0
+}

@@ -1,0 +1,359 @@
+//! What is replicated.
+//!
+//! An object is a struct that derives `Replicated`; a field without `#[replicated]` never leaves the side it is on.
+//!
+//! *Invariant:* nothing here knows of the game's rules, so that server and clients share this file and no more.
+
+use std::time::Duration;
+
+use repl::PropertyIndex;
+use repl::prelude::*;
+
+use crate::plane::Vec2;
+use crate::secrets::Secret;
+
+/// The match. There is one.
+#[derive(Replicated, Default)]
+pub(crate) struct Match {
+    #[replicated(notify = on_phase)]
+    pub(crate) phase: Phase,
+    #[replicated(range = 0..=900, saturate)]
+    pub(crate) seconds_left: u16,
+    /// The best player of each team.
+    #[replicated(max_len = 2)]
+    pub(crate) leaders: Vec<ObjectRef<Player>>,
+    /// Client: how many phases it has seen end.
+    pub(crate) phases_seen: u32,
+}
+
+impl Match {
+    fn on_phase(&mut self, old: &Phase) {
+        self.phases_seen += u32::from(*old != Phase::Waiting);
+    }
+}
+
+/// An enum with data is one value: it travels whole.
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+pub(crate) enum Phase {
+    #[default]
+    Waiting,
+    Playing {
+        round: u16,
+    },
+    Break {
+        after: u16,
+    },
+    Over {
+        /// Null if nobody has won.
+        winner: ObjectRef<Team>,
+    },
+}
+
+/// One of two teams.
+#[derive(Replicated, Default)]
+pub(crate) struct Team {
+    #[replicated(condition = InitialOnly, max_len = 24)]
+    pub(crate) name: String,
+    #[replicated]
+    pub(crate) score: u16,
+    #[replicated(max_len = 8)]
+    pub(crate) turrets: Vec<ObjectRef<Turret>>,
+}
+
+/// A bot. A client that joins becomes the owner of one.
+#[derive(Replicated, Default)]
+pub(crate) struct Player {
+    #[replicated(condition = InitialOnly, max_len = 24)]
+    pub(crate) name: String,
+    #[replicated]
+    pub(crate) team: ObjectRef<Team>,
+    #[replicated(quantize(step = 0.01, range = -40.0..=40.0))]
+    pub(crate) position: Vec2,
+    /// Degrees. Its owner knows where it looks.
+    #[replicated(condition = SkipOwner, quantize(step = 2.0, range = 0.0..=360.0))]
+    pub(crate) heading: f32,
+    #[replicated(range = 0..=100, notify = on_health)]
+    pub(crate) health: u8,
+    #[replicated(condition = OwnerOnly, range = 0..=99)]
+    pub(crate) ammo: u8,
+    #[replicated]
+    pub(crate) weapon: Weapon,
+    /// Null on clients that do not see the target now; it heals when they do.
+    #[replicated]
+    pub(crate) target: ObjectRef<Self>,
+    #[replicated(max_len = 8)]
+    pub(crate) perks: Vec<Perk>,
+    #[replicated]
+    pub(crate) shield: Option<Shield>,
+    /// For the owner alone while a round is on, for everyone in between.
+    #[replicated(atomic, condition = Dynamic)]
+    pub(crate) tally: Tally,
+    /// Where the beam of a launcher ends; switched off with the beam.
+    #[replicated(condition = Custom, quantize(step = 0.1, range = -40.0..=40.0))]
+    pub(crate) laser: Vec2,
+    /// Health lost so far; switched on for connections whose player has a scanner.
+    #[replicated(condition = Custom)]
+    pub(crate) wounds: u32,
+    #[replicated(condition = SimulatedOnly)]
+    pub(crate) gait: Gait,
+    #[replicated(condition = AutonomousOnly, range = 0..=100)]
+    pub(crate) stamina: u8,
+    #[replicated(condition = OwnerOnly, with = tenths)]
+    pub(crate) respawn_in: Duration,
+    /// Rarely changes, so it is compared only when marked.
+    #[replicated(push)]
+    pub(crate) emote: Option<char>,
+    /// What the owner shows to join again.
+    #[replicated(condition = OwnerOnly)]
+    pub(crate) ticket: Secret,
+    /// What all others may earn by hitting this player.
+    #[replicated(condition = SkipOwner)]
+    pub(crate) bounty: Secret,
+    /// Drawn anew at times, and never shown to those who know the player already.
+    #[replicated(condition = InitialOnly)]
+    pub(crate) omen: Secret,
+
+    /// Server: what the bot is up to.
+    pub(crate) mind: Mind,
+    /// Client: health that it saw lost.
+    pub(crate) damage_seen: u32,
+    /// Client: deaths that it saw.
+    pub(crate) deaths_seen: u32,
+}
+
+impl Player {
+    pub(crate) const TALLY: PropertyIndex = Self::LAYOUT.property("tally");
+    pub(crate) const LASER: PropertyIndex = Self::LAYOUT.property("laser");
+    pub(crate) const WOUNDS: PropertyIndex = Self::LAYOUT.property("wounds");
+    pub(crate) const EMOTE: PropertyIndex = Self::LAYOUT.property("emote");
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.health > 0
+    }
+
+    pub(crate) fn has(&self, kind: PerkKind) -> bool {
+        self.perks.iter().any(|perk| perk.kind == kind)
+    }
+
+    fn on_health(&mut self, old: &u8) {
+        self.damage_seen += u32::from(old.saturating_sub(self.health));
+        self.deaths_seen += u32::from(*old > 0 && self.health == 0);
+    }
+}
+
+/// What a bot remembers from tick to tick. Times are in ticks.
+#[derive(Default)]
+pub(crate) struct Mind {
+    pub(crate) goal: Vec2,
+    pub(crate) cooldown: u32,
+    pub(crate) cloaked: u32,
+    pub(crate) laser_on: bool,
+}
+
+/// What a player holds.
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+pub(crate) enum Weapon {
+    #[default]
+    Unarmed,
+    Blaster {
+        #[replicated(range = 0..=10, saturate)]
+        heat: u8,
+    },
+    Launcher {
+        #[replicated(bits = 3)]
+        rockets: u8,
+        lock: ObjectRef<Player>,
+    },
+}
+
+/// An element of a list: a change of one field of one element is sent alone.
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+pub(crate) struct Perk {
+    pub(crate) kind: PerkKind,
+    #[replicated(bits = 5)]
+    pub(crate) seconds_left: u8,
+}
+
+#[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PerkKind {
+    #[default]
+    Haste,
+    /// Shows the wounds of others.
+    Scanner,
+    /// Out of the other team's sight.
+    Cloak,
+}
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+pub(crate) struct Shield {
+    #[replicated(range = 0..=50)]
+    pub(crate) strength: u8,
+    pub(crate) giver: ObjectRef<Turret>,
+}
+
+/// Kills and deaths always belong together: no client ever sees one without the other.
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+pub(crate) struct Tally {
+    pub(crate) kills: u16,
+    pub(crate) deaths: u16,
+}
+
+#[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Gait {
+    #[default]
+    Standing,
+    Running,
+    Dead,
+}
+
+/// Something that was shot. Bolts and rockets are two archetypes of it, so their speed and damage are known without being sent.
+#[derive(Replicated, Clone, Default)]
+#[replicated(callbacks)]
+pub(crate) struct Projectile {
+    #[replicated]
+    pub(crate) shooter: ObjectRef<Player>,
+    #[replicated]
+    pub(crate) prey: ObjectRef<Player>,
+    #[replicated(atomic)]
+    pub(crate) path: Path,
+    #[replicated(range = 0..=100)]
+    pub(crate) damage: u8,
+    /// Metres a second.
+    #[replicated]
+    pub(crate) speed: f32,
+    /// Server: when it goes out.
+    pub(crate) expires_at_tick: u32,
+    /// Client: whether its muzzle flash was shown.
+    pub(crate) flashed: bool,
+}
+
+impl Projectile {
+    pub(crate) fn bolt() -> Self {
+        Self { damage: 12, speed: 26.0, ..Self::default() }
+    }
+
+    pub(crate) fn rocket() -> Self {
+        Self { damage: 45, speed: 14.0, ..Self::default() }
+    }
+
+    /// Where it is: known on both sides, so only a new path is sent.
+    pub(crate) fn position(&self, tick: u32) -> Vec2 {
+        let seconds = tick.saturating_sub(self.path.since_tick) as f32 / 60.0;
+        crate::plane::along(self.path.from, self.path.direction, self.speed * seconds)
+    }
+}
+
+impl Callbacks for Projectile {
+    fn post_net_init(&mut self) {
+        self.flashed = true;
+    }
+}
+
+/// A straight flight. It is atomic: no client ever sees the start of one path with the direction of another.
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+pub(crate) struct Path {
+    #[replicated(quantize(step = 0.01, range = -60.0..=60.0), saturate)]
+    pub(crate) from: Vec2,
+    /// Of length one.
+    #[replicated(quantize(step = 0.001, range = -1.0..=1.0), saturate)]
+    pub(crate) direction: Vec2,
+    #[replicated(bits = 20)]
+    pub(crate) since_tick: u32,
+}
+
+/// Something to pick up. Clients see those near their player.
+#[derive(Replicated, Default)]
+pub(crate) struct Pickup {
+    #[replicated(condition = InitialOnly)]
+    pub(crate) kind: PickupKind,
+    #[replicated(condition = InitialOnly, quantize(step = 0.1, range = -40.0..=40.0))]
+    pub(crate) position: Vec2,
+}
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+pub(crate) enum PickupKind {
+    #[default]
+    Health,
+    Ammo {
+        rounds: u8,
+    },
+    Launcher,
+    Perk(PerkKind),
+}
+
+/// A gun on a mast. Whoever stands at it becomes its owner.
+#[derive(Replicated, Default)]
+pub(crate) struct Turret {
+    #[replicated(condition = InitialOnly, quantize(step = 0.1, range = -40.0..=40.0))]
+    pub(crate) position: Vec2,
+    /// Degrees.
+    #[replicated(quantize(step = 3.0, range = 0.0..=360.0))]
+    pub(crate) heading: f32,
+    #[replicated]
+    pub(crate) holder: ObjectRef<Player>,
+    /// Opens the turret: for its owner alone, and drawn anew for each.
+    #[replicated(condition = OwnerOnly)]
+    pub(crate) code: Secret,
+    /// What its owner must not know.
+    #[replicated(condition = SkipOwner)]
+    pub(crate) trap: Secret,
+    #[replicated(condition = InitialOnly)]
+    pub(crate) serial: Secret,
+}
+
+/// How a duration travels: in tenths of a second, at most 10 s.
+pub(crate) mod tenths {
+    use std::time::Duration;
+
+    use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+
+    const MOST: u64 = 100;
+
+    pub(crate) fn of(time: &Duration) -> u64 {
+        (time.as_millis() as u64).div_ceil(100)
+    }
+
+    pub(crate) fn write(time: &Duration, writer: &mut BitWriter) -> Result<(), WriteError> {
+        match of(time) {
+            tenths @ 0..=MOST => writer.write_bits(tenths, 7),
+            _ => return Err(WriteError::OutOfRange),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Duration, ReadError> {
+        match reader.read_bits(7)? {
+            tenths @ 0..=MOST => Ok(Duration::from_millis(tenths * 100)),
+            _ => Err(ReadError::OutOfRange),
+        }
+    }
+}
+
+/// The archetypes of projectiles, as both sides register them.
+#[derive(Clone, Copy)]
+pub(crate) struct Archetypes {
+    pub(crate) bolt: repl::ArchetypeId,
+    pub(crate) rocket: repl::ArchetypeId,
+}
+
+/// Makes every class known to a server.
+pub(crate) fn register_at_server(server: &mut Server) -> Archetypes {
+    server.register::<Match>().register::<Team>().register::<Player>();
+    server.register::<Projectile>().register::<Pickup>().register::<Turret>();
+    Archetypes {
+        bolt: server.register_archetype(Projectile::bolt),
+        rocket: server.register_archetype(Projectile::rocket),
+    }
+}
+
+/// Makes the same known to a client.
+pub(crate) fn register_at_client(client: &mut Client) {
+    client.register::<Match>().register::<Team>().register::<Player>();
+    client.register::<Projectile>().register::<Pickup>().register::<Turret>();
+    client.register_archetype(Projectile::bolt);
+    client.register_archetype(Projectile::rocket);
+}

@@ -1,0 +1,210 @@
+//! What is told: progress while it runs, tables or a line of JSON at the end.
+//!
+//! *Invariant:* the last line of a run with `--json` is one JSON object; progress goes to the standard error.
+#![expect(clippy::print_stdout, reason = "the example's output")]
+
+use std::io::{IsTerminal, Write};
+
+use crate::args::Args;
+use crate::game::{Arena, TICKS_PER_SECOND};
+use crate::model::Player;
+use crate::session::Session;
+
+/// The outcome of a run.
+pub(crate) struct Outcome {
+    pub(crate) converged: bool,
+    pub(crate) leaks: u64,
+    ticks: u32,
+    clients: u32,
+    objects: usize,
+    bytes_per_client_per_second: f64,
+    packets_lost: u64,
+}
+
+impl Outcome {
+    /// What is known when the match is over, before the clients have converged.
+    pub(crate) fn of_match(session: &Session, args: &Args) -> Self {
+        let seconds = f64::from(args.ticks) / f64::from(TICKS_PER_SECOND);
+        Self {
+            converged: false,
+            leaks: 0,
+            ticks: args.ticks,
+            clients: args.clients,
+            objects: session.objects(),
+            bytes_per_client_per_second: session.sent().0 as f64 / f64::from(args.clients) / seconds,
+            packets_lost: 0,
+        }
+    }
+
+    /// Adds what is known at the end.
+    pub(crate) fn finish(&mut self, session: &Session) {
+        self.leaks = session.leaks;
+        self.packets_lost = session.network.total().lost;
+    }
+
+    /// Prints the outcome in words.
+    pub(crate) fn print(&self, session: &Session) {
+        let Arena { teams: [one, other], .. } = &session.arena;
+        let (one, other) = (&session.server[*one], &session.server[*other]);
+        println!("{} {} : {} {}", one.name, one.score, other.score, other.name);
+        println!(
+            "{} ticks, {} clients, {} objects; {:.0} bytes a second to each client",
+            self.ticks, self.clients, self.objects, self.bytes_per_client_per_second
+        );
+        println!(
+            "secrets found in packets: {} where they may be, {} leaks",
+            session.rightly_sent, self.leaks
+        );
+        println!("{}", if self.converged { "every client converged" } else { "NOT every client converged" });
+    }
+
+    /// Prints the outcome as one line of JSON.
+    pub(crate) fn print_json(&self) {
+        println!(
+            "{{\"converged\":{},\"ticks\":{},\"clients\":{},\"objects\":{},\"bytes_per_client_per_second\":{:.1},\
+             \"packets_lost\":{},\"leaks\":{}}}",
+            self.converged,
+            self.ticks,
+            self.clients,
+            self.objects,
+            self.bytes_per_client_per_second,
+            self.packets_lost,
+            self.leaks
+        );
+    }
+}
+
+/// Shows how far it is: in place on a terminal, else a line for each second of the match.
+pub(crate) fn progress(session: &Session, tick: u32, ticks: u32) {
+    let mut out = std::io::stderr();
+    let (step, end) = if out.is_terminal() { (6, '\r') } else { (TICKS_PER_SECOND, '\n') };
+    if tick < ticks && !tick.is_multiple_of(step) {
+        return;
+    }
+    let end = if tick == ticks { '\n' } else { end };
+    let scores = session.arena.teams.map(|team| session.server[team].score);
+    let connected = session.watchers.iter().filter(|watcher| watcher.client.is_connected()).count();
+    let (bytes, packets) = session.sent();
+    // Progress that cannot be shown is no reason to stop.
+    let _ = write!(
+        out,
+        "{:>5.1} s  {}:{}  {} objects, {connected} clients, {packets} packets, {} KB sent, {} lost   {end}",
+        f64::from(tick) / f64::from(TICKS_PER_SECOND),
+        scores[0],
+        scores[1],
+        session.objects(),
+        bytes / 1_000,
+        session.network.total().lost,
+    );
+    let _ = out.flush();
+}
+
+/// What was received for one class or property.
+struct Row {
+    name: String,
+    times: u64,
+    bits: u64,
+}
+
+/// Prints what all clients received, by class and property.
+pub(crate) fn print_traffic(session: &Session) {
+    println!("\n{:<22} {:>9} {:>10} {:>9}", "received by all", "times", "bytes", "bits each");
+    let mut classes = classes(session);
+    classes.sort_by_key(|(class, _)| std::cmp::Reverse(class.bits));
+    let in_all: u64 = session.watchers.iter().map(|w| session.network.stats(w.down).bytes_delivered).sum();
+    let of_classes: u64 = classes.iter().map(|(class, _)| class.bits).sum();
+    let longest = classes.first().map_or(1, |(class, _)| class.bits);
+    for (class, mut properties) in classes {
+        class.print("", longest, '█');
+        properties.retain(|property| property.times > 0);
+        properties.sort_by_key(|property| std::cmp::Reverse(property.bits));
+        properties.iter().for_each(|property| property.print("  ", longest, '▒'));
+    }
+    let frames = Row {
+        name: "frames, acks, repeats".to_owned(),
+        times: session.watchers.iter().map(|w| session.network.stats(w.down).delivered).sum(),
+        bits: (in_all * 8).saturating_sub(of_classes),
+    };
+    frames.print("", longest, '█');
+}
+
+/// The classes with their properties, elements of arrays and fields of structs taken together, over all clients.
+fn classes(session: &Session) -> Vec<(Row, Vec<Row>)> {
+    let mut classes: Vec<(Row, Vec<Row>)> = Vec::new();
+    for traffic in session.watchers.iter().flat_map(|watcher| watcher.client.traffic()) {
+        let (class, properties) = entry(
+            &mut classes,
+            traffic.class,
+            |(row, _)| &row.name,
+            |name| {
+                let heads = Row { name: "(which, and which of it)".to_owned(), times: 0, bits: 0 };
+                (Row { name, times: 0, bits: 0 }, vec![heads])
+            },
+        );
+        class.times += traffic.opened + traffic.updates;
+        class.bits += traffic.head_bits;
+        properties[0].times += traffic.opened + traffic.updates;
+        properties[0].bits += traffic.head_bits;
+        for property in &traffic.properties {
+            let name = property.path.split(['.', '[']).next().unwrap_or_default();
+            let row = entry(properties, name, |row| &row.name, |name| Row { name, times: 0, bits: 0 });
+            row.times += property.updates;
+            row.bits += property.bits;
+            class.bits += property.bits;
+        }
+    }
+    classes
+}
+
+/// The entry of that name, made if there is none.
+fn entry<'a, T>(
+    entries: &'a mut Vec<T>,
+    name: &str,
+    name_of: impl Fn(&T) -> &String,
+    make: impl FnOnce(String) -> T,
+) -> &'a mut T {
+    let at = entries.iter().position(|entry| name_of(entry) == name).unwrap_or(entries.len());
+    if at == entries.len() {
+        entries.push(make(name.to_owned()));
+    }
+    &mut entries[at]
+}
+
+impl Row {
+    fn print(&self, indent: &str, longest: u64, block: char) {
+        const BAR: u64 = 40;
+        let length = (self.bits * BAR).div_ceil(longest.max(1)) as usize;
+        let bar: String = std::iter::repeat_n(block, length).collect();
+        let each = self.bits as f64 / self.times.max(1) as f64;
+        let name = format!("{indent}{}", self.name);
+        println!("{name:<26} {:>9} {:>10} {each:>9.1} {bar}", self.times, self.bits / 8);
+    }
+}
+
+/// Prints a line for each client.
+pub(crate) fn print_clients(session: &Session) {
+    println!(
+        "\n{:<8} {:>8} {:>9} {:>8} {:>7} {:>6} {:>7} {:>8} {:>7}  {}",
+        "client", "player", "bytes", "packets", "lost", "late", "rtt ms", "spawned", "damage", "state"
+    );
+    for (number, watcher) in session.watchers.iter().enumerate() {
+        let Some(stats) = session.server.stats(watcher.connection) else { continue };
+        let link = session.network.stats(watcher.down);
+        let player = session.sight.seats.get(&watcher.connection);
+        let damage: u32 = watcher.client.objects::<Player>().map(|(_, player)| player.damage_seen).sum();
+        println!(
+            "{:<8} {:>8} {:>9} {:>8} {:>7} {:>6} {:>7} {:>8} {:>7}  {}",
+            number + 1,
+            player.map_or("-", |&player| session.server[player].name.as_str()),
+            stats.bytes_sent,
+            stats.packets_sent,
+            link.lost,
+            link.reordered,
+            stats.round_trip.as_millis(),
+            watcher.spawned,
+            damage,
+            session.difference(watcher).unwrap_or_else(|| "converged".to_owned()),
+        );
+    }
+    println!();
+}

@@ -1,0 +1,93 @@
+//! Who sees what: seats, visibility, switches of conditions, and what may be sent to whom.
+//!
+//! *Invariant:* `may_see` follows from what the game told the server, never from what the server sent.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use repl::prelude::*;
+
+use crate::game::Arena;
+use crate::model::{PerkKind, Player};
+use crate::plane::distance;
+use crate::secrets::{Drawn, Rule};
+
+/// Pickups farther than this from a client's player are not shown to it.
+const PICKUP_SIGHT: f32 = 30.0;
+
+/// What each connection sees.
+#[derive(Default)]
+pub(crate) struct Sight {
+    pub(crate) seats: BTreeMap<ConnectionId, ObjectRef<Player>>,
+    hidden: HashSet<(ConnectionId, ObjectRef<()>)>,
+    /// The tick since which an object is known to be open at a client, its opening acknowledged.
+    open_since: HashMap<(ConnectionId, ObjectRef<()>), u32>,
+}
+
+impl Sight {
+    /// A client has joined: it becomes the owner of the next player that has none.
+    pub(crate) fn join(&mut self, server: &mut Server, arena: &Arena, connection: ConnectionId) {
+        let free = arena.players.iter().copied().find(|&player| server.owner(player).is_none());
+        let Some(player) = free else { return };
+        server.set_owner(player, Some(connection));
+        server.set_remote_role(player, Role::AutonomousProxy);
+        for &turret in arena.turrets.iter().filter(|&&turret| server[turret].holder == player) {
+            server.set_owner(turret, Some(connection));
+        }
+        self.seats.insert(connection, player);
+    }
+
+    /// Decides anew what each connection sees; called in each tick, between the game and the server.
+    pub(crate) fn look(&mut self, server: &mut Server, arena: &Arena) {
+        for (connection, seat) in self.seats.clone() {
+            let (here, team) = (server[seat].position, server[seat].team);
+            for &player in &arena.players {
+                let is_cloaked = server[player].mind.cloaked > 0 && server[player].team != team;
+                self.show(server, connection, player.erase(), !is_cloaked);
+                let scans = player == seat || server[seat].has(PerkKind::Scanner);
+                server.set_custom_active_for(connection, player, Player::WOUNDS, scans);
+            }
+            for &pickup in &arena.pickups {
+                let is_near = distance(here, server[pickup].position) < PICKUP_SIGHT;
+                self.show(server, connection, pickup.erase(), is_near);
+            }
+        }
+        self.hidden.retain(|&(_, object)| server.contains(object));
+    }
+
+    fn show(&mut self, server: &mut Server, connection: ConnectionId, object: ObjectRef<()>, visible: bool) {
+        let key = (connection, object);
+        let changed = if visible { self.hidden.remove(&key) } else { self.hidden.insert(key) };
+        if changed {
+            server.set_visible(connection, object, visible);
+            self.open_since.remove(&key);
+        }
+    }
+
+    /// Whether a connection is to see an object.
+    pub(crate) fn sees<T>(&self, server: &Server, connection: ConnectionId, object: ObjectRef<T>) -> bool {
+        server.contains(object) && !self.hidden.contains(&(connection, object.erase()))
+    }
+
+    /// Whether a secret may stand in what is sent to a connection now.
+    pub(crate) fn may_see(&self, server: &Server, connection: ConnectionId, secret: &Drawn) -> bool {
+        let is_owner = server.owner(secret.object) == Some(connection);
+        let allowed = match secret.rule {
+            Rule::OwnerOnly => is_owner,
+            Rule::SkipOwner => !is_owner,
+            Rule::InitialOnly => {
+                let open_since = self.open_since.get(&(connection, secret.object));
+                open_since.is_none_or(|&since| secret.tick <= since)
+            }
+        };
+        allowed && self.sees(server, connection, secret.object)
+    }
+
+    /// Nothing is under way to this client: what it has now, it is known to have.
+    pub(crate) fn settled(&mut self, connection: ConnectionId, client: &Client, arena: &Arena) {
+        let players = arena.players.iter().map(|player| player.erase());
+        let turrets = arena.turrets.iter().map(|turret| turret.erase());
+        for object in players.chain(turrets).filter(|&object| client.contains(object)) {
+            self.open_since.entry((connection, object)).or_insert(arena.tick);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Whether a client holds exactly what it may see.
+//!
+//! *Invariant:* values are compared with the server's objects, property by property, not with what was sent.
+
+use repl::prelude::*;
+
+use crate::game::Arena;
+use crate::model::*;
+use crate::plane::Vec2;
+use crate::secrets::Rule;
+use crate::sight::Sight;
+
+/// One client's view of the server's objects.
+pub(crate) struct View<'a> {
+    pub(crate) server: &'a Server,
+    pub(crate) arena: &'a Arena,
+    pub(crate) sight: &'a Sight,
+    pub(crate) client: &'a Client,
+    pub(crate) connection: ConnectionId,
+}
+
+/// Properties, with whether the client's value is right.
+type Checks = Vec<(&'static str, bool)>;
+
+impl View<'_> {
+    /// The first property that is not as it should be; none if the client holds exactly what it may see.
+    pub(crate) fn first_difference(&self) -> Option<String> {
+        let arena = self.arena;
+        self.class(&[arena.game], Self::of_match)
+            .or_else(|| self.class(&arena.teams, Self::of_team))
+            .or_else(|| self.class(&arena.players, Self::of_player))
+            .or_else(|| self.class(&arena.turrets, Self::of_turret))
+            .or_else(|| self.class(&arena.pickups, Self::of_pickup))
+            .or_else(|| self.class(&arena.shots, Self::of_projectile))
+    }
+
+    /// The first difference among all objects of a class: one that is missing, or too much, or has a wrong property.
+    fn class<T: Replicated>(
+        &self,
+        objects: &[ObjectRef<T>],
+        check: impl Fn(&Self, ObjectRef<T>, &T, &T) -> Checks,
+    ) -> Option<String> {
+        let name = T::LAYOUT.name();
+        let mut seen = 0;
+        for &object in objects.iter().filter(|&&object| self.sees(object)) {
+            seen += 1;
+            let Some(replica) = self.client.get(object) else {
+                return Some(format!("the {name} {object:?} is missing"));
+            };
+            let checks = check(self, object, &self.server[object], replica);
+            if let Some((property, _)) = checks.iter().find(|(_, is_right)| !is_right) {
+                return Some(format!("{name}.{property} of {object:?} differs"));
+            }
+        }
+        let surplus = self.client.objects::<T>().count() - seen;
+        (surplus > 0).then(|| format!("{surplus} of {name} should be gone"))
+    }
+
+    fn sees<T>(&self, object: ObjectRef<T>) -> bool {
+        self.sight.sees(self.server, self.connection, object)
+    }
+
+    /// The reference as the client should read it: null if it does not see the object.
+    fn read<T>(&self, reference: ObjectRef<T>) -> ObjectRef<T> {
+        if self.sees(reference) { reference } else { ObjectRef::NULL }
+    }
+
+    fn read_all<T>(&self, references: &[ObjectRef<T>]) -> Vec<ObjectRef<T>> {
+        references.iter().map(|&reference| self.read(reference)).collect()
+    }
+
+    fn of_match(&self, _: ObjectRef<Match>, game: &Match, replica: &Match) -> Checks {
+        let phase = match &game.phase {
+            Phase::Over { winner } => Phase::Over { winner: self.read(*winner) },
+            other => other.clone(),
+        };
+        vec![
+            ("phase", phase == replica.phase),
+            ("seconds_left", game.seconds_left == replica.seconds_left),
+            ("leaders", self.read_all(&game.leaders) == replica.leaders),
+        ]
+    }
+
+    fn of_team(&self, _: ObjectRef<Team>, team: &Team, replica: &Team) -> Checks {
+        vec![
+            ("name", team.name == replica.name),
+            ("score", team.score == replica.score),
+            ("turrets", self.read_all(&team.turrets) == replica.turrets),
+        ]
+    }
+
+    fn of_player(&self, object: ObjectRef<Player>, player: &Player, replica: &Player) -> Checks {
+        let owns = self.server.owner(object) == Some(self.connection);
+        let is_playing = matches!(self.server[self.arena.game].phase, Phase::Playing { .. });
+        let seat = self.sight.seats.get(&self.connection);
+        let scans = seat.is_some_and(|&seat| seat == object || self.server[seat].has(PerkKind::Scanner));
+        let weapon = match player.weapon.clone() {
+            Weapon::Launcher { rockets, lock } => Weapon::Launcher { rockets, lock: self.read(lock) },
+            other => other,
+        };
+        let shield = player.shield.clone().map(|shield| Shield { giver: self.read(shield.giver), ..shield });
+        vec![
+            ("name", player.name == replica.name),
+            ("team", self.read(player.team) == replica.team),
+            ("position", near(player.position, replica.position, 0.01)),
+            ("heading", owns || (player.heading - replica.heading).abs() < 1.01),
+            ("health", player.health == replica.health),
+            ("ammo", !owns || player.ammo == replica.ammo),
+            ("weapon", weapon == replica.weapon),
+            ("target", self.read(player.target) == replica.target),
+            ("perks", player.perks == replica.perks),
+            ("shield", shield == replica.shield),
+            ("tally", is_playing && !owns || player.tally == replica.tally),
+            ("laser", !player.mind.laser_on || near(player.laser, replica.laser, 0.1)),
+            ("wounds", !scans || player.wounds == replica.wounds),
+            ("gait", owns || player.gait == replica.gait),
+            ("stamina", !owns || player.stamina == replica.stamina),
+            ("respawn_in", !owns || tenths::of(&player.respawn_in) == tenths::of(&replica.respawn_in)),
+            ("emote", player.emote == replica.emote),
+            ("ticket", !owns || player.ticket == replica.ticket),
+            ("bounty", owns || player.bounty == replica.bounty),
+            ("omen", self.arena.secrets.belongs(replica.omen, object, Rule::InitialOnly)),
+        ]
+    }
+
+    fn of_turret(&self, object: ObjectRef<Turret>, turret: &Turret, replica: &Turret) -> Checks {
+        let owns = self.server.owner(object) == Some(self.connection);
+        vec![
+            ("position", near(turret.position, replica.position, 0.1)),
+            ("heading", (turret.heading - replica.heading).abs() < 1.51),
+            ("holder", self.read(turret.holder) == replica.holder),
+            ("code", !owns || turret.code == replica.code),
+            ("trap", owns || turret.trap == replica.trap),
+            ("serial", self.arena.secrets.belongs(replica.serial, object, Rule::InitialOnly)),
+        ]
+    }
+
+    fn of_pickup(&self, _: ObjectRef<Pickup>, pickup: &Pickup, replica: &Pickup) -> Checks {
+        vec![
+            ("kind", pickup.kind == replica.kind),
+            ("position", near(pickup.position, replica.position, 0.1)),
+        ]
+    }
+
+    fn of_projectile(&self, _: ObjectRef<Projectile>, shot: &Projectile, replica: &Projectile) -> Checks {
+        let path = &shot.path;
+        let is_same_path = near(path.from, replica.path.from, 0.01)
+            && near(path.direction, replica.path.direction, 0.001)
+            && path.since_tick == replica.path.since_tick;
+        vec![
+            ("shooter", self.read(shot.shooter) == replica.shooter),
+            ("prey", self.read(shot.prey) == replica.prey),
+            ("path", is_same_path),
+            ("damage", shot.damage == replica.damage),
+            ("speed", shot.speed == replica.speed),
+            ("flashed", replica.flashed),
+        ]
+    }
+}
+
+/// Whether two points are the same but for quantising in steps of this size.
+fn near(one: Vec2, other: Vec2, step: f32) -> bool {
+    one.iter().zip(&other).all(|(one, other)| (one - other).abs() <= step * 0.51)
+}

@@ -1,0 +1,238 @@
+//! R6 to R9: bounds, acks, silence, timeouts; R20: what is refused, and how; S106.
+//!
+//! *Invariant:* bytes that a test makes itself come from packets of the room, changed.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::{DisconnectReason, ReceiveError};
+
+use super::support::{Room, TICK, collect, size};
+use super::{copy, one_thing, thing, things};
+
+/// Changes the thing often, in next to no time, and loses all packets; gives how many there were.
+fn flood(room: &mut Room, one: ObjectRef<super::Thing>, ticks: u32) -> usize {
+    let mut packets = 0;
+    for value in 1..=ticks {
+        room.server[one].a = value;
+        packets += room.tick_one().len();
+        room.now -= TICK - Duration::from_micros(5);
+    }
+    packets
+}
+
+#[test]
+fn r06_at_most_1024_packets_are_unresolved() {
+    let (mut room, one) = one_thing();
+    assert_eq!(flood(&mut room, one, 3_000), 1_024);
+    assert_eq!(room.in_flight(0), 1_024);
+    room.settle();
+    assert_eq!(copy(&room, one).a, 3_000);
+}
+
+#[test]
+fn r06_the_configured_numbers_of_packets_and_bytes_hold_too() {
+    let packets = ServerConfig { max_packets_in_flight: 7, ..ServerConfig::default() };
+    let bytes = ServerConfig { max_bytes_in_flight: 500, ..ServerConfig::default() };
+    for (config, most_packets, most_bytes) in [(packets, 7, usize::MAX), (bytes, usize::MAX, 500)] {
+        let (mut room, one) = Room::furnished(config, things, 1, |server| server.spawn(thing(0)));
+        let sent = |room: &Room| room.server.stats(room.guests[0].id).unwrap().bytes_sent as usize;
+        let before = sent(&room);
+        let packets = flood(&mut room, one, 100);
+        assert!(packets <= most_packets && packets > 0);
+        assert!(sent(&room) - before < most_bytes.saturating_add(1_200));
+        room.settle();
+        assert_eq!(copy(&room, one).a, 100);
+    }
+}
+
+#[test]
+fn r06_numbers_cross_the_wrap_of_the_wire_form_under_loss() {
+    let config = ServerConfig { first_sequence: 65_480, ..ServerConfig::default() };
+    let mut room = Room::new(config, things);
+    let one = room.server.spawn(thing(0));
+    let id = room.server.connect(room.now);
+    let mut client = Client::new(ClientConfig { first_sequence: 65_500, measure: true, ..ClientConfig::default() }, 5);
+    things(&mut client);
+    room.guests.push(super::support::Guest { client, id });
+    for value in 1..=300 {
+        room.server[one].a = value;
+        room.acknowledge();
+        let packets = room.tick_one();
+        if value % 3 > 0 {
+            room.deliver(0, &packets);
+        }
+    }
+    room.settle();
+    assert_eq!(copy(&room, one).a, 300);
+    assert!(room.client().is_connected());
+}
+
+#[test]
+fn r07_a_tick_of_hundreds_of_packets_is_acked_by_one() {
+    let config = ServerConfig { mtu_bytes: 128, ..ServerConfig::default() };
+    let spawn_all = |server: &mut Server| (0..6_000).map(|_| server.spawn(thing(0))).collect::<Vec<_>>();
+    let (mut room, all) = Room::furnished(config, things, 1, spawn_all);
+    all.iter().for_each(|&object| room.server[object].a = u32::MAX);
+    let packets = room.tick_one();
+    assert!(packets.len() >= 256, "{} packets", packets.len());
+    room.deliver(0, &packets);
+    let acks = room.replies(0);
+    assert_eq!(acks.len(), 1);
+    assert!(acks[0].len() < 20, "one range: {} bytes", acks[0].len());
+    room.hear(0, &acks);
+    assert_eq!(room.in_flight(0), 0);
+}
+
+#[test]
+fn r07_a_duplicate_is_not_applied_but_acked_again() {
+    let (mut room, one) = one_thing();
+    room.server[one].a = 1;
+    let packets = room.tick_one();
+    room.deliver(0, &packets);
+    assert!(!room.replies(0).is_empty(), "this ack is lost");
+    assert!(room.replies(0).is_empty());
+    room.deliver(0, &packets);
+    assert_eq!(room.updates::<super::Thing>(0, "a"), 1);
+    room.acknowledge();
+    assert_eq!(room.in_flight(0), 0);
+}
+
+#[test]
+fn r07_acks_name_each_packet_that_arrived_and_no_other() {
+    let (mut room, one) = one_thing();
+    for value in 1..=40 {
+        room.server[one].a = value;
+        let packets = room.tick_one();
+        room.now -= TICK - Duration::from_micros(5);
+        if value % 3 == 0 {
+            room.deliver(0, &packets);
+        }
+    }
+    room.acknowledge();
+    assert_eq!(room.in_flight(0), 40 - 13);
+}
+
+#[test]
+fn r08_a_quiet_room_is_silent_but_for_keep_alives() {
+    let (mut room, _) = one_thing();
+    let interval = ServerConfig::default().timeout / 40;
+    let (mut times, mut bytes) = (0, 0);
+    let start = room.now;
+    while room.now - start < Duration::from_secs(5) {
+        let moved = room.step();
+        bytes += moved;
+        times += usize::from(moved > 0);
+    }
+    let most = 2 * (Duration::from_secs(5).as_millis() / interval.as_millis()) as usize;
+    assert!(times <= most && bytes <= times * 2 * 24, "{bytes} bytes in {times} ticks");
+    assert!(times >= 10, "but there are some");
+}
+
+#[test]
+fn r08_at_most_one_ack_only_packet_a_tick_which_is_never_acked() {
+    let (mut room, one) = one_thing();
+    let mut packets = Vec::new();
+    for value in 1..=10 {
+        room.server[one].a = value;
+        packets.extend(room.tick_one());
+    }
+    room.deliver(0, &packets);
+    let acks = room.replies(0);
+    assert_eq!(acks.len(), 1);
+    room.hear(0, &acks);
+    assert!(room.tick_one().is_empty(), "an ack is not acked");
+    assert!(room.replies(0).is_empty());
+}
+
+#[test]
+fn r09_a_dead_link_is_tried_at_least_every_250_ms() {
+    let (mut room, one) = one_thing();
+    room.server[one].a = 1;
+    let mut last = room.now;
+    let start = room.now;
+    while room.now - start < Duration::from_secs(5) {
+        let before = room.now;
+        if !room.tick_one().is_empty() {
+            assert!(before - last <= Duration::from_millis(250) + TICK, "{:?} of silence", before - last);
+            last = before;
+        }
+    }
+    assert!(room.now - last <= Duration::from_millis(250) + TICK);
+    room.settle();
+    assert_eq!(copy(&room, one).a, 1);
+}
+
+#[test]
+fn r09_a_silent_peer_is_given_up_after_the_timeout() {
+    let (mut room, _) = one_thing();
+    let timeout = ServerConfig::default().timeout;
+    room.wait(timeout - 4 * TICK);
+    room.tick_one();
+    room.replies(0);
+    assert_eq!(room.closed(0), None);
+    assert!(room.client().is_connected());
+    room.wait(5 * TICK);
+    room.tick_one();
+    room.replies(0);
+    assert_eq!(room.closed(0), Some(DisconnectReason::Timeout));
+    assert!(!room.client().is_connected());
+    let events: Vec<_> = std::iter::from_fn(|| room.guests[0].client.poll_event()).collect();
+    assert_eq!(events.last(), Some(&ClientEvent::Disconnected(DisconnectReason::Timeout)));
+}
+
+#[test]
+fn r20_damaged_bytes_are_dropped_in_silence() {
+    let (mut room, one) = one_thing();
+    room.server[one].a = 1;
+    let packets = room.tick_one();
+    let packet = &packets[0];
+    for bit in 0..packet.len() * 8 {
+        let mut damaged = packet.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        let result = room.guests[0].client.receive(room.now, &damaged);
+        assert_eq!(result, Err(ReceiveError::Damaged), "bit {bit}");
+    }
+    for len in 0..packet.len() {
+        assert_eq!(room.guests[0].client.receive(room.now, &packet[..len]), Err(ReceiveError::Damaged));
+    }
+    assert!(room.client().is_connected());
+    assert_eq!(copy(&room, one).a, 0);
+    room.hear(0, &[vec![0; 40], vec![], vec![0xff; 1_200]]);
+    assert_eq!(room.closed(0), None);
+    room.deliver(0, &packets);
+    assert_eq!(copy(&room, one).a, 1);
+}
+
+#[test]
+fn r20_a_packet_of_another_session_is_as_good_as_damaged() {
+    let (mut room, one) = Room::furnished(ServerConfig::default(), things, 2, |server| server.spawn(thing(0)));
+    room.server[one].a = 1;
+    let packets = room.tick();
+    let result = room.guests[1].client.receive(room.now, &packets[0][0]);
+    assert_eq!(result, Err(ReceiveError::Damaged));
+}
+
+#[test]
+fn r20_a_packet_over_the_mtu_is_not_looked_at() {
+    let (mut room, _) = one_thing();
+    let result = room.guests[0].client.receive(room.now, &[0; 1_201]);
+    assert_eq!(result, Err(ReceiveError::Damaged));
+    room.hear(0, &[vec![0; 1_201]]);
+    assert_eq!(room.closed(0), None);
+}
+
+#[test]
+fn s106_a_client_that_sends_state_is_disconnected() {
+    let (mut room, one) = one_thing();
+    // A server with the same session as the client's makes a packet of state with a right checksum, and it is sent the wrong way.
+    room.server[one].a = 1;
+    let packets = room.tick_one();
+    room.hear(0, &packets);
+    assert!(matches!(room.closed(0), Some(DisconnectReason::Protocol(_))));
+    let farewell = collect(&mut room.server, room.guests[0].id);
+    assert!(size(&farewell) > 0);
+    room.deliver(0, &farewell);
+    assert!(!room.client().is_connected(), "it is told");
+    assert_eq!(room.server[one].a, 1);
+}

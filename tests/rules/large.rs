@@ -1,0 +1,163 @@
+//! R15: updates and openings that no packet can hold.
+//!
+//! *Invariant:* packets are of 256 bytes at most.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+
+use super::support::{Room, TICK, leaks};
+use super::{Thing, copy, thing, things};
+
+fn small_packets() -> ServerConfig {
+    ServerConfig { mtu_bytes: 256, ..ServerConfig::default() }
+}
+
+fn one_thing() -> (Room, ObjectRef<Thing>) {
+    Room::furnished(small_packets(), things, 1, |server| server.spawn(thing(0)))
+}
+
+#[test]
+fn r15_an_update_is_cut_between_properties() {
+    let (mut room, one) = one_thing();
+    room.server[one].name = "n".repeat(120);
+    room.server[one].list = (0..60).map(|at| at * 1_000).collect();
+    let packets = room.tick_one();
+    assert_eq!(packets.len(), 2);
+    assert!(packets.iter().all(|packet| packet.len() <= 256));
+    room.deliver(0, &packets[1..]);
+    let Thing { name, list, .. } = copy(&room, one);
+    assert!(name.is_empty() != list.is_empty(), "one packet is one whole property");
+    room.deliver(0, &packets[..1]);
+    assert_eq!(copy(&room, one), room.server[one]);
+}
+
+#[test]
+fn r15_a_larger_property_is_applied_when_whole() {
+    let (mut room, one) = one_thing();
+    room.server[one].name = "x".repeat(2_000);
+    let mut packets = room.tick_one();
+    assert!(packets.len() > 8);
+    assert!(packets.iter().all(|packet| packet.len() <= 256));
+    let last = packets.pop().unwrap();
+    packets.reverse();
+    room.deliver(0, &packets);
+    assert_eq!(copy(&room, one).name, "");
+    room.deliver(0, &[last]);
+    assert_eq!(copy(&room, one).name.len(), 2_000);
+}
+
+#[test]
+fn r15_only_the_fragments_that_were_lost_go_again() {
+    let (mut room, one) = one_thing();
+    room.server[one].name = "x".repeat(2_000);
+    let mut packets = room.tick_one();
+    let whole = packets.len();
+    packets.remove(4);
+    packets.remove(2);
+    room.deliver(0, &packets);
+    let mut again = 0;
+    for _ in 0..30 {
+        room.acknowledge();
+        let packets = room.tick_one();
+        again += packets.len();
+        room.deliver(0, &packets);
+    }
+    assert_eq!(copy(&room, one).name.len(), 2_000);
+    assert!(again <= 3, "{again} of {whole} packets were sent again");
+}
+
+#[test]
+fn r15_while_fragments_are_under_way_nothing_else_of_the_object_is_sent() {
+    let (mut room, one) = one_thing();
+    room.server[one].name = "x".repeat(2_000);
+    let packets = room.tick_one();
+    room.server[one].a = 7;
+    room.now -= TICK - Duration::from_micros(5);
+    assert!(room.tick_one().is_empty());
+    room.deliver(0, &packets);
+    assert_eq!(copy(&room, one).a, 0);
+    room.settle();
+    assert_eq!(copy(&room, one), room.server[one]);
+}
+
+#[test]
+fn r15_a_large_opening_comes_in_fragments() {
+    let (mut room, _) = one_thing();
+    let born = room.server.spawn(Thing { name: "y".repeat(1_500), a: 3, ..Thing::default() });
+    let packets = room.tick_one();
+    assert!(packets.len() > 6);
+    room.deliver(0, &packets[1..]);
+    assert!(!room.client().contains(born));
+    room.settle();
+    assert_eq!(copy(&room, born), room.server[born]);
+    room.server.despawn(born);
+    room.settle();
+    assert!(!room.client().contains(born));
+}
+
+#[test]
+fn r15_what_changes_after_its_fragments_comes_with_the_next_update() {
+    let (mut room, one) = one_thing();
+    for round in 0..20 {
+        room.server[one].name = format!("{round}").repeat(700);
+        room.server[one].list = vec![round; 30];
+        room.server[one].a = round.into();
+        let packets = room.tick_one();
+        let (kept, _) = packets.split_at(packets.len() / 2);
+        room.deliver(0, kept);
+        room.acknowledge();
+    }
+    room.settle();
+    assert_eq!(copy(&room, one), room.server[one]);
+}
+
+#[test]
+fn r15_the_destroyed_do_not_come_back_by_late_fragments() {
+    let (mut room, _) = one_thing();
+    let born = room.server.spawn(Thing { name: "y".repeat(1_500), ..Thing::default() });
+    let late = room.tick_one();
+    room.deliver(0, &late[1..]);
+    room.server.despawn(born);
+    let early = room.tick_one();
+    room.deliver(0, &early);
+    room.deliver(0, &late[..1]);
+    assert!(!room.client().contains(born));
+    room.settle();
+    assert!(!room.client().contains(born));
+}
+
+#[derive(Replicated, Default)]
+struct Vault {
+    #[replicated(condition = OwnerOnly)]
+    secret: String,
+    #[replicated]
+    open: bool,
+}
+
+#[test]
+fn r15_a_flip_of_owner_abandons_unfinished_fragments() {
+    let furnish = |server: &mut Server| server.spawn(Vault::default());
+    let (mut room, vault) =
+        Room::furnished(small_packets(), |client| drop(client.register::<Vault>()), 1, furnish);
+    let owner = room.guests[0].id;
+    room.server.set_owner(vault, Some(owner));
+    room.settle();
+    room.server[vault].secret = "top-secret-canary".repeat(100);
+    let packets = room.tick_one();
+    assert!(packets.iter().any(|packet| leaks(packet, b"top-secret-canary")), "the owner may see it");
+    room.deliver(0, &packets[1..]);
+    room.server.set_owner(vault, None);
+    room.server[vault].open = true;
+    for _ in 0..100 {
+        room.acknowledge();
+        let packets = room.tick_one();
+        assert!(packets.iter().all(|packet| !leaks(packet, b"secret-canary")), "no fragment goes again");
+        room.deliver(0, &packets);
+    }
+    let seen = room.client().get(vault).unwrap();
+    assert!(seen.secret.is_empty() && seen.open);
+    room.server.set_owner(vault, Some(owner));
+    room.settle();
+    assert_eq!(room.client().get(vault).unwrap().secret.len(), 1_700, "the owner again, it gets all of it");
+}

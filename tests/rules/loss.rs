@@ -1,0 +1,334 @@
+//! R2 to R5 and R10: what is sent again after a loss, and with which values; with the statements on histories and resends.
+//!
+//! *Invariant:* a packet that a test does not deliver is lost for good.
+
+use repl::prelude::*;
+
+use super::support::{Room, TICK, property};
+use super::{Thing, copy, one_thing, thing, things, two_things};
+
+#[test]
+fn r02_an_opening_is_sent_whole_until_one_is_acked() {
+    let (mut room, _) = one_thing();
+    let born = room.server.spawn(Thing { a: 1, name: "Ada".into(), ..Thing::default() });
+    room.tick_one();
+    room.server[born].b = 2;
+    let second = room.tick_one();
+    room.deliver(0, &second);
+    let expected = Thing { a: 1, b: 2, name: "Ada".into(), ..Thing::default() };
+    assert_eq!(copy(&room, born), expected, "the second packet needs no first");
+}
+
+#[test]
+fn r02_a_large_opening_is_sent_once_and_then_held_until_acked() {
+    let (mut room, _) = one_thing();
+    let born = room.server.spawn(Thing { name: "x".repeat(600), ..Thing::default() });
+    let opening = room.tick_one();
+    room.server[born].b = 2;
+    assert!(room.tick_one().is_empty(), "what changes meanwhile waits");
+    room.deliver(0, &opening);
+    assert_eq!(copy(&room, born).b, 0);
+    room.settle();
+    assert_eq!((copy(&room, born).b, room.updates::<Thing>(0, "name")), (2, 1));
+}
+
+#[test]
+fn r02_a_new_array_tail_goes_again_with_each_change_of_its_array_until_acked() {
+    let (mut room, one) = one_thing();
+    room.server[one].list = vec![1];
+    room.settle();
+    room.server[one].list.push(2);
+    room.tick_one();
+    room.server[one].list[0] = 9;
+    let second = room.tick_one();
+    room.deliver(0, &second);
+    assert_eq!(copy(&room, one).list, [9, 2], "the second packet needs no first");
+    room.settle();
+    let (_, bits) = room.received::<Thing>(0, "list");
+    room.server[one].list[0] = 8;
+    room.settle();
+    let (_, after) = room.received::<Thing>(0, "list");
+    assert!(after - bits < 32, "once acked the tail goes no more: {} bits", after - bits);
+}
+
+#[test]
+fn r02_an_options_payload_is_born_with_it() {
+    let (mut room, one) = one_thing();
+    room.server[one].maybe = Some(5);
+    room.tick_one();
+    room.server[one].maybe = Some(6);
+    let second = room.tick_one();
+    room.deliver(0, &second);
+    assert_eq!(copy(&room, one).maybe, Some(6));
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Pushed {
+    polled: u32,
+    #[replicated(push)]
+    pushed: u32,
+}
+
+fn pushed(client: &mut Client) {
+    client.register::<Pushed>();
+}
+
+#[test]
+fn r03_a_resend_has_the_values_that_were_compared_not_the_live_ones() {
+    let spawn = |server: &mut Server| server.spawn(Pushed::default());
+    let (mut room, one) = Room::furnished(ServerConfig::default(), pushed, 1, spawn);
+    room.server[one].pushed = 1;
+    room.server.mark_dirty(one, property::<Pushed>("pushed"));
+    room.tick_one();
+    // Not marked: no comparison has seen it yet.
+    room.server[one].pushed = 2;
+    room.settle();
+    let value = |room: &Room| room.client().get(one).map(|object| object.pushed);
+    assert_eq!(value(&room), Some(1), "the lost value was sent again, as compared");
+    room.server.mark_dirty(one, property::<Pushed>("pushed"));
+    room.settle();
+    assert_eq!(value(&room), Some(2));
+}
+
+#[test]
+fn s68_an_open_compares_push_properties_that_nobody_marked() {
+    let spawn = |server: &mut Server| server.spawn(Pushed::default());
+    let (mut room, one) = Room::furnished(ServerConfig::default(), pushed, 1, spawn);
+    room.server[one].pushed = 3;
+    room.settle();
+    let value = |room: &Room, guest: usize| room.guests[guest].client.get(one).map(|object| object.pushed);
+    assert_eq!(value(&room, 0), Some(0));
+    room.enter();
+    room.settle();
+    assert_eq!((value(&room, 0), value(&room, 1)), (Some(3), Some(3)));
+}
+
+#[test]
+fn r04_a_resend_carries_only_what_was_lost_and_not_sent_since() {
+    let (mut room, one) = one_thing();
+    room.server[one].a = 1;
+    room.server[one].b = 1;
+    room.tick_one();
+    room.server[one].a = 2;
+    room.settle();
+    assert_eq!((copy(&room, one).a, copy(&room, one).b), (2, 1));
+    assert_eq!(room.updates::<Thing>(0, "a"), 1, "it came with the second packet and never again");
+    assert_eq!(room.updates::<Thing>(0, "b"), 1);
+}
+
+#[test]
+fn r04_lost_elements_of_an_array_are_set_off_against_later_ones() {
+    let (mut room, one) = one_thing();
+    room.server[one].list = vec![0; 100];
+    room.settle();
+    let (_, before) = room.received::<Thing>(0, "list");
+    (0..50).for_each(|at| room.server[one].list[at] = 7);
+    room.tick_one();
+    (1..50).for_each(|at| room.server[one].list[at] = 8);
+    let second = room.tick_one();
+    room.deliver(0, &second);
+    let (_, whole) = room.received::<Thing>(0, "list");
+    room.settle();
+    let (_, after) = room.received::<Thing>(0, "list");
+    assert_eq!(copy(&room, one).list, room.server[one].list);
+    assert!(after - whole < (whole - before) / 10, "one element came again: {} bits", after - whole);
+}
+
+#[test]
+fn r04_a_late_ack_of_a_packet_held_for_lost_changes_nothing() {
+    let (mut room, one) = one_thing();
+    room.server[one].a = 1;
+    let packets = room.tick_one();
+    room.deliver(0, &packets);
+    let ack = room.replies(0);
+    for _ in 0..60 {
+        room.tick_one();
+    }
+    let lost = room.server.stats(room.guests[0].id).unwrap().packets_lost;
+    assert!(lost >= 1);
+    room.hear(0, &ack);
+    room.settle();
+    assert_eq!(copy(&room, one).a, 1);
+    assert_eq!(room.closed(0), None);
+}
+
+#[test]
+fn r05_what_arrives_again_changes_nothing() {
+    let (mut room, one) = one_thing();
+    room.server[one].list = vec![1, 2, 3];
+    room.server[one].maybe = Some(1);
+    let first = room.tick_one();
+    room.deliver(0, &first);
+    // The acks are lost, so that it is all sent again.
+    for _ in 0..30 {
+        let again = room.tick_one();
+        room.deliver(0, &again);
+    }
+    assert!(room.updates::<Thing>(0, "list") > 1, "it was sent again");
+    assert_eq!(copy(&room, one), room.server[one]);
+    room.server[one].list.truncate(1);
+    room.server[one].maybe = None;
+    room.settle();
+    assert_eq!(copy(&room, one), room.server[one]);
+}
+
+/// More different changes than a history holds, while the client may be sent nothing.
+fn overflow(ticks: u32) -> (Room, ObjectRef<Thing>) {
+    let config = ServerConfig { max_packets_in_flight: 1, ..ServerConfig::default() };
+    let (mut room, one) = Room::furnished(config, things, 1, |server| server.spawn(thing(0)));
+    room.server[one].name = "first".into();
+    let held = room.tick_one();
+    for at in 0..ticks {
+        match at {
+            0 => room.server[one].b = 77,
+            1 => room.server[one].list = vec![4, 5, 6],
+            _ => room.server[one].a = at,
+        }
+        room.now -= TICK - std::time::Duration::from_micros(20);
+        assert!(room.tick_one().is_empty(), "the one packet in flight is not resolved");
+    }
+    room.deliver(0, &held);
+    (room, one)
+}
+
+#[test]
+fn r10_what_leaves_a_full_history_is_kept_for_each_connection_before_it() {
+    for ticks in [63, 64, 65, 66, 130, 500] {
+        let (mut room, one) = overflow(ticks);
+        room.settle();
+        assert_eq!(copy(&room, one), room.server[one], "after {ticks} lists");
+        assert_eq!(room.updates::<Thing>(0, "a"), 1, "merged, not replayed");
+    }
+}
+
+#[test]
+fn s66_no_change_is_forgotten_when_the_ring_overflows() {
+    let (mut room, one) = overflow(200);
+    room.settle();
+    let Thing { b, list, .. } = copy(&room, one);
+    assert_eq!((b, list.as_slice()), (77, [4, 5, 6].as_slice()), "the oldest lists had them");
+}
+
+#[test]
+fn s69_values_equal_to_the_archetype_are_never_sent() {
+    let (mut room, one) = one_thing();
+    assert_eq!(room.updates::<Thing>(0, "a") + room.updates::<Thing>(0, "name"), 0);
+    room.server[one].a = 5;
+    room.settle();
+    room.server[one].a = 0;
+    room.settle();
+    room.enter();
+    room.settle();
+    assert_eq!(room.updates::<Thing>(1, "a"), 1, "changed once, so a late joiner is told, back at the default or not");
+    assert_eq!(room.updates::<Thing>(1, "b"), 0, "never changed");
+    assert_eq!(room.guests[1].client.get(one), room.server.get(one));
+}
+
+#[test]
+fn s69_an_object_from_an_archetype_is_compared_with_that() {
+    let make = || Thing { a: 100, name: "prefab".into(), ..Thing::default() };
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register_archetype(|| Thing { a: 100, name: "prefab".into(), ..Thing::default() });
+    });
+    let archetype = room.server.register_archetype(make);
+    let one = room.server.spawn_from(archetype, Thing { b: 3, ..make() });
+    room.enter();
+    room.settle();
+    assert_eq!(copy(&room, one), Thing { b: 3, ..make() });
+    assert_eq!((room.updates::<Thing>(0, "a"), room.updates::<Thing>(0, "b")), (0, 1));
+}
+
+#[test]
+fn s75_a_new_connection_starts_from_everything_ever_changed() {
+    let (mut room, one, other) = two_things();
+    for value in 1..=100 {
+        room.server[one].a = value;
+        room.server[one].list.push(value as u16);
+        room.step();
+    }
+    room.enter();
+    room.settle();
+    assert_eq!(room.guests[1].client.get(one), room.server.get(one));
+    assert_eq!(room.guests[1].client.get(other), room.server.get(other));
+    assert_eq!(room.updates::<Thing>(1, "a"), 1);
+}
+
+#[test]
+fn s76_what_a_connection_missed_is_gathered_into_one_update() {
+    let (mut room, one) = overflow(20);
+    room.acknowledge();
+    let packets = room.tick_one();
+    assert_eq!(packets.len(), 1);
+    room.deliver(0, &packets);
+    assert_eq!(copy(&room, one), room.server[one]);
+}
+
+#[test]
+fn s78_an_ack_releases_every_record_up_to_it() {
+    let (mut room, one) = one_thing();
+    let mut packets = Vec::new();
+    for value in 1..=10 {
+        room.server[one].a = value;
+        packets.extend(room.tick_one());
+    }
+    assert_eq!(room.in_flight(0), 10);
+    room.deliver(0, &packets);
+    room.acknowledge();
+    assert_eq!(room.in_flight(0), 0);
+}
+
+#[test]
+fn s79_a_resend_reads_the_values_of_that_moment() {
+    let (mut room, one) = one_thing();
+    room.server[one].name = "stale".into();
+    room.server[one].a = 1;
+    room.tick_one();
+    // The name changes while the client may get nothing, so the resend is the first to carry it.
+    room.server[one].name = "fresh".into();
+    room.tick_one();
+    room.settle();
+    assert_eq!(copy(&room, one).name, "fresh");
+    assert_eq!(room.updates::<Thing>(0, "name"), 1);
+}
+
+#[test]
+fn s80_after_a_loss_new_values_stand_beside_old_ones_until_the_resend() {
+    let (mut room, one) = one_thing();
+    room.server[one].a = 1;
+    room.tick_one();
+    room.server[one].b = 1;
+    let second = room.tick_one();
+    room.deliver(0, &second);
+    assert_eq!((copy(&room, one).a, copy(&room, one).b), (0, 1));
+    room.settle();
+    assert_eq!((copy(&room, one).a, copy(&room, one).b), (1, 1));
+}
+
+#[test]
+fn s81_a_burst_of_any_length_costs_one_resend_of_what_changed() {
+    for burst in [31, 32, 33, 63, 64, 65, 256, 1_000] {
+        let (mut room, one, other) = two_things();
+        for value in 1..=burst {
+            room.server[one].a = value;
+            room.now -= TICK - std::time::Duration::from_micros(50);
+            room.tick_one();
+        }
+        room.server[other].b = 1;
+        room.settle();
+        assert_eq!((copy(&room, one).a, copy(&room, other).b), (burst, 1));
+        assert_eq!(room.updates::<Thing>(0, "a"), 1, "burst of {burst}");
+        assert_eq!(room.updates::<Thing>(0, "name"), 0, "nothing but what changed");
+    }
+}
+
+#[test]
+fn s77_each_loss_is_repaired_for_the_connection_that_had_it() {
+    let (mut room, one) = Room::furnished(ServerConfig::default(), things, 2, |server| server.spawn(thing(0)));
+    room.server[one].a = 1;
+    let packets = room.tick();
+    room.deliver(0, &packets[0]);
+    room.settle();
+    assert_eq!((room.updates::<Thing>(0, "a"), room.updates::<Thing>(1, "a")), (1, 1));
+    assert_eq!(room.guests[1].client.get(one), room.server.get(one));
+}

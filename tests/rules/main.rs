@@ -1,0 +1,52 @@
+//! The protocol's rules R1 to R10 and R15 to R20 at the public interface: every packet is held back, reordered, repeated or dropped by hand.
+//!
+//! *Invariant:* a test bears the number of its rule; what it asserts is what a user of the library can see.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod acks;
+mod identity;
+mod large;
+mod loss;
+mod order;
+
+use repl::prelude::*;
+
+/// What most tests send: plain values, a name, a list.
+#[derive(Replicated, Debug, Default, Clone, PartialEq)]
+#[replicated(all)]
+struct Thing {
+    a: u32,
+    b: u32,
+    name: String,
+    list: Vec<u16>,
+    target: ObjectRef<Self>,
+    maybe: Option<u32>,
+}
+
+/// A thing of which only `a` is set.
+fn thing(a: u32) -> Thing {
+    Thing { a, ..Thing::default() }
+}
+
+fn things(client: &mut Client) {
+    client.register::<Thing>();
+}
+
+/// One client that has one thing.
+fn one_thing() -> (support::Room, ObjectRef<Thing>) {
+    support::Room::furnished(ServerConfig::default(), things, 1, |server| server.spawn(thing(0)))
+}
+
+/// One client that has two things.
+fn two_things() -> (support::Room, ObjectRef<Thing>, ObjectRef<Thing>) {
+    let furnish = |server: &mut Server| (server.spawn(thing(0)), server.spawn(thing(0)));
+    let (room, (one, other)) = support::Room::furnished(ServerConfig::default(), things, 1, furnish);
+    (room, one, other)
+}
+
+/// The first client's copy.
+fn copy(room: &support::Room, object: ObjectRef<Thing>) -> Thing {
+    room.client().get(object).expect("the client has it").clone()
+}
