@@ -144,7 +144,14 @@ impl<T: Subject> Column<T> {
         let class = Class::new();
         let live: Vec<T> = (0..OBJECTS as u32).map(T::nth).collect();
         let shadow = live.iter().map(|object| class.shadow_of(object)).collect();
-        Self { class, live, shadow, rows: Vec::new(), changes: Changelist::new(), scratch: Scratch::default() }
+        Self {
+            class,
+            live,
+            shadow,
+            rows: Vec::new(),
+            changes: Changelist::new(),
+            scratch: Scratch::default(),
+        }
     }
 
     /// How many objects differ.

@@ -277,7 +277,12 @@ fn print_ratios() {
         let mut scan = Running::<Repl<true>>::new(workload);
         let mut hand = Running::<Hand>::new(workload);
         let mut floor = Running::<Same>::new(workload);
-        let bytes = [repl.bytes_per_client(), scan.bytes_per_client(), hand.bytes_per_client(), floor.bytes_per_client()];
+        let bytes = [
+            repl.bytes_per_client(),
+            scan.bytes_per_client(),
+            hand.bytes_per_client(),
+            floor.bytes_per_client(),
+        ];
         ratios::report(
             workload.name,
             &mut [

@@ -114,7 +114,11 @@ impl Served {
             while let Some(packet) = server.poll_transmit(*connection) {
                 let packet = black_box(packet);
                 bytes += packet.len() as u64;
-                if at == 0 { sent.push(packet) } else { others(place, packet) }
+                if at == 0 {
+                    sent.push(packet)
+                } else {
+                    others(place, packet)
+                }
                 place += 1;
             }
         }
@@ -141,8 +145,15 @@ impl Served {
         let mut rest = Vec::new();
         let bytes = self.transmit(|place, packet| rest.push((place, packet.to_vec())));
         let first: Vec<&[u8]> = self.sent.iter().collect();
-        assert!(rest.iter().all(|(place, packet)| first[*place] == packet), "connections are sent other bytes");
-        assert_eq!(rest.len(), first.len() * (self.connections.len() - 1), "connections are sent more or less");
+        assert!(
+            rest.iter().all(|(place, packet)| first[*place] == packet),
+            "connections are sent other bytes"
+        );
+        assert_eq!(
+            rest.len(),
+            first.len() * (self.connections.len() - 1),
+            "connections are sent more or less"
+        );
         self.deliver();
         self.acknowledge();
         bytes

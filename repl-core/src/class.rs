@@ -26,6 +26,12 @@ pub struct Class<T> {
     objects: PhantomData<fn(&mut T)>,
 }
 
+/// Told of each leaf that is read: the path of handles to it, the guids it mentions, and its bits if it mentions any.
+pub type OnLeaf<'a> = &'a mut dyn FnMut(&[u32], &mut dyn Iterator<Item = Guid>, Option<BitSlice<'_>>);
+
+/// Told of each property of the object's own level that is read: its handle, and the bits it took.
+pub type OnProperty<'a> = &'a mut dyn FnMut(u32, usize);
+
 /// Why bytes are no update of an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{class}.{property}: {reason} (bit {bit})")]
@@ -221,11 +227,13 @@ impl<T: Replicated> Class<T> {
         handles: &HandleSet,
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
-        on_leaf: &mut dyn FnMut(&[u32], &mut dyn Iterator<Item = Guid>, Option<BitSlice<'_>>),
-        on_property: &mut dyn FnMut(u32, usize),
+        on_leaf: OnLeaf<'_>,
+        on_property: OnProperty<'_>,
     ) -> Result<(), DecodeError> {
         let mut target = self.level_mut(object);
-        self.walk(reader, references, &mut Recorded { on_leaf, on_property }, |walk| walk.object(&mut target, handles))
+        self.walk(reader, references, &mut Recorded { on_leaf, on_property }, |walk| {
+            walk.object(&mut target, handles)
+        })
     }
 
     /// Reads one leaf again from the bits it had, because an object it mentions came or went (S118). `path` is as `apply` told it. Does
@@ -346,8 +354,8 @@ impl Mentions for Unrecorded {
 
 /// Applying tells what is read.
 struct Recorded<'a> {
-    on_leaf: &'a mut dyn FnMut(&[u32], &mut dyn Iterator<Item = Guid>, Option<BitSlice<'_>>),
-    on_property: &'a mut dyn FnMut(u32, usize),
+    on_leaf: OnLeaf<'a>,
+    on_property: OnProperty<'a>,
 }
 
 impl Mentions for Recorded<'_> {

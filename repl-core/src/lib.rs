@@ -76,7 +76,7 @@ pub use bits::{BitReader, BitSlice, BitWriter};
 pub use callbacks::Callbacks;
 pub use changelist::Changelist;
 pub use checksum::Checksum;
-pub use class::{Class, DecodeError};
+pub use class::{Class, DecodeError, OnLeaf, OnProperty};
 pub use compare::{Refusal, Scratch};
 pub use condition::{Condition, ViewFlags};
 pub use handles::HandleSet;

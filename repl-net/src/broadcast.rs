@@ -165,7 +165,13 @@ impl Building {
     }
 
     /// Appends an item; `false` if it does not fit, then nothing was written.
-    fn push(&mut self, item: &BroadcastItem, values: BitSlice<'_>, context: &Context<'_>, pen: &mut Pen) -> bool {
+    fn push(
+        &mut self,
+        item: &BroadcastItem,
+        values: BitSlice<'_>,
+        context: &Context<'_>,
+        pen: &mut Pen,
+    ) -> bool {
         let Some(segment) = Arc::get_mut(&mut self.segment) else { return false };
         let Pen { segment: writer, bits } = pen;
         if segment.items.is_empty() {

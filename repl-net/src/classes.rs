@@ -74,7 +74,10 @@ impl ClassList {
 
     /// Covers all names and checksums.
     pub(crate) fn checksum(&self) -> u64 {
-        self.entries.iter().fold(Checksum::new(), |sum, (name, layout)| sum.text(name).number(*layout)).finish()
+        self.entries
+            .iter()
+            .fold(Checksum::new(), |sum, (name, layout)| sum.text(name).number(*layout))
+            .finish()
     }
 
     /// The first class, by name, in which the server's list, this one, and a client's differ.

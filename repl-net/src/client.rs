@@ -111,7 +111,10 @@ impl Client {
     ///
     /// # Panics
     /// After the first [`tick`](Self::tick).
-    pub fn register_archetype<T: Replicated>(&mut self, make: impl Fn() -> T + Send + 'static) -> ArchetypeId {
+    pub fn register_archetype<T: Replicated>(
+        &mut self,
+        make: impl Fn() -> T + Send + 'static,
+    ) -> ArchetypeId {
         assert!(self.stage == Stage::Idle, "archetypes are registered before the first tick");
         ArchetypeId(self.replicas.register::<T>().add_archetype(Box::new(make)))
     }
@@ -155,8 +158,12 @@ impl Client {
             (Control::Differs, Stage::Handshake { lists_classes, next_hello }) if !*lists_classes => {
                 (*lists_classes, *next_hello) = (true, now);
             }
-            (Control::Refused(mismatch), Stage::Handshake { .. }) => self.close(DisconnectReason::Layouts(mismatch)),
-            (Control::Disconnect, Stage::Handshake { .. } | Stage::Connected) => self.close(DisconnectReason::Closed),
+            (Control::Refused(mismatch), Stage::Handshake { .. }) => {
+                self.close(DisconnectReason::Layouts(mismatch))
+            }
+            (Control::Disconnect, Stage::Handshake { .. } | Stage::Connected) => {
+                self.close(DisconnectReason::Closed)
+            }
             // Late copies of answers to what was asked before.
             _ => {}
         }
@@ -176,7 +183,8 @@ impl Client {
             Stage::Connected => {}
             Stage::Idle | Stage::Closed => return Ok(()),
         }
-        let (header, _) = Header::read(reader, self.received.newest().unwrap_or_default(), self.outbox.next())?;
+        let (header, _) =
+            Header::read(reader, self.received.newest().unwrap_or_default(), self.outbox.next())?;
         self.last_heard = Some(now);
         if let Some(floor) = header.floor {
             self.received.forget_below(floor);
@@ -280,7 +288,11 @@ impl Client {
     /// All objects of a class with their references, in no particular order.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.replicas.typed::<T>().into_iter().flat_map(|column| {
-            column.slots().iter().zip(&column.live).filter_map(|(&slot, live)| Some((self.replicas.reference(slot)?, live)))
+            column
+                .slots()
+                .iter()
+                .zip(&column.live)
+                .filter_map(|(&slot, live)| Some((self.replicas.reference(slot)?, live)))
         })
     }
 

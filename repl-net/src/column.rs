@@ -4,7 +4,9 @@
 
 use std::any::Any;
 
-use repl_core::{BitWriter, Changelist, Class, HandleSet, Lifetime, Program, Refusal, Replicated, Scratch, WriteError};
+use repl_core::{
+    BitWriter, Changelist, Class, HandleSet, Lifetime, Program, Refusal, Replicated, Scratch, WriteError,
+};
 
 /// The objects of one class, whatever its type.
 pub(crate) trait Column: Any + Send {

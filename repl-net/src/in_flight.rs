@@ -154,7 +154,8 @@ impl InFlight {
 
     /// The oldest packet of unknown fate, and when it was sent.
     pub(crate) fn oldest_unknown(&self) -> Option<(Sequence, Duration)> {
-        let mut unknown = self.records.iter().zip(self.first..).filter(|(record, _)| record.fate == Fate::Unknown);
+        let mut unknown =
+            self.records.iter().zip(self.first..).filter(|(record, _)| record.fate == Fate::Unknown);
         unknown.next().map(|(record, number)| (Sequence::new(number), record.sent_at))
     }
 
@@ -198,7 +199,9 @@ impl InFlight {
             for item in shared.filter(|item| item.generation == generation) {
                 list.subtract(&item.list);
             }
-            for sent in record.cargo.sent.iter().filter(|sent| (sent.slot, sent.generation) == (slot, generation)) {
+            for sent in
+                record.cargo.sent.iter().filter(|sent| (sent.slot, sent.generation) == (slot, generation))
+            {
                 if let Some(later) = sent.content.list() {
                     list.subtract(later);
                 }

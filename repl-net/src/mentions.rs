@@ -84,7 +84,8 @@ impl Mentions {
         let mut slots = self.by_guid.get(&guid).cloned().unwrap_or_default();
         slots.sort_unstable();
         slots.dedup();
-        let leaves = |slot: u32| self.by_object.get(&slot).into_iter().flatten().map(move |mention| (slot, mention));
+        let leaves =
+            |slot: u32| self.by_object.get(&slot).into_iter().flatten().map(move |mention| (slot, mention));
         slots
             .into_iter()
             .flat_map(leaves)

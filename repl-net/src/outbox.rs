@@ -123,7 +123,7 @@ impl Outbox {
     fn open_packet(&mut self) -> &mut Record {
         if self.record.is_none() {
             packet::begin(PacketKind::State, &mut self.writer);
-            let floor = (self.next.number() % FLOOR_INTERVAL == 0).then(|| self.in_flight.floor());
+            let floor = self.next.number().is_multiple_of(FLOOR_INTERVAL).then(|| self.in_flight.floor());
             let header = Header { sequence: self.next, stamp: self.stamp, floor };
             header.write(&self.received, MAX_ACK_BITS, &mut self.writer);
         }

@@ -30,7 +30,8 @@ impl Part {
         let bit_len = usize::try_from(reader.read_exp_golomb(12)?).map_err(|_| ReadError::OutOfRange)?;
         let part_bits = usize::try_from(reader.read_exp_golomb(12)?).map_err(|_| ReadError::OutOfRange)?;
         let index = usize::try_from(reader.read_exp_golomb(3)?).map_err(|_| ReadError::OutOfRange)?;
-        let start = index.checked_mul(part_bits).filter(|&start| start < bit_len).ok_or(ReadError::OutOfRange)?;
+        let start =
+            index.checked_mul(part_bits).filter(|&start| start < bit_len).ok_or(ReadError::OutOfRange)?;
         let len = part_bits.min(bit_len.saturating_sub(start));
         if behind > sequence.number() || part_bits == 0 {
             return Err(ReadError::OutOfRange);

@@ -5,16 +5,11 @@
 use std::any::Any;
 
 use repl_core::{
-    BitReader, BitSlice, Class, DecodeError, Guid, HandleSet, Notify, Program, PropertyIndex, ReferenceMap, Replicated,
+    BitReader, BitSlice, Class, DecodeError, HandleSet, Notify, OnLeaf, OnProperty, Program, PropertyIndex,
+    ReferenceMap, Replicated,
 };
 
 use crate::column::Archetype;
-
-/// Told of each leaf read: its path, the guids it mentions, and its bits if it mentions any.
-pub(crate) type OnLeaf<'a> = &'a mut dyn FnMut(&[u32], &mut dyn Iterator<Item = Guid>, Option<BitSlice<'_>>);
-
-/// Told of each property read: its handle, and the bits it took.
-pub(crate) type OnProperty<'a> = &'a mut dyn FnMut(u32, usize);
 
 /// The objects of one class, whatever its type.
 pub(crate) trait Replica: Any + Send {
@@ -27,7 +22,7 @@ pub(crate) trait Replica: Any + Send {
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), DecodeError>;
-    /// Applies an update, and adds the properties to be notified to `notifies`.
+    /// Applies an update, and remembers what [`changed`](Self::changed) asks for.
     fn apply(
         &mut self,
         row: u32,
@@ -36,8 +31,9 @@ pub(crate) trait Replica: Any + Send {
         references: &mut ReferenceMap<'_>,
         on_leaf: OnLeaf<'_>,
         on_property: OnProperty<'_>,
-        notifies: &mut Vec<PropertyIndex>,
     ) -> Result<(), DecodeError>;
+    /// Adds the properties among `handles` that must be notified after an update of these to `notifies`.
+    fn changed(&self, row: u32, handles: &HandleSet, notifies: &mut Vec<PropertyIndex>);
     /// Reads one leaf again (S118).
     fn read_again(
         &mut self,
@@ -147,15 +143,17 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         references: &mut ReferenceMap<'_>,
         on_leaf: OnLeaf<'_>,
         on_property: OnProperty<'_>,
-        notifies: &mut Vec<PropertyIndex>,
     ) -> Result<(), DecodeError> {
         let row = row as usize;
         self.remember(row, touches(handles));
         if let Some(live) = self.live.get_mut(row) {
             self.class.apply(live, handles, reader, references, on_leaf, on_property)?;
         }
-        self.queue(row, touches(handles), notifies);
         Ok(())
+    }
+
+    fn changed(&self, row: u32, handles: &HandleSet, notifies: &mut Vec<PropertyIndex>) {
+        self.queue(row as usize, touches(handles), notifies);
     }
 
     fn read_again(

@@ -6,7 +6,7 @@ use std::any::TypeId;
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;
 
-use repl_core::{BitReader, Guid, ObjectRef, Objects, PropertyIndex, ReferenceMap, Replicated};
+use repl_core::{BitReader, BitSlice, Guid, ObjectRef, Objects, PropertyIndex, ReferenceMap, Replicated};
 
 use crate::body::{Halt, Item, OpenHead, Visitor, walk};
 use crate::classes::ClassList;
@@ -312,7 +312,10 @@ impl Validator<'_> {
     fn check(&mut self, slot: u32) -> Result<(), Halt> {
         let slots = &self.replicas.slots;
         if slot as usize >= slots.stamps.len() {
-            return Err(Halt::Malformed(format!("slot {slot} is over the limit of {} objects", slots.stamps.len())));
+            return Err(Halt::Malformed(format!(
+                "slot {slot} is over the limit of {} objects",
+                slots.stamps.len()
+            )));
         }
         if slots.is_stale(slot, self.stamp) {
             return Err(Halt::Stale);
@@ -332,7 +335,9 @@ fn malformed(error: impl std::fmt::Display) -> Halt {
 impl Visitor for Validator<'_> {
     fn class_of(&mut self, slot: u32) -> Result<u32, Halt> {
         self.check(slot)?;
-        self.replicas.wire_class(slot).ok_or_else(|| Halt::Malformed(format!("update of slot {slot}, which is empty")))
+        self.replicas
+            .wire_class(slot)
+            .ok_or_else(|| Halt::Malformed(format!("update of slot {slot}, which is empty")))
     }
 
     fn handles_of(&self, class: u32) -> Option<u32> {
@@ -387,13 +392,18 @@ struct Applier<'a> {
 }
 
 impl Applier<'_> {
-    fn values(&mut self, slot: u32, is_new: bool, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+    fn values(
+        &mut self,
+        slot: u32,
+        is_new: bool,
+        item: Item<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), Halt> {
         let Replicas { columns, slots, mentions, traffic, touched, .. } = &mut *self.replicas;
         let (class, row) = slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
         let column = columns.get_mut(class as usize).ok_or_else(|| malformed("no such class"))?;
         slots.stamp(slot, self.stamp);
         column.pre_net_receive(row);
-        let mut notifies = Vec::new();
         if let Some(traffic) = traffic {
             traffic.object(class, is_new, item.head_bits);
         }
@@ -403,17 +413,15 @@ impl Applier<'_> {
             }
         };
         let mut references = ReferenceMap::new(slots);
+        let mut on_leaf =
+            |path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: Option<BitSlice<'_>>| {
+                mentions.set(slot, path, guids, bits);
+            };
         column
-            .apply(
-                row,
-                item.handles,
-                reader,
-                &mut references,
-                &mut |path, guids, bits| mentions.set(slot, path, guids, bits),
-                &mut on_property,
-                &mut notifies,
-            )
+            .apply(row, item.handles, reader, &mut references, &mut on_leaf, &mut on_property)
             .map_err(malformed)?;
+        let mut notifies = Vec::new();
+        column.changed(row, item.handles, &mut notifies);
         touched.push(Touched { slot, is_new, notifies });
         Ok(())
     }
@@ -439,7 +447,8 @@ impl Visitor for Applier<'_> {
     fn open(&mut self, head: OpenHead, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
         let is_new = self.replicas.slots.generation(head.slot).is_none();
         if is_new {
-            let class = self.replicas.classes.registered(head.class).ok_or_else(|| malformed("no such class"))?;
+            let class =
+                self.replicas.classes.registered(head.class).ok_or_else(|| malformed("no such class"))?;
             let column = self.replicas.columns.get_mut(class).ok_or_else(|| malformed("no such class"))?;
             let row = column.insert(head.slot, head.archetype);
             self.replicas.slots.set(head.slot, head.generation.get(), class as u16, row);

@@ -8,7 +8,7 @@
 use std::num::NonZeroU32;
 
 use repl_core::wire::write_handles;
-use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, ReadError, BitReader};
+use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError};
 
 /// What the items of a segment are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,7 +236,8 @@ impl SegmentReader {
         if !std::mem::take(&mut self.first) && !reader.read_flag()? {
             return Ok(None);
         }
-        let gap = u32::try_from(reader.read_exp_golomb(self.gap_order)?).map_err(|_| ReadError::OutOfRange)?;
+        let gap =
+            u32::try_from(reader.read_exp_golomb(self.gap_order)?).map_err(|_| ReadError::OutOfRange)?;
         let slot = self.next_slot.checked_add(gap).ok_or(ReadError::OutOfRange)?;
         self.next_slot = slot.checked_add(1).ok_or(ReadError::OutOfRange)?;
         Ok(Some(slot))

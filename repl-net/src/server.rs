@@ -110,7 +110,10 @@ impl Server {
     ///
     /// # Panics
     /// If a connection was made already.
-    pub fn register_archetype<T: Replicated>(&mut self, make: impl Fn() -> T + Send + 'static) -> ArchetypeId {
+    pub fn register_archetype<T: Replicated>(
+        &mut self,
+        make: impl Fn() -> T + Send + 'static,
+    ) -> ArchetypeId {
         assert!(!self.is_frozen(), "archetypes are registered before the first connection");
         self.world.register::<T>(false);
         let Some(column) = self.world.typed_mut::<T>() else { unreachable!("the class was just registered") };
@@ -225,12 +228,21 @@ impl Server {
     ///
     /// # Panics
     /// If the property was declared with another condition.
-    pub fn set_custom_active<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex, active: bool) {
+    pub fn set_custom_active<T: Replicated>(
+        &mut self,
+        object: ObjectRef<T>,
+        property: PropertyIndex,
+        active: bool,
+    ) {
         let Some(slot) = self.world.slot_of(object) else { return };
         self.assert_condition::<T>(slot, property, Condition::Custom);
         let handles = self.world.lifetime(slot).handles_of(property);
         let off = &mut self.world.objects[slot as usize].custom_off;
-        if active { off.difference(&handles) } else { off.union(&handles) }
+        if active {
+            off.difference(&handles)
+        } else {
+            off.union(&handles)
+        }
         self.world.mark_dirty(slot);
     }
 
@@ -362,7 +374,9 @@ impl Server {
                 }
                 Err(error) => Err(error),
             },
-            (PacketKind::State, Stage::Connected) => peer.connection.receive(&mut self.world, &mut reader, now),
+            (PacketKind::State, Stage::Connected) => {
+                peer.connection.receive(&mut self.world, &mut reader, now)
+            }
             (PacketKind::State, _) => Ok(()),
         };
         if let Err(error) = result {
@@ -400,7 +414,9 @@ impl Server {
             (Control::Classes { .. }, Stage::Closed(DisconnectReason::Layouts(mismatch))) => {
                 connection.outbox.push(Control::Refused(mismatch).to_packet());
             }
-            (Control::Disconnect, Stage::Handshake | Stage::Connected) => self.close(id, DisconnectReason::Closed),
+            (Control::Disconnect, Stage::Handshake | Stage::Connected) => {
+                self.close(id, DisconnectReason::Closed)
+            }
             _ => {}
         }
     }
@@ -430,7 +446,10 @@ impl Server {
             self.events.push_back(ServerEvent::ValueRefused {
                 object: ObjectRef::new(object.guid(slot)),
                 class: layout.name(),
-                property: column.lifetime().property_of(refusal.handle).map_or("?", |p| layout.property_name(p)),
+                property: column
+                    .lifetime()
+                    .property_of(refusal.handle)
+                    .map_or("?", |p| layout.property_name(p)),
                 error: refusal.error,
             });
         }

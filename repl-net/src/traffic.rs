@@ -55,7 +55,11 @@ impl Traffic {
 
     pub(crate) fn object(&mut self, class: u16, is_new: bool, head_bits: usize) {
         if let Some(traffic) = self.classes.get_mut(class as usize) {
-            if is_new { traffic.opened += 1 } else { traffic.updates += 1 }
+            if is_new {
+                traffic.opened += 1
+            } else {
+                traffic.updates += 1
+            }
             traffic.head_bits += head_bits as u64;
         }
     }

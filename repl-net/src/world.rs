@@ -198,13 +198,20 @@ impl World {
             unreachable!("`by_type` names the column of the type");
         };
         let row = column.insert(object, slot, archetype);
-        let properties = if T::LAYOUT.properties() > 0 && self.columns[class as usize].lifetime().is_conditional() {
-            T::LAYOUT.properties()
-        } else {
-            0
-        };
+        let properties =
+            if T::LAYOUT.properties() > 0 && self.columns[class as usize].lifetime().is_conditional() {
+                T::LAYOUT.properties()
+            } else {
+                0
+            };
         let entry = &mut self.objects[slot as usize];
-        *entry = Object { class, archetype, row, changed_at: vec![0; properties], ..Object::new(entry.generation) };
+        *entry = Object {
+            class,
+            archetype,
+            row,
+            changed_at: vec![0; properties],
+            ..Object::new(entry.generation)
+        };
         self.dirty.insert(slot);
         ObjectRef::new(entry.guid(slot))
     }
@@ -266,13 +273,16 @@ impl World {
             if list.is_empty() {
                 continue;
             }
-            for handle in list.handles().iter().take(if entry.changed_at.is_empty() { 0 } else { usize::MAX }) {
+            for handle in list.handles().iter().take(if entry.changed_at.is_empty() { 0 } else { usize::MAX })
+            {
                 if let Some(property) = column.lifetime().property_of(handle) {
                     entry.changed_at[property.index()] = self.frame;
                 }
             }
             let evicted = &mut self.changes.evicted;
-            entry.history.push(list, entry.laggards > 0, |place, list| evicted.push((slot, place, list.clone())));
+            entry
+                .history
+                .push(list, entry.laggards > 0, |place, list| evicted.push((slot, place, list.clone())));
             self.changes.keep(slot);
         }
         self.dirty.clear();

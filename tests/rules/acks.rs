@@ -52,7 +52,8 @@ fn r06_numbers_cross_the_wrap_of_the_wire_form_under_loss() {
     let mut room = Room::new(config, things);
     let one = room.server.spawn(thing(0));
     let id = room.server.connect(room.now);
-    let mut client = Client::new(ClientConfig { first_sequence: 65_500, measure: true, ..ClientConfig::default() }, 5);
+    let mut client =
+        Client::new(ClientConfig { first_sequence: 65_500, measure: true, ..ClientConfig::default() }, 5);
     things(&mut client);
     room.guests.push(super::support::Guest { client, id });
     for value in 1..=300 {
@@ -206,7 +207,8 @@ fn r20_damaged_bytes_are_dropped_in_silence() {
 
 #[test]
 fn r20_a_packet_of_another_session_is_as_good_as_damaged() {
-    let (mut room, one) = Room::furnished(ServerConfig::default(), things, 2, |server| server.spawn(thing(0)));
+    let (mut room, one) =
+        Room::furnished(ServerConfig::default(), things, 2, |server| server.spawn(thing(0)));
     room.server[one].a = 1;
     let packets = room.tick();
     let result = room.guests[1].client.receive(room.now, &packets[0][0]);

@@ -46,7 +46,8 @@ fn r17_an_object_that_was_never_sent_needs_no_close() {
 
 #[test]
 fn r17_a_slot_is_used_again_when_every_connection_has_acked_its_close() {
-    let (mut room, one) = Room::furnished(ServerConfig::default(), things, 2, |server| server.spawn(thing(0)));
+    let (mut room, one) =
+        Room::furnished(ServerConfig::default(), things, 2, |server| server.spawn(thing(0)));
     room.server.despawn(one);
     let packets = room.tick();
     room.deliver(0, &packets[0]);
@@ -66,7 +67,8 @@ fn r17_a_slot_is_used_again_when_every_connection_has_acked_its_close() {
 
 #[test]
 fn r17_a_connection_that_ends_holds_no_slot() {
-    let (mut room, one) = Room::furnished(ServerConfig::default(), things, 2, |server| server.spawn(thing(0)));
+    let (mut room, one) =
+        Room::furnished(ServerConfig::default(), things, 2, |server| server.spawn(thing(0)));
     room.server.despawn(one);
     room.server.disconnect(room.guests[1].id);
     let packets = room.tick();
@@ -110,7 +112,8 @@ fn s198_server_and_client_name_an_object_alike() {
     let (mut room, one) = one_thing();
     room.server[one].a = 4;
     room.settle();
-    let known: Vec<_> = room.client().objects::<Thing>().map(|(reference, object)| (reference, object.a)).collect();
+    let known: Vec<_> =
+        room.client().objects::<Thing>().map(|(reference, object)| (reference, object.a)).collect();
     assert_eq!(known, [(one, 4)]);
 }
 
@@ -130,7 +133,10 @@ fn r18_what_left_sight_comes_back_under_its_own_guid() {
         events.push(event);
     }
     let there = ClientEvent::Spawned(one.erase());
-    assert_eq!(events[1..], [there.clone(), ClientEvent::Despawned(guid(one), CloseReason::Relevancy), there]);
+    assert_eq!(
+        events[1..],
+        [there.clone(), ClientEvent::Despawned(guid(one), CloseReason::Relevancy), there]
+    );
 }
 
 #[test]

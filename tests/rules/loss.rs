@@ -220,7 +220,11 @@ fn s69_values_equal_to_the_archetype_are_never_sent() {
     room.settle();
     room.enter();
     room.settle();
-    assert_eq!(room.updates::<Thing>(1, "a"), 1, "changed once, so a late joiner is told, back at the default or not");
+    assert_eq!(
+        room.updates::<Thing>(1, "a"),
+        1,
+        "changed once, so a late joiner is told, back at the default or not"
+    );
     assert_eq!(room.updates::<Thing>(1, "b"), 0, "never changed");
     assert_eq!(room.guests[1].client.get(one), room.server.get(one));
 }
@@ -324,7 +328,8 @@ fn s81_a_burst_of_any_length_costs_one_resend_of_what_changed() {
 
 #[test]
 fn s77_each_loss_is_repaired_for_the_connection_that_had_it() {
-    let (mut room, one) = Room::furnished(ServerConfig::default(), things, 2, |server| server.spawn(thing(0)));
+    let (mut room, one) =
+        Room::furnished(ServerConfig::default(), things, 2, |server| server.spawn(thing(0)));
     room.server[one].a = 1;
     let packets = room.tick();
     room.deliver(0, &packets[0]);

@@ -215,10 +215,8 @@ pub fn leaks(bytes: &[u8], secret: &[u8]) -> bool {
             .windows(2)
             .map(|pair| (u16::from_be_bytes([pair[0], pair[1]]) << shift >> 8) as u8)
             .collect();
-        let reversed: Vec<u8> = bytes
-            .windows(2)
-            .map(|pair| (u16::from_le_bytes([pair[0], pair[1]]) >> shift) as u8)
-            .collect();
+        let reversed: Vec<u8> =
+            bytes.windows(2).map(|pair| (u16::from_le_bytes([pair[0], pair[1]]) >> shift) as u8).collect();
         [shifted, reversed].iter().any(|view| view.windows(secret.len()).any(|window| window == secret))
     })
 }

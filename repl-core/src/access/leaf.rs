@@ -83,7 +83,9 @@ pub(super) unsafe fn write_value(
         Codec::Bool => writer.write_bits(u64::from(unsafe { value.cast::<bool>().read() }), 1),
         // SAFETY: as above.
         Codec::Int(int) => {
-            writer.write_bits(encode_int(int, unsafe { load_int(int.repr, value) })?, int.bits.into())
+            // SAFETY: as above.
+            let value = unsafe { load_int(int.repr, value) };
+            writer.write_bits(encode_int(int, value)?, int.bits.into());
         }
         Codec::Wide => {
             // SAFETY: as above.
@@ -156,11 +158,15 @@ pub(super) unsafe fn write_nearest(
         }
         // SAFETY: the codec says what lies at `value`; the same in the next arm.
         Codec::QuantizedF32(quantizer) => {
-            write_step(quantizer, unsafe { value.cast::<f32>().read() }.into(), writer)
+            // SAFETY: as above.
+            let float = unsafe { value.cast::<f32>().read() };
+            write_step(quantizer, float.into(), writer)
         }
         // SAFETY: as above.
         Codec::QuantizedF64(quantizer) => {
-            write_step(quantizer, unsafe { value.cast::<f64>().read() }, writer)
+            // SAFETY: as above.
+            let float = unsafe { value.cast::<f64>().read() };
+            write_step(quantizer, float, writer)
         }
         Codec::SmallestThree { bits } => {
             let bits = u32::from(*bits);

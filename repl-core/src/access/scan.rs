@@ -87,7 +87,7 @@ impl Difference {
             _ => 16,
         };
         (0..len / bytes).for_each(|step| add(step * bytes, bytes));
-        if len % bytes > 0 {
+        if !len.is_multiple_of(bytes) {
             add(len - bytes, bytes);
         }
     }
@@ -116,7 +116,8 @@ unsafe fn load(from: *const u8, bytes: usize) -> u64 {
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use std::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128, _mm_xor_si128,
+        __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
+        _mm_xor_si128,
     };
 
     pub(super) type Wide = __m128i;

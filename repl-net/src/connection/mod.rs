@@ -74,7 +74,13 @@ struct PassScratch {
 }
 
 impl Connection {
-    pub(crate) fn new(id: ConnectionId, is_replay: bool, first: Sequence, limits: Limits, now: Duration) -> Self {
+    pub(crate) fn new(
+        id: ConnectionId,
+        is_replay: bool,
+        first: Sequence,
+        limits: Limits,
+        now: Duration,
+    ) -> Self {
         Self {
             id,
             stage: Stage::Handshake,
@@ -116,7 +122,8 @@ impl Connection {
     fn has_common_view(&self, world: &World, slot: u32) -> bool {
         let object = &world.objects[slot as usize];
         let own_switches = self.tracked.get(slot).is_some_and(|tracked| !tracked.custom_off.is_empty());
-        !own_switches && (!world.lifetime(slot).is_conditional() || self.flags(object) == object.common_flags())
+        !own_switches
+            && (!world.lifetime(slot).is_conditional() || self.flags(object) == object.common_flags())
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -124,14 +131,24 @@ impl Connection {
     }
 
     /// Switches a custom condition for this connection alone.
-    pub(crate) fn switch_custom(&mut self, world: &mut World, slot: u32, property: PropertyIndex, active: bool) {
+    pub(crate) fn switch_custom(
+        &mut self,
+        world: &mut World,
+        slot: u32,
+        property: PropertyIndex,
+        active: bool,
+    ) {
         if !self.known.contains(slot) {
             return;
         }
         let before = self.mask(world, slot);
         let handles = world.lifetime(slot).handles_of(property);
         let off = &mut self.tracked.open(slot, world.objects[slot as usize].generation).custom_off;
-        if active { off.difference(&handles) } else { off.union(&handles) }
+        if active {
+            off.difference(&handles)
+        } else {
+            off.union(&handles)
+        }
         self.review(world, slot, &before);
     }
 
@@ -282,7 +299,8 @@ impl Connection {
         if matches!(tracked.phase, Phase::Closing(_) | Phase::Unsent) {
             return;
         }
-        let is_behind = tracked.position.is_some() || tracked.phase == Phase::Opening || tracked.blob.is_some();
+        let is_behind =
+            tracked.position.is_some() || tracked.phase == Phase::Opening || tracked.blob.is_some();
         let mut gained = HandleSet::new();
         for property in (0..world.column_of(slot).program().layout().properties()).map(PropertyIndex::new) {
             let handles = world.lifetime(slot).handles_of(property);
@@ -322,7 +340,8 @@ impl Connection {
         reader: &mut BitReader<'_>,
         now: Duration,
     ) -> Result<(), ReadError> {
-        let (header, acks) = Header::read(reader, self.received.newest().unwrap_or_default(), self.outbox.next())?;
+        let (header, acks) =
+            Header::read(reader, self.received.newest().unwrap_or_default(), self.outbox.next())?;
         // A client sends no state (S106): its packets end behind their header.
         if reader.read_flag()? {
             return Err(ReadError::OutOfRange);

@@ -121,9 +121,16 @@ impl Connection {
         let wire_class = context.classes.wire((*class).into()) as usize;
         let sent = Sent { slot: *slot, generation: *generation, content: Content::Update(list.clone()) };
         let estimate = ITEM_BITS + handles_bits(count) + values.len();
-        self.outbox.item(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, estimate, context.now, |segment, writer| {
-            segment.update(*slot, wire_class, count, list.handles(), values, writer);
-        });
+        self.outbox.item(
+            SegmentKind::Update,
+            PRIVATE_GAP_ORDER,
+            sent,
+            estimate,
+            context.now,
+            |segment, writer| {
+                segment.update(*slot, wire_class, count, list.handles(), values, writer);
+            },
+        );
         if list.has_births() {
             self.tracked.open(*slot, *generation).add_births(self.outbox.sequence(), list);
             self.in_step.remove(*slot);
@@ -180,10 +187,17 @@ impl Connection {
     fn send_close(&mut self, slot: u32, reason: CloseReason, now: Duration) {
         let Some(tracked) = self.tracked.get(slot) else { return };
         let sent = Sent { slot, generation: tracked.generation, content: Content::Close };
-        self.outbox.item(SegmentKind::Close, PRIVATE_GAP_ORDER, sent, ITEM_BITS + 2, now, |segment, writer| {
-            segment.slot(slot, writer);
-            writer.write_bits(reason as u64, 2);
-        });
+        self.outbox.item(
+            SegmentKind::Close,
+            PRIVATE_GAP_ORDER,
+            sent,
+            ITEM_BITS + 2,
+            now,
+            |segment, writer| {
+                segment.slot(slot, writer);
+                writer.write_bits(reason as u64, 2);
+            },
+        );
     }
 
     /// Sends an object whole: every property that ever changed and may be seen (R2, S69).
@@ -293,9 +307,16 @@ impl Connection {
         }
         let sent = Sent { slot, generation, content: Content::Update(list.clone()) };
         let values = values.as_slice();
-        self.outbox.item(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, estimate, context.now, |segment, writer| {
-            segment.update(slot, class, count, list.handles(), values, writer);
-        });
+        self.outbox.item(
+            SegmentKind::Update,
+            PRIVATE_GAP_ORDER,
+            sent,
+            estimate,
+            context.now,
+            |segment, writer| {
+                segment.update(slot, class, count, list.handles(), values, writer);
+            },
+        );
         if list.has_births() {
             self.tracked.open(slot, generation).add_births(self.outbox.sequence(), list);
         }

@@ -133,7 +133,7 @@ impl Connection {
             let age = now.saturating_sub(sent_at);
             let is_overtaken = self.newest_acked.is_some_and(|newest| newest > sequence);
             let is_late = age >= timeout;
-            if !is_late && !(is_overtaken && age >= reorder_wait) {
+            if !(is_late || is_overtaken && age >= reorder_wait) {
                 break;
             }
             timed_out |= is_late && !is_overtaken;
@@ -176,12 +176,14 @@ impl Connection {
                 if !self.is_current(world, slot, generation) {
                     return;
                 }
-                let is_opening = self.tracked.get(slot).is_some_and(|tracked| tracked.phase == Phase::Opening);
+                let is_opening =
+                    self.tracked.get(slot).is_some_and(|tracked| tracked.phase == Phase::Opening);
                 if !is_opening {
                     self.list_lost(world, sequence, slot, generation, list.clone());
                     return;
                 }
-                let is_open = |content: &Content| matches!(content, Content::Open(_) | Content::Fragment { .. });
+                let is_open =
+                    |content: &Content| matches!(content, Content::Open(_) | Content::Fragment { .. });
                 if !self.outbox.in_flight.any_later(sequence, slot, generation, is_open) {
                     let tracked = self.tracked.open(slot, generation);
                     tracked.phase = Phase::Unsent;

@@ -1,0 +1,274 @@
+//! Callbacks and notifies on a client: which, when, in what order, with which old value (S49 to S57, R5).
+//!
+//! *Invariant:* an object logs each call by itself, with what it could see at that moment.
+
+mod support;
+
+use repl::Callbacks;
+use repl::prelude::*;
+use support::{Packets, Room};
+
+#[derive(Replicated, Default)]
+#[replicated(callbacks)]
+struct Hero {
+    #[replicated(notify = on_health)]
+    health: u16,
+    #[replicated(notify = on_place)]
+    place: [u8; 3],
+    #[replicated(notify = on_pulse, notify_always)]
+    pulse: u8,
+    #[replicated(notify = on_items)]
+    items: Vec<u8>,
+    #[replicated(notify = on_name)]
+    name: String,
+    #[replicated]
+    silent: u32,
+    log: Vec<String>,
+}
+
+impl Hero {
+    fn on_health(&mut self, old: &u16) {
+        self.log.push(format!("health {old} > {}", self.health));
+    }
+
+    fn on_place(&mut self, old: &[u8; 3]) {
+        self.log.push(format!("place {old:?} > {:?}", self.place));
+    }
+
+    fn on_pulse(&mut self) {
+        self.log.push(format!("pulse {}", self.pulse));
+    }
+
+    fn on_items(&mut self, old: &Vec<u8>) {
+        self.log.push(format!("items {old:?} > {:?}", self.items));
+    }
+
+    fn on_name(&mut self, old: &String) {
+        self.log.push(format!("name {old} > {}, silent {}", self.name, self.silent));
+    }
+}
+
+impl Callbacks for Hero {
+    fn pre_net_receive(&mut self) {
+        self.log.push(format!("pre {}", self.silent));
+    }
+
+    fn post_net_receive(&mut self) {
+        self.log.push(format!("post {}", self.silent));
+    }
+
+    fn post_rep_notifies(&mut self) {
+        self.log.push("notified".into());
+    }
+
+    fn post_net_init(&mut self) {
+        self.log.push("init".into());
+    }
+}
+
+/// One client that has one hero, with an empty log.
+fn one_hero() -> (Room, ObjectRef<Hero>) {
+    let register = |client: &mut Client| drop(client.register::<Hero>());
+    let (mut room, hero) =
+        Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Hero::default()));
+    log(&mut room, hero);
+    (room, hero)
+}
+
+/// What the client's hero logged since the last call, but for the frame around each packet.
+fn notes(room: &mut Room, hero: ObjectRef<Hero>) -> Vec<String> {
+    let frame = |line: &String| line.starts_with("pre") || line.starts_with("post") || line == "notified";
+    log(room, hero).into_iter().filter(|line| !frame(line)).collect()
+}
+
+fn log(room: &mut Room, hero: ObjectRef<Hero>) -> Vec<String> {
+    std::mem::take(&mut seen(room, hero).log)
+}
+
+fn seen(room: &mut Room, hero: ObjectRef<Hero>) -> &mut Hero {
+    room.guests[0].client.get_mut(hero).expect("the client has it")
+}
+
+/// Delivers one tick.
+fn update(room: &mut Room) -> Packets {
+    let packets = room.tick_one();
+    room.deliver(0, &packets);
+    packets
+}
+
+#[test]
+fn s49_a_notify_comes_if_and_only_if_the_value_differs_from_the_local_one() {
+    let (mut room, hero) = one_hero();
+    room.server[hero].health = 5;
+    update(&mut room);
+    assert_eq!(notes(&mut room, hero), ["health 0 > 5"]);
+    seen(&mut room, hero).health = 9;
+    room.server[hero].health = 9;
+    update(&mut room);
+    assert_eq!(notes(&mut room, hero), [""; 0], "the client had predicted it");
+    seen(&mut room, hero).health = 1;
+    room.server[hero].health = 8;
+    update(&mut room);
+    assert_eq!(notes(&mut room, hero), ["health 1 > 8"], "the old value is the local one");
+}
+
+#[test]
+fn s49_always_means_with_every_receipt() {
+    let (mut room, hero) = one_hero();
+    seen(&mut room, hero).pulse = 3;
+    room.server[hero].pulse = 3;
+    update(&mut room);
+    assert_eq!(notes(&mut room, hero), ["pulse 3"]);
+    room.server[hero].silent = 1;
+    update(&mut room);
+    assert_eq!(notes(&mut room, hero), [""; 0], "not received, so not told");
+}
+
+#[test]
+fn s50_a_property_is_queued_once_for_several_elements() {
+    let (mut room, hero) = one_hero();
+    room.server[hero].place = [1, 2, 3];
+    room.server[hero].items = vec![7; 5];
+    update(&mut room);
+    assert_eq!(notes(&mut room, hero), ["place [0, 0, 0] > [1, 2, 3]", "items [] > [7, 7, 7, 7, 7]"]);
+}
+
+#[test]
+fn s51_an_array_notifies_for_its_length_and_for_its_elements() {
+    let (mut room, hero) = one_hero();
+    room.server[hero].items = vec![1, 2, 3];
+    update(&mut room);
+    room.server[hero].items.truncate(2);
+    update(&mut room);
+    room.server[hero].items[1] = 9;
+    update(&mut room);
+    let expected = ["items [] > [1, 2, 3]", "items [1, 2, 3] > [1, 2]", "items [1, 2] > [1, 9]"];
+    assert_eq!(notes(&mut room, hero), expected);
+}
+
+#[test]
+fn s52_the_old_value_is_the_one_last_shown() {
+    let (mut room, hero) = one_hero();
+    for value in [3, 7, 4] {
+        room.server[hero].health = value;
+        room.server[hero].place[1] = value as u8;
+        update(&mut room);
+    }
+    let notes = notes(&mut room, hero);
+    assert_eq!(notes[0], "health 0 > 3");
+    assert_eq!(notes[2], "health 3 > 7");
+    assert_eq!(notes[4..], ["health 7 > 4", "place [0, 7, 0] > [0, 4, 0]"]);
+}
+
+#[test]
+fn s54_callbacks_come_in_order_and_post_net_init_last() {
+    let (mut room, _) = one_hero();
+    let born = room.server.spawn(Hero { silent: 4, health: 2, name: "Ada".into(), ..Hero::default() });
+    update(&mut room);
+    let expected = ["pre 0", "post 4", "health 0 > 2", "name  > Ada, silent 4", "notified", "init"];
+    assert_eq!(log(&mut room, born), expected);
+    room.server[born].silent = 5;
+    update(&mut room);
+    assert_eq!(
+        log(&mut room, born)[..3],
+        ["pre 4", "post 5", "notified"],
+        "the rest comes without notifies too"
+    );
+}
+
+#[test]
+fn s54_all_values_of_a_packet_are_there_before_any_callback_after_receiving() {
+    let (mut room, hero) = one_hero();
+    let other = room.server.spawn(Hero::default());
+    room.settle();
+    log(&mut room, hero);
+    log(&mut room, other);
+    room.server[hero].health = 1;
+    room.server[other].health = 2;
+    let packets = room.tick_one();
+    assert_eq!(packets.len(), 1);
+    room.deliver(0, &packets);
+    let expected =
+        |value: u16| ["pre 0".into(), "post 0".into(), format!("health 0 > {value}"), "notified".into()];
+    assert_eq!(log(&mut room, hero), expected(1));
+    assert_eq!(log(&mut room, other), expected(2));
+}
+
+#[test]
+fn s54_an_opening_that_comes_twice_begins_the_object_once() {
+    let (mut room, _) = one_hero();
+    let born = room.server.spawn(Hero { health: 1, ..Hero::default() });
+    let first = room.tick_one();
+    room.server[born].silent = 2;
+    let second = room.tick_one();
+    room.deliver(0, &first);
+    room.deliver(0, &second);
+    let log = log(&mut room, born);
+    assert_eq!(log.iter().filter(|line| *line == "init").count(), 1);
+    assert_eq!(log.iter().filter(|line| line.starts_with("health")).count(), 1);
+}
+
+#[test]
+fn s55_notifies_ascend_by_handle() {
+    let (mut room, hero) = one_hero();
+    let on_server = &mut room.server[hero];
+    on_server.name = "x".into();
+    on_server.items = vec![1];
+    on_server.pulse = 1;
+    on_server.place = [1; 3];
+    on_server.health = 1;
+    update(&mut room);
+    let notes = notes(&mut room, hero);
+    let first = |line: &String| line.split(' ').next().unwrap_or_default().to_owned();
+    assert_eq!(notes.iter().map(first).collect::<Vec<_>>(), ["health", "place", "pulse", "items", "name"]);
+}
+
+#[test]
+fn s56_nothing_is_told_of_a_value_that_is_not_whole() {
+    let register = |client: &mut Client| drop(client.register::<Hero>());
+    let config = ServerConfig { mtu_bytes: 200, ..ServerConfig::default() };
+    let (mut room, hero) = Room::furnished(config, register, 1, |server| server.spawn(Hero::default()));
+    log(&mut room, hero);
+    room.server[hero].name = "n".repeat(500);
+    let packets = room.tick_one();
+    room.deliver(0, &packets[1..]);
+    assert_eq!(log(&mut room, hero), [""; 0]);
+    room.deliver(0, &packets[..1]);
+    assert_eq!(notes(&mut room, hero).len(), 1);
+}
+
+#[test]
+fn s57_the_server_calls_nothing() {
+    let (mut room, hero) = one_hero();
+    room.server[hero].health = 5;
+    room.server[hero].pulse = 5;
+    room.settle();
+    assert!(room.server[hero].log.is_empty());
+}
+
+#[test]
+fn r05_a_resend_of_what_arrived_tells_only_always_again() {
+    let (mut room, hero) = one_hero();
+    room.server[hero].health = 5;
+    room.server[hero].pulse = 5;
+    update(&mut room);
+    assert_eq!(notes(&mut room, hero), ["health 0 > 5", "pulse 5"]);
+    // The acks are lost.
+    let mut again = 0;
+    for _ in 0..40 {
+        again += update(&mut room).len();
+    }
+    assert!(again > 0);
+    let notes = notes(&mut room, hero);
+    assert!(!notes.is_empty() && notes.iter().all(|line| line == "pulse 5"), "{notes:?}");
+}
+
+#[test]
+fn r05_a_duplicated_packet_calls_nothing() {
+    let (mut room, hero) = one_hero();
+    room.server[hero].pulse = 1;
+    let packets = update(&mut room);
+    log(&mut room, hero);
+    room.deliver(0, &packets);
+    assert_eq!(log(&mut room, hero), [""; 0]);
+}

@@ -1,0 +1,250 @@
+//! References on a client: null while their object is not there, healed when it is (S116 to S122, R18, R19).
+//!
+//! *Invariant:* a reference that a client shows names an object that it has, or none.
+
+mod support;
+
+use repl::prelude::*;
+use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+use support::Room;
+
+#[derive(Replicated, Default)]
+struct Unit {
+    #[replicated(notify = on_target)]
+    target: ObjectRef<Unit>,
+    #[replicated]
+    friends: Vec<ObjectRef<Unit>>,
+    #[replicated]
+    order: Order,
+    #[replicated]
+    number: u32,
+    heard: Vec<ObjectRef<Unit>>,
+}
+
+impl Unit {
+    fn on_target(&mut self, old: &ObjectRef<Self>) {
+        self.heard.push(*old);
+    }
+}
+
+/// A leaf with a reference and a sibling of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Order {
+    about: ObjectRef<Unit>,
+    urgency: u8,
+}
+
+impl NetSerialize for Order {
+    const WIRE_NAME: &'static str = "Order";
+
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        self.about.write(writer)?;
+        self.urgency.write(writer)
+    }
+
+    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+        Ok(Self { about: ObjectRef::read(reader, references)?, urgency: u8::read(reader, references)? })
+    }
+}
+repl::leaf!(Order);
+
+/// One client; it sees the first unit, but not the second.
+fn two_units() -> (Room, ObjectRef<Unit>, ObjectRef<Unit>) {
+    let mut room = Room::new(ServerConfig::default(), |client| drop(client.register::<Unit>()));
+    let one = room.server.spawn(Unit::default());
+    let other = room.server.spawn(Unit { number: 2, ..Unit::default() });
+    let id = room.enter();
+    room.settle();
+    room.server.set_visible(id, other, false);
+    room.settle();
+    assert!(room.client().contains(one) && !room.client().contains(other));
+    (room, one, other)
+}
+
+fn show(room: &mut Room, unit: ObjectRef<Unit>, visible: bool) {
+    let id = room.guests[0].id;
+    room.server.set_visible(id, unit, visible);
+    room.settle();
+}
+
+fn seen(room: &Room, unit: ObjectRef<Unit>) -> &Unit {
+    room.client().get(unit).expect("the client has it")
+}
+
+#[test]
+fn s116_a_reference_to_what_is_not_there_reads_as_null() {
+    let (mut room, one, other) = two_units();
+    room.server[one].target = other;
+    room.server[one].friends = vec![one, other];
+    room.settle();
+    assert_eq!(
+        (seen(&room, one).target, &seen(&room, one).friends),
+        (ObjectRef::NULL, &vec![one, ObjectRef::NULL])
+    );
+}
+
+#[test]
+fn s118_it_heals_by_itself_when_its_object_arrives() {
+    let (mut room, one, other) = two_units();
+    room.server[one].target = other;
+    room.server[one].friends = vec![one, other];
+    room.server[one].order = Order { about: other, urgency: 3 };
+    room.settle();
+    assert_eq!(seen(&room, one).order, Order { about: ObjectRef::NULL, urgency: 3 });
+    let updates = room.updates::<Unit>(0, "target");
+    show(&mut room, other, true);
+    let unit = seen(&room, one);
+    assert_eq!((unit.target, &unit.friends), (other, &vec![one, other]));
+    assert_eq!(unit.order, Order { about: other, urgency: 3 });
+    assert_eq!(room.updates::<Unit>(0, "target"), updates, "nothing was sent again");
+}
+
+#[test]
+fn s118_healing_does_not_wait_for_packets_of_the_holder() {
+    let (mut room, _, other) = two_units();
+    let holder = room.server.spawn(Unit { target: other, ..Unit::default() });
+    let id = room.guests[0].id;
+    room.server.set_visible(id, other, true);
+    let packets = room.tick_one();
+    room.deliver(0, &packets);
+    assert_eq!(seen(&room, holder).target, other, "both in one packet");
+}
+
+#[test]
+fn s117_a_reference_to_itself_and_circles_are_mapped_at_once() {
+    let (mut room, ..) = two_units();
+    let one = room.server.spawn(Unit::default());
+    let other = room.server.spawn(Unit { target: one, ..Unit::default() });
+    room.server[one].target = other;
+    room.server[one].friends = vec![one];
+    let packets = room.tick_one();
+    room.deliver(0, &packets);
+    let unit = seen(&room, one);
+    assert_eq!((unit.target, &unit.friends, seen(&room, other).target), (other, &vec![one], one));
+}
+
+#[test]
+fn s119_a_newer_value_replaces_what_would_have_healed() {
+    let (mut room, one, other) = two_units();
+    room.server[one].target = other;
+    room.server[one].friends = vec![one, other];
+    room.settle();
+    room.server[one].target = one;
+    room.server[one].friends.truncate(1);
+    room.settle();
+    show(&mut room, other, true);
+    assert_eq!((seen(&room, one).target, &seen(&room, one).friends), (one, &vec![one]));
+}
+
+#[test]
+fn s119_an_element_that_came_back_with_another_value_keeps_it() {
+    let (mut room, one, other) = two_units();
+    room.server[one].friends = vec![one, other];
+    room.settle();
+    room.server[one].friends.clear();
+    room.settle();
+    room.server[one].friends = vec![one, one];
+    room.settle();
+    show(&mut room, other, true);
+    assert_eq!(seen(&room, one).friends, [one, one]);
+}
+
+#[test]
+fn s120_it_unmaps_when_its_object_leaves_sight_and_heals_without_a_resend() {
+    let (mut room, one, other) = two_units();
+    show(&mut room, other, true);
+    room.server[one].target = other;
+    room.server[one].friends = vec![other, one];
+    room.settle();
+    assert_eq!(seen(&room, one).target, other);
+    let updates = room.updates::<Unit>(0, "target") + room.updates::<Unit>(0, "friends");
+    for _ in 0..3 {
+        show(&mut room, other, false);
+        assert_eq!(seen(&room, one).target, ObjectRef::NULL);
+        assert_eq!(seen(&room, one).friends, [ObjectRef::NULL, one]);
+        show(&mut room, other, true);
+        assert_eq!((seen(&room, one).target, &seen(&room, one).friends), (other, &vec![other, one]));
+    }
+    assert_eq!(room.updates::<Unit>(0, "target") + room.updates::<Unit>(0, "friends"), updates);
+}
+
+#[test]
+fn s121_the_notify_comes_when_the_reference_is_mapped() {
+    let (mut room, one, other) = two_units();
+    room.server[one].target = other;
+    room.settle();
+    assert!(seen(&room, one).heard.is_empty(), "null before and after");
+    show(&mut room, other, true);
+    assert_eq!(seen(&room, one).heard, [ObjectRef::NULL]);
+    show(&mut room, other, false);
+    assert_eq!(seen(&room, one).heard, [ObjectRef::NULL, other], "unmapping is a change too");
+}
+
+#[test]
+fn s122_a_leaf_is_read_again_whole_from_its_last_bits() {
+    let (mut room, one, other) = two_units();
+    room.server[one].order = Order { about: other, urgency: 3 };
+    room.settle();
+    room.guests[0].client.get_mut(one).unwrap().order.urgency = 200;
+    show(&mut room, other, true);
+    assert_eq!(
+        seen(&room, one).order,
+        Order { about: other, urgency: 3 },
+        "the sibling is the server's again"
+    );
+    room.server[one].order.urgency = 4;
+    room.settle();
+    show(&mut room, other, false);
+    assert_eq!(
+        seen(&room, one).order,
+        Order { about: ObjectRef::NULL, urgency: 4 },
+        "and never an older one"
+    );
+}
+
+#[test]
+fn r18_a_reference_to_a_destroyed_object_never_heals() {
+    let (mut room, one, other) = two_units();
+    show(&mut room, other, true);
+    room.server[one].target = other;
+    room.settle();
+    room.server.despawn(other);
+    room.settle();
+    assert_eq!(seen(&room, one).target, ObjectRef::NULL);
+    let next = room.server.spawn(Unit::default());
+    let slot = |unit: ObjectRef<Unit>| unit.guid().map(repl::Guid::slot);
+    assert_eq!(slot(next), slot(other), "the slot has a new object");
+    room.settle();
+    assert!(room.client().contains(next));
+    assert_eq!(seen(&room, one).target, ObjectRef::NULL);
+}
+
+#[test]
+fn r19_a_reference_is_sent_alike_whether_its_object_is_visible_or_not() {
+    let (mut room, one, other) = two_units();
+    room.enter();
+    room.settle();
+    room.server[one].target = other;
+    let packets = room.tick();
+    let [first, second] = &packets[..] else { panic!("two guests") };
+    assert_eq!((first.len(), second.len()), (1, 1));
+    assert_eq!(first[0].len(), second[0].len());
+    room.deliver(0, first);
+    room.deliver(1, second);
+    assert_eq!(seen(&room, one).target, ObjectRef::NULL);
+    assert_eq!(room.guests[1].client.get(one).map(|unit| unit.target), Some(other));
+}
+
+#[test]
+fn r19_a_reference_that_comes_before_its_object_heals_whatever_the_order() {
+    for swapped in [false, true] {
+        let (mut room, one, _) = two_units();
+        let born = room.server.spawn(Unit::default());
+        let opening = room.tick_one();
+        room.server[one].target = born;
+        let mention = room.tick_one();
+        let order = if swapped { [&mention, &opening] } else { [&opening, &mention] };
+        order.into_iter().for_each(|packets| room.deliver(0, packets));
+        assert_eq!(seen(&room, one).target, born, "swapped: {swapped}");
+    }
+}

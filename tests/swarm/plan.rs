@@ -1,0 +1,153 @@
+//! What a seed decides before its run begins.
+//!
+//! *Invariant:* a plan is a pure function of its seed.
+
+use std::time::Duration;
+
+use repl::sim::{LinkConditions, Loss, Rng};
+use repl::{ClientConfig, ServerConfig};
+
+/// How a run goes.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub seed: u64,
+    /// Ticks during which the world changes.
+    pub ticks: u64,
+    /// Clients at the start; others may join.
+    pub clients: usize,
+    pub objects: usize,
+    /// Mean changes of properties in a tick.
+    pub changes: f64,
+    /// Chances in a tick.
+    pub churn: f64,
+    pub view_flips: f64,
+    pub joins: f64,
+    /// Weights of the classes.
+    pub weights: [u64; 4],
+    pub down: LinkConditions,
+    pub up: LinkConditions,
+    /// Packets that the bursts lose, one burst after the other.
+    pub bursts: Vec<u64>,
+    /// Chance in a tick that a link goes dead in one direction for a while.
+    pub dead_links: f64,
+    pub mtu_bytes: usize,
+    pub share: bool,
+    pub first_sequence: u64,
+    pub max_bytes_per_tick: usize,
+    pub max_packets_in_flight: usize,
+    pub timeout: Duration,
+}
+
+fn pick<T: Clone>(rng: &mut Rng, items: &[T]) -> T {
+    rng.pick(items).expect("something to pick from").clone()
+}
+
+fn conditions(rng: &mut Rng, loss: f64, mtu_bytes: usize) -> LinkConditions {
+    let is_wild = rng.chance(0.5);
+    let bursty = loss > 0.0 && loss <= 0.5 && rng.chance(0.3);
+    LinkConditions {
+        latency: Duration::from_millis(pick(rng, &[0, 5, 20, 60, 150])),
+        jitter: Duration::from_millis(pick(rng, &[0, 0, 10, 40, 150, 300])),
+        loss: if bursty { Loss::bursts(loss, 6.0) } else { Loss::Independent(loss) },
+        duplicate: if is_wild { rng.unit() * 0.3 } else { 0.0 },
+        reorder: if is_wild { rng.unit() * 0.5 } else { 0.0 },
+        reorder_by: Duration::from_millis(pick(rng, &[20, 60, 200, 500])),
+        corrupt: if rng.chance(0.15) { 0.02 } else { 0.0 },
+        mtu_bytes,
+        ..LinkConditions::perfect()
+    }
+}
+
+impl Plan {
+    pub fn new(seed: u64, ticks: u64) -> Self {
+        let mut rng = Rng::new(seed).fork(1);
+        let clients = match rng.below(20) {
+            0..11 => rng.range(1..4),
+            11..18 => rng.range(4..9),
+            _ => rng.range(9..17),
+        } as usize;
+        let objects = match rng.below(20) {
+            0..12 => rng.range(0..12),
+            12..18 => rng.range(12..40),
+            _ => rng.range(40..101),
+        } as usize;
+        let losses = [0.0, 0.0, 0.01, 0.05, 0.2, 0.2, 0.5, 0.9];
+        let loss = pick(&mut rng, &losses);
+        let (down_loss, up_loss) = match rng.below(6) {
+            0 => (0.0, loss),
+            1 => (loss, 0.0),
+            2 => (loss, pick(&mut rng, &losses)),
+            _ => (loss, loss),
+        };
+        let mtu_bytes = pick(&mut rng, &[576, 800, 1_200, 1_200, 1_472]);
+        let with_bursts = rng.chance(0.4);
+        Self {
+            seed,
+            ticks,
+            clients,
+            objects,
+            changes: pick(&mut rng, &[0.2, 1.0, 3.0, 8.0]),
+            churn: pick(&mut rng, &[0.0, 0.02, 0.2]),
+            view_flips: pick(&mut rng, &[0.0, 0.05, 0.3]),
+            joins: pick(&mut rng, &[0.0, 0.005, 0.03]),
+            weights: [rng.range(1..9), rng.below(6), rng.below(3), rng.below(6)],
+            down: conditions(&mut rng, down_loss, mtu_bytes),
+            up: conditions(&mut rng, up_loss, mtu_bytes),
+            bursts: if with_bursts { (0..8).map(|_| pick(&mut rng, &[63, 64, 65, 256, 1_024])).collect() } else { vec![] },
+            dead_links: pick(&mut rng, &[0.0, 0.0, 0.002, 0.01]),
+            mtu_bytes,
+            share: rng.chance(0.8),
+            first_sequence: if rng.chance(0.3) { 65_535 - rng.below(100) } else { 0 },
+            max_bytes_per_tick: if rng.chance(0.2) { rng.range(400..4_000) as usize } else { usize::MAX },
+            max_packets_in_flight: if rng.chance(0.1) { rng.range(16..200) as usize } else { 1_024 },
+            timeout: Duration::from_secs(900),
+        }
+    }
+
+    /// The worst loss of a direction.
+    pub fn loss(&self) -> f64 {
+        let of = |conditions: &LinkConditions| match conditions.loss {
+            Loss::None => 0.0,
+            Loss::Independent(loss) => loss,
+            Loss::GilbertElliott { good_to_bad, bad_to_good, .. } => good_to_bad / (good_to_bad + bad_to_good),
+        };
+        of(&self.down).max(of(&self.up))
+    }
+
+    /// The longest round trip that the links can make, and the tick that acks wait for.
+    pub fn round_trip(&self) -> Duration {
+        let of = |link: &LinkConditions| {
+            let late = if link.reorder > 0.0 { link.reorder_by } else { Duration::ZERO };
+            link.latency + link.jitter + late
+        };
+        of(&self.down) + of(&self.up) + Duration::from_millis(34)
+    }
+
+    /// How long after the last change clients may lack something.
+    pub fn patience(&self) -> Duration {
+        if self.loss() > 0.21 { Duration::from_secs(60) } else { self.round_trip() * 10 + Duration::from_secs(2) }
+    }
+
+    pub fn server(&self) -> ServerConfig {
+        ServerConfig {
+            mtu_bytes: self.mtu_bytes,
+            timeout: self.timeout,
+            max_packets_in_flight: self.max_packets_in_flight,
+            max_bytes_per_tick: self.max_bytes_per_tick,
+            share: self.share,
+            first_sequence: self.first_sequence,
+            ..ServerConfig::default()
+        }
+    }
+
+    pub fn client(&self) -> ClientConfig {
+        ClientConfig {
+            mtu_bytes: self.mtu_bytes,
+            timeout: self.timeout,
+            max_objects: 1_024,
+            measure: self.seed % 4 == 0,
+            first_sequence: self.first_sequence,
+            ..ClientConfig::default()
+        }
+    }
+}
