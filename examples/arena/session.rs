@@ -165,8 +165,8 @@ impl Session {
     }
 
     fn is_silent(&self) -> bool {
-        let in_flight = |watcher: &Watcher| self.server.stats(watcher.connection)?.packets_in_flight.into();
-        self.watchers.iter().all(|watcher| in_flight(watcher) == Some(0))
+        let stats = self.watchers.iter().filter_map(|watcher| self.server.stats(watcher.connection));
+        stats.map(|stats| stats.packets_in_flight).sum::<usize>() == 0
     }
 
     /// What a client does not hold as it should; none if it holds exactly what it may see.

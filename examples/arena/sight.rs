@@ -30,8 +30,10 @@ impl Sight {
         let Some(player) = free else { return };
         server.set_owner(player, Some(connection));
         server.set_remote_role(player, Role::AutonomousProxy);
-        for &turret in arena.turrets.iter().filter(|&&turret| server[turret].holder == player) {
-            server.set_owner(turret, Some(connection));
+        for &turret in &arena.turrets {
+            if server[turret].holder == player {
+                server.set_owner(turret, Some(connection));
+            }
         }
         self.seats.insert(connection, player);
     }

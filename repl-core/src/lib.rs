@@ -55,6 +55,7 @@ mod condition;
 mod decode;
 mod display;
 mod encode;
+mod foreign;
 mod handles;
 mod history;
 mod layout;

@@ -80,7 +80,7 @@ macro_rules! leaf_of_std {
 
 /// Implements [`NetSerialize`] by the type's own shape.
 macro_rules! net_serialize_by_shape {
-    ([$($generics:tt)*] $type:ty, $name:literal) => {
+    ([$($generics:tt)*] $type:ty, $name:expr) => {
         impl<$($generics)*> NetSerialize for $type {
             const WIRE_NAME: &'static str = $name;
             const WIRE_CHECKSUM: u64 = Checksum::new().field(&Field::new("", 0, <Self as Property>::SHAPE)).finish();
@@ -99,6 +99,9 @@ macro_rules! net_serialize_by_shape {
         }
     };
 }
+
+#[cfg(feature = "glam")]
+pub(crate) use net_serialize_by_shape;
 
 leaf_of_std! {
     bool, "bool", true, Codec::Bool;
@@ -131,7 +134,7 @@ net_serialize_by_shape!([T: ?Sized + 'static] ObjectRef<T>, "ObjectRef");
 
 // SAFETY: `N` values of `T` follow one another without padding.
 unsafe impl<T: Property, const N: usize> Property for [T; N] {
-    const SHAPE: &'static Shape = &Shape::fixed_array::<Self>(T::SHAPE, N);
+    const SHAPE: &'static Shape = &Shape::fixed_array::<Self>("[;]", T::SHAPE, N);
     fn initial() -> Self {
         std::array::from_fn(|_| T::initial())
     }

@@ -55,6 +55,11 @@ impl Ink<'_> {
 pub trait Creature: Replicated + Clone + Default {
     /// The conditions of its properties, in their order.
     const CONDITIONS: &'static [Condition];
+    /// What clients make it from.
+    fn archetype(veteran: bool) -> Self {
+        let _ = veteran;
+        Self::default()
+    }
     /// The leaves of all properties.
     fn leaves(&self, leaves: &mut Leaves);
     /// Changes one property.
@@ -195,6 +200,13 @@ impl Creature for Actor {
         Condition::ReplayOrOwner,
         Condition::OwnerOnly,
     ];
+
+    fn archetype(veteran: bool) -> Self {
+        if !veteran {
+            return Self::default();
+        }
+        Self { health: 100, title: "veteran".into(), orders: vec![3, 1], pushed: 7, ..Self::default() }
+    }
 
     fn leaves(&self, leaves: &mut Leaves) {
         leaves.property(0).value(&[], &self.health.to_le_bytes());

@@ -5,26 +5,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use repl::sim::Rng;
-use repl::{
-    ArchetypeId, Client, Condition, ConnectionId, Guid, ObjectRef, PropertyIndex, Role, Server, ViewFlags,
-};
+use repl::{ArchetypeId, Client, Condition, ConnectionId, Guid, ObjectRef, PropertyIndex, Role, Server, ViewFlags};
 
 use crate::canary::Canary;
 use crate::classes::{Actor, Chest, Creature, Dot, Ink, Pack, Shown};
-use crate::ledger::{Leaf, Leaves, Ledger, hash, property_of};
+use crate::ledger::{Leaf, Leaves, Ledger, property_of};
 use crate::plan::Plan;
+
+/// The values of the properties with notifies.
+pub type Notified = Vec<(usize, u64)>;
 
 /// What the run does with an object, whatever its class.
 #[derive(Clone, Copy)]
 pub struct Kind {
     pub conditions: &'static [Condition],
-    pub leaves: fn(&Server, Guid) -> Vec<Leaf>,
+    leaves: fn(&Server, Guid) -> Vec<Leaf>,
     pub replica: fn(&Client, Guid) -> Option<Vec<Leaf>>,
     /// What the replica was told since the last call, and the values of its properties with notifies.
-    pub told: fn(&mut Client, Guid) -> Option<(Shown, Vec<(usize, u64)>)>,
-    pub fresh: fn(bool) -> (Vec<Leaf>, Vec<(usize, u64)>),
+    pub told: fn(&mut Client, Guid) -> Option<(Shown, Notified)>,
+    /// An object as its archetype makes it.
+    pub fresh: fn(bool) -> (Vec<Leaf>, Notified),
     change: fn(&mut Server, Guid, u32, usize, &mut Ink<'_>),
-    spawn: fn(&mut Server, ArchetypeId, u32, &mut Ink<'_>) -> ObjectRef<()>,
+    spawn: fn(&mut Server, ArchetypeId, bool, u32, &mut Ink<'_>) -> ObjectRef<()>,
 }
 
 fn leaves_of<T: Creature>(object: &T) -> Vec<Leaf> {
@@ -33,14 +35,386 @@ fn leaves_of<T: Creature>(object: &T) -> Vec<Leaf> {
     leaves.list
 }
 
-fn kind<T: Creature>(make: fn(bool) -> T) -> KindOf<T> {
-    KindOf { make }
+fn kind<T: Creature>() -> Kind {
+    Kind {
+        conditions: T::CONDITIONS,
+        leaves: |server, guid| leaves_of(&server[ObjectRef::<T>::new(guid)]),
+        replica: |client, guid| client.get(ObjectRef::<T>::new(guid)).map(leaves_of),
+        told: |client, guid| {
+            let replica = client.get_mut(ObjectRef::<T>::new(guid))?;
+            Some((std::mem::take(replica.shown()), replica.notified()))
+        },
+        fresh: |veteran| {
+            let object = T::archetype(veteran);
+            (leaves_of(&object), object.notified())
+        },
+        change: |server, guid, uid, property, ink| {
+            if ink.rng.chance(0.2) {
+                // Found by the scan over all objects of the class.
+                let mut objects = server.objects_mut::<T>().iter_mut();
+                if let Some(object) = objects.find(|object| *object.uid() == uid) {
+                    object.change(property, ink);
+                }
+            } else {
+                server[ObjectRef::<T>::new(guid)].change(property, ink);
+            }
+        },
+        spawn: |server, archetype, veteran, uid, ink| {
+            let mut object = T::archetype(veteran);
+            *object.uid() = uid;
+            for property in 0..T::CONDITIONS.len() {
+                if ink.rng.chance(0.5) {
+                    object.change(property, ink);
+                }
+            }
+            server.spawn_from(archetype, object).erase()
+        },
+    }
 }
 
-struct KindOf<T> {
-    make: fn(bool) -> T,
+pub const ACTOR: usize = 0;
+
+/// The classes in the order of the plan's weights.
+pub fn kinds() -> [Kind; 4] {
+    [kind::<Actor>(), kind::<Pack>(), kind::<Chest>(), kind::<Dot>()]
 }
 
-/// The archetype of actors that are not made from their defaults.
-pub fn veteran() -> Actor {
+/// An object, there or gone.
+pub struct Thing {
+    pub guid: Guid,
+    pub kind: usize,
+    pub alive: bool,
+    pub veteran: bool,
+    pub ledger: Ledger,
+    pub owner: Option<ConnectionId>,
+    role: Role,
+    physics: bool,
+    custom_on: bool,
+    dynamic: Condition,
+    /// Leaves of properties that were switched off, as they were compared last.
+    frozen: BTreeMap<usize, Vec<Leaf>>,
+    /// For each property, the number of the secrets made for it, and of those that were compared while it was switched on.
+    versions: Vec<(u32, u32)>,
+    is_dirty: bool,
+}
+
+/// How the model sees one connection.
+#[derive(Default)]
+pub struct View {
+    pub is_replay: bool,
+    pub hidden: BTreeSet<u32>,
+    pub custom_off: BTreeSet<u32>,
+    /// Objects whose opening the client acknowledged.
+    pub opened: BTreeSet<u32>,
+    /// Since when each object is shown.
+    pub shown_at: BTreeMap<u32, u64>,
+}
+
+/// The server and its model.
+pub struct World {
+    pub server: Server,
+    pub kinds: [Kind; 4],
+    /// All objects there ever were, by their number.
+    pub things: Vec<Thing>,
+    pub by_guid: BTreeMap<Guid, u32>,
+    alive: Vec<u32>,
+    pub views: BTreeMap<ConnectionId, View>,
+    archetype: ArchetypeId,
+    rng: Rng,
+    versions: u32,
+    dirty: Vec<u32>,
+}
+
+impl World {
+    pub fn new(plan: &Plan) -> Self {
+        let mut server = Server::new(plan.server());
+        let archetype = server.register_archetype(|| Actor::archetype(true));
+        server.register::<Pack>().register::<Chest>().register::<Dot>();
+        let mut world = Self {
+            server,
+            kinds: kinds(),
+            things: Vec::new(),
+            by_guid: BTreeMap::new(),
+            alive: Vec::new(),
+            views: BTreeMap::new(),
+            archetype,
+            rng: Rng::new(plan.seed).fork(2),
+            versions: 0,
+            dirty: Vec::new(),
+        };
+        for _ in 0..plan.objects {
+            world.spawn(plan, 0);
+        }
+        world
+    }
+
+    pub fn is_alive(&self, uid: u32) -> bool {
+        self.things[uid as usize].alive
+    }
+
+    pub fn alive(&self) -> &[u32] {
+        &self.alive
+    }
+
+    fn draw(&mut self) -> Option<u32> {
+        self.rng.pick(&self.alive).copied()
+    }
+
+    fn draw_connection(&mut self) -> Option<ConnectionId> {
+        let connections: Vec<ConnectionId> = self.views.keys().copied().collect();
+        self.rng.pick(&connections).copied()
+    }
+
+    /// Some objects, there or gone, to refer to.
+    fn mentionable(&mut self) -> Vec<Guid> {
+        (0..4).filter_map(|_| self.rng.pick(&self.things).map(|thing| thing.guid)).collect()
+    }
+
+    fn spawn(&mut self, plan: &Plan, tick: u64) {
+        let mut at = self.rng.below(plan.weights.iter().sum());
+        let kind = plan.weights.iter().position(|&weight| at.checked_sub(weight).map(|rest| at = rest).is_none());
+        let kind = kind.expect("a weight");
+        let veteran = kind == ACTOR && self.rng.chance(0.3);
+        let archetype = if veteran { self.archetype } else { ArchetypeId::default() };
+        let uid = self.things.len() as u32;
+        let guids = self.mentionable();
+        let versions = &mut self.versions;
+        let mut canary = || next_canary(versions, uid, usize::from(u8::MAX));
+        let mut ink = Ink { rng: &mut self.rng, canary: &mut canary, guids: &guids };
+        let reference = (self.kinds[kind].spawn)(&mut self.server, archetype, veteran, uid, &mut ink);
+        let guid = reference.guid().expect("an object has a guid");
+        assert!(self.by_guid.insert(guid, uid).is_none(), "the guid {guid:?} was used before");
+        let conditions = self.kinds[kind].conditions;
+        let mut ledger = Ledger::default();
+        ledger.begin(&(self.kinds[kind].fresh)(veteran).0, |property| conditions[property] != Condition::None);
+        self.things.push(Thing {
+            guid,
+            kind,
+            alive: true,
+            veteran,
+            ledger,
+            owner: None,
+            role: Role::default(),
+            physics: false,
+            custom_on: true,
+            dynamic: Condition::Dynamic,
+            frozen: BTreeMap::new(),
+            versions: vec![(0, 0); conditions.len()],
+            is_dirty: true,
+        });
+        self.alive.push(uid);
+        self.dirty.push(uid);
+        for view in self.views.values_mut() {
+            view.shown_at.insert(uid, tick);
+        }
+        // Most have an owner from the start.
+        if self.rng.chance(0.6)
+            && let Some(owner) = self.draw_connection()
+        {
+            self.set_owner(uid, Some(owner));
+        }
+    }
+
+    fn set_owner(&mut self, uid: u32, owner: Option<ConnectionId>) {
+        let thing = &mut self.things[uid as usize];
+        thing.owner = owner;
+        self.server.set_owner(ObjectRef::<()>::new(thing.guid), owner);
+    }
+
+    fn despawn(&mut self, uid: u32) {
+        let thing = &mut self.things[uid as usize];
+        thing.alive = false;
+        self.server.despawn(ObjectRef::<()>::new(thing.guid));
+        self.alive.retain(|&known| known != uid);
+        for view in self.views.values_mut() {
+            view.opened.remove(&uid);
+        }
+    }
+
+    fn change(&mut self) {
+        let Some(uid) = self.draw() else { return };
+        let guids = self.mentionable();
+        let thing = &mut self.things[uid as usize];
+        let kind = &self.kinds[thing.kind];
+        let property = self.rng.below(kind.conditions.len() as u64) as usize;
+        let versions = &mut self.versions;
+        let newest = &mut thing.versions[property].0;
+        let mut canary = || {
+            let value = next_canary(versions, uid, property);
+            *newest = *versions;
+            value
+        };
+        let mut ink = Ink { rng: &mut self.rng, canary: &mut canary, guids: &guids };
+        (kind.change)(&mut self.server, thing.guid, uid, property, &mut ink);
+        if thing.kind == ACTOR && property == Actor::PUSHED {
+            self.server.mark_dirty(ObjectRef::<Actor>::new(thing.guid), PropertyIndex::new(property));
+        }
+        if !std::mem::replace(&mut thing.is_dirty, true) {
+            self.dirty.push(uid);
+        }
+    }
+
+    /// Changes who sees what.
+    fn flip(&mut self, tick: u64) {
+        let Some(uid) = self.draw() else { return };
+        let Some(connection) = self.draw_connection() else { return };
+        let (server, thing, rng) = (&mut self.server, &mut self.things[uid as usize], &mut self.rng);
+        let object = ObjectRef::<()>::new(thing.guid);
+        let actor = (thing.kind == ACTOR).then(|| ObjectRef::<Actor>::new(thing.guid));
+        let property = |at| PropertyIndex::new(at);
+        let view = self.views.get_mut(&connection).expect("a connection that was drawn");
+        match (rng.below(8), actor) {
+            (0 | 1, _) => {
+                let owner = rng.chance(0.7).then_some(connection);
+                self.set_owner(uid, owner);
+            }
+            (2, _) => {
+                let roles = [Role::None, Role::SimulatedProxy, Role::AutonomousProxy, Role::Authority];
+                thing.role = *rng.pick(&roles).expect("roles");
+                server.set_remote_role(object, thing.role);
+            }
+            (3, _) => {
+                thing.physics = !thing.physics;
+                server.set_replicates_physics(object, thing.physics);
+            }
+            (4, Some(actor)) => {
+                thing.custom_on = !thing.custom_on;
+                server.set_custom_active(actor, property(Actor::CUSTOM), thing.custom_on);
+            }
+            (5, Some(actor)) => {
+                let on = view.custom_off.remove(&uid);
+                if !on {
+                    view.custom_off.insert(uid);
+                }
+                server.set_custom_active_for(connection, actor, property(Actor::CUSTOM), on);
+            }
+            (6, Some(actor)) => {
+                thing.dynamic = *rng.pick(&Condition::ALL).expect("conditions");
+                server.set_dynamic_condition(actor, property(Actor::DYNAMIC), thing.dynamic);
+            }
+            _ => {
+                let visible = view.hidden.remove(&uid);
+                view.opened.remove(&uid);
+                if visible {
+                    view.shown_at.insert(uid, tick);
+                } else {
+                    view.hidden.insert(uid);
+                }
+                server.set_visible(connection, object, visible);
+            }
+        }
+    }
+
+    /// One tick of random changes.
+    pub fn mutate(&mut self, plan: &Plan, tick: u64) {
+        let whole = plan.changes.trunc() as usize + usize::from(self.rng.chance(plan.changes.fract()));
+        for _ in 0..whole {
+            self.change();
+        }
+        if self.rng.chance(plan.churn) {
+            if self.alive.len() > plan.objects
+                && let Some(uid) = self.draw()
+            {
+                self.despawn(uid);
+            }
+            if self.alive.len() <= plan.objects {
+                self.spawn(plan, tick);
+            }
+        }
+        if self.rng.chance(plan.view_flips) {
+            self.flip(tick);
+        }
+    }
+
+    /// Notes what the objects are now, right before the server compares them.
+    pub fn record(&mut self, tick: u64) {
+        for uid in std::mem::take(&mut self.dirty) {
+            let thing = &mut self.things[uid as usize];
+            thing.is_dirty = false;
+            if thing.alive {
+                thing.ledger.record(tick, &(self.kinds[thing.kind].leaves)(&self.server, thing.guid));
+            }
+        }
+        for &uid in &self.alive {
+            let thing = &mut self.things[uid as usize];
+            for property in 0..if thing.kind == ACTOR { thing.versions.len() } else { 0 } {
+                if thing.is_compared(property) {
+                    thing.versions[property].1 = thing.versions[property].0;
+                    thing.frozen.remove(&property);
+                }
+            }
+        }
+    }
+
+    /// Whether a packet made for the connection in this tick may hold a secret.
+    pub fn may_see(&self, connection: ConnectionId, canary: Canary) -> bool {
+        let Some(thing) = self.things.get(canary.object as usize) else { return false };
+        let Some(view) = self.views.get(&connection) else { return false };
+        if !thing.alive || view.hidden.contains(&canary.object) {
+            return false;
+        }
+        let property = canary.property as usize;
+        if property == usize::from(u8::MAX) {
+            // Secrets of a birth do not tell their property.
+            return true;
+        }
+        let initial = !view.opened.contains(&canary.object);
+        let is_compared = thing.kind != ACTOR || canary.version <= thing.versions[property].1;
+        is_compared && self.is_active(connection, view, canary.object, property, initial)
+    }
+
+    fn is_active(&self, connection: ConnectionId, view: &View, uid: u32, property: usize, initial: bool) -> bool {
+        let thing = &self.things[uid as usize];
+        let is_owner = thing.owner == Some(connection);
+        let simulated = match thing.role {
+            Role::SimulatedProxy => true,
+            Role::AutonomousProxy => !is_owner,
+            Role::None | Role::Authority => false,
+        };
+        let flags = ViewFlags::default()
+            .with_if(ViewFlags::INITIAL, initial)
+            .with_if(ViewFlags::OWNER, is_owner)
+            .with_if(ViewFlags::SIMULATED, simulated)
+            .with_if(ViewFlags::PHYSICS, thing.physics)
+            .with_if(ViewFlags::REPLAY, view.is_replay);
+        let condition = match self.kinds[thing.kind].conditions[property] {
+            Condition::Custom if view.custom_off.contains(&uid) => Condition::Never,
+            Condition::Dynamic => thing.dynamic,
+            declared => declared,
+        };
+        condition.allows(flags)
+    }
+
+    /// The leaves that a connection must show of an object once it is up to date; `None` for those of which it may show older values.
+    pub fn expected(&self, connection: ConnectionId, uid: u32) -> Vec<(u64, Option<Leaf>)> {
+        let (thing, view) = (&self.things[uid as usize], &self.views[&connection]);
+        let properties = self.kinds[thing.kind].conditions.len();
+        let is_exact: Vec<bool> = (0..properties)
+            .map(|property| {
+                let changed = thing.ledger.changed_at(property);
+                let since_shown = view.shown_at.get(&uid).is_some_and(|&shown| shown >= changed);
+                let active = self.is_active(connection, view, uid, property, false);
+                let at_open = self.is_active(connection, view, uid, property, true) && since_shown;
+                thing.is_compared(property) && (active || at_open && thing.kind != ACTOR)
+            })
+            .collect();
+        let entries = thing.ledger.entries();
+        entries
+            .map(|(path, entries)| (path, entries.last().filter(|_| is_exact[property_of(path)]).map(|(_, leaf)| *leaf)))
+            .collect()
+    }
+}
+
+impl Thing {
+    /// Whether a property is compared in ticks that open the object nowhere.
+    fn is_compared(&self, property: usize) -> bool {
+        !(self.kind == ACTOR
+            && (property == Actor::CUSTOM && !self.custom_on
+                || property == Actor::DYNAMIC && self.dynamic == Condition::Never))
+    }
+}
+
+fn next_canary(versions: &mut u32, object: u32, property: usize) -> u128 {
+    *versions += 1;
+    Canary { object, property: property as u8, version: *versions }.value()
 }

@@ -272,6 +272,8 @@ impl Connection {
         };
         if settled && self.has_common_view(world, slot) {
             self.in_step.insert(slot);
+            // The broadcast is enough for it from here on: sent both ways it would stand twice in one packet.
+            self.needs.remove(slot);
         } else {
             self.in_step.remove(slot);
         }
