@@ -209,9 +209,9 @@ impl Shape {
     }
 
     /// The shape of `[T; N]`.
-    pub(crate) const fn fixed_array<A>(element: &'static Self, len: usize) -> Self {
+    pub(crate) const fn fixed_array<A>(name: &'static str, element: &'static Self, len: usize) -> Self {
         Self {
-            name: "[;]",
+            name,
             size: size_of::<A>(),
             bitwise: element.bitwise,
             kind: Kind::FixedArray { element, len },

@@ -33,8 +33,8 @@ impl Shown {
 /// What a change may draw upon.
 pub struct Ink<'a> {
     pub rng: &'a mut Rng,
-    /// A secret of the property being changed.
-    pub canary: &'a mut dyn FnMut() -> u128,
+    /// A secret of a property.
+    pub canary: &'a mut dyn FnMut(usize) -> u128,
     /// Objects to refer to: some are gone, some will be unknown to clients.
     pub guids: &'a [Guid],
 }
@@ -251,10 +251,10 @@ impl Creature for Actor {
                 }
             }
             14 => self.pushed = ink.rng.next_u64() as u32,
-            15 => self.tape = (ink.canary)(),
+            15 => self.tape = (ink.canary)(property),
             16 => change_list(&mut self.orders, 6, ink, |order, ink| *order = ink.rng.below(9) as u8),
             canary => {
-                let value = (ink.canary)();
+                let value = (ink.canary)(property);
                 if let Some((_, slot)) = self.canaries().into_iter().find(|(known, _)| *known == canary) {
                     *slot = value;
                 }
@@ -374,7 +374,7 @@ impl Creature for Pack {
 
     fn change(&mut self, property: usize, ink: &mut Ink<'_>) {
         match property {
-            0 => self.mark = (ink.canary)(),
+            0 => self.mark = (ink.canary)(property),
             1 => change_list(&mut self.items, 24, ink, |item, ink| *item = ink.rng.below(50) as u16),
             2 => change_list(&mut self.nested, 5, ink, |row, ink| {
                 change_list(row, 5, ink, |cell, ink| *cell = ink.rng.below(9) as u8);
@@ -382,7 +382,7 @@ impl Creature for Pack {
             3 => change_list(&mut self.limbs, 5, ink, Limb::change),
             4 if ink.rng.chance(0.4) => self.maybe = None,
             4 => self.maybe.get_or_insert_default().change(ink),
-            5 => change_list(&mut self.stash, 4, ink, |item, ink| *item = (ink.canary)()),
+            5 => change_list(&mut self.stash, 4, ink, |item, ink| *item = (ink.canary)(property)),
             6 => change_list(&mut self.targets, 4, ink, |target, ink| *target = ink.target()),
             _ => {
                 let at = ink.rng.below(2) as usize;
@@ -436,7 +436,7 @@ impl Creature for Chest {
 
     fn change(&mut self, property: usize, ink: &mut Ink<'_>) {
         match property {
-            0 => self.mark = (ink.canary)(),
+            0 => self.mark = (ink.canary)(property),
             1 => {
                 let len = ink.rng.below(300) as usize;
                 if ink.rng.chance(0.3) {
@@ -451,9 +451,9 @@ impl Creature for Chest {
                 let len = ink.rng.below(150) as usize;
                 let Ink { rng, canary, .. } = ink;
                 if rng.chance(0.5) {
-                    self.treasure.resize_with(len, canary);
+                    self.treasure.resize_with(len, || canary(property));
                 } else {
-                    change_list(&mut self.treasure, 150, ink, |item, ink| *item = (ink.canary)());
+                    change_list(&mut self.treasure, 150, ink, |item, ink| *item = (ink.canary)(property));
                 }
             }
             _ => self.lid = !self.lid,
@@ -502,7 +502,7 @@ impl Creature for Dot {
     fn change(&mut self, property: usize, ink: &mut Ink<'_>) {
         match property {
             0 => self.x = ink.rng.below(16) as u8,
-            _ => self.mark = (ink.canary)(),
+            _ => self.mark = (ink.canary)(property),
         }
     }
 

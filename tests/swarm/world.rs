@@ -91,8 +91,6 @@ pub struct Thing {
     physics: bool,
     custom_on: bool,
     dynamic: Condition,
-    /// Leaves of properties that were switched off, as they were compared last.
-    frozen: BTreeMap<usize, Vec<Leaf>>,
     /// For each property, the number of the secrets made for it, and of those that were compared while it was switched on.
     versions: Vec<(u32, u32)>,
     is_dirty: bool,
@@ -178,13 +176,17 @@ impl World {
         let archetype = if veteran { self.archetype } else { ArchetypeId::default() };
         let uid = self.things.len() as u32;
         let guids = self.mentionable();
-        let versions = &mut self.versions;
-        let mut canary = || next_canary(versions, uid, usize::from(u8::MAX));
+        let conditions = self.kinds[kind].conditions;
+        let (versions, mut newest) = (&mut self.versions, vec![(0, 0); conditions.len()]);
+        let mut canary = |property: usize| {
+            let value = next_canary(versions, uid, property);
+            newest[property].0 = *versions;
+            value
+        };
         let mut ink = Ink { rng: &mut self.rng, canary: &mut canary, guids: &guids };
         let reference = (self.kinds[kind].spawn)(&mut self.server, archetype, veteran, uid, &mut ink);
         let guid = reference.guid().expect("an object has a guid");
         assert!(self.by_guid.insert(guid, uid).is_none(), "the guid {guid:?} was used before");
-        let conditions = self.kinds[kind].conditions;
         let mut ledger = Ledger::default();
         ledger.begin(&(self.kinds[kind].fresh)(veteran).0, |property| conditions[property] != Condition::None);
         self.things.push(Thing {
@@ -198,8 +200,7 @@ impl World {
             physics: false,
             custom_on: true,
             dynamic: Condition::Dynamic,
-            frozen: BTreeMap::new(),
-            versions: vec![(0, 0); conditions.len()],
+            versions: newest,
             is_dirty: true,
         });
         self.alive.push(uid);
@@ -237,11 +238,10 @@ impl World {
         let thing = &mut self.things[uid as usize];
         let kind = &self.kinds[thing.kind];
         let property = self.rng.below(kind.conditions.len() as u64) as usize;
-        let versions = &mut self.versions;
-        let newest = &mut thing.versions[property].0;
-        let mut canary = || {
+        let (versions, newest) = (&mut self.versions, &mut thing.versions);
+        let mut canary = |property: usize| {
             let value = next_canary(versions, uid, property);
-            *newest = *versions;
+            newest[property].0 = *versions;
             value
         };
         let mut ink = Ink { rng: &mut self.rng, canary: &mut canary, guids: &guids };
@@ -340,7 +340,6 @@ impl World {
             for property in 0..if thing.kind == ACTOR { thing.versions.len() } else { 0 } {
                 if thing.is_compared(property) {
                     thing.versions[property].1 = thing.versions[property].0;
-                    thing.frozen.remove(&property);
                 }
             }
         }
@@ -354,10 +353,6 @@ impl World {
             return false;
         }
         let property = canary.property as usize;
-        if property == usize::from(u8::MAX) {
-            // Secrets of a birth do not tell their property.
-            return true;
-        }
         let initial = !view.opened.contains(&canary.object);
         let is_compared = thing.kind != ACTOR || canary.version <= thing.versions[property].1;
         is_compared && self.is_active(connection, view, canary.object, property, initial)
@@ -394,8 +389,9 @@ impl World {
                 let changed = thing.ledger.changed_at(property);
                 let since_shown = view.shown_at.get(&uid).is_some_and(|&shown| shown >= changed);
                 let active = self.is_active(connection, view, uid, property, false);
-                let at_open = self.is_active(connection, view, uid, property, true) && since_shown;
-                thing.is_compared(property) && (active || at_open && thing.kind != ACTOR)
+                let declared = self.kinds[thing.kind].conditions[property];
+                let at_open = since_shown && matches!(declared, Condition::InitialOnly | Condition::InitialOrOwner);
+                thing.is_compared(property) && (active || at_open)
             })
             .collect();
         let entries = thing.ledger.entries();

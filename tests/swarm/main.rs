@@ -1,0 +1,56 @@
+//! Random worlds over bad networks: every seed draws clients, objects, links and what happens to them, and everything that the library
+//! guarantees is checked in each.
+//!
+//! A failure prints `SIM_SEED=…`; with that in the environment the tests run this seed alone. Seeds that failed once are kept in
+//! `regressions.txt`.
+//!
+//! *Invariant:* a run is a pure function of its seed.
+
+mod canary;
+mod classes;
+mod ledger;
+mod plan;
+mod run;
+mod witness;
+mod world;
+
+use repl::sim::seeds;
+
+use crate::plan::Plan;
+use crate::run::{Outcome, Run};
+
+const TICKS: u64 = 600;
+
+fn run(seed: u64) -> Outcome {
+    Run::new(&Plan::new(seed, TICKS)).finish()
+}
+
+fn run_all(seeds: impl Iterator<Item = u64>) {
+    let secrets: u64 = seeds.map(|seed| run(seed).secrets).sum();
+    assert!(secrets > 0, "the search for secrets finds those that may be seen");
+}
+
+#[test]
+fn even_seeds_converge_and_fall_silent() {
+    run_all(seeds(0..500).filter(|seed| seed % 2 == 0));
+}
+
+#[test]
+fn odd_seeds_converge_and_fall_silent() {
+    run_all(seeds(0..500).filter(|seed| seed % 2 == 1));
+}
+
+#[test]
+fn seeds_that_failed_once_pass() {
+    for line in include_str!("regressions.txt").lines().filter(|line| !line.starts_with('#')) {
+        run(line.split_whitespace().next().and_then(|seed| seed.parse().ok()).expect("a seed begins the line"));
+    }
+}
+
+#[test]
+fn two_runs_of_a_seed_have_the_same_trace() {
+    for seed in seeds(0..64) {
+        let plan = Plan { ticks: 150, ..Plan::new(seed, TICKS) };
+        assert_eq!(Run::new(&plan).finish(), Run::new(&plan).finish(), "seed {seed}");
+    }
+}

@@ -1,0 +1,311 @@
+//! One run: a world, its clients, and the network between them, tick by tick.
+//!
+//! *Invariant:* a run is a pure function of its plan.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use repl::sim::{Clock, LinkId, Network, PeerId, Rng, SeedReport};
+use repl::{Client, ConnectionId, DisconnectReason, ReceiveError, ServerEvent};
+
+use crate::canary::scan;
+use crate::classes::{Actor, Chest, Creature, Dot, Pack};
+use crate::ledger::hash;
+use crate::plan::Plan;
+use crate::witness::Witness;
+use crate::world::{View, World};
+
+const SERVER: PeerId = PeerId(0);
+/// Ticks of silence that a run ends with.
+const SILENT_TICKS: u64 = 120;
+/// More than a packet without state takes: its frame, and a few ranges of acks.
+const SIGNAL_BYTES: usize = 40;
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The hash of all deliveries.
+    pub trace: u64,
+    /// Secrets that were seen where they may be.
+    pub secrets: u64,
+    pub packets_lost: u64,
+    pub ticks: u64,
+}
+
+/// A client and the ways to it.
+struct Seat {
+    client: Client,
+    witness: Witness,
+    connection: ConnectionId,
+    down: LinkId,
+    up: LinkId,
+    /// When the client made each of its packets.
+    made_at: HashMap<u64, u64>,
+    /// When it made the newest packet that the server has.
+    heard: u64,
+}
+
+pub struct Run {
+    plan: Plan,
+    world: World,
+    network: Network,
+    clock: Clock,
+    rng: Rng,
+    seats: BTreeMap<PeerId, Seat>,
+    /// Those who left: what still comes from them goes to their old connection.
+    left: BTreeMap<PeerId, ConnectionId>,
+    next_peer: u32,
+    bursts: Vec<u64>,
+    secrets: u64,
+    is_settling: bool,
+    /// Packets larger than signs of life, and all packets, since silence began.
+    loud: Option<(u64, u64)>,
+}
+
+impl Run {
+    pub fn new(plan: &Plan) -> Self {
+        let mut run = Self {
+            world: World::new(plan),
+            network: Network::new(plan.seed),
+            clock: Clock::at_hz(60),
+            rng: Rng::new(plan.seed).fork(3),
+            seats: BTreeMap::new(),
+            left: BTreeMap::new(),
+            next_peer: 1,
+            bursts: plan.bursts.clone(),
+            secrets: 0,
+            is_settling: false,
+            loud: None,
+            plan: plan.clone(),
+        };
+        for _ in 0..plan.clients {
+            run.join();
+        }
+        run
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Panics
+    /// If anything is not as it should be; the seed is printed then.
+    pub fn finish(mut self) -> Outcome {
+        let mut report = SeedReport::new(self.plan.seed);
+        while self.clock.ticks() < self.plan.ticks {
+            self.tick();
+            report.reached(self.clock.ticks());
+        }
+        self.is_settling = true;
+        let links: Vec<LinkId> = self.network.links().map(|(link, ..)| link).collect();
+        links.into_iter().for_each(|link| self.network.mend(link));
+        let deadline = self.clock.now() + self.plan.patience();
+        while let Some(difference) = self.difference() {
+            assert!(self.clock.now() < deadline, "not converged in {:?}: {difference}\n{:?}", self.plan.patience(), self.plan);
+            (0..5).for_each(|_| self.tick());
+            report.reached(self.clock.ticks());
+        }
+        // The server knows that it may be silent when the last acks are there: at great losses that takes longer.
+        let deadline = self.clock.now() + self.plan.patience() * if self.plan.loss() > 0.21 { 20 } else { 1 };
+        while self.packets_in_flight() > 0 {
+            assert!(self.clock.now() < deadline, "{} packets in flight", self.packets_in_flight());
+            self.tick();
+            report.reached(self.clock.ticks());
+        }
+        self.rest();
+        assert_eq!(self.difference(), None, "a difference after convergence");
+        let packets_lost = self.network.total().lost;
+        Outcome { trace: self.network.trace(), secrets: self.secrets, packets_lost, ticks: self.clock.ticks() }
+    }
+
+    /// What is on its way arrives; then nothing is sent but signs of life.
+    fn rest(&mut self) {
+        let arrival = self.clock.now() + self.plan.round_trip();
+        while self.clock.now() < arrival {
+            self.tick();
+        }
+        self.loud = Some((0, 0));
+        (0..SILENT_TICKS).for_each(|_| self.tick());
+        let (loud, all) = self.loud.take().expect("counted since then");
+        assert_eq!(loud, 0, "packets with state in a world where nothing happens");
+        let most = 2 * self.seats.len() as u64 * (1 + 2_000 / (self.plan.timeout.as_millis() as u64 / 40).max(1));
+        assert!(all <= most, "{all} signs of life of {} clients", self.seats.len());
+    }
+
+    fn packets_in_flight(&self) -> usize {
+        let connections = self.seats.values().filter_map(|seat| self.world.server.stats(seat.connection));
+        connections.map(|stats| stats.packets_in_flight).sum()
+    }
+
+    fn difference(&self) -> Option<String> {
+        self.seats.values().find_map(|seat| {
+            let difference = seat.witness.difference(&seat.client, &self.world, seat.connection)?;
+            Some(format!("{:?}: {difference}", seat.connection))
+        })
+    }
+
+    fn join(&mut self) {
+        let peer = PeerId(self.next_peer);
+        self.next_peer += 1;
+        let mut client = Client::new(self.plan.client(), u64::from(peer.0) << 8 | self.plan.seed & 0xff);
+        client.register::<Dot>().register::<Chest>().register::<Pack>().register::<Actor>();
+        client.register_archetype(|| Actor::archetype(true));
+        let now = self.clock.now();
+        let is_replay = self.rng.chance(0.1);
+        let server = &mut self.world.server;
+        let connection = if is_replay { server.connect_replay(now) } else { server.connect(now) };
+        let down = self.network.link(SERVER, peer, self.plan.down);
+        let up = self.network.link(peer, SERVER, self.plan.up);
+        let (witness, made_at) = (Witness::default(), HashMap::new());
+        self.seats.insert(peer, Seat { client, witness, connection, down, up, made_at, heard: 0 });
+        let mut view = View { is_replay, ..View::default() };
+        let tick = self.clock.ticks();
+        view.shown_at = self.world.alive().iter().map(|&uid| (uid, tick)).collect();
+        self.world.views.insert(connection, view);
+    }
+
+    fn leave(&mut self) {
+        let peers: Vec<PeerId> = self.seats.keys().copied().collect();
+        let Some(peer) = self.rng.pick(&peers).copied() else { return };
+        let Some(mut seat) = self.seats.remove(&peer) else { return };
+        if self.rng.chance(0.5) {
+            seat.client.disconnect();
+            while let Some(packet) = seat.client.poll_transmit() {
+                self.network.send(self.clock.now(), peer, SERVER, packet);
+            }
+        } else {
+            self.world.server.disconnect(seat.connection);
+        }
+        // Its farewell may be lost: then the server finds out by itself.
+        self.world.views.remove(&seat.connection);
+        self.left.insert(peer, seat.connection);
+    }
+
+    /// What happens to links and clients.
+    fn disturb(&mut self) {
+        let now = self.clock.now();
+        let links: Vec<LinkId> = self.seats.values().flat_map(|seat| [seat.down, seat.down, seat.up]).collect();
+        if self.rng.chance(self.plan.dead_links)
+            && let Some(&link) = self.rng.pick(&links)
+        {
+            self.network.blackout(link, now + self.rng.duration(Duration::from_secs(4)));
+        }
+        if self.rng.chance(0.02)
+            && let Some(&link) = self.rng.pick(&links)
+            && let Some(packets) = self.bursts.pop()
+        {
+            self.network.lose_next(link, packets);
+        }
+        if self.rng.chance(self.plan.joins) {
+            if self.seats.len() < 16 && self.rng.chance(0.6) {
+                self.join();
+            } else if self.seats.len() > 1 {
+                self.leave();
+            }
+        }
+    }
+
+    fn tick(&mut self) {
+        let now = self.clock.tick();
+        let tick = self.clock.ticks();
+        if !self.is_settling {
+            self.disturb();
+            self.world.mutate(&self.plan, tick);
+        }
+        self.deliver(now);
+        for (&peer, seat) in &mut self.seats {
+            seat.client.tick(now);
+            while let Some(packet) = seat.client.poll_transmit() {
+                seat.made_at.insert(hash(packet), tick);
+                count(&mut self.loud, packet);
+                self.network.send(now, peer, SERVER, packet);
+            }
+        }
+        self.world.record(tick);
+        self.world.server.tick(now);
+        self.server_events(tick);
+        self.transmit(now);
+    }
+
+    fn deliver(&mut self, now: Duration) {
+        let tick = self.clock.ticks();
+        while let Some(delivery) = self.network.deliver(now) {
+            if delivery.to != SERVER {
+                let Some(seat) = self.seats.get_mut(&delivery.to) else { continue };
+                match seat.client.receive(now, delivery.bytes) {
+                    Ok(()) => {}
+                    Err(ReceiveError::Damaged) if self.plan.down.corrupt > 0.0 => continue,
+                    Err(error) => panic!("{:?} refused a packet: {error}", seat.connection),
+                }
+                for uid in seat.witness.events(&mut seat.client, &self.world, tick) {
+                    if let Some(view) = self.world.views.get_mut(&seat.connection) {
+                        view.opened.remove(&uid);
+                    }
+                }
+                seat.witness.look(&mut seat.client, &self.world);
+            } else if let Some(seat) = self.seats.get_mut(&delivery.from) {
+                self.world.server.receive(seat.connection, now, delivery.bytes);
+                let made_at = seat.made_at.get(&hash(delivery.bytes)).copied().unwrap_or(0);
+                if made_at > seat.heard {
+                    seat.heard = made_at;
+                    let view = self.world.views.get_mut(&seat.connection).expect("a view for each seat");
+                    let known = seat.witness.present().filter(|(_, since)| *since <= made_at);
+                    let known = known.filter(|(uid, since)| {
+                        view.shown_at.get(uid).is_some_and(|shown| shown < since) && !view.hidden.contains(uid)
+                    });
+                    view.opened.extend(known.map(|(uid, _)| uid).collect::<Vec<_>>());
+                }
+            } else if let Some(&connection) = self.left.get(&delivery.from) {
+                self.world.server.receive(connection, now, delivery.bytes);
+            }
+        }
+    }
+
+    fn server_events(&mut self, tick: u64) {
+        while let Some(event) = self.world.server.poll_event() {
+            match event {
+                ServerEvent::Connected(connection) => {
+                    let Some(view) = self.world.views.get_mut(&connection) else { continue };
+                    for shown in view.shown_at.values_mut() {
+                        *shown = (*shown).max(tick);
+                    }
+                }
+                ServerEvent::Disconnected(connection, reason) => {
+                    assert!(!self.world.views.contains_key(&connection), "{connection:?} ended: {reason}");
+                    assert!(matches!(reason, DisconnectReason::Closed | DisconnectReason::Timeout), "{reason}");
+                }
+                other => panic!("unexpected: {other:?}"),
+            }
+        }
+    }
+
+    fn transmit(&mut self, now: Duration) {
+        for (&peer, seat) in &self.seats {
+            let connection = seat.connection;
+            while let Some(packet) = self.world.server.poll_transmit(connection) {
+                let packet = packet.to_vec();
+                assert!(packet.len() <= self.plan.mtu_bytes, "a packet of {} bytes", packet.len());
+                count(&mut self.loud, &packet);
+                scan(&packet, |canary| {
+                    self.secrets += 1;
+                    assert!(self.world.may_see(connection, canary), "{connection:?} was sent {canary:?}");
+                });
+                self.network.send(now, SERVER, peer, &packet);
+            }
+            let stats = self.world.server.stats(connection).expect("a connection of the server");
+            assert!(stats.packets_in_flight <= self.plan.max_packets_in_flight + 8, "{stats:?}");
+        }
+        let peers: Vec<(PeerId, ConnectionId)> = self.left.iter().map(|(&peer, &connection)| (peer, connection)).collect();
+        for (peer, connection) in peers {
+            while let Some(packet) = self.world.server.poll_transmit(connection) {
+                let packet = packet.to_vec();
+                self.network.send(now, SERVER, peer, &packet);
+            }
+        }
+    }
+}
+
+fn count(loud: &mut Option<(u64, u64)>, packet: &[u8]) {
+    if let Some((loud, all)) = loud {
+        *loud += u64::from(packet.len() > SIGNAL_BYTES);
+        *all += 1;
+    }
+}

@@ -1,0 +1,170 @@
+//! What one client shows, held against what the server's objects were.
+//!
+//! *Invariant:* whatever a client shows was looked at before anything else reached it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use repl::{Client, ClientEvent, CloseReason, Guid, ObjectRef};
+
+use crate::ledger::{Leaf, property_of};
+use crate::world::{Notified, World};
+use repl::{Condition, ConnectionId};
+
+/// An object that a client has.
+struct Sight {
+    uid: u32,
+    since: u64,
+    /// The values of its properties with notifies.
+    notified: Notified,
+}
+
+/// What is known of a client.
+#[derive(Default)]
+pub struct Witness {
+    pub is_connected: bool,
+    present: BTreeMap<Guid, Sight>,
+    destroyed: BTreeSet<Guid>,
+    /// By object and path, which of the server's values was shown last.
+    shown: BTreeMap<u32, BTreeMap<u64, usize>>,
+}
+
+impl Witness {
+    /// Takes in what a client tells; gives the objects it lost.
+    pub fn events(&mut self, client: &mut Client, world: &World, tick: u64) -> Vec<u32> {
+        let mut lost = Vec::new();
+        while let Some(event) = client.poll_event() {
+            match event {
+                ClientEvent::Connected => assert!(!std::mem::replace(&mut self.is_connected, true), "connected twice"),
+                ClientEvent::Spawned(object) => {
+                    let guid = object.guid().expect("an object has a guid");
+                    let uid = *world.by_guid.get(&guid).expect("an object of the server");
+                    assert!(!self.destroyed.contains(&guid), "{guid:?} came after it was destroyed");
+                    let thing = &world.things[uid as usize];
+                    let notified = (world.kinds[thing.kind].fresh)(thing.veteran).1;
+                    let before = self.present.insert(guid, Sight { uid, since: tick, notified });
+                    assert!(before.is_none(), "{guid:?} came while it was there");
+                    if let Some(shown) = self.shown.get_mut(&uid) {
+                        // What conditions kept from the client begins anew as the archetype has it.
+                        let conditions = world.kinds[thing.kind].conditions;
+                        shown.retain(|path, _| conditions[property_of(*path)] == Condition::None);
+                    }
+                }
+                ClientEvent::Despawned(guid, reason) => {
+                    let sight = self.present.remove(&guid).expect("an object that goes was there");
+                    lost.push(sight.uid);
+                    if reason == CloseReason::Destroyed {
+                        assert!(!world.is_alive(sight.uid), "{guid:?} is alive");
+                        self.destroyed.insert(guid);
+                    }
+                }
+                other => panic!("unexpected: {other:?}"),
+            }
+        }
+        lost
+    }
+
+    /// The objects it has, and since when.
+    pub fn present(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.present.values().map(|sight| (sight.uid, sight.since))
+    }
+
+    /// Looks at every object that something arrived for.
+    pub fn look(&mut self, client: &mut Client, world: &World) {
+        let present: BTreeSet<Guid> = self.present.keys().copied().collect();
+        for (guid, sight) in &mut self.present {
+            let thing = &world.things[sight.uid as usize];
+            let kind = &world.kinds[thing.kind];
+            let (told, notified) = (kind.told)(client, *guid).expect("an object that came is there");
+            if told.receipts == 0 {
+                assert_eq!(sight.notified, notified, "{guid:?} changed without a receipt");
+                assert!(told.notifies.is_empty(), "{guid:?} was notified without a receipt");
+                continue;
+            }
+            check_notifies(*guid, &told.notifies, &mut sight.notified, notified);
+            let leaves = (kind.replica)(client, *guid).expect("an object that came is there");
+            let shown = self.shown.entry(sight.uid).or_default();
+            check_leaves(*guid, &leaves, world, sight.uid, &present, shown);
+        }
+    }
+
+    /// How the client differs from what it must show at last; `None` if it does not.
+    pub fn difference(&self, client: &Client, world: &World, connection: ConnectionId) -> Option<String> {
+        if !self.is_connected {
+            return Some("not connected".into());
+        }
+        let hidden = &world.views[&connection].hidden;
+        for &uid in world.alive() {
+            let thing = &world.things[uid as usize];
+            let guid = thing.guid;
+            let is_present = self.present.contains_key(&guid);
+            if is_present == hidden.contains(&uid) {
+                return Some(format!("{guid:?}: there {is_present}"));
+            }
+            if !is_present {
+                continue;
+            }
+            let leaves = (world.kinds[thing.kind].replica)(client, guid).expect("an object that came is there");
+            for (path, expected) in world.expected(connection, uid) {
+                let Some(mut expected) = expected else { continue };
+                if expected.guid.is_some_and(|guid| !client.contains(ObjectRef::<()>::new(guid))) {
+                    (expected.full, expected.guid) = (expected.masked, None);
+                }
+                let shown = leaf_at(&leaves, path);
+                if shown != expected {
+                    let property = property_of(path);
+                    return Some(format!("{guid:?} of kind {} .{property} {path:#x}: {shown:x?}, not {expected:x?}", thing.kind));
+                }
+            }
+        }
+        let gone = self.present.values().find(|sight| !world.is_alive(sight.uid))?;
+        Some(format!("object {} is gone", gone.uid))
+    }
+}
+
+fn leaf_at(leaves: &[Leaf], path: u64) -> Leaf {
+    leaves.binary_search_by_key(&path, |leaf| leaf.path).map_or(Leaf::absent(path), |at| leaves[at])
+}
+
+/// The notifies of one property lead from the value last looked at to the one there is now, and each tells of a change.
+fn check_notifies(guid: Guid, told: &[(usize, u64, u64)], before: &mut Notified, now: Notified) {
+    for ((property, last), (_, current)) in before.iter_mut().zip(&now) {
+        for (_, old, new) in told.iter().filter(|(told, ..)| told == property) {
+            assert_eq!(old, last, "{guid:?} .{property}: the old value of a notify is the one last shown");
+            assert_ne!(old, new, "{guid:?} .{property}: a notify without a change");
+            *last = *new;
+        }
+        assert_eq!(last, current, "{guid:?} .{property}: a change without a notify");
+    }
+}
+
+/// Every leaf is one of the server's, and none older than the one shown before.
+fn check_leaves(
+    guid: Guid,
+    leaves: &[Leaf],
+    world: &World,
+    uid: u32,
+    present: &BTreeSet<Guid>,
+    shown: &mut BTreeMap<u64, usize>,
+) {
+    let ledger = &world.things[uid as usize].ledger;
+    let mut count = 0;
+    for (path, entries) in ledger.entries() {
+        let leaf = leaf_at(leaves, path);
+        count += usize::from(leaf != Leaf::absent(path));
+        if let Some(target) = leaf.guid {
+            assert!(present.contains(&target), "{guid:?} {path:#x} refers to {target:?}, which is not there");
+        }
+        let from = shown.entry(path).or_default();
+        let found = entries.iter().skip(*from).position(|(_, known)| leaf.shows(known));
+        let Some(found) = found else {
+            let older = entries.iter().rposition(|(_, known)| leaf.shows(known));
+            let what = match older {
+                Some(older) => format!("went back from {:?} to {:?}", entries[*from], entries[older]),
+                None => format!("was never on the server: {leaf:x?} of {entries:x?}"),
+            };
+            panic!("{guid:?} of kind {} .{} {path:#x} {what}", world.things[uid as usize].kind, property_of(path));
+        };
+        *from += found;
+    }
+    assert_eq!(count, leaves.len(), "{guid:?} shows elements that the server never had");
+}
