@@ -118,6 +118,11 @@
 //! - Values between two ticks, and values that were overtaken by newer ones before they arrived, are never seen.
 //! - `notify_always` may be called more than once for one value.
 //! - The identity of an object may be visible in a reference to it where the object itself is not.
+//!
+//! # Features
+//!
+//! - `glam`: the vectors and quaternions of that crate can be fields.
+//! - `bitflags`: `flags!` makes fields of types made by that crate's `bitflags!`.
 #![forbid(unsafe_code)]
 
 pub use repl_core::{
@@ -126,6 +131,8 @@ pub use repl_core::{
     Property, PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, Scratch, ViewFlags, With,
     WriteError,
 };
+#[cfg(feature = "bitflags")]
+pub use repl_core::flags;
 pub use repl_core::{bits, leaf, limits, wire};
 pub use repl_derive::{NetSerialize, Replicated};
 pub use repl_net::sim;

@@ -294,31 +294,47 @@ fn new_elements_without_a_form_are_told_and_sent_as_the_nearest_that_has_one() {
 }
 
 #[test]
-fn the_scan_sees_more_strings_and_stretches_than_a_plan_holds() {
-    macro_rules! wide {
-        ($($text:ident $sent:ident $local:ident,)*) => {
-            #[derive(Replicated, Default)]
-            #[repr(C)]
-            struct Wide {
-                $(#[replicated] $text: String, #[replicated] $sent: u8, $local: u64,)*
-            }
-            let class = Class::<Wide>::new();
-            let shadow = class.shadow_of(&Wide::default());
-            $(
-                let mut live = Wide { $local: 1, ..Wide::default() };
-                assert!(!class.differs(&live, &shadow));
-                live.$text = "x".into();
-                assert!(class.differs(&live, &shadow), stringify!($text));
-                let live = Wide { $sent: 1, ..Wide::default() };
-                assert!(class.differs(&live, &shadow), stringify!($sent));
-            )*
-        };
+fn the_scan_sees_more_strings_than_a_plan_holds() {
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Names {
+        few: [String; 2],
+        more: ([String; 7], String),
     }
-    wide! {
-        a1 b1 c1, a2 b2 c2, a3 b3 c3, a4 b4 c4, a5 b5 c5, a6 b6 c6, a7 b7 c7, a8 b8 c8, a9 b9 c9, a10 b10 c10,
-        a11 b11 c11, a12 b12 c12, a13 b13 c13, a14 b14 c14, a15 b15 c15, a16 b16 c16, a17 b17 c17, a18 b18 c18,
-        a19 b19 c19, a20 b20 c20, a21 b21 c21, a22 b22 c22, a23 b23 c23, a24 b24 c24, a25 b25 c25, a26 b26 c26,
-        a27 b27 c27, a28 b28 c28, a29 b29 c29, a30 b30 c30, a31 b31 c31, a32 b32 c32, a33 b33 c33, a34 b34 c34,
+    let class = Class::<Names>::new();
+    let shadow = Names::default();
+    assert!(!class.differs(&Names::default(), &shadow));
+    for at in 0..10 {
+        let mut live = Names::default();
+        let Names { few, more: (more, last) } = &mut live;
+        *few.iter_mut().chain(more).chain([last]).nth(at).unwrap() = "x".into();
+        assert!(class.differs(&live, &shadow), "{at}");
+    }
+}
+
+#[test]
+fn the_scan_sees_more_stretches_than_a_plan_holds() {
+    #[derive(Replicated, Clone, Default)]
+    #[replicated(all)]
+    #[repr(C)]
+    struct Padded {
+        wide: u64,
+        narrow: u8,
+    }
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Many {
+        rows: [[Padded; 8]; 5],
+    }
+    let class = Class::<Many>::new();
+    let shadow = Many::default();
+    assert!(!class.differs(&Many::default(), &shadow));
+    for at in 0..40 {
+        let mut live = Many::default();
+        live.rows[at / 8][at % 8].narrow = 1;
+        assert!(class.differs(&live, &shadow), "{at}");
+        live.rows[at / 8][at % 8] = Padded { wide: 1, narrow: 0 };
+        assert!(class.differs(&live, &shadow), "{at}");
     }
 }
 

@@ -50,7 +50,9 @@ repl::leaf!(Order);
 
 /// One client; it sees the first unit, but not the second.
 fn two_units() -> (Room, ObjectRef<Unit>, ObjectRef<Unit>) {
-    let mut room = Room::new(ServerConfig::default(), |client| drop(client.register::<Unit>()));
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register::<Unit>();
+    });
     let one = room.server.spawn(Unit::default());
     let other = room.server.spawn(Unit { number: 2, ..Unit::default() });
     let id = room.enter();

@@ -296,6 +296,27 @@ fn s111_a_count_above_the_length_and_the_elements_supplied_is_refused() {
 }
 
 #[test]
+fn s111_more_elements_than_the_input_could_hold_are_refused_at_once() {
+    let result = update(&[2], |writer| {
+        count(writer, 2_048, Some(4));
+        writer.write_flag(false);
+        writer.write_bits(0, 64);
+    });
+    assert!(matches!(result.unwrap_err().reason, ReadError::TooLong { len: 2_044, .. }));
+}
+
+#[test]
+fn s62_s92_an_append_costs_the_new_element_and_its_place() {
+    let mut pair = Pair::<Bag>::from(|| Bag { items: vec![(0, vec![]); 1_000], ..Bag::default() });
+    let handle = 1 + 2 + 1;
+    let element = 8 + 4;
+    let count = 2 * (1_001_u32 + 8).ilog2() as usize + 1 - 3;
+    let bits = pair.update(|bag| bag.items.push((1, vec![])));
+    assert_eq!(pair.replica, pair.live);
+    assert!(bits <= handle + count + (1 + 10) + 1 + element, "{bits}");
+}
+
+#[test]
 fn s111_s112_new_elements_are_whole_and_surplus_ones_are_dropped() {
     let mut pair = bag();
     pair.update(|bag| bag.items.truncate(1));
@@ -304,6 +325,35 @@ fn s111_s112_new_elements_are_whole_and_surplus_ones_are_dropped() {
     assert_eq!(pair.replica, pair.live);
     pair.update(|bag| (bag.items, bag.hat) = (Vec::new(), Some(1)));
     assert_eq!(pair.replica, pair.live);
+}
+
+#[test]
+fn s69_an_update_of_a_new_object_is_validated_against_the_value_it_begins_with() {
+    #[derive(Replicated)]
+    #[replicated(all)]
+    struct Deck {
+        cards: Vec<u8>,
+    }
+    impl Default for Deck {
+        fn default() -> Self {
+            Self { cards: vec![1, 2, 3] }
+        }
+    }
+    let mut pair = Pair::<Deck>::new();
+    let changes = pair.edit(|deck| deck.cards[1] = 9);
+    let mut writer = BitWriter::new();
+    pair.class.write_values(&pair.shadow, &changes, &mut writer).unwrap();
+    let validate = |object: Option<&Deck>| {
+        let mut references = ReferenceMap::new(&NoObjects);
+        pair.class.validate(
+            object,
+            changes.handles(),
+            &mut writer.clone().as_slice().reader(),
+            &mut references,
+        )
+    };
+    assert_eq!(validate(None), Ok(()));
+    assert!(validate(Some(&Deck { cards: Vec::new() })).is_err());
 }
 
 #[test]

@@ -200,7 +200,8 @@ impl<T: Replicated> Class<T> {
         flat
     }
 
-    /// Reads the values of `handles` without applying them: whether [`apply`](Self::apply) will succeed on `object`, or on a new one.
+    /// Reads the values of `handles` without applying them: whether [`apply`](Self::apply) will succeed on `object`, or on a new one,
+    /// whose arrays come whole (R2).
     ///
     /// # Errors
     /// When the bits are no update of such an object, with the property and the bit.
@@ -211,8 +212,7 @@ impl<T: Replicated> Class<T> {
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), DecodeError> {
-        let initial = if object.is_none() { Some(T::initial()) } else { None };
-        let mut target = Validation(object.or(initial.as_ref()).map(|object| self.level(object)));
+        let mut target = Validation(object.map(|object| self.level(object)));
         self.walk(reader, references, &mut Unrecorded, |walk| walk.object(&mut target, handles))
     }
 

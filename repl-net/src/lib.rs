@@ -41,12 +41,13 @@
 //! - A burst of lost packets of any length costs one resend of what changed, and no state: what a client lacks is remembered as handles,
 //!   never as bytes.
 //! - Work follows what changed, not how many objects there are.
-//! - Every queue has a limit in [`ServerConfig`] or [`ClientConfig`].
+//! - What a peer can make the other side keep is limited: by [`ServerConfig`], [`ClientConfig`], or a constant.
 //! - A packet is applied whole or not at all; a malformed one ends the connection, a damaged one is dropped.
 //!
 //! Not guaranteed: that objects, or properties of one object, which changed in one tick are seen to change together.
 //!
 //! *Invariant:* no rule of replication depends on how packets travel.
+#![forbid(unsafe_code)]
 
 mod acks;
 mod blob;

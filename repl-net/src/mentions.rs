@@ -2,23 +2,22 @@
 //!
 //! Invariant: a leaf that mentions guids is here exactly once, with the bits it last had.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use repl_core::{BitSlice, Guid};
 
 /// The leaves of all objects that mention guids.
 #[derive(Debug, Default)]
 pub(crate) struct Mentions {
-    by_object: HashMap<u32, Vec<Mention>>,
-    /// The slots of the objects that mention a guid, with repeats.
-    by_guid: HashMap<Guid, Vec<u32>>,
+    /// By slot and by the path of handles to the leaf.
+    by_object: HashMap<u32, BTreeMap<Vec<u32>, Mention>>,
+    /// The slots of the objects that mention a guid, and how often each does.
+    by_guid: HashMap<Guid, BTreeMap<u32, u32>>,
 }
 
 /// A leaf that mentions guids.
 #[derive(Clone, Debug)]
 pub(crate) struct Mention {
-    /// The path of handles to the leaf.
-    pub(crate) path: Vec<u32>,
     guids: Vec<Guid>,
     bytes: Vec<u8>,
     bit_len: usize,
@@ -42,55 +41,55 @@ impl Mentions {
     ) {
         self.remove_leaf(slot, path);
         let Some(bits) = bits else { return };
-        let guids: Vec<Guid> = guids.collect();
+        let mut guids: Vec<Guid> = guids.collect();
+        guids.shrink_to_fit();
         for &guid in &guids {
-            self.by_guid.entry(guid).or_default().push(slot);
+            let times = self.by_guid.entry(guid).or_default().entry(slot).or_default();
+            *times = times.saturating_add(1);
         }
         let (mut writer, bit_len) = (repl_core::BitWriter::new(), bits.len());
         writer.append(bits);
-        let mention = Mention { path: path.to_vec(), guids, bytes: writer.into_bytes(), bit_len };
-        self.by_object.entry(slot).or_default().push(mention);
+        let mut bytes = writer.into_bytes();
+        bytes.shrink_to_fit();
+        self.by_object.entry(slot).or_default().insert(path.to_vec(), Mention { guids, bytes, bit_len });
     }
 
     fn remove_leaf(&mut self, slot: u32, path: &[u32]) {
         let Some(leaves) = self.by_object.get_mut(&slot) else { return };
-        let Some(at) = leaves.iter().position(|mention| mention.path == path) else { return };
-        let mention = leaves.swap_remove(at);
+        let Some(mention) = leaves.remove(path) else { return };
         self.unlink(slot, &mention);
     }
 
     fn unlink(&mut self, slot: u32, mention: &Mention) {
         for guid in &mention.guids {
-            if let Some(slots) = self.by_guid.get_mut(guid) {
-                if let Some(at) = slots.iter().position(|&known| known == slot) {
-                    slots.swap_remove(at);
+            let Some(slots) = self.by_guid.get_mut(guid) else { continue };
+            if let Some(times) = slots.get_mut(&slot) {
+                *times = times.saturating_sub(1);
+                if *times == 0 {
+                    slots.remove(&slot);
                 }
-                if slots.is_empty() {
-                    self.by_guid.remove(guid);
-                }
+            }
+            if slots.is_empty() {
+                self.by_guid.remove(guid);
             }
         }
     }
 
     /// The object in `slot` is gone.
     pub(crate) fn remove_object(&mut self, slot: u32) {
-        for mention in self.by_object.remove(&slot).unwrap_or_default() {
-            self.unlink(slot, &mention);
+        for mention in self.by_object.remove(&slot).unwrap_or_default().values() {
+            self.unlink(slot, mention);
         }
     }
 
-    /// The leaves that mention `guid`, with the slot of their object.
-    pub(crate) fn of(&self, guid: Guid) -> Vec<(u32, Mention)> {
-        let mut slots = self.by_guid.get(&guid).cloned().unwrap_or_default();
-        slots.sort_unstable();
-        slots.dedup();
-        let leaves =
-            |slot: u32| self.by_object.get(&slot).into_iter().flatten().map(move |mention| (slot, mention));
+    /// The leaves that mention `guid`, with the slot of their object and their path. O(leaves of these objects).
+    pub(crate) fn of(&self, guid: Guid) -> Vec<(u32, Vec<u32>, Mention)> {
+        let leaves = |&slot: &u32| self.by_object.get(&slot).into_iter().flatten().map(move |leaf| (slot, leaf));
+        let slots = self.by_guid.get(&guid).into_iter().flat_map(BTreeMap::keys);
         slots
-            .into_iter()
             .flat_map(leaves)
-            .filter(|(_, mention)| mention.guids.contains(&guid))
-            .map(|(slot, mention)| (slot, mention.clone()))
+            .filter(|(_, (_, mention))| mention.guids.contains(&guid))
+            .map(|(slot, (path, mention))| (slot, path.clone(), mention.clone()))
             .collect()
     }
 }

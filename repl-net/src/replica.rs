@@ -11,6 +11,16 @@ use repl_core::{
 
 use crate::column::Archetype;
 
+/// What of the user's code is called, in the order of S54.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Callback {
+    PreNetReceive,
+    PostNetReceive,
+    Notify(PropertyIndex),
+    PostRepNotifies,
+    PostNetInit,
+}
+
 /// The objects of one class, whatever its type.
 pub(crate) trait Replica: Any + Send {
     fn program(&self) -> &Program;
@@ -48,11 +58,8 @@ pub(crate) trait Replica: Any + Send {
     fn insert(&mut self, slot: u32, archetype: u32) -> u32;
     /// Takes an object out; gives the slot of the one that moved to its row.
     fn remove(&mut self, row: u32) -> Option<u32>;
-    fn pre_net_receive(&mut self, row: u32);
-    fn post_net_receive(&mut self, row: u32);
-    fn notify(&mut self, row: u32, property: PropertyIndex);
-    fn post_rep_notifies(&mut self, row: u32);
-    fn post_net_init(&mut self, row: u32);
+    /// Calls the user's code on an object.
+    fn call(&mut self, row: u32, callback: Callback);
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
@@ -201,33 +208,18 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         self.slots.get(row).copied()
     }
 
-    fn pre_net_receive(&mut self, row: u32) {
-        if let Some(live) = self.live.get_mut(row as usize) {
-            live.pre_net_receive();
-        }
-    }
-
-    fn post_net_receive(&mut self, row: u32) {
-        if let Some(live) = self.live.get_mut(row as usize) {
-            live.post_net_receive();
-        }
-    }
-
-    fn notify(&mut self, row: u32, property: PropertyIndex) {
-        if let (Some(live), Some(old)) = (self.live.get_mut(row as usize), self.old.get(row as usize)) {
-            live.notify(property.index(), old);
-        }
-    }
-
-    fn post_rep_notifies(&mut self, row: u32) {
-        if let Some(live) = self.live.get_mut(row as usize) {
-            live.post_rep_notifies();
-        }
-    }
-
-    fn post_net_init(&mut self, row: u32) {
-        if let Some(live) = self.live.get_mut(row as usize) {
-            live.post_net_init();
+    fn call(&mut self, row: u32, callback: Callback) {
+        let Some(live) = self.live.get_mut(row as usize) else { return };
+        match callback {
+            Callback::PreNetReceive => live.pre_net_receive(),
+            Callback::PostNetReceive => live.post_net_receive(),
+            Callback::Notify(property) => {
+                if let Some(old) = self.old.get(row as usize) {
+                    live.notify(property.index(), old);
+                }
+            }
+            Callback::PostRepNotifies => live.post_rep_notifies(),
+            Callback::PostNetInit => live.post_net_init(),
         }
     }
 

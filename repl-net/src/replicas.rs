@@ -8,12 +8,13 @@ use std::num::NonZeroU32;
 
 use repl_core::{BitReader, BitSlice, Guid, ObjectRef, Objects, PropertyIndex, ReferenceMap, Replicated};
 
+use crate::blob::MAX_BLOBS;
 use crate::body::{Halt, Item, OpenHead, Visitor, walk};
 use crate::classes::ClassList;
 use crate::events::{ClientEvent, CloseReason};
 use crate::mentions::Mentions;
 use crate::reassembly::{Part, Reassembly};
-use crate::replica::{Replica, TypedReplica};
+use crate::replica::{Callback, Replica, TypedReplica};
 use crate::segment::PreviousLists;
 use crate::sequence::Sequence;
 use crate::slot_set::SlotSet;
@@ -119,7 +120,7 @@ impl Replicas {
             max_reassembly_bytes,
             traffic: measure.then(Traffic::default),
             previous: PreviousLists::default(),
-            seen: SlotSet::default(),
+            seen: SlotSet::up_to(max_objects),
             touched: Vec::new(),
             moved: Vec::new(),
         }
@@ -186,6 +187,7 @@ impl Replicas {
         events: &mut VecDeque<ClientEvent>,
     ) -> Result<(), Halt> {
         let mut parts = Vec::new();
+        self.seen.clear();
         self.validate(sequence, stamp, &mut body.clone(), Some(&mut parts))?;
         let mut blobs = Vec::new();
         for part in parts {
@@ -215,7 +217,6 @@ impl Replicas {
         parts: Option<&mut Vec<Part>>,
     ) -> Result<(), Halt> {
         let (mut previous, mut seen) = (std::mem::take(&mut self.previous), std::mem::take(&mut self.seen));
-        seen.clear();
         let mut visitor = Validator {
             references: ReferenceMap::new(&self.slots),
             replicas: self,
@@ -244,18 +245,23 @@ impl Replicas {
 
     /// Reads the leaves again that mention objects which came or went (S118, S120).
     fn heal(&mut self) {
+        // By slot, where an object stands among those touched.
+        let mut places: Option<HashMap<u32, usize>> = None;
         for guid in std::mem::take(&mut self.moved) {
-            for (slot, mention) in self.mentions.of(guid) {
+            for (slot, path, mention) in self.mentions.of(guid) {
                 let Some((class, row)) = self.slots.place(slot) else { continue };
                 let Some(column) = self.columns.get_mut(class as usize) else { continue };
-                let at = self.touched.iter().position(|touched| touched.slot == slot).unwrap_or_else(|| {
-                    column.pre_net_receive(row);
-                    self.touched.push(Touched { slot, is_new: false, notifies: Vec::new() });
-                    self.touched.len() - 1
+                let touched = &mut self.touched;
+                let places = places
+                    .get_or_insert_with(|| touched.iter().zip(0..).map(|(touched, at)| (touched.slot, at)).collect());
+                let at = *places.entry(slot).or_insert_with(|| {
+                    column.call(row, Callback::PreNetReceive);
+                    touched.push(Touched { slot, is_new: false, notifies: Vec::new() });
+                    touched.len().saturating_sub(1)
                 });
-                let Some(touched) = self.touched.get_mut(at) else { continue };
+                let Some(touched) = touched.get_mut(at) else { continue };
                 let mut references = ReferenceMap::new(&self.slots);
-                column.read_again(row, &mention.path, mention.bits(), &mut references, &mut touched.notifies);
+                column.read_again(row, &path, mention.bits(), &mut references, &mut touched.notifies);
             }
         }
     }
@@ -265,14 +271,14 @@ impl Replicas {
         for mut touched in std::mem::take(&mut self.touched) {
             let Some((class, row)) = self.slots.place(touched.slot) else { continue };
             let Some(column) = self.columns.get_mut(class as usize) else { continue };
-            column.post_net_receive(row);
+            column.call(row, Callback::PostNetReceive);
             touched.notifies.sort_unstable();
             for property in touched.notifies {
-                column.notify(row, property);
+                column.call(row, Callback::Notify(property));
             }
-            column.post_rep_notifies(row);
+            column.call(row, Callback::PostRepNotifies);
             if touched.is_new {
-                column.post_net_init(row);
+                column.call(row, Callback::PostNetInit);
             }
         }
     }
@@ -308,7 +314,8 @@ struct Validator<'a> {
 }
 
 impl Validator<'_> {
-    /// Every object may stand once in a body, and not in one that is older than itself.
+    /// Every object may stand once in a packet, blobs that it completes included, and not in one that is older than itself. So what
+    /// was validated can be applied, whatever else the packet holds.
     fn check(&mut self, slot: u32) -> Result<(), Halt> {
         let slots = &self.replicas.slots;
         if slot as usize >= slots.stamps.len() {
@@ -377,6 +384,8 @@ impl Visitor for Validator<'_> {
 
     fn part(&mut self, part: Part) -> Result<(), Halt> {
         match &mut self.parts {
+            // All but one are the last parts of their blobs, or they would not fit.
+            Some(parts) if parts.len() > MAX_BLOBS => return Err(malformed("too many fragments")),
             Some(parts) => parts.push(part),
             None => return Err(malformed("a blob within a blob")),
         }
@@ -403,7 +412,7 @@ impl Applier<'_> {
         let (class, row) = slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
         let column = columns.get_mut(class as usize).ok_or_else(|| malformed("no such class"))?;
         slots.stamp(slot, self.stamp);
-        column.pre_net_receive(row);
+        column.call(row, Callback::PreNetReceive);
         if let Some(traffic) = traffic {
             traffic.object(class, is_new, item.head_bits);
         }

@@ -10,6 +10,12 @@ pub(crate) struct SlotSet {
 }
 
 impl SlotSet {
+    /// An empty set with memory for all slots below `end`.
+    pub(crate) fn up_to(end: usize) -> Self {
+        let words = end.div_ceil(64);
+        Self { words: vec![0; words], summary: vec![0; words.div_ceil(64)] }
+    }
+
     /// Adds `slot`; grows to hold it.
     pub(crate) fn insert(&mut self, slot: u32) {
         self.insert_mask(slot as usize / 64, 1 << (slot % 64));

@@ -138,8 +138,14 @@ struct Vault {
 #[test]
 fn r15_a_flip_of_owner_abandons_unfinished_fragments() {
     let furnish = |server: &mut Server| server.spawn(Vault::default());
-    let (mut room, vault) =
-        Room::furnished(small_packets(), |client| drop(client.register::<Vault>()), 1, furnish);
+    let (mut room, vault) = Room::furnished(
+        small_packets(),
+        |client| {
+            client.register::<Vault>();
+        },
+        1,
+        furnish,
+    );
     let owner = room.guests[0].id;
     room.server.set_owner(vault, Some(owner));
     room.settle();

@@ -9,40 +9,40 @@ use repl::prelude::*;
 use repl::{DisconnectReason, PropertyIndex};
 
 /// One step of a room: a tick of 60 Hz, rounded.
-pub const TICK: Duration = Duration::from_millis(16);
+pub(crate) const TICK: Duration = Duration::from_millis(16);
 
 /// Packets in the order in which they were made.
-pub type Packets = Vec<Vec<u8>>;
+pub(crate) type Packets = Vec<Vec<u8>>;
 
 /// A client and its name on the server.
-pub struct Guest {
-    pub client: Client,
-    pub id: ConnectionId,
+pub(crate) struct Guest {
+    pub(crate) client: Client,
+    pub(crate) id: ConnectionId,
 }
 
 /// A server, its clients and their clock.
-pub struct Room {
-    pub server: Server,
-    pub guests: Vec<Guest>,
-    pub now: Duration,
+pub(crate) struct Room {
+    pub(crate) server: Server,
+    pub(crate) guests: Vec<Guest>,
+    pub(crate) now: Duration,
     /// Makes the classes known to each client that enters.
     register: fn(&mut Client),
 }
 
 impl Room {
     /// A room with a server that was given its classes, or will be before the first guest enters.
-    pub fn new(config: ServerConfig, register: fn(&mut Client)) -> Self {
+    pub(crate) fn new(config: ServerConfig, register: fn(&mut Client)) -> Self {
         Self { server: Server::new(config), guests: Vec::new(), now: Duration::ZERO, register }
     }
 
     /// A client that counts what it receives, not connected yet.
-    pub fn enter(&mut self) -> ConnectionId {
+    pub(crate) fn enter(&mut self) -> ConnectionId {
         let id = self.server.connect(self.now);
         self.admit(id)
     }
 
     /// The same for one that records a replay.
-    pub fn enter_replay(&mut self) -> ConnectionId {
+    pub(crate) fn enter_replay(&mut self) -> ConnectionId {
         let id = self.server.connect_replay(self.now);
         self.admit(id)
     }
@@ -56,7 +56,7 @@ impl Room {
     }
 
     /// A room with that many clients, each of which has everything that `furnish` spawned.
-    pub fn furnished<T>(
+    pub(crate) fn furnished<T>(
         config: ServerConfig,
         register: fn(&mut Client),
         guests: usize,
@@ -64,23 +64,25 @@ impl Room {
     ) -> (Self, T) {
         let mut room = Self::new(config, register);
         let furniture = furnish(&mut room.server);
-        (0..guests).for_each(|_| drop(room.enter()));
+        for _ in 0..guests {
+            room.enter();
+        }
         room.settle();
         (room, furniture)
     }
 
     /// The first client.
-    pub fn client(&self) -> &Client {
+    pub(crate) fn client(&self) -> &Client {
         &self.guests[0].client
     }
 
     /// Lets time pass, without a tick of anyone.
-    pub fn wait(&mut self, time: Duration) {
+    pub(crate) fn wait(&mut self, time: Duration) {
         self.now += time;
     }
 
     /// Compares, and makes the packets of this tick, one list for each guest; time passes.
-    pub fn tick(&mut self) -> Vec<Packets> {
+    pub(crate) fn tick(&mut self) -> Vec<Packets> {
         self.server.tick(self.now);
         let packets = self.guests.iter().map(|guest| collect(&mut self.server, guest.id)).collect();
         self.now += TICK;
@@ -88,19 +90,19 @@ impl Room {
     }
 
     /// The same in a room with one guest.
-    pub fn tick_one(&mut self) -> Packets {
+    pub(crate) fn tick_one(&mut self) -> Packets {
         self.tick().swap_remove(0)
     }
 
     /// Hands packets to a guest, which takes each for good.
-    pub fn deliver(&mut self, guest: usize, packets: &[Vec<u8>]) {
+    pub(crate) fn deliver(&mut self, guest: usize, packets: &[Vec<u8>]) {
         for packet in packets {
             self.guests[guest].client.receive(self.now, packet).expect("a packet of the server");
         }
     }
 
     /// What a guest has to say after its tick.
-    pub fn replies(&mut self, guest: usize) -> Packets {
+    pub(crate) fn replies(&mut self, guest: usize) -> Packets {
         let client = &mut self.guests[guest].client;
         client.tick(self.now);
         let mut packets = Packets::new();
@@ -111,13 +113,13 @@ impl Room {
     }
 
     /// Hands the server what a guest said.
-    pub fn hear(&mut self, guest: usize, packets: &[Vec<u8>]) {
+    pub(crate) fn hear(&mut self, guest: usize, packets: &[Vec<u8>]) {
         let id = self.guests[guest].id;
         packets.iter().for_each(|packet| self.server.receive(id, self.now, packet));
     }
 
     /// Brings the replies of all guests to the server.
-    pub fn acknowledge(&mut self) {
+    pub(crate) fn acknowledge(&mut self) {
         for guest in 0..self.guests.len() {
             let packets = self.replies(guest);
             self.hear(guest, &packets);
@@ -125,7 +127,7 @@ impl Room {
     }
 
     /// One tick of everyone on a perfect link; gives how many bytes of state and acks moved.
-    pub fn step(&mut self) -> usize {
+    pub(crate) fn step(&mut self) -> usize {
         let mut bytes = 0;
         for guest in 0..self.guests.len() {
             let packets = self.replies(guest);
@@ -143,7 +145,7 @@ impl Room {
     ///
     /// # Panics
     /// If that takes more than 2,000 steps.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         let mut quiet = 0;
         for _ in 0..2_000 {
             let is_quiet = self.step() == 0 && (0..self.guests.len()).all(|guest| self.in_flight(guest) == 0);
@@ -156,12 +158,12 @@ impl Room {
     }
 
     /// Packets to a guest that are neither acked nor given up.
-    pub fn in_flight(&self, guest: usize) -> usize {
+    pub(crate) fn in_flight(&self, guest: usize) -> usize {
         self.server.stats(self.guests[guest].id).map_or(0, |stats| stats.packets_in_flight)
     }
 
     /// How often a guest has received a property of a class, and in how many bits.
-    pub fn received<T: Replicated>(&self, guest: usize, path: &str) -> (u64, u64) {
+    pub(crate) fn received<T: Replicated>(&self, guest: usize, path: &str) -> (u64, u64) {
         let classes = self.guests[guest].client.traffic();
         let class = classes.iter().find(|class| class.class == T::LAYOUT.name()).expect("the class is known");
         let property = class.properties.iter().find(|property| property.path == path);
@@ -170,12 +172,12 @@ impl Room {
     }
 
     /// How often a guest has received a property of a class.
-    pub fn updates<T: Replicated>(&self, guest: usize, path: &str) -> u64 {
+    pub(crate) fn updates<T: Replicated>(&self, guest: usize, path: &str) -> u64 {
         self.received::<T>(guest, path).0
     }
 
     /// Why the server closed a guest's connection, if it did.
-    pub fn closed(&mut self, guest: usize) -> Option<DisconnectReason> {
+    pub(crate) fn closed(&mut self, guest: usize) -> Option<DisconnectReason> {
         let id = self.guests[guest].id;
         let mut found = None;
         while let Some(event) = self.server.poll_event() {
@@ -189,12 +191,12 @@ impl Room {
 }
 
 /// The property called `name`.
-pub fn property<T: Replicated>(name: &str) -> PropertyIndex {
+pub(crate) fn property<T: Replicated>(name: &str) -> PropertyIndex {
     T::LAYOUT.property(name)
 }
 
 /// All packets that the server has for a connection.
-pub fn collect(server: &mut Server, id: ConnectionId) -> Packets {
+pub(crate) fn collect(server: &mut Server, id: ConnectionId) -> Packets {
     let mut packets = Packets::new();
     while let Some(packet) = server.poll_transmit(id) {
         packets.push(packet.to_vec());
@@ -203,12 +205,12 @@ pub fn collect(server: &mut Server, id: ConnectionId) -> Packets {
 }
 
 /// Bytes of packets.
-pub fn size(packets: &[Vec<u8>]) -> usize {
+pub(crate) fn size(packets: &[Vec<u8>]) -> usize {
     packets.iter().map(Vec::len).sum()
 }
 
 /// Whether `secret` stands in `bytes`, at any of the eight bit shifts.
-pub fn leaks(bytes: &[u8], secret: &[u8]) -> bool {
+pub(crate) fn leaks(bytes: &[u8], secret: &[u8]) -> bool {
     let bytes: Vec<u8> = bytes.iter().copied().chain([0]).collect();
     (0..8).any(|shift| {
         let shifted: Vec<u8> = bytes

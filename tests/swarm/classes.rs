@@ -539,7 +539,7 @@ fn change_list<T: Default + Clone>(
         2 | 3 if list.len() < longest => list.insert(at, T::default()),
         4 if at < list.len() => drop(list.remove(at)),
         5 if list.len() + 3 <= longest => list.resize(list.len() + 3, T::default()),
-        6 => list.rotate_left(at.min(list.len())),
+        6 => list.rotate_left(at),
         _ => {}
     }
     let at = at.min(list.len().saturating_sub(1));

@@ -51,9 +51,10 @@ fn kind<T: Creature>() -> Kind {
         change: |server, guid, uid, property, ink| {
             if ink.rng.chance(0.2) {
                 // Found by the scan over all objects of the class.
-                let mut objects = server.objects_mut::<T>().iter_mut();
-                if let Some(object) = objects.find(|object| *object.uid() == uid) {
-                    object.change(property, ink);
+                for object in server.objects_mut::<T>() {
+                    if *object.uid() == uid {
+                        object.change(property, ink);
+                    }
                 }
             } else {
                 server[ObjectRef::<T>::new(guid)].change(property, ink);

@@ -382,6 +382,8 @@ impl Connection {
         let id = self.blobs.begin((slot, generation), stamp, content, &mut body, part_bits);
         self.tracked.open(slot, generation).blob = Some(id);
         self.in_step.remove(slot);
+        // An object stands once in a packet, and so does a blob that the packet completes.
+        self.outbox.flush(context.now);
         self.send_parts(context.now);
     }
 

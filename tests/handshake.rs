@@ -1,0 +1,296 @@
+//! The handshake: who is let in, what is said to those who are not, and what must have been registered by then (R21).
+//!
+//! *Invariant:* no object is seen before a welcome.
+
+mod support;
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::{DisconnectReason, LayoutMismatch, ReceiveError};
+use support::{Packets, Room, TICK, collect, size};
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Ship {
+    hull: u16,
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Port {
+    ships: u8,
+}
+
+mod newer {
+    use repl::prelude::*;
+
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    pub(crate) struct Ship {
+        pub(crate) hull: u32,
+    }
+}
+
+fn ships_and_ports(client: &mut Client) {
+    client.register::<Ship>().register::<Port>();
+}
+
+/// A server with ships and ports, and a client that was told these classes.
+fn meet(register: fn(&mut Client)) -> (Room, ObjectRef<Ship>) {
+    let mut room = Room::new(ServerConfig::default(), register);
+    let ship = room.server.spawn(Ship { hull: 7 });
+    room.server.register::<Port>();
+    room.enter();
+    (room, ship)
+}
+
+/// What both sides say in the end.
+fn verdict(register: fn(&mut Client)) -> (Option<DisconnectReason>, Option<ClientEvent>) {
+    let (mut room, _) = meet(register);
+    for _ in 0..20 {
+        room.step();
+    }
+    assert_eq!(room.client().objects::<Ship>().count(), 0);
+    let events: Vec<_> = std::iter::from_fn(|| room.guests[0].client.poll_event()).collect();
+    assert!(events.len() <= 1);
+    (room.closed(0), events.last().cloned())
+}
+
+#[test]
+fn r21_equal_classes_in_any_order_are_let_in_after_one_exchange() {
+    for register in
+        [ships_and_ports, |client: &mut Client| drop_ref(client.register::<Port>().register::<Ship>())]
+    {
+        let (mut room, ship) = meet(register);
+        assert!(room.tick_one().is_empty(), "no state before the hello");
+        let hello = room.replies(0);
+        assert_eq!(hello.len(), 1);
+        room.hear(0, &hello);
+        let packets = room.tick_one();
+        assert_eq!(packets.len(), 2, "a welcome, and the first state");
+        room.deliver(0, &packets[..1]);
+        assert!(room.client().is_connected());
+        assert!(!room.client().contains(ship));
+        room.deliver(0, &packets[1..]);
+        assert_eq!(room.client().get(ship).map(|ship| ship.hull), Some(7));
+        assert_eq!(room.server.poll_event(), Some(ServerEvent::Connected(room.guests[0].id)));
+        assert_eq!(room.guests[0].client.poll_event(), Some(ClientEvent::Connected));
+    }
+}
+
+fn drop_ref(_: &mut Client) {}
+
+#[test]
+fn r21_the_first_layout_that_differs_is_named_on_both_sides() {
+    let expected = |mismatch: LayoutMismatch| {
+        let reason = DisconnectReason::Layouts(mismatch);
+        (Some(reason.clone()), Some(ClientEvent::Disconnected(reason)))
+    };
+    let different = verdict(|client| drop_ref(client.register::<newer::Ship>().register::<Port>()));
+    assert_eq!(different, expected(LayoutMismatch::Different { name: "Ship".into() }));
+    let missing = verdict(|client| drop_ref(client.register::<Ship>()));
+    assert_eq!(missing, expected(LayoutMismatch::OnlyServer { name: "Port".into() }));
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Anchor {
+        depth: u8,
+    }
+    let unknown =
+        verdict(|client| drop_ref(client.register::<Ship>().register::<Port>().register::<Anchor>()));
+    assert_eq!(unknown, expected(LayoutMismatch::OnlyClient { name: "Anchor".into() }));
+}
+
+#[test]
+fn r21_a_mismatch_says_what_to_do() {
+    let reason = DisconnectReason::Layouts(LayoutMismatch::Different { name: "Ship".into() });
+    assert_eq!(reason.to_string(), "layouts differ: class `Ship` has another layout on the server");
+    let reason = DisconnectReason::Layouts(LayoutMismatch::OnlyServer { name: "Port".into() });
+    assert_eq!(reason.to_string(), "layouts differ: the client has no class `Port`");
+}
+
+#[test]
+fn r21_answers_are_never_longer_than_what_they_answer() {
+    for register in [ships_and_ports, |client: &mut Client| drop_ref(client.register::<newer::Ship>())] {
+        let (mut room, ship) = meet(register);
+        room.server.despawn(ship);
+        for _ in 0..40 {
+            for packet in room.replies(0) {
+                room.hear(0, std::slice::from_ref(&packet));
+                let answer = collect(&mut room.server, room.guests[0].id);
+                assert!(size(&answer) <= packet.len(), "{} bytes for {}", size(&answer), packet.len());
+                for packet in answer {
+                    room.guests[0].client.receive(room.now, &packet).ok();
+                }
+            }
+            room.now += TICK;
+        }
+    }
+}
+
+#[test]
+fn r21_a_lost_hello_is_said_again() {
+    let (mut room, ship) = meet(ships_and_ports);
+    for _ in 0..60 {
+        room.replies(0);
+        room.tick_one();
+    }
+    room.settle();
+    assert!(room.client().contains(ship));
+}
+
+#[test]
+fn r21_state_that_comes_without_its_welcome_is_one() {
+    let (mut room, ship) = meet(ships_and_ports);
+    room.acknowledge();
+    let packets = room.tick_one();
+    room.deliver(0, &packets[1..]);
+    assert!(room.client().is_connected() && room.client().contains(ship));
+    room.deliver(0, &packets[..1]);
+    let events: Vec<_> = std::iter::from_fn(|| room.guests[0].client.poll_event()).collect();
+    assert_eq!(
+        events,
+        [ClientEvent::Connected, ClientEvent::Spawned(ship.erase())],
+        "the late welcome is none"
+    );
+}
+
+#[test]
+fn r21_every_packet_of_the_handshake_may_be_lost_or_come_twice() {
+    for register in [ships_and_ports, |client: &mut Client| drop_ref(client.register::<newer::Ship>())] {
+        for pattern in 0_u32..64 {
+            let (mut room, _) = meet(register);
+            let mut moved = 0;
+            let mut copies = |packets: Packets| -> Packets {
+                let mut kept = Packets::new();
+                for packet in packets {
+                    let fate = pattern >> (2 * (moved % 3)) & 3;
+                    // Lost until late, or repeated.
+                    let count = if fate == 0 && moved < 12 { 0 } else { fate.max(1) };
+                    kept.extend((0..count).map(|_| packet.clone()));
+                    moved += 1;
+                }
+                kept
+            };
+            for _ in 0..200 {
+                let said = copies(room.replies(0));
+                room.hear(0, &said);
+                for packet in copies(room.tick_one()) {
+                    let result = room.guests[0].client.receive(room.now, &packet);
+                    assert!(matches!(result, Ok(()) | Err(ReceiveError::Closed)), "{result:?}");
+                }
+            }
+            let is_welcome = room.client().is_connected();
+            let events: Vec<_> = std::iter::from_fn(|| room.guests[0].client.poll_event()).collect();
+            let refused = events
+                .iter()
+                .any(|event| matches!(event, ClientEvent::Disconnected(DisconnectReason::Layouts(_))));
+            assert!(is_welcome != refused, "pattern {pattern}: {events:?}");
+        }
+    }
+}
+
+#[test]
+fn r21_a_peer_that_never_says_hello_is_forgotten() {
+    let (mut room, _) = meet(ships_and_ports);
+    room.wait(ServerConfig::default().timeout);
+    room.tick();
+    assert_eq!(room.closed(0), Some(DisconnectReason::Timeout));
+    assert_eq!(room.server.connections().count(), 0);
+}
+
+#[test]
+fn a_disconnect_is_told_to_the_other_side() {
+    let (mut room, _) = meet(ships_and_ports);
+    room.settle();
+    room.guests[0].client.disconnect();
+    room.acknowledge();
+    assert_eq!(room.closed(0), Some(DisconnectReason::Closed));
+    let (mut room, _) = meet(ships_and_ports);
+    room.settle();
+    room.server.disconnect(room.guests[0].id);
+    let packets = room.tick_one();
+    room.deliver(0, &packets);
+    assert!(!room.client().is_connected());
+    assert_eq!(room.guests[0].client.receive(room.now, &packets[0]), Err(ReceiveError::Closed));
+}
+
+#[test]
+fn a_session_that_was_left_does_not_disturb_the_next() {
+    let (mut room, ship) = meet(ships_and_ports);
+    room.settle();
+    room.server[ship].hull = 1;
+    let late = room.tick_one();
+    let id = room.server.connect(room.now);
+    let mut client = Client::new(ClientConfig::default(), 77);
+    ships_and_ports(&mut client);
+    client.tick(room.now);
+    let result = client.receive(room.now, &late[0]);
+    assert_eq!(result, Err(ReceiveError::Damaged), "of the session before");
+    while let Some(packet) = client.poll_transmit() {
+        room.server.receive(id, room.now, packet);
+    }
+    room.server.tick(room.now);
+    for packet in collect(&mut room.server, id) {
+        client.receive(room.now, &packet).unwrap();
+    }
+    assert_eq!(client.get(ship).map(|ship| ship.hull), Some(1));
+}
+
+#[test]
+#[should_panic(
+    expected = "class `Port` is new, but clients have connected already: call `register::<Port>()` before the first `connect`"
+)]
+fn registering_a_class_after_the_first_connection_is_refused() {
+    let mut server = Server::new(ServerConfig::default());
+    server.connect(Duration::ZERO);
+    server.register::<Port>();
+}
+
+#[test]
+#[should_panic(expected = "call `register::<Ship>()` before the first `connect`")]
+fn spawning_a_new_class_after_the_first_connection_is_refused() {
+    let mut server = Server::new(ServerConfig::default());
+    server.connect(Duration::ZERO);
+    server.spawn(Ship::default());
+}
+
+#[test]
+#[should_panic(expected = "archetypes are registered before the first connection")]
+fn an_archetype_after_the_first_connection_is_refused() {
+    let mut server = Server::new(ServerConfig::default());
+    server.register::<Ship>();
+    server.connect(Duration::ZERO);
+    server.register_archetype(Ship::default);
+}
+
+#[test]
+#[should_panic(expected = "classes are registered before the first tick")]
+fn a_client_registers_its_classes_before_its_first_tick() {
+    let mut client = Client::new(ClientConfig::default(), 1);
+    client.tick(Duration::ZERO);
+    client.register::<Ship>();
+}
+
+#[test]
+#[should_panic(expected = "archetypes are registered before the first tick")]
+fn a_client_registers_its_archetypes_before_its_first_tick() {
+    let mut client = Client::new(ClientConfig::default(), 1);
+    client.tick(Duration::ZERO);
+    client.register_archetype(Ship::default);
+}
+
+#[test]
+#[should_panic(expected = "the largest packet is from 128 to 65,507 bytes")]
+fn a_packet_size_that_holds_nothing_is_refused() {
+    Server::new(ServerConfig { mtu_bytes: 127, ..ServerConfig::default() });
+}
+
+#[test]
+#[should_panic(expected = "the Ship 0v1 is gone")]
+fn indexing_an_object_that_is_gone_is_refused() {
+    let mut server = Server::new(ServerConfig::default());
+    let ship = server.spawn(Ship::default());
+    server.despawn(ship);
+    server[ship].hull = 1;
+}
