@@ -159,3 +159,8 @@ pub mod __private {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Runs the code in the description of the wire.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/wire.md")]
+struct Wire;

@@ -58,3 +58,72 @@ fn a_change_on_the_server_reaches_the_client() {
     step(&mut server, &mut client, connection, now);
     assert_eq!(server.stats(connection).map(|stats| stats.bytes_sent), sent);
 }
+
+#[test]
+fn an_object_opens_from_an_archetype_with_elements_of_its_own() {
+    let archetype = || Player { items: vec![7; 5], ..Player::default() };
+    let mut server = Server::new(ServerConfig::default());
+    let mut client = Client::new(ClientConfig::default(), 1);
+    let filled = server.register_archetype::<Player>(archetype);
+    client.register_archetype::<Player>(archetype);
+    let (same, changed) = (server.spawn_from(filled, archetype()), server.spawn_from(filled, archetype()));
+    server[changed].items[2] = 9;
+    let connection = server.connect(Duration::ZERO);
+    for tick in 0..4 {
+        step(&mut server, &mut client, connection, Duration::from_millis(16 * tick));
+    }
+    assert_eq!(client.get(same).map(|player| player.items.clone()), Some(vec![7; 5]));
+    assert_eq!(client.get(changed).map(|player| player.items.clone()), Some(vec![7, 7, 9, 7, 7]));
+}
+
+/// A serialiser that keeps its word only while it likes.
+mod stubborn {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+
+    pub static REFUSES: AtomicBool = AtomicBool::new(false);
+
+    pub fn write(value: &u16, writer: &mut BitWriter) -> Result<(), WriteError> {
+        if REFUSES.load(Ordering::Relaxed) {
+            return Err(WriteError::Other("refused"));
+        }
+        writer.write_bits((*value).into(), 16);
+        Ok(())
+    }
+
+    pub fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<u16, ReadError> {
+        Ok(reader.read_bits(16)? as u16)
+    }
+}
+
+#[derive(Replicated, Default)]
+struct Moody {
+    #[replicated(with = stubborn)]
+    mood: u16,
+    #[replicated]
+    level: u16,
+}
+
+#[test]
+fn a_property_whose_serialiser_breaks_its_word_holds_up_no_other() {
+    use std::sync::atomic::Ordering::Relaxed;
+
+    let mut server = Server::new(ServerConfig::default());
+    let moody = server.spawn(Moody { mood: 3, level: 1 });
+    server.tick(Duration::ZERO);
+    let mut client = Client::new(ClientConfig::default(), 1);
+    client.register::<Moody>();
+    let connection = server.connect(Duration::ZERO);
+    stubborn::REFUSES.store(true, Relaxed);
+    for tick in 1..5 {
+        step(&mut server, &mut client, connection, Duration::from_millis(16 * tick));
+    }
+    assert_eq!(client.get(moody).map(|moody| (moody.mood, moody.level)), Some((0, 1)));
+    stubborn::REFUSES.store(false, Relaxed);
+    server[moody].level = 2;
+    for tick in 5..7 {
+        step(&mut server, &mut client, connection, Duration::from_millis(16 * tick));
+    }
+    assert_eq!(client.get(moody).map(|moody| (moody.mood, moody.level)), Some((3, 2)));
+}

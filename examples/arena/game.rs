@@ -17,7 +17,7 @@ use crate::secrets::{Rule, Secrets};
 pub(crate) const TICKS_PER_SECOND: u32 = 60;
 const ROUND_TICKS: u32 = 240;
 const BREAK_TICKS: u32 = 60;
-const FIRE_RANGE: f32 = 22.0;
+const FIRE_RANGE: f32 = 18.0;
 const REACH: f32 = 1.5;
 const FULL_HEALTH: u8 = 100;
 
@@ -55,7 +55,7 @@ impl Arena {
             shots: Vec::new(),
         };
         (0..players).for_each(|number| arena.add_player(server, number));
-        for position in [[0.0, 0.0], [-20.0, 14.0], [20.0, -14.0]] {
+        for position in [[0.0, 0.0], [-14.0, 10.0], [14.0, -10.0]] {
             let turret = server.spawn(Turret { position, ..Turret::default() });
             server[turret].serial = arena.secrets.draw(turret, Rule::InitialOnly, 0);
             server[turret].trap = arena.secrets.draw(turret, Rule::SkipOwner, 0);
@@ -316,8 +316,13 @@ impl Arena {
             take(&mut server[me], kind);
             self.add_pickup(server);
         }
-        let turret = self.turrets.iter().copied().find(|&turret| is_near(server[turret].position));
-        if let Some(turret) = turret.filter(|&turret| server[turret].holder != me) {
+        // Whoever holds a turret and stands at it keeps it.
+        let is_held = |turret: &Turret| {
+            server.get(turret.holder).is_some_and(|holder| distance(holder.position, turret.position) < REACH)
+        };
+        let mut turrets = self.turrets.iter().copied();
+        let free = turrets.find(|&turret| is_near(server[turret].position) && !is_held(&server[turret]));
+        if let Some(turret) = free.filter(|&turret| server[turret].holder != me) {
             self.capture(server, turret, me);
         }
     }
@@ -344,7 +349,7 @@ impl Arena {
         let team = server[shooter].team;
         let hit = self.players.iter().copied().find(|&other| {
             let other = &server[other];
-            other.team != team && other.is_alive() && distance(here, other.position) < 0.9
+            other.team != team && other.is_alive() && distance(here, other.position) < 1.0
         });
         if let Some(victim) = hit {
             self.hit(server, victim, shooter, damage);

@@ -67,7 +67,7 @@ pub(crate) struct Player {
     pub(crate) name: String,
     #[replicated]
     pub(crate) team: ObjectRef<Team>,
-    #[replicated(quantize(step = 0.01, range = -40.0..=40.0))]
+    #[replicated(quantize(step = 0.01, range = -25.0..=25.0))]
     pub(crate) position: Vec2,
     /// Degrees. Its owner knows where it looks.
     #[replicated(condition = SkipOwner, quantize(step = 2.0, range = 0.0..=360.0))]
@@ -89,7 +89,7 @@ pub(crate) struct Player {
     #[replicated(atomic, condition = Dynamic)]
     pub(crate) tally: Tally,
     /// Where the beam of a launcher ends; switched off with the beam.
-    #[replicated(condition = Custom, quantize(step = 0.1, range = -40.0..=40.0))]
+    #[replicated(condition = Custom, quantize(step = 0.1, range = -25.0..=25.0))]
     pub(crate) laser: Vec2,
     /// Health lost so far; switched on for connections whose player has a scanner.
     #[replicated(condition = Custom)]
@@ -232,7 +232,7 @@ pub(crate) struct Projectile {
 
 impl Projectile {
     pub(crate) fn bolt() -> Self {
-        Self { damage: 12, speed: 26.0, ..Self::default() }
+        Self { damage: 20, speed: 26.0, ..Self::default() }
     }
 
     pub(crate) fn rocket() -> Self {
@@ -270,7 +270,7 @@ pub(crate) struct Path {
 pub(crate) struct Pickup {
     #[replicated(condition = InitialOnly)]
     pub(crate) kind: PickupKind,
-    #[replicated(condition = InitialOnly, quantize(step = 0.1, range = -40.0..=40.0))]
+    #[replicated(condition = InitialOnly, quantize(step = 0.1, range = -25.0..=25.0))]
     pub(crate) position: Vec2,
 }
 
@@ -288,7 +288,7 @@ pub(crate) enum PickupKind {
 /// A gun on a mast. Whoever stands at it becomes its owner.
 #[derive(Replicated, Default)]
 pub(crate) struct Turret {
-    #[replicated(condition = InitialOnly, quantize(step = 0.1, range = -40.0..=40.0))]
+    #[replicated(condition = InitialOnly, quantize(step = 0.1, range = -25.0..=25.0))]
     pub(crate) position: Vec2,
     /// Degrees.
     #[replicated(quantize(step = 3.0, range = 0.0..=360.0))]

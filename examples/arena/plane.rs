@@ -8,7 +8,7 @@ use repl::sim::Rng;
 pub(crate) type Vec2 = [f32; 2];
 
 /// The arena reaches from minus to plus this.
-pub(crate) const EDGE: f32 = 40.0;
+pub(crate) const EDGE: f32 = 25.0;
 
 /// `a` and, from there, `length` times `b`.
 pub(crate) fn along(a: Vec2, b: Vec2, length: f32) -> Vec2 {

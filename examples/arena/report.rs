@@ -188,7 +188,7 @@ pub(crate) fn print_clients(session: &Session) {
         "client", "player", "bytes", "packets", "lost", "late", "rtt ms", "spawned", "damage", "state"
     );
     for (number, watcher) in session.watchers.iter().enumerate() {
-        let Some(stats) = session.server.stats(watcher.connection) else { continue };
+        let stats = session.server.stats(watcher.connection).unwrap_or_default();
         let link = session.network.stats(watcher.down);
         let player = session.sight.seats.get(&watcher.connection);
         let damage: u32 = watcher.client.objects::<Player>().map(|(_, player)| player.damage_seen).sum();

@@ -12,7 +12,7 @@ use crate::plane::distance;
 use crate::secrets::{Drawn, Rule};
 
 /// Pickups farther than this from a client's player are not shown to it.
-const PICKUP_SIGHT: f32 = 30.0;
+const PICKUP_SIGHT: f32 = 20.0;
 
 /// What each connection sees.
 #[derive(Default)]
@@ -36,6 +36,13 @@ impl Sight {
             }
         }
         self.seats.insert(connection, player);
+    }
+
+    /// A client has left: its player is a bot's alone again.
+    pub(crate) fn leave(&mut self, server: &mut Server, connection: ConnectionId) {
+        let Some(player) = self.seats.remove(&connection) else { return };
+        server.set_owner(player, None);
+        server.set_remote_role(player, Role::SimulatedProxy);
     }
 
     /// Decides anew what each connection sees; called in each tick, between the game and the server.

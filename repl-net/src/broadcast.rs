@@ -113,7 +113,7 @@ impl Broadcast {
                 }
             }
             let start = self.values.bit_len();
-            if column.write_values(object.row, &item.list, &mut self.values).is_err() {
+            if !world.write_values(change.slot, &mut item.list, &mut self.values).is_empty() {
                 self.values.truncate(start);
                 self.apart.push(change.slot);
                 continue;

@@ -38,8 +38,8 @@
 //!
 //! # Guarantees
 //!
-//! - A burst of lost packets of any length costs one resend of what changed, and no state: what a client lacks is remembered as handles,
-//!   never as bytes.
+//! - A burst of lost packets of any length costs one resend of what changed: what a client lacks is remembered as handles, and never
+//!   forgotten.
 //! - Work follows what changed, not how many objects there are.
 //! - What a peer can make the other side keep is limited: by [`ServerConfig`], [`ClientConfig`], or a constant.
 //! - A packet is applied whole or not at all; a malformed one ends the connection, a damaged one is dropped.

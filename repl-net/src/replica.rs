@@ -11,6 +11,15 @@ use repl_core::{
 
 use crate::column::Archetype;
 
+/// What an update is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Subject {
+    /// The object in this row.
+    Row(u32),
+    /// A new object, as this archetype makes it.
+    Archetype(u32),
+}
+
 /// What of the user's code is called, in the order of S54.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Callback {
@@ -24,10 +33,10 @@ pub(crate) enum Callback {
 /// The objects of one class, whatever its type.
 pub(crate) trait Replica: Any + Send {
     fn program(&self) -> &Program;
-    /// Reads an update without applying it; `None` for one that opens an object.
+    /// Reads an update without applying it.
     fn validate(
         &self,
-        row: Option<u32>,
+        subject: Subject,
         handles: &HandleSet,
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
@@ -44,13 +53,14 @@ pub(crate) trait Replica: Any + Send {
     ) -> Result<(), DecodeError>;
     /// Adds the properties among `handles` that must be notified after an update of these to `notifies`.
     fn changed(&self, row: u32, handles: &HandleSet, notifies: &mut Vec<PropertyIndex>);
-    /// Reads one leaf again (S118).
+    /// Reads one leaf again (S118). `received` are the handles that this packet brought or that were read again.
     fn read_again(
         &mut self,
         row: u32,
         path: &[u32],
         bits: BitSlice<'_>,
         references: &mut ReferenceMap<'_>,
+        received: &mut HandleSet,
         notifies: &mut Vec<PropertyIndex>,
     );
     fn has_archetype(&self, archetype: u32) -> bool;
@@ -78,7 +88,14 @@ pub(crate) struct TypedReplica<T> {
 impl<T: Replicated> TypedReplica<T> {
     pub(crate) fn new() -> Self {
         let class = Class::new();
-        let notifies = class.lifetime().notifies().collect();
+        // A static array has several ranges, one behind the other, and one notify that is given all of it.
+        let mut notifies: Vec<(PropertyIndex, Notify, (u32, u32))> = Vec::new();
+        for (property, notify, range) in class.lifetime().notifies() {
+            match notifies.last_mut() {
+                Some((last, _, known)) if *last == property => known.1 = range.1,
+                _ => notifies.push((property, notify, range)),
+            }
+        }
         Self {
             class,
             live: Vec::new(),
@@ -110,13 +127,16 @@ impl<T: Replicated> TypedReplica<T> {
         }
     }
 
-    /// Adds the notified properties among `touched` that changed, or are told of always, each once (S49, S50).
+    /// Adds the notified properties among `touched` that changed, or are told of always, each once (S49, S50), and removes those that
+    /// changed back.
     fn queue(&self, row: usize, touched: impl Fn((u32, u32)) -> bool, into: &mut Vec<PropertyIndex>) {
         let (Some(live), Some(old)) = (self.live.get(row), self.old.get(row)) else { return };
         for (property, notify, range) in self.notifies.iter().filter(|(.., range)| touched(*range)) {
             let is_due = *notify == Notify::Always || self.class.any_differs(live, old, *range);
-            if is_due && !into.contains(property) {
-                into.push(*property);
+            match into.iter().position(|known| known == property) {
+                None if is_due => into.push(*property),
+                Some(at) if !is_due => drop(into.swap_remove(at)),
+                _ => {}
             }
         }
     }
@@ -133,13 +153,19 @@ impl<T: Replicated> Replica for TypedReplica<T> {
 
     fn validate(
         &self,
-        row: Option<u32>,
+        subject: Subject,
         handles: &HandleSet,
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), DecodeError> {
-        let object = row.and_then(|row| self.live.get(row as usize));
-        self.class.validate(object, handles, reader, references)
+        match subject {
+            Subject::Row(row) => self.class.validate(self.live.get(row as usize), handles, reader, references),
+            Subject::Archetype(0) => self.class.validate(None, handles, reader, references),
+            Subject::Archetype(archetype) => {
+                let object = self.archetypes.get(archetype as usize).map(|make| make());
+                self.class.validate(object.as_ref(), handles, reader, references)
+            }
+        }
     }
 
     fn apply(
@@ -169,12 +195,15 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         path: &[u32],
         bits: BitSlice<'_>,
         references: &mut ReferenceMap<'_>,
+        received: &mut HandleSet,
         notifies: &mut Vec<PropertyIndex>,
     ) {
         let row = row as usize;
         let own = path.first().copied().unwrap_or(0);
         let touched = |range: (u32, u32)| (range.0..range.1).contains(&own);
-        self.remember(row, touched);
+        // What this packet brought already has its old value: the one shown before the packet.
+        self.remember(row, |range| touched(range) && !touches(received)(range));
+        received.insert(own);
         if let Some(live) = self.live.get_mut(row) {
             self.class.read_again(live, path, bits, references);
         }

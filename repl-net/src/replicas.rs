@@ -6,7 +6,7 @@ use std::any::TypeId;
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;
 
-use repl_core::{BitReader, BitSlice, Guid, ObjectRef, Objects, PropertyIndex, ReferenceMap, Replicated};
+use repl_core::{BitReader, BitSlice, Guid, HandleSet, ObjectRef, Objects, PropertyIndex, ReferenceMap, Replicated};
 
 use crate::blob::MAX_BLOBS;
 use crate::body::{Halt, Item, OpenHead, Visitor, walk};
@@ -14,7 +14,7 @@ use crate::classes::ClassList;
 use crate::events::{ClientEvent, CloseReason};
 use crate::mentions::Mentions;
 use crate::reassembly::{Part, Reassembly};
-use crate::replica::{Callback, Replica, TypedReplica};
+use crate::replica::{Callback, Replica, Subject, TypedReplica};
 use crate::segment::PreviousLists;
 use crate::sequence::Sequence;
 use crate::slot_set::SlotSet;
@@ -88,6 +88,8 @@ impl Objects for SlotTable {
 struct Touched {
     slot: u32,
     is_new: bool,
+    /// The handles of which something was read.
+    received: HandleSet,
     notifies: Vec<PropertyIndex>,
 }
 
@@ -256,12 +258,14 @@ impl Replicas {
                     .get_or_insert_with(|| touched.iter().zip(0..).map(|(touched, at)| (touched.slot, at)).collect());
                 let at = *places.entry(slot).or_insert_with(|| {
                     column.call(row, Callback::PreNetReceive);
-                    touched.push(Touched { slot, is_new: false, notifies: Vec::new() });
+                    let (received, notifies) = (HandleSet::new(), Vec::new());
+                    touched.push(Touched { slot, is_new: false, received, notifies });
                     touched.len().saturating_sub(1)
                 });
                 let Some(touched) = touched.get_mut(at) else { continue };
                 let mut references = ReferenceMap::new(&self.slots);
-                column.read_again(row, &path, mention.bits(), &mut references, &mut touched.notifies);
+                let Touched { received, notifies, .. } = touched;
+                column.read_again(row, &path, mention.bits(), &mut references, received, notifies);
             }
         }
     }
@@ -358,7 +362,7 @@ impl Visitor for Validator<'_> {
     fn update(&mut self, slot: u32, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
         let (class, row) = self.replicas.slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
         let column = self.replicas.columns.get(class as usize).ok_or_else(|| malformed("no such class"))?;
-        column.validate(Some(row), item.handles, reader, &mut self.references).map_err(malformed)
+        column.validate(Subject::Row(row), item.handles, reader, &mut self.references).map_err(malformed)
     }
 
     fn open(&mut self, head: OpenHead, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
@@ -368,14 +372,16 @@ impl Visitor for Validator<'_> {
         if !column.has_archetype(head.archetype) {
             return Err(Halt::Malformed(format!("archetype {} was not registered", head.archetype)));
         }
-        let row = match self.replicas.slots.generation(head.slot) {
-            None => None,
+        let subject = match self.replicas.slots.generation(head.slot) {
+            None => Subject::Archetype(head.archetype),
             Some(generation) => match self.replicas.slots.place(head.slot) {
-                Some((known, row)) if known as usize == class && generation == head.generation => Some(row),
+                Some((known, row)) if known as usize == class && generation == head.generation => {
+                    Subject::Row(row)
+                }
                 _ => return Err(Halt::Malformed(format!("slot {} is taken by another object", head.slot))),
             },
         };
-        column.validate(row, item.handles, reader, &mut self.references).map_err(malformed)
+        column.validate(subject, item.handles, reader, &mut self.references).map_err(malformed)
     }
 
     fn close(&mut self, slot: u32, _: CloseReason) -> Result<(), Halt> {
@@ -431,7 +437,7 @@ impl Applier<'_> {
             .map_err(malformed)?;
         let mut notifies = Vec::new();
         column.changed(row, item.handles, &mut notifies);
-        touched.push(Touched { slot, is_new, notifies });
+        touched.push(Touched { slot, is_new, received: item.handles.clone(), notifies });
         Ok(())
     }
 }

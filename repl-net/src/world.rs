@@ -6,7 +6,7 @@ use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;
 
-use repl_core::{Changelist, HandleSet, Lifetime, ObjectRef, Refusal, Replicated, Scratch};
+use repl_core::{BitWriter, Changelist, HandleSet, Lifetime, ObjectRef, Refusal, Replicated, Scratch};
 
 use crate::classes::ClassList;
 use crate::column::{Column, TypedColumn};
@@ -287,6 +287,34 @@ impl World {
         }
         self.dirty.clear();
         self.opening.clear();
+    }
+
+    /// Writes the values that `list` names from the shadow of the object in `slot`. A property whose hand-written serialiser refuses
+    /// what it took before is taken out of the list, so that it holds up no other; gives what was taken out.
+    pub(crate) fn write_values(&self, slot: u32, list: &mut Changelist, writer: &mut BitWriter) -> Changelist {
+        let (column, row, start) = (self.column_of(slot), self.objects[slot as usize].row, writer.bit_len());
+        let mut refused = Changelist::new();
+        if column.write_values(row, list, writer).is_ok() {
+            return refused;
+        }
+        let mut written = Changelist::new();
+        writer.truncate(start);
+        loop {
+            let first = list.handles().iter().next();
+            let Some(property) = first.and_then(|first| column.lifetime().property_of(first)) else { break };
+            let mut rest = Changelist::new();
+            list.split(&column.lifetime().handles_of(property), &mut rest);
+            let before = writer.bit_len();
+            if column.write_values(row, list, writer).is_ok() {
+                written.merge(list);
+            } else {
+                writer.truncate(before);
+                refused.merge(list);
+            }
+            *list = rest;
+        }
+        *list = written;
+        refused
     }
 
     /// A whole list of the given handles for the object in `slot`.

@@ -7,17 +7,17 @@ const MARK: u64 = 0xc4a7_91e5_d83b_6f29;
 
 /// Whose secret a canary is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Canary {
+pub(crate) struct Canary {
     /// The object, by the number the test gave it.
-    pub object: u32,
+    pub(crate) object: u32,
     /// The property.
-    pub property: u8,
+    pub(crate) property: u8,
     /// Which value of it, from zero, modulo 2^24.
-    pub version: u32,
+    pub(crate) version: u32,
 }
 
 impl Canary {
-    pub fn value(self) -> u128 {
+    pub(crate) fn value(self) -> u128 {
         let id = u64::from(self.object) << 32 | u64::from(self.property) << 24 | u64::from(self.version & 0xff_ffff);
         u128::from(MARK) << 64 | u128::from(id)
     }
@@ -30,7 +30,7 @@ impl Canary {
 }
 
 /// Calls `found` for every canary in the bits of `bytes`.
-pub fn scan(bytes: &[u8], mut found: impl FnMut(Canary)) {
+pub(crate) fn scan(bytes: &[u8], mut found: impl FnMut(Canary)) {
     for window in bytes.windows(17) {
         let mut low = [0; 16];
         low.copy_from_slice(&window[..16]);

@@ -9,12 +9,12 @@ use crate::ledger::{Leaves, hash};
 
 /// What a client's copy of an object was told.
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// How often something arrived.
-    pub receipts: u32,
+    pub(crate) receipts: u32,
     /// Notifies: the property, its old value, and the one it had then.
-    pub notifies: Vec<(usize, u64, u64)>,
-    pub inits: u32,
+    pub(crate) notifies: Vec<(usize, u64, u64)>,
+    pub(crate) inits: u32,
     expects_post: bool,
 }
 
@@ -31,12 +31,12 @@ impl Shown {
 }
 
 /// What a change may draw upon.
-pub struct Ink<'a> {
-    pub rng: &'a mut Rng,
+pub(crate) struct Ink<'a> {
+    pub(crate) rng: &'a mut Rng,
     /// A secret of a property.
-    pub canary: &'a mut dyn FnMut(usize) -> u128,
+    pub(crate) canary: &'a mut dyn FnMut(usize) -> u128,
     /// Objects to refer to: some are gone, some will be unknown to clients.
-    pub guids: &'a [Guid],
+    pub(crate) guids: &'a [Guid],
 }
 
 impl Ink<'_> {
@@ -52,7 +52,7 @@ impl Ink<'_> {
 }
 
 /// A class of the worlds.
-pub trait Creature: Replicated + Clone + Default {
+pub(crate) trait Creature: Replicated + Clone + Default {
     /// The conditions of its properties, in their order.
     const CONDITIONS: &'static [Condition];
     /// What clients make it from.
@@ -92,7 +92,7 @@ macro_rules! tell {
 tell!(Actor, Pack, Chest, Dot);
 
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
-pub enum Stance {
+pub(crate) enum Stance {
     #[default]
     Standing,
     Riding {
@@ -105,9 +105,9 @@ pub enum Stance {
 /// Few bytes, every condition.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
-pub struct Actor {
+pub(crate) struct Actor {
     #[replicated(notify = on_health)]
-    pub health: u16,
+    pub(crate) health: u16,
     #[replicated]
     mark: u128,
     #[replicated(condition = OwnerOnly)]
@@ -127,8 +127,8 @@ pub struct Actor {
     #[replicated(condition = SimulatedOrPhysics)]
     body: u128,
     #[replicated(condition = InitialOrOwner)]
-    pub title: String,
-    #[replicated(quantize(step = 0.25, range = -512.0..=512.0), saturate)]
+    pub(crate) title: String,
+    #[replicated(quantize(step = 0.25, range = -512.0..=512.0), saturate, notify = on_position)]
     position: [f32; 3],
     #[replicated(notify = on_target)]
     target: ObjectRef<Actor>,
@@ -145,12 +145,16 @@ pub struct Actor {
 }
 
 impl Actor {
-    pub const CUSTOM: usize = 5;
-    pub const DYNAMIC: usize = 6;
-    pub const PUSHED: usize = 14;
+    pub(crate) const CUSTOM: usize = 5;
+    pub(crate) const DYNAMIC: usize = 6;
+    pub(crate) const PUSHED: usize = 14;
 
     fn on_health(&mut self, old: &u16) {
         self.shown.notifies.push((0, hash(&old.to_le_bytes()), hash(&self.health.to_le_bytes())));
+    }
+
+    fn on_position(&mut self, old: &[f32; 3]) {
+        self.shown.notifies.push((11, position_hash(old), position_hash(&self.position)));
     }
 
     fn on_target(&mut self, old: &ObjectRef<Self>) {
@@ -174,6 +178,10 @@ impl Actor {
             (9, &mut self.body),
         ]
     }
+}
+
+fn position_hash(position: &[f32; 3]) -> u64 {
+    hash(&position.map(|coordinate| ((coordinate * 4.0).round() as i16).to_le_bytes()).concat())
 }
 
 fn reference_bytes(reference: ObjectRef<Actor>) -> Vec<u8> {
@@ -265,6 +273,7 @@ impl Creature for Actor {
     fn notified(&self) -> Vec<(usize, u64)> {
         vec![
             (0, hash(&self.health.to_le_bytes())),
+            (11, position_hash(&self.position)),
             (12, hash(&reference_bytes(self.target))),
             (16, hash(&self.orders)),
         ]
@@ -309,7 +318,7 @@ impl Limb {
 /// Arrays of every kind.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
-pub struct Pack {
+pub(crate) struct Pack {
     #[replicated]
     mark: u128,
     #[replicated(notify = on_items)]
@@ -407,7 +416,7 @@ impl Creature for Pack {
 /// More than a packet holds.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
-pub struct Chest {
+pub(crate) struct Chest {
     #[replicated]
     mark: u128,
     #[replicated]
@@ -476,7 +485,7 @@ impl Creature for Chest {
 /// Next to nothing, and no conditions.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
-pub struct Dot {
+pub(crate) struct Dot {
     #[replicated(notify = on_x)]
     x: u8,
     #[replicated]

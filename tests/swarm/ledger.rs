@@ -9,51 +9,51 @@ use repl::sim::TraceHash;
 
 /// One leaf of an object as it is now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Leaf {
+pub(crate) struct Leaf {
     /// The property, and up to three indices into arrays.
-    pub path: u64,
+    pub(crate) path: u64,
     /// The value, as a hash after quantisation.
-    pub full: u64,
+    pub(crate) full: u64,
     /// The same with the reference in it read as null.
-    pub masked: u64,
+    pub(crate) masked: u64,
     /// The reference in it.
-    pub guid: Option<Guid>,
+    pub(crate) guid: Option<Guid>,
 }
 
 impl Leaf {
     /// An element that is not there.
-    pub const fn absent(path: u64) -> Self {
+    pub(crate) const fn absent(path: u64) -> Self {
         Self { path, full: 0, masked: 0, guid: None }
     }
 
     /// Whether a client that shows this leaf shows `known`, which may refer to what the client does not have.
-    pub fn shows(&self, known: &Self) -> bool {
+    pub(crate) fn shows(&self, known: &Self) -> bool {
         if self.full == self.masked { self.masked == known.masked } else { self.full == known.full }
     }
 }
 
 /// Collects leaves in the order of their paths.
 #[derive(Default)]
-pub struct Leaves {
-    pub list: Vec<Leaf>,
+pub(crate) struct Leaves {
+    pub(crate) list: Vec<Leaf>,
     property: u64,
 }
 
 impl Leaves {
     /// The leaves that follow are of this property.
-    pub fn property(&mut self, property: usize) -> &mut Self {
+    pub(crate) fn property(&mut self, property: usize) -> &mut Self {
         self.property = (property as u64) << 48;
         self
     }
 
     /// A leaf without references at the given indices; of absent indices, zero.
-    pub fn value(&mut self, indices: &[usize], value: &[u8]) {
+    pub(crate) fn value(&mut self, indices: &[usize], value: &[u8]) {
         let hash = hash(value);
         self.push(indices, hash, hash, None);
     }
 
     /// A leaf whose only content is, or may be, one reference.
-    pub fn reference(&mut self, indices: &[usize], full: &[u8], masked: &[u8], guid: Option<Guid>) {
+    pub(crate) fn reference(&mut self, indices: &[usize], full: &[u8], masked: &[u8], guid: Option<Guid>) {
         self.push(indices, hash(full), hash(masked), guid);
     }
 
@@ -65,12 +65,12 @@ impl Leaves {
 }
 
 /// The property that a path leads into.
-pub const fn property_of(path: u64) -> usize {
+pub(crate) const fn property_of(path: u64) -> usize {
     (path >> 48) as usize
 }
 
 /// A number for a value; never the one that stands for an absent leaf.
-pub fn hash(value: &[u8]) -> u64 {
+pub(crate) fn hash(value: &[u8]) -> u64 {
     let mut hash = TraceHash::default();
     hash.bytes(value);
     hash.value() | 1
@@ -78,14 +78,16 @@ pub fn hash(value: &[u8]) -> u64 {
 
 /// Every value of every leaf of an object.
 #[derive(Default)]
-pub struct Ledger {
+pub(crate) struct Ledger {
     entries: BTreeMap<u64, Vec<(u64, Leaf)>>,
+    /// Whether each property begins as the archetype has it, because conditions may leave it so.
+    is_kept: Vec<bool>,
     begun: bool,
 }
 
 impl Ledger {
     /// The object's leaves were these at `tick`.
-    pub fn record(&mut self, tick: u64, leaves: &[Leaf]) {
+    pub(crate) fn record(&mut self, tick: u64, leaves: &[Leaf]) {
         let mut given = leaves.iter().peekable();
         for (path, entries) in &mut self.entries {
             while given.next_if(|leaf| leaf.path < *path).is_some() {}
@@ -97,7 +99,7 @@ impl Ledger {
         for leaf in leaves {
             let entries = self.entries.entry(leaf.path).or_default();
             if entries.is_empty() {
-                if self.begun {
+                if self.begun || self.is_kept.get(property_of(leaf.path)).is_some_and(|kept| *kept) {
                     entries.push((0, Leaf::absent(leaf.path)));
                 }
                 entries.push((tick, *leaf));
@@ -107,24 +109,20 @@ impl Ledger {
     }
 
     /// The leaves of an object as a client makes it, before it has received anything: what conditions leave as it was.
-    pub fn begin(&mut self, leaves: &[Leaf], keep: impl Fn(usize) -> bool) {
-        for leaf in leaves.iter().filter(|leaf| keep(property_of(leaf.path))) {
+    pub(crate) fn begin(&mut self, leaves: &[Leaf], is_kept: Vec<bool>) {
+        for leaf in leaves.iter().filter(|leaf| is_kept[property_of(leaf.path)]) {
             self.entries.insert(leaf.path, vec![(0, *leaf)]);
         }
+        self.is_kept = is_kept;
     }
 
     /// All paths with their values by tick.
-    pub fn entries(&self) -> impl Iterator<Item = (u64, &[(u64, Leaf)])> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, &[(u64, Leaf)])> {
         self.entries.iter().map(|(&path, entries)| (path, entries.as_slice()))
     }
 
-    /// Whether there ever was such a leaf.
-    pub fn knows(&self, path: u64) -> bool {
-        self.entries.contains_key(&path)
-    }
-
     /// When the property last changed.
-    pub fn changed_at(&self, property: usize) -> u64 {
+    pub(crate) fn changed_at(&self, property: usize) -> u64 {
         let of_property = self.entries.iter().filter(|(path, _)| property_of(**path) == property);
         of_property.filter_map(|(_, entries)| entries.last()).map(|(tick, _)| *tick).max().unwrap_or(0)
     }

@@ -9,33 +9,33 @@ use repl::{ClientConfig, ServerConfig};
 
 /// How a run goes.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    pub seed: u64,
+pub(crate) struct Plan {
+    pub(crate) seed: u64,
     /// Ticks during which the world changes.
-    pub ticks: u64,
+    pub(crate) ticks: u64,
     /// Clients at the start; others may join.
-    pub clients: usize,
-    pub objects: usize,
+    pub(crate) clients: usize,
+    pub(crate) objects: usize,
     /// Mean changes of properties in a tick.
-    pub changes: f64,
+    pub(crate) changes: f64,
     /// Chances in a tick.
-    pub churn: f64,
-    pub view_flips: f64,
-    pub joins: f64,
+    pub(crate) churn: f64,
+    pub(crate) view_flips: f64,
+    pub(crate) joins: f64,
     /// Weights of the classes.
-    pub weights: [u64; 4],
-    pub down: LinkConditions,
-    pub up: LinkConditions,
+    pub(crate) weights: [u64; 4],
+    pub(crate) down: LinkConditions,
+    pub(crate) up: LinkConditions,
     /// Packets that the bursts lose, one burst after the other.
-    pub bursts: Vec<u64>,
+    pub(crate) bursts: Vec<u64>,
     /// Chance in a tick that a link goes dead in one direction for a while.
-    pub dead_links: f64,
-    pub mtu_bytes: usize,
-    pub share: bool,
-    pub first_sequence: u64,
-    pub max_bytes_per_tick: usize,
-    pub max_packets_in_flight: usize,
-    pub timeout: Duration,
+    pub(crate) dead_links: f64,
+    pub(crate) mtu_bytes: usize,
+    pub(crate) share: bool,
+    pub(crate) first_sequence: u64,
+    pub(crate) max_bytes_per_tick: usize,
+    pub(crate) max_packets_in_flight: usize,
+    pub(crate) timeout: Duration,
 }
 
 fn pick<T: Clone>(rng: &mut Rng, items: &[T]) -> T {
@@ -59,7 +59,7 @@ fn conditions(rng: &mut Rng, loss: f64, mtu_bytes: usize) -> LinkConditions {
 }
 
 impl Plan {
-    pub fn new(seed: u64, ticks: u64) -> Self {
+    pub(crate) fn new(seed: u64, ticks: u64) -> Self {
         let mut rng = Rng::new(seed).fork(1);
         let clients = match rng.below(20) {
             0..11 => rng.range(1..4),
@@ -105,7 +105,7 @@ impl Plan {
     }
 
     /// The worst loss of a direction.
-    pub fn loss(&self) -> f64 {
+    pub(crate) fn loss(&self) -> f64 {
         let of = |conditions: &LinkConditions| match conditions.loss {
             Loss::None => 0.0,
             Loss::Independent(loss) => loss,
@@ -115,7 +115,7 @@ impl Plan {
     }
 
     /// The longest round trip that the links can make, and the tick that acks wait for.
-    pub fn round_trip(&self) -> Duration {
+    pub(crate) fn round_trip(&self) -> Duration {
         let of = |link: &LinkConditions| {
             let late = if link.reorder > 0.0 { link.reorder_by } else { Duration::ZERO };
             link.latency + link.jitter + late
@@ -124,11 +124,11 @@ impl Plan {
     }
 
     /// How long after the last change clients may lack something.
-    pub fn patience(&self) -> Duration {
+    pub(crate) fn patience(&self) -> Duration {
         if self.loss() > 0.21 { Duration::from_secs(60) } else { self.round_trip() * 10 + Duration::from_secs(2) }
     }
 
-    pub fn server(&self) -> ServerConfig {
+    pub(crate) fn server(&self) -> ServerConfig {
         ServerConfig {
             mtu_bytes: self.mtu_bytes,
             timeout: self.timeout,
@@ -140,7 +140,7 @@ impl Plan {
         }
     }
 
-    pub fn client(&self) -> ClientConfig {
+    pub(crate) fn client(&self) -> ClientConfig {
         ClientConfig {
             mtu_bytes: self.mtu_bytes,
             timeout: self.timeout,

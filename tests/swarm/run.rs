@@ -23,13 +23,13 @@ const SIGNAL_BYTES: usize = 40;
 
 /// What a run came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The hash of all deliveries.
-    pub trace: u64,
+    pub(crate) trace: u64,
     /// Secrets that were seen where they may be.
-    pub secrets: u64,
-    pub packets_lost: u64,
-    pub ticks: u64,
+    pub(crate) secrets: u64,
+    pub(crate) packets_lost: u64,
+    pub(crate) ticks: u64,
 }
 
 /// A client and the ways to it.
@@ -45,7 +45,7 @@ struct Seat {
     heard: u64,
 }
 
-pub struct Run {
+pub(crate) struct Run {
     plan: Plan,
     world: World,
     network: Network,
@@ -63,7 +63,7 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn new(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &Plan) -> Self {
         let mut run = Self {
             world: World::new(plan),
             network: Network::new(plan.seed),
@@ -88,7 +88,7 @@ impl Run {
     ///
     /// # Panics
     /// If anything is not as it should be; the seed is printed then.
-    pub fn finish(mut self) -> Outcome {
+    pub(crate) fn finish(mut self) -> Outcome {
         let mut report = SeedReport::new(self.plan.seed);
         while self.clock.ticks() < self.plan.ticks {
             self.tick();

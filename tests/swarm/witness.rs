@@ -20,8 +20,8 @@ struct Sight {
 
 /// What is known of a client.
 #[derive(Default)]
-pub struct Witness {
-    pub is_connected: bool,
+pub(crate) struct Witness {
+    pub(crate) is_connected: bool,
     present: BTreeMap<Guid, Sight>,
     destroyed: BTreeSet<Guid>,
     /// By object and path, which of the server's values was shown last.
@@ -30,7 +30,7 @@ pub struct Witness {
 
 impl Witness {
     /// Takes in what a client tells; gives the objects it lost.
-    pub fn events(&mut self, client: &mut Client, world: &World, tick: u64) -> Vec<u32> {
+    pub(crate) fn events(&mut self, client: &mut Client, world: &World, tick: u64) -> Vec<u32> {
         let mut lost = Vec::new();
         while let Some(event) = client.poll_event() {
             match event {
@@ -64,12 +64,12 @@ impl Witness {
     }
 
     /// The objects it has, and since when.
-    pub fn present(&self) -> impl Iterator<Item = (u32, u64)> {
+    pub(crate) fn present(&self) -> impl Iterator<Item = (u32, u64)> {
         self.present.values().map(|sight| (sight.uid, sight.since))
     }
 
     /// Looks at every object that something arrived for.
-    pub fn look(&mut self, client: &mut Client, world: &World) {
+    pub(crate) fn look(&mut self, client: &mut Client, world: &World) {
         let present: BTreeSet<Guid> = self.present.keys().copied().collect();
         for (guid, sight) in &mut self.present {
             let thing = &world.things[sight.uid as usize];
@@ -88,7 +88,7 @@ impl Witness {
     }
 
     /// How the client differs from what it must show at last; `None` if it does not.
-    pub fn difference(&self, client: &Client, world: &World, connection: ConnectionId) -> Option<String> {
+    pub(crate) fn difference(&self, client: &Client, world: &World, connection: ConnectionId) -> Option<String> {
         if !self.is_connected {
             return Some("not connected".into());
         }

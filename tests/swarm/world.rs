@@ -13,18 +13,18 @@ use crate::ledger::{Leaf, Leaves, Ledger, property_of};
 use crate::plan::Plan;
 
 /// The values of the properties with notifies.
-pub type Notified = Vec<(usize, u64)>;
+pub(crate) type Notified = Vec<(usize, u64)>;
 
 /// What the run does with an object, whatever its class.
 #[derive(Clone, Copy)]
-pub struct Kind {
-    pub conditions: &'static [Condition],
+pub(crate) struct Kind {
+    pub(crate) conditions: &'static [Condition],
     leaves: fn(&Server, Guid) -> Vec<Leaf>,
-    pub replica: fn(&Client, Guid) -> Option<Vec<Leaf>>,
+    pub(crate) replica: fn(&Client, Guid) -> Option<Vec<Leaf>>,
     /// What the replica was told since the last call, and the values of its properties with notifies.
-    pub told: fn(&mut Client, Guid) -> Option<(Shown, Notified)>,
+    pub(crate) told: fn(&mut Client, Guid) -> Option<(Shown, Notified)>,
     /// An object as its archetype makes it.
-    pub fresh: fn(bool) -> (Vec<Leaf>, Notified),
+    pub(crate) fresh: fn(bool) -> (Vec<Leaf>, Notified),
     change: fn(&mut Server, Guid, u32, usize, &mut Ink<'_>),
     spawn: fn(&mut Server, ArchetypeId, bool, u32, &mut Ink<'_>) -> ObjectRef<()>,
 }
@@ -73,21 +73,21 @@ fn kind<T: Creature>() -> Kind {
     }
 }
 
-pub const ACTOR: usize = 0;
+pub(crate) const ACTOR: usize = 0;
 
 /// The classes in the order of the plan's weights.
-pub fn kinds() -> [Kind; 4] {
+pub(crate) fn kinds() -> [Kind; 4] {
     [kind::<Actor>(), kind::<Pack>(), kind::<Chest>(), kind::<Dot>()]
 }
 
 /// An object, there or gone.
-pub struct Thing {
-    pub guid: Guid,
-    pub kind: usize,
-    pub alive: bool,
-    pub veteran: bool,
-    pub ledger: Ledger,
-    pub owner: Option<ConnectionId>,
+pub(crate) struct Thing {
+    pub(crate) guid: Guid,
+    pub(crate) kind: usize,
+    pub(crate) alive: bool,
+    pub(crate) veteran: bool,
+    pub(crate) ledger: Ledger,
+    pub(crate) owner: Option<ConnectionId>,
     role: Role,
     physics: bool,
     custom_on: bool,
@@ -99,25 +99,25 @@ pub struct Thing {
 
 /// How the model sees one connection.
 #[derive(Default)]
-pub struct View {
-    pub is_replay: bool,
-    pub hidden: BTreeSet<u32>,
-    pub custom_off: BTreeSet<u32>,
+pub(crate) struct View {
+    pub(crate) is_replay: bool,
+    pub(crate) hidden: BTreeSet<u32>,
+    pub(crate) custom_off: BTreeSet<u32>,
     /// Objects whose opening the client acknowledged.
-    pub opened: BTreeSet<u32>,
+    pub(crate) opened: BTreeSet<u32>,
     /// Since when each object is shown.
-    pub shown_at: BTreeMap<u32, u64>,
+    pub(crate) shown_at: BTreeMap<u32, u64>,
 }
 
 /// The server and its model.
-pub struct World {
-    pub server: Server,
-    pub kinds: [Kind; 4],
+pub(crate) struct World {
+    pub(crate) server: Server,
+    pub(crate) kinds: [Kind; 4],
     /// All objects there ever were, by their number.
-    pub things: Vec<Thing>,
-    pub by_guid: BTreeMap<Guid, u32>,
+    pub(crate) things: Vec<Thing>,
+    pub(crate) by_guid: BTreeMap<Guid, u32>,
     alive: Vec<u32>,
-    pub views: BTreeMap<ConnectionId, View>,
+    pub(crate) views: BTreeMap<ConnectionId, View>,
     archetype: ArchetypeId,
     rng: Rng,
     versions: u32,
@@ -125,7 +125,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &Plan) -> Self {
         let mut server = Server::new(plan.server());
         let archetype = server.register_archetype(|| Actor::archetype(true));
         server.register::<Pack>().register::<Chest>().register::<Dot>();
@@ -147,11 +147,11 @@ impl World {
         world
     }
 
-    pub fn is_alive(&self, uid: u32) -> bool {
+    pub(crate) fn is_alive(&self, uid: u32) -> bool {
         self.things[uid as usize].alive
     }
 
-    pub fn alive(&self) -> &[u32] {
+    pub(crate) fn alive(&self) -> &[u32] {
         &self.alive
     }
 
@@ -189,7 +189,8 @@ impl World {
         let guid = reference.guid().expect("an object has a guid");
         assert!(self.by_guid.insert(guid, uid).is_none(), "the guid {guid:?} was used before");
         let mut ledger = Ledger::default();
-        ledger.begin(&(self.kinds[kind].fresh)(veteran).0, |property| conditions[property] != Condition::None);
+        let is_kept = conditions.iter().map(|condition| *condition != Condition::None).collect();
+        ledger.begin(&(self.kinds[kind].fresh)(veteran).0, is_kept);
         self.things.push(Thing {
             guid,
             kind,
@@ -307,7 +308,7 @@ impl World {
     }
 
     /// One tick of random changes.
-    pub fn mutate(&mut self, plan: &Plan, tick: u64) {
+    pub(crate) fn mutate(&mut self, plan: &Plan, tick: u64) {
         let whole = plan.changes.trunc() as usize + usize::from(self.rng.chance(plan.changes.fract()));
         for _ in 0..whole {
             self.change();
@@ -328,7 +329,7 @@ impl World {
     }
 
     /// Notes what the objects are now, right before the server compares them.
-    pub fn record(&mut self, tick: u64) {
+    pub(crate) fn record(&mut self, tick: u64) {
         for uid in std::mem::take(&mut self.dirty) {
             let thing = &mut self.things[uid as usize];
             thing.is_dirty = false;
@@ -347,7 +348,7 @@ impl World {
     }
 
     /// Whether a packet made for the connection in this tick may hold a secret.
-    pub fn may_see(&self, connection: ConnectionId, canary: Canary) -> bool {
+    pub(crate) fn may_see(&self, connection: ConnectionId, canary: Canary) -> bool {
         let Some(thing) = self.things.get(canary.object as usize) else { return false };
         let Some(view) = self.views.get(&connection) else { return false };
         if !thing.alive || view.hidden.contains(&canary.object) {
@@ -382,7 +383,7 @@ impl World {
     }
 
     /// The leaves that a connection must show of an object once it is up to date; `None` for those of which it may show older values.
-    pub fn expected(&self, connection: ConnectionId, uid: u32) -> Vec<(u64, Option<Leaf>)> {
+    pub(crate) fn expected(&self, connection: ConnectionId, uid: u32) -> Vec<(u64, Option<Leaf>)> {
         let (thing, view) = (&self.things[uid as usize], &self.views[&connection]);
         let properties = self.kinds[thing.kind].conditions.len();
         let is_exact: Vec<bool> = (0..properties)

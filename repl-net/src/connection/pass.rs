@@ -210,13 +210,10 @@ impl Connection {
         if let Some(tracked) = self.tracked.get(slot) {
             handles.difference(&tracked.custom_off);
         }
-        let list = world.whole(slot, &handles);
+        let mut list = world.whole(slot, &handles);
         let values = &mut self.scratch.values;
         values.clear();
-        if column.write_values(object.row, &list, values).is_err() {
-            self.needs.insert(slot);
-            return;
-        }
+        let refused = world.write_values(slot, &mut list, values);
         let opening = Opening {
             generation: object.generation.get(),
             classes: context.classes.len(),
@@ -244,7 +241,7 @@ impl Connection {
             return;
         }
         Self::catch_up(context.world, tracked);
-        tracked.pending.clear();
+        tracked.pending = refused;
         tracked.phase = Phase::Opening;
         tracked.open_bits = estimate;
         tracked.add_births(sequence, &list);
@@ -293,10 +290,12 @@ impl Connection {
         let generation = object.generation;
         let values = &mut self.scratch.values;
         values.clear();
-        if column.write_values(object.row, list, values).is_err() {
-            self.tracked.open(slot, generation).pending.merge(list);
-            self.needs.insert(slot);
-            return;
+        let refused = world.write_values(slot, list, values);
+        if !refused.is_empty() {
+            self.tracked.open(slot, generation).pending.merge(&refused);
+            if list.is_empty() {
+                return;
+            }
         }
         let count = column.program().handles();
         let estimate = ITEM_BITS + handles_bits(count) + values.bit_len();
