@@ -82,9 +82,9 @@ mod stubborn {
 
     use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
-    pub static REFUSES: AtomicBool = AtomicBool::new(false);
+    pub(super) static REFUSES: AtomicBool = AtomicBool::new(false);
 
-    pub fn write(value: &u16, writer: &mut BitWriter) -> Result<(), WriteError> {
+    pub(super) fn write(value: &u16, writer: &mut BitWriter) -> Result<(), WriteError> {
         if REFUSES.load(Ordering::Relaxed) {
             return Err(WriteError::Other("refused"));
         }

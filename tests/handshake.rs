@@ -82,7 +82,7 @@ fn r21_equal_classes_in_any_order_are_let_in_after_one_exchange() {
 fn drop_ref(_: &mut Client) {}
 
 #[test]
-fn r21_the_first_layout_that_differs_is_named_on_both_sides() {
+fn s30_r21_the_first_layout_that_differs_is_named_on_both_sides() {
     let expected = |mismatch: LayoutMismatch| {
         let reason = DisconnectReason::Layouts(mismatch);
         (Some(reason.clone()), Some(ClientEvent::Disconnected(reason)))
@@ -283,7 +283,7 @@ fn a_client_registers_its_archetypes_before_its_first_tick() {
 #[test]
 #[should_panic(expected = "the largest packet is from 128 to 65,507 bytes")]
 fn a_packet_size_that_holds_nothing_is_refused() {
-    Server::new(ServerConfig { mtu_bytes: 127, ..ServerConfig::default() });
+    drop(Server::new(ServerConfig { mtu_bytes: 127, ..ServerConfig::default() }));
 }
 
 #[test]

@@ -68,7 +68,9 @@ impl Callbacks for Hero {
 
 /// One client that has one hero, with an empty log.
 fn one_hero() -> (Room, ObjectRef<Hero>) {
-    let register = |client: &mut Client| drop(client.register::<Hero>());
+    let register = |client: &mut Client| {
+        client.register::<Hero>();
+    };
     let (mut room, hero) =
         Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Hero::default()));
     log(&mut room, hero);
@@ -225,7 +227,9 @@ fn s55_notifies_ascend_by_handle() {
 
 #[test]
 fn s56_nothing_is_told_of_a_value_that_is_not_whole() {
-    let register = |client: &mut Client| drop(client.register::<Hero>());
+    let register = |client: &mut Client| {
+        client.register::<Hero>();
+    };
     let config = ServerConfig { mtu_bytes: 200, ..ServerConfig::default() };
     let (mut room, hero) = Room::furnished(config, register, 1, |server| server.spawn(Hero::default()));
     log(&mut room, hero);

@@ -11,15 +11,13 @@ use repl::prelude::*;
 use repl::sim::Rng;
 
 use crate::model::*;
-use crate::plane::{Vec2, along, anywhere, degrees, distance, inside, toward};
+use crate::plane::{anywhere, distance, toward};
 use crate::secrets::{Rule, Secrets};
 
 pub(crate) const TICKS_PER_SECOND: u32 = 60;
 const ROUND_TICKS: u32 = 240;
 const BREAK_TICKS: u32 = 60;
-const FIRE_RANGE: f32 = 18.0;
-const REACH: f32 = 1.5;
-const FULL_HEALTH: u8 = 100;
+pub(crate) const FULL_HEALTH: u8 = 100;
 
 /// The objects of the match, by reference; the server owns them.
 pub(crate) struct Arena {
@@ -27,7 +25,7 @@ pub(crate) struct Arena {
     pub(crate) secrets: Secrets,
     pub(crate) tick: u32,
     last_tick: u32,
-    archetypes: Archetypes,
+    pub(crate) archetypes: Archetypes,
     pub(crate) game: ObjectRef<Match>,
     pub(crate) teams: [ObjectRef<Team>; 2],
     pub(crate) players: Vec<ObjectRef<Player>>,
@@ -81,7 +79,7 @@ impl Arena {
         self.respawn(server, player);
     }
 
-    fn add_pickup(&mut self, server: &mut Server) {
+    pub(crate) fn add_pickup(&mut self, server: &mut Server) {
         let kind = match self.rng.below(8) {
             0 | 1 => PickupKind::Health,
             2 | 3 => PickupKind::Ammo { rounds: 10 + self.rng.below(20) as u8 },
@@ -173,17 +171,7 @@ impl Arena {
         }
     }
 
-    /// A tick of a dead player.
-    fn wait(&mut self, server: &mut Server, me: ObjectRef<Player>) {
-        let step = Duration::from_secs(1) / TICKS_PER_SECOND;
-        let left = server[me].respawn_in.saturating_sub(step);
-        server[me].respawn_in = left;
-        if left.is_zero() {
-            self.respawn(server, me);
-        }
-    }
-
-    fn respawn(&mut self, server: &mut Server, me: ObjectRef<Player>) {
+    pub(crate) fn respawn(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let position = anywhere(&mut self.rng);
         let player = &mut server[me];
         player.position = position;
@@ -195,140 +183,8 @@ impl Arena {
         player.ticket = self.secrets.draw(me, Rule::OwnerOnly, self.tick);
     }
 
-    /// A tick of a living player.
-    fn live(&mut self, server: &mut Server, me: ObjectRef<Player>) {
-        let turn = self.tick + me.guid().map_or(0, |guid| guid.slot());
-        if turn.is_multiple_of(15) {
-            self.think(server, me);
-        }
-        if turn.is_multiple_of(TICKS_PER_SECOND) {
-            age_perks(&mut server[me]);
-        }
-        self.run(server, me);
-        self.aim(server, me);
-        self.take_what_is_near(server, me);
-    }
-
-    /// Chooses a target, and where to go.
-    fn think(&mut self, server: &mut Server, me: ObjectRef<Player>) {
-        let (here, team) = (server[me].position, server[me].team);
-        let enemies = self.players.iter().copied().filter(|&other| {
-            let other = &server[other];
-            other.team != team && other.is_alive() && other.mind.cloaked == 0
-        });
-        let away = |point: Vec2| distance(here, point);
-        let target = nearest(enemies.map(|other| (away(server[other].position), other)));
-        let pickup = nearest(self.pickups.iter().map(|&pickup| (away(server[pickup].position), pickup)));
-        let turret = self.turrets.iter().copied().filter(|&turret| server[turret].holder != me);
-        let turret = nearest(turret.map(|turret| (away(server[turret].position), turret)));
-        let goal = match (target, pickup, turret) {
-            (_, Some((far, pickup)), _) if far < 12.0 => server[pickup].position,
-            (_, _, Some((far, turret))) if far < 12.0 => server[turret].position,
-            (Some((far, target)), ..) if far > 8.0 => server[target].position,
-            _ => inside(along(here, toward(here, anywhere(&mut self.rng)), 6.0)),
-        };
-        let player = &mut server[me];
-        player.mind.goal = goal;
-        player.target = target.map_or(ObjectRef::NULL, |(_, target)| target);
-    }
-
-    fn run(&mut self, server: &mut Server, me: ObjectRef<Player>) {
-        let player = &mut server[me];
-        let speed = if player.has(PerkKind::Haste) { 9.0 } else { 6.0 };
-        let left = distance(player.position, player.mind.goal);
-        if left < 0.2 {
-            player.gait = Gait::Standing;
-            player.stamina = (player.stamina + 1).min(100);
-            return;
-        }
-        let direction = toward(player.position, player.mind.goal);
-        let step = (speed / TICKS_PER_SECOND as f32).min(left);
-        player.position = inside(along(player.position, direction, step));
-        player.heading = degrees(direction);
-        player.gait = Gait::Running;
-        if self.tick.is_multiple_of(8) {
-            player.stamina = player.stamina.saturating_sub(1);
-        }
-    }
-
-    /// Turns to the target and shoots, if it can.
-    fn aim(&mut self, server: &mut Server, me: ObjectRef<Player>) {
-        let player = &mut server[me];
-        player.mind.cooldown = player.mind.cooldown.saturating_sub(1);
-        if let Weapon::Blaster { heat } = &mut player.weapon
-            && self.tick.is_multiple_of(12)
-        {
-            *heat = heat.saturating_sub(1);
-        }
-        let (here, target) = (player.position, player.target);
-        let is_launcher = matches!(player.weapon, Weapon::Launcher { .. });
-        let there = server.get(target).filter(|other| other.is_alive()).map(|other| other.position);
-        let there = there.filter(|&there| distance(here, there) < FIRE_RANGE);
-        let wants_laser = is_launcher && there.is_some();
-        if server[me].mind.laser_on != wants_laser {
-            server[me].mind.laser_on = wants_laser;
-            server.set_custom_active(me, Player::LASER, wants_laser);
-        }
-        let Some(there) = there else { return };
-        let player = &mut server[me];
-        player.laser = there;
-        player.heading = degrees(toward(here, there));
-        if player.mind.cooldown > 0 || player.ammo == 0 {
-            return;
-        }
-        player.ammo -= 1;
-        let archetype = match &mut player.weapon {
-            Weapon::Unarmed => return,
-            Weapon::Blaster { heat } => {
-                *heat = (*heat + 2).min(10);
-                player.mind.cooldown = if *heat > 8 { 40 } else { 14 };
-                self.archetypes.bolt
-            }
-            Weapon::Launcher { rockets, lock } => {
-                *lock = target;
-                *rockets -= 1;
-                player.mind.cooldown = 60;
-                if *rockets == 0 {
-                    player.weapon = Weapon::Blaster { heat: 0 };
-                }
-                self.archetypes.rocket
-            }
-        };
-        let is_rocket = archetype == self.archetypes.rocket;
-        let path = Path { from: here, direction: toward(here, there), since_tick: self.tick };
-        let shot = Projectile {
-            shooter: me,
-            prey: if is_rocket { target } else { ObjectRef::NULL },
-            path,
-            expires_at_tick: self.tick + if is_rocket { 150 } else { 60 },
-            ..if is_rocket { Projectile::rocket() } else { Projectile::bolt() }
-        };
-        self.shots.push(server.spawn_from(archetype, shot));
-    }
-
-    fn take_what_is_near(&mut self, server: &mut Server, me: ObjectRef<Player>) {
-        let here = server[me].position;
-        let is_near = |point| distance(here, point) < REACH;
-        if let Some(at) = self.pickups.iter().position(|&pickup| is_near(server[pickup].position)) {
-            let pickup = self.pickups.swap_remove(at);
-            let kind = server[pickup].kind.clone();
-            server.despawn(pickup);
-            take(&mut server[me], kind);
-            self.add_pickup(server);
-        }
-        // Whoever holds a turret and stands at it keeps it.
-        let is_held = |turret: &Turret| {
-            server.get(turret.holder).is_some_and(|holder| distance(holder.position, turret.position) < REACH)
-        };
-        let mut turrets = self.turrets.iter().copied();
-        let free = turrets.find(|&turret| is_near(server[turret].position) && !is_held(&server[turret]));
-        if let Some(turret) = free.filter(|&turret| server[turret].holder != me) {
-            self.capture(server, turret, me);
-        }
-    }
-
     /// The turret changes hands, and with it who may see what of it.
-    fn capture(&mut self, server: &mut Server, turret: ObjectRef<Turret>, me: ObjectRef<Player>) {
+    pub(crate) fn capture(&mut self, server: &mut Server, turret: ObjectRef<Turret>, me: ObjectRef<Player>) {
         server[turret].holder = me;
         server[turret].code = self.secrets.draw(turret, Rule::OwnerOnly, self.tick);
         server[turret].trap = self.secrets.draw(turret, Rule::SkipOwner, self.tick);
@@ -385,36 +241,10 @@ impl Arena {
         player.mind.cloaked = 0;
         player.respawn_in = Duration::from_millis(1_500);
         player.tally.deaths += 1;
+        self.switch_laser(server, victim, false);
         server[by].tally.kills += 1;
         server[by].bounty = self.secrets.draw(by, Rule::SkipOwner, self.tick);
         let team = server[by].team;
         server[team].score += 1;
     }
-}
-
-fn take(player: &mut Player, kind: PickupKind) {
-    match kind {
-        PickupKind::Health => player.health = (player.health + 50).min(FULL_HEALTH),
-        PickupKind::Ammo { rounds } => player.ammo = (player.ammo + rounds).min(99),
-        PickupKind::Launcher => player.weapon = Weapon::Launcher { rockets: 4, lock: ObjectRef::NULL },
-        PickupKind::Perk(kind) => {
-            if kind == PerkKind::Cloak {
-                player.mind.cloaked = 3 * TICKS_PER_SECOND;
-            }
-            player.perks.retain(|perk| perk.kind != kind);
-            player.perks.push(Perk { kind, seconds_left: 12 });
-        }
-    }
-}
-
-/// A second passes for what a player has for a while.
-fn age_perks(player: &mut Player) {
-    player.perks.iter_mut().for_each(|perk| perk.seconds_left -= 1);
-    player.perks.retain(|perk| perk.seconds_left > 0);
-    player.mind.cloaked = player.mind.cloaked.saturating_sub(TICKS_PER_SECOND);
-}
-
-/// The one with the least distance.
-fn nearest<T>(choices: impl Iterator<Item = (f32, T)>) -> Option<(f32, T)> {
-    choices.min_by(|one, other| one.0.total_cmp(&other.0))
 }

@@ -1,12 +1,13 @@
 //! Bots fight in a small arena on a server; clients join over a network that delays, loses and reorders packets, and must end with exactly
 //! what they may see.
 //!
-//! Start with `model.rs`: what is replicated, to whom, and how. `game.rs` changes it, `sight.rs` decides who sees what, `session.rs` moves
+//! Start with `model.rs`: what is replicated, to whom, and how. `game.rs` and `bots.rs` change it, `sight.rs` decides who sees what, `session.rs` moves
 //! the packets. The others check and report.
 //!
 //! *Invariant:* everything follows from the arguments; no clock is read and no chance is taken but from the seed.
 
 mod args;
+mod bots;
 mod game;
 mod model;
 mod plane;
@@ -54,9 +55,10 @@ fn play(args: &Args) -> bool {
         report::progress(&session, tick + 1, args.ticks);
     }
     let mut outcome = Outcome::of_match(&session, args);
-    let settled = session.settle();
+    outcome.converged = session.converge();
+    session.fall_silent();
     session.encore();
-    outcome.converged = session.settle() && settled;
+    outcome.converged &= session.converge();
     outcome.finish(&session);
     if args.json {
         outcome.print_json();

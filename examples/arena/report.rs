@@ -108,7 +108,7 @@ struct Row {
 
 /// Prints what all clients received, by class and property.
 pub(crate) fn print_traffic(session: &Session) {
-    println!("\n{:<22} {:>9} {:>10} {:>9}", "received by all", "times", "bytes", "bits each");
+    println!("\n{:<26} {:>9} {:>10} {:>9}", "received by all", "times", "bytes", "bits each");
     let mut classes = classes(session);
     classes.sort_by_key(|(class, _)| std::cmp::Reverse(class.bits));
     let in_all: u64 = session.watchers.iter().map(|w| session.network.stats(w.down).bytes_delivered).sum();
@@ -184,8 +184,8 @@ impl Row {
 /// Prints a line for each client.
 pub(crate) fn print_clients(session: &Session) {
     println!(
-        "\n{:<8} {:>8} {:>9} {:>8} {:>7} {:>6} {:>7} {:>8} {:>7}  {}",
-        "client", "player", "bytes", "packets", "lost", "late", "rtt ms", "spawned", "damage", "state"
+        "\n{:<8} {:>8} {:>9} {:>8} {:>7} {:>6} {:>7} {:>8} {:>7}  state",
+        "client", "player", "bytes", "packets", "lost", "late", "rtt ms", "spawned", "damage"
     );
     for (number, watcher) in session.watchers.iter().enumerate() {
         let stats = session.server.stats(watcher.connection).unwrap_or_default();

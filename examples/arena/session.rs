@@ -17,10 +17,10 @@ use crate::view::View;
 const SERVER: PeerId = PeerId(0);
 
 /// How long clients may take to converge once the match is over.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a peer may be silent: at a loss of nine in ten a handshake alone takes 10 s on average.
-const TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a peer may be silent: where four of five packets are lost, a handshake may take 10 s.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Everything that runs.
 pub(crate) struct Session {
@@ -144,11 +144,24 @@ impl Session {
         }
     }
 
-    /// Runs until every client holds what it may see and nothing is under way. False if that takes too long.
-    pub(crate) fn settle(&mut self) -> bool {
+    /// Runs until every client holds exactly what it may see. False if that takes too long.
+    pub(crate) fn converge(&mut self) -> bool {
+        self.run_until(|session| session.watchers.iter().all(|watcher| session.difference(watcher).is_none()))
+    }
+
+    /// Runs until nothing is under way any more. False if that takes too long.
+    pub(crate) fn fall_silent(&mut self) -> bool {
+        self.run_until(|session| {
+            let connections = session.watchers.iter().map(|watcher| watcher.connection);
+            let stats = connections.filter_map(|connection| session.server.stats(connection));
+            stats.map(|stats| stats.packets_in_flight).sum::<usize>() == 0
+        })
+    }
+
+    fn run_until(&mut self, is_reached: impl Fn(&Self) -> bool) -> bool {
         let deadline = self.clock.now() + PATIENCE;
         while self.clock.now() < deadline {
-            if self.is_silent() && self.watchers.iter().all(|watcher| self.difference(watcher).is_none()) {
+            if is_reached(self) {
                 return true;
             }
             self.tick();
@@ -156,8 +169,10 @@ impl Session {
         false
     }
 
-    /// When all is settled: draws the initial-only secrets anew and writes to the same objects, which no client may see the new ones of.
+    /// When all is silent: draws the initial-only secrets anew and writes to their objects. No client may see the new ones, for all of them
+    /// have the objects.
     pub(crate) fn encore(&mut self) {
+        self.arena.tick += 1;
         self.arena.draw_omens(&mut self.server);
         for player in self.server.objects_mut::<model::Player>() {
             player.health = player.health.saturating_sub(1);
@@ -165,11 +180,6 @@ impl Session {
         for turret in self.server.objects_mut::<model::Turret>() {
             turret.heading = (turret.heading + 90.0) % 360.0;
         }
-    }
-
-    fn is_silent(&self) -> bool {
-        let stats = self.watchers.iter().filter_map(|watcher| self.server.stats(watcher.connection));
-        stats.map(|stats| stats.packets_in_flight).sum::<usize>() == 0
     }
 
     /// What a client does not hold as it should; none if it holds exactly what it may see.

@@ -202,6 +202,8 @@ impl Client {
         if elicits_ack {
             self.replicas.receive(header.sequence, header.stamp, reader, &mut self.events)?;
             self.owes_ack = true;
+        } else {
+            packet::read_end(&mut body)?;
         }
         self.received.insert(header.sequence);
         Ok(())

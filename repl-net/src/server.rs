@@ -13,7 +13,7 @@ use crate::broadcast::Broadcast;
 use crate::classes::ClassList;
 use crate::config::ServerConfig;
 use crate::connection::{Connection, PassContext, Stage};
-use crate::events::{CloseReason, DisconnectReason, ServerEvent};
+use crate::events::{DisconnectReason, ServerEvent};
 use crate::handshake::{ClassListing, Control};
 use crate::outbox::Limits;
 use crate::packet::{self, PacketKind};
@@ -148,7 +148,7 @@ impl Server {
     pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.slot_of(object) else { return };
         for peer in self.connections.values_mut() {
-            peer.connection.hide(&mut self.world, slot, CloseReason::Destroyed);
+            peer.connection.destroy(&mut self.world, slot);
         }
         self.world.despawn(slot);
     }
@@ -302,11 +302,7 @@ impl Server {
     pub fn set_visible<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>, visible: bool) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let Some(peer) = self.connections.get_mut(&connection) else { return };
-        if visible {
-            peer.connection.show(&mut self.world, slot);
-        } else {
-            peer.connection.hide(&mut self.world, slot, CloseReason::Relevancy);
-        }
+        peer.connection.set_visible(&mut self.world, slot, visible);
     }
 
     /// A new client: hand over its packets under this name. State flows once it has said hello.
@@ -425,11 +421,7 @@ impl Server {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         peer.connection.stage = Stage::Connected;
         peer.connection.outbox.push(Control::Welcome.to_packet());
-        for slot in 0..self.world.objects.len() as u32 {
-            if self.world.objects[slot as usize].alive {
-                peer.connection.show(&mut self.world, slot);
-            }
-        }
+        peer.connection.show_all(&mut self.world);
         self.events.push_back(ServerEvent::Connected(id));
     }
 

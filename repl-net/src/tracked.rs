@@ -5,7 +5,7 @@
 
 use std::num::NonZeroU32;
 
-use repl_core::{Changelist, HandleSet, PropertyIndex};
+use repl_core::{Changelist, PropertyIndex};
 
 use crate::events::CloseReason;
 use crate::sequence::Sequence;
@@ -29,6 +29,9 @@ pub(crate) struct Tracked {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
     pub(crate) phase: Phase,
+    /// The first packet that may have opened the object, or that may have closed it, if that is its phase: what earlier ones carried is of
+    /// an earlier stay with the client.
+    pub(crate) since: Sequence,
     /// Where in the object's history the connection fell behind.
     pub(crate) position: Option<u64>,
     /// What the client lacks beside that: lost, or not sent for want of room.
@@ -36,8 +39,6 @@ pub(crate) struct Tracked {
     /// New elements of arrays by the packet that carried them (R2); they go again with each change of their array until that packet, or a
     /// later one that carried them, is acknowledged.
     births: Vec<(Sequence, Changelist)>,
-    /// Handles of custom conditions that are switched off for this connection.
-    pub(crate) custom_off: HandleSet,
     /// Properties that the client had and may not see any more: since which frame. Zero: what it has may be older than that.
     pub(crate) left: Vec<(PropertyIndex, u64)>,
     /// The blob that carries the object, while one does.
@@ -54,10 +55,10 @@ impl Tracked {
             slot,
             generation,
             phase,
+            since: Sequence::default(),
             position: None,
             pending: Changelist::new(),
             births: Vec::new(),
-            custom_off: HandleSet::new(),
             left: Vec::new(),
             blob: None,
             open_bits: 0,
@@ -76,7 +77,7 @@ impl Tracked {
 
     /// Whether there is nothing to remember but that it is settled.
     pub(crate) fn is_plain(&self) -> bool {
-        self.custom_off.is_empty() && self.left.is_empty()
+        self.left.is_empty()
     }
 
     /// Remembers the new elements in a list that the packet `sequence` carries.

@@ -340,3 +340,60 @@ fn s77_each_loss_is_repaired_for_the_connection_that_had_it() {
     assert_eq!((room.updates::<Thing>(0, "a"), room.updates::<Thing>(1, "a")), (1, 1));
     assert_eq!(room.guests[1].client.get(one), room.server.get(one));
 }
+
+#[test]
+fn s82_acks_may_come_in_any_order() {
+    let (mut room, one, other) = two_things();
+    let mut packets = Vec::new();
+    for object in [one, other, one, other] {
+        room.server[object].b += 1;
+        packets.extend(room.tick_one());
+        room.now -= TICK - Duration::from_micros(5);
+    }
+    for (unresolved, at) in [(3, 3), (2, 2)] {
+        room.deliver(0, &packets[at..=at]);
+        room.acknowledge();
+        assert_eq!(room.in_flight(0), unresolved, "only what was acked is released");
+    }
+    room.settle();
+    assert_eq!((copy(&room, one).b, copy(&room, other).b), (2, 2));
+}
+
+#[test]
+fn s84_a_lost_opening_is_repaired_once() {
+    let (mut room, _) = one_thing();
+    let born = room.server.spawn(Thing { a: 1, name: "Ada".into(), ..Thing::default() });
+    room.tick_one();
+    room.settle();
+    assert_eq!(copy(&room, born), room.server[born]);
+    assert_eq!((room.updates::<Thing>(0, "a"), room.updates::<Thing>(0, "name")), (1, 1));
+}
+
+#[test]
+fn s86_what_finds_no_room_is_sent_later_and_not_forgotten() {
+    let config = ServerConfig { mtu_bytes: 200, max_bytes_per_tick: 200, ..ServerConfig::default() };
+    let spawn_all = |server: &mut Server| (0..100).map(|_| server.spawn(thing(0))).collect::<Vec<_>>();
+    let (mut room, all) = Room::furnished(config, things, 2, spawn_all);
+    for round in 1..=5 {
+        for &object in &all {
+            room.server[object].a += round;
+            room.server[object].list.push(round as u16);
+        }
+        room.step();
+    }
+    room.settle();
+    for &object in &all {
+        assert_eq!(copy(&room, object), room.server[object]);
+    }
+}
+
+#[test]
+fn s87_nothing_new_and_nothing_lost_sends_nothing() {
+    let (mut room, one) = one_thing();
+    room.server[one].a = 1;
+    let packets = room.tick_one();
+    room.deliver(0, &packets);
+    assert!(room.tick_one().is_empty(), "in flight, and neither acked nor late");
+    room.acknowledge();
+    assert!(room.tick_one().is_empty());
+}

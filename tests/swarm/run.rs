@@ -237,7 +237,7 @@ impl Run {
                 }
                 for uid in seat.witness.events(&mut seat.client, &self.world, tick) {
                     if let Some(view) = self.world.views.get_mut(&seat.connection) {
-                        view.opened.remove(&uid);
+                        view.lose(uid);
                     }
                 }
                 seat.witness.look(&mut seat.client, &self.world);
@@ -251,7 +251,7 @@ impl Run {
                     let known = known.filter(|(uid, since)| {
                         view.shown_at.get(uid).is_some_and(|shown| shown < since) && !view.hidden.contains(uid)
                     });
-                    view.opened.extend(known.map(|(uid, _)| uid).collect::<Vec<_>>());
+                    view.acknowledged.extend(known.map(|(uid, _)| uid).collect::<Vec<_>>());
                 }
             } else if let Some(&connection) = self.left.get(&delivery.from) {
                 self.world.server.receive(connection, now, delivery.bytes);
@@ -291,6 +291,10 @@ impl Run {
                 self.network.send(now, SERVER, peer, &packet);
             }
             let stats = self.world.server.stats(connection).expect("a connection of the server");
+            if stats.packets_in_flight == 0 || stats.packets_lost == 0 {
+                let view = self.world.views.get_mut(&connection).expect("a view for each seat");
+                view.opened.append(&mut view.acknowledged);
+            }
             assert!(stats.packets_in_flight <= self.plan.max_packets_in_flight + 8, "{stats:?}");
         }
         let peers: Vec<(PeerId, ConnectionId)> = self.left.iter().map(|(&peer, &connection)| (peer, connection)).collect();

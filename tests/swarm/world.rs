@@ -103,10 +103,20 @@ pub(crate) struct View {
     pub(crate) is_replay: bool,
     pub(crate) hidden: BTreeSet<u32>,
     pub(crate) custom_off: BTreeSet<u32>,
-    /// Objects whose opening the client acknowledged.
+    /// Objects whose opening the client acknowledged, perhaps too late for the server to care.
+    pub(crate) acknowledged: BTreeSet<u32>,
+    /// Those of them that the server knows to be there.
     pub(crate) opened: BTreeSet<u32>,
     /// Since when each object is shown.
     pub(crate) shown_at: BTreeMap<u32, u64>,
+}
+
+impl View {
+    /// The client has lost an object, or is about to.
+    pub(crate) fn lose(&mut self, uid: u32) {
+        self.acknowledged.remove(&uid);
+        self.opened.remove(&uid);
+    }
 }
 
 /// The server and its model.
@@ -230,7 +240,7 @@ impl World {
         self.server.despawn(ObjectRef::<()>::new(thing.guid));
         self.alive.retain(|&known| known != uid);
         for view in self.views.values_mut() {
-            view.opened.remove(&uid);
+            view.lose(uid);
         }
     }
 
@@ -296,7 +306,7 @@ impl World {
             }
             _ => {
                 let visible = view.hidden.remove(&uid);
-                view.opened.remove(&uid);
+                view.lose(uid);
                 if visible {
                     view.shown_at.insert(uid, tick);
                 } else {
@@ -349,7 +359,9 @@ impl World {
 
     /// Whether a packet made for the connection in this tick may hold a secret.
     pub(crate) fn may_see(&self, connection: ConnectionId, canary: Canary) -> bool {
-        let Some(thing) = self.things.get(canary.object as usize) else { return false };
+        // The end of a secret whose start is in another packet, and bits of something else.
+        let thing = self.things.get(canary.object as usize);
+        let Some(thing) = thing.filter(|thing| usize::from(canary.property) < thing.versions.len()) else { return true };
         let Some(view) = self.views.get(&connection) else { return false };
         if !thing.alive || view.hidden.contains(&canary.object) {
             return false;

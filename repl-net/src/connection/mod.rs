@@ -6,6 +6,7 @@
 mod pass;
 mod resolve;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use repl_core::{BitReader, BitWriter, Changelist, HandleSet, PropertyIndex, ReadError, ViewFlags};
@@ -57,6 +58,10 @@ pub(crate) struct Connection {
     /// Objects with something to send to this client alone.
     needs: SlotSet,
     tracked: TrackedObjects,
+    /// Objects that the client is not to have, whether it has said hello or not.
+    hidden: SlotSet,
+    /// Handles of custom conditions that are switched off for this connection, by slot.
+    switched_off: BTreeMap<u32, HandleSet>,
     blobs: Blobs,
     /// The object that was last sent to this client alone.
     last_private: u32,
@@ -71,6 +76,8 @@ struct PassScratch {
     list: Changelist,
     values: BitWriter,
     slots: Vec<u32>,
+    /// Objects that may be in step once the pass is over.
+    settling: Vec<u32>,
 }
 
 impl Connection {
@@ -96,6 +103,8 @@ impl Connection {
             in_step: SlotSet::default(),
             needs: SlotSet::default(),
             tracked: TrackedObjects::default(),
+            hidden: SlotSet::default(),
+            switched_off: BTreeMap::new(),
             blobs: Blobs::default(),
             last_private: 0,
             scratch: PassScratch::default(),
@@ -112,8 +121,8 @@ impl Connection {
     pub(crate) fn mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
         let mut mask = object.mask(world.lifetime(slot), self.flags(object));
-        if let Some(tracked) = self.tracked.get(slot) {
-            mask.difference(&tracked.custom_off);
+        if let Some(off) = self.switched_off.get(&slot) {
+            mask.difference(off);
         }
         mask
     }
@@ -121,8 +130,7 @@ impl Connection {
     /// Whether the connection sees an object as most do, so that the broadcast is right for it.
     fn has_common_view(&self, world: &World, slot: u32) -> bool {
         let object = &world.objects[slot as usize];
-        let own_switches = self.tracked.get(slot).is_some_and(|tracked| !tracked.custom_off.is_empty());
-        !own_switches
+        !self.switched_off.contains_key(&slot)
             && (!world.lifetime(slot).is_conditional() || self.flags(object) == object.common_flags())
     }
 
@@ -131,25 +139,44 @@ impl Connection {
     }
 
     /// Switches a custom condition for this connection alone.
-    pub(crate) fn switch_custom(
-        &mut self,
-        world: &mut World,
-        slot: u32,
-        property: PropertyIndex,
-        active: bool,
-    ) {
-        if !self.known.contains(slot) {
-            return;
-        }
+    pub(crate) fn switch_custom(&mut self, world: &mut World, slot: u32, property: PropertyIndex, active: bool) {
         let before = self.mask(world, slot);
         let handles = world.lifetime(slot).handles_of(property);
-        let off = &mut self.tracked.open(slot, world.objects[slot as usize].generation).custom_off;
-        if active {
-            off.difference(&handles)
-        } else {
-            off.union(&handles)
+        let off = self.switched_off.entry(slot).or_default();
+        if active { off.difference(&handles) } else { off.union(&handles) }
+        if off.is_empty() {
+            self.switched_off.remove(&slot);
         }
         self.review(world, slot, &before);
+    }
+
+    /// Sets whether the client is to have an object.
+    pub(crate) fn set_visible(&mut self, world: &mut World, slot: u32, visible: bool) {
+        if visible {
+            self.hidden.remove(slot);
+            if self.stage == Stage::Connected {
+                self.show(world, slot);
+            }
+        } else {
+            self.hidden.insert(slot);
+            self.hide(world, slot, CloseReason::Relevancy);
+        }
+    }
+
+    /// The client said hello: it is to have what is not hidden from it.
+    pub(crate) fn show_all(&mut self, world: &mut World) {
+        for slot in 0..world.objects.len() as u32 {
+            if world.objects[slot as usize].alive && !self.hidden.contains(slot) {
+                self.show(world, slot);
+            }
+        }
+    }
+
+    /// An object is no more: nothing that was said of it holds for the next in its slot.
+    pub(crate) fn destroy(&mut self, world: &mut World, slot: u32) {
+        self.hide(world, slot, CloseReason::Destroyed);
+        self.hidden.remove(slot);
+        self.switched_off.remove(&slot);
     }
 
     /// An object that the client is to have.
@@ -168,11 +195,12 @@ impl Connection {
         world.compare_for_open(slot);
         self.known.insert(slot);
         self.needs.insert(slot);
-        self.tracked.entry(slot, || Tracked::new(slot, generation, Phase::Unsent));
+        let since = self.outbox.next();
+        self.tracked.entry(slot, || Tracked { since, ..Tracked::new(slot, generation, Phase::Unsent) });
     }
 
     /// An object that the client is to lose.
-    pub(crate) fn hide(&mut self, world: &mut World, slot: u32, reason: CloseReason) {
+    fn hide(&mut self, world: &mut World, slot: u32, reason: CloseReason) {
         if !self.known.contains(slot) {
             return;
         }
@@ -187,7 +215,7 @@ impl Connection {
             return;
         }
         let never_sent = tracked.phase == Phase::Unsent && tracked.open_bits == 0;
-        tracked.phase = Phase::Closing(reason);
+        (tracked.phase, tracked.since) = (Phase::Closing(reason), self.outbox.next());
         if let Some(blob) = tracked.blob.take() {
             self.blobs.abandon(blob);
         }

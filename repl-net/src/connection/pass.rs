@@ -58,6 +58,10 @@ impl Connection {
         if !waited {
             self.send_private(context);
         }
+        // Not before: what is in step gets the shared segments, and would have its share of them twice.
+        while let Some(slot) = self.scratch.settling.pop() {
+            self.settle(context.world, slot);
+        }
         self.outbox.flush(context.now);
         if self.outbox.packets_sent > packets_before {
             self.last_sent = context.now;
@@ -207,8 +211,8 @@ impl Connection {
         let column = world.column_of(slot);
         let mut handles = object.mask(column.lifetime(), self.flags(object).with(ViewFlags::INITIAL));
         handles.intersect(object.history.ever().handles());
-        if let Some(tracked) = self.tracked.get(slot) {
-            handles.difference(&tracked.custom_off);
+        if let Some(off) = self.switched_off.get(&slot) {
+            handles.difference(off);
         }
         let mut list = world.whole(slot, &handles);
         let values = &mut self.scratch.values;
@@ -255,7 +259,7 @@ impl Connection {
         if !list.is_empty() {
             self.send_list(slot, &mut list, context);
         }
-        self.settle(context.world, slot);
+        self.scratch.settling.push(slot);
         self.scratch.list = list;
     }
 
@@ -331,6 +335,8 @@ impl Connection {
         part.split(&first_property, &mut rest);
         if !rest.is_empty() {
             self.send_list(slot, &mut part, context);
+            // An object stands once in a packet.
+            self.outbox.flush(context.now);
             if self.tracked.get(slot).is_some_and(|tracked| tracked.blob.is_some()) {
                 let generation = context.world.objects[slot as usize].generation;
                 self.tracked.open(slot, generation).pending.merge(&rest);

@@ -53,6 +53,13 @@ impl Connection {
         self.outbox.in_flight.put_cargo(sequence, cargo);
     }
 
+    /// Whether a packet is of those that close an object now; and not of those that closed it before it came back.
+    fn is_closing(&self, sequence: Sequence, slot: u32) -> bool {
+        self.tracked
+            .get(slot)
+            .is_some_and(|tracked| matches!(tracked.phase, Phase::Closing(_)) && tracked.since <= sequence)
+    }
+
     fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
         self.known.contains(slot)
             && world.objects.get(slot as usize).is_some_and(|object| object.generation == generation)
@@ -91,6 +98,7 @@ impl Connection {
                 }
                 if let Some(tracked) = self.tracked.get_mut(slot)
                     && tracked.phase == Phase::Opening
+                    && tracked.since <= sequence
                 {
                     tracked.phase = Phase::Open;
                     if tracked.position.is_some() || !tracked.pending.is_empty() {

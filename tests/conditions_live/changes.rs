@@ -1,0 +1,191 @@
+//! What happens to values while a connection may not see them, and afterwards (S39 to S45); switches that are refused.
+//!
+//! *Invariant:* nothing is lost on a perfect link unless the test drops it.
+
+use repl::Condition;
+use repl::prelude::*;
+
+use super::support::property;
+use super::{Every, room, seen};
+
+#[test]
+fn s40_initial_only_is_compared_at_every_open() {
+    let (mut room, object) = room(1);
+    room.server[object].initial_only = 5;
+    room.settle();
+    assert_eq!(seen(&room, 0, object).initial_only, 0);
+    room.enter();
+    room.settle();
+    assert_eq!((seen(&room, 0, object).initial_only, seen(&room, 1, object).initial_only), (0, 5));
+}
+
+#[test]
+fn s43_who_is_open_already_gets_nothing_of_initial_only() {
+    let (mut room, object) = room(1);
+    for value in 5..8 {
+        room.server[object].initial_only = value;
+        room.enter();
+        room.settle();
+    }
+    let shown: Vec<u8> = (0..4).map(|guest| seen(&room, guest, object).initial_only).collect();
+    assert_eq!(shown, [0, 5, 6, 7]);
+    // Not even when the view changes, or the object comes back to life for another.
+    room.server.set_owner(object, Some(room.guests[0].id));
+    room.settle();
+    assert_eq!(seen(&room, 0, object).initial_only, 0);
+}
+
+#[test]
+fn s39_a_condition_does_not_decide_what_is_compared() {
+    let (mut room, object) = room(2);
+    room.server[object].owner_only = 3;
+    room.settle();
+    // There and back while nobody may see it: the new owner lacks nothing.
+    room.server[object].owner_only = 0;
+    room.settle();
+    room.server.set_owner(object, Some(room.guests[1].id));
+    room.settle();
+    assert_eq!(seen(&room, 1, object).owner_only, 0);
+    assert_eq!(room.updates::<Every>(0, "owner_only"), 0);
+}
+
+#[test]
+fn s41_a_view_that_is_set_to_what_it_was_changes_nothing() {
+    let (mut room, object) = room(2);
+    let owner = Some(room.guests[0].id);
+    room.server.set_owner(object, owner);
+    room.server[object].set_all(1);
+    room.settle();
+    room.server.set_owner(object, owner);
+    room.server.set_remote_role(object, Role::SimulatedProxy);
+    room.server.set_replicates_physics(object, false);
+    room.server.set_dynamic_condition(object, property::<Every>("dynamic"), Condition::None);
+    assert!(room.tick().iter().all(Vec::is_empty));
+}
+
+#[test]
+fn s44_an_object_that_changes_hands_and_values_at_once_stands_once_in_a_packet() {
+    let (mut room, object) = room(2);
+    for round in 1..=40 {
+        let owner = [None, Some(room.guests[0].id), Some(room.guests[1].id)][usize::from(round % 3)];
+        room.server.set_owner(object, owner);
+        room.server[object].set_all(round);
+        room.step();
+    }
+    room.settle();
+    assert_eq!(seen(&room, 0, object).none, 40);
+}
+
+#[test]
+fn s42_a_new_owner_gets_the_current_value_once() {
+    let (mut room, object) = room(2);
+    for value in 1..=5 {
+        room.server[object].owner_only = value;
+        room.step();
+    }
+    room.settle();
+    assert_eq!(room.updates::<Every>(0, "owner_only"), 0);
+    let owner = room.guests[0].id;
+    room.server.set_owner(object, Some(owner));
+    room.settle();
+    assert_eq!((seen(&room, 0, object).owner_only, room.updates::<Every>(0, "owner_only")), (5, 1));
+    assert_eq!(seen(&room, 1, object).owner_only, 0);
+    room.server.set_owner(object, None);
+    room.settle();
+    room.server.set_owner(object, Some(owner));
+    room.settle();
+    assert_eq!(room.updates::<Every>(0, "owner_only"), 1, "it has that value already");
+}
+
+#[test]
+fn s42_a_loss_while_inactive_is_made_good_when_active_again() {
+    let (mut room, object) = room(1);
+    let owner = room.guests[0].id;
+    room.server.set_owner(object, Some(owner));
+    room.settle();
+    room.server[object].owner_only = 7;
+    room.tick_one();
+    room.server.set_owner(object, None);
+    room.settle();
+    assert_eq!(seen(&room, 0, object).owner_only, 0, "the lost value is not sent to whom may not see it");
+    room.server.set_owner(object, Some(owner));
+    room.settle();
+    assert_eq!(seen(&room, 0, object).owner_only, 7);
+}
+
+#[test]
+fn s44_if_filtering_leaves_nothing_nothing_is_written() {
+    let (mut room, object) = room(2);
+    room.server.set_owner(object, Some(room.guests[0].id));
+    room.settle();
+    room.server[object].owner_only = 1;
+    let packets = room.tick();
+    assert_eq!((packets[0].len(), packets[1].len()), (1, 0));
+}
+
+#[test]
+fn s45_custom_switched_off_is_not_compared_and_a_difference_goes_to_all_when_on_again() {
+    let (mut room, object) = room(2);
+    let custom = property::<Every>("custom");
+    room.server.set_custom_active(object, custom, false);
+    room.server[object].custom = 4;
+    room.settle();
+    room.enter();
+    room.settle();
+    assert_eq!([0, 1, 2].map(|guest| seen(&room, guest, object).custom), [0; 3]);
+    room.server.set_custom_active(object, custom, true);
+    room.settle();
+    assert_eq!([0, 1, 2].map(|guest| seen(&room, guest, object).custom), [4; 3]);
+    room.server.set_custom_active(object, custom, false);
+    room.server[object].custom = 9;
+    room.step();
+    room.server[object].custom = 4;
+    room.server.set_custom_active(object, custom, true);
+    assert!(room.tick().iter().all(Vec::is_empty), "no difference, nothing sent");
+}
+
+#[test]
+fn s45_custom_can_be_switched_for_one_connection() {
+    let (mut room, object) = room(2);
+    let (custom, first) = (property::<Every>("custom"), room.guests[0].id);
+    room.server.set_custom_active_for(first, object, custom, false);
+    room.server[object].custom = 4;
+    room.settle();
+    assert_eq!([0, 1].map(|guest| seen(&room, guest, object).custom), [0, 4]);
+    room.server.set_custom_active_for(first, object, custom, true);
+    room.settle();
+    assert_eq!((seen(&room, 0, object).custom, room.updates::<Every>(0, "custom")), (4, 1));
+    room.server.set_custom_active_for(first, object, custom, false);
+    room.settle();
+    room.server.set_custom_active_for(first, object, custom, true);
+    room.settle();
+    assert_eq!(room.updates::<Every>(0, "custom"), 1, "it lacked nothing");
+}
+
+#[test]
+#[should_panic(
+    expected = "`Every.owner_only` has the condition `OwnerOnly`: declare it with `condition = Custom` to set it at run time"
+)]
+fn a_custom_switch_of_another_condition_is_refused() {
+    let (mut room, object) = room(0);
+    room.server.set_custom_active(object, property::<Every>("owner_only"), false);
+}
+
+#[test]
+#[should_panic(
+    expected = "`Every.none` has the condition `None`: declare it with `condition = Custom` to set it at run time"
+)]
+fn a_custom_switch_for_one_connection_is_refused_too() {
+    let (mut room, object) = room(1);
+    let id = room.guests[0].id;
+    room.server.set_custom_active_for(id, object, property::<Every>("none"), false);
+}
+
+#[test]
+#[should_panic(
+    expected = "`Every.custom` has the condition `Custom`: declare it with `condition = Dynamic` to set it at run time"
+)]
+fn a_dynamic_condition_of_another_property_is_refused() {
+    let (mut room, object) = room(0);
+    room.server.set_dynamic_condition(object, property::<Every>("custom"), Condition::OwnerOnly);
+}

@@ -1,0 +1,163 @@
+//! Conditions between a live server and its clients: who gets what, and what happens when it changes (S34 to S48, S204, S205, R16).
+//!
+//! *Invariant:* what a client may not see never stands in a packet made for it.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod changes;
+mod secrecy;
+mod truth;
+
+use repl::prelude::*;
+use support::Room;
+
+/// One property for each condition, in the order of their numbers.
+#[derive(Replicated, Default, Clone, Debug, PartialEq)]
+#[replicated(all)]
+struct Every {
+    none: u8,
+    #[replicated(condition = InitialOnly)]
+    initial_only: u8,
+    #[replicated(condition = OwnerOnly)]
+    owner_only: u8,
+    #[replicated(condition = SkipOwner)]
+    skip_owner: u8,
+    #[replicated(condition = SimulatedOnly)]
+    simulated_only: u8,
+    #[replicated(condition = AutonomousOnly)]
+    autonomous_only: u8,
+    #[replicated(condition = SimulatedOrPhysics)]
+    simulated_or_physics: u8,
+    #[replicated(condition = InitialOrOwner)]
+    initial_or_owner: u8,
+    #[replicated(condition = Custom)]
+    custom: u8,
+    #[replicated(condition = ReplayOrOwner)]
+    replay_or_owner: u8,
+    #[replicated(condition = ReplayOnly)]
+    replay_only: u8,
+    #[replicated(condition = SimulatedOnlyNoReplay)]
+    simulated_only_no_replay: u8,
+    #[replicated(condition = SimulatedOrPhysicsNoReplay)]
+    simulated_or_physics_no_replay: u8,
+    #[replicated(condition = SkipReplay)]
+    skip_replay: u8,
+    #[replicated(condition = Dynamic)]
+    dynamic: u8,
+    #[replicated(condition = Never)]
+    never: u8,
+}
+
+impl Every {
+    fn set_all(&mut self, value: u8) {
+        *self = Self::of([value; 16]);
+    }
+
+    fn of(values: [u8; 16]) -> Self {
+        let [
+            none,
+            initial_only,
+            owner_only,
+            skip_owner,
+            simulated_only,
+            autonomous_only,
+            simulated_or_physics,
+            initial_or_owner,
+            custom,
+            replay_or_owner,
+            replay_only,
+            simulated_only_no_replay,
+            simulated_or_physics_no_replay,
+            skip_replay,
+            dynamic,
+            never,
+        ] = values;
+        Self {
+            none,
+            initial_only,
+            owner_only,
+            skip_owner,
+            simulated_only,
+            autonomous_only,
+            simulated_or_physics,
+            initial_or_owner,
+            custom,
+            replay_or_owner,
+            replay_only,
+            simulated_only_no_replay,
+            simulated_or_physics_no_replay,
+            skip_replay,
+            dynamic,
+            never,
+        }
+    }
+}
+
+/// How one connection sees the object.
+#[derive(Clone, Copy, Debug, Default)]
+struct View {
+    owner: bool,
+    simulated: bool,
+    physics: bool,
+    replay: bool,
+}
+
+impl View {
+    /// What such a connection shows after the opening and after a change of everything (S35).
+    fn expect(self, initial: bool) -> Every {
+        let Self { owner, simulated, physics, replay } = self;
+        let body = simulated || physics;
+        let allowed = [
+            true,
+            initial,
+            owner,
+            !owner,
+            simulated,
+            !simulated,
+            body,
+            initial || owner,
+            true,
+            replay || owner,
+            replay,
+            simulated && !replay,
+            body && !replay,
+            !replay,
+            true,
+            false,
+        ];
+        Every::of(allowed.map(u8::from))
+    }
+}
+
+fn room(guests: usize) -> (Room, ObjectRef<Every>) {
+    let register = |client: &mut Client| {
+        client.register::<Every>();
+    };
+    Room::furnished(ServerConfig::default(), register, guests, |server| server.spawn(Every::default()))
+}
+
+fn seen(room: &Room, guest: usize, object: ObjectRef<Every>) -> Every {
+    room.guests[guest].client.get(object).expect("the client has it").clone()
+}
+
+/// An owner, another, and a recorder, and how they see an object of this role.
+fn spectators(role: Role, physics: bool) -> (Room, ObjectRef<Every>, [View; 3]) {
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register::<Every>();
+    });
+    let object = room.server.spawn(Every::of([1; 16]));
+    room.server.set_remote_role(object, role);
+    room.server.set_replicates_physics(object, physics);
+    let owner = room.enter();
+    room.server.set_owner(object, Some(owner));
+    room.enter();
+    room.enter_replay();
+    let simulated = |is_owner: bool| match role {
+        Role::SimulatedProxy => true,
+        Role::AutonomousProxy => !is_owner,
+        _ => false,
+    };
+    let view = |owner, replay| View { owner, simulated: simulated(owner), physics, replay };
+    (room, object, [view(true, false), view(false, false), view(false, true)])
+}

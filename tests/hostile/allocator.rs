@@ -1,0 +1,64 @@
+//! An allocator that counts, for each thread, how much it holds and held at most.
+//!
+//! *Invariant:* memory itself is the system's; only the numbers are ours.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    static MOST: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Counts what the thread holds.
+pub(crate) struct Counting;
+
+fn count(bytes: isize) {
+    // A thread that ends frees memory after its counters are gone.
+    let held = HELD.try_with(|held| {
+        held.set(held.get() + bytes);
+        held.get()
+    });
+    if let Ok(held) = held {
+        MOST.try_with(|most| most.set(most.get().max(held))).ok();
+    }
+}
+
+// SAFETY: every call goes to the system's allocator as it is; counting touches no memory that is handed out.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        // SAFETY: the caller keeps the contract of `alloc`, which is the system's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(-(layout.size() as isize));
+        // SAFETY: the pointer came from `alloc` or `realloc` above, so from the system, with this layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count(new_size as isize - layout.size() as isize);
+        // SAFETY: the pointer came from `alloc` or `realloc` above, so from the system, with this layout.
+        unsafe { System.realloc(pointer, layout, new_size) }
+    }
+}
+
+/// What `work` gives, and how many bytes this thread held at most beyond what it held before.
+pub(crate) fn measure<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let before = HELD.with(Cell::get);
+    MOST.with(|most| most.set(before));
+    let result = work();
+    (result, (MOST.with(Cell::get) - before) as usize)
+}
+
+#[test]
+fn what_is_held_at_a_time_is_counted() {
+    let (_, most) = measure(|| {
+        let first = vec![0_u8; 1_000];
+        drop(first);
+        vec![0_u8; 700]
+    });
+    assert_eq!(most, 1_000);
+}

@@ -1,0 +1,385 @@
+//! Claims beyond all measure, one at a time: counts, lengths, slots, generations, fragments.
+//!
+//! *Invariant:* each packet is well formed but for the one claim that the test is about.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::{BitWriter, ReceiveError};
+
+use super::allocator::measure;
+use super::forge::{end, segment, state};
+use super::recording::{SESSION, client_after};
+use super::{Actor, Pebble, budget, shown};
+
+/// The wire numbers of the classes: by name.
+const ACTOR: u64 = 0;
+const PEBBLE: u64 = 1;
+/// The handles of an actor, each in the order of declaration.
+const HANDLES: u64 = 12;
+const NAME: u64 = 2;
+const LIMBS: u64 = 5;
+const FRIENDS: u64 = 8;
+const GRID: u64 = 12;
+
+/// The head of an actor or pebble that opens in `slot`; its properties follow.
+fn open(slot: u64, class: u64, writer: &mut BitWriter) {
+    writer.write_exp_golomb(slot, 0);
+    writer.write_exp_golomb(0, 2);
+    writer.write_below(class, 2);
+    writer.write_exp_golomb(0, 0);
+}
+
+/// A list of just one handle, of those that may be empty.
+fn only(handle: u64, count: u64, may_be_empty: bool, writer: &mut BitWriter) {
+    writer.write_flag(true);
+    if may_be_empty {
+        writer.write_flag(true);
+    }
+    writer.write_below(handle - 1, count);
+    if handle < count {
+        writer.write_flag(false);
+    }
+}
+
+/// A client that has an actor in slot 3 and a pebble in slot 5, both as they begin.
+fn client() -> Client {
+    let mut client = client_after(&[first()]);
+    assert_eq!((client.objects::<Actor>().count(), client.objects::<Pebble>().count()), (1, 1));
+    while client.poll_event().is_some() {}
+    client
+}
+
+fn first() -> Vec<u8> {
+    state(0, SESSION, |writer| {
+        segment(1, writer);
+        open(3, ACTOR, writer);
+        writer.write_bits(0b11, 2);
+        writer.write_below(0, HANDLES);
+        writer.write_flag(false);
+        writer.write_bits(77, 32);
+        writer.write_flag(true);
+        open(1, PEBBLE, writer);
+        only(1, 1, true, writer);
+        writer.write_bits(9, 8);
+        end(writer);
+    })
+}
+
+/// Asserts that the body is refused, for a reason that says `why`, and costs nothing.
+fn refuse(why: &str, body: impl FnOnce(&mut BitWriter)) {
+    let mut client = client();
+    let expected = shown(&client);
+    let packet = state(1, SESSION, body);
+    let (result, most) = measure(|| client.receive(Duration::ZERO, &packet));
+    match result {
+        Err(ReceiveError::Malformed(reason)) => {
+            assert!(reason.contains(why), "`{reason}` does not say `{why}`")
+        }
+        other => panic!("{other:?} for what should be refused with `{why}`"),
+    }
+    assert!(most <= budget(packet.len()), "{most} bytes for a packet of {}", packet.len());
+    assert_eq!(shown(&client), expected);
+    assert!(!client.is_connected());
+    assert!(matches!(client.poll_event(), Some(ClientEvent::Disconnected(_))));
+}
+
+fn update(slot: u64, handle: u64, writer: &mut BitWriter) {
+    segment(0, writer);
+    writer.write_exp_golomb(slot, 0);
+    only(handle, HANDLES, false, writer);
+}
+
+#[test]
+fn the_forge_makes_packets_that_are_taken() {
+    let mut client = client();
+    let packet = state(1, SESSION, |writer| {
+        update(3, NAME, writer);
+        writer.write_exp_golomb(2, 3);
+        writer.write_bits(u64::from(b'h'), 8);
+        writer.write_bits(u64::from(b'i'), 8);
+        end(writer);
+    });
+    client.receive(Duration::ZERO, &packet).unwrap();
+    assert_eq!(client.objects::<Actor>().next().map(|(_, actor)| actor.name.as_str()), Some("hi"));
+}
+
+#[test]
+fn slots_that_are_empty_or_beyond_the_limit_are_refused() {
+    refuse("update of slot 4, which is empty", |writer| {
+        update(4, 1, writer);
+        writer.write_bits(1, 32);
+        end(writer);
+    });
+    for slot in [64, 1_000_000, u64::from(u32::MAX)] {
+        refuse("over the limit of 64 objects", |writer| {
+            segment(2, writer);
+            writer.write_exp_golomb(slot - u64::from(slot == u64::from(u32::MAX)), 0);
+            writer.write_bits(0, 2);
+            end(writer);
+        });
+    }
+    for slot in [u64::from(u32::MAX), u64::MAX - 1] {
+        refuse("range", |writer| {
+            segment(2, writer);
+            writer.write_exp_golomb(slot, 0);
+            end(writer);
+        });
+    }
+}
+
+#[test]
+fn an_object_that_stands_twice_is_refused() {
+    refuse("slot 3 stands twice in one packet", |writer| {
+        for _ in 0..2 {
+            update(3, 1, writer);
+            writer.write_bits(5, 32);
+            writer.write_flag(false);
+        }
+        writer.write_flag(false);
+    });
+}
+
+#[test]
+fn openings_of_what_is_taken_or_unknown_are_refused() {
+    refuse("slot 3 is taken by another object", |writer| {
+        segment(1, writer);
+        open(3, PEBBLE, writer);
+        only(1, 1, true, writer);
+        writer.write_bits(9, 8);
+        end(writer);
+    });
+    refuse("slot 3 is taken by another object", |writer| {
+        segment(1, writer);
+        writer.write_exp_golomb(3, 0);
+        writer.write_exp_golomb(1, 2);
+        writer.write_below(ACTOR, 2);
+        writer.write_exp_golomb(0, 0);
+        writer.write_bits(0b01, 2);
+        end(writer);
+    });
+    refuse("archetype 9 was not registered", |writer| {
+        segment(1, writer);
+        writer.write_exp_golomb(7, 0);
+        writer.write_exp_golomb(0, 2);
+        writer.write_below(PEBBLE, 2);
+        writer.write_exp_golomb(9, 0);
+        writer.write_bits(0b01, 2);
+        end(writer);
+    });
+    for generation in [u64::from(u32::MAX), u64::MAX - 1] {
+        refuse("range", |writer| {
+            segment(1, writer);
+            writer.write_exp_golomb(7, 0);
+            writer.write_exp_golomb(generation, 2);
+            end(writer);
+        });
+    }
+}
+
+#[test]
+fn lengths_over_limit_or_input_are_refused() {
+    for len in [4_097, 1 << 20, 1 << 40, u64::MAX - 1] {
+        refuse("name", |writer| {
+            update(3, NAME, writer);
+            writer.write_exp_golomb(len, 3);
+            end(writer);
+        });
+    }
+    for (handle, property) in [(FRIENDS, "friends"), (GRID, "grid")] {
+        for len in [500, 2_048, 2_049, 1 << 32, u64::MAX - 1] {
+            refuse(property, |writer| {
+                update(3, handle, writer);
+                writer.write_exp_golomb(len, 3);
+                // New from the first on.
+                writer.write_flag(true);
+                writer.write_below(0, len.min(4_096));
+                end(writer);
+            });
+        }
+    }
+    refuse("limbs", |writer| {
+        update(3, LIMBS, writer);
+        writer.write_below(15, 16);
+        writer.write_bits(0, 40);
+        end(writer);
+    });
+}
+
+#[test]
+fn elements_that_were_never_supplied_are_refused() {
+    for tail in [1, 19] {
+        refuse("friends", |writer| {
+            update(3, FRIENDS, writer);
+            writer.write_exp_golomb(20, 3);
+            // The first `tail` of them are said to be old, but there are none.
+            writer.write_flag(true);
+            writer.write_below(tail, 20);
+            writer.write_flag(false);
+            writer.write_bits(0, 64);
+            end(writer);
+        });
+    }
+}
+
+#[test]
+fn bits_after_the_end_are_refused() {
+    refuse("range", |writer| writer.write_bits(0, 1 + 12));
+    let trailing = |writer: &mut BitWriter| {
+        update(3, 1, writer);
+        writer.write_bits(1, 32);
+        end(writer);
+        writer.write_bits(1, 7);
+    };
+    let mut writer = BitWriter::new();
+    trailing(&mut writer);
+    refuse("", trailing);
+}
+
+fn fragment(slot: u64, blob: u64, sizes: [u64; 3], bits: u32, writer: &mut BitWriter) {
+    let [bit_len, part_bits, index] = sizes;
+    writer.write_exp_golomb(slot, 0);
+    writer.write_exp_golomb(blob, 4);
+    writer.write_exp_golomb(0, 3);
+    writer.write_exp_golomb(bit_len, 12);
+    writer.write_exp_golomb(part_bits, 12);
+    writer.write_exp_golomb(index, 3);
+    (0..bits).for_each(|_| writer.write_bits(0, 1));
+}
+
+#[test]
+fn fragments_that_claim_too_much_are_refused() {
+    let huge = u64::from(u32::MAX) * 8;
+    for sizes in [
+        [huge, 64, 0],
+        [u64::MAX - 1, 64, 0],
+        [640, 0, 0],
+        [640, 64, 10],
+        [640, 64, u64::MAX - 1],
+        [640, u64::MAX - 1, 1],
+        [0, 64, 0],
+        [8_200 * 8, 64, 0],
+    ] {
+        refuse("", |writer| {
+            segment(3, writer);
+            fragment(7, 0, sizes, 64, writer);
+            end(writer);
+        });
+    }
+}
+
+#[test]
+fn many_fragments_cost_no_more_than_their_bits() {
+    refuse("too many fragments", |writer| {
+        for blob in 0..60 {
+            segment(3, writer);
+            fragment(7, blob, [640, 1, blob], 1, writer);
+            writer.write_flag(false);
+        }
+        writer.write_flag(false);
+    });
+    let mut client = client();
+    let mut refused = false;
+    for number in 1..200_u16 {
+        let packet = state(number, SESSION, |writer| {
+            segment(3, writer);
+            fragment(u64::from(number) % 60, number.into(), [8_000 * 8, 512, 0], 512, writer);
+            end(writer);
+        });
+        let (result, most) = measure(|| client.receive(Duration::ZERO, &packet));
+        assert!(most <= budget(packet.len()) + 8_192);
+        refused |= result.is_err();
+    }
+    assert!(refused, "what waits for its rest is bounded");
+}
+
+#[test]
+fn a_blob_cannot_touch_what_its_packet_touches() {
+    // The blob would update slot 3, which the same packet closes.
+    let mut blob = BitWriter::new();
+    update(3, 1, &mut blob);
+    blob.write_bits(5, 32);
+    end(&mut blob);
+    let bit_len = blob.bit_len();
+    let blob = blob.into_bytes();
+    refuse("slot 3 stands twice in one packet", |writer| {
+        segment(2, writer);
+        writer.write_exp_golomb(3, 0);
+        writer.write_bits(0, 2);
+        writer.write_flag(false);
+        segment(3, writer);
+        fragment(3, 0, [bit_len as u64, bit_len as u64, 0], 0, writer);
+        writer.append(repl::BitSlice::new(&blob, 0, bit_len).unwrap());
+        end(writer);
+    });
+}
+
+#[test]
+fn a_blob_within_a_blob_is_refused() {
+    let mut blob = BitWriter::new();
+    segment(3, &mut blob);
+    fragment(3, 1, [64, 64, 0], 64, &mut blob);
+    end(&mut blob);
+    let bit_len = blob.bit_len();
+    let blob = blob.into_bytes();
+    refuse("a blob within a blob", |writer| {
+        segment(3, writer);
+        fragment(3, 0, [bit_len as u64, bit_len as u64, 0], 0, writer);
+        writer.append(repl::BitSlice::new(&blob, 0, bit_len).unwrap());
+        end(writer);
+    });
+}
+
+#[test]
+fn a_header_that_reaches_before_the_first_packet_is_refused() {
+    let header = |write: fn(&mut BitWriter)| {
+        let mut writer = BitWriter::new();
+        writer.write_flag(false);
+        writer.write_bits(1, 16);
+        write(&mut writer);
+        writer.write_bits(0, 8);
+        super::forge::seal(&writer.into_bytes(), SESSION)
+    };
+    let stamp = header(|writer| {
+        writer.write_flag(true);
+        writer.write_exp_golomb(1, 2);
+    });
+    let floor = header(|writer| {
+        writer.write_bits(0b10, 2);
+        writer.write_exp_golomb(2, 5);
+    });
+    let acks = header(|writer| {
+        writer.write_bits(0, 2);
+        writer.write_flag(true);
+        writer.write_bits(40_000, 16);
+        writer.write_exp_golomb(0, 2);
+    });
+    for packet in [stamp, floor, acks] {
+        let mut client = client();
+        let result = client.receive(Duration::ZERO, &packet);
+        assert!(matches!(result, Err(ReceiveError::Malformed(_))), "{result:?}");
+    }
+}
+
+#[test]
+fn a_thousand_references_cost_little_time() {
+    let mut client = client();
+    let packet = state(1, SESSION, |writer| {
+        update(3, FRIENDS, writer);
+        writer.write_exp_golomb(800, 3);
+        writer.write_flag(true);
+        writer.write_below(0, 800);
+        for slot in 0..800 {
+            writer.write_flag(true);
+            writer.write_exp_golomb(slot % 60, 6);
+            writer.write_exp_golomb(0, 2);
+        }
+        end(writer);
+    });
+    assert!(packet.len() < 1_200);
+    let (result, most) = measure(|| client.receive(Duration::ZERO, &packet));
+    result.unwrap();
+    assert!(most < budget(packet.len()) + super::worth(&client));
+    let friends = client.objects::<Actor>().next().map(|(_, actor)| actor.friends.len());
+    assert_eq!(friends, Some(800));
+}

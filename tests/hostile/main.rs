@@ -1,0 +1,115 @@
+//! Bytes that no honest peer sends: whatever comes, client and server say yes or no, change all or nothing, and take no more memory than the
+//! bytes are worth.
+//!
+//! *Invariant:* every forged packet has the right checksum, so that it gets past it.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod allocator;
+mod claims;
+mod forge;
+mod recording;
+mod to_client;
+mod to_server;
+
+use repl::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: allocator::Counting = allocator::Counting;
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+enum Mood {
+    #[default]
+    Calm,
+    Angry {
+        at: u16,
+        words: Vec<String>,
+    },
+    Lost(Option<i8>),
+}
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+struct Limb {
+    health: u8,
+    joints: Vec<u16>,
+}
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+struct Actor {
+    score: u32,
+    #[replicated(notify = told)]
+    name: String,
+    #[replicated(quantize(step = 0.5, range = -100.0..=100.0), saturate)]
+    place: [f32; 2],
+    #[replicated(max_len = 9)]
+    limbs: Vec<Limb>,
+    mood: Mood,
+    target: ObjectRef<Self>,
+    friends: Vec<ObjectRef<Self>>,
+    maybe: Option<u16>,
+    #[replicated(range = -5..=900)]
+    grade: i16,
+    letter: char,
+    #[replicated(notify = told, notify_always)]
+    grid: Vec<Vec<bool>>,
+    #[replicated(skip)]
+    calls: u32,
+}
+
+impl Actor {
+    fn told(&mut self) {
+        self.calls += 1;
+    }
+
+    /// Bytes of the object beside itself, and the references in it.
+    fn weight(&self) -> (usize, usize) {
+        let words = match &self.mood {
+            Mood::Angry { words, .. } => words.iter().map(|word| word.len() + size_of::<String>()).sum(),
+            _ => 0,
+        };
+        let limbs = self.limbs.iter().map(|limb| 2 * limb.joints.len() + size_of::<Limb>()).sum::<usize>();
+        let grid = self.grid.iter().map(|row| row.len() + size_of::<Vec<bool>>()).sum::<usize>();
+        (self.name.len() + words + limbs + grid + 8 * self.friends.len(), self.friends.len() + 1)
+    }
+}
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+struct Pebble {
+    weight: u8,
+}
+
+fn register(client: &mut Client) {
+    client.register::<Actor>().register::<Pebble>();
+}
+
+/// All that a client shows.
+type Shown = (Vec<(ObjectRef<Actor>, Actor)>, Vec<(ObjectRef<Pebble>, Pebble)>);
+
+fn shown(client: &Client) -> Shown {
+    let actors = client.objects::<Actor>().map(|(reference, actor)| (reference, actor.clone())).collect();
+    let pebbles = client.objects::<Pebble>().map(|(reference, pebble)| (reference, pebble.clone())).collect();
+    (actors, pebbles)
+}
+
+/// What a packet of `len` bytes may take, beside what it creates.
+const fn budget(len: usize) -> usize {
+    16 * len + 4_096
+}
+
+/// What the objects that a client shows may have taken: they stand twice where notifies are, vectors grow by doubling, and each object and
+/// each reference has some bytes of book-keeping.
+fn worth(client: &Client) -> usize {
+    let (mut bytes, mut objects, mut references) = (0, 0, 0);
+    for (_, actor) in client.objects::<Actor>() {
+        let (beside, mentions) = actor.weight();
+        bytes += beside + size_of::<Actor>();
+        references += mentions;
+        objects += 1;
+    }
+    let pebbles = client.objects::<Pebble>().count();
+    4 * bytes + 512 * (objects + pebbles + references)
+}

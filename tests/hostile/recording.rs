@@ -1,0 +1,83 @@
+//! Recorded sessions: all packets of short matches, each to be tried in many changed forms.
+//!
+//! *Invariant:* replaying a session's packets to a new client leads to the same objects every time.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+
+use super::forge::Numbers;
+use super::support::{Packets, Room};
+use super::{Actor, Mood, Pebble, register};
+
+/// The session of every recorded client.
+pub(crate) const SESSION: u64 = 1_000;
+
+/// A client as it was after these packets.
+pub(crate) fn client_after(packets: &[Vec<u8>]) -> Client {
+    let config = ClientConfig {
+        max_objects: 64,
+        max_reassembly_bytes: 8_192,
+        measure: true,
+        ..ClientConfig::default()
+    };
+    let mut client = Client::new(config, SESSION);
+    register(&mut client);
+    client.tick(Duration::ZERO);
+    for packet in packets {
+        client.receive(Duration::ZERO, packet).expect("a recorded packet");
+    }
+    client
+}
+
+/// What went to the client in a short match with a bit of everything; one seed in four has small packets, so that there are fragments.
+pub(crate) fn record(seed: u64, ticks: usize) -> Packets {
+    let mut numbers = Numbers(seed);
+    let mtu_bytes = if seed % 4 == 1 { 160 } else { 1_200 };
+    let mut room = Room::new(ServerConfig { mtu_bytes, ..ServerConfig::default() }, register);
+    let mut actors: Vec<_> = (0..2).map(|_| room.server.spawn(Actor::default())).collect();
+    room.server.spawn(Pebble { weight: 3 });
+    let id = room.server.connect(room.now);
+    let mut client = Client::new(ClientConfig::default(), SESSION);
+    register(&mut client);
+    room.guests.push(super::support::Guest { client, id });
+    let mut recording = Packets::new();
+    for _ in 0..ticks {
+        for _ in 0..5 {
+            let at = numbers.below(actors.len());
+            match numbers.below(12) {
+                10 => actors.push(room.server.spawn(Actor { score: 9, ..Actor::default() })),
+                11 if actors.len() > 1 => room.server.despawn(actors.swap_remove(at)),
+                what => {
+                    let other = actors[numbers.below(actors.len())];
+                    change(&mut room.server[actors[at]], what, other, seed % 4 == 1, &mut numbers);
+                }
+            }
+        }
+        let said = room.replies(0);
+        room.hear(0, &said);
+        let packets = room.tick_one();
+        room.deliver(0, &packets);
+        recording.extend(packets);
+    }
+    recording
+}
+
+fn change(actor: &mut Actor, what: usize, other: ObjectRef<Actor>, large: bool, numbers: &mut Numbers) {
+    let number = numbers.below(200);
+    match what {
+        0 => actor.score = number as u32 * 7_919,
+        1 => actor.name = "ab".repeat(if large { 100 + number } else { number % 9 }),
+        2 => actor.place[number % 2] = number as f32 / 3.0,
+        3 if actor.limbs.len() < 9 => {
+            actor.limbs.push(super::Limb { health: 7, joints: vec![1; number % 5] })
+        }
+        3 => actor.limbs.truncate(number % 9),
+        4 => actor.mood = Mood::Angry { at: number as u16, words: vec!["no".into(); number % 4] },
+        5 => actor.target = other,
+        6 => actor.friends.push(other),
+        7 => actor.maybe = (number % 2 == 0).then_some(number as u16),
+        8 => actor.letter = char::from(number as u8),
+        _ => actor.grid = vec![vec![true; number % 4]; number % 6],
+    }
+}

@@ -1,0 +1,126 @@
+//! A client that lies: recorded packets, changed, and random ones, for a server with a few objects.
+//!
+//! *Invariant:* no client changes what the server holds.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+
+use super::allocator::measure;
+use super::forge::{Numbers, reseal, seal};
+use super::recording::SESSION;
+use super::support::{Packets, collect};
+use super::{Actor, Pebble, budget};
+
+/// A server that got `before` from its one client, with a tick after each packet; and what it sent in the last one.
+fn server_after(before: &[Vec<u8>]) -> (Server, ConnectionId, ObjectRef<Actor>, Packets) {
+    let mut server = Server::new(ServerConfig::default());
+    let actor = server.spawn(Actor { score: 5, name: "Ada".into(), ..Actor::default() });
+    server.spawn(Pebble { weight: 1 });
+    let id = server.connect(Duration::ZERO);
+    let mut last = Packets::new();
+    for packet in before {
+        server.receive(id, Duration::ZERO, packet);
+        server[actor].score += 1;
+        server.tick(Duration::ZERO);
+        last = collect(&mut server, id);
+    }
+    (server, id, actor, last)
+}
+
+/// What a client says to such a server, which it does not hear every third time.
+fn recorded(packets: usize) -> Packets {
+    let mut client = Client::new(ClientConfig::default(), SESSION);
+    super::register(&mut client);
+    let mut said = Packets::new();
+    for tick in 0.. {
+        client.tick(Duration::from_millis(100 * tick));
+        while let Some(packet) = client.poll_transmit() {
+            said.push(packet.to_vec());
+        }
+        if said.len() >= packets {
+            break;
+        }
+        if tick % 3 < 2 {
+            for packet in server_after(&said).3 {
+                client.receive(Duration::ZERO, &packet).expect("a packet of the server");
+            }
+        }
+    }
+    said
+}
+
+/// Hands the packet to a server that got `before`; whether the connection stands.
+fn try_on(before: &[Vec<u8>], packet: &[u8]) -> bool {
+    let (mut server, id, actor, _) = server_after(before);
+    let expected = server[actor].clone();
+    let ((), most) = measure(|| server.receive(id, Duration::ZERO, packet));
+    // A welcome begins with the objects there are.
+    let allowed = budget(packet.len()) + 2 * 512;
+    assert!(most <= allowed, "{most} bytes for a packet of {}: {packet:?}", packet.len());
+    let stands = server.connections().count() == 1;
+    server.tick(Duration::from_millis(16));
+    collect(&mut server, id);
+    assert_eq!(server[actor], expected);
+    assert_eq!((server.objects::<Actor>().len(), server.objects::<Pebble>().len()), (1, 1));
+    stands
+}
+
+#[test]
+fn changed_packets_of_a_client_are_refused_or_taken() {
+    let mut numbers = Numbers(5);
+    let (mut tried, mut stood) = (0, 0);
+    let packets = recorded(30);
+    for at in 0..packets.len() {
+        let (before, packet) = (&packets[..at], &packets[at]);
+        assert!(try_on(before, packet), "as it was recorded");
+        let mut try_form = |form: Vec<u8>| {
+            tried += 1;
+            stood += usize::from(try_on(before, &form));
+        };
+        (0..packet.len()).for_each(|len| try_form(reseal(packet, SESSION, |content| content.truncate(len))));
+        for bit in 0..(packet.len() - 4) * 8 {
+            try_form(reseal(packet, SESSION, |content| content[bit / 8] ^= 1 << (bit % 8)));
+        }
+        for _ in 0..200 {
+            try_form(reseal(packet, SESSION, |content| {
+                for _ in 0..=numbers.below(4) {
+                    let at = numbers.below(content.len() + 1);
+                    content.insert(at, numbers.next() as u8);
+                }
+            }));
+        }
+    }
+    assert!(tried > 8_000 && stood > 0 && stood < tried, "{stood} of {tried} left the connection standing");
+}
+
+#[test]
+fn random_packets_for_a_server_are_refused_or_taken() {
+    let packets = recorded(8);
+    let mut numbers = Numbers(6);
+    for round in 0..20_000 {
+        let mut content: Vec<u8> = (0..numbers.below(200)).map(|_| numbers.next() as u8).collect();
+        // The lower bit of the first byte says what kind of packet it is.
+        if let Some(first) = content.first_mut() {
+            *first = *first & !1 | (round % 2) as u8;
+        }
+        try_on(&packets[..round % packets.len()], &seal(&content, SESSION));
+    }
+}
+
+#[test]
+fn a_client_that_hears_nothing_and_lies_about_it_costs_no_more() {
+    let (mut server, id, actor, _) = server_after(&recorded(3));
+    let mut numbers = Numbers(7);
+    for _ in 0..2_000 {
+        server[actor].score += 1;
+        server.tick(Duration::ZERO);
+        collect(&mut server, id);
+        let content: Vec<u8> = (0..20).map(|_| numbers.next() as u8).collect();
+        let damaged = [&numbers.next().to_le_bytes()[..], &content[..]].concat();
+        let ((), most) = measure(|| server.receive(id, Duration::ZERO, &damaged));
+        assert_eq!(most, 0, "damaged bytes cost nothing");
+    }
+    assert_eq!(server.connections().count(), 1);
+    assert!(server.stats(id).unwrap().packets_in_flight <= 1_024);
+}
