@@ -11,14 +11,14 @@ use support::Room;
 #[derive(Replicated, Default)]
 struct Unit {
     #[replicated(notify = on_target)]
-    target: ObjectRef<Unit>,
+    target: ObjectRef<Self>,
     #[replicated]
-    friends: Vec<ObjectRef<Unit>>,
+    friends: Vec<ObjectRef<Self>>,
     #[replicated]
     order: Order,
     #[replicated]
     number: u32,
-    heard: Vec<ObjectRef<Unit>>,
+    heard: Vec<ObjectRef<Self>>,
 }
 
 impl Unit {

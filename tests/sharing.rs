@@ -25,7 +25,7 @@ struct Car {
     #[replicated(condition = Custom)]
     radio: u8,
     #[replicated]
-    ahead: ObjectRef<Car>,
+    ahead: ObjectRef<Self>,
 }
 
 /// Every packet for every client of a busy world under loss, tick by tick.

@@ -12,7 +12,7 @@ usage: cargo run --release --example arena -- [options]
 
   --clients N        how many clients join (default 4, at most 64)
   --ticks N          how long the match is, at 60 ticks a second (default 600, at most 36000)
-  --loss P           how likely each packet is lost, 0 to 0.8 (default 0.05)
+  --loss P           how likely each packet is lost, 0 to 0.7 (default 0.05)
   --latency-ms MS    how long each packet takes at least (default 60, at most 1000)
   --jitter-ms MS     up to how much longer it takes (default 20, at most 1000)
   --seed N           the seed of the match and of the network (default 1)
@@ -69,7 +69,7 @@ impl Command {
                 "--json" => args.json = true,
                 "--clients" => args.clients = number(&option, &value()?, 1, 64)?,
                 "--ticks" => args.ticks = number(&option, &value()?, 1, 36_000)?,
-                "--loss" => args.loss = number(&option, &value()?, 0.0, 0.8)?,
+                "--loss" => args.loss = number(&option, &value()?, 0.0, 0.7)?,
                 "--latency-ms" => args.latency = Duration::from_millis(number(&option, &value()?, 0, 1_000)?),
                 "--jitter-ms" => args.jitter = Duration::from_millis(number(&option, &value()?, 0, 1_000)?),
                 "--seed" => args.seed = number(&option, &value()?, 0, u64::MAX)?,
@@ -102,8 +102,8 @@ mod tests {
     #[test]
     fn a_mistake_is_answered_with_what_to_write() {
         let mistake = |line: &str| parse(line).expect_err("it is a mistake");
-        assert_eq!(mistake("--loss 2"), "--loss takes a number from 0 to 0.8, not \"2\"");
-        assert_eq!(mistake("--loss NaN"), "--loss takes a number from 0 to 0.8, not \"NaN\"");
+        assert_eq!(mistake("--loss 2"), "--loss takes a number from 0 to 0.7, not \"2\"");
+        assert_eq!(mistake("--loss NaN"), "--loss takes a number from 0 to 0.7, not \"NaN\"");
         assert_eq!(mistake("--clients"), "--clients needs a value; see --help");
         assert_eq!(mistake("--speed 3"), "there is no option --speed; see --help");
     }

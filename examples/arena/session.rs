@@ -19,9 +19,6 @@ const SERVER: PeerId = PeerId(0);
 /// How long clients may take to converge once the match is over.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a peer may be silent: where four of five packets are lost, a handshake may take 10 s.
-const TIMEOUT: Duration = Duration::from_secs(20);
-
 /// Everything that runs.
 pub(crate) struct Session {
     pub(crate) server: Server,
@@ -53,7 +50,7 @@ pub(crate) struct Watcher {
 impl Session {
     /// A server with an arena, and no client yet.
     pub(crate) fn new(args: &Args) -> Self {
-        let mut server = Server::new(ServerConfig { timeout: TIMEOUT, ..ServerConfig::default() });
+        let mut server = Server::new(ServerConfig::default());
         let players = args.clients.next_multiple_of(2).max(8);
         let conditions =
             LinkConditions { latency: args.latency, jitter: args.jitter, ..LinkConditions::perfect() };
@@ -76,7 +73,7 @@ impl Session {
         let number = self.watchers.len() as u32 + 1;
         let peer = PeerId(number);
         let (down, _) = self.network.connect(SERVER, peer, self.conditions);
-        let config = ClientConfig { timeout: TIMEOUT, measure: true, ..ClientConfig::default() };
+        let config = ClientConfig { measure: true, ..ClientConfig::default() };
         let mut client = Client::new(config, number.into());
         model::register_at_client(&mut client);
         let connection = self.server.connect(self.clock.now());

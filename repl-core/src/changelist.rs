@@ -61,11 +61,13 @@ impl Changelist {
         self.handles.insert(handle);
     }
 
-    /// Adds a property whole: for an array, every element it has.
-    pub(crate) fn insert_whole(&mut self, handle: u32, is_array: bool) {
-        self.handles.insert(handle);
-        if is_array {
-            *self.arrays.entry(handle) = ArrayChanges::whole();
+    /// Adds properties whole: for those in `arrays`, every element they have.
+    pub(crate) fn insert_whole(&mut self, handles: &HandleSet, arrays: &HandleSet) {
+        self.handles.union(handles);
+        if handles.intersects(arrays) {
+            for handle in handles.iter().filter(|&handle| arrays.contains(handle)) {
+                *self.arrays.entry(handle) = ArrayChanges::whole();
+            }
         }
     }
 

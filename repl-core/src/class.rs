@@ -13,6 +13,7 @@ use crate::display;
 use crate::encode;
 use crate::handles::HandleSet;
 use crate::lifetime::Lifetime;
+use crate::places::Places;
 use crate::plan::Planned;
 use crate::program::Program;
 use crate::property::Replicated;
@@ -23,6 +24,9 @@ use crate::value::{ReadError, WriteError};
 pub struct Class<T> {
     program: Program,
     lifetime: Lifetime,
+    places: Places,
+    /// The handles of arrays.
+    arrays: HandleSet,
     objects: PhantomData<fn(&mut T)>,
 }
 
@@ -63,7 +67,12 @@ impl<T: Replicated> Class<T> {
         let program = T::program();
         assert!(program.layout().describes::<T>(), "the program of another type");
         let lifetime = Lifetime::new(&program, T::PLAN.overflows());
-        Self { program, lifetime, objects: PhantomData }
+        let places = Places::of::<T>(&program);
+        let mut arrays = HandleSet::new();
+        (1..=program.handles())
+            .filter(|&handle| program.is_array(handle))
+            .for_each(|handle| arrays.insert(handle));
+        Self { program, lifetime, places, arrays, objects: PhantomData }
     }
 
     /// The flat table.
@@ -125,7 +134,7 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Compares the handles in `scope`, copies what differs to the shadow and adds it to `changes` (S60). A value without a form on
-    /// the wire is left out and told in `refusals`. O(handles in scope), and O(elements) for arrays.
+    /// the wire is left out and told in `refusals`. O(bytes of plain memory), then O(other handles in scope), and O(elements) for arrays.
     pub fn compare(
         &self,
         live: &T,
@@ -135,8 +144,11 @@ impl<T: Replicated> Class<T> {
         refusals: &mut Vec<Refusal>,
         scratch: &mut Scratch,
     ) {
+        let mut candidates = std::mem::take(&mut scratch.candidates);
+        self.places.candidates(live, shadow, scope, &mut candidates);
         let mut comparison = Comparison { changes, refusals, scratch };
-        comparison.object(self.level(live), &mut self.level_mut(shadow), scope);
+        comparison.object(self.level(live), &mut self.level_mut(shadow), &candidates);
+        scratch.candidates = candidates;
     }
 
     /// Makes the properties of `handles` in `to` those of `from`.
@@ -179,9 +191,7 @@ impl<T: Replicated> Class<T> {
 
     /// Adds the properties of `handles` to `changes`, whole.
     pub fn insert_whole(&self, handles: &HandleSet, changes: &mut Changelist) {
-        for handle in handles.iter() {
-            changes.insert_whole(handle, self.program.is_array(handle));
-        }
+        changes.insert_whole(handles, &self.arrays);
     }
 
     /// The list in the form of S58: ascending handles, each array followed by the number of entries of its own list and that
@@ -212,7 +222,15 @@ impl<T: Replicated> Class<T> {
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), DecodeError> {
-        let mut target = Validation(object.map(|object| self.level(object)));
+        let initial;
+        let object = match object {
+            Some(object) => object,
+            None => {
+                initial = T::initial();
+                &initial
+            }
+        };
+        let mut target = Validation(Some(self.level(object)));
         self.walk(reader, references, &mut Unrecorded, |walk| walk.object(&mut target, handles))
     }
 

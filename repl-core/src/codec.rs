@@ -111,6 +111,45 @@ pub enum Format {
     },
 }
 
+/// A value whose form on the wire is its memory, but for the highest bit where that is a sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Direct {
+    /// Bytes in memory: 1, 2, 4 or 8.
+    pub(crate) bytes: u8,
+    /// Bits on the wire.
+    pub(crate) bits: u8,
+    /// What differs between the two.
+    pub(crate) flip: u64,
+}
+
+impl Codec {
+    /// How the value travels if its form is its memory.
+    pub(crate) const fn direct(&self) -> Option<Direct> {
+        match self {
+            Self::Bool => Some(Direct { bytes: 1, bits: 1, flip: 0 }),
+            Self::F32 => Some(Direct { bytes: 4, bits: 32, flip: 0 }),
+            Self::F64 => Some(Direct { bytes: 8, bits: 64, flip: 0 }),
+            Self::Int(int) => int.direct(),
+            _ => None,
+        }
+    }
+}
+
+impl IntCodec {
+    const fn direct(&self) -> Option<Direct> {
+        // The size of `usize` is not that of its form everywhere.
+        if matches!(self.repr, Repr::Usize | Repr::Isize) || self.bits != self.repr.bits() {
+            return None;
+        }
+        let span = u64::MAX >> (64 - self.bits);
+        let flip = self.min & span;
+        if self.span != span || self.min != self.repr.min() as u64 {
+            return None;
+        }
+        Some(Direct { bytes: self.bits / 8, bits: self.bits, flip })
+    }
+}
+
 impl Repr {
     const fn bits(self) -> u8 {
         match self {

@@ -27,6 +27,8 @@ pub(crate) struct Comparison<'a> {
 /// Buffers for trying a value's form, kept between comparisons.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    /// Handles that may have changed.
+    pub(crate) candidates: HandleSet,
     live: BitWriter,
     shadow: BitWriter,
 }

@@ -63,6 +63,7 @@ mod lifetime;
 pub mod limits;
 mod listing;
 mod opaque;
+mod places;
 mod plan;
 mod program;
 mod property;

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::codec::Codec;
+use crate::codec::{Codec, Direct};
 use crate::condition::Condition;
 use crate::layout::{Layout, PropertyIndex, count, parents_of, travels};
 use crate::shape::{ArrayShape, Formatted, Kind, Notify};
@@ -44,6 +44,8 @@ pub(crate) struct LeafCommand {
     pub(crate) codec: Codec,
     /// Bytes of the value if equality is equality of bytes, else zero.
     pub(crate) bytes: u32,
+    /// Set if the value's form is its memory, which most are.
+    pub(crate) direct: Option<Direct>,
 }
 
 /// A growing array, followed by the commands of its element and a return.
@@ -158,6 +160,12 @@ impl Program {
         &self.tables
     }
 
+    /// The commands of the object's own level, in the order of their handles.
+    pub(crate) fn own_commands(&self) -> impl Iterator<Item = &Command> {
+        let table = self.tables.iter().take(self.handles() as usize);
+        table.filter_map(|&at| self.commands.get(at as usize))
+    }
+
     fn kind(&self, handle: u32) -> Option<&CommandKind> {
         let at = *self.tables.get(handle.wrapping_sub(1) as usize)?;
         self.commands.get(at as usize).map(|command| &command.kind)
@@ -234,7 +242,12 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
         Kind::Leaf(codec) => {
             if travels(property) {
                 let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
-                level = push(offset, CommandKind::Leaf(LeafCommand { codec, bytes }), level, cursor);
+                level = push(
+                    offset,
+                    CommandKind::Leaf(LeafCommand { codec, bytes, direct: codec.direct() }),
+                    level,
+                    cursor,
+                );
             }
         }
         Kind::Struct(fields) => {

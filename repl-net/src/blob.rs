@@ -77,10 +77,27 @@ pub(crate) struct Blobs {
 /// How many blobs may be under way at a time.
 pub(crate) const MAX_BLOBS: usize = 8;
 
+/// How far the ids of blobs under way lie apart at most, so that each fragment can tell which blobs those are.
+pub(crate) const BLOB_SPAN: u32 = 16;
+
+/// Bytes of all blobs under way together, if there is more than one: what clients hold by default.
+const MAX_BYTES: usize = 256 << 10;
+
 impl Blobs {
-    /// Whether another may begin.
-    pub(crate) fn has_room(&self) -> bool {
+    /// Whether another of about so many bytes may begin.
+    pub(crate) fn has_room(&self, bytes: usize) -> bool {
+        let Some(oldest) = self.blobs.first() else { return true };
+        let under_way: usize = self.blobs.iter().map(|blob| blob.bytes.len()).sum();
         self.blobs.len() < MAX_BLOBS
+            && self.next_id.wrapping_sub(oldest.id) < BLOB_SPAN
+            && under_way + bytes <= MAX_BYTES
+    }
+
+    /// The id of the oldest blob under way, and for each of the ids from there on whether it is.
+    pub(crate) fn under_way(&self) -> (u32, u64) {
+        let oldest = self.blobs.first().map_or(self.next_id, |blob| blob.id);
+        let bits = self.blobs.iter().map(|blob| 1 << (blob.id.wrapping_sub(oldest) % BLOB_SPAN));
+        (oldest, bits.fold(0, |mask, bit: u64| mask | bit))
     }
 
     /// Begins a blob of the bits in `body`, in parts of `part_bits`; gives its id.

@@ -20,7 +20,7 @@ pub struct ServerConfig {
     /// Whether value bits are serialised once for all connections that need the same (S88). The packets are the same either way
     /// (S90). Default `true`.
     pub share: bool,
-    /// The number of the first packet of a connection: for tests near the wrap. Default 0.
+    /// The number of the first packet of a connection, about the same at both ends: for tests near the wrap. Default 0.
     pub first_sequence: u64,
 }
 
@@ -51,7 +51,7 @@ pub struct ClientConfig {
     pub max_reassembly_bytes: usize,
     /// Whether received bits are counted by class and property. Default `false`.
     pub measure: bool,
-    /// The number of the first packet: for tests near the wrap. Default 0.
+    /// The number of the first packet, about the same at both ends: for tests near the wrap. Default 0.
     pub first_sequence: u64,
 }
 

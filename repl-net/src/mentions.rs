@@ -84,7 +84,8 @@ impl Mentions {
 
     /// The leaves that mention `guid`, with the slot of their object and their path. O(leaves of these objects).
     pub(crate) fn of(&self, guid: Guid) -> Vec<(u32, Vec<u32>, Mention)> {
-        let leaves = |&slot: &u32| self.by_object.get(&slot).into_iter().flatten().map(move |leaf| (slot, leaf));
+        let leaves =
+            |&slot: &u32| self.by_object.get(&slot).into_iter().flatten().map(move |leaf| (slot, leaf));
         let slots = self.by_guid.get(&guid).into_iter().flat_map(BTreeMap::keys);
         slots
             .flat_map(leaves)

@@ -1,19 +1,24 @@
 //! Reassembly: the parts of blobs on a client, until they are whole (R15).
 //!
-//! Invariant: what is held never exceeds the configured bytes; a claimed length allocates nothing.
+//! Invariant: the bits that are held never exceed the configured bytes; a claimed length allocates nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
-use crate::blob::MAX_BLOBS;
+use crate::blob::BLOB_SPAN;
 use crate::sequence::Sequence;
+
+/// The least that a part has, unless it is the last of its blob, so that keeping a part takes but a few times its bits.
+const LEAST_PART_BITS: usize = 256;
 
 /// A part of a blob as it arrived.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) slot: u32,
     blob: u32,
+    /// The oldest blob that was under way when the part was sent, and for each of the ids from there on whether it was.
+    under_way: (u32, u64),
     /// The pass that the blob's values are of.
     pub(crate) stamp: Sequence,
     bit_len: usize,
@@ -25,7 +30,10 @@ pub(crate) struct Part {
 impl Part {
     /// Reads a part from a packet numbered `sequence`.
     pub(crate) fn read(slot: u32, sequence: Sequence, reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
-        let blob = u32::try_from(reader.read_exp_golomb(4)?).map_err(|_| ReadError::OutOfRange)?;
+        let oldest = u32::try_from(reader.read_exp_golomb(4)?).map_err(|_| ReadError::OutOfRange)?;
+        let under_way = (oldest, reader.read_bits(BLOB_SPAN)?);
+        let place = reader.read_below(BLOB_SPAN.into())? as u32;
+        let blob = oldest.checked_add(place).ok_or(ReadError::OutOfRange)?;
         let behind = reader.read_exp_golomb(3)?;
         let bit_len = usize::try_from(reader.read_exp_golomb(12)?).map_err(|_| ReadError::OutOfRange)?;
         let part_bits = usize::try_from(reader.read_exp_golomb(12)?).map_err(|_| ReadError::OutOfRange)?;
@@ -33,12 +41,12 @@ impl Part {
         let start =
             index.checked_mul(part_bits).filter(|&start| start < bit_len).ok_or(ReadError::OutOfRange)?;
         let len = part_bits.min(bit_len.saturating_sub(start));
-        if behind > sequence.number() || part_bits == 0 {
+        if behind > sequence.number() || part_bits < LEAST_PART_BITS || under_way.1 >> place & 1 == 0 {
             return Err(ReadError::OutOfRange);
         }
         let mut bits = BitWriter::new();
         bits.append(reader.take(len)?);
-        Ok(Self { slot, blob, stamp: sequence.minus(behind), bit_len, part_bits, index, bits })
+        Ok(Self { slot, blob, under_way, stamp: sequence.minus(behind), bit_len, part_bits, index, bits })
     }
 }
 
@@ -56,31 +64,25 @@ struct Partial {
 pub(crate) struct Reassembly {
     partial: BTreeMap<u32, Partial>,
     bytes: usize,
-    /// Blobs that are whole or given up, the newest of them.
+    /// Every blob before this one is whole or given up.
+    floor: u32,
+    /// And so are these, all within the span from there on.
     done: BTreeSet<u32>,
 }
 
 impl Reassembly {
     /// Takes a part; gives the blob's bits if it was the last.
     pub(crate) fn take(&mut self, part: Part, max_bytes: usize) -> Result<Option<BitWriter>, ReadError> {
-        if self.done.contains(&part.blob) {
+        self.drop_abandoned(part.under_way);
+        if part.blob < self.floor || self.done.contains(&part.blob) {
             return Ok(None);
-        }
-        // A newer blob of an object replaces the one before, which the server gave up.
-        let replaced = self.partial.iter().find(|(id, known)| **id < part.blob && known.slot == part.slot);
-        if let Some(id) = replaced.map(|(&id, _)| id) {
-            self.drop_blob(id);
         }
         if part.bit_len / 8 > max_bytes {
             return Err(ReadError::TooLong { len: part.bit_len / 8, max: max_bytes });
         }
-        let Part { slot, bit_len, part_bits, .. } = part;
-        let partial = self.partial.entry(part.blob).or_insert_with(|| Partial {
-            slot,
-            bit_len,
-            part_bits,
-            parts: BTreeMap::new(),
-        });
+        let Part { slot, blob, bit_len, part_bits, .. } = part;
+        let new = || Partial { slot, bit_len, part_bits, parts: BTreeMap::new() };
+        let partial = self.partial.entry(blob).or_insert_with(new);
         if (partial.slot, partial.bit_len, partial.part_bits) != (slot, bit_len, part_bits) {
             return Err(ReadError::OutOfRange);
         }
@@ -93,13 +95,29 @@ impl Reassembly {
             for bits in partial.parts.values_mut() {
                 whole.append(bits.as_slice());
             }
-            self.drop_blob(part.blob);
+            self.drop_blob(blob);
             return Ok(Some(whole));
         }
-        if self.bytes > max_bytes || self.partial.len() > 2 * MAX_BLOBS {
+        if self.bytes > max_bytes {
             return Err(ReadError::TooLong { len: self.bytes, max: max_bytes });
         }
         Ok(None)
+    }
+
+    /// Forgets the blobs that were not under way any more when a part was sent: the server gave them up, or knows that they are whole.
+    /// What an older part says of that stays true, so the order in which parts arrive does not matter.
+    fn drop_abandoned(&mut self, (oldest, under_way): (u32, u64)) {
+        let newest = oldest.saturating_add(63_u32.saturating_sub(under_way.leading_zeros()));
+        self.floor = self.floor.max(oldest);
+        self.done.retain(|&id| id >= self.floor);
+        let is_under_way =
+            |id: u32| under_way.checked_shr(id.saturating_sub(oldest)).is_some_and(|mask| mask & 1 == 1);
+        self.done.extend((self.floor..newest).filter(|&id| !is_under_way(id)));
+        while let Some((&id, _)) =
+            self.partial.iter().find(|(id, _)| **id < self.floor || self.done.contains(id))
+        {
+            self.drop_blob(id);
+        }
     }
 
     fn drop_blob(&mut self, id: u32) {
@@ -107,9 +125,8 @@ impl Reassembly {
             let size: usize = partial.parts.values().map(|bits| bits.bit_len() / 8).sum();
             self.bytes = self.bytes.saturating_sub(size);
         }
-        self.done.insert(id);
-        while self.done.len() > 1_024 {
-            self.done.pop_first();
+        if id >= self.floor {
+            self.done.insert(id);
         }
     }
 }

@@ -6,7 +6,9 @@ use std::any::TypeId;
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;
 
-use repl_core::{BitReader, BitSlice, Guid, HandleSet, ObjectRef, Objects, PropertyIndex, ReferenceMap, Replicated};
+use repl_core::{
+    BitReader, BitSlice, Guid, HandleSet, ObjectRef, Objects, PropertyIndex, ReferenceMap, Replicated,
+};
 
 use crate::blob::MAX_BLOBS;
 use crate::body::{Halt, Item, OpenHead, Visitor, walk};
@@ -254,8 +256,9 @@ impl Replicas {
                 let Some((class, row)) = self.slots.place(slot) else { continue };
                 let Some(column) = self.columns.get_mut(class as usize) else { continue };
                 let touched = &mut self.touched;
-                let places = places
-                    .get_or_insert_with(|| touched.iter().zip(0..).map(|(touched, at)| (touched.slot, at)).collect());
+                let places = places.get_or_insert_with(|| {
+                    touched.iter().zip(0..).map(|(touched, at)| (touched.slot, at)).collect()
+                });
                 let at = *places.entry(slot).or_insert_with(|| {
                     column.call(row, Callback::PreNetReceive);
                     let (received, notifies) = (HandleSet::new(), Vec::new());

@@ -17,11 +17,13 @@ impl SlotSet {
     }
 
     /// Adds `slot`; grows to hold it.
+    #[inline]
     pub(crate) fn insert(&mut self, slot: u32) {
         self.insert_mask(slot as usize / 64, 1 << (slot % 64));
     }
 
     /// Adds the slots of a word.
+    #[inline]
     pub(crate) fn insert_mask(&mut self, word: usize, mask: u64) {
         if mask == 0 {
             return;
@@ -46,11 +48,13 @@ impl SlotSet {
     }
 
     /// Whether `slot` is a member.
+    #[inline]
     pub(crate) fn contains(&self, slot: u32) -> bool {
         self.word(slot as usize / 64) >> (slot % 64) & 1 == 1
     }
 
     /// The members among the 64 slots of a word.
+    #[inline]
     pub(crate) fn word(&self, word: usize) -> u64 {
         self.words.get(word).copied().unwrap_or(0)
     }

@@ -66,6 +66,11 @@ impl Tracked {
         }
     }
 
+    /// An object that the client is to get, in the packet `since` or a later one.
+    pub(crate) fn unsent(slot: u32, generation: NonZeroU32, since: Sequence) -> Self {
+        Self { since, ..Self::new(slot, generation, Phase::Unsent) }
+    }
+
     /// Whether the client has everything it may see.
     pub(crate) fn is_settled(&self) -> bool {
         self.phase == Phase::Open

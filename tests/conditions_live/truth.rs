@@ -5,7 +5,7 @@
 use repl::Condition;
 use repl::prelude::*;
 
-use super::support::{Room, property};
+use super::support::property;
 use super::{Every, View, room, seen, spectators};
 
 #[test]

@@ -43,7 +43,7 @@ fn only(handle: u64, count: u64, may_be_empty: bool, writer: &mut BitWriter) {
 }
 
 /// A client that has an actor in slot 3 and a pebble in slot 5, both as they begin.
-fn client() -> Client {
+pub(super) fn client() -> Client {
     let mut client = client_after(&[first()]);
     assert_eq!((client.objects::<Actor>().count(), client.objects::<Pebble>().count()), (1, 1));
     while client.poll_event().is_some() {}
@@ -67,7 +67,7 @@ fn first() -> Vec<u8> {
 }
 
 /// Asserts that the body is refused, for a reason that says `why`, and costs nothing.
-fn refuse(why: &str, body: impl FnOnce(&mut BitWriter)) {
+pub(super) fn refuse(why: &str, body: impl FnOnce(&mut BitWriter)) {
     let mut client = client();
     let expected = shown(&client);
     let packet = state(1, SESSION, body);
@@ -84,7 +84,7 @@ fn refuse(why: &str, body: impl FnOnce(&mut BitWriter)) {
     assert!(matches!(client.poll_event(), Some(ClientEvent::Disconnected(_))));
 }
 
-fn update(slot: u64, handle: u64, writer: &mut BitWriter) {
+pub(super) fn update(slot: u64, handle: u64, writer: &mut BitWriter) {
     segment(0, writer);
     writer.write_exp_golomb(slot, 0);
     only(handle, HANDLES, false, writer);
@@ -234,100 +234,6 @@ fn bits_after_the_end_are_refused() {
     let mut writer = BitWriter::new();
     trailing(&mut writer);
     refuse("", trailing);
-}
-
-fn fragment(slot: u64, blob: u64, sizes: [u64; 3], bits: u32, writer: &mut BitWriter) {
-    let [bit_len, part_bits, index] = sizes;
-    writer.write_exp_golomb(slot, 0);
-    writer.write_exp_golomb(blob, 4);
-    writer.write_exp_golomb(0, 3);
-    writer.write_exp_golomb(bit_len, 12);
-    writer.write_exp_golomb(part_bits, 12);
-    writer.write_exp_golomb(index, 3);
-    (0..bits).for_each(|_| writer.write_bits(0, 1));
-}
-
-#[test]
-fn fragments_that_claim_too_much_are_refused() {
-    let huge = u64::from(u32::MAX) * 8;
-    for sizes in [
-        [huge, 64, 0],
-        [u64::MAX - 1, 64, 0],
-        [640, 0, 0],
-        [640, 64, 10],
-        [640, 64, u64::MAX - 1],
-        [640, u64::MAX - 1, 1],
-        [0, 64, 0],
-        [8_200 * 8, 64, 0],
-    ] {
-        refuse("", |writer| {
-            segment(3, writer);
-            fragment(7, 0, sizes, 64, writer);
-            end(writer);
-        });
-    }
-}
-
-#[test]
-fn many_fragments_cost_no_more_than_their_bits() {
-    refuse("too many fragments", |writer| {
-        for blob in 0..60 {
-            segment(3, writer);
-            fragment(7, blob, [640, 1, blob], 1, writer);
-            writer.write_flag(false);
-        }
-        writer.write_flag(false);
-    });
-    let mut client = client();
-    let mut refused = false;
-    for number in 1..200_u16 {
-        let packet = state(number, SESSION, |writer| {
-            segment(3, writer);
-            fragment(u64::from(number) % 60, number.into(), [8_000 * 8, 512, 0], 512, writer);
-            end(writer);
-        });
-        let (result, most) = measure(|| client.receive(Duration::ZERO, &packet));
-        assert!(most <= budget(packet.len()) + 8_192);
-        refused |= result.is_err();
-    }
-    assert!(refused, "what waits for its rest is bounded");
-}
-
-#[test]
-fn a_blob_cannot_touch_what_its_packet_touches() {
-    // The blob would update slot 3, which the same packet closes.
-    let mut blob = BitWriter::new();
-    update(3, 1, &mut blob);
-    blob.write_bits(5, 32);
-    end(&mut blob);
-    let bit_len = blob.bit_len();
-    let blob = blob.into_bytes();
-    refuse("slot 3 stands twice in one packet", |writer| {
-        segment(2, writer);
-        writer.write_exp_golomb(3, 0);
-        writer.write_bits(0, 2);
-        writer.write_flag(false);
-        segment(3, writer);
-        fragment(3, 0, [bit_len as u64, bit_len as u64, 0], 0, writer);
-        writer.append(repl::BitSlice::new(&blob, 0, bit_len).unwrap());
-        end(writer);
-    });
-}
-
-#[test]
-fn a_blob_within_a_blob_is_refused() {
-    let mut blob = BitWriter::new();
-    segment(3, &mut blob);
-    fragment(3, 1, [64, 64, 0], 64, &mut blob);
-    end(&mut blob);
-    let bit_len = blob.bit_len();
-    let blob = blob.into_bytes();
-    refuse("a blob within a blob", |writer| {
-        segment(3, writer);
-        fragment(3, 0, [bit_len as u64, bit_len as u64, 0], 0, writer);
-        writer.append(repl::BitSlice::new(&blob, 0, bit_len).unwrap());
-        end(writer);
-    });
 }
 
 #[test]

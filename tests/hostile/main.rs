@@ -9,6 +9,7 @@ mod support;
 mod allocator;
 mod claims;
 mod forge;
+mod fragments;
 mod recording;
 mod to_client;
 mod to_server;

@@ -76,7 +76,7 @@ fn change(actor: &mut Actor, what: usize, other: ObjectRef<Actor>, large: bool, 
         4 => actor.mood = Mood::Angry { at: number as u16, words: vec!["no".into(); number % 4] },
         5 => actor.target = other,
         6 => actor.friends.push(other),
-        7 => actor.maybe = (number % 2 == 0).then_some(number as u16),
+        7 => actor.maybe = number.is_multiple_of(2).then_some(number as u16),
         8 => actor.letter = char::from(number as u8),
         _ => actor.grid = vec![vec![true; number % 4]; number % 6],
     }

@@ -167,3 +167,35 @@ fn r15_a_flip_of_owner_abandons_unfinished_fragments() {
     room.settle();
     assert_eq!(room.client().get(vault).unwrap().secret.len(), 1_700, "the owner again, it gets all of it");
 }
+
+#[test]
+fn r15_abandoned_fragments_do_not_fill_the_client() {
+    let furnish = |server: &mut Server| (0..60).map(|_| server.spawn(Vault::default())).collect::<Vec<_>>();
+    let register = |client: &mut Client| {
+        client.register::<Vault>();
+    };
+    let (mut room, vaults) = Room::furnished(small_packets(), register, 1, furnish);
+    let owner = room.guests[0].id;
+    for &vault in &vaults {
+        room.server.set_owner(vault, Some(owner));
+        room.server[vault].secret = "s".repeat(4_000);
+        let packets = room.tick_one();
+        room.deliver(0, &packets[1..]);
+        room.server.set_owner(vault, None);
+        room.acknowledge();
+    }
+    for &vault in &vaults {
+        room.server.set_owner(vault, Some(owner));
+    }
+    room.settle();
+    assert!(vaults.iter().all(|&vault| room.client().get(vault).unwrap().secret.len() == 4_000));
+}
+
+#[test]
+fn r15_many_large_objects_wait_for_each_other() {
+    let (mut room, _) = Room::furnished(ServerConfig::default(), things, 1, |server| server.spawn(thing(0)));
+    let large = || Thing { name: "n".repeat(4_000), list: vec![7; 2_000], ..Thing::default() };
+    let all: Vec<_> = (0..150).map(|_| room.server.spawn(large())).collect();
+    room.settle();
+    assert!(all.iter().all(|&object| copy(&room, object) == large()));
+}

@@ -22,7 +22,11 @@ use crate::run::{Outcome, Run};
 const TICKS: u64 = 600;
 
 fn run(seed: u64) -> Outcome {
-    Run::new(&Plan::new(seed, TICKS)).finish()
+    let plan = Plan::new(seed, TICKS);
+    if std::env::var_os("SIM_SEED").is_some() {
+        eprintln!("{plan:#?}");
+    }
+    Run::new(&plan).finish()
 }
 
 fn run_all(seeds: impl Iterator<Item = u64>) {

@@ -215,7 +215,8 @@ impl Run {
             seat.client.tick(now);
             while let Some(packet) = seat.client.poll_transmit() {
                 seat.made_at.insert(hash(packet), tick);
-                count(&mut self.loud, packet);
+                // A client sends no state; at great losses its signs of life tell of many packets.
+                count(&mut self.loud, &[]);
                 self.network.send(now, peer, SERVER, packet);
             }
         }

@@ -3,7 +3,7 @@
 //! Invariant: every function reads and writes exactly the value its codec was made for; the callers vouch for the pointer.
 
 use crate::bits::{BitReader, BitSlice, BitWriter};
-use crate::codec::{Codec, IntCodec, Repr};
+use crate::codec::{Codec, Direct, IntCodec, Repr};
 use crate::program::LeafCommand;
 use crate::quantize::{self, Quantizer};
 use crate::reference::{Guid, ReferenceMap};
@@ -135,6 +135,25 @@ pub(super) unsafe fn write_value(
         }
     }
     Ok(())
+}
+
+/// Writes a value whose form is its memory.
+///
+/// # Safety
+/// `value` holds an aligned value of the type that `direct` is for.
+#[inline]
+pub(super) unsafe fn write_direct(direct: &Direct, value: *const u8, writer: &mut BitWriter) {
+    let memory = match direct.bytes {
+        // SAFETY: the type has this size and no padding, by the caller; the same in each arm below.
+        1 => unsafe { value.read() }.into(),
+        // SAFETY: as above.
+        2 => unsafe { value.cast::<u16>().read() }.into(),
+        // SAFETY: as above.
+        4 => unsafe { value.cast::<u32>().read() }.into(),
+        // SAFETY: as above.
+        _ => unsafe { value.cast::<u64>().read() },
+    };
+    writer.write_bits(memory ^ direct.flip, direct.bits.into());
 }
 
 /// Writes the value, or if it has no form, the nearest one that has: what is nowhere yet must be sent as something.

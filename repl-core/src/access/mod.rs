@@ -19,7 +19,7 @@ pub(crate) mod whole;
 
 pub(crate) use leaf::validate_value;
 pub use leaf::{read_guid, write_guid};
-pub(crate) use scan::scan;
+pub(crate) use scan::{differing_bytes, scan};
 
 /// An object, or an element of one of its arrays, to be read.
 #[derive(Clone, Copy)]
@@ -76,6 +76,7 @@ impl<'a> Level<'a> {
     }
 
     /// What stands at `handle`, counted from one; `None` if the level has no such handle.
+    #[inline]
     pub(crate) fn slot(&self, handle: u32) -> Option<Slot<'a>> {
         let at = *self.table.get(handle.wrapping_sub(1) as usize)?;
         self.slot_of(self.program.commands().get(at as usize)?)
@@ -88,6 +89,7 @@ impl<'a> Level<'a> {
         self.table.iter().filter_map(move |&at| level.slot_of(commands.get(at as usize)?))
     }
 
+    #[inline]
     fn slot_of(&self, command: &'a Command) -> Option<Slot<'a>> {
         // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
         let at = unsafe { self.base.add(command.offset as usize) };
@@ -258,7 +260,13 @@ impl Leaf<'_> {
     ///
     /// # Errors
     /// If a value that serialises itself has no form.
+    #[inline]
     pub(crate) fn write_nearest(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        if let Some(direct) = &self.command.direct {
+            // SAFETY: the pointer holds a value of the command's type.
+            unsafe { leaf::write_direct(direct, self.value, writer) };
+            return Ok(());
+        }
         // SAFETY: the pointer holds a value of the command's type.
         unsafe { leaf::write_nearest(&self.command.codec, self.value, writer) }
     }
@@ -287,6 +295,7 @@ impl Leaf<'_> {
     }
 }
 
+#[inline]
 fn own_table(program: &Program) -> &[u32] {
     program.tables().get(..program.handles() as usize).unwrap_or_default()
 }

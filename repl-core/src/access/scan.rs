@@ -48,6 +48,39 @@ fn same_runs<T: Planned>(one: &T, other: &T) -> bool {
     difference.is_none()
 }
 
+/// Calls `found` with the offset of each byte in which the runs of two objects differ; it gives how many bytes from there on, at least one, need
+/// not be looked at.
+#[inline]
+pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl FnMut(usize) -> usize) {
+    let runs: &[Run] = const { T::PLAN.runs() };
+    let (one, other) = (std::ptr::from_ref(one).cast::<u8>(), std::ptr::from_ref(other).cast::<u8>());
+    for run in runs {
+        let mut at = 0;
+        while at < run.len {
+            let left = run.len - at;
+            // The last word of a long run overlaps the one before: to find a byte twice does no harm.
+            let (start, bytes) = match left {
+                8.. => (at, 8),
+                _ if run.len >= 8 => (run.len - 8, 8),
+                4..8 => (at, 4),
+                _ => (at, 1),
+            };
+            let (one, other) = (one.wrapping_add(run.offset + start), other.wrapping_add(run.offset + start));
+            // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the references lend.
+            let ours = unsafe { load(one, bytes) };
+            // SAFETY: as above.
+            let theirs = unsafe { load(other, bytes) };
+            let mut difference = ours ^ theirs;
+            while difference != 0 {
+                let byte = difference.trailing_zeros() as usize / 8;
+                let end = byte + found(run.offset + start + byte);
+                difference = if end < 8 { difference >> (end * 8) << (end * 8) } else { 0 };
+            }
+            at = start + bytes;
+        }
+    }
+}
+
 /// The bits in which two stretches of memory differ, folded together.
 ///
 /// For most lengths the compiler would call `memcmp`, and pay for the call and the branch: twice the time of these loads.
@@ -98,15 +131,17 @@ impl Difference {
     }
 }
 
+/// The byte at the lowest address is the lowest one of the word.
+///
 /// # Safety
 /// The pointer holds `bytes` initialised bytes.
 #[inline]
 unsafe fn load(from: *const u8, bytes: usize) -> u64 {
     match bytes {
         // SAFETY: by the caller; the same below.
-        8 => unsafe { from.cast::<u64>().read_unaligned() },
+        8 => unsafe { from.cast::<u64>().read_unaligned() }.to_le(),
         // SAFETY: as above.
-        4 => u64::from(unsafe { from.cast::<u32>().read_unaligned() }),
+        4 => u64::from(unsafe { from.cast::<u32>().read_unaligned() }.to_le()),
         // SAFETY: as above.
         _ => u64::from(unsafe { from.read() }),
     }

@@ -199,7 +199,9 @@ unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8)
         Kind::Leaf(codec) => {
             let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
             // SAFETY: by the caller; the codec is the shape's.
-            unsafe { leaf::identical(&crate::program::LeafCommand { codec, bytes }, one, other) }
+            unsafe {
+                leaf::identical(&crate::program::LeafCommand { codec, bytes, direct: None }, one, other)
+            }
         }
         Kind::Struct(fields) => fields.iter().all(|field| {
             // SAFETY: the field lies at its offset inside the value.

@@ -196,7 +196,7 @@ impl Connection {
         self.known.insert(slot);
         self.needs.insert(slot);
         let since = self.outbox.next();
-        self.tracked.entry(slot, || Tracked { since, ..Tracked::new(slot, generation, Phase::Unsent) });
+        self.tracked.entry(slot, || Tracked::unsent(slot, generation, since));
     }
 
     /// An object that the client is to lose.

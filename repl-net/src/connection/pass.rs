@@ -7,7 +7,7 @@ use std::time::Duration;
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, ViewFlags};
 
 use super::{Connection, Stage};
-use crate::blob::MAX_BLOBS;
+use crate::blob::{BLOB_SPAN, MAX_BLOBS};
 use crate::broadcast::{Broadcast, BroadcastItem, SharedSegment};
 use crate::classes::ClassList;
 use crate::events::CloseReason;
@@ -23,7 +23,7 @@ const PRIVATE_GAP_ORDER: u32 = 3;
 /// What an opening takes beside its handles and values: generation, class, archetype.
 const OPEN_BITS: usize = 64 + 32 + 64;
 /// What a part of a blob takes beside its bits.
-const PART_BITS: usize = 5 * 64;
+const PART_BITS: usize = 5 * 64 + 2 * BLOB_SPAN as usize;
 
 /// What a pass needs of the server.
 pub(crate) struct PassContext<'a> {
@@ -87,11 +87,16 @@ impl Connection {
     /// Sends a shared segment: whole, if the connection is in step with all of its objects, else those of which it is.
     fn send_shared(&mut self, at: usize, context: &mut PassContext<'_>) {
         let SharedSegment { segment, items } = &context.broadcast.segments()[at];
-        let in_step = |(word, mask): &(usize, u64)| self.in_step.word(*word) & mask;
-        if segment.masks.iter().all(|entry| in_step(entry) == 0) {
+        let (mut wanted, mut unwanted) = (0, 0);
+        for (word, mask) in &segment.masks {
+            let in_step = self.in_step.word(*word);
+            wanted |= in_step & mask;
+            unwanted |= !in_step & mask;
+        }
+        if wanted == 0 {
             return;
         }
-        let is_whole = segment.masks.iter().all(|entry| in_step(entry) == entry.1);
+        let is_whole = unwanted == 0;
         if is_whole && !self.outbox.is_exhausted() {
             self.outbox.segment(segment, context.now);
             if segment.has_births {
@@ -373,7 +378,7 @@ impl Connection {
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter, BitSlice<'_>),
     ) {
         let Sent { slot, generation, content } = sent;
-        if !self.blobs.has_room() {
+        if !self.blobs.has_room(self.scratch.values.bit_len() / 8) {
             self.needs.insert(slot);
             return;
         }
@@ -397,6 +402,7 @@ impl Connection {
         if self.blobs.is_empty() {
             return;
         }
+        let (oldest, under_way) = self.blobs.under_way();
         let mut sent_parts: Vec<(u32, u32)> = Vec::with_capacity(MAX_BLOBS);
         for blob in self.blobs.iter() {
             for index in blob.unsent() {
@@ -410,7 +416,9 @@ impl Connection {
                 let estimate = ITEM_BITS + PART_BITS + part.len();
                 self.outbox.item(SegmentKind::Fragment, 0, sent, estimate, now, |segment, writer| {
                     segment.slot(blob.slot, writer);
-                    writer.write_exp_golomb(blob.id.into(), 4);
+                    writer.write_exp_golomb(oldest.into(), 4);
+                    writer.write_bits(under_way, BLOB_SPAN);
+                    writer.write_below(blob.id.wrapping_sub(oldest).into(), BLOB_SPAN.into());
                     writer.write_exp_golomb(behind, 3);
                     writer.write_exp_golomb(blob.bit_len() as u64, 12);
                     writer.write_exp_golomb(blob.part_bits() as u64, 12);

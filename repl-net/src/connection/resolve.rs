@@ -108,8 +108,7 @@ impl Connection {
                 self.list_arrived(world, sequence, slot, generation, list);
             }
             Content::Close => {
-                let is_closing = matches!(self.tracked.get(slot), Some(tracked) if matches!(tracked.phase, Phase::Closing(_)));
-                if is_closing && self.is_current(world, slot, generation) {
+                if self.is_closing(sequence, slot) && self.is_current(world, slot, generation) {
                     self.forget(world, slot);
                 }
             }
@@ -184,9 +183,12 @@ impl Connection {
                 if !self.is_current(world, slot, generation) {
                     return;
                 }
-                let is_opening =
-                    self.tracked.get(slot).is_some_and(|tracked| tracked.phase == Phase::Opening);
-                if !is_opening {
+                let since = self.tracked.get(slot).map(|tracked| (tracked.phase, tracked.since));
+                if let Some((Phase::Opening, since)) = since {
+                    if sequence < since {
+                        return;
+                    }
+                } else {
                     self.list_lost(world, sequence, slot, generation, list.clone());
                     return;
                 }
@@ -200,9 +202,8 @@ impl Connection {
                 }
             }
             Content::Close => {
-                let is_closing = matches!(self.tracked.get(slot), Some(tracked) if matches!(tracked.phase, Phase::Closing(_)));
                 let is_close = |content: &Content| matches!(content, Content::Close);
-                if is_closing
+                if self.is_closing(sequence, slot)
                     && self.is_current(world, slot, generation)
                     && !self.outbox.in_flight.any_later(sequence, slot, generation, is_close)
                 {

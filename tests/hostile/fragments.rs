@@ -1,0 +1,136 @@
+//! Claims about fragments, one at a time: sizes, places, how many, and what they are parts of.
+//!
+//! *Invariant:* each packet is well formed but for the one claim that the test is about.
+
+use std::time::Duration;
+
+use repl::BitWriter;
+
+use super::allocator::measure;
+use super::budget;
+use super::claims::{client as client_with_both, refuse, update};
+use super::forge::{end, segment, state};
+use super::recording::SESSION;
+
+fn fragment(slot: u64, blob: u64, sizes: [u64; 3], bits: u32, writer: &mut BitWriter) {
+    let [bit_len, part_bits, index] = sizes;
+    writer.write_exp_golomb(slot, 0);
+    writer.write_exp_golomb(blob, 4);
+    // It is the only one under way.
+    writer.write_bits(1, 16);
+    writer.write_below(0, 16);
+    writer.write_exp_golomb(0, 3);
+    writer.write_exp_golomb(bit_len, 12);
+    writer.write_exp_golomb(part_bits, 12);
+    writer.write_exp_golomb(index, 3);
+    (0..bits).for_each(|_| writer.write_bits(0, 1));
+}
+
+#[test]
+fn fragments_that_claim_too_much_are_refused() {
+    let huge = u64::from(u32::MAX) * 8;
+    for sizes in [
+        [huge, 512, 0],
+        [u64::MAX - 1, 512, 0],
+        [640, 0, 0],
+        [640, 255, 0],
+        [640, 512, 2],
+        [640, 512, u64::MAX - 1],
+        [640, u64::MAX - 1, 1],
+        [0, 512, 0],
+        [8_200 * 8, 512, 0],
+    ] {
+        refuse("", |writer| {
+            segment(3, writer);
+            fragment(7, 0, sizes, 512, writer);
+            end(writer);
+        });
+    }
+}
+
+#[test]
+fn many_fragments_cost_no_more_than_their_bits() {
+    refuse("too many fragments", |writer| {
+        for blob in 0..60 {
+            segment(3, writer);
+            fragment(7, blob, [257, 256, 1], 1, writer);
+            writer.write_flag(false);
+        }
+        writer.write_flag(false);
+    });
+}
+
+#[test]
+fn what_waits_for_its_rest_is_bounded() {
+    // Each blob is said to be the only one under way, so the one before is forgotten.
+    let mut client = client_with_both();
+    let ((), most) = measure(|| {
+        for number in 1..300_u16 {
+            let packet = state(number, SESSION, |writer| {
+                segment(3, writer);
+                fragment(u64::from(number) % 60, number.into(), [8_000 * 8, 512, 0], 512, writer);
+                end(writer);
+            });
+            client.receive(Duration::ZERO, &packet).unwrap();
+        }
+    });
+    assert!(most <= budget(1_200), "{most} bytes");
+    // All are said to be under way: more than the client was told to hold.
+    let mut other = client_with_both();
+    let (refused, most) = measure(|| {
+        (1..300_u16).any(|number| {
+            let packet = state(number, SESSION, |writer| {
+                segment(3, writer);
+                writer.write_exp_golomb(7, 0);
+                writer.write_exp_golomb(0, 4);
+                writer.write_bits(0xffff, 16);
+                writer.write_below(u64::from(number) % 16, 16);
+                writer.write_exp_golomb(0, 3);
+                writer.write_exp_golomb(8_000 * 8, 12);
+                writer.write_exp_golomb(256, 12);
+                writer.write_exp_golomb(u64::from(number) / 16, 3);
+                (0..256).for_each(|_| writer.write_bits(0, 1));
+                end(writer);
+            });
+            other.receive(Duration::ZERO, &packet).is_err()
+        })
+    });
+    assert!(refused && most <= 8 * 8_192 + budget(1_200), "{most} bytes");
+}
+
+#[test]
+fn a_blob_cannot_touch_what_its_packet_touches() {
+    // The blob would update slot 3, which the same packet closes.
+    let mut blob = BitWriter::new();
+    update(3, 1, &mut blob);
+    blob.write_bits(5, 32);
+    end(&mut blob);
+    let bit_len = blob.bit_len();
+    let blob = blob.into_bytes();
+    refuse("slot 3 stands twice in one packet", |writer| {
+        segment(2, writer);
+        writer.write_exp_golomb(3, 0);
+        writer.write_bits(0, 2);
+        writer.write_flag(false);
+        segment(3, writer);
+        fragment(3, 0, [bit_len as u64, 256, 0], 0, writer);
+        writer.append(repl::BitSlice::new(&blob, 0, bit_len).unwrap());
+        end(writer);
+    });
+}
+
+#[test]
+fn a_blob_within_a_blob_is_refused() {
+    let mut blob = BitWriter::new();
+    segment(3, &mut blob);
+    fragment(3, 1, [64, 256, 0], 64, &mut blob);
+    end(&mut blob);
+    let bit_len = blob.bit_len();
+    let blob = blob.into_bytes();
+    refuse("a blob within a blob", |writer| {
+        segment(3, writer);
+        fragment(3, 0, [bit_len as u64, 256, 0], 0, writer);
+        writer.append(repl::BitSlice::new(&blob, 0, bit_len).unwrap());
+        end(writer);
+    });
+}
