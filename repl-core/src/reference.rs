@@ -105,6 +105,19 @@ impl<T: ?Sized> PartialEq for ObjectRef<T> {
 
 impl<T: ?Sized> Eq for ObjectRef<T> {}
 
+/// By guid: slot, then generation; null first.
+impl<T: ?Sized> Ord for ObjectRef<T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.guid().cmp(&other.guid())
+    }
+}
+
+impl<T: ?Sized> PartialOrd for ObjectRef<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl<T: ?Sized> std::hash::Hash for ObjectRef<T> {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.raw.hash(state);

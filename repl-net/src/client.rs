@@ -8,6 +8,7 @@ use std::time::Duration;
 use repl_core::{BitReader, ObjectRef, Replicated};
 
 use crate::ArchetypeId;
+use crate::ack_pace::AckPace;
 use crate::acks::{Arrival, Received};
 use crate::body::Halt;
 use crate::config::ClientConfig;
@@ -60,8 +61,8 @@ pub struct Client {
     replicas: Replicas,
     outbox: Outbox,
     received: Received,
-    /// Whether packets wait for an ack (R8).
-    owes_ack: bool,
+    /// When to tell the server what arrived.
+    ack_pace: AckPace,
     last_heard: Option<Duration>,
     last_sent: Duration,
     events: VecDeque<ClientEvent>,
@@ -88,7 +89,7 @@ impl Client {
             replicas: Replicas::new(config.max_objects, config.max_reassembly_bytes, config.measure),
             outbox,
             received: Received::default(),
-            owes_ack: false,
+            ack_pace: AckPace::default(),
             last_heard: None,
             last_sent: Duration::ZERO,
             events: VecDeque::new(),
@@ -183,8 +184,8 @@ impl Client {
             Stage::Connected => {}
             Stage::Idle | Stage::Closed => return Ok(()),
         }
-        let (header, _) =
-            Header::read(reader, self.received.newest().unwrap_or_default(), self.outbox.next())?;
+        let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
+        let (header, _) = Header::read(reader, newest, self.outbox.next())?;
         self.last_heard = Some(now);
         if let Some(floor) = header.floor {
             self.received.forget_below(floor);
@@ -194,18 +195,23 @@ impl Client {
         match self.received.check(header.sequence) {
             Arrival::New => {}
             Arrival::Duplicate => {
-                self.owes_ack |= elicits_ack;
+                if elicits_ack {
+                    self.ack_pace.owe();
+                }
                 return Ok(());
             }
             Arrival::TooOld => return Ok(()),
         }
         if elicits_ack {
             self.replicas.receive(header.sequence, header.stamp, reader, &mut self.events)?;
-            self.owes_ack = true;
         } else {
             packet::read_end(&mut body)?;
         }
         self.received.insert(header.sequence);
+        self.ack_pace.arrived(header.sequence);
+        if elicits_ack {
+            self.ack_pace.owe();
+        }
         Ok(())
     }
 
@@ -249,9 +255,14 @@ impl Client {
             }
             Stage::Connected => {
                 let is_silent = now.saturating_sub(self.last_sent) >= self.config.timeout / 40;
-                if self.owes_ack || is_silent {
+                let owes_ack = self.ack_pace.is_due();
+                if owes_ack {
                     self.outbox.signal(&self.received, now);
-                    self.owes_ack = false;
+                } else if is_silent {
+                    // Without acks: told late, they would look like long round trips.
+                    self.outbox.signal(&Received::default(), now);
+                }
+                if owes_ack || is_silent {
                     self.last_sent = now;
                 }
             }

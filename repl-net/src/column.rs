@@ -41,7 +41,7 @@ pub(crate) struct TypedColumn<T> {
     class: Class<T>,
     pub(crate) live: Vec<T>,
     shadow: Vec<T>,
-    slots: Vec<u32>,
+    pub(crate) slots: Vec<u32>,
     archetypes: Vec<Archetype<T>>,
 }
 

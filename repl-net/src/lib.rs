@@ -49,6 +49,7 @@
 //! *Invariant:* no rule of replication depends on how packets travel.
 #![forbid(unsafe_code)]
 
+mod ack_pace;
 mod acks;
 mod blob;
 mod body;

@@ -164,10 +164,13 @@ impl Server {
         self.world.get_mut(object)
     }
 
-    /// All objects of a class, in no particular order.
-    #[must_use]
-    pub fn objects<T: Replicated>(&self) -> &[T] {
-        self.world.typed::<T>().map_or(&[], |column| &column.live)
+    /// All objects of a class with their references, in no particular order.
+    pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
+        let column = self.world.typed::<T>();
+        column.into_iter().flat_map(|column| column.slots.iter().zip(&column.live)).map(|(&slot, object)| {
+            let entry = &self.world.objects[slot as usize];
+            (ObjectRef::new(entry.guid(slot)), object)
+        })
     }
 
     /// All objects of a class, to be changed: each is compared at the next tick, by a scan over their memory.

@@ -78,6 +78,17 @@ impl SlotSet {
             .map(|word| (word, self.words[word]))
     }
 
+    /// The words in which this and another set have members together, ascending: which, and the members of both.
+    pub(crate) fn masks_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (usize, u64)> + 'a {
+        self.summary
+            .iter()
+            .zip(&other.summary)
+            .enumerate()
+            .flat_map(|(at, (ours, theirs))| bits(ours & theirs).map(move |word| at * 64 + word as usize))
+            .map(|word| (word, self.words[word] & other.words[word]))
+            .filter(|(_, mask)| *mask != 0)
+    }
+
     /// The members, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.masks().flat_map(|(word, mask)| bits(mask).map(move |bit| word as u32 * 64 + bit))

@@ -62,7 +62,7 @@ fn try_on(before: &[Vec<u8>], packet: &[u8]) -> bool {
     server.tick(Duration::from_millis(16));
     collect(&mut server, id);
     assert_eq!(server[actor], expected);
-    assert_eq!((server.objects::<Actor>().len(), server.objects::<Pebble>().len()), (1, 1));
+    assert_eq!((server.objects::<Actor>().count(), server.objects::<Pebble>().count()), (1, 1));
     stands
 }
 

@@ -33,6 +33,23 @@ fn r15_an_update_is_cut_between_properties() {
 }
 
 #[test]
+fn r15_small_and_large_properties_may_change_together() {
+    for name in [0, 100, 150, 200, 300, 2_000] {
+        for list in [0, 50, 80, 110, 1_000] {
+            let (mut room, one) = one_thing();
+            let on_server = &mut room.server[one];
+            (on_server.a, on_server.b, on_server.maybe) = (1, 2, Some(3));
+            on_server.name = "n".repeat(name);
+            on_server.list = vec![4; list];
+            let packets = room.tick_one();
+            room.deliver(0, &packets);
+            room.settle();
+            assert_eq!(copy(&room, one), room.server[one], "{name} bytes and {list} elements");
+        }
+    }
+}
+
+#[test]
 fn r15_a_larger_property_is_applied_when_whole() {
     let (mut room, one) = one_thing();
     room.server[one].name = "x".repeat(2_000);
@@ -170,7 +187,7 @@ fn r15_a_flip_of_owner_abandons_unfinished_fragments() {
 
 #[test]
 fn r15_abandoned_fragments_do_not_fill_the_client() {
-    let furnish = |server: &mut Server| (0..60).map(|_| server.spawn(Vault::default())).collect::<Vec<_>>();
+    let furnish = |server: &mut Server| (0..100).map(|_| server.spawn(Vault::default())).collect::<Vec<_>>();
     let register = |client: &mut Client| {
         client.register::<Vault>();
     };

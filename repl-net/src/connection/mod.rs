@@ -1,7 +1,7 @@
 //! A connection of the server: what one client has, lacks, and is being sent.
 //!
-//! Invariant: an object is in exactly one of three states here: unknown to the client and to us; in step (a bit); or tracked, or seen in a way of
-//! its own, and then not in step.
+//! Invariant: an object is in exactly one of three states here: unknown to the client; in step; or apart, because something is outstanding or
+//! it is seen in a way of its own. `apart` is a superset of what is unknown, so that one set tells who needs the broadcast alone.
 
 mod pass;
 mod resolve;
@@ -44,6 +44,8 @@ pub(crate) struct Connection {
     pub(crate) is_replay: bool,
     pub(crate) outbox: Outbox,
     pub(crate) received: Received,
+    /// The number that packets begin with, here and there.
+    first: Sequence,
     pub(crate) round_trip: RoundTrip,
     /// Timeouts since the last ack (R9).
     timeouts: u32,
@@ -53,8 +55,8 @@ pub(crate) struct Connection {
     pub(crate) last_sent: Duration,
     /// Objects that the client has, is getting, or is about to lose.
     known: SlotSet,
-    /// Objects of which the client has everything, and sees it as most do.
-    in_step: SlotSet,
+    /// Objects that are not in step: something is outstanding, or the client sees them in a way of its own, or not at all.
+    apart: SlotSet,
     /// Objects with something to send to this client alone.
     needs: SlotSet,
     tracked: TrackedObjects,
@@ -94,13 +96,14 @@ impl Connection {
             is_replay,
             outbox: Outbox::new(first, limits),
             received: Received::default(),
+            first,
             round_trip: RoundTrip::default(),
             timeouts: 0,
             newest_acked: None,
             last_heard: now,
             last_sent: now,
             known: SlotSet::default(),
-            in_step: SlotSet::default(),
+            apart: SlotSet::default(),
             needs: SlotSet::default(),
             tracked: TrackedObjects::default(),
             hidden: SlotSet::default(),
@@ -134,6 +137,11 @@ impl Connection {
             && (!world.lifetime(slot).is_conditional() || self.flags(object) == object.common_flags())
     }
 
+    /// Whether the client has everything of an object and sees it as most do: the broadcast is right for it.
+    fn is_in_step(&self, slot: u32) -> bool {
+        self.known.contains(slot) && !self.apart.contains(slot)
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         matches!(self.stage, Stage::Closed(_))
     }
@@ -159,6 +167,7 @@ impl Connection {
             }
         } else {
             self.hidden.insert(slot);
+            self.apart.insert(slot);
             self.hide(world, slot, CloseReason::Relevancy);
         }
     }
@@ -194,6 +203,7 @@ impl Connection {
         world.objects[slot as usize].holders += 1;
         world.compare_for_open(slot);
         self.known.insert(slot);
+        self.apart.insert(slot);
         self.needs.insert(slot);
         let since = self.outbox.next();
         self.tracked.entry(slot, || Tracked::unsent(slot, generation, since));
@@ -221,7 +231,7 @@ impl Connection {
         }
         Self::catch_up(world, tracked);
         tracked.pending.clear();
-        self.in_step.remove(slot);
+        self.apart.insert(slot);
         self.needs.insert(slot);
         if never_sent {
             self.forget(world, slot);
@@ -232,7 +242,7 @@ impl Connection {
     fn forget(&mut self, world: &mut World, slot: u32) {
         let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
         self.known.remove(slot);
-        self.in_step.remove(slot);
+        self.apart.insert(slot);
         self.needs.remove(slot);
         let is_alive = world.objects[slot as usize].alive;
         world.release(slot);
@@ -275,7 +285,7 @@ impl Connection {
             tracked.position = Some(object.history.end());
             object.laggards += 1;
         }
-        self.in_step.remove(slot);
+        self.apart.insert(slot);
         self.needs.insert(slot);
     }
 
@@ -299,11 +309,11 @@ impl Connection {
             None => (self.known.contains(slot), false),
         };
         if settled && self.has_common_view(world, slot) {
-            self.in_step.insert(slot);
+            self.apart.remove(slot);
             // The broadcast is enough for it from here on: sent both ways it would stand twice in one packet.
             self.needs.remove(slot);
         } else {
-            self.in_step.remove(slot);
+            self.apart.insert(slot);
         }
         if settled && plain {
             self.tracked.remove(slot);
@@ -356,7 +366,7 @@ impl Connection {
         if let Some(blob) = tracked.blob.take().and_then(|id| self.blobs.abandon(id)) {
             self.take_back(world, slot, blob.content, after);
         }
-        self.in_step.remove(slot);
+        self.apart.insert(slot);
         self.needs.insert(slot);
     }
 
@@ -371,7 +381,7 @@ impl Connection {
         now: Duration,
     ) -> Result<(), ReadError> {
         let (header, acks) =
-            Header::read(reader, self.received.newest().unwrap_or_default(), self.outbox.next())?;
+            Header::read(reader, self.received.newest().unwrap_or(self.first), self.outbox.next())?;
         // A client sends no state (S106): its packets end behind their header.
         if reader.read_flag()? {
             return Err(ReadError::OutOfRange);

@@ -51,8 +51,9 @@ impl Connection {
         if waited {
             self.send_private(context);
         }
+        let all_in_step = context.world.changes.slots.masks_in(&self.apart).next().is_none();
         for at in 0..context.broadcast.segments().len() {
-            self.send_shared(at, context);
+            self.send_shared(at, all_in_step, context);
         }
         self.send_parts(context.now);
         if !waited {
@@ -73,28 +74,30 @@ impl Connection {
 
     /// Notes which of the changes of this tick are for this connection alone.
     fn route(&mut self, context: &mut PassContext<'_>) {
-        for (word, mask) in context.world.changes.slots.masks() {
-            let apart = mask & self.known.word(word) & !self.in_step.word(word);
-            self.needs.insert_mask(word, apart);
+        for (word, mask) in context.world.changes.slots.masks_in(&self.apart) {
+            self.needs.insert_mask(word, mask & self.known.word(word));
         }
         for &slot in context.broadcast.apart() {
-            if self.in_step.contains(slot) {
+            if self.is_in_step(slot) {
                 self.needs.insert(slot);
             }
         }
     }
 
-    /// Sends a shared segment: whole, if the connection is in step with all of its objects, else those of which it is.
-    fn send_shared(&mut self, at: usize, context: &mut PassContext<'_>) {
+    /// Sends a shared segment: whole, if the connection is in step with all of its objects, else those of which it is. `all_in_step`: it is
+    /// known to be with all that changed.
+    fn send_shared(&mut self, at: usize, all_in_step: bool, context: &mut PassContext<'_>) {
         let SharedSegment { segment, items } = &context.broadcast.segments()[at];
         let (mut wanted, mut unwanted) = (0, 0);
-        for (word, mask) in &segment.masks {
-            let in_step = self.in_step.word(*word);
-            wanted |= in_step & mask;
-            unwanted |= !in_step & mask;
-        }
-        if wanted == 0 {
-            return;
+        if !all_in_step {
+            for (word, mask) in &segment.masks {
+                let apart = self.apart.word(*word);
+                wanted |= mask & !apart;
+                unwanted |= mask & apart;
+            }
+            if wanted == 0 {
+                return;
+            }
         }
         let is_whole = unwanted == 0;
         if is_whole && !self.outbox.is_exhausted() {
@@ -103,7 +106,7 @@ impl Connection {
                 let sequence = self.outbox.sequence();
                 for item in segment.items.iter().filter(|item| item.list.has_births()) {
                     self.tracked.open(item.slot, item.generation).add_births(sequence, &item.list);
-                    self.in_step.remove(item.slot);
+                    self.apart.insert(item.slot);
                 }
             }
             return;
@@ -116,7 +119,7 @@ impl Connection {
     fn send_shared_item(&mut self, index: usize, context: &mut PassContext<'_>) {
         let (items, values) = context.broadcast.items_and_values();
         let Some(item) = items.get(index) else { return };
-        if !self.in_step.contains(item.slot) {
+        if !self.is_in_step(item.slot) {
             return;
         }
         if self.outbox.is_exhausted() {
@@ -142,7 +145,7 @@ impl Connection {
         );
         if list.has_births() {
             self.tracked.open(*slot, *generation).add_births(self.outbox.sequence(), list);
-            self.in_step.remove(*slot);
+            self.apart.insert(*slot);
         }
     }
 
@@ -247,6 +250,8 @@ impl Connection {
         let sequence = self.outbox.sequence();
         let Some(tracked) = self.tracked.get_mut(slot) else { return };
         if tracked.blob.is_none() && estimate > self.outbox.capacity() {
+            // An opening from before this change may arrive all the same.
+            self.postpone(slot, context.world);
             return;
         }
         Self::catch_up(context.world, tracked);
@@ -391,7 +396,7 @@ impl Connection {
         let stamp = self.outbox.stamp();
         let id = self.blobs.begin((slot, generation), stamp, content, &mut body, part_bits);
         self.tracked.open(slot, generation).blob = Some(id);
-        self.in_step.remove(slot);
+        self.apart.insert(slot);
         // An object stands once in a packet, and so does a blob that the packet completes.
         self.outbox.flush(context.now);
         self.send_parts(context.now);

@@ -249,7 +249,7 @@ impl Connection {
             }
         }
         tracked.pending.merge(&list);
-        self.in_step.remove(slot);
+        self.apart.insert(slot);
         self.needs.insert(slot);
     }
 
@@ -257,6 +257,10 @@ impl Connection {
     pub(super) fn take_back(&mut self, world: &mut World, slot: u32, content: Content, mask: &HandleSet) {
         match content {
             Content::Update(list) => self.put_back(world, slot, list, mask),
+            // The client has the object by an opening from before.
+            Content::Open(list) if self.tracked.get(slot).is_none_or(|tracked| tracked.phase == Phase::Open) => {
+                self.put_back(world, slot, list, mask);
+            }
             Content::Open(_) => {
                 if let Some(tracked) = self.tracked.get_mut(slot) {
                     tracked.phase = Phase::Unsent;
