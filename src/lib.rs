@@ -125,14 +125,14 @@
 //! - `bitflags`: `flags!` makes fields of types made by that crate's `bitflags!`.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "bitflags")]
+pub use repl_core::flags;
 pub use repl_core::{
     BitReader, BitSlice, BitWriter, Callbacks, Changelist, Checksum, Class, Condition, Counts, DecodeError,
     Guid, HandleSet, History, Layout, Lifetime, NetSerialize, NoObjects, Notify, ObjectRef, Objects, Program,
     Property, PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, Scratch, ViewFlags, With,
     WriteError,
 };
-#[cfg(feature = "bitflags")]
-pub use repl_core::flags;
 pub use repl_core::{bits, leaf, limits, wire};
 pub use repl_derive::{NetSerialize, Replicated};
 pub use repl_net::sim;

@@ -202,7 +202,7 @@ pub(super) fn generics(container: &Container<'_>, more: Vec<WherePredicate>) -> 
     let owned: Vec<WherePredicate> = generics
         .type_params()
         .map(|parameter| &parameter.ident)
-        .map(|ident| parse_quote!(#ident: 'static))
+        .map(|ident| parse_quote!(#ident: ::core::marker::Send + 'static))
         .collect();
     if container.is_generic() {
         let clause = generics.make_where_clause();
