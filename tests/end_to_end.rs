@@ -11,7 +11,7 @@ struct Player {
     #[replicated]
     items: Vec<u8>,
     #[replicated]
-    target: ObjectRef<Player>,
+    target: ObjectRef<Self>,
     heard: Vec<u16>,
 }
 
@@ -92,7 +92,7 @@ mod stubborn {
         Ok(())
     }
 
-    pub fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<u16, ReadError> {
+    pub(super) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<u16, ReadError> {
         Ok(reader.read_bits(16)? as u16)
     }
 }

@@ -179,7 +179,7 @@ const fn is_f32(shape: &Shape) -> bool {
 
 const fn outside(bits: u8, least: u8, most: u8) -> Option<&'static str> {
     if bits < least || bits > most {
-        Some("`smallest_three` takes 2 to 20 bits, `unit_vector` 2 to 24")
+        Some("`smallest_three` takes 3 to 20 bits, `unit_vector` 2 to 22")
     } else {
         None
     }

@@ -9,7 +9,7 @@ use crate::ranges::Ranges;
 /// The handles of one object that changed, in ascending order, with nested changes for arrays.
 ///
 /// A list is relative: *since when* is known to whoever holds it. Lists know no lengths; elements past an array's end are dropped when a
-/// list is [pruned](Self::prune) or encoded.
+/// list is [pruned](crate::Class::prune) or encoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changelist {
     pub(crate) handles: HandleSet,

@@ -70,7 +70,10 @@ macro_rules! flags {
             const WIRE_CHECKSUM: u64 =
                 $crate::Checksum::new().text(Self::WIRE_NAME).number(Self::all().bits() as u64).finish();
 
-            fn write(&self, writer: &mut $crate::BitWriter) -> ::core::result::Result<(), $crate::WriteError> {
+            fn write(
+                &self,
+                writer: &mut $crate::BitWriter,
+            ) -> ::core::result::Result<(), $crate::WriteError> {
                 $crate::NetSerialize::write(&self.bits(), writer)
             }
 

@@ -130,7 +130,7 @@ struct Lattice {
 }
 
 impl Lattice {
-    /// All but one of the codes of `bits` bits, 2 to 24.
+    /// All but one of the codes of `bits` bits, 2 to 22.
     fn new(bits: u32) -> Self {
         debug_assert!((2..=24).contains(&bits), "a component of {bits} bits");
         Self { half: (1_i32.wrapping_shl(bits.wrapping_sub(1))).wrapping_sub(1), bits }

@@ -210,12 +210,7 @@ impl Shape {
 
     /// The shape of `[T; N]`.
     pub(crate) const fn fixed_array<A>(name: &'static str, element: &'static Self, len: usize) -> Self {
-        Self {
-            name,
-            size: size_of::<A>(),
-            bitwise: element.bitwise,
-            kind: Kind::FixedArray { element, len },
-        }
+        Self { name, size: size_of::<A>(), bitwise: element.bitwise, kind: Kind::FixedArray { element, len } }
     }
 
     /// The shape of a growing array.

@@ -294,8 +294,8 @@ fn numbers(field: &Field<'_>, errors: &mut Errors) {
             }
             ascending(range, errors);
         }
-        Some(Quantize::SmallestThree(bits)) => within(bits, 2, 20, "smallest_three", errors),
-        Some(Quantize::UnitVector(bits)) => within(bits, 2, 24, "unit_vector", errors),
+        Some(Quantize::SmallestThree(bits)) => within(bits, 3, 20, "smallest_three", errors),
+        Some(Quantize::UnitVector(bits)) => within(bits, 2, 22, "unit_vector", errors),
         None => {}
     }
 }

@@ -27,7 +27,9 @@ impl AckPace {
     pub(crate) fn arrived(&mut self, sequence: Sequence) {
         match self.newest {
             Some(newest) if sequence < newest => self.missing = self.missing.saturating_sub(1),
-            Some(newest) => self.missing = self.missing.saturating_add(sequence.since(newest).saturating_sub(1)),
+            Some(newest) => {
+                self.missing = self.missing.saturating_add(sequence.since(newest).saturating_sub(1))
+            }
             None => {}
         }
         self.newest = self.newest.max(Some(sequence));

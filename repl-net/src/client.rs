@@ -3,6 +3,7 @@
 //! Invariant: bytes from the server never panic and never decide how much is allocated; a packet is applied whole or not at all (R20).
 
 use std::collections::VecDeque;
+use std::ops::Index;
 use std::time::Duration;
 
 use repl_core::{BitReader, ObjectRef, Replicated};
@@ -319,5 +320,18 @@ impl Client {
     #[must_use]
     pub fn bytes_sent(&self) -> u64 {
         self.outbox.bytes_sent
+    }
+}
+
+impl<T: Replicated> Index<ObjectRef<T>> for Client {
+    type Output = T;
+
+    /// # Panics
+    /// If the object is not there.
+    fn index(&self, object: ObjectRef<T>) -> &T {
+        match self.get(object) {
+            Some(found) => found,
+            None => panic!("the {} {object:?} is not there", T::LAYOUT.name()),
+        }
     }
 }

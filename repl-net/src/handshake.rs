@@ -1,7 +1,7 @@
 //! The handshake: which session it is, and whether both sides have the same classes (R21).
 //!
 //! The client says hello with one sum over all its classes. If that is the server's, it is welcome. If not, the client lists its
-//! classes, and the server answers with the first that differs. The server's answers are never longer than what they answer.
+//! classes, and the server answers with the first that differs. The server's answers are a few bytes, or the name of one class.
 //!
 //! Invariant: nothing here reads or changes objects; no state flows before a welcome.
 

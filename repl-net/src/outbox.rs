@@ -142,6 +142,13 @@ impl Outbox {
         self.writer.append(bits);
     }
 
+    /// Completes the packet being filled if an item of `bits` bits does not fit it: the item goes with [`sequence`](Self::sequence).
+    pub(crate) fn make_room(&mut self, bits: usize, now: Duration) {
+        if self.record.is_some() && self.room() < bits + 2 * SEGMENT_BITS {
+            self.flush(now);
+        }
+    }
+
     /// Makes room for an item of `bits` bits, and writes it into a segment of its kind.
     pub(crate) fn item(
         &mut self,
@@ -152,9 +159,7 @@ impl Outbox {
         now: Duration,
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     ) {
-        if self.record.is_some() && self.room() < bits + 2 * SEGMENT_BITS {
-            self.flush(now);
-        }
+        self.make_room(bits, now);
         let slot = sent.slot;
         self.open_packet().cargo.sent.push(sent);
         if !self.segment.takes(kind, slot) {

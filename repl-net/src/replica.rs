@@ -159,7 +159,9 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), DecodeError> {
         match subject {
-            Subject::Row(row) => self.class.validate(self.live.get(row as usize), handles, reader, references),
+            Subject::Row(row) => {
+                self.class.validate(self.live.get(row as usize), handles, reader, references)
+            }
             Subject::Archetype(0) => self.class.validate(None, handles, reader, references),
             Subject::Archetype(archetype) => {
                 let object = self.archetypes.get(archetype as usize).map(|make| make());

@@ -291,7 +291,12 @@ impl World {
 
     /// Writes the values that `list` names from the shadow of the object in `slot`. A property whose hand-written serialiser refuses
     /// what it took before is taken out of the list, so that it holds up no other; gives what was taken out.
-    pub(crate) fn write_values(&self, slot: u32, list: &mut Changelist, writer: &mut BitWriter) -> Changelist {
+    pub(crate) fn write_values(
+        &self,
+        slot: u32,
+        list: &mut Changelist,
+        writer: &mut BitWriter,
+    ) -> Changelist {
         let (column, row, start) = (self.column_of(slot), self.objects[slot as usize].row, writer.bit_len());
         let mut refused = Changelist::new();
         if column.write_values(row, list, writer).is_ok() {

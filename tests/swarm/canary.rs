@@ -18,13 +18,16 @@ pub(crate) struct Canary {
 
 impl Canary {
     pub(crate) fn value(self) -> u128 {
-        let id = u64::from(self.object) << 32 | u64::from(self.property) << 24 | u64::from(self.version & 0xff_ffff);
+        let id = u64::from(self.object) << 32
+            | u64::from(self.property) << 24
+            | u64::from(self.version & 0xff_ffff);
         u128::from(MARK) << 64 | u128::from(id)
     }
 
     fn from_value(value: u128) -> Option<Self> {
         let id = value as u64;
-        let found = Self { object: (id >> 32) as u32, property: (id >> 24) as u8, version: id as u32 & 0xff_ffff };
+        let found =
+            Self { object: (id >> 32) as u32, property: (id >> 24) as u8, version: id as u32 & 0xff_ffff };
         ((value >> 64) as u64 == MARK).then_some(found)
     }
 }
@@ -43,7 +46,8 @@ pub(crate) fn scan(bytes: &[u8], mut found: impl FnMut(Canary)) {
         }
     }
     // The window above is one byte longer than a canary that ends the packet.
-    if let Some(Some(canary)) = bytes.last_chunk().map(|last| Canary::from_value(u128::from_le_bytes(*last))) {
+    if let Some(Some(canary)) = bytes.last_chunk().map(|last| Canary::from_value(u128::from_le_bytes(*last)))
+    {
         found(canary);
     }
 }

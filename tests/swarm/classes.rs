@@ -131,7 +131,7 @@ pub(crate) struct Actor {
     #[replicated(quantize(step = 0.25, range = -512.0..=512.0), saturate, notify = on_position)]
     position: [f32; 3],
     #[replicated(notify = on_target)]
-    target: ObjectRef<Actor>,
+    target: ObjectRef<Self>,
     #[replicated]
     stance: Stance,
     #[replicated(push)]
@@ -161,6 +161,7 @@ impl Actor {
         self.shown.notifies.push((12, hash(&reference_bytes(*old)), hash(&reference_bytes(self.target))));
     }
 
+    #[expect(clippy::ptr_arg, reason = "a notify gets a reference to the field's own type")]
     fn on_orders(&mut self, old: &Vec<u8>) {
         self.shown.notifies.push((16, hash(old), hash(&self.orders)));
     }
@@ -185,7 +186,9 @@ fn position_hash(position: &[f32; 3]) -> u64 {
 }
 
 fn reference_bytes(reference: ObjectRef<Actor>) -> Vec<u8> {
-    reference.guid().map_or(Vec::new(), |guid| [guid.slot().to_le_bytes(), guid.generation().get().to_le_bytes()].concat())
+    reference.guid().map_or(Vec::new(), |guid| {
+        [guid.slot().to_le_bytes(), guid.generation().get().to_le_bytes()].concat()
+    })
 }
 
 impl Creature for Actor {
@@ -218,8 +221,10 @@ impl Creature for Actor {
 
     fn leaves(&self, leaves: &mut Leaves) {
         leaves.property(0).value(&[], &self.health.to_le_bytes());
-        let canaries =
-            [self.mark, self.ammo, self.pose, self.name, self.cheat, self.mode, self.ghost, self.input, self.body];
+        let canaries = [
+            self.mark, self.ammo, self.pose, self.name, self.cheat, self.mode, self.ghost, self.input,
+            self.body,
+        ];
         for (property, canary) in (1..).zip(canaries) {
             leaves.property(property).value(&[], &canary.to_le_bytes());
         }
@@ -300,7 +305,9 @@ impl Limb {
     fn leaves(&self, at: usize, leaves: &mut Leaves) {
         leaves.value(&[at], b"limb");
         leaves.value(&[at, 1], &[self.health]);
-        leaves_of_list(leaves, &self.joints, |leaves, joint, value| leaves.value(&[at, 2, joint + 1], &value.to_le_bytes()));
+        leaves_of_list(leaves, &self.joints, |leaves, joint, value| {
+            leaves.value(&[at, 2, joint + 1], &value.to_le_bytes())
+        });
         if let Some(label) = &self.label {
             leaves.value(&[at, 3], label.as_bytes());
         }
@@ -340,6 +347,7 @@ pub(crate) struct Pack {
 }
 
 impl Pack {
+    #[expect(clippy::ptr_arg, reason = "a notify gets a reference to the field's own type")]
     fn on_items(&mut self, old: &Vec<u16>) {
         self.shown.notifies.push((1, items_hash(old), items_hash(&self.items)));
     }
@@ -364,7 +372,9 @@ impl Creature for Pack {
 
     fn leaves(&self, leaves: &mut Leaves) {
         leaves.property(0).value(&[], &self.mark.to_le_bytes());
-        leaves_of_list(leaves.property(1), &self.items, |leaves, at, item| leaves.value(&[at], &item.to_le_bytes()));
+        leaves_of_list(leaves.property(1), &self.items, |leaves, at, item| {
+            leaves.value(&[at], &item.to_le_bytes())
+        });
         leaves_of_list(leaves.property(2), &self.nested, |leaves, at, row| {
             leaves.value(&[at], b"row");
             leaves_of_list(leaves, row, |leaves, cell, value| leaves.value(&[at, cell + 1], &[*value]));
@@ -374,11 +384,15 @@ impl Creature for Pack {
         if let Some(limb) = &self.maybe {
             limb.leaves(0, leaves);
         }
-        leaves_of_list(leaves.property(5), &self.stash, |leaves, at, item| leaves.value(&[at], &item.to_le_bytes()));
+        leaves_of_list(leaves.property(5), &self.stash, |leaves, at, item| {
+            leaves.value(&[at], &item.to_le_bytes())
+        });
         leaves_of_list(leaves.property(6), &self.targets, |leaves, at, target| {
             leaves.reference(&[at], &reference_bytes(*target), &[], target.guid());
         });
-        leaves_of_list(leaves.property(7), &self.words, |leaves, at, word| leaves.value(&[at], word.as_bytes()));
+        leaves_of_list(leaves.property(7), &self.words, |leaves, at, word| {
+            leaves.value(&[at], word.as_bytes())
+        });
     }
 
     fn change(&mut self, property: usize, ink: &mut Ink<'_>) {
@@ -437,9 +451,13 @@ impl Creature for Chest {
 
     fn leaves(&self, leaves: &mut Leaves) {
         leaves.property(0).value(&[], &self.mark.to_le_bytes());
-        leaves_of_list(leaves.property(1), &self.cells, |leaves, at, cell| leaves.value(&[at], &cell.to_le_bytes()));
+        leaves_of_list(leaves.property(1), &self.cells, |leaves, at, cell| {
+            leaves.value(&[at], &cell.to_le_bytes())
+        });
         leaves.property(2).value(&[], self.text.as_bytes());
-        leaves_of_list(leaves.property(3), &self.treasure, |leaves, at, item| leaves.value(&[at], &item.to_le_bytes()));
+        leaves_of_list(leaves.property(3), &self.treasure, |leaves, at, item| {
+            leaves.value(&[at], &item.to_le_bytes())
+        });
         leaves.property(4).value(&[], &[self.lid.into()]);
     }
 

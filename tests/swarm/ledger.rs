@@ -58,7 +58,10 @@ impl Leaves {
     }
 
     fn push(&mut self, indices: &[usize], full: u64, masked: u64, guid: Option<Guid>) {
-        let path = indices.iter().zip([32, 16, 0]).fold(self.property, |path, (&at, shift)| path | (at as u64) << shift);
+        let path = indices
+            .iter()
+            .zip([32, 16, 0])
+            .fold(self.property, |path, (&at, shift)| path | (at as u64) << shift);
         debug_assert!(self.list.last().is_none_or(|last| last.path < path), "leaves ascend by path");
         self.list.push(Leaf { path, full, masked, guid });
     }

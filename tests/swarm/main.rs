@@ -48,7 +48,11 @@ fn odd_seeds_converge_and_fall_silent() {
 #[test]
 fn seeds_that_failed_once_pass() {
     for line in include_str!("regressions.txt").lines().filter(|line| !line.starts_with('#')) {
-        run(line.split_whitespace().next().and_then(|seed| seed.parse().ok()).expect("a seed begins the line"));
+        run(line
+            .split_whitespace()
+            .next()
+            .and_then(|seed| seed.parse().ok())
+            .expect("a seed begins the line"));
     }
 }
 

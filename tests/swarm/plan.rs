@@ -93,7 +93,11 @@ impl Plan {
             weights: [rng.range(1..9), rng.below(6), rng.below(3), rng.below(6)],
             down: conditions(&mut rng, down_loss, mtu_bytes),
             up: conditions(&mut rng, up_loss, mtu_bytes),
-            bursts: if with_bursts { (0..8).map(|_| pick(&mut rng, &[63, 64, 65, 256, 1_024])).collect() } else { vec![] },
+            bursts: if with_bursts {
+                (0..8).map(|_| pick(&mut rng, &[63, 64, 65, 256, 1_024])).collect()
+            } else {
+                vec![]
+            },
             dead_links: pick(&mut rng, &[0.0, 0.0, 0.002, 0.01]),
             mtu_bytes,
             share: rng.chance(0.8),
@@ -109,7 +113,9 @@ impl Plan {
         let of = |conditions: &LinkConditions| match conditions.loss {
             Loss::None => 0.0,
             Loss::Independent(loss) => loss,
-            Loss::GilbertElliott { good_to_bad, bad_to_good, .. } => good_to_bad / (good_to_bad + bad_to_good),
+            Loss::GilbertElliott { good_to_bad, bad_to_good, .. } => {
+                good_to_bad / (good_to_bad + bad_to_good)
+            }
         };
         of(&self.down).max(of(&self.up))
     }
@@ -123,9 +129,16 @@ impl Plan {
         of(&self.down) + of(&self.up) + Duration::from_millis(34)
     }
 
-    /// How long after the last change clients may lack something.
+    /// How long after the last change clients may lack something. Links that lose in bursts, by packets and not by time, stay bad while little
+    /// is sent, so no number of round trips bounds them.
     pub(crate) fn patience(&self) -> Duration {
-        if self.loss() > 0.21 { Duration::from_secs(60) } else { self.round_trip() * 10 + Duration::from_secs(2) }
+        let is_bursty =
+            [self.down.loss, self.up.loss].iter().any(|loss| matches!(loss, Loss::GilbertElliott { .. }));
+        if self.loss() > 0.21 || is_bursty {
+            Duration::from_secs(60)
+        } else {
+            self.round_trip() * 10 + Duration::from_secs(2)
+        }
     }
 
     pub(crate) fn server(&self) -> ServerConfig {
@@ -145,7 +158,7 @@ impl Plan {
             mtu_bytes: self.mtu_bytes,
             timeout: self.timeout,
             max_objects: 1_024,
-            measure: self.seed % 4 == 0,
+            measure: self.seed.is_multiple_of(4),
             first_sequence: self.first_sequence,
             ..ClientConfig::default()
         }

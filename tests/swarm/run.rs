@@ -99,7 +99,12 @@ impl Run {
         links.into_iter().for_each(|link| self.network.mend(link));
         let deadline = self.clock.now() + self.plan.patience();
         while let Some(difference) = self.difference() {
-            assert!(self.clock.now() < deadline, "not converged in {:?}: {difference}\n{:?}", self.plan.patience(), self.plan);
+            assert!(
+                self.clock.now() < deadline,
+                "not converged in {:?}: {difference}\n{:?}",
+                self.plan.patience(),
+                self.plan
+            );
             (0..5).for_each(|_| self.tick());
             report.reached(self.clock.ticks());
         }
@@ -113,7 +118,12 @@ impl Run {
         self.rest();
         assert_eq!(self.difference(), None, "a difference after convergence");
         let packets_lost = self.network.total().lost;
-        Outcome { trace: self.network.trace(), secrets: self.secrets, packets_lost, ticks: self.clock.ticks() }
+        Outcome {
+            trace: self.network.trace(),
+            secrets: self.secrets,
+            packets_lost,
+            ticks: self.clock.ticks(),
+        }
     }
 
     /// What is on its way arrives; then nothing is sent but signs of life.
@@ -126,7 +136,8 @@ impl Run {
         (0..SILENT_TICKS).for_each(|_| self.tick());
         let (loud, all) = self.loud.take().expect("counted since then");
         assert_eq!(loud, 0, "packets with state in a world where nothing happens");
-        let most = 2 * self.seats.len() as u64 * (1 + 2_000 / (self.plan.timeout.as_millis() as u64 / 40).max(1));
+        let most =
+            2 * self.seats.len() as u64 * (1 + 2_000 / (self.plan.timeout.as_millis() as u64 / 40).max(1));
         assert!(all <= most, "{all} signs of life of {} clients", self.seats.len());
     }
 
@@ -182,7 +193,8 @@ impl Run {
     /// What happens to links and clients.
     fn disturb(&mut self) {
         let now = self.clock.now();
-        let links: Vec<LinkId> = self.seats.values().flat_map(|seat| [seat.down, seat.down, seat.up]).collect();
+        let links: Vec<LinkId> =
+            self.seats.values().flat_map(|seat| [seat.down, seat.down, seat.up]).collect();
         if self.rng.chance(self.plan.dead_links)
             && let Some(&link) = self.rng.pick(&links)
         {
@@ -250,7 +262,8 @@ impl Run {
                     let view = self.world.views.get_mut(&seat.connection).expect("a view for each seat");
                     let known = seat.witness.present().filter(|(_, since)| *since <= made_at);
                     let known = known.filter(|(uid, since)| {
-                        view.shown_at.get(uid).is_some_and(|shown| shown < since) && !view.hidden.contains(uid)
+                        view.shown_at.get(uid).is_some_and(|shown| shown < since)
+                            && !view.hidden.contains(uid)
                     });
                     view.acknowledged.extend(known.map(|(uid, _)| uid).collect::<Vec<_>>());
                 }
@@ -271,7 +284,10 @@ impl Run {
                 }
                 ServerEvent::Disconnected(connection, reason) => {
                     assert!(!self.world.views.contains_key(&connection), "{connection:?} ended: {reason}");
-                    assert!(matches!(reason, DisconnectReason::Closed | DisconnectReason::Timeout), "{reason}");
+                    assert!(
+                        matches!(reason, DisconnectReason::Closed | DisconnectReason::Timeout),
+                        "{reason}"
+                    );
                 }
                 other => panic!("unexpected: {other:?}"),
             }
@@ -298,7 +314,8 @@ impl Run {
             }
             assert!(stats.packets_in_flight <= self.plan.max_packets_in_flight + 8, "{stats:?}");
         }
-        let peers: Vec<(PeerId, ConnectionId)> = self.left.iter().map(|(&peer, &connection)| (peer, connection)).collect();
+        let peers: Vec<(PeerId, ConnectionId)> =
+            self.left.iter().map(|(&peer, &connection)| (peer, connection)).collect();
         for (peer, connection) in peers {
             while let Some(packet) = self.world.server.poll_transmit(connection) {
                 let packet = packet.to_vec();

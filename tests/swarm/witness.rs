@@ -34,7 +34,9 @@ impl Witness {
         let mut lost = Vec::new();
         while let Some(event) = client.poll_event() {
             match event {
-                ClientEvent::Connected => assert!(!std::mem::replace(&mut self.is_connected, true), "connected twice"),
+                ClientEvent::Connected => {
+                    assert!(!std::mem::replace(&mut self.is_connected, true), "connected twice")
+                }
                 ClientEvent::Spawned(object) => {
                     let guid = object.guid().expect("an object has a guid");
                     let uid = *world.by_guid.get(&guid).expect("an object of the server");
@@ -88,7 +90,12 @@ impl Witness {
     }
 
     /// How the client differs from what it must show at last; `None` if it does not.
-    pub(crate) fn difference(&self, client: &Client, world: &World, connection: ConnectionId) -> Option<String> {
+    pub(crate) fn difference(
+        &self,
+        client: &Client,
+        world: &World,
+        connection: ConnectionId,
+    ) -> Option<String> {
         if !self.is_connected {
             return Some("not connected".into());
         }
@@ -103,7 +110,8 @@ impl Witness {
             if !is_present {
                 continue;
             }
-            let leaves = (world.kinds[thing.kind].replica)(client, guid).expect("an object that came is there");
+            let leaves =
+                (world.kinds[thing.kind].replica)(client, guid).expect("an object that came is there");
             for (path, expected) in world.expected(connection, uid) {
                 let Some(mut expected) = expected else { continue };
                 if expected.guid.is_some_and(|guid| !client.contains(ObjectRef::<()>::new(guid))) {
@@ -112,7 +120,10 @@ impl Witness {
                 let shown = leaf_at(&leaves, path);
                 if shown != expected {
                     let property = property_of(path);
-                    return Some(format!("{guid:?} of kind {} .{property} {path:#x}: {shown:x?}, not {expected:x?}", thing.kind));
+                    return Some(format!(
+                        "{guid:?} of kind {} .{property} {path:#x}: {shown:x?}, not {expected:x?}",
+                        thing.kind
+                    ));
                 }
             }
         }
@@ -162,7 +173,11 @@ fn check_leaves(
                 Some(older) => format!("went back from {:?} to {:?}", entries[*from], entries[older]),
                 None => format!("was never on the server: {leaf:x?} of {entries:x?}"),
             };
-            panic!("{guid:?} of kind {} .{} {path:#x} {what}", world.things[uid as usize].kind, property_of(path));
+            panic!(
+                "{guid:?} of kind {} .{} {path:#x} {what}",
+                world.things[uid as usize].kind,
+                property_of(path)
+            );
         };
         *from += found;
     }

@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use repl::sim::Rng;
-use repl::{ArchetypeId, Client, Condition, ConnectionId, Guid, ObjectRef, PropertyIndex, Role, Server, ViewFlags};
+use repl::{
+    ArchetypeId, Client, Condition, ConnectionId, Guid, ObjectRef, PropertyIndex, Role, Server, ViewFlags,
+};
 
 use crate::canary::Canary;
 use crate::classes::{Actor, Chest, Creature, Dot, Ink, Pack, Shown};
@@ -181,7 +183,8 @@ impl World {
 
     fn spawn(&mut self, plan: &Plan, tick: u64) {
         let mut at = self.rng.below(plan.weights.iter().sum());
-        let kind = plan.weights.iter().position(|&weight| at.checked_sub(weight).map(|rest| at = rest).is_none());
+        let kind =
+            plan.weights.iter().position(|&weight| at.checked_sub(weight).map(|rest| at = rest).is_none());
         let kind = kind.expect("a weight");
         let veteran = kind == ACTOR && self.rng.chance(0.3);
         let archetype = if veteran { self.archetype } else { ArchetypeId::default() };
@@ -361,7 +364,9 @@ impl World {
     pub(crate) fn may_see(&self, connection: ConnectionId, canary: Canary) -> bool {
         // The end of a secret whose start is in another packet, and bits of something else.
         let thing = self.things.get(canary.object as usize);
-        let Some(thing) = thing.filter(|thing| usize::from(canary.property) < thing.versions.len()) else { return true };
+        let Some(thing) = thing.filter(|thing| usize::from(canary.property) < thing.versions.len()) else {
+            return true;
+        };
         let Some(view) = self.views.get(&connection) else { return false };
         if !thing.alive || view.hidden.contains(&canary.object) {
             return false;
@@ -372,7 +377,14 @@ impl World {
         is_compared && self.is_active(connection, view, canary.object, property, initial)
     }
 
-    fn is_active(&self, connection: ConnectionId, view: &View, uid: u32, property: usize, initial: bool) -> bool {
+    fn is_active(
+        &self,
+        connection: ConnectionId,
+        view: &View,
+        uid: u32,
+        property: usize,
+        initial: bool,
+    ) -> bool {
         let thing = &self.things[uid as usize];
         let is_owner = thing.owner == Some(connection);
         let simulated = match thing.role {
@@ -404,13 +416,16 @@ impl World {
                 let since_shown = view.shown_at.get(&uid).is_some_and(|&shown| shown >= changed);
                 let active = self.is_active(connection, view, uid, property, false);
                 let declared = self.kinds[thing.kind].conditions[property];
-                let at_open = since_shown && matches!(declared, Condition::InitialOnly | Condition::InitialOrOwner);
+                let at_open =
+                    since_shown && matches!(declared, Condition::InitialOnly | Condition::InitialOrOwner);
                 thing.is_compared(property) && (active || at_open)
             })
             .collect();
         let entries = thing.ledger.entries();
         entries
-            .map(|(path, entries)| (path, entries.last().filter(|_| is_exact[property_of(path)]).map(|(_, leaf)| *leaf)))
+            .map(|(path, entries)| {
+                (path, entries.last().filter(|_| is_exact[property_of(path)]).map(|(_, leaf)| *leaf))
+            })
             .collect()
     }
 }

@@ -186,10 +186,13 @@ fn read_rotation(reader: &mut BitReader<'_>) -> Result<(Rotation, Heading, &'sta
 
 /// The tables for a car whose tilt differs so from that at rest.
 fn motion_tables(roll: i64, pitch: i64) -> &'static Motion {
-    match roll.abs().max(pitch.abs()) {
-        ..LEVEL => &tables::SETTLED,
-        ..NEARLY_LEVEL => &tables::LEANING,
-        _ => &tables::LOOSE,
+    let tilt = roll.abs().max(pitch.abs());
+    if tilt < LEVEL {
+        &tables::SETTLED
+    } else if tilt < NEARLY_LEVEL {
+        &tables::LEANING
+    } else {
+        &tables::LOOSE
     }
 }
 

@@ -6,7 +6,7 @@
 mod pass;
 mod resolve;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use repl_core::{BitReader, BitWriter, Changelist, HandleSet, PropertyIndex, ReadError, ViewFlags};
@@ -17,6 +17,7 @@ use crate::ConnectionId;
 use crate::acks::{Arrival, Received};
 use crate::blob::Blobs;
 use crate::events::{CloseReason, DisconnectReason};
+use crate::in_flight::Sent;
 use crate::object::Object;
 use crate::outbox::{Limits, Outbox};
 use crate::packet::{Header, read_end};
@@ -65,6 +66,8 @@ pub(crate) struct Connection {
     /// Handles of custom conditions that are switched off for this connection, by slot.
     switched_off: BTreeMap<u32, HandleSet>,
     blobs: Blobs,
+    /// What packets that were held for lost carried, changes apart, in the order in which they were given up.
+    late: VecDeque<(Sequence, Sent)>,
     /// The object that was last sent to this client alone.
     last_private: u32,
     scratch: PassScratch,
@@ -109,6 +112,7 @@ impl Connection {
             hidden: SlotSet::default(),
             switched_off: BTreeMap::new(),
             blobs: Blobs::default(),
+            late: VecDeque::new(),
             last_private: 0,
             scratch: PassScratch::default(),
             packets_lost: 0,
@@ -147,11 +151,21 @@ impl Connection {
     }
 
     /// Switches a custom condition for this connection alone.
-    pub(crate) fn switch_custom(&mut self, world: &mut World, slot: u32, property: PropertyIndex, active: bool) {
+    pub(crate) fn switch_custom(
+        &mut self,
+        world: &mut World,
+        slot: u32,
+        property: PropertyIndex,
+        active: bool,
+    ) {
         let before = self.mask(world, slot);
         let handles = world.lifetime(slot).handles_of(property);
         let off = self.switched_off.entry(slot).or_default();
-        if active { off.difference(&handles) } else { off.union(&handles) }
+        if active {
+            off.difference(&handles)
+        } else {
+            off.union(&handles)
+        }
         if off.is_empty() {
             self.switched_off.remove(&slot);
         }

@@ -415,10 +415,11 @@ impl Connection {
                     break;
                 }
                 let part = blob.part(index);
-                let behind = self.outbox.sequence().since(blob.stamp);
                 let content = Content::Fragment { blob: blob.id, index };
                 let sent = Sent { slot: blob.slot, generation: blob.generation, content };
                 let estimate = ITEM_BITS + PART_BITS + part.len();
+                self.outbox.make_room(estimate, now);
+                let behind = self.outbox.sequence().since(blob.stamp);
                 self.outbox.item(SegmentKind::Fragment, 0, sent, estimate, now, |segment, writer| {
                     segment.slot(blob.slot, writer);
                     writer.write_exp_golomb(oldest.into(), 4);

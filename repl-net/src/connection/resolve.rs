@@ -8,7 +8,7 @@ use std::time::Duration;
 use repl_core::{Changelist, HandleSet};
 
 use super::Connection;
-use crate::acks::AckRanges;
+use crate::acks::{AckRange, AckRanges};
 use crate::in_flight::{Content, Fate, Sent};
 use crate::sequence::Sequence;
 use crate::tracked::Phase;
@@ -17,12 +17,16 @@ use crate::world::World;
 /// The least that a packet is waited for after a later one was acked: packets of neighbouring ticks change places easily.
 const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
 
+/// Openings, ends and parts in packets held for lost of which a late ack is still heard.
+const MAX_LATE: usize = 512;
+
 impl Connection {
     /// Takes in acks.
     pub(super) fn acked(&mut self, world: &mut World, acks: AckRanges<'_>, now: Duration) {
         let mut newest = None;
         for range in acks {
             newest = newest.max(Some(range.last));
+            self.acked_late(world, range);
             let mut sequence = range.first.max(self.outbox.in_flight.floor());
             while sequence <= range.last {
                 if self.outbox.in_flight.resolve(sequence, Fate::Arrived).is_some() {
@@ -38,6 +42,19 @@ impl Connection {
         }
         self.newest_acked = self.newest_acked.max(Some(newest));
         self.outbox.in_flight.trim();
+    }
+
+    /// Of packets that were held for lost, acks tell one thing that stays true: what came into being or went, and which part of a blob is there
+    /// (R4). Without it nothing that takes a round trip ends where round trips last longer than retries wait.
+    fn acked_late(&mut self, world: &mut World, range: AckRange) {
+        let mut at = 0;
+        while let Some((sequence, _)) = self.late.get(at) {
+            if !(range.first..=range.last).contains(sequence) {
+                at += 1;
+            } else if let Some((sequence, sent)) = self.late.remove(at) {
+                self.content_arrived(world, sequence, sent.slot, sent.generation, &sent.content);
+            }
+        }
     }
 
     fn arrived(&mut self, world: &mut World, sequence: Sequence) {
@@ -122,7 +139,8 @@ impl Connection {
                         self.needs.insert(slot);
                     }
                 }
-                self.content_arrived(world, sequence, slot, generation, &blob.content);
+                // All that was sent of the object before is older than the blob, or part of it.
+                self.content_arrived(world, self.outbox.next(), slot, generation, &blob.content);
             }
         }
     }
@@ -163,9 +181,14 @@ impl Connection {
                 self.list_lost(world, sequence, item.slot, item.generation, item.list.clone());
             }
         }
-        for Sent { slot, generation, content } in &cargo.sent {
+        for sent in &cargo.sent {
+            let Sent { slot, generation, content } = sent;
             self.content_lost(world, sequence, *slot, *generation, content);
+            if !matches!(content, Content::Update(_)) {
+                self.late.push_back((sequence, sent.clone()));
+            }
         }
+        self.late.drain(..self.late.len().saturating_sub(MAX_LATE));
         self.outbox.in_flight.put_cargo(sequence, cargo);
     }
 
@@ -258,7 +281,9 @@ impl Connection {
         match content {
             Content::Update(list) => self.put_back(world, slot, list, mask),
             // The client has the object by an opening from before.
-            Content::Open(list) if self.tracked.get(slot).is_none_or(|tracked| tracked.phase == Phase::Open) => {
+            Content::Open(list)
+                if self.tracked.get(slot).is_none_or(|tracked| tracked.phase == Phase::Open) =>
+            {
                 self.put_back(world, slot, list, mask);
             }
             Content::Open(_) => {

@@ -1,0 +1,211 @@
+//! What goes wrong between a change and its arrival, step by step: acks of another time, links that are full, objects that come and go at once.
+//!
+//! *Invariant:* each test is one story that a random run once told.
+
+mod support;
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use support::{Room, TICK, property};
+
+#[derive(Replicated, Default)]
+struct Thing {
+    #[replicated]
+    size: u16,
+    #[replicated]
+    text: String,
+    #[replicated(condition = Custom)]
+    secret: u16,
+    #[replicated(notify = on_target)]
+    target: ObjectRef<Self>,
+    #[replicated(notify = on_place)]
+    place: [u8; 3],
+    old_targets: Vec<ObjectRef<Self>>,
+    old_places: Vec<[u8; 3]>,
+}
+
+impl Thing {
+    fn on_target(&mut self, old: &ObjectRef<Self>) {
+        self.old_targets.push(*old);
+    }
+
+    fn on_place(&mut self, old: &[u8; 3]) {
+        self.old_places.push(*old);
+    }
+}
+
+fn thing(size: u16) -> Thing {
+    Thing { size, ..Thing::default() }
+}
+
+fn register(client: &mut Client) {
+    client.register::<Thing>();
+}
+
+fn one_thing(config: ServerConfig) -> (Room, ObjectRef<Thing>) {
+    Room::furnished(config, register, 1, |server| server.register::<Thing>().spawn(thing(1)))
+}
+
+fn size_seen(room: &Room, object: ObjectRef<Thing>) -> Option<u16> {
+    room.client().get(object).map(|thing| thing.size)
+}
+
+#[test]
+fn r17_an_ack_of_an_earlier_closing_does_not_end_the_present_one() {
+    let (mut room, object) = one_thing(ServerConfig::default());
+    let id = room.guests[0].id;
+    room.server.set_visible(id, object, false);
+    let first = room.tick_one();
+    room.server[object].size = 2;
+    let second = room.tick_one();
+    assert!(!second.is_empty(), "the closing goes again");
+    room.deliver(0, &first);
+    let ack_of_first = room.replies(0);
+    room.deliver(0, &second);
+    let ack_of_second = room.replies(0);
+    room.hear(0, &ack_of_first);
+    room.server.set_visible(id, object, true);
+    let opening = room.tick_one();
+    room.deliver(0, &opening);
+    room.server.despawn(object);
+    room.tick_one();
+    // It tells of a closing that the client has, but from before the object came back.
+    room.hear(0, &ack_of_second);
+    let next = room.server.spawn(thing(7));
+    room.settle();
+    assert!(!room.client().contains(object));
+    assert_eq!(size_seen(&room, next), Some(7));
+}
+
+#[test]
+fn r04_a_late_ack_of_a_closing_ends_it() {
+    let (mut room, object) = one_thing(ServerConfig::default());
+    let id = room.guests[0].id;
+    room.server.set_visible(id, object, false);
+    let closing = room.tick_one();
+    room.deliver(0, &closing);
+    let late = room.replies(0);
+    room.wait(Duration::from_secs(2));
+    assert!(!room.tick_one().is_empty(), "the closing goes again");
+    room.hear(0, &late);
+    room.server.set_visible(id, object, true);
+    let opening = room.tick_one();
+    room.deliver(0, &opening);
+    assert_eq!(size_seen(&room, object), Some(1));
+}
+
+#[test]
+fn r10_a_change_of_an_object_being_opened_waits_for_room() {
+    let mut room = Room::new(ServerConfig::default(), register);
+    room.server.register::<Thing>();
+    let small = room.server.spawn(thing(1));
+    for _ in 0..8 {
+        room.server.spawn(Thing { text: "large".repeat(400), ..Thing::default() });
+    }
+    room.enter();
+    // The client says hello; the packet with the small object arrives, the eight large ones do not.
+    let hello = room.replies(0);
+    room.hear(0, &hello);
+    let packets = room.tick_one();
+    room.deliver(0, &packets[..2]);
+    assert_eq!(size_seen(&room, small), Some(1));
+    room.server[small].text = "now it is large too".repeat(100);
+    room.tick_one();
+    room.acknowledge();
+    room.settle();
+    assert_eq!(room.client().get(small).map(|thing| thing.text.len()), Some(1_900));
+}
+
+#[test]
+fn r01_what_waited_and_what_is_shared_stand_in_a_packet_once() {
+    let config = ServerConfig { max_bytes_per_tick: 1_000, ..ServerConfig::default() };
+    let (mut room, object) = one_thing(config);
+    room.server[object].size = 2;
+    room.tick_one();
+    room.wait(Duration::from_secs(1));
+    room.server[object].size = 3;
+    let packets = room.tick_one();
+    room.deliver(0, &packets);
+    assert_eq!(size_seen(&room, object), Some(3));
+    room.settle();
+}
+
+#[test]
+fn what_is_hidden_before_a_client_says_hello_is_not_sent() {
+    let mut room = Room::new(ServerConfig::default(), register);
+    let object = room.server.spawn(thing(1));
+    let id = room.enter();
+    room.server.set_visible(id, object, false);
+    room.settle();
+    assert!(!room.client().contains(object));
+    room.server.set_visible(id, object, true);
+    room.settle();
+    assert_eq!(size_seen(&room, object), Some(1));
+}
+
+#[test]
+fn s45_a_switch_for_one_connection_outlasts_that_it_sees_the_object() {
+    let mut room = Room::new(ServerConfig::default(), register);
+    let object = room.server.spawn(thing(1));
+    let id = room.enter();
+    let secret = property::<Thing>("secret");
+    room.server.set_custom_active_for(id, object, secret, false);
+    room.server[object].secret = 42;
+    room.settle();
+    let seen = |room: &Room| room.client().get(object).map(|thing| thing.secret);
+    assert_eq!(seen(&room), Some(0));
+    room.server.set_visible(id, object, false);
+    room.settle();
+    room.server.set_visible(id, object, true);
+    room.settle();
+    assert_eq!(seen(&room), Some(0));
+    room.server.set_custom_active_for(id, object, secret, true);
+    room.settle();
+    assert_eq!(seen(&room), Some(42));
+}
+
+#[test]
+fn s52_a_reference_that_heals_in_the_packet_that_brings_it_tells_the_old_one() {
+    let (mut room, object) = one_thing(ServerConfig::default());
+    room.server[object].target = object;
+    room.settle();
+    let newcomer = room.server.spawn(thing(2));
+    room.server[object].target = newcomer;
+    room.settle();
+    let seen = room.client().get(object).expect("the object is there");
+    assert_eq!((seen.target, &seen.old_targets), (newcomer, &vec![ObjectRef::NULL, object]));
+}
+
+#[test]
+fn s52_the_old_value_of_a_static_array_is_all_of_what_was_shown() {
+    let (mut room, object) = one_thing(ServerConfig::default());
+    for (at, value) in [(0, 5), (1, 6), (0, 7)] {
+        room.server[object].place[at] = value;
+        room.settle();
+    }
+    let seen = room.client().get(object).expect("the object is there");
+    assert_eq!(seen.old_places, [[0, 0, 0], [5, 0, 0], [5, 6, 0]]);
+}
+
+#[test]
+fn r09_what_gets_lost_both_ways_is_acked_again() {
+    let (mut room, object) = one_thing(ServerConfig::default());
+    // One packet in three arrives.
+    for size in 2..40 {
+        room.server[object].size = size;
+        let packets = room.tick_one();
+        if size % 3 == 0 {
+            room.deliver(0, &packets);
+        }
+        room.acknowledge();
+    }
+    room.server[object].size = 40;
+    let packets = room.tick_one();
+    room.deliver(0, &packets);
+    let told = (0..10).filter(|_| {
+        room.wait(TICK);
+        !room.replies(0).is_empty()
+    });
+    assert_eq!(told.count(), 4);
+}
