@@ -28,7 +28,8 @@ struct Mixed {
 
 #[test]
 fn each_change_is_listed_under_its_own_handle() {
-    let edits: [(u32, fn(&mut Mixed)); 15] = [
+    type Edit = fn(&mut Mixed);
+    let edits: [(u32, Edit); 15] = [
         (1, |mixed| mixed.byte = 0x80),
         (2, |mixed| mixed.long = 1 << 63),
         (2, |mixed| mixed.long = 1),

@@ -13,10 +13,17 @@ use crate::changelist::Changelist;
 /// known here; one that fell behind remembers its place.
 #[derive(Debug, Default)]
 pub struct History {
-    lists: VecDeque<Changelist>,
     end: u64,
     ever: Changelist,
-    /// The last merge, for the next connection that stands at the same place.
+    /// Apart, since hardly any object has a connection before its end.
+    kept: Option<Box<Kept>>,
+}
+
+/// The lists that some connection has yet to gather.
+#[derive(Debug, Default)]
+struct Kept {
+    lists: VecDeque<Changelist>,
+    /// The last merge, for the next connection that stands at the same place: from where to where, and what came of it.
     merged: Option<(u64, u64, Changelist)>,
 }
 
@@ -33,7 +40,7 @@ impl History {
     /// The place of the oldest list that is kept.
     #[must_use]
     pub fn start(&self) -> u64 {
-        self.end - self.lists.len() as u64
+        self.end - self.kept.as_ref().map_or(0, |kept| kept.lists.len() as u64)
     }
 
     /// Everything that ever changed: what a late joiner needs (S69, S75).
@@ -51,13 +58,13 @@ impl History {
         self.ever.merge(list);
         self.end += 1;
         if !keep {
-            self.lists.clear();
-            self.merged = None;
+            self.kept = None;
             return;
         }
-        self.lists.push_back(list.clone());
-        if self.lists.len() > Self::MAX_LISTS
-            && let Some(oldest) = self.lists.pop_front()
+        let kept = self.kept.get_or_insert_default();
+        kept.lists.push_back(list.clone());
+        if kept.lists.len() > Self::MAX_LISTS
+            && let Some(oldest) = kept.lists.pop_front()
         {
             evicted(self.start() - 1, &oldest);
         }
@@ -66,20 +73,21 @@ impl History {
     /// Adds all lists from `place` on to `into`. O(lists), once for each distinct place.
     pub fn gather(&mut self, place: u64, into: &mut Changelist) {
         debug_assert!(place >= self.start(), "lists before the start have been given away");
-        if !matches!(&self.merged, Some((from, to, _)) if (*from, *to) == (place, self.end)) {
+        let (start, end) = (self.start(), self.end);
+        let Some(kept) = &mut self.kept else { return };
+        if !matches!(&kept.merged, Some((from, to, _)) if (*from, *to) == (place, end)) {
             let mut merged = Changelist::new();
-            let skipped = place.saturating_sub(self.start()) as usize;
-            self.lists.iter().skip(skipped).for_each(|list| merged.merge(list));
-            self.merged = Some((place, self.end, merged));
+            let skipped = place.saturating_sub(start) as usize;
+            kept.lists.iter().skip(skipped).for_each(|list| merged.merge(list));
+            kept.merged = Some((place, end, merged));
         }
-        if let Some((.., merged)) = &self.merged {
+        if let Some((.., merged)) = &kept.merged {
             into.merge(merged);
         }
     }
 
     /// Forgets the lists: nobody stands before the end.
     pub fn release(&mut self) {
-        self.lists.clear();
-        self.merged = None;
+        self.kept = None;
     }
 }
