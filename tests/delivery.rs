@@ -209,3 +209,21 @@ fn r09_what_gets_lost_both_ways_is_acked_again() {
     });
     assert_eq!(told.count(), 4);
 }
+
+#[test]
+fn r09_a_closing_on_a_slow_link_is_tried_four_times_a_second() {
+    let (mut room, object) = one_thing(ServerConfig::default());
+    for size in 2..20 {
+        room.server[object].size = size;
+        let packets = room.tick_one();
+        room.wait(Duration::from_millis(600));
+        room.deliver(0, &packets);
+        room.acknowledge();
+    }
+    let id = room.guests[0].id;
+    room.server.set_visible(id, object, false);
+    let tries: Vec<bool> = (0..360).map(|_| !room.tick_one().is_empty()).collect();
+    // The first seconds show that nobody answers; of the others each has its four tries, some ticks apart.
+    let in_the_end = tries[180..].iter().filter(|&&tried| tried).count();
+    assert!((8..=14).contains(&in_the_end), "{in_the_end} in three seconds");
+}

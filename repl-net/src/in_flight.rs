@@ -159,6 +159,16 @@ impl InFlight {
         unknown.next().map(|(record, number)| (Sequence::new(number), record.sent_at))
     }
 
+    /// The packets of unknown fate that were sent by `time`, ascending. O(packets in the row).
+    pub(crate) fn unknown_before(&self, time: Duration) -> Vec<Sequence> {
+        let unknown =
+            self.records.iter().zip(self.first..).filter(|(record, _)| record.fate == Fate::Unknown);
+        unknown
+            .filter(|(record, _)| record.sent_at <= time)
+            .map(|(_, number)| Sequence::new(number))
+            .collect()
+    }
+
     /// Marks a packet; gives its time of sending if its fate was unknown.
     pub(crate) fn resolve(&mut self, sequence: Sequence, fate: Fate) -> Option<Duration> {
         let at = self.at(sequence)?;

@@ -3,7 +3,7 @@
 //! Invariant: a body is applied as a whole or not at all; an object never shows a value older than one it showed (R1).
 
 use std::any::TypeId;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::num::NonZeroU32;
 
 use repl_core::{
@@ -251,25 +251,27 @@ impl Replicas {
     fn heal(&mut self) {
         // By slot, where an object stands among those touched.
         let mut places: Option<HashMap<u32, usize>> = None;
-        for guid in std::mem::take(&mut self.moved) {
-            for (slot, path, mention) in self.mentions.of(guid) {
-                let Some((class, row)) = self.slots.place(slot) else { continue };
-                let Some(column) = self.columns.get_mut(class as usize) else { continue };
-                let touched = &mut self.touched;
-                let places = places.get_or_insert_with(|| {
-                    touched.iter().zip(0..).map(|(touched, at)| (touched.slot, at)).collect()
-                });
-                let at = *places.entry(slot).or_insert_with(|| {
-                    column.call(row, Callback::PreNetReceive);
-                    let (received, notifies) = (HandleSet::new(), Vec::new());
-                    touched.push(Touched { slot, is_new: false, received, notifies });
-                    touched.len().saturating_sub(1)
-                });
-                let Some(touched) = touched.get_mut(at) else { continue };
-                let mut references = ReferenceMap::new(&self.slots);
-                let Touched { received, notifies, .. } = touched;
-                column.read_again(row, &path, mention.bits(), &mut references, received, notifies);
-            }
+        // Each leaf once, however many of the objects it mentions came or went.
+        let leaves: BTreeSet<_> =
+            std::mem::take(&mut self.moved).into_iter().flat_map(|guid| self.mentions.of(guid)).collect();
+        for (slot, path) in leaves {
+            let Some(mention) = self.mentions.get(slot, &path) else { continue };
+            let Some((class, row)) = self.slots.place(slot) else { continue };
+            let Some(column) = self.columns.get_mut(class as usize) else { continue };
+            let touched = &mut self.touched;
+            let places = places.get_or_insert_with(|| {
+                touched.iter().zip(0..).map(|(touched, at)| (touched.slot, at)).collect()
+            });
+            let at = *places.entry(slot).or_insert_with(|| {
+                column.call(row, Callback::PreNetReceive);
+                let (received, notifies) = (HandleSet::new(), Vec::new());
+                touched.push(Touched { slot, is_new: false, received, notifies });
+                touched.len().saturating_sub(1)
+            });
+            let Some(touched) = touched.get_mut(at) else { continue };
+            let mut references = ReferenceMap::new(&self.slots);
+            let Touched { received, notifies, .. } = touched;
+            column.read_again(row, &path, mention.bits(), &mut references, received, notifies);
         }
     }
 
@@ -298,7 +300,6 @@ impl Replicas {
         }
         self.slots.set(slot, 0, 0, 0);
         self.mentions.remove_object(slot);
-        self.touched.retain(|touched| touched.slot != slot);
         Some(Guid::new(slot, generation))
     }
 

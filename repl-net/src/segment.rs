@@ -99,8 +99,8 @@ pub(crate) struct SegmentWriter {
 /// The list last written for each class, forgotten at the end of the segment.
 #[derive(Debug, Default)]
 pub(crate) struct PreviousLists {
-    epoch: u32,
-    lists: Vec<(u32, HandleSet)>,
+    epoch: u64,
+    lists: Vec<(u64, HandleSet)>,
 }
 
 impl PreviousLists {

@@ -50,6 +50,8 @@ pub(crate) struct Connection {
     pub(crate) round_trip: RoundTrip,
     /// Timeouts since the last ack (R9).
     timeouts: u32,
+    /// When unanswered packets were last sent again before their time (R9).
+    last_retry: Duration,
     /// The newest packet that the client acked.
     newest_acked: Option<Sequence>,
     pub(crate) last_heard: Duration,
@@ -70,6 +72,10 @@ pub(crate) struct Connection {
     late: VecDeque<(Sequence, Sent)>,
     /// The object that was last sent to this client alone.
     last_private: u32,
+    /// The object that last began a blob.
+    last_blob: u32,
+    /// Whether an object waits for a place among the blobs.
+    blob_waits: bool,
     scratch: PassScratch,
     /// Packets held for lost so far.
     pub(crate) packets_lost: u64,
@@ -102,6 +108,7 @@ impl Connection {
             first,
             round_trip: RoundTrip::default(),
             timeouts: 0,
+            last_retry: now,
             newest_acked: None,
             last_heard: now,
             last_sent: now,
@@ -114,6 +121,8 @@ impl Connection {
             blobs: Blobs::default(),
             late: VecDeque::new(),
             last_private: 0,
+            last_blob: 0,
+            blob_waits: false,
             scratch: PassScratch::default(),
             packets_lost: 0,
         }

@@ -154,9 +154,11 @@ impl Connection {
         let mut slots = std::mem::take(&mut self.scratch.slots);
         slots.clear();
         slots.extend(self.needs.iter());
-        if self.outbox.is_limited() && !slots.is_empty() {
-            // A budget goes round, or the first slots would take it all.
-            let start = slots.partition_point(|&slot| slot <= self.last_private) % slots.len();
+        let blob_waits = std::mem::take(&mut self.blob_waits);
+        if !slots.is_empty() && (self.outbox.is_limited() || blob_waits) {
+            // A budget goes round, or the first slots would take it all; so do the places of blobs.
+            let last = if blob_waits { self.last_blob } else { self.last_private };
+            let start = slots.partition_point(|&slot| slot <= last) % slots.len();
             slots.rotate_left(start);
         }
         for &slot in &slots {
@@ -336,41 +338,81 @@ impl Connection {
     }
 
     fn send_large_list(&mut self, slot: u32, list: &Changelist, context: &mut PassContext<'_>) {
-        let lifetime = context.world.lifetime(slot);
-        let mut first_property = HandleSet::new();
-        if let Some(property) = list.handles().iter().next().and_then(|handle| lifetime.property_of(handle)) {
-            first_property = lifetime.handles_of(property);
+        let mut large = self.send_small_properties(slot, list, context);
+        // One large property at a time, and not always the same one, or those behind it would never get their turn.
+        let turn = context.world.frame as usize % large.len().max(1);
+        if turn < large.len() {
+            self.send_property_as_blob(slot, &large.swap_remove(turn), context);
         }
-        let (mut part, mut rest) = (list.clone(), Changelist::new());
-        part.split(&first_property, &mut rest);
-        if !rest.is_empty() {
-            self.send_list(slot, &mut part, context);
-            // An object stands once in a packet.
-            self.outbox.flush(context.now);
-            if self.tracked.get(slot).is_some_and(|tracked| tracked.blob.is_some()) {
-                let generation = context.world.objects[slot as usize].generation;
-                self.tracked.open(slot, generation).pending.merge(&rest);
-                self.needs.insert(slot);
-            } else {
-                self.send_list(slot, &mut rest, context);
+        let generation = context.world.objects[slot as usize].generation;
+        for waiting in &large {
+            self.tracked.open(slot, generation).pending.merge(waiting);
+            self.needs.insert(slot);
+        }
+    }
+
+    /// Sends the properties of a list that fit a packet, as many together as one holds; gives the others.
+    fn send_small_properties(
+        &mut self,
+        slot: u32,
+        list: &Changelist,
+        context: &mut PassContext<'_>,
+    ) -> Vec<Changelist> {
+        let (mut large, mut group, mut group_bits) = (Vec::new(), Changelist::new(), 0);
+        let mut left = list.clone();
+        loop {
+            let lifetime = context.world.lifetime(slot);
+            let first = left.handles().iter().next();
+            let Some(property) = first.and_then(|first| lifetime.property_of(first)) else { break };
+            let (mut part, mut rest) = (left, Changelist::new());
+            part.split(&lifetime.handles_of(property), &mut rest);
+            left = rest;
+            let bits = self.estimate(slot, &part, context);
+            if bits > self.outbox.capacity() {
+                large.push(part);
+                continue;
             }
-            return;
+            if group_bits + bits > self.outbox.capacity() {
+                self.send_list(slot, &mut group, context);
+                // An object stands once in a packet.
+                self.outbox.flush(context.now);
+                (group, group_bits) = (Changelist::new(), 0);
+            }
+            group.merge(&part);
+            group_bits += bits;
         }
+        if !group.is_empty() {
+            self.send_list(slot, &mut group, context);
+            self.outbox.flush(context.now);
+        }
+        large
+    }
+
+    /// What an update takes at most, in bits.
+    fn estimate(&mut self, slot: u32, list: &Changelist, context: &PassContext<'_>) -> usize {
+        self.scratch.values.clear();
+        context.world.write_values(slot, &mut list.clone(), &mut self.scratch.values);
+        let count = context.world.column_of(slot).program().handles();
+        ITEM_BITS + handles_bits(count) + self.scratch.values.bit_len()
+    }
+
+    fn send_property_as_blob(&mut self, slot: u32, part: &Changelist, context: &mut PassContext<'_>) {
         let object = &context.world.objects[slot as usize];
+        let generation = object.generation;
         let count = context.world.column_of(slot).program().handles();
         let class = context.classes.wire(object.class.into()) as usize;
-        let sent = Sent { slot, generation: object.generation, content: Content::Update(part.clone()) };
-        let handles = part.handles().clone();
+        let sent = Sent { slot, generation, content: Content::Update(part.clone()) };
+        self.scratch.values.clear();
+        context.world.write_values(slot, &mut part.clone(), &mut self.scratch.values);
         self.send_blob(SegmentKind::Update, sent, context, |segment, writer, values| {
-            segment.update(slot, class, count, &handles, values, writer);
+            segment.update(slot, class, count, part.handles(), values, writer);
         });
-        let generation = context.world.objects[slot as usize].generation;
         let sequence = self.outbox.sequence();
         let tracked = self.tracked.open(slot, generation);
         if tracked.blob.is_some() {
-            tracked.add_births(sequence, &part);
+            tracked.add_births(sequence, part);
         } else {
-            tracked.pending.merge(&part);
+            tracked.pending.merge(part);
         }
     }
 
@@ -385,6 +427,7 @@ impl Connection {
         let Sent { slot, generation, content } = sent;
         if !self.blobs.has_room(self.scratch.values.bit_len() / 8) {
             self.needs.insert(slot);
+            self.blob_waits = true;
             return;
         }
         let (mut body, mut segment) = (BitWriter::new(), SegmentWriter::default());
@@ -396,6 +439,7 @@ impl Connection {
         let stamp = self.outbox.stamp();
         let id = self.blobs.begin((slot, generation), stamp, content, &mut body, part_bits);
         self.tracked.open(slot, generation).blob = Some(id);
+        self.last_blob = slot;
         self.apart.insert(slot);
         // An object stands once in a packet, and so does a blob that the packet completes.
         self.outbox.flush(context.now);

@@ -9,13 +9,16 @@ use repl_core::{Changelist, HandleSet};
 
 use super::Connection;
 use crate::acks::{AckRange, AckRanges};
-use crate::in_flight::{Content, Fate, Sent};
+use crate::in_flight::{Cargo, Content, Fate, Sent};
 use crate::sequence::Sequence;
 use crate::tracked::Phase;
 use crate::world::World;
 
 /// The least that a packet is waited for after a later one was acked: packets of neighbouring ticks change places easily.
 const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
+
+/// How often a link that does not answer is tried (R9).
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Openings, ends and parts in packets held for lost of which a late ack is still heard.
 const MAX_LATE: usize = 512;
@@ -168,6 +171,26 @@ impl Connection {
             self.timeouts += 1;
         }
         self.outbox.in_flight.trim();
+        self.retry(world, now);
+    }
+
+    /// On a link that has not answered for long, sends again what is under way for long, though the round trip forbids to give it up yet (R9).
+    /// Only what the next step waits for, and what any of several acks settles: of changes each copy would have to be acked for itself.
+    fn retry(&mut self, world: &mut World, now: Duration) {
+        if self.timeouts < 2 || now.saturating_sub(self.last_retry) < RETRY_INTERVAL {
+            return;
+        }
+        self.last_retry = now;
+        let old = self.outbox.in_flight.unknown_before(now.saturating_sub(RETRY_INTERVAL));
+        for sequence in old {
+            let Some(cargo) = self.outbox.in_flight.take_cargo(sequence) else { continue };
+            for sent in &cargo.sent {
+                if matches!(sent.content, Content::Close | Content::Fragment { .. }) {
+                    self.content_lost(world, sequence, sent.slot, sent.generation, &sent.content);
+                }
+            }
+            self.outbox.in_flight.put_cargo(sequence, cargo);
+        }
     }
 
     fn lost(&mut self, world: &mut World, sequence: Sequence) {
@@ -176,20 +199,21 @@ impl Connection {
         }
         self.packets_lost += 1;
         let Some(cargo) = self.outbox.in_flight.take_cargo(sequence) else { return };
-        for segment in &cargo.shared {
-            for item in &segment.items {
-                self.list_lost(world, sequence, item.slot, item.generation, item.list.clone());
-            }
-        }
-        for sent in &cargo.sent {
-            let Sent { slot, generation, content } = sent;
-            self.content_lost(world, sequence, *slot, *generation, content);
-            if !matches!(content, Content::Update(_)) {
-                self.late.push_back((sequence, sent.clone()));
-            }
-        }
+        self.cargo_lost(world, sequence, &cargo);
+        let to_hear_of = cargo.sent.iter().filter(|sent| !matches!(sent.content, Content::Update(_)));
+        self.late.extend(to_hear_of.map(|sent| (sequence, sent.clone())));
         self.late.drain(..self.late.len().saturating_sub(MAX_LATE));
         self.outbox.in_flight.put_cargo(sequence, cargo);
+    }
+
+    /// What a packet carried is to be sent again, as far as no later one carries it.
+    fn cargo_lost(&mut self, world: &mut World, sequence: Sequence, cargo: &Cargo) {
+        for item in cargo.shared.iter().flat_map(|segment| &segment.items) {
+            self.list_lost(world, sequence, item.slot, item.generation, item.list.clone());
+        }
+        for Sent { slot, generation, content } in &cargo.sent {
+            self.content_lost(world, sequence, *slot, *generation, content);
+        }
     }
 
     fn content_lost(
@@ -217,7 +241,9 @@ impl Connection {
                 }
                 let is_open =
                     |content: &Content| matches!(content, Content::Open(_) | Content::Fragment { .. });
-                if !self.outbox.in_flight.any_later(sequence, slot, generation, is_open) {
+                // A blob may have been begun without room for any of its parts: it is an opening under way all the same.
+                let has_blob = self.tracked.get(slot).is_some_and(|tracked| tracked.blob.is_some());
+                if !has_blob && !self.outbox.in_flight.any_later(sequence, slot, generation, is_open) {
                     let tracked = self.tracked.open(slot, generation);
                     tracked.phase = Phase::Unsent;
                     self.needs.insert(slot);
