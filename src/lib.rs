@@ -33,7 +33,7 @@
 //! **Annotate.** [`derive(Replicated)`](derive@Replicated) makes a struct an object. Fields with `#[replicated]` are replicated, the others stay
 //! where they are. Numbers, `bool`, `char`, `String`, arrays, `Vec`, `Option`, tuples, [`ObjectRef`] and other objects' structs can be fields;
 //! [`derive(NetSerialize)`](derive@NetSerialize) makes structs and enums of your own into values that travel as a unit, and [`NetSerialize`] can
-//! be written by hand. The attributes are listed at [`repl_derive`].
+//! be written by hand. [`derive(Replicated)`](derive@Replicated) lists the attributes.
 //!
 //! ```
 //! use repl::prelude::*;

@@ -289,6 +289,8 @@ impl Client {
 
     /// The object to be changed locally, such as by prediction: a value that arrives later replaces the change, and a notify is
     /// called only if it differs from it (S49).
+    ///
+    /// Leave the lengths of replicated `Vec`s and `Option`s as they are: an update of an element that is not there ends the connection.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }

@@ -7,7 +7,8 @@ use std::time::Duration;
 /// Limits and times of a server.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// The largest packet in bytes, 128 to 65,507. Default 1,200.
+    /// The largest packet in bytes, 128 to 65,507; no more than the clients' [`ClientConfig::mtu_bytes`], which drop larger ones. Default
+    /// 1,200.
     pub mtu_bytes: usize,
     /// A connection that is silent for so long is closed. Default 10 s.
     pub timeout: Duration,
@@ -41,13 +42,15 @@ impl Default for ServerConfig {
 /// Limits and times of a client.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// The largest packet in bytes: larger ones are dropped unread. Default 1,200.
+    /// The largest packet in bytes: larger ones are dropped unread, so no less than the server's. At least 128. Default 1,200.
     pub mtu_bytes: usize,
     /// A server that is silent for so long is given up. Default 10 s.
     pub timeout: Duration,
-    /// Objects held at a time. Default 65,536.
+    /// The slots of the server's world that this client can hold objects of, whether it sees them or not: no fewer than the server has
+    /// objects at a time. A server that opens an object beyond it is disconnected. Default 65,536.
     pub max_objects: usize,
-    /// Bytes of objects that arrive in fragments, held until they are whole. Default 256 KiB.
+    /// Bytes of objects that arrive in fragments, held until they are whole. A property larger than this ends the connection: keep
+    /// `max_len` so that none is. Default 256 KiB.
     pub max_reassembly_bytes: usize,
     /// Whether received bits are counted by class and property. Default `false`.
     pub measure: bool,

@@ -42,8 +42,8 @@ pub enum ServerEvent {
     Connected(ConnectionId),
     /// A connection ended.
     Disconnected(ConnectionId, DisconnectReason),
-    /// A value has no form on the wire; the property keeps the last value that had one. Told once for each tick in which the object was
-    /// compared.
+    /// A value has no form on the wire; its leaf keeps the last value that had one, while others of the same array or struct go on. Told
+    /// for each such leaf in each tick in which the object was compared.
     ValueRefused {
         /// The object.
         object: ObjectRef<()>,
