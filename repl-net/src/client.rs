@@ -75,8 +75,12 @@ impl Client {
     ///
     /// `session` tells this session from earlier ones of the same peer, whose late packets are then as good as damaged: give a number
     /// that is not used again.
+    ///
+    /// # Panics
+    /// If a packet of the configured size could not hold anything: below 128 bytes or above 65,507.
     #[must_use]
     pub fn new(config: ClientConfig, session: u64) -> Self {
+        assert!((128..=65_507).contains(&config.mtu_bytes), "the largest packet is from 128 to 65,507 bytes");
         let limits = Limits {
             mtu_bytes: config.mtu_bytes,
             packets_in_flight: WINDOW as usize,

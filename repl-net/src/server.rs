@@ -227,7 +227,8 @@ impl Server {
     }
 
     /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for all connections. While off it is not compared;
-    /// switched on again, a difference goes to everyone (S45).
+    /// switched on again, a difference goes to everyone (S45). The value from before goes on to clients that lack it, late joiners too: to
+    /// keep it from them declare the property as `Dynamic` and use [`set_dynamic_condition`](Self::set_dynamic_condition).
     ///
     /// # Panics
     /// If the property was declared with another condition.
