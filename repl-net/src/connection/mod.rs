@@ -252,7 +252,7 @@ impl Connection {
         if let Some(blob) = tracked.blob.take() {
             self.blobs.abandon(blob);
         }
-        Self::catch_up(world, tracked);
+        Self::catch_up(world, tracked, None);
         tracked.pending.clear();
         self.apart.insert(slot);
         self.needs.insert(slot);
@@ -280,18 +280,25 @@ impl Connection {
         for slot in slots {
             if let Some(tracked) = self.tracked.get_mut(slot) {
                 tracked.reopen = false;
-                Self::catch_up(world, tracked);
+                Self::catch_up(world, tracked, None);
             }
             self.forget(world, slot);
         }
     }
 
-    /// The connection does not stand before the end of an object's history any more.
-    fn catch_up(world: &mut World, tracked: &mut Tracked) -> Option<u64> {
-        let position = tracked.position.take()?;
+    /// The connection does not stand before the end of an object's history any more; if asked for, what it missed is added to `missed`. Gives
+    /// whether it stood before the end. Where it was the last, the history keeps nothing.
+    fn catch_up(world: &mut World, tracked: &mut Tracked, missed: Option<&mut Changelist>) -> bool {
+        let Some(position) = tracked.position.take() else { return false };
         let object = &mut world.objects[tracked.slot as usize];
+        if let Some(missed) = missed {
+            object.history.gather(position, missed);
+        }
         object.laggards -= 1;
-        Some(position)
+        if object.laggards == 0 {
+            object.history.release();
+        }
+        true
     }
 
     /// The connection falls behind: what changed in this tick is not sent now.

@@ -256,7 +256,7 @@ impl Connection {
             self.postpone(slot, context.world);
             return;
         }
-        Self::catch_up(context.world, tracked);
+        Self::catch_up(context.world, tracked, None);
         tracked.pending = refused;
         tracked.phase = Phase::Opening;
         tracked.open_bits = estimate;
@@ -281,10 +281,7 @@ impl Connection {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             std::mem::swap(list, &mut tracked.pending);
             tracked.pending.clear();
-            if let Some(position) = Self::catch_up(world, tracked) {
-                world.objects[slot as usize].history.gather(position, list);
-                has_position = true;
-            }
+            has_position = Self::catch_up(world, tracked, Some(list));
         }
         if !has_position && let Some(changed) = world.changes.list(slot) {
             list.merge(changed);
