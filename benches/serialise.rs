@@ -144,7 +144,7 @@ impl<S: Sample> Batch<S> {
             let target = Some(&*into);
             self.class.validate(target, &self.handles, &mut first, &mut references).expect("our own bits");
             self.class
-                .apply(into, &self.handles, &mut again, &mut references, &mut |_, _, _| {}, &mut |_, _| {})
+                .apply(into, &self.handles, &mut again, &mut references, &mut ())
                 .expect("validated bits");
             black_box(&*into);
             second = Some(again);

@@ -129,9 +129,9 @@
 pub use repl_core::flags;
 pub use repl_core::{
     BitReader, BitSlice, BitWriter, Callbacks, Changelist, Checksum, Class, Condition, Counts, DecodeError,
-    Guid, HandleSet, History, Layout, Lifetime, NetSerialize, NoObjects, Notify, ObjectRef, Objects, Program,
-    Property, PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, Scratch, ViewFlags, With,
-    WriteError,
+    Guid, HandleSet, History, Layout, Lifetime, NetSerialize, NoObjects, Notify, ObjectRef, Objects,
+    Observer, Program, Property, PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, Scratch,
+    ViewFlags, With, WriteError,
 };
 pub use repl_core::{bits, leaf, limits, wire};
 pub use repl_derive::{NetSerialize, Replicated};

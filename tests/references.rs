@@ -5,10 +5,11 @@
 mod support;
 
 use repl::prelude::*;
-use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+use repl::{BitReader, BitWriter, Callbacks, ReadError, ReferenceMap, WriteError};
 use support::Room;
 
 #[derive(Replicated, Default)]
+#[replicated(callbacks)]
 struct Unit {
     #[replicated(notify = on_target)]
     target: ObjectRef<Self>,
@@ -19,6 +20,13 @@ struct Unit {
     #[replicated]
     number: u32,
     heard: Vec<ObjectRef<Self>>,
+    calls: u32,
+}
+
+impl Callbacks for Unit {
+    fn pre_net_receive(&mut self) {
+        self.calls += 1;
+    }
 }
 
 impl Unit {
@@ -249,4 +257,19 @@ fn r19_a_reference_that_comes_before_its_object_heals_whatever_the_order() {
         order.into_iter().for_each(|packets| room.deliver(0, packets));
         assert_eq!(seen(&room, one).target, born, "swapped: {swapped}");
     }
+}
+
+#[test]
+fn s119_references_in_elements_that_are_gone_are_forgotten() {
+    let (mut room, one, other) = two_units();
+    room.server[one].friends = vec![one, other];
+    room.settle();
+    room.server[one].friends.truncate(1);
+    room.settle();
+    let calls = seen(&room, one).calls;
+    show(&mut room, other, true);
+    assert_eq!(seen(&room, one).calls, calls, "nothing of it waits for the one that came");
+    room.server[one].friends.push(other);
+    room.settle();
+    assert_eq!(seen(&room, one).friends, [one, other]);
 }

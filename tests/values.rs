@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use repl::wire::{read_handles, write_handles};
 use repl::{
     BitReader, BitSlice, BitWriter, Class, DecodeError, Guid, HandleSet, NetSerialize, NoObjects, ObjectRef,
-    Objects, ReadError, ReferenceMap, Replicated, WriteError,
+    Objects, Observer, ReadError, ReferenceMap, Replicated, WriteError,
 };
 
 /// A value written and read again, and the bits it took.
@@ -139,7 +139,53 @@ fn a_claimed_length_is_refused_before_memory_is_taken_for_it() {
     assert!(matches!(read::<String>(&claim(4_096)), Err(ReadError::TooLong { len: 4_096, .. })));
     assert!(matches!(read::<Vec<[u64; 64]>>(&claim(2_048)), Err(ReadError::TooLong { len: 2_048, .. })));
     assert!(matches!(read::<Vec<u8>>(&claim(u64::MAX)), Err(ReadError::TooLong { .. })));
-    assert_eq!(read::<Vec<[u64; 64]>>(&claim(30)), Err(ReadError::End));
+    assert!(matches!(read::<Vec<[u64; 64]>>(&claim(6)), Err(ReadError::TooLong { len: 6, max: 5 })));
+    assert_eq!(read::<Vec<[u64; 64]>>(&claim(5)), Err(ReadError::End));
+}
+
+#[test]
+fn a_new_element_takes_a_byte_unless_its_bits_pay_for_its_memory() {
+    #[derive(Replicated, Clone, Debug, Default, PartialEq)]
+    #[replicated(all)]
+    struct Lists {
+        #[replicated(range = 0..=15)]
+        nibbles: Vec<u8>,
+        #[replicated(range = 0..=1)]
+        wide: Vec<u32>,
+        flags: Vec<bool>,
+        large: Vec<Option<[u64; 64]>>,
+        hat: Option<Option<u8>>,
+    }
+    let counts_bits = through_bits(&Lists::default()).1;
+    let bits = |lists: Lists| {
+        let (read, bits) = through_bits(&lists);
+        assert_eq!(read, lists);
+        bits - counts_bits
+    };
+    // A count of 7 takes as much as a count of 0.
+    assert_eq!(bits(Lists { nibbles: vec![9; 7], ..Lists::default() }), 7 * 4);
+    assert_eq!(bits(Lists { flags: vec![true; 7], ..Lists::default() }), 7);
+    assert_eq!(bits(Lists { wide: vec![1; 7], ..Lists::default() }), 7 * 8);
+    assert_eq!(bits(Lists { large: vec![None; 7], ..Lists::default() }), 7 * 8);
+    assert_eq!(bits(Lists { large: vec![Some([1; 64]); 1], ..Lists::default() }), 1 + 64 * 64);
+    assert_eq!(bits(Lists { hat: Some(None), ..Lists::default() }), 1);
+
+    let mut pair = Pair::<Lists>::new();
+    pair.update(|lists| lists.large = vec![None; 5]);
+    let bits = pair.update(|lists| lists.large.push(None));
+    assert_eq!(pair.replica, pair.live);
+    assert!((8..24).contains(&bits), "an append costs the new element and its place: {bits}");
+}
+
+#[test]
+fn padding_of_a_new_element_is_zeros() {
+    let mut bits = BitWriter::new();
+    vec![None::<[u64; 64]>].write(&mut bits).unwrap();
+    let bytes = bits.into_bytes();
+    assert_eq!(read::<Vec<Option<[u64; 64]>>>(&bytes), Ok(vec![None]));
+    let mut dirty = bytes.clone();
+    *dirty.last_mut().unwrap() |= 0x08;
+    assert_eq!(read::<Vec<Option<[u64; 64]>>>(&dirty), Err(ReadError::OutOfRange));
 }
 
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
@@ -403,6 +449,28 @@ struct Squad {
 /// What a receiver keeps of a leaf that mentions objects: the way to it, the objects, and its bits.
 type Mention = (Vec<u32>, Vec<Guid>, Option<Vec<bool>>);
 
+/// Writes down what a receiver is told.
+#[derive(Default)]
+struct Told(Vec<Mention>);
+
+impl Observer for Told {
+    fn property(&mut self, _: u32, _: usize) {}
+
+    fn plain(&mut self, path: &[u32]) {
+        self.0.push((path.to_vec(), Vec::new(), None));
+    }
+
+    fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>) {
+        let mut reader = bits.reader();
+        let bits = std::iter::from_fn(|| reader.read_flag().ok()).collect();
+        self.0.push((path.to_vec(), guids.collect(), Some(bits)));
+    }
+
+    fn cut(&mut self, path: &[u32], end: u32) {
+        self.0.retain(|(known, ..)| !(known.starts_with(path) && known.get(path.len()) >= Some(&end)));
+    }
+}
+
 /// Sends one change to a squad while `present` are there; gives the replica and what it was told.
 fn receive_squad(
     replica: &mut Squad,
@@ -422,24 +490,9 @@ fn receive_squad(
     let mut references = ReferenceMap::new(&objects);
     let mut reader = writer.as_slice().reader();
     class.validate(Some(replica), changes.handles(), &mut reader.clone(), &mut references).unwrap();
-    let mut told = Vec::new();
-    class
-        .apply(
-            replica,
-            changes.handles(),
-            &mut reader,
-            &mut references,
-            &mut |path, guids, bits| {
-                let bits = bits.map(|bits| {
-                    let mut reader = bits.reader();
-                    std::iter::from_fn(|| reader.read_flag().ok()).collect()
-                });
-                told.push((path.to_vec(), guids.collect(), bits));
-            },
-            &mut |_, _| {},
-        )
-        .unwrap();
-    told
+    let mut told = Told::default();
+    class.apply(replica, changes.handles(), &mut reader, &mut references, &mut told).unwrap();
+    told.0
 }
 
 /// Reads a mention again while `present` are there.

@@ -8,7 +8,7 @@ use crate::access::{Array, Level, LevelMut, Slot, scan};
 use crate::bits::{BitReader, BitSlice, BitWriter};
 use crate::changelist::{ArrayChanges, Changelist};
 use crate::compare::{Comparison, Refusal, Scratch, copy_slots};
-use crate::decode::{Mentions, Path, Validation, Walk};
+use crate::decode::{Observer, Path, Validation, Walk};
 use crate::display;
 use crate::encode;
 use crate::handles::HandleSet;
@@ -17,7 +17,7 @@ use crate::places::Places;
 use crate::plan::Planned;
 use crate::program::Program;
 use crate::property::Replicated;
-use crate::reference::{Guid, ReferenceMap};
+use crate::reference::ReferenceMap;
 use crate::value::{ReadError, WriteError};
 
 /// An object type at run time.
@@ -29,12 +29,6 @@ pub struct Class<T> {
     arrays: HandleSet,
     objects: PhantomData<fn(&mut T)>,
 }
-
-/// Told of each leaf that is read: the path of handles to it, the guids it mentions, and its bits if it mentions any.
-pub type OnLeaf<'a> = &'a mut dyn FnMut(&[u32], &mut dyn Iterator<Item = Guid>, Option<BitSlice<'_>>);
-
-/// Told of each property of the object's own level that is read: its handle, and the bits it took.
-pub type OnProperty<'a> = &'a mut dyn FnMut(u32, usize);
 
 /// Why bytes are no update of an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -151,6 +145,26 @@ impl<T: Replicated> Class<T> {
         scratch.candidates = candidates;
     }
 
+    /// Whether objects have arrays that grow.
+    #[must_use]
+    pub fn has_arrays(&self) -> bool {
+        !self.arrays.is_empty()
+    }
+
+    /// Makes the arrays among `handles` in `to` those of `from` where their lengths, or those of arrays within them, differ.
+    pub fn copy_lengths(&self, from: &T, to: &mut T, handles: &HandleSet) {
+        let from = self.level(from);
+        let differing: Vec<u32> = handles
+            .iter()
+            .filter(|&handle| self.arrays.contains(handle))
+            .filter(|&handle| match (from.slot(handle), self.level(to).slot(handle)) {
+                (Some(from), Some(to)) => !same_lengths(from, to),
+                _ => false,
+            })
+            .collect();
+        copy_slots(from, &mut self.level_mut(to), differing.into_iter());
+    }
+
     /// Makes the properties of `handles` in `to` those of `from`.
     pub fn copy(&self, from: &T, to: &mut T, handles: &HandleSet) {
         copy_slots(self.level(from), &mut self.level_mut(to), handles.iter());
@@ -231,11 +245,10 @@ impl<T: Replicated> Class<T> {
             }
         };
         let mut target = Validation(Some(self.level(object)));
-        self.walk(reader, references, &mut Unrecorded, |walk| walk.object(&mut target, handles))
+        self.walk(reader, references, &mut (), |walk| walk.object(&mut target, handles))
     }
 
-    /// Reads the values of `handles` into `object`, and tells `on_leaf` of each leaf and the references in it, `on_property` of
-    /// each property and the bits it took.
+    /// Reads the values of `handles` into `object`, and tells `observer` what they bring.
     ///
     /// # Errors
     /// Only for bits that [`validate`](Self::validate) refuses too; then the object is partly written.
@@ -245,13 +258,10 @@ impl<T: Replicated> Class<T> {
         handles: &HandleSet,
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
-        on_leaf: OnLeaf<'_>,
-        on_property: OnProperty<'_>,
+        observer: &mut dyn Observer,
     ) -> Result<(), DecodeError> {
         let mut target = self.level_mut(object);
-        self.walk(reader, references, &mut Recorded { on_leaf, on_property }, |walk| {
-            walk.object(&mut target, handles)
-        })
+        self.walk(reader, references, observer, |walk| walk.object(&mut target, handles))
     }
 
     /// Reads one leaf again from the bits it had, because an object it mentions came or went (S118). `path` is as `apply` told it. Does
@@ -272,14 +282,14 @@ impl<T: Replicated> Class<T> {
         references.take_mentioned();
     }
 
-    fn walk<'b, M: Mentions>(
+    fn walk<'b, O: Observer + ?Sized>(
         &self,
         reader: &mut BitReader<'b>,
         references: &mut ReferenceMap<'_>,
-        mentions: &mut M,
-        run: impl FnOnce(&mut Walk<'_, '_, 'b, M>) -> Result<(), ReadError>,
+        observer: &mut O,
+        run: impl FnOnce(&mut Walk<'_, '_, 'b, O>) -> Result<(), ReadError>,
     ) -> Result<(), DecodeError> {
-        let mut walk = Walk { program: &self.program, reader, references, mentions, path: Path::new() };
+        let mut walk = Walk { program: &self.program, reader, references, observer, path: Path::new() };
         run(&mut walk).map_err(|reason| {
             // What the value that failed mentioned must not be taken for the next one's.
             walk.references.take_mentioned();
@@ -322,6 +332,18 @@ fn same_slot(one: Slot<'_>, other: Slot<'_>) -> bool {
     }
 }
 
+fn same_lengths(one: Slot<'_>, other: Slot<'_>) -> bool {
+    let (Slot::Array(one), Slot::Array(other)) = (one, other) else { return true };
+    one.len() == other.len()
+        && (!one.nests()
+            || (0..one.len()).all(|index| match (one.element(index), other.element(index)) {
+                (Some(one), Some(other)) => {
+                    one.slots().zip(other.slots()).all(|(one, other)| same_lengths(one, other))
+                }
+                _ => false,
+            }))
+}
+
 fn prune_array(array: Array<'_>, changes: &mut ArrayChanges) {
     changes.prune(array.len() as u32, array.handles());
     changes.arrays.prune_each(|handle, nested| {
@@ -359,33 +381,4 @@ fn flatten_array(array: Array<'_>, changes: Option<&ArrayChanges>, flat: &mut Ve
     }
     flat[count_at] = (flat.len() - count_at - 1) as u32;
     flat.push(0);
-}
-
-/// Validation records nothing.
-struct Unrecorded;
-
-impl Mentions for Unrecorded {
-    fn none(&mut self, _: &[u32]) {}
-    fn property(&mut self, _: u32, _: usize) {}
-    fn some(&mut self, _: &[u32], _: &mut dyn Iterator<Item = Guid>, _: BitSlice<'_>) {}
-}
-
-/// Applying tells what is read.
-struct Recorded<'a> {
-    on_leaf: OnLeaf<'a>,
-    on_property: OnProperty<'a>,
-}
-
-impl Mentions for Recorded<'_> {
-    fn none(&mut self, path: &[u32]) {
-        (self.on_leaf)(path, &mut std::iter::empty(), None);
-    }
-
-    fn property(&mut self, handle: u32, bits: usize) {
-        (self.on_property)(handle, bits);
-    }
-
-    fn some(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>) {
-        (self.on_leaf)(path, guids, Some(bits));
-    }
 }

@@ -265,6 +265,20 @@ impl Codec {
         })
     }
 
+    /// The bytes of a value in memory, where they are the same everywhere; those of the larger where pointers decide.
+    pub(crate) const fn bytes(&self) -> Option<u32> {
+        Some(match self {
+            Self::Bool => 1,
+            Self::Int(int) => int.repr.bits() as u32 / 8,
+            Self::Wide => 16,
+            Self::F32 | Self::QuantizedF32(_) | Self::Char => 4,
+            Self::F64 | Self::QuantizedF64(_) => 8,
+            Self::SmallestThree { .. } => 16,
+            Self::UnitVector { .. } => 12,
+            Self::String { .. } | Self::Reference | Self::Opaque(_) => return None,
+        })
+    }
+
     /// Whether some values of the type in memory have no form or one that others have too, so that it must be tried before it is taken.
     pub(crate) const fn must_be_tried(&self) -> bool {
         match self {

@@ -105,24 +105,35 @@ impl<'a> Target for Validation<'a> {
     }
 }
 
-/// Told about each leaf that mentioned objects, with the bits to read it again when they come or go (S117).
-pub(crate) trait Mentions {
-    /// A leaf was read that mentions no object.
-    fn none(&mut self, path: &[u32]);
-
+/// Told what an update brings. A path is the handles from the object's own level down; below it they are element handles, from 0.
+pub trait Observer {
     /// All of the property at `handle` of the object's own level was read; it took `bits` bits.
     fn property(&mut self, handle: u32, bits: usize);
 
-    /// A leaf was read that mentions `guids`.
-    fn some(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
+    /// A leaf was read that mentions no object.
+    fn plain(&mut self, path: &[u32]);
+
+    /// A leaf was read that mentions `guids`; with its bits it can be read again when they come or go (S117).
+    fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
+
+    /// Of the array at `path` the element handles from `end` on are no more.
+    fn cut(&mut self, path: &[u32], end: u32);
+}
+
+/// Observes nothing.
+impl Observer for () {
+    fn property(&mut self, _: u32, _: usize) {}
+    fn plain(&mut self, _: &[u32]) {}
+    fn mention(&mut self, _: &[u32], _: &mut dyn Iterator<Item = Guid>, _: BitSlice<'_>) {}
+    fn cut(&mut self, _: &[u32], _: u32) {}
 }
 
 /// One walk over the values of an object.
-pub(crate) struct Walk<'w, 'r, 'b, M> {
+pub(crate) struct Walk<'w, 'r, 'b, O: ?Sized> {
     pub(crate) program: &'w Program,
     pub(crate) reader: &'w mut BitReader<'b>,
     pub(crate) references: &'w mut ReferenceMap<'r>,
-    pub(crate) mentions: &'w mut M,
+    pub(crate) observer: &'w mut O,
     pub(crate) path: Path,
 }
 
@@ -178,7 +189,7 @@ impl<'w> Table<'w> {
     }
 }
 
-impl<M: Mentions> Walk<'_, '_, '_, M> {
+impl<O: Observer + ?Sized> Walk<'_, '_, '_, O> {
     /// Reads the values of `handles` into `target`.
     pub(crate) fn object<T: Target>(&mut self, target: &mut T, handles: &HandleSet) -> Result<(), ReadError> {
         let table = Table::own(self.program);
@@ -187,7 +198,7 @@ impl<M: Mentions> Walk<'_, '_, '_, M> {
             self.path.push(handle);
             self.property(table, handle, target)?;
             self.path.pop();
-            self.mentions.property(handle, self.reader.position().saturating_sub(start));
+            self.observer.property(handle, self.reader.position().saturating_sub(start));
         }
         Ok(())
     }
@@ -211,9 +222,9 @@ impl<M: Mentions> Walk<'_, '_, '_, M> {
         target.leaf(handle, leaf, self.reader, self.references)?;
         if self.references.any_mentioned() {
             let bits = self.reader.slice(start..self.reader.position()).ok_or(ReadError::End)?;
-            self.mentions.some(self.path.steps(), &mut self.references.take_mentioned(), bits);
+            self.observer.mention(self.path.steps(), &mut self.references.take_mentioned(), bits);
         } else {
-            self.mentions.none(self.path.steps());
+            self.observer.plain(self.path.steps());
         }
         Ok(())
     }
@@ -228,10 +239,10 @@ impl<M: Mentions> Walk<'_, '_, '_, M> {
         let len = wire::read_count(array.max_len, self.reader)?;
         let has_tail = len > 0 && self.reader.read_bits(1)? == 1;
         let tail = if has_tail { self.reader.read_below(len as u64)? as usize } else { len };
-        wire::check_growth(len.saturating_sub(tail), self.reader)?;
+        wire::check_growth(len.saturating_sub(tail), array.least_bits, self.reader)?;
         let limit = (tail as u32).checked_mul(array.handles).ok_or(ReadError::OutOfRange)?;
         let mut edits = Edits::read(limit, self.reader)?;
-        let old_len = target.resize(handle, len);
+        let old_len = self.resize(target, handle, array, len);
         if tail > old_len {
             return Err(ReadError::TooLong { len, max: old_len });
         }
@@ -245,9 +256,32 @@ impl<M: Mentions> Walk<'_, '_, '_, M> {
             self.property(inner, inner_handle, &mut element)?;
             self.path.pop();
         }
-        for index in tail..len {
+        self.new_elements(inner, handle, array, tail..len, target)
+    }
+
+    /// Makes the array at `handle` `len` elements long; gives its length before.
+    fn resize<T: Target>(&mut self, target: &mut T, handle: u32, array: &ArrayCommand, len: usize) -> usize {
+        let old_len = target.resize(handle, len);
+        if len < old_len {
+            self.observer.cut(self.path.steps(), array.handles.saturating_mul(len as u32));
+        }
+        old_len
+    }
+
+    /// Reads all of the elements in `range` of the array at `handle`.
+    fn new_elements<T: Target>(
+        &mut self,
+        table: Table<'_>,
+        handle: u32,
+        array: &ArrayCommand,
+        range: Range<usize>,
+        target: &mut T,
+    ) -> Result<(), ReadError> {
+        for index in range {
+            let start = self.reader.position();
             let mut element = target.element(handle, index).ok_or(ReadError::OutOfRange)?;
-            self.whole(inner, array.handles.saturating_mul(index as u32), &mut element)?;
+            self.whole(table, array.handles.saturating_mul(index as u32), &mut element)?;
+            wire::read_padding(start, array.least_bits, self.reader)?;
         }
         Ok(())
     }
@@ -260,13 +294,9 @@ impl<M: Mentions> Walk<'_, '_, '_, M> {
                 CommandKind::Leaf(leaf) => self.leaf(handle, leaf, target)?,
                 CommandKind::Array(array) => {
                     let len = wire::read_count(array.max_len, self.reader)?;
-                    wire::check_growth(len, self.reader)?;
-                    target.resize(handle, len);
-                    let inner = table.element(array);
-                    for index in 0..len {
-                        let mut element = target.element(handle, index).ok_or(ReadError::OutOfRange)?;
-                        self.whole(inner, array.handles.saturating_mul(index as u32), &mut element)?;
-                    }
+                    wire::check_growth(len, array.least_bits, self.reader)?;
+                    self.resize(target, handle, array, len);
+                    self.new_elements(table.element(array), handle, array, 0..len, target)?;
                 }
                 CommandKind::Return => return Err(ReadError::OutOfRange),
             }

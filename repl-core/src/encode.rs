@@ -46,12 +46,7 @@ fn write_array(
         writer.write_below(tail.into(), len.into());
     }
     write_edits(array, tail, changes, writer)?;
-    for index in tail..len {
-        if let Some(element) = array.element(index as usize) {
-            write_whole(element, writer)?;
-        }
-    }
-    Ok(())
+    write_new(array, tail as usize, writer)
 }
 
 /// Writes which handles of the elements before `end` changed, as ranges or as a mask, and their values.
@@ -135,20 +130,20 @@ fn range_bits(len: u32, limit: u32) -> u64 {
     u64::from(1 + width_of(limit.into()) + 2 * len.ilog2() + 1)
 }
 
-/// Writes all of an element, without handles.
-fn write_whole(element: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteError> {
-    for slot in element.slots() {
-        match slot {
-            Slot::Leaf(leaf) => leaf.write_nearest(writer)?,
-            Slot::Array(array) => {
-                wire::write_count(array.len(), array.max_len(), writer)?;
-                for index in 0..array.len() {
-                    if let Some(element) = array.element(index) {
-                        write_whole(element, writer)?;
-                    }
+/// Writes all of the elements from `first` on, without handles.
+fn write_new(array: Array<'_>, first: usize, writer: &mut BitWriter) -> Result<(), WriteError> {
+    for element in (first..array.len()).filter_map(|index| array.element(index)) {
+        let start = writer.bit_len();
+        for slot in element.slots() {
+            match slot {
+                Slot::Leaf(leaf) => leaf.write_nearest(writer)?,
+                Slot::Array(nested) => {
+                    wire::write_count(nested.len(), nested.max_len(), writer)?;
+                    write_new(nested, 0, writer)?;
                 }
             }
         }
+        wire::pad_element(start, array.least_bits(), writer);
     }
     Ok(())
 }

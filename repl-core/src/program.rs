@@ -9,6 +9,7 @@ use crate::codec::{Codec, Direct};
 use crate::condition::Condition;
 use crate::layout::{Layout, PropertyIndex, count, parents_of, travels};
 use crate::shape::{ArrayShape, Formatted, Kind, Notify};
+use crate::wire::least_bits;
 
 /// The flat form of a layout.
 #[derive(Clone)]
@@ -60,6 +61,8 @@ pub(crate) struct ArrayCommand {
     pub(crate) handles: u32,
     /// The most elements.
     pub(crate) max_len: u32,
+    /// What a new element takes at least.
+    pub(crate) least_bits: u32,
 }
 
 /// One replicated field, or one element of a field that is a fixed array (S6).
@@ -277,6 +280,7 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
                 table: inner.table as u32,
                 handles: handles as u32,
                 max_len: property.array_len(shape),
+                least_bits: least_bits(shape, element),
             };
             level = push(offset, CommandKind::Array(command), level, cursor);
             emit(element, 0, inner, cursor);

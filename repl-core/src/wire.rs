@@ -6,12 +6,16 @@
 use crate::bits::{BitReader, BitWriter};
 use crate::codec::width_of;
 use crate::handles::HandleSet;
+use crate::shape::{ArrayShape, Formatted, Kind};
 use crate::value::{ReadError, WriteError};
 
 pub use crate::access::{read_guid, write_guid};
 
 /// Up to this many elements a count has a fixed width; beyond it a small number has a short form.
 const FIXED_COUNT_MAX: u32 = 31;
+
+/// What a new element takes at least, where its type alone does not see to that.
+const LEAST_BITS: u32 = 8;
 
 /// Writes the number of elements of an array of at most `max_len`.
 pub(crate) fn write_count(len: usize, max_len: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
@@ -39,11 +43,58 @@ pub(crate) fn read_count(max_len: u32, reader: &mut BitReader<'_>) -> Result<usi
     Ok(len as usize)
 }
 
-/// Refuses `elements` new elements that the rest of the input cannot hold: each counts at least one bit, even if it
-/// takes none, so that no claim is paid for with memory (design budget of hostile packets).
-pub(crate) fn check_growth(elements: usize, reader: &BitReader<'_>) -> Result<(), ReadError> {
-    if elements > reader.remaining().saturating_add(1) {
-        return Err(ReadError::TooLong { len: elements, max: reader.remaining() });
+/// The least that a new element of an array takes, so that memory is paid for with bits: 8, or 0 where any value has a bit for every two bytes
+/// of its memory anyway. Follows from the wire types alone, never from sizes that vary with the compiler.
+pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
+    if array.optional {
+        // It lies inside the object, whether it is there or not.
+        return 0;
+    }
+    match element.kind() {
+        Kind::Leaf(codec) => match (codec.width_bits(), codec.bytes()) {
+            (Some(bits), Some(bytes)) if 2 * bits >= bytes => 0,
+            _ => LEAST_BITS,
+        },
+        _ => LEAST_BITS,
+    }
+}
+
+/// Follows a new element that began at bit `start` with zeros, up to the least that it must take.
+pub(crate) fn pad_element(start: usize, least_bits: u32, writer: &mut BitWriter) {
+    let bits = (writer.bit_len() - start).min(LEAST_BITS as usize) as u32;
+    if bits < least_bits {
+        writer.write_bits(0, least_bits - bits);
+    }
+}
+
+/// Reads what [`pad_element`] wrote.
+pub(crate) fn read_padding(
+    start: usize,
+    least_bits: u32,
+    reader: &mut BitReader<'_>,
+) -> Result<(), ReadError> {
+    let bits = reader.position().saturating_sub(start).min(LEAST_BITS as usize) as u32;
+    let padding = least_bits.saturating_sub(bits);
+    if padding > 0 && reader.read_bits(padding)? != 0 {
+        return Err(ReadError::OutOfRange);
+    }
+    Ok(())
+}
+
+/// Refuses `elements` new elements that the rest of the input cannot hold: each counts at least one bit, even if it takes none, so that no
+/// claim is paid for with memory (design budget of hostile packets).
+pub(crate) fn check_growth(
+    elements: usize,
+    least_bits: u32,
+    reader: &BitReader<'_>,
+) -> Result<(), ReadError> {
+    let most = if least_bits == 0 {
+        reader.remaining().saturating_add(1)
+    } else {
+        reader.remaining().checked_div(least_bits as usize).unwrap_or(0)
+    };
+    if elements > most {
+        return Err(ReadError::TooLong { len: elements, max: most });
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! Invariant: a leaf that mentions guids is here exactly once, with the bits it last had.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use repl_core::{BitSlice, Guid};
@@ -35,16 +36,15 @@ impl Mention {
 }
 
 impl Mentions {
-    /// A leaf of the object in `slot` was read: it mentions `guids`, perhaps none, and had these bits (S119).
+    /// A leaf of the object in `slot` was read: it mentions `guids` and had these bits (S119).
     pub(crate) fn set(
         &mut self,
         slot: u32,
         path: &[u32],
         guids: &mut dyn Iterator<Item = Guid>,
-        bits: Option<BitSlice<'_>>,
+        bits: BitSlice<'_>,
     ) {
         self.remove_leaf(slot, path);
-        let Some(bits) = bits else { return };
         let mut guids: Vec<Guid> = guids.collect();
         guids.shrink_to_fit();
         let path: Arc<[u32]> = path.into();
@@ -56,10 +56,23 @@ impl Mentions {
         self.by_object.entry(slot).or_default().insert(path, Mention { guids, bytes, bit_len });
     }
 
-    fn remove_leaf(&mut self, slot: u32, path: &[u32]) {
+    /// A leaf mentions nothing any more.
+    pub(crate) fn remove_leaf(&mut self, slot: u32, path: &[u32]) {
         let Some(leaves) = self.by_object.get_mut(&slot) else { return };
         let Some((path, mention)) = leaves.remove_entry(path) else { return };
         self.unlink(slot, &path, &mention);
+    }
+
+    /// Of the array at `path` the element handles from `end` on are gone, with all leaves below. O(these leaves).
+    pub(crate) fn cut(&mut self, slot: u32, path: &[u32], end: u32) {
+        let Some(leaves) = self.by_object.get_mut(&slot) else { return };
+        let first = [path, &[end]].concat();
+        let is_below = |leaf: &Arc<[u32]>| leaf.starts_with(path);
+        let from = leaves.range::<[u32], _>((Bound::Included(first.as_slice()), Bound::Unbounded));
+        let gone: Vec<_> = from.map(|(leaf, _)| Arc::clone(leaf)).take_while(is_below).collect();
+        for leaf in gone {
+            self.remove_leaf(slot, &leaf);
+        }
     }
 
     fn unlink(&mut self, slot: u32, path: &Arc<[u32]>, mention: &Mention) {

@@ -1,11 +1,13 @@
 //! Replicas: all objects of one class on a client.
 //!
-//! Invariant: row `n` of each of the vectors belongs to the same object; `old` is kept only by classes with notifies.
+//! Invariant: row `n` of each of the vectors belongs to the same object; `old` is kept only by classes with notifies. Updates are deltas to
+//! what the server sent, so an object that the user may have changed has a base, which holds that and nothing else.
 
 use std::any::Any;
+use std::collections::HashMap;
 
 use repl_core::{
-    BitReader, BitSlice, Class, DecodeError, HandleSet, Notify, OnLeaf, OnProperty, Program, PropertyIndex,
+    BitReader, BitSlice, Class, DecodeError, HandleSet, Notify, Observer, Program, PropertyIndex,
     ReferenceMap, Replicated,
 };
 
@@ -48,8 +50,7 @@ pub(crate) trait Replica: Any + Send {
         handles: &HandleSet,
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
-        on_leaf: OnLeaf<'_>,
-        on_property: OnProperty<'_>,
+        observer: &mut dyn Observer,
     ) -> Result<(), DecodeError>;
     /// Adds the properties among `handles` that must be notified after an update of these to `notifies`.
     fn changed(&self, row: u32, handles: &HandleSet, notifies: &mut Vec<PropertyIndex>);
@@ -80,6 +81,8 @@ pub(crate) struct TypedReplica<T> {
     pub(crate) live: Vec<T>,
     /// The values from before the last receipt, for notifies.
     old: Vec<T>,
+    /// By slot, what the server sent of objects with arrays that were lent to the user.
+    bases: HashMap<u32, T>,
     slots: Vec<u32>,
     archetypes: Vec<Archetype<T>>,
     notifies: Vec<(PropertyIndex, Notify, (u32, u32))>,
@@ -100,6 +103,7 @@ impl<T: Replicated> TypedReplica<T> {
             class,
             live: Vec::new(),
             old: Vec::new(),
+            bases: HashMap::new(),
             slots: Vec::new(),
             archetypes: vec![Box::new(T::initial)],
             notifies,
@@ -113,6 +117,22 @@ impl<T: Replicated> TypedReplica<T> {
 
     pub(crate) fn slots(&self) -> &[u32] {
         &self.slots
+    }
+
+    /// The object in a row, for the user to change.
+    pub(crate) fn lend(&mut self, row: u32) -> Option<&mut T> {
+        let row = row as usize;
+        let (live, slot) = (self.live.get_mut(row)?, self.slots.get(row)?);
+        if self.class.has_arrays() {
+            self.bases.entry(*slot).or_insert_with(|| self.class.shadow_of(live));
+        }
+        Some(live)
+    }
+
+    /// What the server sent of the object in a row.
+    fn base(&self, row: usize) -> Option<&T> {
+        let lent = if self.bases.is_empty() { None } else { self.bases.get(self.slots.get(row)?) };
+        lent.or_else(|| self.live.get(row))
     }
 
     /// Remembers the values of the notified properties among `touched`.
@@ -159,9 +179,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), DecodeError> {
         match subject {
-            Subject::Row(row) => {
-                self.class.validate(self.live.get(row as usize), handles, reader, references)
-            }
+            Subject::Row(row) => self.class.validate(self.base(row as usize), handles, reader, references),
             Subject::Archetype(0) => self.class.validate(None, handles, reader, references),
             Subject::Archetype(archetype) => {
                 let object = self.archetypes.get(archetype as usize).map(|make| make());
@@ -176,15 +194,17 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         handles: &HandleSet,
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
-        on_leaf: OnLeaf<'_>,
-        on_property: OnProperty<'_>,
+        observer: &mut dyn Observer,
     ) -> Result<(), DecodeError> {
         let row = row as usize;
         self.remember(row, touches(handles));
-        if let Some(live) = self.live.get_mut(row) {
-            self.class.apply(live, handles, reader, references, on_leaf, on_property)?;
+        let Self { class, live, bases, slots, .. } = self;
+        let (Some(live), Some(slot)) = (live.get_mut(row), slots.get(row)) else { return Ok(()) };
+        if let Some(base) = bases.get_mut(slot) {
+            class.copy_lengths(base, live, handles);
+            class.apply(base, handles, &mut reader.clone(), references, &mut ())?;
         }
-        Ok(())
+        class.apply(live, handles, reader, references, observer)
     }
 
     fn changed(&self, row: u32, handles: &HandleSet, notifies: &mut Vec<PropertyIndex>) {
@@ -206,8 +226,9 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         // What this packet brought already has its old value: the one shown before the packet.
         self.remember(row, |range| touched(range) && !touches(received)(range));
         received.insert(own);
-        if let Some(live) = self.live.get_mut(row) {
-            self.class.read_again(live, path, bits, references);
+        let base = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot));
+        for object in self.live.get_mut(row).into_iter().chain(base) {
+            self.class.read_again(object, path, bits, references);
         }
         self.queue(row, touched, notifies);
     }
@@ -232,7 +253,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
             return None;
         }
         self.live.swap_remove(row);
-        self.slots.swap_remove(row);
+        self.bases.remove(&self.slots.swap_remove(row));
         if !self.notifies.is_empty() {
             self.old.swap_remove(row);
         }
@@ -240,6 +261,10 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     }
 
     fn call(&mut self, row: u32, callback: Callback) {
+        if !T::HAS_CALLBACKS && !matches!(callback, Callback::Notify(_)) {
+            return;
+        }
+        self.lend(row);
         let Some(live) = self.live.get_mut(row as usize) else { return };
         match callback {
             Callback::PreNetReceive => live.pre_net_receive(),

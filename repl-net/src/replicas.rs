@@ -7,7 +7,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::num::NonZeroU32;
 
 use repl_core::{
-    BitReader, BitSlice, Guid, HandleSet, ObjectRef, Objects, PropertyIndex, ReferenceMap, Replicated,
+    BitReader, BitSlice, Guid, HandleSet, ObjectRef, Objects, Observer, PropertyIndex, ReferenceMap,
+    Replicated,
 };
 
 use crate::blob::MAX_BLOBS;
@@ -174,7 +175,7 @@ impl Replicas {
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         let (class, row) = self.place_of(object)?;
         let column = self.columns.get_mut(class as usize)?.as_any_mut();
-        column.downcast_mut::<TypedReplica<T>>()?.live.get_mut(row as usize)
+        column.downcast_mut::<TypedReplica<T>>()?.lend(row)
     }
 
     /// The reference to the object in a slot.
@@ -426,23 +427,41 @@ impl Applier<'_> {
         if let Some(traffic) = traffic {
             traffic.object(class, is_new, item.head_bits);
         }
-        let mut on_property = |handle: u32, bits: usize| {
-            if let Some(traffic) = traffic {
-                traffic.property(class, handle, bits);
-            }
-        };
         let mut references = ReferenceMap::new(slots);
-        let mut on_leaf =
-            |path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: Option<BitSlice<'_>>| {
-                mentions.set(slot, path, guids, bits);
-            };
-        column
-            .apply(row, item.handles, reader, &mut references, &mut on_leaf, &mut on_property)
-            .map_err(malformed)?;
+        let mut record = Record { slot, class, mentions, traffic: traffic.as_mut() };
+        column.apply(row, item.handles, reader, &mut references, &mut record).map_err(malformed)?;
         let mut notifies = Vec::new();
         column.changed(row, item.handles, &mut notifies);
         touched.push(Touched { slot, is_new, received: item.handles.clone(), notifies });
         Ok(())
+    }
+}
+
+/// Writes down what an update brings of one object.
+struct Record<'a> {
+    slot: u32,
+    class: u16,
+    mentions: &'a mut Mentions,
+    traffic: Option<&'a mut Traffic>,
+}
+
+impl Observer for Record<'_> {
+    fn property(&mut self, handle: u32, bits: usize) {
+        if let Some(traffic) = &mut self.traffic {
+            traffic.property(self.class, handle, bits);
+        }
+    }
+
+    fn plain(&mut self, path: &[u32]) {
+        self.mentions.remove_leaf(self.slot, path);
+    }
+
+    fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>) {
+        self.mentions.set(self.slot, path, guids, bits);
+    }
+
+    fn cut(&mut self, path: &[u32], end: u32) {
+        self.mentions.cut(self.slot, path, end);
     }
 }
 

@@ -112,7 +112,7 @@ pub(crate) fn receive<T: Replicated>(
     if ahead.remaining() > 0 {
         return Err(wrong(repl::ReadError::OutOfRange, ahead.position()));
     }
-    class.apply(replica, &handles, &mut reader, &mut references, &mut |_, _, _| {}, &mut |_, _| {}).unwrap();
+    class.apply(replica, &handles, &mut reader, &mut references, &mut ()).unwrap();
     assert_eq!(reader.remaining(), 0, "both passes read the same bits");
     Ok(())
 }

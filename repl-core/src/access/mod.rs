@@ -216,6 +216,19 @@ impl<'a> Array<'a> {
         self.command.handles
     }
 
+    /// What a new element takes at least.
+    pub(crate) fn least_bits(&self) -> u32 {
+        self.command.least_bits
+    }
+
+    /// Whether elements hold arrays.
+    pub(crate) fn nests(&self) -> bool {
+        element_table(self.program, self.command).iter().any(|&at| {
+            let command = self.program.commands().get(at as usize);
+            command.is_some_and(|command| matches!(command.kind, CommandKind::Array(_)))
+        })
+    }
+
     pub(crate) fn element(&self, index: usize) -> Option<Level<'a>> {
         if index >= self.len {
             return None;

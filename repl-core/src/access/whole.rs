@@ -77,15 +77,17 @@ unsafe fn write_shape(
         }
         Kind::FixedArray { element, len } => {
             // SAFETY: `len` elements follow one another from `value` on.
-            unsafe { write_elements(property.element(element), value, len, writer) }?;
+            unsafe { write_elements(property.element(element), value, len, 0, writer) }?;
         }
         Kind::Array(_) if !travels(property) => {}
         Kind::Array(array) => {
             // SAFETY: by the caller.
             let (first, len) = unsafe { (array.parts)(value) };
             wire::write_count(len, property.array_len(array), writer)?;
+            let element = property.element(array.element);
+            let least_bits = wire::least_bits(array, element);
             // SAFETY: the array gave its first element and its length.
-            unsafe { write_elements(property.element(array.element), first, len, writer) }?;
+            unsafe { write_elements(element, first, len, least_bits, writer) }?;
         }
     }
     Ok(())
@@ -97,13 +99,16 @@ unsafe fn write_elements(
     element: Formatted,
     first: *const u8,
     len: usize,
+    least_bits: u32,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
     for index in 0..len {
+        let start = writer.bit_len();
         // SAFETY: `index` is below the length.
         let at = unsafe { first.add(index * element.shape.size) };
         // SAFETY: an element lies there.
         unsafe { write_shape(element, at, writer) }?;
+        wire::pad_element(start, least_bits, writer);
     }
     Ok(())
 }
@@ -133,7 +138,7 @@ unsafe fn read_shape(
         }
         Kind::FixedArray { element, len } => {
             // SAFETY: `len` elements follow one another from `to` on.
-            unsafe { read_elements(property.element(element), reader, references, to, len) }?;
+            unsafe { read_elements(property.element(element), 0, reader, references, to, len) }?;
         }
         Kind::Array(_) if !travels(property) => {}
         Kind::Array(array) => {
@@ -156,8 +161,9 @@ unsafe fn read_array(
     to: *mut u8,
 ) -> Result<(), ReadError> {
     let len = wire::read_count(property.array_len(array), reader)?;
-    wire::check_growth(len, reader)?;
     let (element, mut read) = (property.element(array.element), 0);
+    let least_bits = wire::least_bits(array, element);
+    wire::check_growth(len, least_bits, reader)?;
     loop {
         let ready = (read * 2).max(FIRST_GROWTH).min(len);
         // SAFETY: by the caller.
@@ -165,7 +171,7 @@ unsafe fn read_array(
         // SAFETY: the array holds more elements than `read`, or just as many.
         let next = unsafe { first.add(read * element.shape.size) };
         // SAFETY: the array was just made long enough.
-        unsafe { read_elements(element, reader, references, next, ready - read) }?;
+        unsafe { read_elements(element, least_bits, reader, references, next, ready - read) }?;
         if ready == len {
             return Ok(());
         }
@@ -177,16 +183,19 @@ unsafe fn read_array(
 /// `first` holds `len` elements of the property's shape, which may be written.
 unsafe fn read_elements(
     element: Formatted,
+    least_bits: u32,
     reader: &mut BitReader<'_>,
     references: &mut ReferenceMap<'_>,
     first: *mut u8,
     len: usize,
 ) -> Result<(), ReadError> {
     for index in 0..len {
+        let start = reader.position();
         // SAFETY: `index` is below the length.
         let at = unsafe { first.add(index * element.shape.size) };
         // SAFETY: an element lies there.
         unsafe { read_shape(element, reader, references, at) }?;
+        wire::read_padding(start, least_bits, reader)?;
     }
     Ok(())
 }

@@ -93,7 +93,9 @@ fn callbacks(container: &Container<'_>, generics: &Generics) -> Option<TokenStre
     let (declared, parameters, bounds) = generics.split_for_impl();
     let derived = quote! {
         #[automatically_derived]
-        impl #declared #private::Callbacks for #ident #parameters #bounds {}
+        impl #declared #private::Callbacks for #ident #parameters #bounds {
+            const HAS_CALLBACKS: ::core::primitive::bool = false;
+        }
     };
     container.attrs.callbacks.is_none().then_some(derived)
 }
