@@ -1,9 +1,12 @@
-//! To whom a property may go (S34 to S41), as far as one class decides it; connections are tested with the driver.
+//! To whom a property may go (S34 to S41), as far as one class decides it; connections are tested with the driver, but for the role.
 
 mod pair;
+mod support;
 
 use pair::{Pair, handles};
-use repl::{Class, Condition, Replicated, ViewFlags};
+use repl::prelude::*;
+use repl::{Class, Condition, ViewFlags};
+use support::{Room, size};
 
 /// Whether a property goes out, by the flags' bits.
 type Allows = fn(u8) -> bool;
@@ -126,6 +129,67 @@ fn s37_s39_s40_what_is_never_sent_is_never_compared_and_initial_only_only_at_an_
     let (mut live, shadow) = (Soldier::default(), class.shadow_of(&Soldier::default()));
     (live.name, live.secret, live.stance, live.born) = ("Ann".into(), 7, 7, 7);
     assert!(!class.differs(&live, &shadow));
+}
+
+/// A property for each side of the role, and one for both.
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Pawn {
+    health: u8,
+    #[replicated(condition = SimulatedOnly)]
+    pose: u8,
+    #[replicated(condition = AutonomousOnly)]
+    aim: u8,
+}
+
+/// A server with a pawn of this role and a client that is to own it, before the pawn has been sent.
+fn room_with_a_pawn(role: Role) -> (Room, ObjectRef<Pawn>) {
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register::<Pawn>();
+    });
+    room.server.register::<Pawn>();
+    let owner = room.enter();
+    room.settle();
+    let pawn = room.server.spawn(Pawn::default());
+    room.server.set_owner(pawn, Some(owner));
+    room.server.set_remote_role(pawn, role);
+    (room, pawn)
+}
+
+#[test]
+fn s38_the_role_decides_conditions() {
+    let (mut room, pawn) = room_with_a_pawn(Role::SimulatedProxy);
+    let shown = |room: &Room| (room.client()[pawn].pose, room.client()[pawn].aim);
+    (room.server[pawn].pose, room.server[pawn].aim) = (1, 2);
+    room.settle();
+    assert_eq!(shown(&room), (1, 0));
+    room.server.set_remote_role(pawn, Role::AutonomousProxy);
+    room.settle();
+    assert_eq!(shown(&room), (1, 2));
+    (room.server[pawn].pose, room.server[pawn].aim) = (3, 4);
+    room.settle();
+    assert_eq!(shown(&room), (1, 4));
+}
+
+#[test]
+fn s38_the_role_is_no_property_and_takes_no_bits() {
+    let layout = Pawn::LAYOUT;
+    let names: Vec<_> =
+        (0..layout.properties()).map(|at| layout.property_name(repl::PropertyIndex::new(at))).collect();
+    assert_eq!(names, ["health", "pose", "aim"]);
+    assert_eq!(layout.counts().handles, 3);
+
+    let roles = [Role::None, Role::SimulatedProxy, Role::AutonomousProxy, Role::Authority];
+    let openings = roles.map(|role| room_with_a_pawn(role).0.tick_one());
+    assert!(size(&openings[0]) > 0);
+    assert!(openings.iter().all(|opening| *opening == openings[0]), "the same bits, whatever the role");
+
+    let (mut room, pawn) = room_with_a_pawn(Role::None);
+    room.settle();
+    for role in roles {
+        room.server.set_remote_role(pawn, role);
+        assert_eq!(size(&room.tick_one()), 0, "{role:?} changes no value");
+    }
 }
 
 #[test]

@@ -273,6 +273,20 @@ fn what_cannot_be_a_layout_is_refused_where_the_table_is_made() {
     assert!(refused::<u8>().starts_with("an object is a struct"));
 }
 
+#[test]
+#[should_panic(
+    expected = "`Wizard` has no property `manna`: did you mean `mana`? Its replicated fields: `base`, `mana`, `spells`"
+)]
+fn a_property_that_is_nearly_named_is_suggested() {
+    let _ = Wizard::LAYOUT.property("manna");
+}
+
+#[test]
+#[should_panic(expected = "`Knight` has no property `health`. Its replicated fields: `base`, `shield`")]
+fn a_property_that_is_not_there_is_answered_with_those_that_are() {
+    let _ = Knight::LAYOUT.property("health");
+}
+
 #[derive(NetSerialize, Clone, Default)]
 struct Impostor;
 

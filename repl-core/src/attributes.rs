@@ -5,13 +5,11 @@
 
 use crate::access::whole;
 use crate::bits::{BitReader, BitWriter};
-use crate::codec::{Codec, Format};
-use crate::condition::Condition;
-use crate::layout::count;
+use crate::codec::Format;
 use crate::property::Property;
 use crate::reference::ReferenceMap;
-use crate::shape::{Field, Formatted, Kind, Notify, Shape};
-use crate::value::{ReadError, WriteError};
+use crate::shape::{Field, Shape};
+use crate::value::{NetSerialize, ReadError, WriteError};
 
 /// A type that `quantize(step = …, range = …)` fits: floats, and arrays and tuples of them.
 ///
@@ -144,100 +142,6 @@ impl Field {
     pub const fn max_len_of<T: Lengthy + ?Sized>(self, max_len: u32) -> Self {
         self.max_len(max_len)
     }
-
-    /// The entry, when it is certain that its attributes fit its type; so the error stands at the field and not at the derive.
-    ///
-    /// # Panics
-    /// At compile time, if they do not fit.
-    #[must_use]
-    pub const fn checked(self) -> Self {
-        if let Some(misfit) = misfit(self.formatted()) {
-            panic!("{}", misfit);
-        }
-        let _ = count(self.formatted()); // What only the table's own arithmetic knows.
-        self
-    }
-}
-
-/// Why what is asked of a property cannot be done.
-const fn misfit(property: Formatted) -> Option<&'static str> {
-    match property.shape.kind {
-        Kind::Leaf(codec) => misfit_of_leaf(codec, property.format),
-        Kind::Struct(fields) => misfit_of_struct(property, fields),
-        Kind::FixedArray { element, len } => match (property.format, len) {
-            (Format::SmallestThree { bits }, 4) if is_f32(element) => outside(bits, 2, 20),
-            (Format::UnitVector { bits }, 3) if is_f32(element) => outside(bits, 2, 24),
-            _ => misfit(property.element(element)),
-        },
-        Kind::Array(array) => misfit(property.element(array.element)),
-    }
-}
-
-const fn is_f32(shape: &Shape) -> bool {
-    matches!(shape.kind, Kind::Leaf(Codec::F32))
-}
-
-const fn outside(bits: u8, least: u8, most: u8) -> Option<&'static str> {
-    if bits < least || bits > most {
-        Some("`smallest_three` takes 3 to 20 bits, `unit_vector` 2 to 22")
-    } else {
-        None
-    }
-}
-
-const fn misfit_of_leaf(codec: Codec, format: Format) -> Option<&'static str> {
-    match (codec, format) {
-        (_, Format::Native) => None,
-        (Codec::Int(int), Format::Bits { bits, .. }) => match bits >= 1 && bits <= int.bits {
-            true => None,
-            false => Some("`bits` is from 1 to the width of the field's integer type"),
-        },
-        (Codec::Int(int), Format::Range { min, max, .. }) => {
-            let least = int.min as i64 as i128;
-            match min <= max && least <= min && max <= least + int.span as i128 {
-                true => None,
-                false => Some(
-                    "the range is empty, or does not fit the field's integer type: write its least value first",
-                ),
-            }
-        }
-        (Codec::F32 | Codec::F64, Format::Quantize { step, min, max, .. }) => match step > 0.0 && min < max {
-            true => None,
-            false => Some("`quantize` takes a step above zero, and a range that begins with its least value"),
-        },
-        _ => Some(
-            "the attribute does not fit the field's type: `bits` and `range` are for integers, `quantize` is for floats",
-        ),
-    }
-}
-
-/// Conditions, notifies and marks belong to objects; inside a nested struct nothing could obey them.
-const fn misfit_of_struct(property: Formatted, fields: &'static [Field]) -> Option<&'static str> {
-    let mut i = 0;
-    while i < fields.len() {
-        let field = &fields[i];
-        if !matches!(field.condition, Condition::None) {
-            return Some(
-                "a field of this nested struct has a condition: say it on the object's field that holds the struct",
-            );
-        }
-        if !matches!(field.notify, Notify::None) {
-            return Some(
-                "a field of this nested struct has a notify: say it on the object's field that holds the struct",
-            );
-        }
-        if field.push {
-            return Some(
-                "a field of this nested struct says `push`: say it on the object's field that holds the struct",
-            );
-        }
-        let misfit = misfit(property.field(field));
-        if misfit.is_some() {
-            return misfit;
-        }
-        i += 1;
-    }
-    None
 }
 
 /// What generated code asks of a field of a value. One trait, and not a subtrait, so that a type that cannot travel is reported once.
@@ -297,6 +201,27 @@ impl<T: Property> Value for T {
     fn fresh() -> Self {
         T::initial()
     }
+}
+
+/// What generated code asks of a field that says `atomic`. One trait, for the same reason.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be `atomic`",
+    label = "not a value that can be cloned and replicated",
+    note = "derive `Replicated` or `NetSerialize` for it, and `Clone`",
+    note = "for a foreign type say `#[replicated(with = module)]`"
+)]
+pub trait Unit: Sized {
+    /// What lies within.
+    const PARTS: &'static Shape;
+
+    /// The shape of the whole as one command (S13).
+    const WHOLE: &'static Shape;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Property + NetSerialize + Clone> Unit for T {
+    const PARTS: &'static Shape = T::SHAPE;
+    const WHOLE: &'static Shape = &Shape::opaque::<T>();
 }
 
 /// Never implemented: generated code asks for it where a notify names a method that the object lacks. `Method` is a type called like the

@@ -6,6 +6,7 @@
 use std::any::TypeId;
 
 use crate::checksum::Checksum;
+use crate::message::{Text, slips};
 use crate::property::Property;
 use crate::shape::{Field, Formatted, Kind, Shape};
 
@@ -44,6 +45,7 @@ impl Layout {
     /// # Panics
     /// At compile time, if `T` is no struct, names a field twice, or has more than 65,535 handles.
     #[must_use]
+    #[track_caller]
     pub const fn of<T: Property>() -> Self {
         let shape = T::SHAPE;
         let Kind::Struct(fields) = shape.kind else {
@@ -105,6 +107,7 @@ impl Layout {
     /// # Panics
     /// If there is none; in a constant, at compile time.
     #[must_use]
+    #[track_caller]
     pub const fn property(&self, name: &str) -> PropertyIndex {
         let mut i = 0;
         while i < self.fields.len() {
@@ -113,7 +116,31 @@ impl Layout {
             }
             i += 1;
         }
-        panic!("no replicated field has this name")
+        panic!("{}", self.no_property(name).as_str())
+    }
+
+    /// Says that there is no property called `name`, and which there are.
+    #[cold]
+    const fn no_property(&self, name: &str) -> Text {
+        let (mut nearest, mut least) = ("", usize::MAX);
+        let mut names = Text::of("");
+        let mut i = 0;
+        while i < self.fields.len() {
+            let known = self.fields[i].name;
+            names = names.and(if i == 0 { "`" } else { ", `" }).and(known).and("`");
+            if let Some(slips) = slips(name, known)
+                && slips < least
+            {
+                (nearest, least) = (known, slips);
+            }
+            i += 1;
+        }
+        let text = Text::of("`").and(self.name()).and("` has no property `").and(name).and("`");
+        let text = match least {
+            usize::MAX => text.and("."),
+            _ => text.and(": did you mean `").and(nearest).and("`?"),
+        };
+        text.and(" Its replicated fields: ").and(names.as_str())
     }
 
     /// The name of a property.
@@ -194,6 +221,7 @@ const fn depth(property: Formatted) -> usize {
 }
 
 /// What a property contributes to its level.
+#[track_caller]
 pub(crate) const fn count(property: Formatted) -> Counts {
     let mut counts = Counts { parents: 0, commands: 0, handles: 0, tables: 0 };
     match property.kind() {
@@ -205,7 +233,7 @@ pub(crate) const fn count(property: Formatted) -> Counts {
         Kind::Struct(fields) => {
             let mut i = 0;
             while i < fields.len() {
-                counts = counts.plus(count(property.field(nested(&fields[i]))), 1);
+                counts = counts.plus(count(property.field(&fields[i])), 1);
                 i += 1;
             }
         }
@@ -240,23 +268,6 @@ impl Counts {
     }
 }
 
-/// A field of a struct inside an object: conditions, notifies and marks belong to objects.
-const fn nested(field: &Field) -> &Field {
-    assert!(
-        matches!(field.condition, crate::Condition::None),
-        "a condition belongs on a field of the object: inside a nested struct it cannot be obeyed"
-    );
-    assert!(
-        matches!(field.notify, crate::Notify::None),
-        "a notify belongs on a field of the object: inside a nested struct it would never be called"
-    );
-    assert!(
-        !field.push,
-        "`push` belongs on a field of the object: inside a nested struct it cannot be marked"
-    );
-    field
-}
-
 const fn checksum(property: Formatted, sum: Checksum) -> Checksum {
     match property.kind() {
         Kind::Leaf(codec) => codec.checksum(sum.text(property.shape.name)),
@@ -288,6 +299,7 @@ impl Checksum {
     }
 }
 
+#[track_caller]
 const fn assert_distinct_names(fields: &[Field]) {
     let mut i = 0;
     while i < fields.len() {

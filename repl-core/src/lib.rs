@@ -62,6 +62,8 @@ mod layout;
 mod lifetime;
 pub mod limits;
 mod listing;
+mod message;
+mod misfit;
 mod opaque;
 mod places;
 mod plan;

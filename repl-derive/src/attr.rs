@@ -81,7 +81,7 @@ impl FieldAttrs {
         let mut attrs = Self { marked: item::mark(attributes), ..Self::default() };
         attrs.faulty = each(attributes, &item::FIELD, errors, |item| match item.key.as_str() {
             "skip" => item.put(&mut attrs.skip, Item::flag),
-            "condition" => item.put(&mut attrs.condition, |item| condition::named(&item.path()?)),
+            "condition" => item.put(&mut attrs.condition, condition::of),
             "notify" => item.put(&mut attrs.notify, Item::path),
             "notify_always" => item.put(&mut attrs.notify_always, Item::flag),
             "push" => item.put(&mut attrs.push, Item::flag),

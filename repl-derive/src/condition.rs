@@ -2,9 +2,11 @@
 //!
 //! *Invariant:* the names are those of `repl::Condition`, which are those of Unreal without `COND_` (S34).
 
+use proc_macro2::TokenTree;
 use syn::{Error, Ident, Path, Result};
 
-use crate::error::nearest;
+use crate::error::{nearest, same};
+use crate::item::{Item, Value};
 
 /// Every condition in the order of its number.
 pub(crate) const NAMES: [&str; 16] = [
@@ -26,8 +28,39 @@ pub(crate) const NAMES: [&str; 16] = [
     "Never",
 ];
 
+/// The condition that `key` is, in whatever style.
+pub(crate) fn spelled(key: &str) -> Option<&'static str> {
+    let bare = bare(key);
+    NAMES.into_iter().find(|name| same(name, bare))
+}
+
+/// The condition that `key` was probably meant to be.
+pub(crate) fn near(key: &str) -> Option<&'static str> {
+    nearest(bare(key), NAMES)
+}
+
+/// A name without the prefix that conditions have in Unreal.
+fn bare(name: &str) -> &str {
+    name.strip_prefix("COND_").unwrap_or(name)
+}
+
+/// The condition that an attribute names.
+pub(crate) fn of(item: &Item) -> Result<Ident> {
+    let joins = |token| matches!(token, TokenTree::Punct(sign) if "|&+".contains(sign.as_char()));
+    match &item.value {
+        Value::Equals(several) if several.clone().into_iter().any(joins) => Err(Error::new_spanned(
+            several,
+            format!(
+                "a property has one condition, such as `condition = InitialOrOwner`. There are {}",
+                NAMES.join(", ")
+            ),
+        )),
+        _ => named(&item.path()?),
+    }
+}
+
 /// The condition that `path` names.
-pub(crate) fn named(path: &Path) -> Result<Ident> {
+fn named(path: &Path) -> Result<Ident> {
     let Some(name) = path.get_ident() else {
         let last = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
         return Err(Error::new_spanned(
@@ -39,7 +72,7 @@ pub(crate) fn named(path: &Path) -> Result<Ident> {
     if NAMES.contains(&spelled.as_str()) {
         return Ok(name.clone());
     }
-    let bare = spelled.strip_prefix("COND_").unwrap_or(&spelled);
+    let bare = bare(&spelled);
     let message = if bare == "NetGroup" {
         "`NetGroup` is for subobjects, not for properties: use `condition = Custom` and switch it at run time"
             .to_owned()

@@ -60,6 +60,11 @@ pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>)
         .map(|(_, name)| name)
 }
 
+/// Whether two names are the same but for their style: `OwnerOnly` and `owner_only`.
+pub(crate) fn same(a: &str, b: &str) -> bool {
+    plain(a) == plain(b)
+}
+
 /// What is left of a name when its style is ignored.
 fn plain(name: &str) -> Vec<char> {
     name.chars().filter(|&c| c != '_').map(|c| c.to_ascii_lowercase()).collect()

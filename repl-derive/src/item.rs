@@ -3,13 +3,15 @@
 //! *Invariant:* an item's name is one that may stand in its place, and what is wrong with it is reported at the smallest span.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::parse::{Parse, Parser};
 use syn::{
     Attribute, Error, Expr, ExprLit, Ident, Lit, LitStr, MacroDelimiter, Meta, Path, RangeLimits, Result,
 };
 
 use crate::attr::At;
-use crate::error::{Errors, nearest};
+use crate::condition;
+use crate::error::{Errors, nearest, same};
 use crate::number::{Bounds, Number};
 
 /// What may stand in one place: attributes' names, and how each is written.
@@ -59,6 +61,26 @@ pub(crate) static QUANTIZE: Place = Place {
     ],
 };
 
+/// What attributes of fields are called elsewhere: in Unreal, in other derives, by habit.
+const SYNONYMS: [(&str, &str); 16] = [
+    ("cond", "condition"),
+    ("when", "condition"),
+    ("rep_notify", "notify"),
+    ("replicated_using", "notify"),
+    ("on_rep", "notify"),
+    ("on_change", "notify"),
+    ("callback", "notify"),
+    ("ignore", "skip"),
+    ("transient", "skip"),
+    ("not_replicated", "skip"),
+    ("rename", "name"),
+    ("serialize_with", "with"),
+    ("push_based", "push"),
+    ("push_model", "push"),
+    ("clamp", "saturate"),
+    ("precision", "quantize"),
+];
+
 /// One attribute of a list: its name, and what follows.
 pub(crate) struct Item {
     pub(crate) name: Ident,
@@ -91,10 +113,12 @@ impl Item {
     }
 
     pub(crate) fn flag(&self) -> Result<()> {
-        match &self.value {
-            Value::Nothing => Ok(()),
-            _ => Err(Error::new(self.name.span(), format!("`{0}` takes no value: write `{0}`", self.key))),
-        }
+        let instead = match &self.value {
+            Value::Nothing => return Ok(()),
+            Value::Equals(value) if value.to_string() == "false" => "remove it".to_owned(),
+            _ => format!("write `{}`", self.key),
+        };
+        Err(Error::new(self.name.span(), format!("`{}` takes no value: {instead}", self.key)))
     }
 
     pub(crate) fn path(&self) -> Result<Path> {
@@ -102,6 +126,15 @@ impl Item {
             return Err(Error::new(
                 text.span(),
                 format!("write it without quotes: `{} = {}`", self.key, text.value()),
+            ));
+        }
+        if let Value::List(list) = &self.value
+            && let Ok(path) = Path::parse_mod_style.parse2(list.clone())
+        {
+            let written = path.to_token_stream().to_string().replace(' ', "");
+            return Err(Error::new_spanned(
+                path,
+                format!("write it without parentheses: `{} = {written}`", self.key),
             ));
         }
         self.parsed()
@@ -229,10 +262,10 @@ fn item(piece: TokenStream, place: &Place) -> Result<Item> {
         return Err(Error::new_spanned(piece, format!("write the name of an attribute: {}", list_of(place))));
     };
     let key = name.to_string();
-    let Some(&(_, form)) = place.forms.iter().find(|&&(known, _)| known == key) else {
-        return Err(Error::new(name.span(), unknown(&key, place)));
-    };
     let first = tokens.next();
+    let Some(form) = form_in(place, &key) else {
+        return Err(Error::new(name.span(), unknown(&key, first.is_some(), place)));
+    };
     let rest: TokenStream = tokens.collect();
     let value = match first {
         None => Value::Nothing,
@@ -251,13 +284,13 @@ fn item(piece: TokenStream, place: &Place) -> Result<Item> {
 }
 
 /// Says what an unknown attribute may have been meant to be.
-fn unknown(key: &str, place: &Place) -> String {
-    let form_in = |other: &Place| other.forms.iter().find(|&&(name, _)| name == key).map(|&(_, form)| form);
-    if let Some(form) = form_in(&TYPE) {
+fn unknown(key: &str, has_value: bool, place: &Place) -> String {
+    let (on_a_field, in_quantize) = (std::ptr::eq(place, &FIELD), std::ptr::eq(place, &QUANTIZE));
+    if let Some(form) = form_in(&TYPE, key) {
         return format!("`{key}` belongs on the type: write `#[replicated({form})]` above it");
     }
-    if let Some(form) = form_in(&FIELD) {
-        return if std::ptr::eq(place, &QUANTIZE) {
+    if let Some(form) = form_in(&FIELD, key) {
+        return if in_quantize {
             format!("`{key}` stands beside `quantize(…)`, not in it: `quantize(…), {form}`")
         } else {
             format!(
@@ -267,12 +300,35 @@ fn unknown(key: &str, place: &Place) -> String {
             )
         };
     }
-    if let Some(form) = form_in(&QUANTIZE) {
+    if let Some(form) = form_in(&QUANTIZE, key) {
         return format!("`{key}` belongs in parentheses: `quantize({form})`");
     }
-    let near = nearest(key, place.forms.iter().map(|&(name, _)| name));
-    let hint = near.map_or(".".to_owned(), |near| format!(": did you mean `{near}`?"));
+    if let (Some(condition), false) = (condition::spelled(key), in_quantize) {
+        let field = if on_a_field { "" } else { "on a field " };
+        return format!("`{key}` is a condition: {field}write `condition = {condition}`");
+    }
+    let meant = if on_a_field { meant_on_a_field(key, has_value) } else { nearest_in(place, key) };
+    let hint = meant.map_or(".".to_owned(), |meant| format!(": did you mean `{meant}`?"));
     format!("unknown attribute `{key}`{hint} What can stand {}: {}", place.place, list_of(place))
+}
+
+/// What was probably meant on a field: an attribute's name, with its form if nothing was written beside it, or a condition.
+fn meant_on_a_field(key: &str, has_value: bool) -> Option<String> {
+    let synonym = SYNONYMS.iter().find(|(other, _)| same(other, key)).map(|&(_, own)| own.to_owned());
+    match synonym.or_else(|| nearest_in(&FIELD, key)) {
+        Some(name) if has_value => Some(name),
+        Some(name) => form_in(&FIELD, &name).map(str::to_owned),
+        None => condition::near(key).map(|name| format!("condition = {name}")),
+    }
+}
+
+fn nearest_in(place: &Place, key: &str) -> Option<String> {
+    nearest(key, place.forms.iter().map(|&(name, _)| name)).map(str::to_owned)
+}
+
+/// How the attribute `name` is written, if it can stand in `place`.
+fn form_in(place: &Place, name: &str) -> Option<&'static str> {
+    place.forms.iter().find(|&&(known, _)| known == name).map(|&(_, form)| form)
 }
 
 fn list_of(place: &Place) -> String {

@@ -54,7 +54,7 @@ fn shape(container: &Container<'_>, field: &Field<'_>, index: usize, span: Span)
         let serializer = serializer(container, index);
         quote_spanned!(span=> &#private::Shape::custom::<#ty, #serializer>())
     } else if field.attrs.atomic.is_some() {
-        quote_spanned!(span=> &#private::Shape::opaque::<#ty>())
+        quote_spanned!(span=> <#ty as #private::Unit>::PARTS)
     } else {
         match container.derive {
             Derive::Replicated => quote_spanned!(span=> <#ty as #private::Property>::SHAPE),
@@ -83,13 +83,17 @@ pub(super) fn entry(
         quote_spanned!(span=> .notify(#private::Notify::#when))
     });
     let push = attrs.push.as_ref().map(|_| quote_spanned!(span=> .push()));
+    let atomic = attrs.atomic.as_ref().map(|_| {
+        let ty = type_of(container, field);
+        quote_spanned!(span=> .atomic::<#ty>())
+    });
     let format = format(container, field, span);
     let max_len = attrs.max_len.as_ref().map(|max_len| {
         let (ty, max_len) = (type_of(container, field), whole(&max_len.value, "u32", true));
         quote_spanned!(span=> .max_len_of::<#ty>(#max_len))
     });
     quote_spanned! {span=>
-        #private::Field::new(#name, #offset, #shape) #condition #notify #push #format #max_len.checked()
+        #private::Field::new(#name, #offset, #shape) #condition #notify #push #atomic #format #max_len.checked()
     }
 }
 

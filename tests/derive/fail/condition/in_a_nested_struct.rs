@@ -12,6 +12,4 @@ struct Player {
     weapon: Weapon,
 }
 
-fn main() {
-    Player::program();
-}
+fn main() {}

@@ -1,0 +1,105 @@
+//! Messages that name what they are about, put together where nothing can be allocated: what fails in a constant is a compile error.
+//!
+//! *Invariant:* everything here is for texts of errors; no table and no bit depends on it.
+
+/// The most bytes of a text.
+const CAPACITY: usize = 1024;
+
+/// The longest name for which a nearest one is looked for, in bytes.
+const LONGEST_NAME: usize = 63;
+
+/// A text that grows by pieces. From the first piece on that does not fit, all are left out.
+#[derive(Clone, Copy)]
+pub(crate) struct Text {
+    bytes: [u8; CAPACITY],
+    len: usize,
+    full: bool,
+}
+
+impl Text {
+    /// A text of one piece.
+    pub(crate) const fn of(piece: &str) -> Self {
+        Self { bytes: [0; CAPACITY], len: 0, full: false }.and(piece)
+    }
+
+    /// The text with another piece at its end.
+    pub(crate) const fn and(mut self, piece: &str) -> Self {
+        let piece = piece.as_bytes();
+        self.full = self.full || piece.len() > CAPACITY - self.len;
+        let mut i = 0;
+        while !self.full && i < piece.len() {
+            self.bytes[self.len] = piece[i];
+            self.len += 1;
+            i += 1;
+        }
+        self
+    }
+
+    /// The whole text.
+    pub(crate) const fn as_str(&self) -> &str {
+        match str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => text,
+            Err(_) => "",
+        }
+    }
+}
+
+/// How many slips made `wrong` of `right`; `None` if they are too many for it to be a slip.
+pub(crate) const fn slips(wrong: &str, right: &str) -> Option<usize> {
+    let distance = distance(wrong.as_bytes(), right.as_bytes());
+    let limit = if wrong.len() < 6 { 1 } else { wrong.len() / 3 };
+    if distance <= limit { Some(distance) } else { None }
+}
+
+/// How many bytes must be inserted, removed or replaced to make `b` of `a`, whatever their case.
+const fn distance(a: &[u8], b: &[u8]) -> usize {
+    if a.len() > LONGEST_NAME || b.len() > LONGEST_NAME {
+        return usize::MAX;
+    }
+    let mut row = [0; LONGEST_NAME + 1];
+    let mut j = 0;
+    while j <= b.len() {
+        row[j] = j;
+        j += 1;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        let mut j = 0;
+        while j < b.len() {
+            let replaced = diagonal + !a[i].eq_ignore_ascii_case(&b[j]) as usize;
+            diagonal = row[j + 1];
+            let moved = 1 + if row[j] < diagonal { row[j] } else { diagonal };
+            row[j + 1] = if replaced < moved { replaced } else { moved };
+            j += 1;
+        }
+        i += 1;
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_its_pieces_and_leaves_out_what_does_not_fit() {
+        const TEXT: Text = Text::of("`Tür`").and(" has ").and("no key");
+        assert_eq!(TEXT.as_str(), "`Tür` has no key");
+        let long = "x".repeat(CAPACITY - 1);
+        assert_eq!(Text::of(&long).and("ü").and("y").as_str(), long);
+        assert_eq!(Text::of(&long).and("y").as_str().len(), CAPACITY);
+    }
+
+    #[test]
+    fn distances_count_slips() {
+        let distance = |a: &str, b: &str| distance(a.as_bytes(), b.as_bytes());
+        assert_eq!(distance("helth", "health"), 1);
+        assert_eq!(distance("Health", "health"), 0);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance(&"x".repeat(64), "x"), usize::MAX);
+        assert_eq!((slips("heatlh", "health"), slips("mana", "name")), (Some(2), None));
+    }
+}

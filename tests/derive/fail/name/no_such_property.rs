@@ -1,0 +1,12 @@
+use repl::{PropertyIndex, Replicated};
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Player {
+    health: u16,
+    ammo: u16,
+}
+
+const HEALTH: PropertyIndex = Player::LAYOUT.property("helth");
+
+fn main() {}
