@@ -264,6 +264,7 @@ fn joins(criterion: &mut Criterion) {
     let elements = u64::from(JOINED_PLAYERS);
     group.throughput(Throughput::ElementsAndBytes { elements, bytes: joining.join().1 });
     group.bench_function("repl", |bencher| bencher.iter_custom(|count| joining.joins(count)));
+    group.bench_function("repl_anew", |bencher| bencher.iter_custom(|count| joining.joins_anew(count)));
     group.throughput(Throughput::ElementsAndBytes { elements, bytes: by_hand.hand() });
     group.bench_function("hand", |bencher| bencher.iter(|| by_hand.hand()));
     group.throughput(Throughput::ElementsAndBytes { elements, bytes: by_hand.floor() });
@@ -295,8 +296,8 @@ fn print_ratios() {
         repl.candidate.check();
         scan.candidate.check();
     }
-    let (mut repl, mut hand, mut floor) =
-        (Joining::new(JOINED_PLAYERS), JoiningByHand::new(), JoiningByHand::new());
+    let (mut repl, mut anew) = (Joining::new(JOINED_PLAYERS), Joining::new(JOINED_PLAYERS));
+    let (mut hand, mut floor) = (JoiningByHand::new(), JoiningByHand::new());
     let (repl_bytes, hand_bytes, floor_bytes) = (repl.join().1, hand.hand(), floor.floor());
     ratios::report(
         "w5_join",
@@ -304,6 +305,7 @@ fn print_ratios() {
             Side::new("repl", Some(repl_bytes), &mut |count| repl.joins(count)),
             Side::new("hand", Some(hand_bytes), &mut |count| timed(count, || hand.hand())),
             Side::new("floor", Some(floor_bytes), &mut |count| timed(count, || floor.floor())),
+            Side::new("repl_anew", Some(repl_bytes), &mut |count| anew.joins_anew(count)),
         ],
     );
 }

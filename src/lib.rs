@@ -138,7 +138,8 @@ pub use repl_derive::{NetSerialize, Replicated};
 pub use repl_net::sim;
 pub use repl_net::{
     ArchetypeId, ClassTraffic, Client, ClientConfig, ClientEvent, CloseReason, ConnectionId, ConnectionStats,
-    DisconnectReason, LayoutMismatch, PropertyTraffic, ReceiveError, Role, Server, ServerConfig, ServerEvent,
+    DisconnectReason, LayoutMismatch, Limit, LimitMismatch, PropertyTraffic, ReceiveError, Role, Server,
+    ServerConfig, ServerEvent, SpawnError,
 };
 
 /// What most programs need: the derives with their traits, server and client with what they are told and tell, references and conditions.

@@ -207,7 +207,8 @@ fn r09_what_gets_lost_both_ways_is_acked_again() {
         room.wait(TICK);
         !room.replies(0).is_empty()
     });
-    assert_eq!(told.count(), 4);
+    // Two ticks for each that gets through, of all that were heard of.
+    assert_eq!(told.count(), 5);
 }
 
 #[test]
@@ -222,8 +223,14 @@ fn r09_a_closing_on_a_slow_link_is_tried_four_times_a_second() {
     }
     let id = room.guests[0].id;
     room.server.set_visible(id, object, false);
-    let tries: Vec<bool> = (0..360).map(|_| !room.tick_one().is_empty()).collect();
+    let mut tried = Vec::new();
+    for _ in 0..360 {
+        room.tick_one();
+        let stats = room.server.stats(id).expect("it is connected");
+        // Nobody answers, so every packet with state is under way or given up.
+        tried.push(stats.packets_in_flight as u64 + stats.packets_lost);
+    }
     // The first seconds show that nobody answers; of the others each has its four tries, some ticks apart.
-    let in_the_end = tries[180..].iter().filter(|&&tried| tried).count();
+    let in_the_end = tried[359] - tried[179];
     assert!((8..=14).contains(&in_the_end), "{in_the_end} in three seconds");
 }

@@ -128,6 +128,36 @@ fn r21_answers_are_never_longer_than_what_they_answer() {
     }
 }
 
+/// Makes a client know more classes than a packet of the least size can list.
+fn many_classes(client: &mut Client) {
+    macro_rules! classes {
+        ($($name:ident)*) => {
+            $(
+                #[derive(Replicated, Default)]
+                #[replicated(all)]
+                struct $name {
+                    number: u8,
+                }
+                client.register::<$name>();
+            )*
+        };
+    }
+    classes!(Anemometer Barometer Chronometer Dynamometer Electrometer Fluorometer Galvanometer Hydrometer);
+    ships_and_ports(client);
+}
+
+#[test]
+fn r21_a_client_with_larger_packets_than_the_servers_is_told_where_they_differ() {
+    let mut room = Room::new(ServerConfig { mtu_bytes: 128, ..ServerConfig::default() }, many_classes);
+    room.server.register::<Ship>().register::<Port>();
+    room.enter();
+    for _ in 0..20 {
+        room.step();
+    }
+    let name = "Anemometer".into();
+    assert_eq!(room.closed(0), Some(DisconnectReason::Layouts(LayoutMismatch::OnlyClient { name })));
+}
+
 #[test]
 fn r21_a_lost_hello_is_said_again() {
     let (mut room, ship) = meet(ships_and_ports);

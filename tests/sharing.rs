@@ -151,7 +151,7 @@ fn s28_s67_s88_one_comparison_and_one_writing_serve_all_connections() {
     let register = |client: &mut Client| {
         client.register::<Meter>();
     };
-    let mut effort = Vec::new();
+    let (mut effort, mut openings) = (Vec::new(), Vec::new());
     for guests in [1, 2, 16] {
         let (mut room, meter) = Room::furnished(ServerConfig::default(), register, guests, |server| {
             server.spawn(Meter::default())
@@ -165,13 +165,60 @@ fn s28_s67_s88_one_comparison_and_one_writing_serve_all_connections() {
             room.deliver(guest, packets);
             assert_eq!(room.guests[guest].client.get(meter).map(|meter| meter.count.0), Some(5));
         }
+        let before = WRITTEN.load(Ordering::Relaxed);
+        let newcomer = room.server.spawn(Meter { count: Counted(7) });
+        let packets = room.tick();
+        openings.push(WRITTEN.load(Ordering::Relaxed) - before);
+        for (guest, packets) in packets.iter().enumerate() {
+            room.deliver(guest, packets);
+            assert_eq!(room.guests[guest].client.get(newcomer).map(|meter| meter.count.0), Some(7));
+        }
     }
+    assert_eq!(
+        (openings[0], openings[0]),
+        (openings[1], openings[2]),
+        "an opening, for 1, 2 and 16 connections"
+    );
     assert_eq!(
         (effort[0], effort[0]),
         (effort[1], effort[2]),
         "compared and written, for 1, 2 and 16 connections"
     );
     assert!(effort[0].0 >= 1 && effort[0].1 >= 1);
+}
+
+#[test]
+fn s75_who_joins_late_gets_what_is_and_not_what_was() {
+    let register = |client: &mut Client| {
+        client.register::<Car>();
+    };
+    let (mut room, mut cars) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        (0..60)
+            .map(|_| server.spawn(Car { place: [1.0, 2.0], plate: "old".into(), ..Car::default() }))
+            .collect::<Vec<_>>()
+    });
+    for round in 1..6_u8 {
+        let first = room.guests[0].id;
+        room.server[cars[5]].place[0] = f32::from(round);
+        room.server[cars[17]].plate = format!("new {round}");
+        room.server[cars[30]].parts.push(round.into());
+        room.server.set_owner(cars[40], (round % 2 == 0).then_some(first));
+        let gone = cars.swap_remove(50);
+        room.server.despawn(gone);
+        cars.push(room.server.spawn(Car { paint: round, ..Car::default() }));
+        room.enter();
+        room.settle();
+        for guest in &room.guests {
+            assert_eq!(guest.client.objects::<Car>().count(), cars.len());
+            for &car in &cars {
+                let (shown, truth) = (guest.client.get(car).expect("all are in sight"), &room.server[car]);
+                assert_eq!(
+                    (shown.place, &shown.plate, &shown.parts),
+                    (truth.place, &truth.plate, &truth.parts)
+                );
+            }
+        }
+    }
 }
 
 #[test]

@@ -235,6 +235,18 @@ impl Joining {
         (0..count).map(|_| self.join().0).sum()
     }
 
+    /// The same for clients of whom each finds every player changed since the one before, so that all must be written anew for it alone.
+    pub(crate) fn joins_anew(&mut self, count: u64) -> Duration {
+        let join = |_| {
+            for player in self.server.objects_mut::<Player>() {
+                player.score ^= 1;
+            }
+            self.server.tick(self.now);
+            self.join().0
+        };
+        (0..count).map(join).sum()
+    }
+
     fn connect(&mut self) -> ConnectionId {
         let connection = self.server.connect(self.now);
         self.greet(connection);

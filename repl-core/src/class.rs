@@ -18,6 +18,7 @@ use crate::plan::Planned;
 use crate::program::Program;
 use crate::property::Replicated;
 use crate::reference::ReferenceMap;
+use crate::size::Sizes;
 use crate::value::{ReadError, WriteError};
 
 /// An object type at run time.
@@ -27,6 +28,7 @@ pub struct Class<T> {
     places: Places,
     /// The handles of arrays.
     arrays: HandleSet,
+    sizes: Sizes,
     objects: PhantomData<fn(&mut T)>,
 }
 
@@ -66,7 +68,8 @@ impl<T: Replicated> Class<T> {
         (1..=program.handles())
             .filter(|&handle| program.is_array(handle))
             .for_each(|handle| arrays.insert(handle));
-        Self { program, lifetime, places, arrays, objects: PhantomData }
+        let sizes = Sizes::of(&program);
+        Self { program, lifetime, places, arrays, sizes, objects: PhantomData }
     }
 
     /// The flat table.
@@ -81,7 +84,11 @@ impl<T: Replicated> Class<T> {
         &self.lifetime
     }
 
-    fn level<'a>(&'a self, object: &'a T) -> Level<'a> {
+    pub(crate) fn sizes(&self) -> &Sizes {
+        &self.sizes
+    }
+
+    pub(crate) fn level<'a>(&'a self, object: &'a T) -> Level<'a> {
         // SAFETY: `new` checked that the program is that of `T`.
         unsafe { Level::of(object, &self.program) }
     }
@@ -317,7 +324,7 @@ fn descend(
     descend(&mut level.element(handle, index as usize)?, inner, rest, at_end)
 }
 
-fn same_slot(one: Slot<'_>, other: Slot<'_>) -> bool {
+pub(crate) fn same_slot(one: Slot<'_>, other: Slot<'_>) -> bool {
     match (one, other) {
         (Slot::Leaf(a), Slot::Leaf(b)) => a.identical(&b),
         (Slot::Array(a), Slot::Array(b)) => {

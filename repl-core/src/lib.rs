@@ -73,6 +73,7 @@ mod quantize;
 mod ranges;
 mod reference;
 mod shape;
+mod size;
 mod value;
 pub mod wire;
 

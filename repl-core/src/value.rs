@@ -107,6 +107,15 @@ pub enum WriteError {
         /// The limit in the same unit.
         max: usize,
     },
+    /// The object would take more than the server's `max_object_bytes`, so that no client could hold it. Make the value smaller, or raise
+    /// the limit on both sides.
+    #[error("a value of {bytes} bytes would make the object larger than the limit of {max}")]
+    TooLarge {
+        /// What the value takes on the wire, at most.
+        bytes: usize,
+        /// What the object may take in all.
+        max: usize,
+    },
     /// A reason of a hand-written [`NetSerialize`].
     #[error("{0}")]
     Other(&'static str),

@@ -80,17 +80,14 @@ pub(crate) const MAX_BLOBS: usize = 8;
 /// How far the ids of blobs under way lie apart at most, so that each fragment can tell which blobs those are.
 pub(crate) const BLOB_SPAN: u32 = 16;
 
-/// Bytes of all blobs under way together, if there is more than one: what clients hold by default.
-const MAX_BYTES: usize = 256 << 10;
-
 impl Blobs {
-    /// Whether another of about so many bytes may begin.
-    pub(crate) fn has_room(&self, bytes: usize) -> bool {
+    /// Whether another of so many bytes may begin, if all under way together may take `max_bytes`, which clients can hold.
+    pub(crate) fn has_room(&self, bytes: usize, max_bytes: usize) -> bool {
         let Some(oldest) = self.blobs.first() else { return true };
         let under_way: usize = self.blobs.iter().map(|blob| blob.bytes.len()).sum();
         self.blobs.len() < MAX_BLOBS
             && self.next_id.wrapping_sub(oldest.id) < BLOB_SPAN
-            && under_way + bytes <= MAX_BYTES
+            && under_way + bytes <= max_bytes
     }
 
     /// The id of the oldest blob under way, and for each of the ids from there on whether it is.

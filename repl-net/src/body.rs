@@ -10,7 +10,7 @@ use repl_core::{BitReader, HandleSet, ReadError};
 use crate::events::CloseReason;
 use crate::packet::read_end;
 use crate::reassembly::Part;
-use crate::segment::{PreviousLists, SegmentKind, SegmentReader};
+use crate::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
 use crate::sequence::Sequence;
 
 /// Why a walk stops.
@@ -69,20 +69,21 @@ pub(crate) fn walk(
 ) -> Result<(), Halt> {
     while let Some((kind, mut segment)) = SegmentReader::next(reader)? {
         previous.clear();
+        let mut origin = None;
         let mut start = reader.position();
         while let Some(slot) = segment.slot(reader)? {
             match kind {
                 SegmentKind::Update => {
                     let class = visitor.class_of(slot)?;
-                    let handles = read_list(class, false, reader, previous, visitor)?;
+                    let handles = read_list(class, reader, previous, visitor)?;
                     let item = Item { handles: &handles, head_bits: reader.position().saturating_sub(start) };
                     visitor.update(slot, item, reader)?;
                 }
                 SegmentKind::Open => {
-                    let head = read_open(slot, reader, visitor)?;
-                    let handles = read_list(head.class, true, reader, previous, visitor)?;
-                    let item = Item { handles: &handles, head_bits: reader.position().saturating_sub(start) };
-                    visitor.open(head, item, reader)?;
+                    let run = Run::read(slot, origin, reader, previous, visitor)?;
+                    origin = Some(run.origin);
+                    segment.end_run(run.end);
+                    run.walk(start, reader, visitor)?;
                 }
                 SegmentKind::Close => {
                     let reason = match reader.read_bits(2)? {
@@ -100,17 +101,69 @@ pub(crate) fn walk(
     Ok(read_end(reader)?)
 }
 
-fn read_open(slot: u32, reader: &mut BitReader<'_>, visitor: &impl Visitor) -> Result<OpenHead, Halt> {
+/// Objects that open one after another, up to their values.
+struct Run {
+    first: u32,
+    /// One past the last slot.
+    end: u32,
+    origin: Origin,
+    handles: HandleSet,
+}
+
+impl Run {
+    /// Reads what the objects from slot `first` on have in common; `previous_origin` is that of the run before in the segment.
+    fn read(
+        first: u32,
+        previous_origin: Option<Origin>,
+        reader: &mut BitReader<'_>,
+        previous: &mut PreviousLists,
+        visitor: &impl Visitor,
+    ) -> Result<Self, Halt> {
+        let (origin, handles) = match previous_origin {
+            Some(origin) if reader.read_flag()? => {
+                let handles = previous.of(origin.class as usize).ok_or(ReadError::OutOfRange)?;
+                (origin, handles.clone())
+            }
+            _ => {
+                let origin = read_origin(reader, visitor)?;
+                (origin, read_opening_list(origin.class, reader, previous, visitor)?)
+            }
+        };
+        let more = reader.read_exp_golomb(0)?;
+        if more > (reader.remaining() / LEAST_RUN_BITS) as u64 {
+            return Err(ReadError::OutOfRange.into());
+        }
+        let end = first.checked_add(more as u32).and_then(|last| last.checked_add(1));
+        Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin, handles })
+    }
+
+    /// Walks the objects; the run began at bit `start`.
+    fn walk(&self, start: usize, reader: &mut BitReader<'_>, visitor: &mut impl Visitor) -> Result<(), Halt> {
+        let Origin { generation, class, archetype } = self.origin;
+        let mut head_bits = reader.position().saturating_sub(start);
+        for slot in self.first..self.end {
+            let values = reader.position();
+            let item = Item { handles: &self.handles, head_bits };
+            visitor.open(OpenHead { slot, generation, class, archetype }, item, reader)?;
+            if slot > self.first && reader.position().saturating_sub(values) < LEAST_RUN_BITS {
+                return Err(ReadError::OutOfRange.into());
+            }
+            head_bits = 0;
+        }
+        Ok(())
+    }
+}
+
+fn read_origin(reader: &mut BitReader<'_>, visitor: &impl Visitor) -> Result<Origin, Halt> {
     let generation = reader.read_exp_golomb(2)?.checked_add(1).and_then(|number| u32::try_from(number).ok());
     let generation = generation.and_then(NonZeroU32::new).ok_or(ReadError::OutOfRange)?;
     let class = reader.read_below(visitor.classes().into())? as u32;
     let archetype = u32::try_from(reader.read_exp_golomb(0)?).map_err(|_| ReadError::OutOfRange)?;
-    Ok(OpenHead { slot, generation, class, archetype })
+    Ok(Origin { generation, class, archetype })
 }
 
-fn read_list(
+fn read_opening_list(
     class: u32,
-    may_be_empty: bool,
     reader: &mut BitReader<'_>,
     previous: &mut PreviousLists,
     visitor: &impl Visitor,
@@ -121,7 +174,31 @@ fn read_list(
         return Ok(list.clone());
     }
     let count = visitor.handles_of(class).ok_or(ReadError::OutOfRange)?;
-    let handles = read_handles(count, may_be_empty, reader)?;
+    let handles = if !reader.read_flag()? {
+        read_handles(count, true, reader)?
+    } else if count as usize / 8 <= reader.remaining() {
+        HandleSet::up_to(count)
+    } else {
+        // They would not be worth the making: their values cannot follow.
+        return Err(ReadError::OutOfRange.into());
+    };
+    previous.set(class as usize, &handles);
+    Ok(handles)
+}
+
+fn read_list(
+    class: u32,
+    reader: &mut BitReader<'_>,
+    previous: &mut PreviousLists,
+    visitor: &impl Visitor,
+) -> Result<HandleSet, Halt> {
+    if let Some(list) = previous.of(class as usize)
+        && reader.read_flag()?
+    {
+        return Ok(list.clone());
+    }
+    let count = visitor.handles_of(class).ok_or(ReadError::OutOfRange)?;
+    let handles = read_handles(count, false, reader)?;
     previous.set(class as usize, &handles);
     Ok(handles)
 }

@@ -1,57 +1,34 @@
 //! The broadcast: what changed, as the connections without a view of their own need it, written once for all of them (S88).
 //!
-//! Invariant: segments and values depend on the world alone; a connection takes a segment whole, or some of its items one by one.
+//! Invariant: segments depend on the world alone; a connection takes a segment whole, or some of its items one by one.
 
-use std::num::NonZeroU32;
-use std::ops::Range;
 use std::sync::Arc;
 
-use repl_core::{BitSlice, BitWriter, Changelist};
+use repl_core::BitWriter;
 
 use crate::classes::ClassList;
+use crate::openings::Openings;
 use crate::segment::{SEGMENT_BITS, Segment, SegmentItem, SegmentKind, SegmentWriter, gap_order};
-use crate::world::World;
+use crate::world::{Change, World};
 
 /// What one tick sends to all connections that are in step.
 #[derive(Debug, Default)]
 pub(crate) struct Broadcast {
-    items: Vec<BroadcastItem>,
-    len: usize,
-    values: BitWriter,
-    segments: Vec<SharedSegment>,
+    segments: Vec<Arc<Segment>>,
     /// Segments of earlier ticks, used again once no packet refers to them.
     pool: Vec<Arc<Segment>>,
     pen: Pen,
     /// Slots of what changed and is in no segment: each connection sends it by itself.
     apart: Vec<u32>,
-}
-
-/// What changed of one object, for those in step.
-#[derive(Debug)]
-pub(crate) struct BroadcastItem {
-    pub(crate) slot: u32,
-    pub(crate) generation: NonZeroU32,
-    pub(crate) class: u16,
-    pub(crate) list: Changelist,
-    /// Where its values are among all values.
-    values: Range<usize>,
-}
-
-/// A run of items in one segment.
-#[derive(Debug)]
-pub(crate) struct SharedSegment {
-    pub(crate) segment: Arc<Segment>,
-    pub(crate) items: Range<usize>,
+    openings: Openings,
+    /// The frame for which it was last built.
+    frame: u64,
 }
 
 impl Broadcast {
-    pub(crate) fn segments(&self) -> &[SharedSegment] {
+    /// What changed, in runs.
+    pub(crate) fn segments(&self) -> &[Arc<Segment>] {
         &self.segments
-    }
-
-    /// All items of this tick and their values.
-    pub(crate) fn items_and_values(&mut self) -> (&[BroadcastItem], BitSlice<'_>) {
-        (&self.items[..self.len], self.values.as_slice())
     }
 
     /// Objects that changed and are in no segment, because none of this size could hold them.
@@ -59,76 +36,42 @@ impl Broadcast {
         &self.apart
     }
 
-    /// Writes what changed in `world`, in segments of at most `max_bits`.
+    /// Objects whole, for those that have not got them yet.
+    pub(crate) fn openings(&mut self) -> &mut Openings {
+        &mut self.openings
+    }
+
+    /// Writes what changed in `world`, in segments of at most `max_bits`. Built for a second time in a frame, all is written anew.
     pub(crate) fn build(&mut self, world: &World, classes: &ClassList, max_bits: usize) {
-        self.retire_segments();
-        self.write_values(world);
-        let items = &self.items[..self.len];
-        let (Some(first), Some(last)) = (items.first(), items.last()) else { return };
-        let order = gap_order(last.slot - first.slot + 1, items.len() as u32);
-        let values = self.values.as_slice();
-        let context = Context { world, classes, order, max_bits };
-        let mut current = Building::take(&mut self.pool, 0);
-        for (at, item) in items.iter().enumerate() {
-            let Some(bits) = values.slice(item.values.clone()) else { continue };
-            if !current.push(item, bits, &context, &mut self.pen) {
-                current.finish(at, &mut self.pen, &mut self.segments);
-                current = Building::take(&mut self.pool, at);
-                if !current.push(item, bits, &context, &mut self.pen) {
-                    self.apart.push(item.slot);
-                    current.first = at + 1;
-                }
-            }
+        if std::mem::replace(&mut self.frame, world.frame) == world.frame {
+            self.openings.clear();
         }
-        current.finish(self.len, &mut self.pen, &mut self.segments);
-    }
-
-    fn retire_segments(&mut self) {
-        self.pool.extend(self.segments.drain(..).map(|shared| shared.segment));
-    }
-
-    /// Serialises the changes of each object that concern connections in step.
-    fn write_values(&mut self, world: &World) {
-        self.values.clear();
+        self.openings.expire(&world.changes.slots);
+        self.openings.expire(&world.changes.recast);
+        self.pool.append(&mut self.segments);
         self.apart.clear();
-        self.len = 0;
-        for change in world.changes.iter() {
-            let object = &world.objects[change.slot as usize];
-            let column = world.column(object.class);
-            if self.items.len() == self.len {
-                self.items.push(BroadcastItem {
-                    slot: 0,
-                    generation: object.generation,
-                    class: 0,
-                    list: Changelist::new(),
-                    values: 0..0,
-                });
-            }
-            let item = &mut self.items[self.len];
-            item.list.clone_from(&change.list);
-            if column.lifetime().is_conditional() {
-                item.list.retain(&object.mask(column.lifetime(), object.common_flags()));
-                if item.list.is_empty() {
-                    continue;
-                }
-            }
-            let start = self.values.bit_len();
-            if !world.write_values(change.slot, &mut item.list, &mut self.values).is_empty() {
-                self.values.truncate(start);
-                self.apart.push(change.slot);
-                continue;
-            }
-            (item.slot, item.generation, item.class) = (change.slot, object.generation, object.class);
-            item.values = start..self.values.bit_len();
-            self.len += 1;
+        let mut changes = world.changes.as_slice();
+        let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return };
+        let order = gap_order(last.slot - first.slot + 1, changes.len() as u32);
+        let context = Context { world, classes, order, max_bits };
+        while !changes.is_empty() {
+            let mut segment = self.blank();
+            let Some(empty) = Arc::get_mut(&mut segment) else { break };
+            let done = self.pen.fill(empty, changes, &context, &mut self.apart);
+            let kept = if empty.items.is_empty() { &mut self.pool } else { &mut self.segments };
+            kept.push(segment);
+            changes = &changes[done..];
         }
     }
-}
 
-impl BroadcastItem {
-    /// The item's values among those of the tick.
-    pub(crate) fn values<'a>(&self, all: BitSlice<'a>) -> Option<BitSlice<'a>> {
-        all.slice(self.values.clone())
+    /// An empty segment, with the memory of one that no packet refers to any more.
+    fn blank(&mut self) -> Arc<Segment> {
+        let free = self.pool.iter().position(|segment| Arc::strong_count(segment) == 1);
+        let mut segment = free.map_or_else(Arc::default, |at| self.pool.swap_remove(at));
+        if let Some(segment) = Arc::get_mut(&mut segment) {
+            segment.clear();
+        }
+        segment
     }
 }
 
@@ -147,57 +90,71 @@ struct Pen {
     bits: BitWriter,
 }
 
-/// A segment being written.
-struct Building {
-    segment: Arc<Segment>,
-    first: usize,
+/// Why a change is not in a segment.
+enum Obstacle {
+    /// It does not fit behind what is there.
+    Full,
+    /// A hand-written serialiser refuses a value.
+    Refused,
 }
 
-impl Building {
-    /// An empty segment, with the memory of one that no packet refers to any more; its items begin at `first`.
-    fn take(pool: &mut Vec<Arc<Segment>>, first: usize) -> Self {
-        let free = pool.iter().position(|segment| Arc::strong_count(segment) == 1);
-        let mut segment = free.map_or_else(Arc::default, |at| pool.swap_remove(at));
-        if let Some(segment) = Arc::get_mut(&mut segment) {
-            segment.clear();
-        }
-        Self { segment, first }
-    }
-
-    /// Appends an item; `false` if it does not fit, then nothing was written.
-    fn push(
+impl Pen {
+    /// Writes changes into an empty segment until it is full or one cannot be written; gives how many are done with. What has no place in any
+    /// segment goes to `apart`.
+    fn fill(
         &mut self,
-        item: &BroadcastItem,
-        values: BitSlice<'_>,
+        into: &mut Segment,
+        changes: &[Change],
         context: &Context<'_>,
-        pen: &mut Pen,
-    ) -> bool {
-        let Some(segment) = Arc::get_mut(&mut self.segment) else { return false };
-        let Pen { segment: writer, bits } = pen;
-        if segment.items.is_empty() {
-            bits.clear();
-            writer.reset();
-            writer.begin(SegmentKind::Update, context.order, bits);
+        apart: &mut Vec<u32>,
+    ) -> usize {
+        self.bits.clear();
+        self.segment.reset();
+        self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
+        let mut done = 0;
+        for change in changes {
+            let before = self.bits.bit_len();
+            let Err(obstacle) = self.write(change, context, into) else {
+                done += 1;
+                continue;
+            };
+            // The segment ends here: the writer knows of an item that is not there.
+            self.bits.truncate(before);
+            if into.items.is_empty() || matches!(obstacle, Obstacle::Refused) {
+                apart.push(change.slot);
+                done += 1;
+            }
+            break;
         }
-        let before = bits.bit_len();
-        let count = context.world.column(item.class).program().handles();
-        let class = context.classes.wire(item.class.into()) as usize;
-        writer.update(item.slot, class, count, item.list.handles(), values, bits);
-        if bits.bit_len() + SEGMENT_BITS > context.max_bits {
-            bits.truncate(before);
-            return false;
-        }
-        segment.push(SegmentItem { slot: item.slot, generation: item.generation, list: item.list.clone() });
-        true
+        self.segment.end(&mut self.bits);
+        into.complete(&mut self.bits);
+        done
     }
 
-    fn finish(mut self, end: usize, pen: &mut Pen, into: &mut Vec<SharedSegment>) {
-        let Some(segment) = Arc::get_mut(&mut self.segment) else { return };
-        if segment.items.is_empty() {
-            return;
+    /// Appends what changed of an object, as far as those see it who see it like most.
+    fn write(&mut self, change: &Change, context: &Context<'_>, into: &mut Segment) -> Result<(), Obstacle> {
+        let Self { segment, bits } = self;
+        let object = &context.world.objects[change.slot as usize];
+        let column = context.world.column(object.class);
+        let mut list = change.list.clone();
+        if column.lifetime().is_conditional() {
+            list.retain(&object.mask(column.lifetime(), object.common_flags()));
+            if list.is_empty() {
+                return Ok(());
+            }
         }
-        pen.segment.end(&mut pen.bits);
-        segment.complete(&mut pen.bits);
-        into.push(SharedSegment { segment: self.segment, items: self.first..end });
+        segment.slot(change.slot, bits);
+        let class = context.classes.wire(object.class.into()) as usize;
+        segment.handles(class, column.program().handles(), list.handles(), bits);
+        let start = bits.bit_len();
+        if !context.world.write_values(change.slot, &mut list, bits).is_empty() {
+            return Err(Obstacle::Refused);
+        }
+        let end = bits.bit_len();
+        if end + SEGMENT_BITS > context.max_bits {
+            return Err(Obstacle::Full);
+        }
+        into.push(SegmentItem { slot: change.slot, generation: object.generation, list, values: start..end });
+        Ok(())
     }
 }

@@ -14,7 +14,7 @@ use crate::acks::{Arrival, Received};
 use crate::body::Halt;
 use crate::config::ClientConfig;
 use crate::events::{ClientEvent, DisconnectReason};
-use crate::handshake::{Control, list_classes};
+use crate::handshake::{ClientLimits, Control, MTU_BYTES, list_classes};
 use crate::outbox::{Limits, Outbox};
 use crate::packet::{self, Header, PacketKind};
 use crate::replicas::Replicas;
@@ -65,6 +65,8 @@ pub struct Client {
     /// When to tell the server what arrived.
     ack_pace: AckPace,
     last_heard: Option<Duration>,
+    /// How long the server waits for a sign of life, as far as it has said.
+    server_timeout: Duration,
     last_sent: Duration,
     events: VecDeque<ClientEvent>,
     lent: Vec<u8>,
@@ -79,8 +81,13 @@ impl Client {
     /// # Panics
     /// If a packet of the configured size could not hold anything: below 128 bytes or above 65,507.
     #[must_use]
+    #[track_caller]
     pub fn new(config: ClientConfig, session: u64) -> Self {
-        assert!((128..=65_507).contains(&config.mtu_bytes), "the largest packet is from 128 to 65,507 bytes");
+        assert!(
+            MTU_BYTES.contains(&config.mtu_bytes),
+            "the largest packet is from 128 to 65,507 bytes, but `mtu_bytes` is {}",
+            config.mtu_bytes,
+        );
         let limits = Limits {
             mtu_bytes: config.mtu_bytes,
             packets_in_flight: WINDOW as usize,
@@ -91,11 +98,12 @@ impl Client {
         outbox.session = session;
         Self {
             stage: Stage::Idle,
-            replicas: Replicas::new(config.max_objects, config.max_reassembly_bytes, config.measure),
+            replicas: Replicas::new(config.max_objects, config.max_object_bytes, config.measure),
             outbox,
             received: Received::default(),
             ack_pace: AckPace::default(),
             last_heard: None,
+            server_timeout: Duration::MAX,
             last_sent: Duration::ZERO,
             events: VecDeque::new(),
             lent: Vec::new(),
@@ -107,8 +115,13 @@ impl Client {
     ///
     /// # Panics
     /// After the first [`tick`](Self::tick).
+    #[track_caller]
     pub fn register<T: Replicated>(&mut self) -> &mut Self {
-        assert!(self.stage == Stage::Idle, "classes are registered before the first tick");
+        assert!(
+            self.stage == Stage::Idle,
+            "classes are registered before the first tick, and this one is called `{}`",
+            T::LAYOUT.name(),
+        );
         self.replicas.register::<T>();
         self
     }
@@ -117,11 +130,16 @@ impl Client {
     ///
     /// # Panics
     /// After the first [`tick`](Self::tick).
+    #[track_caller]
     pub fn register_archetype<T: Replicated>(
         &mut self,
         make: impl Fn() -> T + Send + 'static,
     ) -> ArchetypeId {
-        assert!(self.stage == Stage::Idle, "archetypes are registered before the first tick");
+        assert!(
+            self.stage == Stage::Idle,
+            "archetypes are registered before the first tick, and this one is of `{}`",
+            T::LAYOUT.name(),
+        );
         ArchetypeId(self.replicas.register::<T>().add_archetype(Box::new(make)))
     }
 
@@ -160,12 +178,18 @@ impl Client {
 
     fn control(&mut self, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
         match (Control::read(reader)?, &mut self.stage) {
-            (Control::Welcome, Stage::Handshake { .. }) => self.welcome(now),
+            (Control::Welcome { timeout_ms }, Stage::Handshake { .. } | Stage::Connected) => {
+                self.server_timeout = Duration::from_millis(timeout_ms.into());
+                self.welcome(now);
+            }
             (Control::Differs, Stage::Handshake { lists_classes, next_hello }) if !*lists_classes => {
                 (*lists_classes, *next_hello) = (true, now);
             }
             (Control::Refused(mismatch), Stage::Handshake { .. }) => {
                 self.close(DisconnectReason::Layouts(mismatch))
+            }
+            (Control::TooSmall(mismatch), Stage::Handshake { .. }) => {
+                self.close(DisconnectReason::Limits(mismatch))
             }
             (Control::Disconnect, Stage::Handshake { .. } | Stage::Connected) => {
                 self.close(DisconnectReason::Closed)
@@ -177,9 +201,11 @@ impl Client {
     }
 
     fn welcome(&mut self, now: Duration) {
-        self.stage = Stage::Connected;
         self.last_heard = Some(now);
-        self.events.push_back(ClientEvent::Connected);
+        if self.stage != Stage::Connected {
+            self.stage = Stage::Connected;
+            self.events.push_back(ClientEvent::Connected);
+        }
     }
 
     fn state(&mut self, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
@@ -254,12 +280,14 @@ impl Client {
                     }
                 } else {
                     let checksum = self.replicas.classes.checksum();
-                    let hello = Control::Hello { session: self.outbox.session, checksum };
+                    let limits = ClientLimits::of(&self.config);
+                    let hello = Control::Hello { session: self.outbox.session, checksum, limits };
                     self.outbox.push(hello.to_packet());
                 }
             }
             Stage::Connected => {
-                let is_silent = now.saturating_sub(self.last_sent) >= self.config.timeout / 40;
+                let keep_alive = self.config.timeout.min(self.server_timeout) / 40;
+                let is_silent = now.saturating_sub(self.last_sent) >= keep_alive;
                 let owes_ack = self.ack_pace.is_due();
                 if owes_ack {
                     self.outbox.signal(&self.received, now);
@@ -294,7 +322,8 @@ impl Client {
     /// The object to be changed locally, such as by prediction: a value that arrives later replaces the change, and a notify is
     /// called only if it differs from it (S49).
     ///
-    /// Leave the lengths of replicated `Vec`s and `Option`s as they are: an update of an element that is not there ends the connection.
+    /// If the change makes a replicated `Vec` or `Option` longer or shorter, the next update of that property brings back all of it. For
+    /// this the client keeps a copy of the object from now on, if it has any.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }
@@ -334,6 +363,7 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
 
     /// # Panics
     /// If the object is not there.
+    #[track_caller]
     fn index(&self, object: ObjectRef<T>) -> &T {
         match self.get(object) {
             Some(found) => found,

@@ -21,6 +21,8 @@ pub(crate) trait Column: Any + Send {
         refusals: &mut Vec<Refusal>,
         scratch: &mut Scratch,
     );
+    /// Takes out of `scope` what would make a row's object larger than `max_bits`; see [`Class::keep_within`].
+    fn keep_within(&self, max_bits: u64, row: u32, scope: &mut HandleSet) -> Vec<Refusal>;
     /// Tells the slot of each object that differs from its shadow.
     fn scan(&self, found: &mut dyn FnMut(u32));
     /// Writes from the shadow; see [`Class::write_values`].
@@ -91,6 +93,11 @@ impl<T: Replicated> Column for TypedColumn<T> {
     ) {
         let row = row as usize;
         self.class.compare(&self.live[row], &mut self.shadow[row], scope, changes, refusals, scratch);
+    }
+
+    fn keep_within(&self, max_bits: u64, row: u32, scope: &mut HandleSet) -> Vec<Refusal> {
+        let row = row as usize;
+        self.class.keep_within(max_bits, &self.live[row], &self.shadow[row], scope)
     }
 
     fn scan(&self, found: &mut dyn FnMut(u32)) {

@@ -1,17 +1,29 @@
 //! What server and client may be told at their making.
 //!
-//! Invariant: every queue and every cache has its limit here.
+//! *Invariant:* every queue and every cache has its limit here, and what one side must be able to hold for the other is compared in the
+//! handshake: no limit is found out about later.
 
 use std::time::Duration;
 
 /// Limits and times of a server.
+///
+/// A client whose [`mtu_bytes`](ClientConfig::mtu_bytes), [`max_objects`](ClientConfig::max_objects) or
+/// [`max_object_bytes`](ClientConfig::max_object_bytes) is below the server's is refused with
+/// [`DisconnectReason::Limits`](crate::DisconnectReason::Limits); the server holds to its own.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// The largest packet in bytes, 128 to 65,507; no more than the clients' [`ClientConfig::mtu_bytes`], which drop larger ones. Default
-    /// 1,200.
+    /// The largest packet that is sent, in bytes, 128 to 65,507. Default 1,200.
     pub mtu_bytes: usize,
-    /// A connection that is silent for so long is closed. Default 10 s.
+    /// A connection that is silent for so long is closed. Clients are told, and give signs of life often enough (R9). Default 10 s.
     pub timeout: Duration,
+    /// Objects that there may be at a time, those that are gone included until every client that had them has acknowledged it: beyond it
+    /// [`Server::try_spawn`](crate::Server::try_spawn) fails. At most 4,294,967,295, and more counts as that. Default 65,536.
+    pub max_objects: usize,
+    /// What one object may take on the wire, in bytes, opened whole. A value that would make it larger is refused with
+    /// [`ServerEvent::ValueRefused`](crate::ServerEvent::ValueRefused): the property keeps the last value that had room. Objects that can be
+    /// larger than a packet go in fragments, which clients hold until they are whole. At most 4,294,967,295, and more counts as that.
+    /// Default 256 KiB.
+    pub max_object_bytes: usize,
     /// Packets of state sent to a connection and not yet acknowledged or given up, at most 1,024 (R6). Default 1,024.
     pub max_packets_in_flight: usize,
     /// Their bytes. Default 4 MiB.
@@ -30,6 +42,8 @@ impl Default for ServerConfig {
         Self {
             mtu_bytes: 1_200,
             timeout: Duration::from_secs(10),
+            max_objects: 65_536,
+            max_object_bytes: 256 << 10,
             max_packets_in_flight: 1_024,
             max_bytes_in_flight: 4 << 20,
             max_bytes_per_tick: usize::MAX,
@@ -39,19 +53,19 @@ impl Default for ServerConfig {
     }
 }
 
-/// Limits and times of a client.
+/// Limits and times of a client. The server is told them in the handshake.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// The largest packet in bytes: larger ones are dropped unread, so no less than the server's. At least 128. Default 1,200.
+    /// The largest packet in bytes: larger ones are dropped unread. 128 to 65,507, no less than the server's. Default 1,200.
     pub mtu_bytes: usize,
-    /// A server that is silent for so long is given up. Default 10 s.
+    /// A server that is silent for so long is given up. The server is told, and gives signs of life often enough (R9). Default 10 s.
     pub timeout: Duration,
-    /// The slots of the server's world that this client can hold objects of, whether it sees them or not: no fewer than the server has
-    /// objects at a time. A server that opens an object beyond it is disconnected. Default 65,536.
+    /// The slots of the server's world that this client can hold objects of, whether it sees them or not: no fewer than
+    /// [`ServerConfig::max_objects`]. A slot takes 18 bytes. Default 65,536.
     pub max_objects: usize,
-    /// Bytes of objects that arrive in fragments, held until they are whole. A property larger than this ends the connection: keep
-    /// `max_len` so that none is. Default 256 KiB.
-    pub max_reassembly_bytes: usize,
+    /// Bytes of objects that arrive in fragments, held until they are whole: no less than [`ServerConfig::max_object_bytes`]. Default
+    /// 256 KiB.
+    pub max_object_bytes: usize,
     /// Whether received bits are counted by class and property. Default `false`.
     pub measure: bool,
     /// The number of the first packet, about the same at both ends: for tests near the wrap. Default 0.
@@ -64,7 +78,7 @@ impl Default for ClientConfig {
             mtu_bytes: 1_200,
             timeout: Duration::from_secs(10),
             max_objects: 65_536,
-            max_reassembly_bytes: 256 << 10,
+            max_object_bytes: 256 << 10,
             measure: false,
             first_sequence: 0,
         }

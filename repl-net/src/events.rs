@@ -6,6 +6,7 @@ use repl_core::{Guid, ObjectRef, WriteError};
 
 use crate::ConnectionId;
 use crate::classes::LayoutMismatch;
+use crate::handshake::LimitMismatch;
 
 /// Why a client loses an object (S211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +30,25 @@ pub enum DisconnectReason {
     /// The classes of the two sides differ.
     #[error("layouts differ: {0}")]
     Layouts(LayoutMismatch),
+    /// The client cannot hold what the server may send.
+    #[error("limits differ: {0}")]
+    Limits(LimitMismatch),
     /// The peer sent what it must not send.
     #[error("protocol error: {0}")]
     Protocol(String),
+}
+
+/// Why an object was not spawned: every slot is taken. Despawn others and wait until clients have acknowledged that, or raise
+/// [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) and the clients'.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no slot is free: there are {max_objects} objects, those included whose end some client has not acknowledged; `ServerConfig::max_objects` \
+     allows no more"
+)]
+#[non_exhaustive]
+pub struct SpawnError {
+    /// The configured limit.
+    pub max_objects: usize,
 }
 
 /// Something a server tells.
@@ -44,6 +61,10 @@ pub enum ServerEvent {
     Disconnected(ConnectionId, DisconnectReason),
     /// A value has no form on the wire; its leaf keeps the last value that had one, while others of the same array or struct go on. Told
     /// for each such leaf in each tick in which the object was compared.
+    ///
+    /// Or a value would make its object larger than [`ServerConfig::max_object_bytes`](crate::ServerConfig::max_object_bytes): the whole
+    /// property keeps the last value that had room, and all others go on. Told once, and again when the size changes. It is tried again whenever
+    /// the object is compared.
     ValueRefused {
         /// The object.
         object: ObjectRef<()>,

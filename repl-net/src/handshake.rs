@@ -1,16 +1,22 @@
-//! The handshake: which session it is, and whether both sides have the same classes (R21).
+//! The handshake: which session it is, whether the client can hold what may come, and whether both sides have the same classes (R21).
 //!
-//! The client says hello with one sum over all its classes. If that is the server's, it is welcome. If not, the client lists its
-//! classes, and the server answers with the first that differs. The server's answers are a few bytes, or the name of one class.
+//! The client says hello with its limits and one sum over all its classes. If that is the server's, it is welcome. If not, the client lists
+//! its classes, and the server answers with the first that differs. The server's answers are a few bytes, or the name of one class.
 //!
 //! Invariant: nothing here reads or changes objects; no state flows before a welcome.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
 use crate::classes::{ClassList, LayoutMismatch};
+use crate::config::{ClientConfig, ServerConfig};
 use crate::packet::{self, PacketKind, read_end};
+
+/// How large a packet may be at most: one that holds anything, and one that UDP carries.
+pub(crate) const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 
 /// The most classes that a client may list.
 const MAX_CLASSES: usize = 4_096;
@@ -22,16 +28,18 @@ const MAX_NAME_BYTES: usize = 128;
 /// A packet of the handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// Client: this session, and the sum over my classes.
-    Hello { session: u64, checksum: u64 },
-    /// Server: state follows.
-    Welcome,
+    /// Client: this session, the sum over my classes, and what I can hold.
+    Hello { session: u64, checksum: u64, limits: ClientLimits },
+    /// Server: state follows; I give you up after so many milliseconds of silence.
+    Welcome { timeout_ms: u32 },
     /// Server: our sums differ; which classes have you?
     Differs,
     /// Client: some of my classes.
     Classes { part: u64, parts: u64, entries: Vec<(String, u64)> },
     /// Server: here is where we differ.
     Refused(LayoutMismatch),
+    /// Server: you cannot hold what I may send.
+    TooSmall(LimitMismatch),
     /// Either: goodbye.
     Disconnect,
 }
@@ -42,12 +50,16 @@ impl Control {
         let mut writer = BitWriter::new();
         packet::begin(PacketKind::Control, &mut writer);
         match self {
-            Self::Hello { session, checksum } => {
+            Self::Hello { session, checksum, limits } => {
                 writer.write_bits(0, 3);
                 writer.write_bits(*session, 64);
                 writer.write_bits(*checksum, 64);
+                limits.write(&mut writer);
             }
-            Self::Welcome => writer.write_bits(1, 3),
+            Self::Welcome { timeout_ms } => {
+                writer.write_bits(1, 3);
+                writer.write_bits((*timeout_ms).into(), 32);
+            }
             Self::Differs => writer.write_bits(2, 3),
             Self::Classes { part, parts, entries } => {
                 writer.write_bits(3, 3);
@@ -71,6 +83,10 @@ impl Control {
                 write_name(name, &mut writer);
             }
             Self::Disconnect => writer.write_bits(5, 3),
+            Self::TooSmall(mismatch) => {
+                writer.write_bits(6, 3);
+                mismatch.write(&mut writer);
+            }
         }
         let mut bytes = Vec::new();
         packet::seal(&mut writer, 0, &mut bytes);
@@ -80,8 +96,12 @@ impl Control {
     /// Reads what [`to_packet`](Self::to_packet) wrote, from behind the frame.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let control = match reader.read_bits(3)? {
-            0 => Self::Hello { session: reader.read_bits(64)?, checksum: reader.read_bits(64)? },
-            1 => Self::Welcome,
+            0 => Self::Hello {
+                session: reader.read_bits(64)?,
+                checksum: reader.read_bits(64)?,
+                limits: ClientLimits::read(reader)?,
+            },
+            1 => Self::Welcome { timeout_ms: read_timeout(reader)? },
             2 => Self::Differs,
             3 => {
                 let (part, parts) = (reader.read_exp_golomb(0)?, reader.read_exp_golomb(0)?);
@@ -105,10 +125,152 @@ impl Control {
                 })
             }
             5 => Self::Disconnect,
+            6 => Self::TooSmall(LimitMismatch::read(reader)?),
             _ => return Err(ReadError::UnknownVariant),
         };
         read_end(reader)?;
         Ok(control)
+    }
+}
+
+/// What a client says it can hold. Numbers above 32 bits count as the greatest that those hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClientLimits {
+    mtu_bytes: u16,
+    max_objects: u32,
+    max_object_bytes: u32,
+    timeout_ms: u32,
+}
+
+impl ClientLimits {
+    pub(crate) fn of(config: &ClientConfig) -> Self {
+        Self {
+            mtu_bytes: u16::try_from(config.mtu_bytes).unwrap_or(u16::MAX),
+            max_objects: saturate(config.max_objects),
+            max_object_bytes: saturate(config.max_object_bytes),
+            timeout_ms: timeout_ms(config.timeout),
+        }
+    }
+
+    /// The largest packet that the client takes and sends.
+    pub(crate) fn mtu_bytes(&self) -> usize {
+        self.mtu_bytes.into()
+    }
+
+    /// How long the client waits for a sign of life.
+    pub(crate) fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms.into())
+    }
+
+    /// The first limit that is below the server's.
+    pub(crate) fn first_mismatch(&self, server: &ServerConfig) -> Option<LimitMismatch> {
+        let limits = [
+            (Limit::PacketBytes, u32::from(self.mtu_bytes), server.mtu_bytes),
+            (Limit::Objects, self.max_objects, server.max_objects),
+            (Limit::ObjectBytes, self.max_object_bytes, server.max_object_bytes),
+        ];
+        let mut mismatches = limits.into_iter().map(|(limit, client, server)| LimitMismatch {
+            limit,
+            client,
+            server: saturate(server),
+        });
+        mismatches.find(|mismatch| mismatch.client < mismatch.server)
+    }
+
+    fn write(&self, writer: &mut BitWriter) {
+        writer.write_bits(self.mtu_bytes.into(), 16);
+        writer.write_bits(self.max_objects.into(), 32);
+        writer.write_bits(self.max_object_bytes.into(), 32);
+        writer.write_bits(self.timeout_ms.into(), 32);
+    }
+
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let limits = Self {
+            mtu_bytes: reader.read_bits(16)? as u16,
+            max_objects: reader.read_bits(32)? as u32,
+            max_object_bytes: reader.read_bits(32)? as u32,
+            timeout_ms: read_timeout(reader)?,
+        };
+        if !MTU_BYTES.contains(&limits.mtu_bytes.into()) {
+            return Err(ReadError::OutOfRange);
+        }
+        Ok(limits)
+    }
+}
+
+/// A timeout as it is told.
+pub(crate) fn timeout_ms(timeout: Duration) -> u32 {
+    u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX).max(1)
+}
+
+fn read_timeout(reader: &mut BitReader<'_>) -> Result<u32, ReadError> {
+    let timeout_ms = reader.read_bits(32)? as u32;
+    if timeout_ms == 0 { Err(ReadError::OutOfRange) } else { Ok(timeout_ms) }
+}
+
+fn saturate(limit: usize) -> u32 {
+    u32::try_from(limit).unwrap_or(u32::MAX)
+}
+
+/// Something that a client must be able to hold, because the server may send it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Bytes of a packet: `mtu_bytes`.
+    PacketBytes = 0,
+    /// Objects at a time: `max_objects`.
+    Objects = 1,
+    /// Bytes of one object: `max_object_bytes`.
+    ObjectBytes = 2,
+}
+
+impl Limit {
+    /// The name of the field, in [`ClientConfig`] as in [`ServerConfig`].
+    #[must_use]
+    pub const fn field(self) -> &'static str {
+        match self {
+            Self::PacketBytes => "mtu_bytes",
+            Self::Objects => "max_objects",
+            Self::ObjectBytes => "max_object_bytes",
+        }
+    }
+}
+
+/// A limit of a client that is below its server's. Raise it on the client, or lower it on the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{field}` is {client} on the client and {server} on the server: set `ClientConfig::{field}` to {server} or more, or \
+     `ServerConfig::{field}` to {client} or less",
+    field = limit.field()
+)]
+#[non_exhaustive]
+pub struct LimitMismatch {
+    /// Which limit it is.
+    pub limit: Limit,
+    /// What the client can hold.
+    pub client: u32,
+    /// What the server may send.
+    pub server: u32,
+}
+
+impl LimitMismatch {
+    fn write(&self, writer: &mut BitWriter) {
+        writer.write_bits(self.limit as u64, 2);
+        writer.write_bits(self.client.into(), 32);
+        writer.write_bits(self.server.into(), 32);
+    }
+
+    fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let limit = match reader.read_bits(2)? {
+            0 => Limit::PacketBytes,
+            1 => Limit::Objects,
+            2 => Limit::ObjectBytes,
+            _ => return Err(ReadError::UnknownVariant),
+        };
+        let (client, server) = (reader.read_bits(32)? as u32, reader.read_bits(32)? as u32);
+        if client >= server {
+            return Err(ReadError::OutOfRange);
+        }
+        Ok(Self { limit, client, server })
     }
 }
 

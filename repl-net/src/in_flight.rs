@@ -67,12 +67,14 @@ pub(crate) struct Record {
 pub(crate) struct Cargo {
     pub(crate) shared: Vec<Arc<Segment>>,
     pub(crate) sent: Vec<Sent>,
+    /// Newcomers that it opened, by words of 64 slots.
+    pub(crate) opened: Vec<(usize, u64)>,
 }
 
 impl Record {
     /// Whether the packet asks for an ack (R8).
     pub(crate) fn elicits_ack(&self) -> bool {
-        !self.cargo.shared.is_empty() || !self.cargo.sent.is_empty()
+        !self.cargo.shared.is_empty() || !self.cargo.sent.is_empty() || !self.cargo.opened.is_empty()
     }
 
     fn recycle(&mut self) {
@@ -80,6 +82,7 @@ impl Record {
         self.bytes = 0;
         self.cargo.shared.clear();
         self.cargo.sent.clear();
+        self.cargo.opened.clear();
     }
 }
 

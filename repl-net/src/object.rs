@@ -4,13 +4,14 @@
 
 use std::num::NonZeroU32;
 
-use repl_core::{Condition, Guid, HandleSet, History, Lifetime, PropertyIndex, ViewFlags};
+use repl_core::{Condition, Guid, HandleSet, History, Lifetime, PropertyIndex, Refusal, ViewFlags};
 
 use crate::ConnectionId;
 use crate::role::Role;
 
 /// One slot and the object in it.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(crate) struct Object {
     pub(crate) generation: NonZeroU32,
     /// Whether there is an object; one that is gone may still be known to connections.
@@ -26,15 +27,26 @@ pub(crate) struct Object {
     pub(crate) laggards: u32,
     /// Connections that have the slot in use.
     pub(crate) holders: u32,
-    /// Handles of custom conditions that are switched off for all (S45).
-    pub(crate) custom_off: HandleSet,
-    /// Conditions set at run time.
-    pub(crate) dynamic: Vec<(PropertyIndex, Condition)>,
-    /// Handles of push properties that were marked since the last comparison (S124).
-    pub(crate) marked: HandleSet,
-    /// For classes with conditions: the frame in which each property last changed, zero for never.
-    pub(crate) changed_at: Vec<u64>,
+    /// Apart, for the others are looked at in every comparison, and cost less in two cache lines.
+    particulars: Option<Box<Particulars>>,
 }
+
+/// What only some objects have.
+#[derive(Debug, Default)]
+struct Particulars {
+    /// Handles of custom conditions that are switched off for all (S45).
+    custom_off: HandleSet,
+    /// Conditions set at run time.
+    dynamic: Vec<(PropertyIndex, Condition)>,
+    /// Handles of push properties that were marked since the last comparison (S124).
+    marked: HandleSet,
+    /// For classes with conditions: the frame in which each property last changed, zero for never.
+    changed_at: Vec<u64>,
+    /// What the last comparison found too large.
+    too_large: Vec<Refusal>,
+}
+
+const _: () = assert!(size_of::<Object>() == 128, "an object lies in two cache lines");
 
 impl Object {
     pub(crate) fn new(generation: NonZeroU32) -> Self {
@@ -50,11 +62,61 @@ impl Object {
             history: History::default(),
             laggards: 0,
             holders: 0,
-            custom_off: HandleSet::new(),
-            dynamic: Vec::new(),
-            marked: HandleSet::new(),
-            changed_at: Vec::new(),
+            particulars: None,
         }
+    }
+
+    fn particulars(&mut self) -> &mut Particulars {
+        self.particulars.get_or_insert_default()
+    }
+
+    /// Switches handles of custom conditions for all (S45).
+    pub(crate) fn switch_custom(&mut self, handles: &HandleSet, active: bool) {
+        let off = &mut self.particulars().custom_off;
+        if active { off.difference(handles) } else { off.union(handles) }
+    }
+
+    /// Sets the condition of a property at run time.
+    pub(crate) fn set_condition(&mut self, property: PropertyIndex, condition: Condition) {
+        let dynamic = &mut self.particulars().dynamic;
+        match dynamic.iter_mut().find(|(known, _)| *known == property) {
+            Some((_, known)) => *known = condition,
+            None => dynamic.push((property, condition)),
+        }
+    }
+
+    /// Marks handles of a push property: they are compared next time (S124).
+    pub(crate) fn mark(&mut self, handles: &HandleSet) {
+        self.particulars().marked.union(handles);
+    }
+
+    /// From here on remembers when each of so many properties changes.
+    pub(crate) fn remember_changes(&mut self, properties: usize) {
+        self.particulars().changed_at = vec![0; properties];
+    }
+
+    /// Notes what changed in a frame, if that is remembered.
+    pub(crate) fn note_changes(&mut self, handles: &HandleSet, lifetime: &Lifetime, frame: u64) {
+        let Some(particulars) = self.particulars.as_mut().filter(|own| !own.changed_at.is_empty()) else {
+            return;
+        };
+        for property in handles.iter().filter_map(|handle| lifetime.property_of(handle)) {
+            particulars.changed_at[property.index()] = frame;
+        }
+    }
+
+    /// The frame in which a property last changed, if that is remembered; zero for never.
+    pub(crate) fn changed_at(&self, property: PropertyIndex) -> Option<u64> {
+        self.particulars.as_ref()?.changed_at.get(property.index()).copied()
+    }
+
+    /// Takes in what a comparison found too large; gives what of it the last one did not, for it is told once and not in each tick.
+    pub(crate) fn find_too_large(&mut self, found: Vec<Refusal>) -> Vec<Refusal> {
+        if found.is_empty() && self.particulars.is_none() {
+            return found;
+        }
+        let known = std::mem::replace(&mut self.particulars().too_large, found);
+        self.particulars().too_large.iter().filter(|refusal| !known.contains(refusal)).cloned().collect()
     }
 
     pub(crate) fn guid(&self, slot: u32) -> Guid {
@@ -78,7 +140,7 @@ impl Object {
     /// The handles that go to a connection with these flags.
     pub(crate) fn mask(&self, lifetime: &Lifetime, flags: ViewFlags) -> HandleSet {
         let mut mask = lifetime.active(flags).clone();
-        for (property, condition) in &self.dynamic {
+        for (property, condition) in self.particulars.iter().flat_map(|own| &own.dynamic) {
             let handles = lifetime.handles_of(*property);
             if condition.allows(flags) { mask.union(&handles) } else { mask.difference(&handles) }
         }
@@ -89,17 +151,17 @@ impl Object {
     /// that are switched off.
     pub(crate) fn scope(&mut self, lifetime: &Lifetime, opening: bool) -> HandleSet {
         let mut scope = lifetime.ordinary().clone();
-        if !self.marked.is_empty() {
-            scope.union(&self.marked);
-            self.marked.clear();
+        if let Some(own) = &mut self.particulars {
+            scope.union(&own.marked);
+            own.marked.clear();
         }
         if opening {
             scope.union(lifetime.initial_only());
             scope.union(lifetime.push());
         }
-        scope.difference(&self.custom_off);
-        for (property, condition) in &self.dynamic {
-            if *condition == Condition::Never {
+        if let Some(own) = &self.particulars {
+            scope.difference(&own.custom_off);
+            for (property, _) in own.dynamic.iter().filter(|(_, condition)| *condition == Condition::Never) {
                 scope.difference(&lifetime.handles_of(*property));
             }
         }

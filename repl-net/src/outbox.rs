@@ -6,14 +6,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use repl_core::BitWriter;
+use repl_core::{BitSlice, BitWriter};
 
 use crate::acks::Received;
 use crate::in_flight::{InFlight, Record, Sent};
 use crate::packet::{self, Header, PacketKind};
 use crate::rtt::SendTimes;
-use crate::segment::{SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
+use crate::segment::{Birth, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
 use crate::sequence::{Sequence, WINDOW};
+use crate::slot_set::masks_between;
 
 /// The most that a packet's frame takes: checksum, kind, number, offset to the stamp, floor, acks, and the end of the body.
 pub(crate) const FRAME_BITS: usize = 32 + 1 + 16 + 24 + 24 + MAX_ACK_BITS + 1;
@@ -30,7 +31,8 @@ pub(crate) struct Outbox {
     pub(crate) in_flight: InFlight,
     pub(crate) send_times: SendTimes,
     next: Sequence,
-    stamp: Sequence,
+    /// Packets of this pass that are complete.
+    pass_packets: u64,
     writer: BitWriter,
     segment: SegmentWriter,
     /// The record of the packet being filled.
@@ -42,7 +44,8 @@ pub(crate) struct Outbox {
     /// Bytes sent in this pass, and how many may be.
     pass_bytes: usize,
     limits: Limits,
-    received: Received,
+    /// What has arrived from the other side, told in each packet of a pass.
+    pub(crate) received: Received,
     /// Salts the checksums.
     pub(crate) session: u64,
     /// Bytes of packets made, of all kinds.
@@ -65,7 +68,6 @@ impl Outbox {
         Self {
             in_flight: InFlight::new(first),
             next: first,
-            stamp: first,
             max_bits: limits.mtu_bytes * 8,
             limits,
             ..Self::default()
@@ -84,15 +86,14 @@ impl Outbox {
 
     /// The number of the first packet of this pass.
     pub(crate) fn stamp(&self) -> Sequence {
-        self.stamp
+        self.next.minus(self.pass_packets)
     }
 
     /// Begins a pass: the packets that follow have one stamp.
-    pub(crate) fn begin_pass(&mut self, received: &Received) {
+    pub(crate) fn begin_pass(&mut self) {
         debug_assert!(self.record.is_none(), "a pass ends with a flush");
-        self.stamp = self.next;
+        self.pass_packets = 0;
         self.pass_bytes = 0;
-        self.received.clone_from(received);
     }
 
     /// Whether no more packets may be made in this pass (R6).
@@ -124,7 +125,7 @@ impl Outbox {
         if self.record.is_none() {
             packet::begin(PacketKind::State, &mut self.writer);
             let floor = self.next.number().is_multiple_of(FLOOR_INTERVAL).then(|| self.in_flight.floor());
-            let header = Header { sequence: self.next, stamp: self.stamp, floor };
+            let header = Header { sequence: self.next, stamp: self.stamp(), floor };
             header.write(&self.received, MAX_ACK_BITS, &mut self.writer);
         }
         let in_flight = &mut self.in_flight;
@@ -168,6 +169,43 @@ impl Outbox {
         write(&mut self.segment, &mut self.writer);
     }
 
+    /// Begins a run of openings from slot `first` on, of as many objects as the packet holds; gives how many, none only if a packet holds
+    /// not even one. Their values, of `sizes` bits, are to be [appended](Self::append) in turn.
+    pub(crate) fn run(
+        &mut self,
+        first: u32,
+        birth: &Birth<'_>,
+        sizes: impl Iterator<Item = usize>,
+        now: Duration,
+    ) -> u32 {
+        let mut sizes = sizes.peekable();
+        let head_bits = birth.bits(self.max_bits) + SEGMENT_BITS + 1;
+        let first_bits = head_bits + sizes.peek().copied().unwrap_or(0);
+        if first_bits > self.capacity() {
+            return 0;
+        }
+        self.make_room(first_bits, now);
+        self.open_packet();
+        let mut left = self.room().saturating_sub(head_bits);
+        let fits = |bits: &usize| {
+            let fits = *bits <= left;
+            left = left.saturating_sub(*bits);
+            fits
+        };
+        let count = sizes.take_while(fits).count() as u32;
+        self.open_packet().cargo.opened.extend(masks_between(first, first + count));
+        if !self.segment.takes(SegmentKind::Open, first) {
+            self.segment.begin_openings(first, &mut self.writer);
+        }
+        self.segment.run(first, count, birth, &mut self.writer);
+        count
+    }
+
+    /// Appends values to the packet being filled.
+    pub(crate) fn append(&mut self, values: BitSlice<'_>) {
+        self.writer.append(values);
+    }
+
     /// Completes the packet being filled, if there is one.
     pub(crate) fn flush(&mut self, now: Duration) {
         if let Some(record) = self.record.take() {
@@ -178,11 +216,9 @@ impl Outbox {
     /// A packet without state: acks as far as they fit, or just a sign of life (R8).
     pub(crate) fn signal(&mut self, received: &Received, now: Duration) {
         self.flush(now);
-        self.received.clone_from(received);
-        self.stamp = self.next;
         packet::begin(PacketKind::State, &mut self.writer);
-        let header = Header { sequence: self.next, stamp: self.stamp, floor: Some(self.in_flight.floor()) };
-        header.write(&self.received, self.max_bits - FRAME_BITS, &mut self.writer);
+        let header = Header { sequence: self.next, stamp: self.next, floor: Some(self.in_flight.floor()) };
+        header.write(received, self.max_bits - FRAME_BITS, &mut self.writer);
         let record = self.in_flight.blank();
         self.finish(record, now);
     }
@@ -199,6 +235,7 @@ impl Outbox {
         }
         self.in_flight.push(record);
         self.next = self.next.next();
+        self.pass_packets += 1;
         self.push(bytes);
     }
 

@@ -104,7 +104,7 @@ pub(crate) struct Replicas {
     slots: SlotTable,
     mentions: Mentions,
     reassembly: Reassembly,
-    max_reassembly_bytes: usize,
+    max_object_bytes: usize,
     pub(crate) traffic: Option<Traffic>,
     previous: PreviousLists,
     seen: SlotSet,
@@ -114,7 +114,7 @@ pub(crate) struct Replicas {
 }
 
 impl Replicas {
-    pub(crate) fn new(max_objects: usize, max_reassembly_bytes: usize, measure: bool) -> Self {
+    pub(crate) fn new(max_objects: usize, max_object_bytes: usize, measure: bool) -> Self {
         Self {
             columns: Vec::new(),
             by_type: HashMap::new(),
@@ -122,7 +122,7 @@ impl Replicas {
             slots: SlotTable::new(max_objects),
             mentions: Mentions::default(),
             reassembly: Reassembly::default(),
-            max_reassembly_bytes,
+            max_object_bytes,
             traffic: measure.then(Traffic::default),
             previous: PreviousLists::default(),
             seen: SlotSet::up_to(max_objects),
@@ -197,7 +197,7 @@ impl Replicas {
         let mut blobs = Vec::new();
         for part in parts {
             let stamp = part.stamp;
-            if let Some(mut blob) = self.reassembly.take(part, self.max_reassembly_bytes)? {
+            if let Some(mut blob) = self.reassembly.take(part, self.max_object_bytes)? {
                 match self.validate(sequence, stamp, &mut blob.as_slice().reader(), None) {
                     Ok(()) => blobs.push((stamp, blob)),
                     Err(Halt::Stale) => {}

@@ -1,11 +1,13 @@
 //! Segments: runs of objects inside a packet, ascending by slot. The unit that connections share.
 //!
 //! A packet's body is segments until a zero bit. A segment is a one bit, its kind, the order of its gaps, and its items, each but the
-//! first behind a one bit, and a zero bit. An item begins with the distance of its slot from the slot after the one before.
+//! first behind a one bit, and a zero bit. An item begins with the distance of its slot from the slot after the one before. An item of a
+//! segment of openings is a run: objects in slots one after another that have all in common but their values.
 //!
 //! Invariant: a segment's bits depend on nothing outside it, so it may be copied into any packet.
 
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 use repl_core::wire::write_handles;
 use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError};
@@ -22,6 +24,9 @@ pub(crate) enum SegmentKind {
     /// Parts of an item that no packet can hold.
     Fragment = 3,
 }
+
+/// What each object in a run of openings takes at least, but for the first: no memory comes for free.
+pub(crate) const LEAST_RUN_BITS: usize = 8;
 
 /// Bits of a segment but for its items: one before, kind, order, one after.
 pub(crate) const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
@@ -47,6 +52,8 @@ pub(crate) struct SegmentItem {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
     pub(crate) list: Changelist,
+    /// Where its values are among the bits.
+    pub(crate) values: Range<usize>,
 }
 
 impl Segment {
@@ -86,6 +93,42 @@ impl Segment {
     }
 }
 
+/// Where an object comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) generation: NonZeroU32,
+    /// The number of the class on the wire.
+    pub(crate) class: u32,
+    pub(crate) archetype: u32,
+}
+
+/// What objects that open one after another have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Birth<'a> {
+    pub(crate) origin: Origin,
+    /// The properties whose values follow.
+    pub(crate) handles: &'a HandleSet,
+    /// How many handles the class has.
+    pub(crate) count: u32,
+    /// How many classes there are.
+    pub(crate) classes: u32,
+}
+
+impl Birth<'_> {
+    /// The most that `objects` openings in a row take beside their values.
+    pub(crate) fn bits(&self, objects: usize) -> usize {
+        let Origin { generation, class: _, archetype } = self.origin;
+        let numbers =
+            exp_golomb_bits(generation.get()) + exp_golomb_bits(archetype) + exp_golomb_bits(objects as u32);
+        ITEM_BITS + 32 + numbers + 3 + handles_bits(self.count)
+    }
+}
+
+/// The most that a number takes in an Exp-Golomb code of a small order.
+fn exp_golomb_bits(number: u32) -> usize {
+    2 * (number | 4).ilog2() as usize + 3
+}
+
 /// Where the writing of a segment stands.
 #[derive(Debug, Default)]
 pub(crate) struct SegmentWriter {
@@ -94,6 +137,8 @@ pub(crate) struct SegmentWriter {
     next_slot: u32,
     items: u32,
     previous: PreviousLists,
+    /// Where the objects of the last run came from.
+    origin: Option<Origin>,
 }
 
 /// The list last written for each class, forgotten at the end of the segment.
@@ -131,6 +176,7 @@ impl SegmentWriter {
         writer.write_bits(kind as u64, 2);
         writer.write_bits(gap_order.into(), 4);
         self.previous.clear();
+        self.origin = None;
         (self.kind, self.gap_order, self.next_slot, self.items) = (Some(kind), gap_order, 0, 0);
     }
 
@@ -151,6 +197,11 @@ impl SegmentWriter {
         self.kind == Some(kind) && slot >= self.next_slot
     }
 
+    /// Begins a segment of openings, the first of them in `slot`.
+    pub(crate) fn begin_openings(&mut self, slot: u32, writer: &mut BitWriter) {
+        self.begin(SegmentKind::Open, gap_order(slot, 1), writer);
+    }
+
     /// Begins an item.
     pub(crate) fn slot(&mut self, slot: u32, writer: &mut BitWriter) {
         debug_assert!(slot >= self.next_slot, "items ascend by slot");
@@ -158,28 +209,60 @@ impl SegmentWriter {
             writer.write_bits(1, 1);
         }
         writer.write_exp_golomb(u64::from(slot - self.next_slot), self.gap_order);
+        if self.kind == Some(SegmentKind::Open) {
+            // The order is that of the first slot; runs lie close to each other.
+            self.gap_order = 0;
+        }
         self.next_slot = slot + 1;
         self.items += 1;
     }
 
-    /// Writes which properties of an object follow: one bit if they are those of the object of its class before.
-    pub(crate) fn handles(
-        &mut self,
-        class: usize,
-        count: u32,
-        list: &HandleSet,
-        may_be_empty: bool,
-        writer: &mut BitWriter,
-    ) {
-        if let Some(previous) = self.previous.of(class) {
-            let same = previous == list;
-            writer.write_bits(same.into(), 1);
-            if same {
-                return;
-            }
+    /// Begins a run of openings in `objects` slots from `first` on; the values of each follow in turn.
+    pub(crate) fn run(&mut self, first: u32, objects: u32, birth: &Birth<'_>, writer: &mut BitWriter) {
+        self.slot(first, writer);
+        self.next_slot = first + objects;
+        let Birth { origin, handles, count, classes } = *birth;
+        let class = origin.class as usize;
+        let same = self.origin == Some(origin) && self.previous.of(class) == Some(handles);
+        if self.origin.replace(origin).is_some() {
+            writer.write_flag(same);
         }
-        write_handles(list, count, may_be_empty, writer);
+        if !same {
+            writer.write_exp_golomb(u64::from(origin.generation.get()) - 1, 2);
+            writer.write_below(origin.class.into(), classes.into());
+            writer.write_exp_golomb(origin.archetype.into(), 0);
+            self.opening_handles(class, count, handles, writer);
+        }
+        writer.write_exp_golomb(u64::from(objects) - 1, 0);
+    }
+
+    /// Writes which properties of an opening follow: often it is all of them.
+    fn opening_handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
+        if self.same_as_before(class, list, writer) {
+            return;
+        }
+        let all = list.len() == count;
+        writer.write_flag(all);
+        if !all {
+            write_handles(list, count, true, writer);
+        }
         self.previous.set(class, list);
+    }
+
+    /// Writes which properties of an object follow: one bit if they are those of the object of its class before.
+    pub(crate) fn handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
+        if !self.same_as_before(class, list, writer) {
+            write_handles(list, count, false, writer);
+            self.previous.set(class, list);
+        }
+    }
+
+    /// Says whether the handles are those of the last object of the class, if the segment has one.
+    fn same_as_before(&self, class: usize, list: &HandleSet, writer: &mut BitWriter) -> bool {
+        let Some(previous) = self.previous.of(class) else { return false };
+        let same = previous == list;
+        writer.write_flag(same);
+        same
     }
 
     /// Writes the item of an update.
@@ -193,7 +276,7 @@ impl SegmentWriter {
         writer: &mut BitWriter,
     ) {
         self.slot(slot, writer);
-        self.handles(class, count, list, false, writer);
+        self.handles(class, count, list, writer);
         writer.append(values);
     }
 }
@@ -210,6 +293,7 @@ pub(crate) fn gap_order(slots: u32, items: u32) -> u32 {
 
 /// Where the reading of a segment stands.
 pub(crate) struct SegmentReader {
+    kind: SegmentKind,
     gap_order: u32,
     next_slot: u32,
     first: bool,
@@ -228,7 +312,7 @@ impl SegmentReader {
             _ => SegmentKind::Fragment,
         };
         let gap_order = reader.read_bits(4)? as u32;
-        Ok(Some((kind, Self { gap_order, next_slot: 0, first: true })))
+        Ok(Some((kind, Self { kind, gap_order, next_slot: 0, first: true })))
     }
 
     /// The slot of the next item; `None` at the segment's end.
@@ -240,6 +324,14 @@ impl SegmentReader {
             u32::try_from(reader.read_exp_golomb(self.gap_order)?).map_err(|_| ReadError::OutOfRange)?;
         let slot = self.next_slot.checked_add(gap).ok_or(ReadError::OutOfRange)?;
         self.next_slot = slot.checked_add(1).ok_or(ReadError::OutOfRange)?;
+        if self.kind == SegmentKind::Open {
+            self.gap_order = 0;
+        }
         Ok(Some(slot))
+    }
+
+    /// The item was a run that ended before slot `end`.
+    pub(crate) fn end_run(&mut self, end: u32) {
+        self.next_slot = end;
     }
 }

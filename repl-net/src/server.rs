@@ -13,13 +13,13 @@ use crate::broadcast::Broadcast;
 use crate::classes::ClassList;
 use crate::config::ServerConfig;
 use crate::connection::{Connection, PassContext, Stage};
-use crate::events::{DisconnectReason, ServerEvent};
-use crate::handshake::{ClassListing, Control};
+use crate::events::{DisconnectReason, ServerEvent, SpawnError};
+use crate::handshake::{ClassListing, ClientLimits, Control, MTU_BYTES, timeout_ms};
 use crate::outbox::Limits;
 use crate::packet::{self, PacketKind};
 use crate::role::Role;
 use crate::sequence::Sequence;
-use crate::world::World;
+use crate::world::{World, WorldLimits};
 
 /// Names a connection of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,9 +69,31 @@ pub struct Server {
 
 struct Peer {
     connection: Connection,
+    /// What the client said it can hold, once it has said hello.
+    limits: Option<ClientLimits>,
+    /// When it was last told that it is welcome.
+    last_welcome: Duration,
     listing: ClassListing,
     /// The packet that was last lent out.
     lent: Vec<u8>,
+}
+
+impl Peer {
+    fn say_welcome(&mut self, timeout: Duration, now: Duration) {
+        self.last_welcome = now;
+        self.connection.outbox.push(Control::Welcome { timeout_ms: timeout_ms(timeout) }.to_packet());
+    }
+
+    /// A client that is silent for long may not know how long it may be, for it takes state as a welcome that was lost.
+    fn remind(&mut self, timeout: Duration, now: Duration) {
+        let is_silent = now.saturating_sub(self.connection.last_heard) >= timeout / 8;
+        if is_silent
+            && self.connection.stage == Stage::Connected
+            && now.saturating_sub(self.last_welcome) >= timeout / 40
+        {
+            self.say_welcome(timeout, now);
+        }
+    }
 }
 
 impl Server {
@@ -80,11 +102,21 @@ impl Server {
     /// # Panics
     /// If a packet of the configured size could not hold anything: below 128 bytes or above 65,507.
     #[must_use]
+    #[track_caller]
     pub fn new(config: ServerConfig) -> Self {
-        assert!((128..=65_507).contains(&config.mtu_bytes), "the largest packet is from 128 to 65,507 bytes");
+        assert!(
+            MTU_BYTES.contains(&config.mtu_bytes),
+            "the largest packet is from 128 to 65,507 bytes, but `mtu_bytes` is {}",
+            config.mtu_bytes,
+        );
+        let mut world = World::default();
+        world.limits = WorldLimits {
+            max_objects: config.max_objects.min(u32::MAX as usize),
+            max_object_bytes: config.max_object_bytes.min(u32::MAX as usize),
+        };
         Self {
             config,
-            world: World::default(),
+            world,
             classes: ClassList::default(),
             broadcast: Broadcast::default(),
             connections: BTreeMap::new(),
@@ -101,6 +133,7 @@ impl Server {
     ///
     /// # Panics
     /// If the class is new and a connection was made already.
+    #[track_caller]
     pub fn register<T: Replicated>(&mut self) -> &mut Self {
         self.world.register::<T>(self.is_frozen());
         self
@@ -110,11 +143,16 @@ impl Server {
     ///
     /// # Panics
     /// If a connection was made already.
+    #[track_caller]
     pub fn register_archetype<T: Replicated>(
         &mut self,
         make: impl Fn() -> T + Send + 'static,
     ) -> ArchetypeId {
-        assert!(!self.is_frozen(), "archetypes are registered before the first connection");
+        assert!(
+            !self.is_frozen(),
+            "archetypes are registered before the first connection: call `register_archetype` for this `{}` before `connect`",
+            T::LAYOUT.name(),
+        );
         self.world.register::<T>(false);
         let Some(column) = self.world.typed_mut::<T>() else { unreachable!("the class was just registered") };
         ArchetypeId(column.add_archetype(Box::new(make)))
@@ -123,7 +161,9 @@ impl Server {
     /// Adds an object. Clients make theirs from `T::default()`, so only what differs from that is sent (S69).
     ///
     /// # Panics
-    /// If the class is new and a connection was made already.
+    /// If the class is new and a connection was made already; if [`ServerConfig::max_objects`] slots are taken: where that can happen use
+    /// [`try_spawn`](Self::try_spawn).
+    #[track_caller]
     pub fn spawn<T: Replicated>(&mut self, object: T) -> ObjectRef<T> {
         self.spawn_from(ArchetypeId::default(), object)
     }
@@ -132,8 +172,40 @@ impl Server {
     ///
     /// # Panics
     /// As [`spawn`](Self::spawn).
+    #[track_caller]
     pub fn spawn_from<T: Replicated>(&mut self, archetype: ArchetypeId, object: T) -> ObjectRef<T> {
-        let reference = self.world.spawn(object, archetype.0, self.is_frozen());
+        match self.try_spawn_from(archetype, object) {
+            Ok(reference) => reference,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Adds an object, if there is room for one more.
+    ///
+    /// # Errors
+    /// When [`ServerConfig::max_objects`] slots are taken. Then the object is dropped, and nothing else has changed.
+    ///
+    /// # Panics
+    /// If the class is new and a connection was made already.
+    #[track_caller]
+    pub fn try_spawn<T: Replicated>(&mut self, object: T) -> Result<ObjectRef<T>, SpawnError> {
+        self.try_spawn_from(ArchetypeId::default(), object)
+    }
+
+    /// Adds an object that clients make from an archetype, if there is room for one more.
+    ///
+    /// # Errors
+    /// As [`try_spawn`](Self::try_spawn).
+    ///
+    /// # Panics
+    /// As [`try_spawn`](Self::try_spawn).
+    #[track_caller]
+    pub fn try_spawn_from<T: Replicated>(
+        &mut self,
+        archetype: ArchetypeId,
+        object: T,
+    ) -> Result<ObjectRef<T>, SpawnError> {
+        let reference = self.world.spawn(object, archetype.0, self.is_frozen())?;
         if let Some(slot) = self.world.slot_of(reference) {
             for peer in self.connections.values_mut() {
                 if peer.connection.stage == Stage::Connected {
@@ -141,16 +213,17 @@ impl Server {
                 }
             }
         }
-        reference
+        Ok(reference)
     }
 
     /// Takes an object out; clients lose it. Does nothing if it is gone already.
     pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.slot_of(object) else { return };
+        let mut holders = 0;
         for peer in self.connections.values_mut() {
-            peer.connection.destroy(&mut self.world, slot);
+            holders += u32::from(peer.connection.destroy(&mut self.world, slot));
         }
-        self.world.despawn(slot);
+        self.world.despawn(slot, holders);
     }
 
     /// The object, if it is there and a `T`.
@@ -189,7 +262,7 @@ impl Server {
     pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex) {
         if let Some(slot) = self.world.slot_of(object) {
             let handles = self.world.lifetime(slot).handles_of(property);
-            self.world.objects[slot as usize].marked.union(&handles);
+            self.world.objects[slot as usize].mark(&handles);
             self.world.mark_dirty(slot);
         }
     }
@@ -200,6 +273,7 @@ impl Server {
         let before: Vec<HandleSet> =
             self.connections.values().map(|peer| peer.connection.mask(&self.world, slot)).collect();
         change(&mut self.world, slot);
+        self.world.recast.insert(slot);
         for (peer, mask) in self.connections.values_mut().zip(before) {
             peer.connection.review(&mut self.world, slot, &mask);
         }
@@ -232,6 +306,7 @@ impl Server {
     ///
     /// # Panics
     /// If the property was declared with another condition.
+    #[track_caller]
     pub fn set_custom_active<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
@@ -241,12 +316,7 @@ impl Server {
         let Some(slot) = self.world.slot_of(object) else { return };
         self.assert_condition::<T>(slot, property, Condition::Custom);
         let handles = self.world.lifetime(slot).handles_of(property);
-        let off = &mut self.world.objects[slot as usize].custom_off;
-        if active {
-            off.difference(&handles)
-        } else {
-            off.union(&handles)
-        }
+        self.world.objects[slot as usize].switch_custom(&handles, active);
         self.world.mark_dirty(slot);
     }
 
@@ -255,6 +325,7 @@ impl Server {
     ///
     /// # Panics
     /// If the property was declared with another condition.
+    #[track_caller]
     pub fn set_custom_active_for<T: Replicated>(
         &mut self,
         connection: ConnectionId,
@@ -272,6 +343,7 @@ impl Server {
     ///
     /// # Panics
     /// If the property was declared with another condition.
+    #[track_caller]
     pub fn set_dynamic_condition<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
@@ -281,15 +353,12 @@ impl Server {
         let Some(slot) = self.world.slot_of(object) else { return };
         self.assert_condition::<T>(slot, property, Condition::Dynamic);
         self.change_view(object.erase(), |world, slot| {
-            let dynamic = &mut world.objects[slot as usize].dynamic;
-            match dynamic.iter_mut().find(|(known, _)| *known == property) {
-                Some((_, known)) => *known = condition,
-                None => dynamic.push((property, condition)),
-            }
+            world.objects[slot as usize].set_condition(property, condition);
             world.mark_dirty(slot);
         });
     }
 
+    #[track_caller]
     fn assert_condition<T: Replicated>(&self, slot: u32, property: PropertyIndex, wanted: Condition) {
         let declared = self.world.lifetime(slot).condition_of(property);
         assert!(
@@ -333,7 +402,9 @@ impl Server {
         };
         let first = Sequence::new(self.config.first_sequence);
         let connection = Connection::new(id, is_replay, first, limits, now);
-        self.connections.insert(id, Peer { connection, listing: ClassListing::default(), lent: Vec::new() });
+        let listing = ClassListing::default();
+        let peer = Peer { connection, limits: None, last_welcome: now, listing, lent: Vec::new() };
+        self.connections.insert(id, peer);
         id
     }
 
@@ -350,6 +421,7 @@ impl Server {
         }
         let farewell = match &reason {
             DisconnectReason::Layouts(mismatch) => Control::Refused(mismatch.clone()),
+            DisconnectReason::Limits(mismatch) => Control::TooSmall(*mismatch),
             _ => Control::Disconnect,
         };
         peer.connection.outbox.push(farewell.to_packet());
@@ -362,7 +434,9 @@ impl Server {
     /// checksum is right ends the connection (R20). O(bytes).
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         let Some(peer) = self.connections.get_mut(&connection) else { return };
-        if bytes.len() > self.config.mtu_bytes {
+        // A client need not know how large the server's packets are, so its own may be as large as it said.
+        let max_bytes = peer.limits.map_or(0, |limits| limits.mtu_bytes()).max(self.config.mtu_bytes);
+        if bytes.len() > max_bytes {
             return;
         }
         let Some((kind, mut reader)) = packet::open(bytes, peer.connection.outbox.session) else { return };
@@ -388,24 +462,31 @@ impl Server {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         let connection = &mut peer.connection;
         match (control, connection.stage.clone()) {
-            (Control::Hello { session, checksum }, Stage::Handshake) => {
+            (Control::Hello { session, checksum, limits }, Stage::Handshake) => {
                 connection.last_heard = now;
                 connection.outbox.session = session;
-                if checksum == self.classes.checksum() {
-                    self.welcome(id);
+                peer.limits = Some(limits);
+                if let Some(mismatch) = limits.first_mismatch(&self.config) {
+                    self.close(id, DisconnectReason::Limits(mismatch));
+                } else if checksum == self.classes.checksum() {
+                    self.welcome(id, now);
                 } else {
                     connection.outbox.push(Control::Differs.to_packet());
                 }
             }
             (Control::Hello { session, .. }, Stage::Connected) if session == connection.outbox.session => {
-                connection.outbox.push(Control::Welcome.to_packet());
+                peer.say_welcome(self.config.timeout, now);
             }
-            (Control::Classes { part, parts, entries }, Stage::Handshake) => {
+            (Control::Hello { .. }, Stage::Closed(DisconnectReason::Limits(mismatch))) => {
+                connection.outbox.push(Control::TooSmall(mismatch).to_packet());
+            }
+            // Not before the hello, which says whose classes these are and what they may hold.
+            (Control::Classes { part, parts, entries }, Stage::Handshake) if peer.limits.is_some() => {
                 connection.last_heard = now;
                 match peer.listing.take(part, parts, entries) {
                     Ok(Some(list)) => match self.classes.first_mismatch(&list) {
                         Some(mismatch) => self.close(id, DisconnectReason::Layouts(mismatch)),
-                        None => self.welcome(id),
+                        None => self.welcome(id, now),
                     },
                     Ok(None) => {}
                     Err(error) => self.close(id, DisconnectReason::Protocol(error.to_string())),
@@ -421,10 +502,10 @@ impl Server {
         }
     }
 
-    fn welcome(&mut self, id: ConnectionId) {
+    fn welcome(&mut self, id: ConnectionId, now: Duration) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         peer.connection.stage = Stage::Connected;
-        peer.connection.outbox.push(Control::Welcome.to_packet());
+        peer.say_welcome(self.config.timeout, now);
         peer.connection.show_all(&mut self.world);
         self.events.push_back(ServerEvent::Connected(id));
     }
@@ -458,14 +539,16 @@ impl Server {
             if !self.config.share {
                 self.broadcast.build(&self.world, &self.classes, max_bits);
             }
+            let timeout = peer.limits.map_or(self.config.timeout, |limits| limits.timeout());
             let mut context = PassContext {
                 world: &mut self.world,
                 broadcast: &mut self.broadcast,
                 classes: &self.classes,
                 now,
-                keep_alive: self.config.timeout / 40,
+                keep_alive: self.config.timeout.min(timeout) / 40,
             };
             peer.connection.pass(&mut context);
+            peer.remind(self.config.timeout, now);
             if now.saturating_sub(peer.connection.last_heard) >= self.config.timeout {
                 silent.push(id);
             }
@@ -514,6 +597,7 @@ impl<T: Replicated> Index<ObjectRef<T>> for Server {
 
     /// # Panics
     /// If the object is gone.
+    #[track_caller]
     fn index(&self, object: ObjectRef<T>) -> &T {
         match self.get(object) {
             Some(found) => found,
@@ -525,6 +609,7 @@ impl<T: Replicated> Index<ObjectRef<T>> for Server {
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Server {
     /// # Panics
     /// If the object is gone.
+    #[track_caller]
     fn index_mut(&mut self, object: ObjectRef<T>) -> &mut T {
         match self.get_mut(object) {
             Some(found) => found,

@@ -38,9 +38,14 @@ impl SlotSet {
 
     /// Takes `slot` out.
     pub(crate) fn remove(&mut self, slot: u32) {
-        let word = slot as usize / 64;
+        self.remove_mask(slot as usize / 64, 1 << (slot % 64));
+    }
+
+    /// Takes the slots of a word out.
+    #[inline]
+    pub(crate) fn remove_mask(&mut self, word: usize, mask: u64) {
         if let Some(bits) = self.words.get_mut(word) {
-            *bits &= !(1 << (slot % 64));
+            *bits &= !mask;
             if *bits == 0 {
                 self.summary[word / 64] &= !(1 << (word % 64));
             }
@@ -57,6 +62,11 @@ impl SlotSet {
     #[inline]
     pub(crate) fn word(&self, word: usize) -> u64 {
         self.words.get(word).copied().unwrap_or(0)
+    }
+
+    /// Whether there is no member.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.summary.iter().all(|&word| word == 0)
     }
 
     /// Takes all out, keeping the memory.
@@ -91,8 +101,22 @@ impl SlotSet {
 
     /// The members, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.masks().flat_map(|(word, mask)| bits(mask).map(move |bit| word as u32 * 64 + bit))
+        self.masks().flat_map(|(word, mask)| slots_of(word, mask))
     }
+}
+
+/// The slots from `first` to before `end` by words: which, and their bits.
+pub(crate) fn masks_between(first: u32, end: u32) -> impl Iterator<Item = (usize, u64)> {
+    (first / 64..end.div_ceil(64)).map(move |word| {
+        let from = first.saturating_sub(word * 64);
+        let left = 64 - (end - word * 64).min(64);
+        (word as usize, u64::MAX << from & u64::MAX >> left)
+    })
+}
+
+/// The slots of a word whose bits are set, ascending.
+pub(crate) fn slots_of(word: usize, mask: u64) -> impl Iterator<Item = u32> {
+    bits(mask).map(move |bit| word as u32 * 64 + bit)
 }
 
 /// The places of the bits that are set, ascending.
@@ -127,6 +151,13 @@ mod tests {
             prop_assert!((0..9_000).all(|slot| set.contains(slot) == naive.contains(&slot)));
             set.clear();
             prop_assert!(set.iter().next().is_none());
+        }
+
+        #[test]
+        fn the_masks_of_a_stretch_are_its_slots(first in 0..300_u32, count in 1..300_u32) {
+            let slots: Vec<u32> =
+                masks_between(first, first + count).flat_map(|(word, mask)| slots_of(word, mask)).collect();
+            prop_assert_eq!(slots, (first..first + count).collect::<Vec<_>>());
         }
     }
 }

@@ -10,8 +10,9 @@ use repl_core::{BitWriter, Changelist, HandleSet, Lifetime, ObjectRef, Refusal, 
 
 use crate::classes::ClassList;
 use crate::column::{Column, TypedColumn};
+use crate::events::SpawnError;
 use crate::object::Object;
-use crate::slot_set::SlotSet;
+use crate::slot_set::{SlotSet, slots_of};
 
 /// Classes, objects and changes.
 #[derive(Default)]
@@ -19,6 +20,8 @@ pub(crate) struct World {
     columns: Vec<Box<dyn Column>>,
     by_type: HashMap<TypeId, u16>,
     pub(crate) objects: Vec<Object>,
+    /// The slots that hold an object.
+    pub(crate) alive: SlotSet,
     free: VecDeque<u32>,
     /// Objects that may have changed since the last tick.
     dirty: SlotSet,
@@ -26,9 +29,31 @@ pub(crate) struct World {
     polled: Vec<bool>,
     /// Objects that some connection is about to open.
     opening: SlotSet,
+    /// Objects that most see otherwise than before the last tick, or that are gone.
+    pub(crate) recast: SlotSet,
     pub(crate) changes: Changes,
     pub(crate) frame: u64,
+    /// Whether objects of some class are compared otherwise before they open.
+    asks_at_open: bool,
+    pub(crate) limits: WorldLimits,
     scratch: Scratch,
+    /// What the comparison at hand refuses.
+    refusals: Vec<Refusal>,
+}
+
+/// What a world may hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WorldLimits {
+    /// Slots, those that wait for acks of their objects' ends included.
+    pub(crate) max_objects: usize,
+    /// What an object may take on the wire.
+    pub(crate) max_object_bytes: usize,
+}
+
+impl WorldLimits {
+    fn max_object_bits(&self) -> u64 {
+        self.max_object_bytes as u64 * 8
+    }
 }
 
 /// What changed in this tick.
@@ -40,6 +65,8 @@ pub(crate) struct Changes {
     /// By slot, where its entry is; valid for members of `slots`.
     at: Vec<u32>,
     pub(crate) slots: SlotSet,
+    /// Objects that most see otherwise than before, or that are gone.
+    pub(crate) recast: SlotSet,
     /// Lists that left a full history: slot, place, list (R10).
     pub(crate) evicted: Vec<(u32, u64, Changelist)>,
     /// Values without a form: slot and what comparison said.
@@ -54,8 +81,9 @@ pub(crate) struct Change {
 }
 
 impl Changes {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Change> {
-        self.items.iter().take(self.len)
+    /// What changed, ascending by slot.
+    pub(crate) fn as_slice(&self) -> &[Change] {
+        self.items.get(..self.len).unwrap_or_default()
     }
 
     /// The list of the object in `slot`, if it changed.
@@ -69,6 +97,7 @@ impl Changes {
     fn clear(&mut self) {
         self.len = 0;
         self.slots.clear();
+        self.recast.clear();
         self.evicted.clear();
         self.refusals.clear();
     }
@@ -99,6 +128,7 @@ impl World {
     ///
     /// # Panics
     /// If `frozen` and the class is new.
+    #[track_caller]
     pub(crate) fn register<T: Replicated>(&mut self, frozen: bool) -> u16 {
         if let Some(&class) = self.by_type.get(&TypeId::of::<T>()) {
             return class;
@@ -109,7 +139,9 @@ impl World {
             "class `{name}` is new, but clients have connected already: call `register::<{name}>()` before the first `connect`"
         );
         let class = self.columns.len() as u16;
-        self.columns.push(Box::new(TypedColumn::<T>::new()));
+        let column = TypedColumn::<T>::new();
+        self.asks_at_open |= asks_at_open(column.lifetime());
+        self.columns.push(Box::new(column));
         self.polled.push(false);
         self.by_type.insert(TypeId::of::<T>(), class);
         class
@@ -181,69 +213,85 @@ impl World {
 
     /// An object is about to open on a connection: what is compared only then is compared at the next tick (S40).
     pub(crate) fn compare_for_open(&mut self, slot: u32) {
-        let lifetime = self.lifetime(slot);
-        if !lifetime.initial_only().is_empty() || !lifetime.push().is_empty() {
+        if asks_at_open(self.lifetime(slot)) {
             self.opening.insert(slot);
         }
     }
 
+    /// The same for all objects in a word of slots that are about to open.
+    pub(crate) fn compare_mask_for_open(&mut self, word: usize, mask: u64) {
+        if self.asks_at_open {
+            slots_of(word, mask).for_each(|slot| self.compare_for_open(slot));
+        }
+    }
+
     /// Adds an object.
-    pub(crate) fn spawn<T: Replicated>(&mut self, object: T, archetype: u32, frozen: bool) -> ObjectRef<T> {
+    #[track_caller]
+    pub(crate) fn spawn<T: Replicated>(
+        &mut self,
+        object: T,
+        archetype: u32,
+        frozen: bool,
+    ) -> Result<ObjectRef<T>, SpawnError> {
         let class = self.register::<T>(frozen);
-        let slot = self.free.pop_front().unwrap_or_else(|| {
-            self.objects.push(Object::new(NonZeroU32::MIN));
-            self.objects.len() as u32 - 1
-        });
+        let max_objects = self.limits.max_objects;
+        let slot = match self.free.pop_front() {
+            Some(slot) => slot,
+            None if self.objects.len() < max_objects => {
+                self.objects.push(Object::new(NonZeroU32::MIN));
+                self.objects.len() as u32 - 1
+            }
+            None => return Err(SpawnError { max_objects }),
+        };
         let Some(column) = self.columns[class as usize].as_any_mut().downcast_mut::<TypedColumn<T>>() else {
             unreachable!("`by_type` names the column of the type");
         };
         let row = column.insert(object, slot, archetype);
-        let properties =
-            if T::LAYOUT.properties() > 0 && self.columns[class as usize].lifetime().is_conditional() {
-                T::LAYOUT.properties()
-            } else {
-                0
-            };
+        let remembers = self.columns[class as usize].lifetime().is_conditional();
         let entry = &mut self.objects[slot as usize];
-        *entry = Object {
-            class,
-            archetype,
-            row,
-            changed_at: vec![0; properties],
-            ..Object::new(entry.generation)
-        };
+        *entry = Object::new(entry.generation);
+        (entry.class, entry.archetype, entry.row) = (class, archetype, row);
+        if remembers {
+            entry.remember_changes(T::LAYOUT.properties());
+        }
         self.dirty.insert(slot);
-        ObjectRef::new(entry.guid(slot))
+        self.alive.insert(slot);
+        Ok(ObjectRef::new(entry.guid(slot)))
     }
 
-    /// Takes an object out. Its slot is free once no connection holds it.
-    pub(crate) fn despawn(&mut self, slot: u32) {
+    /// Takes an object out that so many connections have in use. Its slot is free once none has.
+    pub(crate) fn despawn(&mut self, slot: u32, holders: u32) {
         let entry = &mut self.objects[slot as usize];
-        entry.alive = false;
+        (entry.alive, entry.holders) = (false, holders);
         let (class, row) = (entry.class, entry.row);
         if let Some(moved) = self.columns[class as usize].remove(row) {
             self.objects[moved as usize].row = row;
         }
         self.dirty.remove(slot);
         self.opening.remove(slot);
+        self.alive.remove(slot);
+        self.recast.insert(slot);
         self.free_if_unheld(slot);
     }
 
     /// A connection has the slot in use no more.
     pub(crate) fn release(&mut self, slot: u32) {
         let entry = &mut self.objects[slot as usize];
-        entry.holders = entry.holders.saturating_sub(1);
-        self.free_if_unheld(slot);
+        if !entry.alive {
+            entry.holders = entry.holders.saturating_sub(1);
+            self.free_if_unheld(slot);
+        }
     }
 
     fn free_if_unheld(&mut self, slot: u32) {
         let entry = &mut self.objects[slot as usize];
-        if entry.alive || entry.holders > 0 {
+        if entry.holders > 0 {
             return;
         }
         // A slot that has been through all generations is not used again.
         if let Some(generation) = entry.generation.checked_add(1) {
-            *entry = Object { alive: false, ..Object::new(generation) };
+            *entry = Object::new(generation);
+            entry.alive = false;
             self.free.push_back(slot);
         }
     }
@@ -252,6 +300,7 @@ impl World {
     pub(crate) fn compare(&mut self) {
         self.frame += 1;
         self.changes.clear();
+        std::mem::swap(&mut self.changes.recast, &mut self.recast);
         for (class, polled) in self.polled.iter_mut().enumerate() {
             if std::mem::take(polled) {
                 let dirty = &mut self.dirty;
@@ -261,32 +310,30 @@ impl World {
         for (word, mask) in self.opening.masks() {
             self.dirty.insert_mask(word, mask);
         }
-        let mut refusals = Vec::new();
-        for slot in self.dirty.iter() {
-            let entry = &mut self.objects[slot as usize];
-            let column = &mut *self.columns[entry.class as usize];
-            let scope = entry.scope(column.lifetime(), self.opening.contains(slot));
-            let list = self.changes.blank(slot);
-            column.compare(entry.row, &scope, list, &mut refusals, &mut self.scratch);
-            self.changes.refusals.extend(refusals.drain(..).map(|refusal| (slot, refusal)));
-            let list = &self.changes.items[self.changes.len].list;
-            if list.is_empty() {
-                continue;
-            }
-            for handle in list.handles().iter().take(if entry.changed_at.is_empty() { 0 } else { usize::MAX })
-            {
-                if let Some(property) = column.lifetime().property_of(handle) {
-                    entry.changed_at[property.index()] = self.frame;
-                }
-            }
-            let evicted = &mut self.changes.evicted;
-            entry
-                .history
-                .push(list, entry.laggards > 0, |place, list| evicted.push((slot, place, list.clone())));
-            self.changes.keep(slot);
-        }
-        self.dirty.clear();
+        let mut dirty = std::mem::take(&mut self.dirty);
+        dirty.iter().for_each(|slot| self.compare_object(slot));
+        dirty.clear();
+        self.dirty = dirty;
         self.opening.clear();
+    }
+
+    fn compare_object(&mut self, slot: u32) {
+        let entry = &mut self.objects[slot as usize];
+        let column = &mut *self.columns[entry.class as usize];
+        let mut scope = entry.scope(column.lifetime(), self.opening.contains(slot));
+        let too_large = column.keep_within(self.limits.max_object_bits(), entry.row, &mut scope);
+        self.refusals.extend(entry.find_too_large(too_large));
+        let list = self.changes.blank(slot);
+        column.compare(entry.row, &scope, list, &mut self.refusals, &mut self.scratch);
+        self.changes.refusals.extend(self.refusals.drain(..).map(|refusal| (slot, refusal)));
+        let list = &self.changes.items[self.changes.len].list;
+        if list.is_empty() {
+            return;
+        }
+        entry.note_changes(list.handles(), column.lifetime(), self.frame);
+        let evicted = &mut self.changes.evicted;
+        entry.history.push(list, entry.laggards > 0, |place, list| evicted.push((slot, place, list.clone())));
+        self.changes.keep(slot);
     }
 
     /// Writes the values that `list` names from the shadow of the object in `slot`. A property whose hand-written serialiser refuses
@@ -328,4 +375,9 @@ impl World {
         self.columns[self.objects[slot as usize].class as usize].insert_whole(handles, &mut list);
         list
     }
+}
+
+/// Whether an object is compared otherwise before it opens on a connection.
+fn asks_at_open(lifetime: &Lifetime) -> bool {
+    !lifetime.initial_only().is_empty() || !lifetime.push().is_empty()
 }

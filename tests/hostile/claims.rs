@@ -22,12 +22,23 @@ const LIMBS: u64 = 5;
 const FRIENDS: u64 = 8;
 const GRID: u64 = 12;
 
-/// The head of an actor or pebble that opens in `slot`; its properties follow.
+/// The head of an actor or pebble that opens in `slot`, the first of its segment; its properties follow.
 fn open(slot: u64, class: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(slot, 0);
-    writer.write_exp_golomb(0, 2);
+    origin(0, class, 0, writer);
+}
+
+/// Where an object comes from; and that not all of its properties follow.
+fn origin(generation: u64, class: u64, archetype: u64, writer: &mut BitWriter) {
+    writer.write_exp_golomb(generation, 2);
     writer.write_below(class, 2);
-    writer.write_exp_golomb(0, 0);
+    writer.write_exp_golomb(archetype, 0);
+    writer.write_flag(false);
+}
+
+/// How many objects open, the first included.
+fn run(objects: u64, writer: &mut BitWriter) {
+    writer.write_exp_golomb(objects - 1, 0);
 }
 
 /// A list of just one handle, of those that may be empty.
@@ -57,10 +68,15 @@ fn first() -> Vec<u8> {
         writer.write_bits(0b11, 2);
         writer.write_below(0, HANDLES);
         writer.write_flag(false);
+        run(1, writer);
         writer.write_bits(77, 32);
         writer.write_flag(true);
-        open(1, PEBBLE, writer);
+        writer.write_exp_golomb(1, 0);
+        // Not from where the one before came.
+        writer.write_flag(false);
+        origin(0, PEBBLE, 0, writer);
         only(1, 1, true, writer);
+        run(1, writer);
         writer.write_bits(9, 8);
         end(writer);
     })
@@ -146,25 +162,24 @@ fn openings_of_what_is_taken_or_unknown_are_refused() {
         segment(1, writer);
         open(3, PEBBLE, writer);
         only(1, 1, true, writer);
+        run(1, writer);
         writer.write_bits(9, 8);
         end(writer);
     });
     refuse("slot 3 is taken by another object", |writer| {
         segment(1, writer);
         writer.write_exp_golomb(3, 0);
-        writer.write_exp_golomb(1, 2);
-        writer.write_below(ACTOR, 2);
-        writer.write_exp_golomb(0, 0);
+        origin(1, ACTOR, 0, writer);
         writer.write_bits(0b01, 2);
+        run(1, writer);
         end(writer);
     });
     refuse("archetype 9 was not registered", |writer| {
         segment(1, writer);
         writer.write_exp_golomb(7, 0);
-        writer.write_exp_golomb(0, 2);
-        writer.write_below(PEBBLE, 2);
-        writer.write_exp_golomb(9, 0);
+        origin(0, PEBBLE, 9, writer);
         writer.write_bits(0b01, 2);
+        run(1, writer);
         end(writer);
     });
     for generation in [u64::from(u32::MAX), u64::MAX - 1] {
@@ -175,6 +190,33 @@ fn openings_of_what_is_taken_or_unknown_are_refused() {
             end(writer);
         });
     }
+}
+
+#[test]
+fn runs_of_openings_that_cost_nothing_are_refused() {
+    // Many without a bit for each, few that take less than they must, and slots past the last.
+    for (objects, bits) in [(1 << 20, 0), (1 << 63, 0), (40, 300), (2, 16)] {
+        refuse("range", |writer| {
+            segment(1, writer);
+            open(8, ACTOR, writer);
+            writer.write_bits(0b01, 2);
+            run(objects, writer);
+            (0..bits).for_each(|_| writer.write_flag(false));
+            end(writer);
+        });
+    }
+    refuse("slot 7 stands twice in one packet", |writer| {
+        segment(1, writer);
+        open(6, PEBBLE, writer);
+        only(1, 1, true, writer);
+        run(2, writer);
+        writer.write_bits(0x0909, 16);
+        writer.write_flag(false);
+        segment(2, writer);
+        writer.write_exp_golomb(7, 0);
+        writer.write_bits(0, 2);
+        end(writer);
+    });
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod allocator;
 mod claims;
 mod forge;
 mod fragments;
+mod hello;
 mod recording;
 mod to_client;
 mod to_server;

@@ -15,12 +15,8 @@ pub(crate) const SESSION: u64 = 1_000;
 
 /// A client as it was after these packets.
 pub(crate) fn client_after(packets: &[Vec<u8>]) -> Client {
-    let config = ClientConfig {
-        max_objects: 64,
-        max_reassembly_bytes: 8_192,
-        measure: true,
-        ..ClientConfig::default()
-    };
+    let config =
+        ClientConfig { max_objects: 64, max_object_bytes: 8_192, measure: true, ..ClientConfig::default() };
     let mut client = Client::new(config, SESSION);
     register(&mut client);
     client.tick(Duration::ZERO);

@@ -147,6 +147,24 @@ fn r08_at_most_one_ack_only_packet_a_tick_which_is_never_acked() {
 }
 
 #[test]
+fn r08_acks_are_told_the_more_often_the_more_is_lost() {
+    for (one_in, ticks) in [(1, 1), (2, 4), (4, 8), (10, 16)] {
+        let (mut room, one) = one_thing();
+        for value in 1..=400 {
+            // These acks are lost.
+            drop(room.replies(0));
+            room.server[one].a = value;
+            let packets = room.tick_one();
+            if value % one_in == 0 {
+                room.deliver(0, &packets);
+            }
+        }
+        let told = (0..100).filter(|_| !room.replies(0).is_empty()).count();
+        assert_eq!(told, ticks, "one packet in {one_in} arrives");
+    }
+}
+
+#[test]
 fn r09_a_dead_link_is_tried_at_least_every_250_ms() {
     let (mut room, one) = one_thing();
     room.server[one].a = 1;

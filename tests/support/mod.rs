@@ -11,6 +11,9 @@ use repl::{DisconnectReason, PropertyIndex};
 /// One step of a room: a tick of 60 Hz, rounded.
 pub(crate) const TICK: Duration = Duration::from_millis(16);
 
+/// A packet without acks and without state.
+const SIGN_OF_LIFE_BYTES: usize = 8;
+
 /// Packets in the order in which they were made.
 pub(crate) type Packets = Vec<Vec<u8>>;
 
@@ -141,14 +144,16 @@ impl Room {
         bytes
     }
 
-    /// Steps until nothing has moved for five steps in a row, and no packet's fate is open.
+    /// Steps until for five steps in a row nothing but signs of life has moved, and no packet's fate is open.
     ///
     /// # Panics
     /// If that takes more than 2,000 steps.
     pub(crate) fn settle(&mut self) {
         let mut quiet = 0;
         for _ in 0..2_000 {
-            let is_quiet = self.step() == 0 && (0..self.guests.len()).all(|guest| self.in_flight(guest) == 0);
+            let signs_of_life = SIGN_OF_LIFE_BYTES * 2 * self.guests.len();
+            let is_quiet = self.step() <= signs_of_life
+                && (0..self.guests.len()).all(|guest| self.in_flight(guest) == 0);
             quiet = if is_quiet { quiet + 1 } else { 0 };
             if quiet == 5 {
                 return;

@@ -9,6 +9,7 @@
 mod canary;
 mod classes;
 mod ledger;
+mod patience;
 mod plan;
 mod run;
 mod witness;

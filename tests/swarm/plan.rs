@@ -129,12 +129,9 @@ impl Plan {
         of(&self.down) + of(&self.up) + Duration::from_millis(34)
     }
 
-    /// How long after the last change clients may lack something. Links that lose in bursts, by packets and not by time, stay bad while little
-    /// is sent, so no number of round trips bounds them.
+    /// How long after the last change clients may lack something, bursts aside.
     pub(crate) fn patience(&self) -> Duration {
-        let is_bursty =
-            [self.down.loss, self.up.loss].iter().any(|loss| matches!(loss, Loss::GilbertElliott { .. }));
-        if self.loss() > 0.21 || is_bursty {
+        if self.loss() > 0.21 {
             Duration::from_secs(60)
         } else {
             self.round_trip() * 10 + Duration::from_secs(2)
@@ -147,6 +144,7 @@ impl Plan {
             timeout: self.timeout,
             max_packets_in_flight: self.max_packets_in_flight,
             max_bytes_per_tick: self.max_bytes_per_tick,
+            max_objects: 1_024,
             share: self.share,
             first_sequence: self.first_sequence,
             ..ServerConfig::default()

@@ -5,12 +5,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use repl::sim::{Clock, LinkId, Network, PeerId, Rng, SeedReport};
+use repl::sim::{Clock, LinkId, Loss, Network, PeerId, Rng, SeedReport};
 use repl::{Client, ConnectionId, DisconnectReason, ReceiveError, ServerEvent};
 
 use crate::canary::scan;
 use crate::classes::{Actor, Chest, Creature, Dot, Pack};
 use crate::ledger::hash;
+use crate::patience::Watch;
 use crate::plan::Plan;
 use crate::witness::Witness;
 use crate::world::{View, World};
@@ -18,6 +19,10 @@ use crate::world::{View, World};
 const SERVER: PeerId = PeerId(0);
 /// Ticks of silence that a run ends with.
 const SILENT_TICKS: u64 = 120;
+/// The longest that a client is silent.
+const CLIENT_SIGNS: Duration = Duration::from_millis(250);
+/// How long a client goes on telling what arrived where much is lost: 16 ticks, and the one it waits for (R8).
+const ACKS_LAST: Duration = Duration::from_millis(284);
 /// More than a packet without state takes: its frame, and a few ranges of acks.
 const SIGNAL_BYTES: usize = 40;
 
@@ -43,6 +48,18 @@ struct Seat {
     made_at: HashMap<u64, u64>,
     /// When it made the newest packet that the server has.
     heard: u64,
+    /// Runs once the world is to come to rest.
+    watch: Watch,
+}
+
+impl Seat {
+    /// Packets lost so far on those of its links that lose in bursts.
+    fn taken_by_bursts(&self, network: &Network) -> u64 {
+        let links = [self.down, self.up].into_iter();
+        let bursty =
+            links.filter(|link| matches!(network.conditions(*link).loss, Loss::GilbertElliott { .. }));
+        bursty.map(|link| network.stats(link).lost).sum()
+    }
 }
 
 pub(crate) struct Run {
@@ -97,26 +114,28 @@ impl Run {
         self.is_settling = true;
         let links: Vec<LinkId> = self.network.links().map(|(link, ..)| link).collect();
         links.into_iter().for_each(|link| self.network.mend(link));
-        let deadline = self.clock.now() + self.plan.patience();
-        while let Some(difference) = self.difference() {
+        let patience = self.plan.patience();
+        self.start_watches();
+        while let Some((seat, difference)) = self.difference() {
             assert!(
-                self.clock.now() < deadline,
-                "not converged in {:?}: {difference}\n{:?}",
-                self.plan.patience(),
+                !seat.watch.is_over(patience),
+                "not converged in {patience:?}: {difference}\n{:?}",
                 self.plan
             );
             (0..5).for_each(|_| self.tick());
             report.reached(self.clock.ticks());
         }
         // The server knows that it may be silent when the last acks are there: at great losses that takes longer.
-        let deadline = self.clock.now() + self.plan.patience() * if self.plan.loss() > 0.21 { 20 } else { 1 };
-        while self.packets_in_flight() > 0 {
-            assert!(self.clock.now() < deadline, "{} packets in flight", self.packets_in_flight());
+        let patience = patience * if self.plan.loss() > 0.21 { 20 } else { 1 };
+        self.start_watches();
+        while let Some((seat, packets)) = self.packets_in_flight() {
+            assert!(!seat.watch.is_over(patience), "{packets} packets in flight");
             self.tick();
             report.reached(self.clock.ticks());
         }
         self.rest();
-        assert_eq!(self.difference(), None, "a difference after convergence");
+        let difference = self.difference().map(|(_, difference)| difference);
+        assert_eq!(difference, None, "a difference after convergence");
         let packets_lost = self.network.total().lost;
         Outcome {
             trace: self.network.trace(),
@@ -128,7 +147,7 @@ impl Run {
 
     /// What is on its way arrives; then nothing is sent but signs of life.
     fn rest(&mut self) {
-        let arrival = self.clock.now() + self.plan.round_trip();
+        let arrival = self.clock.now() + self.plan.round_trip() + ACKS_LAST;
         while self.clock.now() < arrival {
             self.tick();
         }
@@ -136,21 +155,36 @@ impl Run {
         (0..SILENT_TICKS).for_each(|_| self.tick());
         let (loud, all) = self.loud.take().expect("counted since then");
         assert_eq!(loud, 0, "packets with state in a world where nothing happens");
-        let most =
-            2 * self.seats.len() as u64 * (1 + 2_000 / (self.plan.timeout.as_millis() as u64 / 40).max(1));
+        // The client does not know how long the server waits for it.
+        let interval = self.plan.timeout / 40;
+        let signs = |interval: Duration| 1 + 2_000 / (interval.as_millis() as u64).max(1);
+        let most = self.seats.len() as u64 * (signs(interval) + signs(interval.min(CLIENT_SIGNS)));
         assert!(all <= most, "{all} signs of life of {} clients", self.seats.len());
     }
 
-    fn packets_in_flight(&self) -> usize {
-        let connections = self.seats.values().filter_map(|seat| self.world.server.stats(seat.connection));
-        connections.map(|stats| stats.packets_in_flight).sum()
+    fn start_watches(&mut self) {
+        let now = self.clock.now();
+        for seat in self.seats.values_mut() {
+            seat.watch = Watch::new(now, seat.taken_by_bursts(&self.network));
+        }
     }
 
-    fn difference(&self) -> Option<String> {
-        self.seats.values().find_map(|seat| {
+    /// The client with packets in flight whose watch has run longest, and how many.
+    fn packets_in_flight(&self) -> Option<(&Seat, usize)> {
+        let seats = self.seats.values().filter_map(|seat| {
+            let packets = self.world.server.stats(seat.connection)?.packets_in_flight;
+            (packets > 0).then_some((seat, packets))
+        });
+        seats.max_by_key(|(seat, _)| seat.watch.counted())
+    }
+
+    /// The client that lacks something whose watch has run longest, and what it lacks.
+    fn difference(&self) -> Option<(&Seat, String)> {
+        let seats = self.seats.values().filter_map(|seat| {
             let difference = seat.witness.difference(&seat.client, &self.world, seat.connection)?;
-            Some(format!("{:?}: {difference}", seat.connection))
-        })
+            Some((seat, format!("{:?}: {difference}", seat.connection)))
+        });
+        seats.max_by_key(|(seat, _)| seat.watch.counted())
     }
 
     fn join(&mut self) {
@@ -166,7 +200,8 @@ impl Run {
         let down = self.network.link(SERVER, peer, self.plan.down);
         let up = self.network.link(peer, SERVER, self.plan.up);
         let (witness, made_at) = (Witness::default(), HashMap::new());
-        self.seats.insert(peer, Seat { client, witness, connection, down, up, made_at, heard: 0 });
+        let watch = Watch::new(now, 0);
+        self.seats.insert(peer, Seat { client, witness, connection, down, up, made_at, heard: 0, watch });
         let mut view = View { is_replay, ..View::default() };
         let tick = self.clock.ticks();
         view.shown_at = self.world.alive().iter().map(|&uid| (uid, tick)).collect();
@@ -236,6 +271,10 @@ impl Run {
         self.world.server.tick(now);
         self.server_events(tick);
         self.transmit(now);
+        let round_trip = self.plan.round_trip();
+        for seat in self.seats.values_mut() {
+            seat.watch.tick(now, seat.taken_by_bursts(&self.network), round_trip);
+        }
     }
 
     fn deliver(&mut self, now: Duration) {

@@ -290,6 +290,11 @@ impl Leaf<'_> {
         unsafe { leaf::write_value(&self.command.codec, self.value, writer) }
     }
 
+    /// What every value takes; `None` if some take more than others.
+    pub(crate) fn width_bits(&self) -> Option<u32> {
+        self.command.codec.width_bits()
+    }
+
     /// Whether some values of the property's type have no form, or one that others have too.
     pub(crate) fn must_be_tried(&self) -> bool {
         self.command.codec.must_be_tried()

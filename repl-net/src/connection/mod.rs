@@ -3,6 +3,7 @@
 //! Invariant: an object is in exactly one of three states here: unknown to the client; in step; or apart, because something is outstanding or
 //! it is seen in a way of its own. `apart` is a superset of what is unknown, so that one set tells who needs the broadcast alone.
 
+mod newcomers;
 mod pass;
 mod resolve;
 
@@ -11,10 +12,11 @@ use std::time::Duration;
 
 use repl_core::{BitReader, BitWriter, Changelist, HandleSet, PropertyIndex, ReadError, ViewFlags};
 
+use newcomers::Newcomers;
 pub(crate) use pass::PassContext;
 
 use crate::ConnectionId;
-use crate::acks::{Arrival, Received};
+use crate::acks::Arrival;
 use crate::blob::Blobs;
 use crate::events::{CloseReason, DisconnectReason};
 use crate::in_flight::Sent;
@@ -23,7 +25,7 @@ use crate::outbox::{Limits, Outbox};
 use crate::packet::{Header, read_end};
 use crate::rtt::RoundTrip;
 use crate::sequence::Sequence;
-use crate::slot_set::SlotSet;
+use crate::slot_set::{SlotSet, slots_of};
 use crate::tracked::{Phase, Tracked, TrackedObjects};
 use crate::world::World;
 
@@ -44,7 +46,6 @@ pub(crate) struct Connection {
     pub(crate) stage: Stage,
     pub(crate) is_replay: bool,
     pub(crate) outbox: Outbox,
-    pub(crate) received: Received,
     /// The number that packets begin with, here and there.
     first: Sequence,
     pub(crate) round_trip: RoundTrip,
@@ -62,7 +63,10 @@ pub(crate) struct Connection {
     apart: SlotSet,
     /// Objects with something to send to this client alone.
     needs: SlotSet,
+    newcomers: Newcomers,
     tracked: TrackedObjects,
+    /// Objects that the client sees in a way of its own, whether it has them or not.
+    own_view: SlotSet,
     /// Objects that the client is not to have, whether it has said hello or not.
     hidden: SlotSet,
     /// Handles of custom conditions that are switched off for this connection, by slot.
@@ -104,7 +108,6 @@ impl Connection {
             stage: Stage::Handshake,
             is_replay,
             outbox: Outbox::new(first, limits),
-            received: Received::default(),
             first,
             round_trip: RoundTrip::default(),
             timeouts: 0,
@@ -115,7 +118,9 @@ impl Connection {
             known: SlotSet::default(),
             apart: SlotSet::default(),
             needs: SlotSet::default(),
+            newcomers: Newcomers::default(),
             tracked: TrackedObjects::default(),
+            own_view: SlotSet::default(),
             hidden: SlotSet::default(),
             switched_off: BTreeMap::new(),
             blobs: Blobs::default(),
@@ -197,18 +202,26 @@ impl Connection {
 
     /// The client said hello: it is to have what is not hidden from it.
     pub(crate) fn show_all(&mut self, world: &mut World) {
-        for slot in 0..world.objects.len() as u32 {
-            if world.objects[slot as usize].alive && !self.hidden.contains(slot) {
-                self.show(world, slot);
-            }
+        let alive = std::mem::take(&mut world.alive);
+        for (word, mask) in alive.masks() {
+            let shown = mask & !self.hidden.word(word);
+            let newcomers = if self.is_replay { 0 } else { shown & !self.own_view.word(word) };
+            self.known.insert_mask(word, newcomers);
+            self.apart.insert_mask(word, newcomers);
+            self.newcomers.welcome_mask(word, newcomers);
+            world.compare_mask_for_open(word, newcomers);
+            slots_of(word, shown & !newcomers).for_each(|slot| self.show(world, slot));
         }
+        world.alive = alive;
     }
 
-    /// An object is no more: nothing that was said of it holds for the next in its slot.
-    pub(crate) fn destroy(&mut self, world: &mut World, slot: u32) {
+    /// An object is no more: nothing that was said of it holds for the next in its slot. Gives whether the client must still be told.
+    pub(crate) fn destroy(&mut self, world: &mut World, slot: u32) -> bool {
         self.hide(world, slot, CloseReason::Destroyed);
         self.hidden.remove(slot);
+        self.own_view.remove(slot);
         self.switched_off.remove(&slot);
+        self.known.contains(slot)
     }
 
     /// An object that the client is to have.
@@ -222,12 +235,14 @@ impl Connection {
         if self.known.contains(slot) {
             return;
         }
-        let generation = world.objects[slot as usize].generation;
-        world.objects[slot as usize].holders += 1;
         world.compare_for_open(slot);
         self.known.insert(slot);
         self.apart.insert(slot);
+        if !self.is_replay && !self.own_view.contains(slot) && self.newcomers.welcome(slot) {
+            return;
+        }
         self.needs.insert(slot);
+        let generation = world.objects[slot as usize].generation;
         let since = self.outbox.next();
         self.tracked.entry(slot, || Tracked::unsent(slot, generation, since));
     }
@@ -237,8 +252,8 @@ impl Connection {
         if !self.known.contains(slot) {
             return;
         }
-        let generation = world.objects[slot as usize].generation;
-        let tracked = self.tracked.open(slot, generation);
+        let since = self.outbox.next();
+        let tracked = self.track(world, slot);
         tracked.reopen = false;
         if let Phase::Closing(known) = &mut tracked.phase {
             // Destroyed outweighs every other reason: its guid never heals (R18).
@@ -248,12 +263,12 @@ impl Connection {
             return;
         }
         let never_sent = tracked.phase == Phase::Unsent && tracked.open_bits == 0;
-        (tracked.phase, tracked.since) = (Phase::Closing(reason), self.outbox.next());
+        (tracked.phase, tracked.since) = (Phase::Closing(reason), since);
+        Self::catch_up(world, tracked, None);
+        tracked.pending.clear();
         if let Some(blob) = tracked.blob.take() {
             self.blobs.abandon(blob);
         }
-        Self::catch_up(world, tracked, None);
-        tracked.pending.clear();
         self.apart.insert(slot);
         self.needs.insert(slot);
         if never_sent {
@@ -263,6 +278,7 @@ impl Connection {
 
     /// The client does not have the object any more, and nothing under way will change that.
     fn forget(&mut self, world: &mut World, slot: u32) {
+        self.newcomers.retire(slot);
         let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
         self.known.remove(slot);
         self.apart.insert(slot);
@@ -304,8 +320,7 @@ impl Connection {
     /// The connection falls behind: what changed in this tick is not sent now.
     fn fall_behind(&mut self, world: &mut World, slot: u32) {
         let mask = self.mask(world, slot);
-        let generation = world.objects[slot as usize].generation;
-        let tracked = self.tracked.open(slot, generation);
+        let tracked = self.track(world, slot);
         if tracked.position.is_none() {
             if let Some(list) = world.changes.list(slot) {
                 tracked.pending.merge(list);
@@ -336,7 +351,7 @@ impl Connection {
     fn settle(&mut self, world: &World, slot: u32) {
         let (settled, plain) = match self.tracked.get(slot) {
             Some(tracked) => (tracked.is_settled(), tracked.is_plain()),
-            None => (self.known.contains(slot), false),
+            None => (self.known.contains(slot) && !self.newcomers.contains(slot), false),
         };
         if settled && self.has_common_view(world, slot) {
             self.apart.remove(slot);
@@ -352,8 +367,17 @@ impl Connection {
 
     /// Something that conditions ask about has changed for an object that this connection saw by the mask `before` (S42).
     pub(crate) fn review(&mut self, world: &mut World, slot: u32, before: &HandleSet) {
+        let is_own = !self.has_common_view(world, slot);
+        if is_own {
+            self.own_view.insert(slot)
+        } else {
+            self.own_view.remove(slot)
+        }
         if !self.known.contains(slot) {
             return;
+        }
+        if is_own && self.newcomers.is_waiting(slot) {
+            self.track(world, slot);
         }
         let after = self.mask(world, slot);
         if *before != after {
@@ -363,9 +387,8 @@ impl Connection {
     }
 
     fn change_view(&mut self, world: &mut World, slot: u32, before: &HandleSet, after: &HandleSet) {
-        let generation = world.objects[slot as usize].generation;
         let frame = world.frame;
-        let tracked = self.tracked.open(slot, generation);
+        let tracked = self.track(world, slot);
         if matches!(tracked.phase, Phase::Closing(_) | Phase::Unsent) {
             return;
         }
@@ -382,8 +405,8 @@ impl Connection {
                     tracked.pending.remove(&handles);
                 }
                 (false, true) => {
-                    let changed = world.objects[slot as usize].changed_at.get(property.index());
-                    if changed.is_some_and(|&changed| changed > tracked.left_at(property)) {
+                    let changed = world.objects[slot as usize].changed_at(property);
+                    if changed.is_some_and(|changed| changed > tracked.left_at(property)) {
                         gained.union(&handles);
                     }
                     tracked.left.retain(|(left, _)| *left != property);
@@ -411,17 +434,17 @@ impl Connection {
         now: Duration,
     ) -> Result<(), ReadError> {
         let (header, acks) =
-            Header::read(reader, self.received.newest().unwrap_or(self.first), self.outbox.next())?;
+            Header::read(reader, self.outbox.received.newest().unwrap_or(self.first), self.outbox.next())?;
         // A client sends no state (S106): its packets end behind their header.
         if reader.read_flag()? {
             return Err(ReadError::OutOfRange);
         }
         read_end(reader)?;
-        if self.received.insert(header.sequence) == Arrival::TooOld {
+        if self.outbox.received.insert(header.sequence) == Arrival::TooOld {
             return Ok(());
         }
         // The client's packets ask for no acks, so none need be remembered.
-        self.received.forget_below(header.sequence.next());
+        self.outbox.received.forget_below(header.sequence.next());
         self.last_heard = now;
         self.acked(world, acks, now);
         Ok(())

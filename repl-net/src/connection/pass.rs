@@ -4,24 +4,26 @@
 
 use std::time::Duration;
 
-use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, ViewFlags};
+use repl_core::{BitSlice, BitWriter, Changelist, ViewFlags};
 
 use super::{Connection, Stage};
 use crate::blob::{BLOB_SPAN, MAX_BLOBS};
-use crate::broadcast::{Broadcast, BroadcastItem, SharedSegment};
+use crate::broadcast::Broadcast;
 use crate::classes::ClassList;
 use crate::events::CloseReason;
 use crate::in_flight::{Content, Sent};
-use crate::segment::{ITEM_BITS, SegmentKind, SegmentWriter, handles_bits};
+use crate::segment::{
+    Birth, ITEM_BITS, Origin, SegmentItem, SegmentKind, SegmentWriter, gap_order, handles_bits,
+};
 use crate::tracked::Phase;
 use crate::world::World;
 
 /// An opening up to this size goes again whole when the object changes before it is acked; a larger one is waited for (R2).
-const SMALL_OPEN_BITS: usize = 1_024;
+pub(super) const SMALL_OPEN_BITS: usize = 1_024;
 /// The order of gaps between objects that are sent to one connection alone.
 const PRIVATE_GAP_ORDER: u32 = 3;
-/// What an opening takes beside its handles and values: generation, class, archetype.
-const OPEN_BITS: usize = 64 + 32 + 64;
+/// What an opening takes beside its handles and values: what tells where it comes from, and how many such follow.
+const OPEN_BITS: usize = 64 + 32 + 64 + 3;
 /// What a part of a blob takes beside its bits.
 const PART_BITS: usize = 5 * 64 + 2 * BLOB_SPAN as usize;
 
@@ -43,13 +45,20 @@ impl Connection {
         }
         self.take_evicted(context.world);
         self.give_up_lost(context.world, context.now);
-        self.outbox.begin_pass(&self.received);
+        self.outbox.begin_pass();
         self.route(context);
         let packets_before = self.outbox.packets_sent;
-        // What waited goes first where there is a budget to wait for, so that nothing starves.
+        // What waited goes first where there is a budget to wait for, and by turns, so that nothing starves.
         let waited = self.outbox.is_limited();
         if waited {
+            let newcomers_first = context.world.frame.is_multiple_of(2);
+            if newcomers_first {
+                self.send_newcomers(context);
+            }
             self.send_private(context);
+            if !newcomers_first {
+                self.send_newcomers(context);
+            }
         }
         let all_in_step = context.world.changes.slots.masks_in(&self.apart).next().is_none();
         for at in 0..context.broadcast.segments().len() {
@@ -57,6 +66,7 @@ impl Connection {
         }
         self.send_parts(context.now);
         if !waited {
+            self.send_newcomers(context);
             self.send_private(context);
         }
         // Not before: what is in step gets the shared segments, and would have its share of them twice.
@@ -67,7 +77,8 @@ impl Connection {
         if self.outbox.packets_sent > packets_before {
             self.last_sent = context.now;
         } else if context.now.saturating_sub(self.last_sent) >= context.keep_alive {
-            self.outbox.signal(&self.received, context.now);
+            let received = self.outbox.received.clone();
+            self.outbox.signal(&received, context.now);
             self.last_sent = context.now;
         }
     }
@@ -75,7 +86,8 @@ impl Connection {
     /// Notes which of the changes of this tick are for this connection alone.
     fn route(&mut self, context: &mut PassContext<'_>) {
         for (word, mask) in context.world.changes.slots.masks_in(&self.apart) {
-            self.needs.insert_mask(word, mask & self.known.word(word));
+            // The opening of an object that waits for it will have the change.
+            self.needs.insert_mask(word, mask & self.known.word(word) & !self.newcomers.waiting_in(word));
         }
         for &slot in context.broadcast.apart() {
             if self.is_in_step(slot) {
@@ -87,7 +99,7 @@ impl Connection {
     /// Sends a shared segment: whole, if the connection is in step with all of its objects, else those of which it is. `all_in_step`: it is
     /// known to be with all that changed.
     fn send_shared(&mut self, at: usize, all_in_step: bool, context: &mut PassContext<'_>) {
-        let SharedSegment { segment, items } = &context.broadcast.segments()[at];
+        let segment = &context.broadcast.segments()[at];
         let (mut wanted, mut unwanted) = (0, 0);
         if !all_in_step {
             for (word, mask) in &segment.masks {
@@ -111,38 +123,35 @@ impl Connection {
             }
             return;
         }
-        for index in items.clone() {
-            self.send_shared_item(index, context);
+        for item in &segment.items {
+            if !self.is_in_step(item.slot) {
+                continue;
+            }
+            if self.outbox.is_exhausted() {
+                self.fall_behind(context.world, item.slot);
+            } else if let Some(values) = segment.bits().slice(item.values.clone()) {
+                self.send_shared_item(item, values, context.world, context.classes, context.now);
+            }
         }
     }
 
-    fn send_shared_item(&mut self, index: usize, context: &mut PassContext<'_>) {
-        let (items, values) = context.broadcast.items_and_values();
-        let Some(item) = items.get(index) else { return };
-        if !self.is_in_step(item.slot) {
-            return;
-        }
-        if self.outbox.is_exhausted() {
-            let slot = item.slot;
-            self.fall_behind(context.world, slot);
-            return;
-        }
-        let Some(values) = item.values(values) else { return };
-        let BroadcastItem { slot, generation, class, list, .. } = item;
-        let count = context.world.column(*class).program().handles();
-        let wire_class = context.classes.wire((*class).into()) as usize;
+    fn send_shared_item(
+        &mut self,
+        item: &SegmentItem,
+        values: BitSlice<'_>,
+        world: &World,
+        classes: &ClassList,
+        now: Duration,
+    ) {
+        let SegmentItem { slot, generation, list, .. } = item;
+        let class = world.objects[*slot as usize].class;
+        let count = world.column(class).program().handles();
+        let wire_class = classes.wire(class.into()) as usize;
         let sent = Sent { slot: *slot, generation: *generation, content: Content::Update(list.clone()) };
         let estimate = ITEM_BITS + handles_bits(count) + values.len();
-        self.outbox.item(
-            SegmentKind::Update,
-            PRIVATE_GAP_ORDER,
-            sent,
-            estimate,
-            context.now,
-            |segment, writer| {
-                segment.update(*slot, wire_class, count, list.handles(), values, writer);
-            },
-        );
+        self.outbox.item(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, estimate, now, |segment, writer| {
+            segment.update(*slot, wire_class, count, list.handles(), values, writer);
+        });
         if list.has_births() {
             self.tracked.open(*slot, *generation).add_births(self.outbox.sequence(), list);
             self.apart.insert(*slot);
@@ -162,6 +171,9 @@ impl Connection {
             slots.rotate_left(start);
         }
         for &slot in &slots {
+            if self.newcomers.contains(slot) {
+                self.track(context.world, slot);
+            }
             if self.outbox.is_exhausted() {
                 if self.known.contains(slot) && context.world.changes.slots.contains(slot) {
                     self.postpone(slot, context.world);
@@ -228,26 +240,36 @@ impl Connection {
         let values = &mut self.scratch.values;
         values.clear();
         let refused = world.write_values(slot, &mut list, values);
-        let opening = Opening {
-            generation: object.generation.get(),
-            classes: context.classes.len(),
-            class: context.classes.wire(object.class.into()),
-            archetype: object.archetype,
-            count: column.program().handles(),
+        let birth = Birth {
+            origin: Origin {
+                generation: object.generation,
+                class: context.classes.wire(object.class.into()),
+                archetype: object.archetype,
+            },
             handles: list.handles(),
+            count: column.program().handles(),
+            classes: context.classes.len(),
         };
-        let estimate = ITEM_BITS + OPEN_BITS + handles_bits(opening.count) + values.bit_len();
+        let estimate = ITEM_BITS + OPEN_BITS + handles_bits(birth.count) + values.bit_len();
         let sent = Sent { slot, generation: object.generation, content: Content::Open(list.clone()) };
         let write = |segment: &mut SegmentWriter, writer: &mut BitWriter, values: BitSlice<'_>| {
-            opening.write(slot, segment, writer, values);
+            segment.run(slot, 1, &birth, writer);
+            writer.append(values);
         };
         if estimate > self.outbox.capacity() {
             self.send_blob(SegmentKind::Open, sent, context, write);
         } else {
             let values = values.as_slice();
-            self.outbox.item(SegmentKind::Open, 0, sent, estimate, context.now, |segment, writer| {
-                write(segment, writer, values);
-            });
+            self.outbox.item(
+                SegmentKind::Open,
+                gap_order(slot, 1),
+                sent,
+                estimate,
+                context.now,
+                |segment, writer| {
+                    write(segment, writer, values);
+                },
+            );
         }
         let sequence = self.outbox.sequence();
         let Some(tracked) = self.tracked.get_mut(slot) else { return };
@@ -422,7 +444,10 @@ impl Connection {
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter, BitSlice<'_>),
     ) {
         let Sent { slot, generation, content } = sent;
-        if !self.blobs.has_room(self.scratch.values.bit_len() / 8) {
+        let count = context.world.column_of(slot).program().handles();
+        let head_bits = ITEM_BITS + OPEN_BITS + handles_bits(count);
+        let bytes = (head_bits + self.scratch.values.bit_len()).div_ceil(8);
+        if !self.blobs.has_room(bytes, context.world.limits.max_object_bytes) {
             self.needs.insert(slot);
             self.blob_waits = true;
             return;
@@ -478,26 +503,5 @@ impl Connection {
         for (id, index) in sent_parts {
             self.blobs.sent(id, index);
         }
-    }
-}
-
-/// The head of an object that comes into being.
-struct Opening<'a> {
-    generation: u32,
-    classes: u32,
-    class: u32,
-    archetype: u32,
-    count: u32,
-    handles: &'a HandleSet,
-}
-
-impl Opening<'_> {
-    fn write(&self, slot: u32, segment: &mut SegmentWriter, writer: &mut BitWriter, values: BitSlice<'_>) {
-        segment.slot(slot, writer);
-        writer.write_exp_golomb(u64::from(self.generation) - 1, 2);
-        writer.write_below(self.class.into(), self.classes.into());
-        writer.write_exp_golomb(self.archetype.into(), 0);
-        segment.handles(self.class as usize, self.count, self.handles, true, writer);
-        writer.append(values);
     }
 }

@@ -1,0 +1,220 @@
+//! Sizes: how many bits the values of an object may take, so that none grows beyond what clients can hold.
+//!
+//! *Invariant:* what is counted is never less than what any update or opening of these values takes, whatever has changed in them.
+
+use crate::access::{Array, Leaf, Level, Slot};
+use crate::bits::BitWriter;
+use crate::class::{Class, same_slot};
+use crate::codec::Codec;
+use crate::compare::Refusal;
+use crate::handles::HandleSet;
+use crate::layout::PropertyIndex;
+use crate::program::{Command, CommandKind, Program};
+use crate::property::Replicated;
+use crate::value::WriteError;
+
+/// What an item takes beside handles and values: segment, slot, generation, class, archetype, the form of its handles, and its end.
+const HEAD_BITS: u64 = 512;
+/// What a `String` takes beside its bytes, at most.
+const TEXT_HEAD_BITS: u64 = 64;
+/// A reference: a slot and a generation of 32 bits each in their longest forms.
+const REFERENCE_BITS: u64 = 1 + 2 * 66;
+
+/// What is known of the sizes of a class before there is an object.
+#[derive(Debug)]
+pub(crate) struct Sizes {
+    /// What an object takes at most; `u64::MAX` if a type that serialises itself may take any.
+    most_bits: u64,
+    /// What everything but the handles below takes.
+    fixed_bits: u64,
+    /// Handles whose values take more or less.
+    varying: HandleSet,
+}
+
+/// A property of which a new value is to be taken over.
+struct Growth {
+    property: PropertyIndex,
+    handle: u32,
+    /// Bits of the new value.
+    bits: u64,
+    /// How many more these are than the old one's.
+    by: i128,
+}
+
+impl Sizes {
+    pub(crate) fn of(program: &Program) -> Self {
+        let head = HEAD_BITS + u64::from(program.handles());
+        let mut sizes = Self { most_bits: head, fixed_bits: head, varying: HandleSet::new() };
+        for command in program.own_commands() {
+            let most = most_bits(program, command);
+            sizes.most_bits = sizes.most_bits.saturating_add(most);
+            match fixed_bits(command) {
+                Some(bits) => sizes.fixed_bits += bits,
+                None => sizes.varying.insert(command.handle),
+            }
+        }
+        sizes
+    }
+}
+
+fn fixed_bits(command: &Command) -> Option<u64> {
+    match &command.kind {
+        CommandKind::Leaf(leaf) => leaf.codec.width_bits().map(u64::from),
+        CommandKind::Array(_) | CommandKind::Return => None,
+    }
+}
+
+/// What stands at a command takes at most.
+fn most_bits(program: &Program, command: &Command) -> u64 {
+    match &command.kind {
+        CommandKind::Leaf(leaf) => match leaf.codec {
+            Codec::String { max_bytes } => TEXT_HEAD_BITS + u64::from(max_bytes) * 8,
+            Codec::Reference => REFERENCE_BITS,
+            codec => codec.width_bits().map_or(u64::MAX, u64::from),
+        },
+        CommandKind::Array(array) => {
+            let table = program.tables().iter().skip(array.table as usize).take(array.handles as usize);
+            let commands = table.filter_map(|&at| program.commands().get(at as usize));
+            let values = commands.map(|command| most_bits(program, command)).fold(0, u64::saturating_add);
+            let max_len = u64::from(array.max_len);
+            let element = values.max(array.least_bits.into()).saturating_add(array.handles.into());
+            element.saturating_mul(max_len).saturating_add(array_head_bits(max_len))
+        }
+        CommandKind::Return => 0,
+    }
+}
+
+/// What an array of `len` elements takes at most beside their values and what says which of them changed: its length, where new elements
+/// begin, and the form of both.
+fn array_head_bits(len: u64) -> u64 {
+    let count = 2 * u64::from((len + 8).ilog2());
+    let tail = 1 + u64::from((len | 1).ilog2()) + 1;
+    count + tail + 2
+}
+
+/// Measures values.
+#[derive(Default)]
+struct Scale {
+    writer: BitWriter,
+    /// Whether a value was found that has no form; the shadow keeps an older one.
+    found_formless: bool,
+}
+
+impl Scale {
+    fn slot(&mut self, slot: Slot<'_>) -> u64 {
+        match slot {
+            Slot::Leaf(leaf) => self.leaf(leaf),
+            Slot::Array(array) => self.array(array),
+        }
+    }
+
+    fn leaf(&mut self, leaf: Leaf<'_>) -> u64 {
+        if let Some(bits) = leaf.width_bits() {
+            return bits.into();
+        }
+        self.writer.clear();
+        self.found_formless |= leaf.write(&mut self.writer).is_err();
+        self.writer.bit_len() as u64
+    }
+
+    fn array(&mut self, array: Array<'_>) -> u64 {
+        let (len, least) = (array.len() as u64, u64::from(array.least_bits()));
+        let Some(first) = array.element(0) else { return array_head_bits(0) };
+        if array.len() > array.max_len() as usize {
+            self.found_formless = true;
+            return 0;
+        }
+        // All elements are alike where all their values have a width.
+        let widths = first.slots().map(|slot| match slot {
+            Slot::Leaf(leaf) => leaf.width_bits().map(u64::from),
+            Slot::Array(_) => None,
+        });
+        let values = match widths.sum::<Option<u64>>() {
+            Some(bits) => bits.max(least) * len,
+            None => (0..array.len())
+                .filter_map(|index| array.element(index))
+                .map(|element| self.level(element).max(least))
+                .sum(),
+        };
+        array_head_bits(len) + len * u64::from(array.handles()) + values
+    }
+
+    fn level(&mut self, level: Level<'_>) -> u64 {
+        level.slots().map(|slot| self.slot(slot)).sum()
+    }
+
+    /// The values of `handles` together.
+    fn values(&mut self, level: Level<'_>, handles: &HandleSet) -> u64 {
+        handles.iter().filter_map(|handle| level.slot(handle)).map(|slot| self.slot(slot)).sum()
+    }
+}
+
+fn differs(live: Level<'_>, shadow: Level<'_>, handle: u32) -> bool {
+    match (live.slot(handle), shadow.slot(handle)) {
+        (Some(live), Some(shadow)) => !same_slot(live, shadow),
+        _ => false,
+    }
+}
+
+impl<T: Replicated> Class<T> {
+    /// Takes the properties out of `scope` whose new values would let the object take more than `max_bits`, and gives them: compared, they
+    /// would be copied to `shadow`, which is what is sent. Where there is room for some only, those come first that grow least.
+    ///
+    /// Costs nothing for classes that cannot grow so large, nor while only numbers change; else O(object).
+    pub fn keep_within(&self, max_bits: u64, live: &T, shadow: &T, scope: &mut HandleSet) -> Vec<Refusal> {
+        if self.sizes().most_bits <= max_bits {
+            return Vec::new();
+        }
+        let (live, shadow) = (self.level(live), self.level(shadow));
+        if !self.sizes().varying.iter().any(|handle| scope.contains(handle) && differs(live, shadow, handle))
+        {
+            return Vec::new();
+        }
+        let (mut bits, growths) = self.growths(live, shadow, scope);
+        let mut refusals = Vec::new();
+        for growth in growths {
+            let after = i128::from(bits) + growth.by;
+            if after <= i128::from(max_bits) {
+                bits = after as u64;
+                continue;
+            }
+            scope.difference(&self.lifetime().handles_of(growth.property));
+            let error = WriteError::TooLarge {
+                bytes: growth.bits.div_ceil(8) as usize,
+                max: (max_bits / 8) as usize,
+            };
+            refusals.push(Refusal { handle: growth.handle, error });
+        }
+        refusals
+    }
+
+    /// What the object takes by its shadow, and how the properties in `scope` that vary would change that, those that grow least first.
+    fn growths(&self, live: Level<'_>, shadow: Level<'_>, scope: &HandleSet) -> (u64, Vec<Growth>) {
+        let (mut scale, mut total, mut growths) = (Scale::default(), self.sizes().fixed_bits, Vec::new());
+        let mut last = None;
+        for handle in self.sizes().varying.iter() {
+            let property = self.lifetime().property_of(handle);
+            let Some(property) = property.filter(|&property| last != Some(property)) else { continue };
+            last = Some(property);
+            let mut handles = self.lifetime().handles_of(property);
+            handles.intersect(&self.sizes().varying);
+            let before = scale.values(shadow, &handles);
+            total = total.saturating_add(before);
+            if !scope.contains(handle) {
+                continue;
+            }
+            scale.found_formless = false;
+            let mut bits = scale.values(live, &handles);
+            if scale.found_formless {
+                // What has no form stays as it is in the shadow.
+                bits = bits.saturating_add(before);
+            }
+            let by = i128::from(bits) - i128::from(before);
+            if handles.iter().any(|handle| differs(live, shadow, handle)) {
+                growths.push(Growth { property, handle, bits, by });
+            }
+        }
+        growths.sort_by_key(|growth| growth.by);
+        (total, growths)
+    }
+}

@@ -1,0 +1,125 @@
+//! Claims in the handshake: what a client says it can hold, and what a server says of that.
+//!
+//! *Invariant:* each packet is well formed but for the one claim that the test is about.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::{BitWriter, DisconnectReason, ReceiveError};
+
+use super::allocator::measure;
+use super::forge::seal;
+use super::recording::SESSION;
+use super::support::collect;
+use super::{Pebble, budget};
+
+/// A packet of the handshake of this type.
+fn control(kind: u64, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
+    let mut writer = BitWriter::new();
+    writer.write_flag(true);
+    writer.write_bits(kind, 3);
+    write(&mut writer);
+    seal(&writer.into_bytes(), 0)
+}
+
+/// A hello of a client that can hold this: bytes of a packet, objects, bytes of an object, and its timeout in milliseconds.
+fn hello(limits: [u64; 4]) -> Vec<u8> {
+    control(0, |writer| {
+        writer.write_bits(SESSION, 64);
+        // Of no classes that anyone has.
+        writer.write_bits(77, 64);
+        limits.into_iter().zip([16, 32, 32, 32]).for_each(|(limit, bits)| writer.write_bits(limit, bits));
+    })
+}
+
+/// What a server says of a packet of its only client, whom it has not heard before: the reason why it closed, and the answer.
+fn verdict(packet: &[u8]) -> (Option<DisconnectReason>, Vec<Vec<u8>>) {
+    let mut server = Server::new(ServerConfig::default());
+    server.spawn(Pebble { weight: 1 });
+    let id = server.connect(Duration::ZERO);
+    let ((), most) = measure(|| server.receive(id, Duration::ZERO, packet));
+    assert!(most <= budget(packet.len()), "{most} bytes for a packet of {}", packet.len());
+    server.tick(Duration::ZERO);
+    let reason = std::iter::from_fn(|| server.poll_event()).find_map(|event| match event {
+        ServerEvent::Disconnected(_, reason) => Some(reason),
+        _ => None,
+    });
+    (reason, collect(&mut server, id))
+}
+
+const ENOUGH: [u64; 4] = [1_200, 65_536, 262_144, 10_000];
+const MOST: u64 = u32::MAX as u64;
+
+#[test]
+fn r21_a_hello_is_answered_within_its_own_length() {
+    for limits in [ENOUGH, [65_507, MOST, MOST, MOST], [1_200, 65_536, 262_144, 1]] {
+        let (reason, answer) = verdict(&hello(limits));
+        assert_eq!((reason, answer.len()), (None, 1), "asked for its classes, and nothing else");
+        assert!(answer[0].len() < hello(limits).len());
+    }
+    for limits in [[128, MOST, MOST, MOST], [1_200, 0, MOST, 1], [1_200, MOST, 0, MOST]] {
+        let (reason, answer) = verdict(&hello(limits));
+        assert!(matches!(reason, Some(DisconnectReason::Limits(_))), "{reason:?}");
+        assert!(answer.len() == 1 && answer[0].len() < hello(limits).len());
+    }
+}
+
+#[test]
+fn r20_a_hello_with_limits_that_no_client_has_is_malformed() {
+    for limits in [[0, MOST, MOST, 1], [127, MOST, MOST, 1], [65_508, MOST, MOST, 1], [1_200, MOST, MOST, 0]]
+    {
+        let (reason, _) = verdict(&hello(limits));
+        assert!(matches!(reason, Some(DisconnectReason::Protocol(_))), "{reason:?} for {limits:?}");
+    }
+}
+
+#[test]
+fn r21_classes_without_a_hello_let_nobody_in() {
+    let classes = control(3, |writer| {
+        writer.write_exp_golomb(0, 0);
+        writer.write_exp_golomb(1, 0);
+        writer.write_flag(false);
+    });
+    assert_eq!(verdict(&classes), (None, Vec::new()));
+}
+
+#[test]
+fn r20_a_welcome_without_time_is_malformed() {
+    for timeout_ms in [0, 1, MOST] {
+        let mut client = Client::new(ClientConfig::default(), SESSION);
+        super::register(&mut client);
+        client.tick(Duration::ZERO);
+        let welcome = control(1, |writer| writer.write_bits(timeout_ms, 32));
+        let result = client.receive(Duration::ZERO, &welcome);
+        assert_eq!((result.is_ok(), client.is_connected()), (timeout_ms > 0, timeout_ms > 0), "{result:?}");
+    }
+}
+
+#[test]
+fn r20_a_refusal_for_a_limit_that_is_none_is_malformed() {
+    let refusal = |limit: u64, client: u64, server: u64| {
+        control(6, |writer| {
+            writer.write_bits(limit, 2);
+            writer.write_bits(client, 32);
+            writer.write_bits(server, 32);
+        })
+    };
+    for (packet, is_one) in [
+        (refusal(0, 1, 2), true),
+        (refusal(2, 0, MOST), true),
+        (refusal(3, 1, 2), false),
+        (refusal(1, 2, 2), false),
+        (refusal(1, MOST, 0), false),
+    ] {
+        let mut client = Client::new(ClientConfig::default(), SESSION);
+        super::register(&mut client);
+        client.tick(Duration::ZERO);
+        let result = client.receive(Duration::ZERO, &packet);
+        let Some(ClientEvent::Disconnected(reason)) = client.poll_event() else { panic!("still there") };
+        if is_one {
+            assert!(result.is_ok() && matches!(reason, DisconnectReason::Limits(_)), "{reason:?}");
+        } else {
+            assert!(matches!(result, Err(ReceiveError::Malformed(_))), "{result:?}");
+        }
+    }
+}

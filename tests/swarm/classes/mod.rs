@@ -1,0 +1,86 @@
+//! The classes of the random worlds: between them every kind of property and every condition.
+//!
+//! *Invariant:* a change touches one property and leaves it within its limits.
+
+use repl::{Condition, Replicated};
+
+use crate::ledger::Leaves;
+
+/// What a client's copy of an object was told.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shown {
+    /// How often something arrived.
+    pub(crate) receipts: u32,
+    /// Notifies: the property, its old value, and the one it had then.
+    pub(crate) notifies: Vec<(usize, u64, u64)>,
+    pub(crate) inits: u32,
+    expects_post: bool,
+}
+
+impl Shown {
+    fn pre(&mut self) {
+        assert!(!self.expects_post, "a receipt within a receipt");
+        self.expects_post = true;
+    }
+
+    fn post(&mut self) {
+        assert!(std::mem::take(&mut self.expects_post), "a receipt ends that did not begin");
+        self.receipts += 1;
+    }
+}
+
+/// A class of the worlds.
+pub(crate) trait Creature: Replicated + Clone + Default {
+    /// The conditions of its properties, in their order.
+    const CONDITIONS: &'static [Condition];
+    /// What clients make it from.
+    fn archetype(veteran: bool) -> Self {
+        let _ = veteran;
+        Self::default()
+    }
+    /// The leaves of all properties.
+    fn leaves(&self, leaves: &mut Leaves);
+    /// Changes one property.
+    fn change(&mut self, property: usize, ink: &mut Ink<'_>);
+    /// The values of the properties with notifies.
+    fn notified(&self) -> Vec<(usize, u64)>;
+    fn shown(&mut self) -> &mut Shown;
+    /// The number the test gave the object; not replicated.
+    fn uid(&mut self) -> &mut u32;
+}
+
+macro_rules! tell {
+    ($($class:ident),*) => {$(
+        impl Callbacks for $class {
+            fn pre_net_receive(&mut self) {
+                self.shown.pre();
+            }
+
+            fn post_net_receive(&mut self) {
+                self.shown.post();
+            }
+
+            fn post_net_init(&mut self) {
+                self.shown.inits += 1;
+            }
+        }
+    )*};
+}
+
+mod actor;
+mod chest;
+mod dot;
+mod ink;
+mod pack;
+
+pub(crate) use actor::Actor;
+pub(crate) use chest::Chest;
+pub(crate) use dot::Dot;
+pub(crate) use ink::Ink;
+pub(crate) use pack::Pack;
+
+fn leaves_of_list<T>(leaves: &mut Leaves, list: &[T], mut each: impl FnMut(&mut Leaves, usize, &T)) {
+    for (at, element) in list.iter().enumerate() {
+        each(leaves, at, element);
+    }
+}
