@@ -441,3 +441,32 @@ fn r09_signs_of_life_come_as_often_as_the_more_impatient_side_needs() {
         assert!(longest <= allowed, "{longest:?} of silence, for {servers:?} and {clients:?}");
     }
 }
+
+/// All of it has a fixed width.
+#[derive(Replicated)]
+struct Slab {
+    #[replicated]
+    body: [u64; 500],
+}
+
+impl Default for Slab {
+    fn default() -> Self {
+        Self { body: [0; 500] }
+    }
+}
+
+#[test]
+#[should_panic(
+    expected = "bytes as it begins, but `max_object_bytes` is 1000: raise that here and on clients"
+)]
+fn a_class_that_never_has_room_is_refused_where_it_is_registered() {
+    let mut server = Server::new(ServerConfig { max_object_bytes: 1_000, ..ServerConfig::default() });
+    server.spawn(Slab::default());
+}
+
+#[test]
+#[should_panic(expected = "bytes as it begins, but `max_object_bytes` is 1000")]
+fn so_is_an_archetype() {
+    let mut server = Server::new(ServerConfig { max_object_bytes: 1_000, ..ServerConfig::default() });
+    server.register_archetype(|| Scroll { tags: text(2_000), ..Scroll::default() });
+}

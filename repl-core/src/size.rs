@@ -188,6 +188,13 @@ impl<T: Replicated> Class<T> {
         refusals
     }
 
+    /// What an object takes at most, in bits, if all of it is sent. O(its values of no fixed width).
+    #[must_use]
+    pub fn most_bits_of(&self, object: &T) -> u64 {
+        let varying = Scale::default().values(self.level(object), &self.sizes().varying);
+        self.sizes().fixed_bits.saturating_add(varying)
+    }
+
     /// What the object takes by its shadow, and how the properties in `scope` that vary would change that, those that grow least first.
     fn growths(&self, live: Level<'_>, shadow: Level<'_>, scope: &HandleSet) -> (u64, Vec<Growth>) {
         let (mut scale, mut total, mut growths) = (Scale::default(), self.sizes().fixed_bits, Vec::new());

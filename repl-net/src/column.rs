@@ -58,6 +58,21 @@ impl<T: Replicated> TypedColumn<T> {
         }
     }
 
+    /// Asserts that what an archetype makes has room in `max_bytes`: more than that no object would shrink to (R21).
+    ///
+    /// # Panics
+    /// If it has not.
+    #[track_caller]
+    pub(crate) fn assert_fits(&self, archetype: &T, max_bytes: usize) {
+        let bytes = self.class.most_bits_of(archetype).div_ceil(8);
+        assert!(
+            bytes <= max_bytes as u64,
+            "a `{}` takes up to {bytes} bytes as it begins, but `max_object_bytes` is {max_bytes}: raise that here and on clients, \
+             or make the object smaller",
+            T::LAYOUT.name(),
+        );
+    }
+
     /// Adds an archetype; gives its number.
     pub(crate) fn add_archetype(&mut self, archetype: Archetype<T>) -> u32 {
         self.archetypes.push(archetype);

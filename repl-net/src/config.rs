@@ -19,7 +19,7 @@ pub struct ServerConfig {
     /// Objects that there may be at a time, those that are gone included until every client that had them has acknowledged it: beyond it
     /// [`Server::try_spawn`](crate::Server::try_spawn) fails. At most 4,294,967,295, and more counts as that. Default 65,536.
     pub max_objects: usize,
-    /// What one object may take on the wire, in bytes, opened whole. A value that would make it larger is refused with
+    /// What one object may take on the wire, in bytes, opened whole, with what it has from its archetype. A value that would make it larger is refused with
     /// [`ServerEvent::ValueRefused`](crate::ServerEvent::ValueRefused): the property keeps the last value that had room. Objects that can be
     /// larger than a packet go in fragments, which clients hold until they are whole. At most 4,294,967,295, and more counts as that.
     /// Default 256 KiB.

@@ -132,7 +132,8 @@ impl Server {
     /// Makes a class known. Spawning does it too, but all classes must be known before the first connection.
     ///
     /// # Panics
-    /// If the class is new and a connection was made already.
+    /// If the class is new and a connection was made already, or an object takes more than
+    /// [`max_object_bytes`](ServerConfig::max_object_bytes) even as it begins.
     #[track_caller]
     pub fn register<T: Replicated>(&mut self) -> &mut Self {
         self.world.register::<T>(self.is_frozen());
@@ -142,7 +143,7 @@ impl Server {
     /// Makes a set of initial values known. Clients must register the same in the same order.
     ///
     /// # Panics
-    /// If a connection was made already.
+    /// If a connection was made already, or what `make` makes takes more than [`max_object_bytes`](ServerConfig::max_object_bytes).
     #[track_caller]
     pub fn register_archetype<T: Replicated>(
         &mut self,
@@ -154,7 +155,9 @@ impl Server {
             T::LAYOUT.name(),
         );
         self.world.register::<T>(false);
+        let max_bytes = self.config.max_object_bytes;
         let Some(column) = self.world.typed_mut::<T>() else { unreachable!("the class was just registered") };
+        column.assert_fits(&make(), max_bytes);
         ArchetypeId(column.add_archetype(Box::new(make)))
     }
 

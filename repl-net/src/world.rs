@@ -127,7 +127,7 @@ impl World {
     /// The class of `T`, which must not be new once `frozen`.
     ///
     /// # Panics
-    /// If `frozen` and the class is new.
+    /// If `frozen` and the class is new, or an object has no room even as it begins.
     #[track_caller]
     pub(crate) fn register<T: Replicated>(&mut self, frozen: bool) -> u16 {
         if let Some(&class) = self.by_type.get(&TypeId::of::<T>()) {
@@ -140,6 +140,7 @@ impl World {
         );
         let class = self.columns.len() as u16;
         let column = TypedColumn::<T>::new();
+        column.assert_fits(&T::initial(), self.limits.max_object_bytes);
         self.asks_at_open |= asks_at_open(column.lifetime());
         self.columns.push(Box::new(column));
         self.polled.push(false);
