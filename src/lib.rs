@@ -123,18 +123,20 @@
 //!
 //! - `glam`: the vectors and quaternions of that crate can be fields.
 //! - `bitflags`: `flags!` makes fields of types made by that crate's `bitflags!`.
+//! - `serde`: fast arrays are written and read as sequences of their items.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "bitflags")]
 pub use repl_core::flags;
 pub use repl_core::{
     BitReader, BitSlice, BitWriter, Callbacks, Changelist, Checksum, Class, Condition, Counts, DecodeError,
-    Guid, HandleSet, History, Layout, Lifetime, NetSerialize, NoObjects, Notify, ObjectRef, Objects,
-    Observer, Program, Property, PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, Scratch,
-    ViewFlags, With, WriteError,
+    Guid, HandleSet, History, ItemId, Keyed, Layout, Lifetime, NetSerialize, NoObjects, Notify, ObjectRef,
+    Objects, Observer, Program, Property, PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated,
+    Scratch, ViewFlags, With, WriteError,
 };
 pub use repl_core::{bits, leaf, limits, wire};
-pub use repl_derive::{NetSerialize, Replicated};
+pub use repl_derive::{FastArrayItem, NetSerialize, Replicated};
+pub use repl_fastarray::{ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, ItemMut};
 pub use repl_net::sim;
 pub use repl_net::{
     ArchetypeId, ClassTraffic, Client, ClientConfig, ClientEvent, CloseReason, ConnectionId, ConnectionStats,
@@ -145,7 +147,8 @@ pub use repl_net::{
 /// What most programs need: the derives with their traits, server and client with what they are told and tell, references and conditions.
 pub mod prelude {
     pub use repl_core::{Callbacks, Condition, NetSerialize, ObjectRef, Replicated};
-    pub use repl_derive::{NetSerialize, Replicated};
+    pub use repl_derive::{FastArrayItem, NetSerialize, Replicated};
+    pub use repl_fastarray::{ChangedProperties, FastArray, FastArrayItem, ItemCallbacks};
     pub use repl_net::{
         Client, ClientConfig, ClientEvent, ConnectionId, Role, Server, ServerConfig, ServerEvent,
     };
@@ -154,6 +157,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use repl_core::__private::*;
+    pub use repl_fastarray::{FastArrayItem, ItemCallbacks};
 }
 
 /// Runs the code in the README.

@@ -58,7 +58,7 @@ fn verdict(register: fn(&mut Client)) -> (Option<DisconnectReason>, Option<Clien
 }
 
 #[test]
-fn r21_equal_classes_in_any_order_are_let_in_after_one_exchange() {
+fn s04_r21_classes_go_by_their_names_so_that_any_order_is_let_in_after_one_exchange() {
     for register in
         [ships_and_ports, |client: &mut Client| drop_ref(client.register::<Port>().register::<Ship>())]
     {

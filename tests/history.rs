@@ -1,6 +1,6 @@
 //! The changes that all connections share: their places, the ring of 64, and what a late joiner is given (S65, S66, R10).
 
-use repl::{Changelist, History};
+use repl::{Changelist, HandleSet, History};
 
 fn list(handles: impl IntoIterator<Item = u32>) -> Changelist {
     let mut list = Changelist::new();
@@ -8,8 +8,8 @@ fn list(handles: impl IntoIterator<Item = u32>) -> Changelist {
     list
 }
 
-fn members(list: &Changelist) -> Vec<u32> {
-    list.handles().iter().collect()
+fn members(handles: &HandleSet) -> Vec<u32> {
+    handles.iter().collect()
 }
 
 fn nothing_is_evicted(place: u64, _: &Changelist) {
@@ -45,7 +45,7 @@ fn s75_s76_a_connection_gathers_what_came_since_its_place() {
     let gathered = |history: &mut History, place| {
         let mut into = list([20]);
         history.gather(place, &mut into);
-        members(&into)
+        members(into.handles())
     };
     assert_eq!(gathered(&mut history, 0), [1, 2, 3, 4, 5, 10, 20]);
     assert_eq!(gathered(&mut history, 3), [4, 5, 10, 20]);
@@ -64,14 +64,14 @@ fn s66_r10_the_ring_holds_64_lists_and_gives_the_oldest_away_with_its_place() {
     assert_eq!((history.start(), history.end()), (0, History::MAX_LISTS as u64));
     for handle in 65..=70 {
         let mut evicted = Vec::new();
-        history.push(&list([handle]), true, |place, list| evicted.push((place, members(list))));
+        history.push(&list([handle]), true, |place, list| evicted.push((place, members(list.handles()))));
         let oldest = u64::from(handle) - 65;
         assert_eq!(evicted, [(oldest, vec![oldest as u32 + 1])]);
         assert_eq!((history.start(), history.end()), (oldest + 1, u64::from(handle)));
     }
     let mut rest = Changelist::new();
     history.gather(history.start(), &mut rest);
-    assert_eq!(members(&rest), (7..=70).collect::<Vec<_>>());
+    assert_eq!(members(rest.handles()), (7..=70).collect::<Vec<_>>());
 }
 
 #[test]

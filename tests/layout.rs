@@ -443,6 +443,31 @@ fn units_print_as_one_row() {
 }
 
 #[test]
+fn s14_s19_a_collection_takes_one_handle_and_its_items_have_handles_of_their_own() {
+    use repl::{FastArray, FastArrayItem};
+
+    #[derive(FastArrayItem, Default)]
+    struct Item {
+        kind: u16,
+        count: u16,
+        #[replicated(skip)]
+        price: u32,
+    }
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Bag {
+        before: u8,
+        items: FastArray<Item>,
+        behind: u8,
+    }
+    assert_eq!(Bag::LAYOUT.paths(), ["before", "items", "behind"]);
+    assert_eq!(Item::LAYOUT.paths(), ["kind", "count"]);
+    // Three commands and the return of all, and for the collection two of its items and their return.
+    assert_eq!(Bag::LAYOUT.counts().commands, 3 + 1 + 2 + 1);
+    assert_eq!(Item::default().price, 0);
+}
+
+#[test]
 fn generic_types_print_by_their_shape() {
     insta::assert_snapshot!(<Generic<(u8, bool)> as Replicated>::LAYOUT);
 }

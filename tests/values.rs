@@ -466,8 +466,11 @@ impl Observer for Told {
         self.0.push((path.to_vec(), guids.collect(), Some(bits)));
     }
 
-    fn cut(&mut self, path: &[u32], end: u32) {
-        self.0.retain(|(known, ..)| !(known.starts_with(path) && known.get(path.len()) >= Some(&end)));
+    fn cut(&mut self, path: &[u32], steps: std::ops::Range<u32>) {
+        let is_cut = |known: &[u32]| {
+            known.strip_prefix(path).and_then(|rest| rest.first()).is_some_and(|step| steps.contains(step))
+        };
+        self.0.retain(|(known, ..)| !is_cut(known));
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use repl::prelude::*;
 
-use crate::game::{Arena, FULL_HEALTH, TICKS_PER_SECOND};
+use crate::game::{Arena, TICKS_PER_SECOND};
 use crate::model::*;
 use crate::plane::{Vec2, along, anywhere, degrees, distance, inside, toward};
 
@@ -29,6 +29,7 @@ impl Arena {
         let turn = self.tick + me.guid().map_or(0, |guid| guid.slot());
         if turn.is_multiple_of(15) {
             self.think(server, me);
+            server[me].use_pack();
         }
         if turn.is_multiple_of(TICKS_PER_SECOND) {
             age_perks(&mut server[me]);
@@ -145,7 +146,7 @@ impl Arena {
             let kind = server[pickup].kind.clone();
             server.despawn(pickup);
             take(&mut server[me], kind);
-            self.add_pickup(server);
+            self.restock(server);
         }
         // Whoever holds a turret and stands at it keeps it.
         let is_held = |turret: &Turret| {
@@ -161,8 +162,14 @@ impl Arena {
 
 fn take(player: &mut Player, kind: PickupKind) {
     match kind {
-        PickupKind::Health => player.health = (player.health + 50).min(FULL_HEALTH),
-        PickupKind::Ammo { rounds } => player.ammo = (player.ammo + rounds).min(99),
+        PickupKind::Health if player.health > 50 => {
+            player.stow(Supply { kind: SupplyKind::Bandages, amount: 2, ..Supply::default() })
+        }
+        PickupKind::Health => player.health += 50,
+        PickupKind::Ammo { rounds } => {
+            player.stow(Supply { kind: SupplyKind::Rounds, amount: rounds, ..Supply::default() })
+        }
+        PickupKind::Loot(supply) => player.stow(supply),
         PickupKind::Launcher => player.weapon = Weapon::Launcher { rockets: 4, lock: ObjectRef::NULL },
         PickupKind::Perk(kind) => {
             if kind == PerkKind::Cloak {

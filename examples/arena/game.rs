@@ -32,6 +32,8 @@ pub(crate) struct Arena {
     pub(crate) turrets: Vec<ObjectRef<Turret>>,
     pub(crate) pickups: Vec<ObjectRef<Pickup>>,
     pub(crate) shots: Vec<ObjectRef<Projectile>>,
+    /// How many pickups there are, loot apart.
+    stock: usize,
 }
 
 impl Arena {
@@ -51,6 +53,7 @@ impl Arena {
             turrets: Vec::new(),
             pickups: Vec::new(),
             shots: Vec::new(),
+            stock: players.max(12) as usize,
         };
         (0..players).for_each(|number| arena.add_player(server, number));
         for position in [[0.0, 0.0], [-14.0, 10.0], [14.0, -10.0]] {
@@ -59,7 +62,7 @@ impl Arena {
             server[turret].trap = arena.secrets.draw(turret, Rule::SkipOwner, 0);
             arena.turrets.push(turret);
         }
-        (0..players.max(12)).for_each(|_| arena.add_pickup(server));
+        arena.restock(server);
         arena
     }
 
@@ -79,7 +82,14 @@ impl Arena {
         self.respawn(server, player);
     }
 
-    pub(crate) fn add_pickup(&mut self, server: &mut Server) {
+    /// Lays out pickups until there are as many as there should be.
+    pub(crate) fn restock(&mut self, server: &mut Server) {
+        while self.pickups.len() < self.stock {
+            self.add_pickup(server);
+        }
+    }
+
+    fn add_pickup(&mut self, server: &mut Server) {
         let kind = match self.rng.below(8) {
             0 | 1 => PickupKind::Health,
             2 | 3 => PickupKind::Ammo { rounds: 10 + self.rng.below(20) as u8 },
@@ -176,16 +186,22 @@ impl Arena {
         let player = &mut server[me];
         player.position = position;
         player.health = FULL_HEALTH;
-        player.ammo = 40;
+        player.ammo = 20;
         player.stamina = 100;
         player.weapon = Weapon::Blaster { heat: 0 };
         player.mind = Mind { goal: position, ..Mind::default() };
+        player.stow(Supply { kind: SupplyKind::Rounds, amount: 20, ..Supply::default() });
         player.ticket = self.secrets.draw(me, Rule::OwnerOnly, self.tick);
     }
 
     /// The turret changes hands, and with it who may see what of it.
     pub(crate) fn capture(&mut self, server: &mut Server, turret: ObjectRef<Turret>, me: ObjectRef<Player>) {
-        server[turret].holder = me;
+        let last = std::mem::replace(&mut server[turret].holder, me);
+        if server.contains(last) {
+            server[last].keys.retain(|key| key.turret != turret);
+        }
+        let code = self.secrets.draw(me, Rule::OwnerOnly, self.tick);
+        server[me].keys.push(Key { turret, code });
         server[turret].code = self.secrets.draw(turret, Rule::OwnerOnly, self.tick);
         server[turret].trap = self.secrets.draw(turret, Rule::SkipOwner, self.tick);
         let owner = server.owner(me);
@@ -242,6 +258,7 @@ impl Arena {
         player.respawn_in = Duration::from_millis(1_500);
         player.tally.deaths += 1;
         self.switch_laser(server, victim, false);
+        self.spill(server, victim);
         server[by].tally.kills += 1;
         server[by].bounty = self.secrets.draw(by, Rule::SkipOwner, self.tick);
         let team = server[by].team;

@@ -1,7 +1,7 @@
 //! Bots fight in a small arena on a server; clients join over a network that delays, loses and reorders packets, and must end with exactly
 //! what they may see.
 //!
-//! Start with `model.rs`: what is replicated, to whom, and how. `game.rs` and `bots.rs` change it, `sight.rs` decides who sees what, `session.rs` moves
+//! Start with `model.rs`: what is replicated, to whom, and how. `game.rs`, `bots.rs` and `pack.rs` change it, `sight.rs` decides who sees what, `session.rs` moves
 //! the packets. The others check and report.
 //!
 //! *Invariant:* everything follows from the arguments; no clock is read and no chance is taken but from the seed.
@@ -10,6 +10,7 @@ mod args;
 mod bots;
 mod game;
 mod model;
+mod pack;
 mod plane;
 mod report;
 mod secrets;

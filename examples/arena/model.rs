@@ -83,6 +83,12 @@ pub(crate) struct Player {
     pub(crate) target: ObjectRef<Self>,
     #[replicated(max_len = 8)]
     pub(crate) perks: Vec<Perk>,
+    /// What it has for later. A client is sent what came, changed or went of it, however much there is.
+    #[replicated]
+    pub(crate) pack: FastArray<Supply>,
+    /// What opens the turrets that it holds: each key for the eyes of its owner.
+    #[replicated(condition = OwnerOnly)]
+    pub(crate) keys: FastArray<Key>,
     #[replicated]
     pub(crate) shield: Option<Shield>,
     /// For the owner alone while a round is on, for everyone in between.
@@ -185,6 +191,30 @@ pub(crate) enum PerkKind {
     Cloak,
 }
 
+/// An item of a pack: it is known by its id wherever it stands, and what changes of it is sent alone.
+#[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Supply {
+    pub(crate) kind: SupplyKind,
+    #[replicated(range = 0..=99)]
+    pub(crate) amount: u8,
+    /// Who lost it; null if nobody did, and on clients that do not see that player now.
+    pub(crate) loser: ObjectRef<Player>,
+}
+
+#[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SupplyKind {
+    #[default]
+    Rounds,
+    Bandages,
+}
+
+/// A key to a turret, cut anew for each who captures it.
+#[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Key {
+    pub(crate) turret: ObjectRef<Turret>,
+    pub(crate) code: Secret,
+}
+
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
 pub(crate) struct Shield {
@@ -281,6 +311,8 @@ pub(crate) enum PickupKind {
     Ammo {
         rounds: u8,
     },
+    /// What fell out of a pack.
+    Loot(Supply),
     Launcher,
     Perk(PerkKind),
 }

@@ -109,6 +109,8 @@ impl View<'_> {
             ("weapon", weapon == replica.weapon),
             ("target", self.read(player.target) == replica.target),
             ("perks", player.perks == replica.perks),
+            ("pack", same_items(&player.pack, &replica.pack, |supply| self.of_supply(supply))),
+            ("keys", !owns || same_items(&player.keys, &replica.keys, |key| self.of_key(key))),
             ("shield", shield == replica.shield),
             ("tally", is_playing && !owns || player.tally == replica.tally),
             ("laser", !player.mind.laser_on || near(player.laser, replica.laser, 0.1)),
@@ -135,11 +137,22 @@ impl View<'_> {
         ]
     }
 
+    /// A supply as the client should have it.
+    fn of_supply(&self, supply: &Supply) -> Supply {
+        Supply { loser: self.read(supply.loser), ..supply.clone() }
+    }
+
+    /// A key as its owner should have it.
+    fn of_key(&self, key: &Key) -> Key {
+        Key { turret: self.read(key.turret), ..key.clone() }
+    }
+
     fn of_pickup(&self, _: ObjectRef<Pickup>, pickup: &Pickup, replica: &Pickup) -> Checks {
-        vec![
-            ("kind", pickup.kind == replica.kind),
-            ("position", near(pickup.position, replica.position, 0.1)),
-        ]
+        let kind = match &pickup.kind {
+            PickupKind::Loot(supply) => PickupKind::Loot(self.of_supply(supply)),
+            other => other.clone(),
+        };
+        vec![("kind", kind == replica.kind), ("position", near(pickup.position, replica.position, 0.1))]
     }
 
     fn of_projectile(&self, _: ObjectRef<Projectile>, shot: &Projectile, replica: &Projectile) -> Checks {
@@ -156,6 +169,12 @@ impl View<'_> {
             ("flashed", replica.flashed),
         ]
     }
+}
+
+/// Whether two arrays have the same items by their ids, in whatever order; `expected` makes of an item what the client should have.
+fn same_items<T: PartialEq>(live: &FastArray<T>, replica: &FastArray<T>, expected: impl Fn(&T) -> T) -> bool {
+    let mut items = live.ids().iter().zip(live);
+    live.len() == replica.len() && items.all(|(&id, item)| replica.by_id(id) == Some(&expected(item)))
 }
 
 /// Whether two points are the same but for quantising in steps of this size.

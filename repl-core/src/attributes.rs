@@ -3,9 +3,12 @@
 //! *Invariant:* these traits hold no data and decide no bits; they exist so that a misplaced attribute is refused where it stands, in words
 //! that say what to write.
 
+use std::marker::PhantomData;
+
 use crate::access::whole;
 use crate::bits::{BitReader, BitWriter};
 use crate::codec::Format;
+use crate::keyed::Keyed;
 use crate::property::Property;
 use crate::reference::ReferenceMap;
 use crate::shape::{Field, Shape};
@@ -264,6 +267,35 @@ impl<Object, Old, F: FnOnce(&mut Object, &Old)> Notified<Object, Old, WithOld> f
         self(object, old);
     }
 }
+
+/// The form that the notify of a keyed collection has: the items from before are not kept.
+#[diagnostic::on_unimplemented(
+    message = "the notify of a collection takes no argument",
+    label = "asks for the collection from before",
+    note = "the items from before are not kept: write `fn(&mut {Object})`",
+    note = "what came, changed and goes is told by the callbacks of the items: say `#[replicated(callbacks)]` on their type and write \
+            `impl ItemCallbacks` for it"
+)]
+pub trait WithoutOld<Object> {}
+
+impl<Object> WithoutOld<Object> for Alone {}
+
+/// Asks what the notify of a field of type `Old` in an `Object` must be beside [`Notified`]. Its own function goes before that of
+/// [`NotifyOfAny`], but is there for collections only.
+pub struct NotifyOf<Object, Old>(PhantomData<fn(Object, Old)>);
+
+impl<Object, Old: Keyed> NotifyOf<Object, Old> {
+    /// For collections: it takes the object alone.
+    pub fn fits<F: Notified<Object, Old, Form>, Form: WithoutOld<Object>>(_: &F) {}
+}
+
+/// Stands in for [`NotifyOf`]'s own function where the field is no collection.
+pub trait NotifyOfAny {
+    /// Nothing more.
+    fn fits<F>(_: &F) {}
+}
+
+impl<Object, Old> NotifyOfAny for NotifyOf<Object, Old> {}
 
 #[cfg(test)]
 mod tests {

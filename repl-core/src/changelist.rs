@@ -4,6 +4,7 @@
 //! count always travels with it (S92).
 
 use crate::handles::HandleSet;
+use crate::items::{ItemChanges, Sweep};
 use crate::ranges::Ranges;
 
 /// The handles of one object that changed, in ascending order, with nested changes for arrays.
@@ -13,12 +14,19 @@ use crate::ranges::Ranges;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changelist {
     pub(crate) handles: HandleSet,
-    pub(crate) arrays: NestedChanges,
+    pub(crate) nested: NestedChanges,
 }
 
-/// Changes of arrays by the handle of the array at its level, ascending. An array without an entry changed its count only (S61).
+/// Changes within arrays and collections by their handle at their level, ascending. An array without an entry changed its count only (S61).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct NestedChanges(Vec<(u32, ArrayChanges)>);
+pub(crate) struct NestedChanges(Vec<(u32, Nested)>);
+
+/// What changed within one property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Nested {
+    Array(ArrayChanges),
+    Items(Box<ItemChanges>),
+}
 
 /// What changed in one array.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,15 +35,15 @@ pub(crate) struct ArrayChanges {
     pub(crate) tail: u32,
     /// Element handles (S20, counted from zero) before the tail.
     pub(crate) edits: Ranges,
-    /// Arrays inside elements before the tail, by element handle.
-    pub(crate) arrays: NestedChanges,
+    /// Arrays and collections inside elements before the tail, by element handle.
+    pub(crate) nested: NestedChanges,
 }
 
 impl Changelist {
     /// An empty list.
     #[must_use]
     pub const fn new() -> Self {
-        Self { handles: HandleSet::new(), arrays: NestedChanges(Vec::new()) }
+        Self { handles: HandleSet::new(), nested: NestedChanges::NONE }
     }
 
     /// Whether nothing changed.
@@ -47,7 +55,7 @@ impl Changelist {
     /// Forgets all, keeping the memory.
     pub fn clear(&mut self) {
         self.handles.clear();
-        self.arrays.0.clear();
+        self.nested.0.clear();
     }
 
     /// The changed handles of the object's own level.
@@ -61,12 +69,17 @@ impl Changelist {
         self.handles.insert(handle);
     }
 
-    /// Adds properties whole: for those in `arrays`, every element they have.
-    pub(crate) fn insert_whole(&mut self, handles: &HandleSet, arrays: &HandleSet) {
+    /// Adds properties whole: for the arrays and collections among them, every element they have.
+    pub(crate) fn insert_whole(&mut self, handles: &HandleSet, arrays: &HandleSet, keyed: &HandleSet) {
         self.handles.union(handles);
         if handles.intersects(arrays) {
             for handle in handles.iter().filter(|&handle| arrays.contains(handle)) {
-                *self.arrays.entry(handle) = ArrayChanges::whole();
+                self.nested.set(handle, Nested::Array(ArrayChanges::whole()));
+            }
+        }
+        if handles.intersects(keyed) {
+            for handle in handles.iter().filter(|&handle| keyed.contains(handle)) {
+                self.nested.set(handle, Nested::Items(Box::new(ItemChanges::whole())));
             }
         }
     }
@@ -74,41 +87,46 @@ impl Changelist {
     pub(crate) fn insert_array(&mut self, handle: u32, changes: ArrayChanges) {
         self.handles.insert(handle);
         if !changes.is_count_only() {
-            self.arrays.entry(handle).merge(&changes);
+            self.nested.add(handle, Nested::Array(changes));
         }
     }
 
-    /// Whether any array, at any depth, has elements that came into being.
-    #[must_use]
-    pub fn has_births(&self) -> bool {
-        self.arrays.has_births()
+    pub(crate) fn insert_items(&mut self, handle: u32, changes: ItemChanges) {
+        self.handles.insert(handle);
+        self.nested.add(handle, Nested::Items(Box::new(changes)));
     }
 
-    /// Adds all changes of `other`: the ordered union of S72, without pruning.
+    /// Whether any array or collection, at any depth, has elements that came into being.
+    #[must_use]
+    pub fn has_births(&self) -> bool {
+        self.nested.has_births()
+    }
+
+    /// Adds all changes of `other`, which came later: the ordered union of S72, without pruning.
     pub fn merge(&mut self, other: &Self) {
         self.handles.union(&other.handles);
-        self.arrays.merge(&other.arrays);
+        self.nested.merge(&other.nested);
     }
 
     /// Removes what `later` holds too: what was lost and has been sent again since need not go a third time (R4). Where a
     /// part of new elements remains, all from its first on remain.
     pub fn subtract(&mut self, later: &Self) {
-        self.arrays.subtract(&later.arrays);
-        let Self { handles, arrays } = self;
+        self.nested.subtract(&later.nested);
+        let Self { handles, nested } = self;
         // An array stays while some of its elements do, though the later list carries its count.
-        handles.difference_unless(&later.handles, |handle| arrays.get(handle).is_some());
+        handles.difference_unless(&later.handles, |handle| nested.get(handle).is_some());
     }
 
     /// Keeps the handles in `mask`.
     pub fn retain(&mut self, mask: &HandleSet) {
         self.handles.intersect(mask);
-        self.arrays.0.retain(|(handle, _)| mask.contains(*handle));
+        self.nested.0.retain(|(handle, _)| mask.contains(*handle));
     }
 
     /// Drops the handles in `mask`.
     pub fn remove(&mut self, mask: &HandleSet) {
         self.handles.difference(mask);
-        self.arrays.0.retain(|(handle, _)| !mask.contains(*handle));
+        self.nested.0.retain(|(handle, _)| !mask.contains(*handle));
     }
 
     /// Moves the handles that are not in `mask` to `rest`.
@@ -118,116 +136,291 @@ impl Changelist {
         }
         let mut removed = self.clone();
         removed.handles.difference(mask);
-        removed.arrays.0.retain(|(handle, _)| !mask.contains(*handle));
+        removed.nested.0.retain(|(handle, _)| !mask.contains(*handle));
         self.retain(mask);
         rest.merge(&removed);
     }
 
-    /// For each array of this list at the top level that also has new elements in `births`: its new elements too (R2).
+    /// For each array of this list that also has new elements in `births`: its new elements too; each changed item that came into being in
+    /// `births` goes whole (R2).
     pub fn extend_births(&mut self, births: &Self) {
-        for (handle, changes) in &births.arrays.0 {
+        for (handle, births) in &births.nested.0 {
             if self.handles.contains(*handle) {
-                self.arrays.entry(*handle).merge(changes);
+                match (births, self.nested.get_mut(*handle)) {
+                    (Nested::Items(births), Some(Nested::Items(items))) => items.extend_births(births),
+                    (Nested::Items(_), _) => {}
+                    (Nested::Array(_), _) => self.nested.precede(*handle, births),
+                }
             }
         }
     }
 
-    /// The arrays with new elements alone: what must go again with every later change of these arrays until acked.
+    /// What came into being alone: what must go again with every later change of it until acked.
     #[must_use]
     pub fn births(&self) -> Self {
         let mut births = Self::new();
-        for (handle, changes) in &self.arrays.0 {
-            if let Some(own) = changes.births() {
-                births.insert_array(*handle, own);
+        for (handle, nested) in &self.nested.0 {
+            if let Some(own) = nested.births() {
+                births.handles.insert(*handle);
+                births.nested.add(*handle, own);
             }
         }
         births
     }
+
+    /// Of these births those are over that arrived with `list`, which was sent later or carried them: of an array in it all, of a collection those of its
+    /// items.
+    pub fn births_arrived(&mut self, list: &Self) {
+        let Self { handles, nested } = self;
+        nested.0.retain_mut(|(handle, births)| {
+            if !list.handles.contains(*handle) {
+                return true;
+            }
+            let is_left = match (births, list.nested.get(*handle)) {
+                (Nested::Items(births), Some(Nested::Items(list))) => births.births_arrived(list),
+                (Nested::Items(_), _) => true,
+                (Nested::Array(_), _) => false,
+            };
+            if !is_left {
+                handles.remove(*handle);
+            }
+            is_left
+        });
+    }
+
+    /// Whether all births are of items of collections at the object's own level: then only changes of these items must watch over them.
+    #[must_use]
+    pub fn births_are_of_items(&self) -> bool {
+        self.nested.0.iter().all(|(_, nested)| matches!(nested, Nested::Items(_)))
+    }
+
+    /// Whether this list changes an item that came into being in `births`, or touches another property with births.
+    #[must_use]
+    pub fn touches_births(&self, births: &Self) -> bool {
+        births.nested.0.iter().any(|(handle, births)| {
+            self.handles.contains(*handle)
+                && match (births, self.nested.get(*handle)) {
+                    (Nested::Items(births), Some(Nested::Items(items))) => items.touches_births(births),
+                    (Nested::Items(_), _) => false,
+                    (Nested::Array(_), _) => true,
+                }
+        })
+    }
+
+    /// What began collections anew must not do so again: the receiver may have some of them by now.
+    pub fn soften(&mut self) {
+        for (_, nested) in &mut self.nested.0 {
+            if let Nested::Items(items) = nested {
+                items.soften();
+            }
+        }
+    }
+
+    /// How many items this names, if it is about one collection at the object's own level and nothing else; what a collection says can be sent in
+    /// parts (R15).
+    #[must_use]
+    pub fn items(&self) -> Option<usize> {
+        match &self.nested.0[..] {
+            [(handle, Nested::Items(items))] => {
+                let is_all = self.handles.iter().eq(std::iter::once(*handle));
+                is_all.then(|| items.items())
+            }
+            _ => None,
+        }
+    }
+
+    /// Of a list about one collection, takes out about `count` items: removals first, then the oldest changes, then births.
+    #[must_use]
+    pub fn split_off_items(&mut self, count: usize) -> Self {
+        let mut part = Self::new();
+        if let [(handle, Nested::Items(items))] = &mut self.nested.0[..] {
+            part.insert_items(*handle, items.split_off(count));
+            if items.is_empty() {
+                self.clear();
+            }
+        }
+        part
+    }
+
+    /// Of what begins objects: the items of collections at the object's own level move to the list that is given back, to be sent later; here they
+    /// begin empty.
+    #[must_use]
+    pub fn take_items(&mut self) -> Self {
+        let mut taken = Self::new();
+        for (handle, nested) in &mut self.nested.0 {
+            if let Nested::Items(items) = nested {
+                let sweep = items.sweep;
+                let mut items =
+                    std::mem::replace(&mut **items, ItemChanges { sweep, ..ItemChanges::default() });
+                items.sweep = Sweep::None;
+                if !items.is_empty() {
+                    taken.insert_items(*handle, items);
+                }
+            }
+        }
+        taken
+    }
 }
 
 impl NestedChanges {
-    pub(crate) fn get(&self, handle: u32) -> Option<&ArrayChanges> {
+    const NONE: Self = Self(Vec::new());
+
+    pub(crate) fn get(&self, handle: u32) -> Option<&Nested> {
         let at = self.0.binary_search_by_key(&handle, |(handle, _)| *handle).ok()?;
-        self.0.get(at).map(|(_, changes)| changes)
+        self.0.get(at).map(|(_, nested)| nested)
     }
 
-    /// The changes of the array `handle`, at first none but its count.
-    pub(crate) fn entry(&mut self, handle: u32) -> &mut ArrayChanges {
-        let at = match self.0.binary_search_by_key(&handle, |(handle, _)| *handle) {
-            Ok(at) => at,
-            Err(at) => {
-                self.0.insert(at, (handle, ArrayChanges::count_only()));
-                at
-            }
-        };
-        &mut self.0[at].1
+    fn get_mut(&mut self, handle: u32) -> Option<&mut Nested> {
+        let at = self.0.binary_search_by_key(&handle, |(handle, _)| *handle).ok()?;
+        self.0.get_mut(at).map(|(_, nested)| nested)
     }
 
-    /// Calls `prune` for each array; of one that is left with its count alone only the handle stays.
-    pub(crate) fn prune_each(&mut self, mut prune: impl FnMut(u32, &mut ArrayChanges)) {
-        self.0.retain_mut(|(handle, changes)| {
-            prune(*handle, changes);
-            !changes.is_count_only()
+    /// What changed of the array at `handle`.
+    pub(crate) fn array(&self, handle: u32) -> Option<&ArrayChanges> {
+        match self.get(handle)? {
+            Nested::Array(array) => Some(array),
+            Nested::Items(_) => None,
+        }
+    }
+
+    /// What changed of the collection at `handle`.
+    pub(crate) fn items(&self, handle: u32) -> Option<&ItemChanges> {
+        match self.get(handle)? {
+            Nested::Items(items) => Some(items),
+            Nested::Array(_) => None,
+        }
+    }
+
+    pub(crate) fn set(&mut self, handle: u32, nested: Nested) {
+        match self.0.binary_search_by_key(&handle, |(handle, _)| *handle) {
+            Ok(at) => self.0[at].1 = nested,
+            Err(at) => self.0.insert(at, (handle, nested)),
+        }
+    }
+
+    /// Adds later changes of one property.
+    pub(crate) fn add(&mut self, handle: u32, later: Nested) {
+        match self.0.binary_search_by_key(&handle, |(handle, _)| *handle) {
+            Ok(at) => self.0[at].1.merge(&later),
+            Err(at) => self.0.insert(at, (handle, later)),
+        }
+    }
+
+    /// Adds earlier changes of one property: what is removed of a collection since then stays so.
+    fn precede(&mut self, handle: u32, earlier: &Nested) {
+        let mut all = earlier.clone();
+        if let Some(ours) = self.get(handle) {
+            all.merge(ours);
+        }
+        self.set(handle, all);
+    }
+
+    /// Calls `prune` for each property; of one that is left with nothing of its own only the handle stays.
+    pub(crate) fn prune_each(&mut self, mut prune: impl FnMut(u32, &mut Nested)) {
+        self.0.retain_mut(|(handle, nested)| {
+            prune(*handle, nested);
+            !nested.is_bare()
         });
     }
 
     fn has_births(&self) -> bool {
-        self.0.iter().any(|(_, changes)| changes.tail != u32::MAX || changes.arrays.has_births())
+        self.0.iter().any(|(_, nested)| match nested {
+            Nested::Array(array) => array.tail != u32::MAX || array.nested.has_births(),
+            Nested::Items(items) => {
+                items.has_births() || items.changed.iter().any(|item| item.list.has_births())
+            }
+        })
     }
 
-    fn merge(&mut self, other: &Self) {
-        for (handle, changes) in &other.0 {
-            self.entry(*handle).merge(changes);
+    fn merge(&mut self, later: &Self) {
+        for (handle, nested) in &later.0 {
+            match self.get_mut(*handle) {
+                Some(ours) => ours.merge(nested),
+                None => self.set(*handle, nested.clone()),
+            }
         }
     }
 
     fn subtract(&mut self, later: &Self) {
-        self.0.retain_mut(|(handle, changes)| {
+        self.0.retain_mut(|(handle, nested)| {
             if let Some(later) = later.get(*handle) {
-                changes.subtract(later);
+                nested.subtract(later);
             }
-            !changes.is_count_only()
+            !nested.is_bare()
         });
+    }
+}
+
+impl Nested {
+    /// Whether nothing is said but that the property changed: of an array its count.
+    fn is_bare(&self) -> bool {
+        match self {
+            Self::Array(array) => array.is_count_only(),
+            Self::Items(items) => items.is_empty(),
+        }
+    }
+
+    fn merge(&mut self, later: &Self) {
+        match (self, later) {
+            (Self::Array(array), Self::Array(later)) => array.merge(later),
+            (Self::Items(items), Self::Items(later)) => items.merge(later),
+            _ => debug_assert!(false, "a handle is an array or a collection, always"),
+        }
+    }
+
+    fn subtract(&mut self, later: &Self) {
+        match (self, later) {
+            (Self::Array(array), Self::Array(later)) => array.subtract(later),
+            (Self::Items(items), Self::Items(later)) => items.subtract(later),
+            _ => debug_assert!(false, "a handle is an array or a collection, always"),
+        }
+    }
+
+    fn births(&self) -> Option<Self> {
+        match self {
+            Self::Array(array) => array.births().map(Self::Array),
+            Self::Items(items) => items.births().map(|births| Self::Items(Box::new(births))),
+        }
     }
 }
 
 impl ArrayChanges {
     pub(crate) const fn count_only() -> Self {
-        Self { tail: u32::MAX, edits: Ranges::new(), arrays: NestedChanges(Vec::new()) }
+        Self { tail: u32::MAX, edits: Ranges::new(), nested: NestedChanges::NONE }
     }
 
     pub(crate) const fn whole() -> Self {
-        Self { tail: 0, edits: Ranges::new(), arrays: NestedChanges(Vec::new()) }
+        Self { tail: 0, edits: Ranges::new(), nested: NestedChanges::NONE }
     }
 
     pub(crate) fn is_count_only(&self) -> bool {
-        self.tail == u32::MAX && self.edits.is_empty() && self.arrays.0.is_empty()
+        self.tail == u32::MAX && self.edits.is_empty() && self.nested.0.is_empty()
     }
 
     fn merge(&mut self, other: &Self) {
         self.tail = self.tail.min(other.tail);
         self.edits.union(&other.edits);
-        self.arrays.merge(&other.arrays);
+        self.nested.merge(&other.nested);
     }
 
     fn subtract(&mut self, later: &Self) {
         if later.tail <= self.tail {
             self.tail = u32::MAX;
         }
-        self.arrays.subtract(&later.arrays);
+        self.nested.subtract(&later.nested);
         // The same for a nested array as for one of the object: its handle stays while something of it does.
         self.edits.subtract(&later.edits);
-        for (handle, _) in &self.arrays.0 {
+        for (handle, _) in &self.nested.0 {
             self.edits.insert(*handle);
         }
     }
 
     fn births(&self) -> Option<Self> {
         let mut own = Self { tail: self.tail, ..Self::count_only() };
-        for (handle, changes) in &self.arrays.0 {
+        for (handle, changes) in &self.nested.0 {
             if let Some(nested) = changes.births() {
                 own.edits.insert(*handle);
-                *own.arrays.entry(*handle) = nested;
+                own.nested.set(*handle, nested);
             }
         }
         (!own.is_count_only()).then_some(own)
@@ -240,6 +433,6 @@ impl ArrayChanges {
         }
         let end = self.tail.min(len).saturating_mul(handles);
         self.edits.truncate(end);
-        self.arrays.0.retain(|(handle, _)| *handle < end);
+        self.nested.0.retain(|(handle, _)| *handle < end);
     }
 }

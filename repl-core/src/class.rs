@@ -4,19 +4,22 @@
 
 use std::marker::PhantomData;
 
-use crate::access::{Array, Level, LevelMut, Slot, scan};
+use crate::access::{Level, LevelMut, Slot, scan};
 use crate::bits::{BitReader, BitSlice, BitWriter};
-use crate::changelist::{ArrayChanges, Changelist};
-use crate::compare::{Comparison, Refusal, Scratch, copy_slots};
-use crate::decode::{Observer, Path, Validation, Walk};
+use crate::changelist::Changelist;
+use crate::compare::{Comparison, Refusal, Scratch, copy_slots, same_slot};
+use crate::decode::{self, Observer, Path, Validation, Walk};
 use crate::display;
 use crate::encode;
+use crate::flat::flatten;
 use crate::handles::HandleSet;
+use crate::keyed::ItemId;
 use crate::lifetime::Lifetime;
 use crate::places::Places;
 use crate::plan::Planned;
-use crate::program::Program;
+use crate::program::{Command, CommandKind, Program};
 use crate::property::Replicated;
+use crate::prune::prune;
 use crate::reference::ReferenceMap;
 use crate::size::Sizes;
 use crate::value::{ReadError, WriteError};
@@ -28,6 +31,10 @@ pub struct Class<T> {
     places: Places,
     /// The handles of arrays.
     arrays: HandleSet,
+    /// The handles of keyed collections.
+    keyed: HandleSet,
+    /// Whether there is a keyed collection at any depth.
+    holds_items: bool,
     sizes: Sizes,
     objects: PhantomData<fn(&mut T)>,
 }
@@ -64,12 +71,16 @@ impl<T: Replicated> Class<T> {
         assert!(program.layout().describes::<T>(), "the program of another type");
         let lifetime = Lifetime::new(&program, T::PLAN.overflows());
         let places = Places::of::<T>(&program);
-        let mut arrays = HandleSet::new();
-        (1..=program.handles())
-            .filter(|&handle| program.is_array(handle))
-            .for_each(|handle| arrays.insert(handle));
+        let select = |is: &dyn Fn(u32) -> bool| {
+            let mut set = HandleSet::new();
+            (1..=program.handles()).filter(|&handle| is(handle)).for_each(|handle| set.insert(handle));
+            set
+        };
+        let arrays = select(&|handle| program.is_array(handle));
+        let keyed = select(&|handle| program.is_keyed(handle));
+        let holds_items = program.collections().next().is_some();
         let sizes = Sizes::of(&program);
-        Self { program, lifetime, places, arrays, sizes, objects: PhantomData }
+        Self { program, lifetime, places, arrays, keyed, holds_items, sizes, objects: PhantomData }
     }
 
     /// The flat table.
@@ -147,15 +158,47 @@ impl<T: Replicated> Class<T> {
     ) {
         let mut candidates = std::mem::take(&mut scratch.candidates);
         self.places.candidates(live, shadow, scope, &mut candidates);
-        let mut comparison = Comparison { changes, refusals, scratch };
-        comparison.object(self.level(live), &mut self.level_mut(shadow), &candidates);
+        scratch.comparisons += 1;
+        let mut comparison = Comparison { refusals, scratch };
+        comparison.level(self.level(live), &mut self.level_mut(shadow), candidates.iter(), None, changes);
         scratch.candidates = candidates;
     }
 
-    /// Whether objects have arrays that grow.
+    /// Whether objects have arrays or collections that grow.
     #[must_use]
     pub fn has_arrays(&self) -> bool {
-        !self.arrays.is_empty()
+        !self.arrays.is_empty() || !self.keyed.is_empty()
+    }
+
+    /// The handles of keyed collections.
+    #[must_use]
+    pub fn keyed(&self) -> &HandleSet {
+        &self.keyed
+    }
+
+    /// Whether callbacks of items are given what holds arrays or collections of its own.
+    #[must_use]
+    pub fn lends_arrays(&self) -> bool {
+        self.program.collections().any(|keyed| {
+            let inner = self.program.commands().get(keyed.first as usize..keyed.end as usize);
+            let is_leaf =
+                |command: &Command| matches!(command.kind, CommandKind::Leaf(_) | CommandKind::Return);
+            keyed.shape.has_callbacks && !inner.unwrap_or_default().iter().all(is_leaf)
+        })
+    }
+
+    /// From now on an object is a client's: what its user adds to its collections is local (S183).
+    pub fn adopt(&self, object: &mut T) {
+        if self.holds_items {
+            decode::adopt(&mut self.level_mut(object));
+        }
+    }
+
+    /// Ends an update of a client's object: its collections call back, if `with_callbacks`, and let go what is to go (S178). O(items received).
+    pub fn conclude(&self, object: &mut T, with_callbacks: bool) {
+        if self.holds_items {
+            decode::conclude(&mut self.level_mut(object), with_callbacks);
+        }
     }
 
     /// Makes the arrays among `handles` in `to` those of `from` where their lengths, or those of arrays within them, differ.
@@ -202,32 +245,21 @@ impl<T: Replicated> Class<T> {
 
     /// Drops what lies past the ends of the shadow's arrays (S72).
     pub fn prune(&self, shadow: &T, changes: &mut Changelist) {
-        let level = self.level(shadow);
-        changes.arrays.prune_each(|handle, array| {
-            if let Some(Slot::Array(slot)) = level.slot(handle) {
-                prune_array(slot, array);
-            }
-        });
+        prune(self.level(shadow), changes);
     }
 
     /// Adds the properties of `handles` to `changes`, whole.
     pub fn insert_whole(&self, handles: &HandleSet, changes: &mut Changelist) {
-        changes.insert_whole(handles, &self.arrays);
+        changes.insert_whole(handles, &self.arrays, &self.keyed);
     }
 
     /// The list in the form of S58: ascending handles, each array followed by the number of entries of its own list and that
-    /// list; every list ends with 0. New elements are listed with all their handles (S60).
+    /// list; every list ends with 0. New elements are listed with all their handles (S60). Of a collection the ids are listed that came, changed
+    /// or went.
     #[must_use]
     pub fn flat(&self, shadow: &T, changes: &Changelist) -> Vec<u32> {
         let mut flat = Vec::new();
-        let level = self.level(shadow);
-        for handle in changes.handles.iter() {
-            flat.push(handle);
-            if let Some(Slot::Array(array)) = level.slot(handle) {
-                flatten_array(array, changes.arrays.get(handle), &mut flat);
-            }
-        }
-        flat.push(0);
+        flatten(self.level(shadow), changes, &mut flat);
         flat
     }
 
@@ -308,7 +340,7 @@ impl<T: Replicated> Class<T> {
 }
 
 /// Calls `at_end` with the level that `path` leads to and the handle there; `None` if the way is gone. Below `level`'s own handle a
-/// path has element handles.
+/// path has element handles, or an id and a handle.
 fn descend(
     level: &mut LevelMut<'_>,
     handle: u32,
@@ -319,23 +351,18 @@ fn descend(
         at_end(level, handle);
         return Some(());
     };
-    let Some(Slot::Array(array)) = level.as_level().slot(handle) else { return None };
-    let (index, inner) = (step.checked_div(array.handles())?, step.checked_rem(array.handles())? + 1);
-    descend(&mut level.element(handle, index as usize)?, inner, rest, at_end)
-}
-
-pub(crate) fn same_slot(one: Slot<'_>, other: Slot<'_>) -> bool {
-    match (one, other) {
-        (Slot::Leaf(a), Slot::Leaf(b)) => a.identical(&b),
-        (Slot::Array(a), Slot::Array(b)) => {
-            a.len() == b.len()
-                && (a.same_bytes(&b)
-                    || (0..a.len()).all(|index| match (a.element(index), b.element(index)) {
-                        (Some(a), Some(b)) => a.slots().zip(b.slots()).all(|(a, b)| same_slot(a, b)),
-                        _ => false,
-                    }))
+    match level.as_level().slot(handle)? {
+        Slot::Leaf(_) => None,
+        Slot::Array(array) => {
+            let (index, inner) = (step.checked_div(array.handles())?, step.checked_rem(array.handles())? + 1);
+            descend(&mut level.element(handle, index as usize)?, inner, rest, at_end)
         }
-        _ => false,
+        Slot::Keyed(_) => {
+            let (id, (&inner, rest)) = (ItemId::new(step)?, rest.split_first()?);
+            let mut handles = HandleSet::new();
+            handles.insert(inner);
+            level.keyed(handle)?.change(id, &handles, |item| descend(item, inner, rest, at_end))?
+        }
     }
 }
 
@@ -349,43 +376,4 @@ fn same_lengths(one: Slot<'_>, other: Slot<'_>) -> bool {
                 }
                 _ => false,
             }))
-}
-
-fn prune_array(array: Array<'_>, changes: &mut ArrayChanges) {
-    changes.prune(array.len() as u32, array.handles());
-    changes.arrays.prune_each(|handle, nested| {
-        let element = array.element((handle / array.handles()) as usize);
-        if let Some(Slot::Array(inner)) =
-            element.and_then(|element| element.slot(handle % array.handles() + 1))
-        {
-            prune_array(inner, nested);
-        }
-    });
-}
-
-fn flatten_array(array: Array<'_>, changes: Option<&ArrayChanges>, flat: &mut Vec<u32>) {
-    let none = ArrayChanges::count_only();
-    let changes = changes.unwrap_or(&none);
-    let (len, handles) = (array.len() as u32, array.handles());
-    let tail = changes.tail.min(len);
-    let count_at = flat.len();
-    flat.push(0);
-    let edits = changes.edits.iter().take_while(|&edit| edit < tail * handles);
-    for element_handle in edits.chain(tail * handles..len * handles) {
-        flat.push(element_handle + 1);
-        let element = array.element((element_handle / handles) as usize);
-        if let Some(Slot::Array(inner)) =
-            element.and_then(|element| element.slot(element_handle % handles + 1))
-        {
-            let whole = ArrayChanges::whole();
-            let nested = if element_handle < tail * handles {
-                changes.arrays.get(element_handle)
-            } else {
-                Some(&whole)
-            };
-            flatten_array(inner, nested, flat);
-        }
-    }
-    flat[count_at] = (flat.len() - count_at - 1) as u32;
-    flat.push(0);
 }

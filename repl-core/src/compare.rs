@@ -2,10 +2,11 @@
 //!
 //! Invariant: the shadow only ever holds values that have a form on the wire, so encoding from it does not fail (R3).
 
-use crate::access::{Array, Leaf, Level, LevelMut, Slot};
+use crate::access::{Array, ItemStep, KeyedItems, Leaf, Level, LevelMut, Slot};
 use crate::bits::BitWriter;
-use crate::changelist::{ArrayChanges, Changelist};
+use crate::changelist::{ArrayChanges, Changelist, Nested};
 use crate::handles::HandleSet;
+use crate::items::{ItemChange, ItemChanges};
 use crate::value::WriteError;
 
 /// A value that has no form on the wire: its property keeps the last value that had one.
@@ -19,7 +20,6 @@ pub struct Refusal {
 
 /// One comparison, and where its outcome goes.
 pub(crate) struct Comparison<'a> {
-    pub(crate) changes: &'a mut Changelist,
     pub(crate) refusals: &'a mut Vec<Refusal>,
     pub(crate) scratch: &'a mut Scratch,
 }
@@ -31,6 +31,8 @@ pub struct Scratch {
     pub(crate) candidates: HandleSet,
     live: BitWriter,
     shadow: BitWriter,
+    /// Comparisons so far: the key of what the next one finds of items.
+    pub(crate) comparisons: u64,
 }
 
 enum Outcome {
@@ -40,18 +42,31 @@ enum Outcome {
 }
 
 impl Comparison<'_> {
-    /// Compares the handles in `scope`; lists and copies what differs.
-    pub(crate) fn object(&mut self, live: Level<'_>, shadow: &mut LevelMut<'_>, scope: &HandleSet) {
-        for handle in scope.iter() {
+    /// Compares what stands at `handles` of a level; lists and copies what differs. Below the object's own level, `property` is the handle there.
+    pub(crate) fn level(
+        &mut self,
+        live: Level<'_>,
+        shadow: &mut LevelMut<'_>,
+        handles: impl Iterator<Item = u32>,
+        property: Option<u32>,
+        changes: &mut Changelist,
+    ) {
+        for handle in handles {
+            let property = property.unwrap_or(handle);
             match live.slot(handle) {
                 Some(Slot::Leaf(leaf)) => match self.leaf(leaf, shadow, handle) {
                     Outcome::Same => {}
-                    Outcome::Changed => self.changes.insert(handle),
-                    Outcome::Refused(error) => self.refusals.push(Refusal { handle, error }),
+                    Outcome::Changed => changes.insert(handle),
+                    Outcome::Refused(error) => self.refusals.push(Refusal { handle: property, error }),
                 },
                 Some(Slot::Array(array)) => {
-                    if let Some(changes) = self.array(array, shadow, handle, handle) {
-                        self.changes.insert_array(handle, changes);
+                    if let Some(array) = self.array(array, shadow, handle, property) {
+                        changes.insert_array(handle, array);
+                    }
+                }
+                Some(Slot::Keyed(items)) => {
+                    if let Some(items) = self.items(items, shadow, handle, property) {
+                        changes.insert_items(handle, items);
                     }
                 }
                 None => {}
@@ -131,8 +146,14 @@ impl Comparison<'_> {
                     if let Some(nested) = self.array(array, shadow, handle, property) {
                         changes.edits.insert(element_handle);
                         if !nested.is_count_only() {
-                            *changes.arrays.entry(element_handle) = nested;
+                            changes.nested.set(element_handle, Nested::Array(nested));
                         }
+                    }
+                }
+                Slot::Keyed(items) => {
+                    if let Some(nested) = self.items(items, shadow, handle, property) {
+                        changes.edits.insert(element_handle);
+                        changes.nested.set(element_handle, Nested::Items(Box::new(nested)));
                     }
                 }
             }
@@ -164,24 +185,69 @@ impl Comparison<'_> {
             let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else {
                 continue;
             };
-            for (slot, handle) in live.slots().zip(1..) {
-                match slot {
-                    Slot::Leaf(leaf) => {
-                        if let Some(error) = self.new_leaf(leaf, &mut shadow, handle) {
-                            self.refusals.push(Refusal { handle: property, error });
-                        }
-                    }
-                    Slot::Array(array) if array.len() <= array.max_len() as usize => {
-                        shadow.resize(handle, array.len());
-                        self.copy_elements(array, &mut shadow, handle, 0, property);
-                    }
-                    Slot::Array(array) => {
-                        let error = WriteError::TooLong { len: array.len(), max: array.max_len() as usize };
+            self.new_element(live, &mut shadow, property);
+        }
+    }
+
+    /// Copies all of a new element.
+    fn new_element(&mut self, live: Level<'_>, shadow: &mut LevelMut<'_>, property: u32) {
+        for (slot, handle) in live.slots().zip(1..) {
+            match slot {
+                Slot::Leaf(leaf) => {
+                    if let Some(error) = self.new_leaf(leaf, shadow, handle) {
                         self.refusals.push(Refusal { handle: property, error });
                     }
                 }
+                Slot::Array(array) if array.len() <= array.max_len() as usize => {
+                    shadow.resize(handle, array.len());
+                    self.copy_elements(array, shadow, handle, 0, property);
+                }
+                Slot::Array(array) => {
+                    let error = WriteError::TooLong { len: array.len(), max: array.max_len() as usize };
+                    self.refusals.push(Refusal { handle: property, error });
+                }
+                Slot::Keyed(items) => {
+                    // It goes whole; what came of it is no news.
+                    self.items(items, shadow, handle, property);
+                }
             }
         }
+    }
+
+    /// Compares a collection below the object's property `property`, item by item where they were touched; `None` if nothing changed.
+    fn items(
+        &mut self,
+        live: KeyedItems<'_>,
+        shadow: &mut LevelMut<'_>,
+        handle: u32,
+        property: u32,
+    ) -> Option<ItemChanges> {
+        let mut shadow = shadow.keyed(handle)?;
+        if shadow.as_items().is_abreast(&live) {
+            return None;
+        }
+        let (len, max) = (live.len(), live.max_len() as usize);
+        if len > max {
+            self.refusals.push(Refusal { handle: property, error: WriteError::TooLong { len, max } });
+            return None;
+        }
+        let (mut born, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
+        shadow.follow(&live, &mut |id, step| match step {
+            ItemStep::Added(live, mut shadow) => {
+                self.new_element(live, &mut shadow, property);
+                born.push(id);
+            }
+            ItemStep::Touched(live, mut shadow, moved) => {
+                let mut list = Changelist::new();
+                self.level(live, &mut shadow, 1..=live.handles(), Some(property), &mut list);
+                if moved || !list.is_empty() {
+                    changed.push(ItemChange { id, key: self.scratch.comparisons, moved, list });
+                }
+            }
+            ItemStep::Removed => removed.push(id),
+        });
+        let changes = ItemChanges::new(&mut born, &mut removed, changed);
+        (!changes.is_empty()).then_some(changes)
     }
 }
 
@@ -198,8 +264,30 @@ pub(crate) fn copy_slots(from: Level<'_>, to: &mut LevelMut<'_>, handles: impl I
                     }
                 }
             }
+            Some(Slot::Keyed(items)) => {
+                if let Some(mut to) = to.keyed(handle) {
+                    to.copy_from(&items, &mut |from, to| copy_slots(from, to, 1..=from.handles()));
+                }
+            }
             None => {}
         }
+    }
+}
+
+/// Whether two slots of one type hold the same; of collections, whether the second, a shadow, lacks nothing of the first.
+pub(crate) fn same_slot(one: Slot<'_>, other: Slot<'_>) -> bool {
+    match (one, other) {
+        (Slot::Leaf(a), Slot::Leaf(b)) => a.identical(&b),
+        (Slot::Array(a), Slot::Array(b)) => {
+            a.len() == b.len()
+                && (a.same_bytes(&b)
+                    || (0..a.len()).all(|index| match (a.element(index), b.element(index)) {
+                        (Some(a), Some(b)) => a.slots().zip(b.slots()).all(|(a, b)| same_slot(a, b)),
+                        _ => false,
+                    }))
+        }
+        (Slot::Keyed(live), Slot::Keyed(shadow)) => shadow.is_abreast(&live),
+        _ => false,
     }
 }
 

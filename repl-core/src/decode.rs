@@ -14,11 +14,14 @@
 
 use std::ops::Range;
 
-use crate::access::{Level, LevelMut, Slot, validate_value};
+use crate::access::{KeyedItems, Level, LevelMut, Slot, validate_value};
 use crate::bits::{BitReader, BitSlice};
 use crate::handles::HandleSet;
+use crate::id_list::{Departures, IdReader};
+use crate::keyed::ItemId;
+use crate::label::Label;
 use crate::layout::MAX_DEPTH;
-use crate::program::{ArrayCommand, CommandKind, LeafCommand, Program};
+use crate::program::{ArrayCommand, CommandKind, KeyedCommand, LeafCommand, Program};
 use crate::reference::{Guid, ReferenceMap};
 use crate::value::ReadError;
 use crate::wire;
@@ -44,6 +47,46 @@ pub(crate) trait Target {
 
     /// The element `index` of the array at `handle`.
     fn element(&mut self, handle: u32, index: usize) -> Option<Self::Element<'_>>;
+
+    /// How many items the collection at `handle` has, and whether `id` is one.
+    fn items(&mut self, handle: u32) -> usize;
+
+    /// Reads the item `id` of the collection at `handle` by `read`, whole; a new one if there is none. Gives whether it is new.
+    fn item_whole(&mut self, handle: u32, id: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError>;
+
+    /// Reads the properties of `handles` of the item `id` by `read`; an error if there is no such item.
+    fn item_change(
+        &mut self,
+        handle: u32,
+        id: ItemId,
+        handles: &HandleSet,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError>;
+
+    /// The item `id` of the ordered collection at `handle` stands at `label`.
+    fn place(&mut self, handle: u32, id: ItemId, label: Label);
+
+    /// Item ids of the collection at `handle` are to go.
+    fn depart(&mut self, handle: u32, departure: Departure);
+
+    /// Calls `each` with the items of the collection at `handle` that are to go.
+    fn departing(&mut self, handle: u32, each: &mut dyn FnMut(ItemId));
+}
+
+/// Reads an item, wherever it is.
+pub(crate) trait ReadItem {
+    fn read<T: Target>(&mut self, item: &mut T) -> Result<(), ReadError>;
+}
+
+/// What goes of a collection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Departure {
+    /// This item.
+    One(ItemId),
+    /// All but those that are spared or come.
+    All,
+    /// Not this item.
+    Spared(ItemId),
 }
 
 impl Target for LevelMut<'_> {
@@ -63,11 +106,171 @@ impl Target for LevelMut<'_> {
     }
 
     fn resize(&mut self, handle: u32, len: usize) -> usize {
-        LevelMut::resize(self, handle, len).unwrap_or(0)
+        let old_len = LevelMut::resize(self, handle, len).unwrap_or(0);
+        for index in old_len..len {
+            if let Some(mut element) = LevelMut::element(self, handle, index) {
+                adopt(&mut element);
+            }
+        }
+        old_len
     }
 
     fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
         LevelMut::element(self, handle, index)
+    }
+
+    fn items(&mut self, handle: u32) -> usize {
+        self.keyed(handle).map_or(0, |items| items.as_items().len())
+    }
+
+    fn item_whole(&mut self, handle: u32, id: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError> {
+        let mut items = self.keyed(handle).ok_or(ReadError::OutOfRange)?;
+        if items.as_items().item(id).is_none() {
+            let mut item = items.received_whole(id);
+            adopt(&mut item);
+            return read.read(&mut item).map(|()| true);
+        }
+        items.received_sparing(id);
+        let all = HandleSet::up_to(items.as_items().handles());
+        items.change(id, &all, |item| read.read(item)).ok_or(ReadError::OutOfRange)??;
+        Ok(false)
+    }
+
+    fn item_change(
+        &mut self,
+        handle: u32,
+        id: ItemId,
+        handles: &HandleSet,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError> {
+        let mut items = self.keyed(handle).ok_or(ReadError::OutOfRange)?;
+        // What its user removed stays away until it is sent whole.
+        items.change(id, handles, |item| read.read(item)).unwrap_or_else(|| read.read(&mut Discard))
+    }
+
+    fn place(&mut self, handle: u32, id: ItemId, label: Label) {
+        if let Some(mut items) = self.keyed(handle) {
+            items.received_label(id, label);
+        }
+    }
+
+    fn depart(&mut self, handle: u32, departure: Departure) {
+        let Some(mut items) = self.keyed(handle) else { return };
+        match departure {
+            Departure::One(id) => items.received_removal(id),
+            Departure::All => items.received_sweep(),
+            Departure::Spared(id) => items.received_sparing(id),
+        }
+    }
+
+    fn departing(&mut self, handle: u32, each: &mut dyn FnMut(ItemId)) {
+        if let Some(items) = self.keyed(handle) {
+            items.departing(each);
+        }
+    }
+}
+
+/// Where values go that nobody wants: what is read into it was validated against something else.
+struct Discard;
+
+impl Target for Discard {
+    type Element<'e> = Self;
+
+    fn leaf(
+        &mut self,
+        _: u32,
+        command: &LeafCommand,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), ReadError> {
+        validate_value(&command.codec, reader, references)
+    }
+
+    fn resize(&mut self, _: u32, len: usize) -> usize {
+        len
+    }
+
+    fn element(&mut self, _: u32, _: usize) -> Option<Self> {
+        Some(Self)
+    }
+
+    fn items(&mut self, _: u32) -> usize {
+        0
+    }
+
+    fn item_whole(&mut self, _: u32, _: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError> {
+        read.read(self).map(|()| false)
+    }
+
+    fn item_change(
+        &mut self,
+        _: u32,
+        _: ItemId,
+        _: &HandleSet,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError> {
+        read.read(self)
+    }
+
+    fn place(&mut self, _: u32, _: ItemId, _: Label) {}
+
+    fn depart(&mut self, _: u32, _: Departure) {}
+
+    fn departing(&mut self, _: u32, _: &mut dyn FnMut(ItemId)) {}
+}
+
+/// From now on the collections of a level belong to a client.
+pub(crate) fn adopt(level: &mut LevelMut<'_>) {
+    for handle in 1..=level.as_level().handles() {
+        match level.as_level().slot(handle) {
+            Some(Slot::Array(array)) if array.nests() => {
+                for index in 0..array.len() {
+                    if let Some(mut element) = LevelMut::element(level, handle, index) {
+                        adopt(&mut element);
+                    }
+                }
+            }
+            Some(Slot::Keyed(items)) => {
+                let ids = if items.nests() { items.ids() } else { Vec::new() };
+                let Some(mut items) = level.keyed(handle) else { continue };
+                items.become_replica();
+                for id in ids {
+                    if let Some(mut item) = items.item(id) {
+                        adopt(&mut item);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Ends an update of the collections of a level: inner ones first, then what is called and removed of each (S178).
+pub(crate) fn conclude(level: &mut LevelMut<'_>, with_callbacks: bool) {
+    for handle in 1..=level.as_level().handles() {
+        conclude_slot(level, handle, with_callbacks);
+    }
+}
+
+/// The same of what stands at one handle.
+pub(crate) fn conclude_slot(level: &mut LevelMut<'_>, handle: u32, with_callbacks: bool) {
+    match level.as_level().slot(handle) {
+        Some(Slot::Array(array)) if array.nests() => {
+            for index in 0..array.len() {
+                if let Some(mut element) = LevelMut::element(level, handle, index) {
+                    conclude(&mut element, with_callbacks);
+                }
+            }
+        }
+        Some(Slot::Keyed(items)) => {
+            let nests = items.nests();
+            let Some(mut items) = level.keyed(handle) else { return };
+            if nests {
+                items.received(&mut |item| conclude(item, with_callbacks));
+            }
+            items.conclude(with_callbacks);
+        }
+        _ => {}
     }
 }
 
@@ -103,6 +306,42 @@ impl<'a> Target for Validation<'a> {
             _ => Some(Validation(None)),
         }
     }
+
+    fn items(&mut self, handle: u32) -> usize {
+        self.collection(handle).map_or(0, |items| items.len())
+    }
+
+    fn item_whole(&mut self, handle: u32, id: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError> {
+        let item = self.collection(handle).and_then(|items| items.item(id));
+        read.read(&mut Validation(item))?;
+        Ok(item.is_none())
+    }
+
+    fn item_change(
+        &mut self,
+        handle: u32,
+        id: ItemId,
+        _: &HandleSet,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError> {
+        let item = self.collection(handle).and_then(|items| items.item(id));
+        read.read(&mut Validation(Some(item.ok_or(ReadError::OutOfRange)?)))
+    }
+
+    fn place(&mut self, _: u32, _: ItemId, _: Label) {}
+
+    fn depart(&mut self, _: u32, _: Departure) {}
+
+    fn departing(&mut self, _: u32, _: &mut dyn FnMut(ItemId)) {}
+}
+
+impl<'a> Validation<'a> {
+    fn collection(&self, handle: u32) -> Option<KeyedItems<'a>> {
+        match self.0.and_then(|level| level.slot(handle)) {
+            Some(Slot::Keyed(items)) => Some(items),
+            _ => None,
+        }
+    }
 }
 
 /// Told what an update brings. A path is the handles from the object's own level down; below it they are element handles, from 0.
@@ -116,8 +355,8 @@ pub trait Observer {
     /// A leaf was read that mentions `guids`; with its bits it can be read again when they come or go (S117).
     fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
 
-    /// Of the array at `path` the element handles from `end` on are no more.
-    fn cut(&mut self, path: &[u32], end: u32);
+    /// Below `path` nothing is left of what begins with one of these steps: element handles past an array's end, or the id of an item.
+    fn cut(&mut self, path: &[u32], steps: Range<u32>);
 }
 
 /// Observes nothing.
@@ -125,7 +364,7 @@ impl Observer for () {
     fn property(&mut self, _: u32, _: usize) {}
     fn plain(&mut self, _: &[u32]) {}
     fn mention(&mut self, _: &[u32], _: &mut dyn Iterator<Item = Guid>, _: BitSlice<'_>) {}
-    fn cut(&mut self, _: &[u32], _: u32) {}
+    fn cut(&mut self, _: &[u32], _: Range<u32>) {}
 }
 
 /// One walk over the values of an object.
@@ -178,8 +417,16 @@ impl<'w> Table<'w> {
     }
 
     fn element(self, array: &ArrayCommand) -> Self {
-        let end = array.table.saturating_add(array.handles) as usize;
-        Self { commands: self.program.tables().get(array.table as usize..end).unwrap_or_default(), ..self }
+        self.inner(array.table, array.handles)
+    }
+
+    fn item(self, keyed: &KeyedCommand) -> Self {
+        self.inner(keyed.table, keyed.handles)
+    }
+
+    fn inner(self, table: u32, handles: u32) -> Self {
+        let end = table.saturating_add(handles) as usize;
+        Self { commands: self.program.tables().get(table as usize..end).unwrap_or_default(), ..self }
     }
 
     fn at(self, handle: u32) -> Result<&'w CommandKind, ReadError> {
@@ -189,7 +436,7 @@ impl<'w> Table<'w> {
     }
 }
 
-impl<O: Observer + ?Sized> Walk<'_, '_, '_, O> {
+impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
     /// Reads the values of `handles` into `target`.
     pub(crate) fn object<T: Target>(&mut self, target: &mut T, handles: &HandleSet) -> Result<(), ReadError> {
         let table = Table::own(self.program);
@@ -213,6 +460,7 @@ impl<O: Observer + ?Sized> Walk<'_, '_, '_, O> {
         match table.at(handle)? {
             CommandKind::Leaf(leaf) => self.leaf(handle, leaf, target),
             CommandKind::Array(array) => self.array(table, handle, array, target),
+            CommandKind::Keyed(keyed) => self.keyed(table.item(keyed), handle, keyed, target),
             CommandKind::Return => Err(ReadError::OutOfRange),
         }
     }
@@ -263,7 +511,7 @@ impl<O: Observer + ?Sized> Walk<'_, '_, '_, O> {
     fn resize<T: Target>(&mut self, target: &mut T, handle: u32, array: &ArrayCommand, len: usize) -> usize {
         let old_len = target.resize(handle, len);
         if len < old_len {
-            self.observer.cut(self.path.steps(), array.handles.saturating_mul(len as u32));
+            self.observer.cut(self.path.steps(), array.handles.saturating_mul(len as u32)..u32::MAX);
         }
         old_len
     }
@@ -298,11 +546,186 @@ impl<O: Observer + ?Sized> Walk<'_, '_, '_, O> {
                     self.resize(target, handle, array, len);
                     self.new_elements(table.element(array), handle, array, 0..len, target)?;
                 }
+                CommandKind::Keyed(keyed) => self.whole_items(table.item(keyed), handle, keyed, target)?,
                 CommandKind::Return => return Err(ReadError::OutOfRange),
             }
             self.path.pop();
         }
         Ok(())
+    }
+
+    /// Reads what changed of a collection.
+    fn keyed<T: Target>(
+        &mut self,
+        table: Table<'_>,
+        handle: u32,
+        keyed: &KeyedCommand,
+        target: &mut T,
+    ) -> Result<(), ReadError> {
+        let departures = Departures::read(self.reader)?;
+        let mut departed = self.departures(departures, handle, target)?;
+        let (mut list, mut new, mut label) = (IdReader::default(), 0_u32, Label::START);
+        let mut previous: Option<HandleSet> = None;
+        while let Some(id) = list.next(self.reader)? {
+            if departed.contains(id)? {
+                return Err(ReadError::OutOfRange);
+            }
+            self.path.push(id.number());
+            if self.reader.read_flag()? {
+                let place = self.label(keyed, &mut label)?;
+                self.new_item(table, handle, keyed, id, &mut new, target)?;
+                place.into_iter().for_each(|label| target.place(handle, id, label));
+            } else {
+                let moved = keyed.shape.ordered && self.reader.read_flag()?;
+                let place = if moved { self.label(keyed, &mut label)? } else { None };
+                let is_same = previous.is_some() && self.reader.read_flag()?;
+                let handles = match previous.take_if(|_| is_same) {
+                    Some(handles) => handles,
+                    None => wire::read_handles(keyed.handles, keyed.shape.ordered, self.reader)?,
+                };
+                let mut read = ChangedItem { walk: self, table, handles: &handles };
+                target.item_change(handle, id, &handles, &mut read)?;
+                place.into_iter().for_each(|label| target.place(handle, id, label));
+                previous = Some(handles);
+            }
+            self.path.pop();
+        }
+        self.forget_departed(handle, target);
+        Ok(())
+    }
+
+    /// Reads the label after `previous`, if items have labels.
+    fn label(&mut self, keyed: &KeyedCommand, previous: &mut Label) -> Result<Option<Label>, ReadError> {
+        if !keyed.shape.ordered {
+            return Ok(None);
+        }
+        let label = Label::read(previous, self.reader)?;
+        previous.clone_from(&label);
+        Ok(Some(label))
+    }
+
+    /// Reads which items go; gives the list of those that do, where they are listed.
+    fn departures<T: Target>(
+        &mut self,
+        departures: Departures,
+        handle: u32,
+        target: &mut T,
+    ) -> Result<Departed<'b>, ReadError> {
+        let mut departed = Departed::default();
+        if matches!(departures, Departures::AllButListed | Departures::AllButNew) {
+            target.depart(handle, Departure::All);
+        }
+        if matches!(departures, Departures::Listed | Departures::AllButListed) {
+            let is_listed = departures == Departures::Listed;
+            departed =
+                Departed { list: is_listed.then(|| (IdReader::default(), self.reader.clone())), next: None };
+            let mut list = IdReader::default();
+            while let Some(id) = list.next(self.reader)? {
+                target.depart(handle, if is_listed { Departure::One(id) } else { Departure::Spared(id) });
+            }
+        }
+        Ok(departed)
+    }
+
+    fn forget_departed<T: Target>(&mut self, handle: u32, target: &mut T) {
+        let Self { observer, path, .. } = self;
+        target.departing(handle, &mut |id| {
+            observer.cut(path.steps(), id.number()..id.number().saturating_add(1));
+        });
+    }
+
+    /// Reads all of one item, which may be new; counts those that are.
+    fn new_item<T: Target>(
+        &mut self,
+        table: Table<'_>,
+        handle: u32,
+        keyed: &KeyedCommand,
+        id: ItemId,
+        new: &mut u32,
+        target: &mut T,
+    ) -> Result<(), ReadError> {
+        let start = self.reader.position();
+        // What goes is still there, and the user may have added some: more than that is no honest claim.
+        let most = u64::from(keyed.max_len).saturating_mul(2);
+        if *new >= keyed.max_len || target.items(handle) as u64 >= most {
+            return Err(ReadError::TooLong { len: *new as usize, max: keyed.max_len as usize });
+        }
+        let is_new = target.item_whole(handle, id, &mut WholeItem { walk: self, table })?;
+        *new = new.saturating_add(u32::from(is_new));
+        wire::read_padding(start, wire::LEAST_BITS, self.reader)
+    }
+
+    /// Reads all of a collection that came into being with what it lies in.
+    fn whole_items<T: Target>(
+        &mut self,
+        table: Table<'_>,
+        handle: u32,
+        keyed: &KeyedCommand,
+        target: &mut T,
+    ) -> Result<(), ReadError> {
+        target.depart(handle, Departure::All);
+        let (mut list, mut new, mut label) = (IdReader::default(), 0, Label::START);
+        while let Some(id) = list.next(self.reader)? {
+            self.path.push(id.number());
+            let place = self.label(keyed, &mut label)?;
+            self.new_item(table, handle, keyed, id, &mut new, target)?;
+            place.into_iter().for_each(|label| target.place(handle, id, label));
+            self.path.pop();
+        }
+        self.forget_departed(handle, target);
+        Ok(())
+    }
+}
+
+/// Reads all of an item.
+struct WholeItem<'i, 'w, 'r, 'b, O: ?Sized> {
+    walk: &'i mut Walk<'w, 'r, 'b, O>,
+    table: Table<'i>,
+}
+
+impl<O: Observer + ?Sized> ReadItem for WholeItem<'_, '_, '_, '_, O> {
+    fn read<T: Target>(&mut self, item: &mut T) -> Result<(), ReadError> {
+        self.walk.whole(self.table, 1, item)
+    }
+}
+
+/// Reads properties of an item, as an update.
+struct ChangedItem<'i, 'w, 'r, 'b, O: ?Sized> {
+    walk: &'i mut Walk<'w, 'r, 'b, O>,
+    table: Table<'i>,
+    handles: &'i HandleSet,
+}
+
+impl<O: Observer + ?Sized> ReadItem for ChangedItem<'_, '_, '_, '_, O> {
+    fn read<T: Target>(&mut self, item: &mut T) -> Result<(), ReadError> {
+        for handle in self.handles.iter() {
+            self.walk.path.push(handle);
+            self.walk.property(self.table, handle, item)?;
+            self.walk.path.pop();
+        }
+        Ok(())
+    }
+}
+
+/// The ids that an update takes out, walked over beside those that it brings.
+#[derive(Default)]
+struct Departed<'b> {
+    list: Option<(IdReader, BitReader<'b>)>,
+    next: Option<ItemId>,
+}
+
+impl Departed<'_> {
+    /// Whether `id` is one; asked in ascending order.
+    fn contains(&mut self, id: ItemId) -> Result<bool, ReadError> {
+        let Some((list, reader)) = &mut self.list else { return Ok(false) };
+        while self.next.is_none_or(|next| next < id) {
+            self.next = list.next(reader)?;
+            if self.next.is_none() {
+                self.list = None;
+                return Ok(false);
+            }
+        }
+        Ok(self.next == Some(id))
     }
 }
 

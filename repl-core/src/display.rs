@@ -8,7 +8,7 @@ use crate::codec::Codec;
 use crate::condition::Condition;
 use crate::layout::{Layout, count, travels};
 use crate::plan::Plan;
-use crate::shape::{ArrayShape, Field, Formatted, Kind, Notify};
+use crate::shape::{Field, Formatted, Kind, Notify};
 
 /// One handle of a level.
 struct Entry {
@@ -19,7 +19,8 @@ struct Entry {
     size: usize,
     /// The handles of an array's element.
     inner: Option<Vec<Self>>,
-    optional: bool,
+    /// What stands behind its path where those of its elements follow: `?` for an option, `[]` for an array, `{}` for a collection.
+    brackets: &'static str,
 }
 
 /// The handles that a property makes at its level, in their order.
@@ -34,7 +35,7 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>
                     offset,
                     size: property.shape.size,
                     inner: None,
-                    optional: false,
+                    brackets: "",
                 });
             }
         }
@@ -67,7 +68,20 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>
                 offset,
                 size: property.shape.size,
                 inner: Some(inner),
-                optional: array.optional,
+                brackets: if array.optional { "?" } else { "[]" },
+            });
+        }
+        Kind::Keyed(keyed) => {
+            let mut inner = Vec::new();
+            entries(property.element(keyed.element), "", 0, &mut inner);
+            into.push(Entry {
+                path: path.to_owned(),
+                type_name: type_name(property),
+                bits: format!("≤ {}", property.keyed_len(keyed)),
+                offset,
+                size: property.shape.size,
+                inner: Some(inner),
+                brackets: "{}",
             });
         }
     }
@@ -78,6 +92,9 @@ fn type_name(property: Formatted) -> String {
         Kind::FixedArray { element, len } => format!("[{}; {len}]", type_name(property.element(element))),
         Kind::Array(array) => {
             format!("{}<{}>", property.shape.name, type_name(property.element(array.element)))
+        }
+        Kind::Keyed(keyed) => {
+            format!("{}<{}>", property.shape.name, type_name(property.element(keyed.element)))
         }
         Kind::Leaf(codec) => match codec {
             Codec::QuantizedF32(quantizer) | Codec::QuantizedF64(quantizer) => {
@@ -138,7 +155,7 @@ fn rows(level: Vec<Entry>, prefix: &str, path: &str, remarks: &str, first: usize
             if path.is_empty() || entry.path.is_empty() || entry.path.starts_with('[') { "" } else { "." };
         entry.path = format!("{path}{joint}{}", entry.path);
         let inner = entry.inner.take();
-        let inner_path = format!("{}{}", entry.path, if entry.optional { "?" } else { "[]" });
+        let inner_path = format!("{}{}", entry.path, entry.brackets);
         into.push(Row { handle: handle.clone(), entry, remarks: remarks.to_owned() });
         if let Some(inner) = inner {
             rows(inner, &format!("{handle}."), &inner_path, "", 1, into);
@@ -220,30 +237,35 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
     let mut text = String::new();
     let Some((&own, steps)) = handles.split_first() else { return text };
     let mut place = locate(layout.shape.native(), own.wrapping_sub(1) as usize, &mut text);
-    for &step in steps {
-        let Some((property, array)) = place.and_then(array_of) else { break };
-        let element = property.element(array.element);
-        let handles = count(element).handles.max(1);
+    let mut steps = steps.iter();
+    while let Some(&step) = steps.next() {
+        let Some(property) = place else { break };
         // Writing to a `String` does not fail.
-        let _ =
-            if array.optional { write!(text, "?") } else { write!(text, "[{}]", step as usize / handles) };
-        place = locate(element, step as usize % handles, &mut text);
+        let (element, skip) = match property.kind() {
+            Kind::Array(array) => {
+                let element = property.element(array.element);
+                let handles = count(element).handles.max(1);
+                let index = step as usize / handles;
+                let _ = if array.optional { write!(text, "?") } else { write!(text, "[{index}]") };
+                (element, step as usize % handles)
+            }
+            Kind::Keyed(keyed) => {
+                let _ = write!(text, "{{{step}}}");
+                let Some(&handle) = steps.next() else { break };
+                (property.element(keyed.element), handle.wrapping_sub(1) as usize)
+            }
+            _ => break,
+        };
+        place = locate(element, skip, &mut text);
     }
     text
-}
-
-fn array_of(property: Formatted) -> Option<(Formatted, &'static ArrayShape)> {
-    match property.kind() {
-        Kind::Array(array) => Some((property, array)),
-        _ => None,
-    }
 }
 
 /// The leaf or array that has the `skip`th handle of a property, counted from zero; appends the way there to `text`.
 fn locate(property: Formatted, skip: usize, text: &mut String) -> Option<Formatted> {
     let mut skip = skip;
     match property.kind() {
-        Kind::Leaf(_) | Kind::Array(_) => Some(property),
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) => Some(property),
         Kind::Struct(fields) => {
             for field in fields {
                 let handles = count(property.field(field)).handles;

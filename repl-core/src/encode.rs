@@ -4,10 +4,14 @@
 
 use std::ops::Range;
 
-use crate::access::{Array, Level, Slot};
+use crate::access::{Array, KeyedItems, Level, Slot};
 use crate::bits::BitWriter;
 use crate::changelist::{ArrayChanges, Changelist};
 use crate::codec::width_of;
+use crate::id_list::{Departures, IdWriter};
+use crate::items::{ItemChange, ItemChanges, Sweep};
+use crate::keyed::ItemId;
+use crate::label::Label;
 use crate::value::WriteError;
 use crate::wire;
 
@@ -20,7 +24,8 @@ pub(crate) fn write_values(
     for handle in changes.handles.iter() {
         match shadow.slot(handle) {
             Some(Slot::Leaf(leaf)) => leaf.write_nearest(writer)?,
-            Some(Slot::Array(array)) => write_array(array, changes.arrays.get(handle), writer)?,
+            Some(Slot::Array(array)) => write_array(array, changes.nested.array(handle), writer)?,
+            Some(Slot::Keyed(items)) => write_items(items, changes.nested.items(handle), writer)?,
             None => debug_assert!(false, "a list holds only handles of its object"),
         }
     }
@@ -79,7 +84,8 @@ fn write_edits(
         let (index, handle) = (edit / array.handles(), edit % array.handles() + 1);
         match array.element(index as usize).and_then(|element| element.slot(handle)) {
             Some(Slot::Leaf(leaf)) => leaf.write_nearest(writer)?,
-            Some(Slot::Array(nested)) => write_array(nested, changes.arrays.get(edit), writer)?,
+            Some(Slot::Array(nested)) => write_array(nested, changes.nested.array(edit), writer)?,
+            Some(Slot::Keyed(items)) => write_items(items, changes.nested.items(edit), writer)?,
             None => debug_assert!(false, "an element has the handles of its type"),
         }
     }
@@ -134,16 +140,163 @@ fn range_bits(len: u32, limit: u32) -> u64 {
 fn write_new(array: Array<'_>, first: usize, writer: &mut BitWriter) -> Result<(), WriteError> {
     for element in (first..array.len()).filter_map(|index| array.element(index)) {
         let start = writer.bit_len();
-        for slot in element.slots() {
-            match slot {
-                Slot::Leaf(leaf) => leaf.write_nearest(writer)?,
-                Slot::Array(nested) => {
-                    wire::write_count(nested.len(), nested.max_len(), writer)?;
-                    write_new(nested, 0, writer)?;
-                }
-            }
-        }
+        write_whole(element, writer)?;
         wire::pad_element(start, array.least_bits(), writer);
     }
     Ok(())
+}
+
+/// Writes all of a level, without handles.
+fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteError> {
+    for slot in level.slots() {
+        match slot {
+            Slot::Leaf(leaf) => leaf.write_nearest(writer)?,
+            Slot::Array(array) => {
+                wire::write_count(array.len(), array.max_len(), writer)?;
+                write_new(array, 0, writer)?;
+            }
+            Slot::Keyed(items) => {
+                let ids = items.ids();
+                let mut list = IdWriter::of(ids.iter().copied());
+                let mut labels = Labels::of(items);
+                for id in ids {
+                    list.id(id, writer);
+                    labels.write(id, writer);
+                    write_new_item(items, id, writer)?;
+                }
+                list.end(writer);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes labels of one update, each told by the one before.
+struct Labels<'a> {
+    items: KeyedItems<'a>,
+    previous: &'a Label,
+}
+
+impl<'a> Labels<'a> {
+    fn of(items: KeyedItems<'a>) -> Self {
+        Self { items, previous: &Label::START }
+    }
+
+    /// Writes the label of an item, if items have labels.
+    fn write(&mut self, id: ItemId, writer: &mut BitWriter) {
+        if let Some(label) = self.items.label(id) {
+            label.write(self.previous, writer);
+            self.previous = label;
+        }
+    }
+
+    /// Writes whether an item has moved, and if so its label.
+    fn write_if(&mut self, moved: bool, id: ItemId, writer: &mut BitWriter) {
+        if self.items.is_ordered() {
+            writer.write_flag(moved);
+            if moved {
+                self.write(id, writer);
+            }
+        }
+    }
+}
+
+fn write_new_item(items: KeyedItems<'_>, id: ItemId, writer: &mut BitWriter) -> Result<(), WriteError> {
+    let start = writer.bit_len();
+    if let Some(item) = items.item(id) {
+        write_whole(item, writer)?;
+    }
+    wire::pad_element(start, wire::LEAST_BITS, writer);
+    Ok(())
+}
+
+/// Writes what changed of a collection: what goes, and by id what comes and what changes (R5).
+fn write_items(
+    items: KeyedItems<'_>,
+    changes: Option<&ItemChanges>,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    let none = ItemChanges::default();
+    let changes = changes.unwrap_or(&none);
+    let mut all = Vec::new();
+    let mut born = Vec::new();
+    if changes.sweep != Sweep::None || changes.born.count() > items.len() {
+        all = items.ids();
+        born.extend(all.iter().copied().filter(|id| changes.born.contains(id.number())));
+    } else {
+        born.extend(changes.born.iter().filter_map(ItemId::new).filter(|&id| items.item(id).is_some()));
+    }
+    write_departures(items, changes, &all, &born, writer);
+    let count = items.handles();
+    let mut list = IdWriter::of(ascending(&born, changes).map(|(id, _)| id));
+    let (mut labels, mut previous) = (Labels::of(items), None);
+    for (id, change) in ascending(&born, changes) {
+        let Some(change) = change else {
+            list.id(id, writer);
+            writer.write_flag(true);
+            labels.write(id, writer);
+            write_new_item(items, id, writer)?;
+            continue;
+        };
+        let Some(item) = items.item(id) else { continue };
+        list.id(id, writer);
+        writer.write_flag(false);
+        labels.write_if(change.moved, id, writer);
+        let handles = change.list.handles();
+        if let Some(previous) = previous {
+            writer.write_flag(previous == handles);
+        }
+        if previous != Some(handles) {
+            wire::write_handles(handles, count, items.is_ordered(), writer);
+        }
+        previous = Some(handles);
+        write_values(item, &change.list, writer)?;
+    }
+    list.end(writer);
+    Ok(())
+}
+
+/// The items that came or changed in the order of their ids.
+fn ascending<'a>(
+    born: &'a [ItemId],
+    changes: &'a ItemChanges,
+) -> impl Iterator<Item = (ItemId, Option<&'a ItemChange>)> {
+    let (mut born, mut changed) = (born.iter().copied().peekable(), changes.changed.iter().peekable());
+    std::iter::from_fn(move || match (born.peek(), changed.peek()) {
+        (Some(id), Some(change)) if change.id < *id => changed.next().map(|change| (change.id, Some(change))),
+        (Some(_), _) => born.next().map(|id| (id, None)),
+        (None, _) => changed.next().map(|change| (change.id, Some(change))),
+    })
+}
+
+/// Writes which of the receiver's items go: those listed, all but those listed, or all but those that come here.
+fn write_departures(
+    items: KeyedItems<'_>,
+    changes: &ItemChanges,
+    all: &[ItemId],
+    born: &[ItemId],
+    writer: &mut BitWriter,
+) {
+    let only_born = match changes.sweep {
+        Sweep::All => true,
+        Sweep::Dead => all.len() == born.len(),
+        Sweep::None => items.len() == born.len() && !changes.removed.is_empty(),
+    };
+    if only_born {
+        writer.write_bits(Departures::AllButNew as u64, 2);
+    } else if changes.sweep == Sweep::Dead {
+        writer.write_bits(Departures::AllButListed as u64, 2);
+        write_ids(all.iter().copied().filter(|id| born.binary_search(id).is_err()), writer);
+    } else if changes.removed.is_empty() {
+        writer.write_bits(Departures::None as u64, 2);
+    } else {
+        writer.write_bits(Departures::Listed as u64, 2);
+        write_ids(changes.removed.iter().filter_map(ItemId::new), writer);
+    }
+}
+
+fn write_ids(ids: impl Iterator<Item = ItemId> + Clone, writer: &mut BitWriter) {
+    let mut list = IdWriter::of(ids.clone());
+    ids.for_each(|id| list.id(id, writer));
+    list.end(writer);
 }

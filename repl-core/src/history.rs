@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::changelist::Changelist;
+use crate::handles::HandleSet;
 
 /// The changelists of one object, oldest first.
 ///
@@ -14,7 +15,7 @@ use crate::changelist::Changelist;
 #[derive(Debug, Default)]
 pub struct History {
     end: u64,
-    ever: Changelist,
+    ever: HandleSet,
     /// Apart, since hardly any object has a connection before its end.
     kept: Option<Box<Kept>>,
 }
@@ -43,9 +44,9 @@ impl History {
         self.end - self.kept.as_ref().map_or(0, |kept| kept.lists.len() as u64)
     }
 
-    /// Everything that ever changed: what a late joiner needs (S69, S75).
+    /// The properties that ever changed: what a late joiner needs (S69, S75). It gets them whole, so what changed within them is not kept.
     #[must_use]
-    pub fn ever(&self) -> &Changelist {
+    pub fn ever(&self) -> &HandleSet {
         &self.ever
     }
 
@@ -55,7 +56,7 @@ impl History {
     /// it over (R10).
     pub fn push(&mut self, list: &Changelist, keep: bool, evicted: impl FnOnce(u64, &Changelist)) {
         debug_assert!(!list.is_empty(), "an empty list is no change");
-        self.ever.merge(list);
+        self.ever.union(list.handles());
         self.end += 1;
         if !keep {
             self.kept = None;

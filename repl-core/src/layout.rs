@@ -199,6 +199,7 @@ pub(crate) const fn travels(property: Formatted) -> bool {
         }
         Kind::FixedArray { element, len } => len > 0 && travels(property.element(element)),
         Kind::Array(array) => array.optional || travels(property.element(array.element)),
+        Kind::Keyed(_) => true,
     }
 }
 
@@ -217,6 +218,8 @@ const fn depth(property: Formatted) -> usize {
         }
         Kind::FixedArray { element, .. } => depth(property.element(element)),
         Kind::Array(array) => 1 + depth(property.element(array.element)),
+        // Two steps of a path: which item, and what of it.
+        Kind::Keyed(keyed) => 2 + depth(property.element(keyed.element)),
     }
 }
 
@@ -253,6 +256,16 @@ pub(crate) const fn count(property: Formatted) -> Counts {
                     Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
             }
         }
+        Kind::Keyed(keyed) => {
+            let inner = count(property.element(keyed.element));
+            assert!(
+                property.keyed_len(keyed) > 0,
+                "a collection of at most no items says nothing: leave `max_len` out, or the field"
+            );
+            assert!(inner.handles <= MAX_HANDLES, "an item has more than 65,535 handles");
+            counts =
+                Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
+        }
     }
     counts
 }
@@ -287,6 +300,10 @@ const fn checksum(property: Formatted, sum: Checksum) -> Checksum {
         Kind::Array(array) => checksum(
             property.element(array.element),
             sum.text(property.shape.name).number(property.array_len(array) as u64),
+        ),
+        Kind::Keyed(keyed) => checksum(
+            property.element(keyed.element),
+            sum.text(property.shape.name).number(property.keyed_len(keyed) as u64),
         ),
     }
 }

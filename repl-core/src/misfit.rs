@@ -62,6 +62,7 @@ const fn misfit(property: Formatted) -> Option<Misfit> {
             _ => misfit(property.element(element)),
         },
         Kind::Array(array) => misfit(property.element(array.element)),
+        Kind::Keyed(keyed) => misfit(property.element(keyed.element)),
     }
 }
 

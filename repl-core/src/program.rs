@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::codec::{Codec, Direct};
 use crate::condition::Condition;
 use crate::layout::{Layout, PropertyIndex, count, parents_of, travels};
-use crate::shape::{ArrayShape, Formatted, Kind, Notify};
+use crate::shape::{ArrayShape, Formatted, KeyedShape, Kind, Notify};
 use crate::wire::least_bits;
 
 /// The flat form of a layout.
@@ -36,6 +36,7 @@ pub(crate) struct Command {
 pub(crate) enum CommandKind {
     Leaf(LeafCommand),
     Array(ArrayCommand),
+    Keyed(KeyedCommand),
     Return,
 }
 
@@ -63,6 +64,24 @@ pub(crate) struct ArrayCommand {
     pub(crate) max_len: u32,
     /// What a new element takes at least.
     pub(crate) least_bits: u32,
+}
+
+/// A collection of identified items, followed by the commands of an item and a return.
+#[derive(Clone, Copy)]
+pub(crate) struct KeyedCommand {
+    pub(crate) shape: &'static KeyedShape,
+    /// The index of the item's first command.
+    pub(crate) first: u32,
+    /// The index just past the collection's return.
+    pub(crate) end: u32,
+    /// Where the item's handle table begins.
+    pub(crate) table: u32,
+    /// Handles of one item.
+    pub(crate) handles: u32,
+    /// The most items.
+    pub(crate) max_len: u32,
+    /// Whether it has callbacks, or a collection around it has, which are told only of what changed.
+    pub(crate) watched: bool,
 }
 
 /// One replicated field, or one element of a field that is a fixed array (S6).
@@ -169,6 +188,14 @@ impl Program {
         table.filter_map(|&at| self.commands.get(at as usize))
     }
 
+    /// The keyed collections, at any depth.
+    pub(crate) fn collections(&self) -> impl Iterator<Item = &KeyedCommand> {
+        self.commands.iter().filter_map(|command| match &command.kind {
+            CommandKind::Keyed(keyed) => Some(keyed),
+            _ => None,
+        })
+    }
+
     fn kind(&self, handle: u32) -> Option<&CommandKind> {
         let at = *self.tables.get(handle.wrapping_sub(1) as usize)?;
         self.commands.get(at as usize).map(|command| &command.kind)
@@ -177,6 +204,11 @@ impl Program {
     /// Whether the property of `handle` at the object's own level is an array.
     pub(crate) fn is_array(&self, handle: u32) -> bool {
         matches!(self.kind(handle), Some(CommandKind::Array(_)))
+    }
+
+    /// Whether it is a keyed collection.
+    pub(crate) fn is_keyed(&self, handle: u32) -> bool {
+        matches!(self.kind(handle), Some(CommandKind::Keyed(_)))
     }
 
     /// Whether scanning plain memory and strings covers the property of `handle`.
@@ -195,6 +227,8 @@ struct Cursor<'a> {
     command: usize,
     /// The first table entry that no level has taken.
     free: usize,
+    /// Whether a collection around the commands to come has callbacks.
+    watched: bool,
 }
 
 /// The level that is being filled.
@@ -205,7 +239,7 @@ struct Level {
 }
 
 const fn flatten(layout: &Layout, commands: &mut [Command], parents: &mut [Parent], tables: &mut [u32]) {
-    let mut cursor = Cursor { commands, tables, command: 0, free: layout.counts.handles };
+    let mut cursor = Cursor { commands, tables, command: 0, free: layout.counts.handles, watched: false };
     let mut level = Level { table: 0, handles: 0 };
     let mut parent = 0;
     let mut i = 0;
@@ -270,27 +304,50 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
         Kind::Array(_) if !travels(property) => {}
         Kind::Array(shape) => {
             let element = property.element(shape.element);
-            let array = cursor.command;
-            let inner = Level { table: cursor.free, handles: 0 };
-            let handles = count(element).handles;
-            cursor.free += handles;
+            let (table, handles) = reserve(element, cursor);
             let command = ArrayCommand {
                 shape,
                 end: 0,
-                table: inner.table as u32,
-                handles: handles as u32,
+                table,
+                handles,
                 max_len: property.array_len(shape),
                 least_bits: least_bits(shape, element),
             };
+            let at = cursor.command;
             level = push(offset, CommandKind::Array(command), level, cursor);
-            emit(element, 0, inner, cursor);
-            cursor.commands[cursor.command] = BLANK;
-            cursor.command += 1;
-            let end = cursor.command as u32;
-            cursor.commands[array].kind = CommandKind::Array(ArrayCommand { end, ..command });
+            let end = emit_element(element, table, cursor);
+            cursor.commands[at].kind = CommandKind::Array(ArrayCommand { end, ..command });
+        }
+        Kind::Keyed(shape) => {
+            let element = property.element(shape.element);
+            let (table, handles) = reserve(element, cursor);
+            let (at, around) = (cursor.command, cursor.watched);
+            cursor.watched |= shape.has_callbacks;
+            let watched = cursor.watched;
+            let (first, max_len) = (at as u32 + 1, property.keyed_len(shape));
+            let command = KeyedCommand { shape, first, end: 0, table, handles, max_len, watched };
+            level = push(offset, CommandKind::Keyed(command), level, cursor);
+            let end = emit_element(element, table, cursor);
+            cursor.commands[at].kind = CommandKind::Keyed(KeyedCommand { end, ..command });
+            cursor.watched = around;
         }
     }
     level
+}
+
+/// Takes a table for the handles of an element; gives where it begins and how many they are.
+const fn reserve(element: Formatted, cursor: &mut Cursor<'_>) -> (u32, u32) {
+    let (table, handles) = (cursor.free, count(element).handles);
+    cursor.free += handles;
+    (table as u32, handles as u32)
+}
+
+/// Appends the commands of an element and a return; gives the index past them.
+const fn emit_element(element: Formatted, table: u32, cursor: &mut Cursor<'_>) -> u32 {
+    emit(element, 0, Level { table: table as usize, handles: 0 }, cursor);
+    cursor.commands[cursor.command] = BLANK;
+    cursor.command += 1;
+    cursor.command as u32
 }
 
 const fn push(offset: usize, kind: CommandKind, level: Level, cursor: &mut Cursor<'_>) -> Level {

@@ -21,7 +21,7 @@ impl Ranges {
         &self.0
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + Clone {
         self.0.iter().cloned().flatten()
     }
 
@@ -51,6 +51,40 @@ impl Ranges {
             Some([touched]) => self.0[first] = touched.start.min(range.start)..touched.end.max(range.end),
             _ => self.0.insert(first, range),
         }
+    }
+
+    /// Adds a member wherever it belongs.
+    pub(crate) fn insert_anywhere(&mut self, member: u32) {
+        self.add(member..member + 1);
+    }
+
+    pub(crate) fn contains(&self, member: u32) -> bool {
+        let at = self.0.partition_point(|range| range.end <= member);
+        self.0.get(at).is_some_and(|range| range.start <= member)
+    }
+
+    /// How many members there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.iter().map(|range| (range.end - range.start) as usize).sum()
+    }
+
+    /// Takes out the lowest members, at most `count`, and lowers `count` by their number.
+    pub(crate) fn split_off_first(&mut self, count: &mut usize) -> Self {
+        let mut first = Self::new();
+        let mut taken = 0;
+        for range in &mut self.0 {
+            let take = (*count).min((range.end - range.start) as usize);
+            if take == 0 {
+                break;
+            }
+            let middle = range.start + take as u32;
+            first.0.push(range.start..middle);
+            *count -= take;
+            range.start = middle;
+            taken += usize::from(range.start == range.end);
+        }
+        self.0.drain(..taken);
+        first
     }
 
     /// Adds all members of `other`. In place where `other` has few ranges for each of ours, so that gathering many small lists into

@@ -4,8 +4,10 @@
 //! the object or who may see it; only [`Property`](crate::Property) implementations make shapes, so that a shape and the type it
 //! describes never part.
 
+use crate::access::keyed::{Collection, Shaped};
 use crate::codec::{Codec, Format};
 use crate::condition::Condition;
+use crate::keyed::Keyed;
 use crate::opaque::OpaqueLeaf;
 use crate::value::{NetSerialize, With};
 
@@ -32,6 +34,8 @@ pub(crate) enum Kind {
     FixedArray { element: &'static Shape, len: usize },
     /// `Vec<T>`, and `Option<T>` as an array of at most one: one command with inner commands.
     Array(&'static ArrayShape),
+    /// A collection of identified items: one command with inner commands.
+    Keyed(&'static KeyedShape),
 }
 
 /// A growing array: how to reach its elements without knowing their type.
@@ -45,6 +49,22 @@ pub(crate) struct ArrayShape {
     pub(crate) parts: unsafe fn(*const u8) -> (*const u8, usize),
     /// Cuts the array, or grows it with initial values; gives its first element.
     pub(crate) resize: unsafe fn(*mut u8, usize) -> *mut u8,
+}
+
+/// A collection of identified items: how to reach them without knowing their type.
+pub(crate) struct KeyedShape {
+    pub(crate) element: &'static Shape,
+    /// The most items it may hold on the wire.
+    pub(crate) max_len: u32,
+    pub(crate) has_callbacks: bool,
+    /// Whether items have labels.
+    pub(crate) ordered: bool,
+    /// From a pointer to the collection to the same with what it can do.
+    pub(crate) as_ref: fn(*const u8) -> *const dyn Collection,
+    /// The same, to be written.
+    pub(crate) as_mut: fn(*mut u8) -> *mut dyn Collection,
+    /// Calls a function with an initial item, to hold for a while what another had.
+    pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
 }
 
 /// When a property's notify is called on a client (S49).
@@ -146,6 +166,7 @@ impl Formatted {
     pub(crate) const fn element(self, element: &'static Shape) -> Self {
         let taken = match self.shape.kind {
             Kind::Array(array) => !array.optional,
+            Kind::Keyed(_) => true,
             _ => false,
         };
         Self { shape: element, format: self.format, max_len: if taken { None } else { self.max_len } }
@@ -164,6 +185,14 @@ impl Formatted {
         match self.max_len {
             Some(max_len) if !array.optional => max_len,
             _ => array.max_len,
+        }
+    }
+
+    /// The most items of a collection.
+    pub(crate) const fn keyed_len(self, keyed: &KeyedShape) -> u32 {
+        match self.max_len {
+            Some(max_len) => max_len,
+            None => keyed.max_len,
         }
     }
 }
@@ -216,6 +245,12 @@ impl Shape {
     /// The shape of a growing array.
     pub(crate) const fn array<A>(name: &'static str, array: &'static ArrayShape) -> Self {
         Self { name, size: size_of::<A>(), bitwise: false, kind: Kind::Array(array) }
+    }
+
+    /// The shape of a collection of identified items.
+    #[must_use]
+    pub const fn keyed<A: Keyed>(name: &'static str) -> Self {
+        Self { name, size: size_of::<A>(), bitwise: false, kind: Kind::Keyed(const { &A::KEYED }) }
     }
 
     /// The shape of a type that writes and reads itself: one command, compared and sent as a unit (S13).

@@ -2,12 +2,13 @@
 //!
 //! *Invariant:* what is counted is never less than what any update or opening of these values takes, whatever has changed in them.
 
-use crate::access::{Array, Leaf, Level, Slot};
+use crate::access::{Array, KeyedItems, Leaf, Level, Slot};
 use crate::bits::BitWriter;
-use crate::class::{Class, same_slot};
+use crate::class::Class;
 use crate::codec::Codec;
-use crate::compare::Refusal;
+use crate::compare::{Refusal, same_slot};
 use crate::handles::HandleSet;
+use crate::label::Label;
 use crate::layout::PropertyIndex;
 use crate::program::{Command, CommandKind, Program};
 use crate::property::Replicated;
@@ -17,6 +18,10 @@ use crate::value::WriteError;
 const HEAD_BITS: u64 = 512;
 /// What a `String` takes beside its bytes, at most.
 const TEXT_HEAD_BITS: u64 = 64;
+/// What a collection takes beside its items: what goes, and where the list begins and ends.
+const KEYED_HEAD_BITS: u64 = 96;
+/// What an item takes beside its handles and values: its id in the longest form, its label, and padding.
+const ITEM_HEAD_BITS: u64 = 80 + 20 + 8 * Label::MAX_BYTES as u64;
 /// A reference: a slot and a generation of 32 bits each in their longest forms.
 const REFERENCE_BITS: u64 = 1 + 2 * 66;
 
@@ -60,6 +65,8 @@ impl Sizes {
 fn fixed_bits(command: &Command) -> Option<u64> {
     match &command.kind {
         CommandKind::Leaf(leaf) => leaf.codec.width_bits().map(u64::from),
+        // Its items travel in as many parts as it takes.
+        CommandKind::Keyed(_) => Some(KEYED_HEAD_BITS),
         CommandKind::Array(_) | CommandKind::Return => None,
     }
 }
@@ -75,12 +82,22 @@ fn most_bits(program: &Program, command: &Command) -> u64 {
         CommandKind::Array(array) => {
             let table = program.tables().iter().skip(array.table as usize).take(array.handles as usize);
             let commands = table.filter_map(|&at| program.commands().get(at as usize));
-            let values = commands.map(|command| most_bits(program, command)).fold(0, u64::saturating_add);
+            let values =
+                commands.map(|command| most_inner_bits(program, command)).fold(0, u64::saturating_add);
             let max_len = u64::from(array.max_len);
             let element = values.max(array.least_bits.into()).saturating_add(array.handles.into());
             element.saturating_mul(max_len).saturating_add(array_head_bits(max_len))
         }
+        CommandKind::Keyed(_) => KEYED_HEAD_BITS,
         CommandKind::Return => 0,
+    }
+}
+
+/// The same below an array, where collections go whole with new elements.
+fn most_inner_bits(program: &Program, command: &Command) -> u64 {
+    match &command.kind {
+        CommandKind::Keyed(_) => u64::MAX,
+        _ => most_bits(program, command),
     }
 }
 
@@ -105,7 +122,14 @@ impl Scale {
         match slot {
             Slot::Leaf(leaf) => self.leaf(leaf),
             Slot::Array(array) => self.array(array),
+            Slot::Keyed(items) => self.items(items),
         }
+    }
+
+    fn items(&mut self, items: KeyedItems<'_>) -> u64 {
+        let each = ITEM_HEAD_BITS + u64::from(items.handles());
+        let levels = items.ids().into_iter().filter_map(|id| items.item(id));
+        KEYED_HEAD_BITS + levels.map(|item| self.level(item) + each).sum::<u64>()
     }
 
     fn leaf(&mut self, leaf: Leaf<'_>) -> u64 {
@@ -127,7 +151,7 @@ impl Scale {
         // All elements are alike where all their values have a width.
         let widths = first.slots().map(|slot| match slot {
             Slot::Leaf(leaf) => leaf.width_bits().map(u64::from),
-            Slot::Array(_) => None,
+            Slot::Array(_) | Slot::Keyed(_) => None,
         });
         let values = match widths.sum::<Option<u64>>() {
             Some(bits) => bits.max(least) * len,

@@ -15,7 +15,7 @@ pub use crate::access::{read_guid, write_guid};
 const FIXED_COUNT_MAX: u32 = 31;
 
 /// What a new element takes at least, where its type alone does not see to that.
-const LEAST_BITS: u32 = 8;
+pub(crate) const LEAST_BITS: u32 = 8;
 
 /// Writes the number of elements of an array of at most `max_len`.
 pub(crate) fn write_count(len: usize, max_len: u32, writer: &mut BitWriter) -> Result<(), WriteError> {

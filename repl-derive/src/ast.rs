@@ -15,6 +15,7 @@ use crate::error::Errors;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Derive {
     Replicated,
+    FastArrayItem,
     NetSerialize,
 }
 
@@ -117,9 +118,9 @@ impl<'a> Container<'a> {
         self.fields().into_iter().filter(|field| self.sends(field)).collect()
     }
 
-    /// Whether a field travels: an object's fields are opt in, a value's are opt out (S12).
+    /// Whether a field travels: an object's fields are opt in, an item's and a value's are opt out (S12).
     pub(crate) fn sends(&self, field: &Field<'_>) -> bool {
-        let opt_out = self.derive == Derive::NetSerialize || self.attrs.all.is_some();
+        let opt_out = self.derive != Derive::Replicated || self.attrs.all.is_some();
         field.attrs.skip.is_none() && (opt_out || field.attrs.marked.is_some())
     }
 

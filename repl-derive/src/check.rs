@@ -33,7 +33,7 @@ pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
         }
         skip_stands_alone(field, errors);
         objects_only(container, field, errors);
-        notifies(field, errors);
+        notifies(container, field, errors);
         one_form(field, errors);
         whole_values_have_their_own_form(field, errors);
         saturates_something(field, errors);
@@ -44,7 +44,7 @@ pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// An object is a struct: it is compared field by field through a table of offsets, which enums and unions do not have. A value may be an
+/// An object is a struct, and so is an item: it is compared field by field through a table of offsets, which enums and unions do not have. A value may be an
 /// enum, but one without variants has no values, and nobody knows which field of a union is alive.
 fn kind(container: &Container<'_>, errors: &mut Errors) {
     let ident = container.ident();
@@ -56,6 +56,12 @@ fn kind(container: &Container<'_>, errors: &mut Errors) {
         (Body::Enum(_), Derive::Replicated) => errors.at(
             enum_span(container),
             format!("an enum is a value, not an object: derive `NetSerialize` for `{ident}` and use it as a field of a struct"),
+        ),
+        (Body::Enum(_), Derive::FastArrayItem) => errors.at(
+            enum_span(container),
+            format!(
+                "an item is a struct, whose fields are sent one by one: derive `NetSerialize` for `{ident}`, and let an item hold it in a field"
+            ),
         ),
         (Body::Enum(variants), Derive::NetSerialize) if variants.is_empty() => {
             errors.at(ident.span(), format!("`{ident}` has no variant, so it has no value that could travel: give it one"));
@@ -114,16 +120,24 @@ fn lifetimes(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// `all` and `callbacks` are about objects.
+/// `all` is about objects, whose fields are opt in; a value is part of what is called back.
 fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
-    if container.derive == Derive::Replicated {
-        return;
-    }
+    let what = match container.derive {
+        Derive::Replicated => return,
+        Derive::FastArrayItem => "an item",
+        Derive::NetSerialize => "a value",
+    };
     if let Some(all) = &container.attrs.all {
-        errors.at(all.span, "a value sends all its fields anyway: remove `all`, and say `skip` on a field that must stay here");
+        errors.at(
+            all.span,
+            format!("{what} sends all its fields anyway: remove `all`, and say `skip` on a field that must stay here"),
+        );
     }
-    if let Some(callbacks) = &container.attrs.callbacks {
-        errors.at(callbacks.span, "only objects are called back: remove `callbacks`, or derive `Replicated`");
+    if let (Some(callbacks), Derive::NetSerialize) = (&container.attrs.callbacks, container.derive) {
+        errors.at(
+            callbacks.span,
+            "only objects and items are called back: remove `callbacks`, or derive `Replicated` or `FastArrayItem`",
+        );
     }
 }
 
@@ -186,23 +200,45 @@ fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// Conditions, notifies and marks belong to properties of objects; a value travels as a unit.
+/// Conditions, notifies and marks belong to properties of objects; a value travels as a unit, and an item has neither an owner nor a dirty mark
+/// for each of its fields.
 fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
-    if container.derive == Derive::Replicated {
-        return;
-    }
     for (name, span) in field.attrs.given() {
-        if matches!(name, "condition" | "notify" | "notify_always" | "push") {
-            errors.at(
-                span,
-                format!("a value travels as a unit: say `{name}` on the field of the object that holds it, whose derive is `Replicated`"),
-            );
+        if !matches!(name, "condition" | "notify" | "notify_always" | "push") {
+            continue;
         }
+        let message = match container.derive {
+            Derive::Replicated => return,
+            Derive::FastArrayItem => misplaced_in_an_item(name),
+            Derive::NetSerialize => format!(
+                "a value travels as a unit: say `{name}` on the field of the object that holds it, whose derive is `Replicated`"
+            ),
+        };
+        errors.at(span, message);
+    }
+}
+
+/// Why an item's field cannot say `name`, and what to write instead.
+fn misplaced_in_an_item(name: &str) -> String {
+    match name {
+        "condition" => "an item has no owner and no view of its own: say `condition` on the field of the object that holds the array; what \
+                        only some may see goes into an array of its own"
+            .to_owned(),
+        "push" => "a write to an item marks the item, and only marked items are compared: remove `push`, or say it on the field of the \
+                   object that holds the array"
+            .to_owned(),
+        _ => format!(
+            "an item is told by its callbacks what came, changed or goes: say `#[replicated(callbacks)]` above it and write `impl \
+             ItemCallbacks`, or say `{name}` on the field of the object that holds the array"
+        ),
     }
 }
 
 /// A notify is called for what arrives, and `Never` lets nothing arrive (S37).
-fn notifies(field: &Field<'_>, errors: &mut Errors) {
+fn notifies(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
+    if container.derive != Derive::Replicated {
+        return;
+    }
     let attrs = &field.attrs;
     if let (Some(always), None, None) = (&attrs.notify_always, &attrs.notify, &attrs.skip) {
         errors.at(always.span, "say what to call: `notify = method, notify_always`");
@@ -326,12 +362,18 @@ fn ascending(range: &Bounds, errors: &mut Errors) {
 /// A table of a type that holds itself would have no end. Only the plain cases are seen here; the compiler reports the others as a cycle.
 fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     if field.attrs.with.is_none() && holds(field.ty, container.ident()) {
+        let ident = container.ident();
+        let instead = match container.derive {
+            Derive::FastArrayItem => {
+                "keep a field by which another item is found, such as `parent: u32`".to_owned()
+            }
+            Derive::Replicated | Derive::NetSerialize => {
+                format!("refer to another object by `ObjectRef<{ident}>`")
+            }
+        };
         errors.over(
             field.ty,
-            format!(
-                "`{0}` holds itself, and recursive values are refused: refer to another object by `ObjectRef<{0}>`, or say `skip`",
-                container.ident()
-            ),
+            format!("`{ident}` holds itself, and recursive values are refused: {instead}, or say `skip`"),
         );
     }
 }
@@ -354,7 +396,9 @@ fn path_holds(path: &Path, name: &Ident) -> bool {
     }
     let Some(last) = path.segments.last() else { return false };
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return false };
-    ["Vec", "Option", "Box"].iter().any(|container| last.ident == container)
+    ["Vec", "Option", "Box", "FastArray", "OrderedFastArray", "HashMap", "BTreeMap", "IndexMap"]
+        .iter()
+        .any(|container| last.ident == container)
         && arguments
             .args
             .iter()

@@ -1,6 +1,7 @@
-//! The derives of `repl`: [`Replicated`](macro@Replicated) for objects, [`NetSerialize`](macro@NetSerialize) for values.
+//! The derives of `repl`: [`Replicated`](macro@Replicated) for objects, [`FastArrayItem`](macro@FastArrayItem) for items of fast arrays,
+//! [`NetSerialize`](macro@NetSerialize) for values.
 //!
-//! Use them through `repl`, which re-exports them beside the traits of the same names. Both read attributes called `replicated`.
+//! Use them through `repl`, which re-exports them beside the traits of the same names. All read attributes called `replicated`.
 //!
 //! *Invariant:* a derive emits data and one call; the arithmetic lives in tested `const fn`s of `repl-core`, and only this file
 //! sees `proc_macro`.
@@ -31,6 +32,15 @@ use crate::ast::Derive;
 #[proc_macro_derive(Replicated, attributes(replicated))]
 pub fn derive_replicated(input: TokenStream) -> TokenStream {
     expand::derive(Derive::Replicated, input.into()).into()
+}
+
+/// Makes a struct an item of fast arrays: every field that does not say `skip` is compared, sent and told of by itself.
+///
+/// Implements `Property`, so that the struct can be a field too, `NetSerialize`, `ItemCallbacks` (unless the struct says `callbacks`) and
+/// `FastArrayItem`. The struct needs `Default`. The attributes are listed at [`Replicated`](macro@Replicated).
+#[proc_macro_derive(FastArrayItem, attributes(replicated))]
+pub fn derive_fast_array_item(input: TokenStream) -> TokenStream {
+    expand::derive(Derive::FastArrayItem, input.into()).into()
 }
 
 /// Makes a struct or an enum a value that travels as a unit: every field that does not say `skip`, in order.

@@ -165,11 +165,53 @@ snapshot!(
 );
 
 snapshot!(
+    an_item_has_a_table_and_a_layout,
+    FastArrayItem,
+    struct Item {
+        kind: u16,
+        #[replicated(range = 0..=99, saturate)]
+        count: u16,
+        #[replicated(skip)]
+        price: u32,
+        #[replicated(with = wire)]
+        age: Duration,
+        sockets: FastArray<Socket>,
+    }
+);
+
+snapshot!(
+    an_item_that_is_told_has_no_callbacks_of_the_derive,
+    FastArrayItem,
+    #[replicated(callbacks, name = "Slot", crate = "engine::replication")]
+    struct Item(u16);
+);
+
+snapshot!(
+    a_generic_item_is_bounded_as_its_fields_need,
+    FastArrayItem,
+    struct Slot<T: Copy, const N: usize = 4> {
+        #[replicated(bits = 4)]
+        members: [T; N],
+        #[replicated(atomic)]
+        pair: (T, T),
+    }
+);
+
+snapshot!(
     after_an_error_stubs_stand_in,
     Replicated,
     struct Player<T> {
         #[replicated(condition = Owner)]
         health: T,
+    }
+);
+
+snapshot!(
+    after_an_error_of_an_item_stubs_stand_in,
+    FastArrayItem,
+    struct Item {
+        #[replicated(push)]
+        kind: u16,
     }
 );
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use repl_core::BitWriter;
+use repl_core::{BitWriter, Changelist};
 
 use crate::classes::ClassList;
 use crate::openings::Openings;
@@ -57,10 +57,46 @@ impl Broadcast {
         while !changes.is_empty() {
             let mut segment = self.blank();
             let Some(empty) = Arc::get_mut(&mut segment) else { break };
-            let done = self.pen.fill(empty, changes, &context, &mut self.apart);
+            let mut large = None;
+            let done = self.pen.fill(empty, changes, &context, &mut large);
             let kept = if empty.items.is_empty() { &mut self.pool } else { &mut self.segments };
             kept.push(segment);
             changes = &changes[done..];
+            if let Some(large) = large {
+                self.build_parts(large, &context);
+            }
+        }
+    }
+
+    /// Writes a change that fits no segment in parts, if it is of a collection (R15).
+    fn build_parts(&mut self, change: &Change, context: &Context<'_>) {
+        let first = self.segments.len();
+        let mut rest = context.list(change);
+        let Some(items) = rest.items() else {
+            self.apart.push(change.slot);
+            return;
+        };
+        let mut count = (items / 2).max(1);
+        while !rest.is_empty() {
+            let mut segment = self.blank();
+            let Some(empty) = Arc::get_mut(&mut segment) else { break };
+            let part = rest.split_off_items(count);
+            if self.pen.write_one(empty, change.slot, part.clone(), context).is_ok() {
+                empty.continues = self.segments.len() > first;
+                self.segments.push(segment);
+                continue;
+            }
+            rest.merge(&part);
+            self.pool.push(segment);
+            if count == 1 {
+                break;
+            }
+            count /= 2;
+        }
+        if !rest.is_empty() {
+            // No part is told either: each connection sends all of it.
+            self.pool.extend(self.segments.drain(first..));
+            self.apart.push(change.slot);
         }
     }
 
@@ -90,6 +126,19 @@ struct Pen {
     bits: BitWriter,
 }
 
+impl Context<'_> {
+    /// What changed of an object, as far as those see it who see it like most.
+    fn list(&self, change: &Change) -> Changelist {
+        let object = &self.world.objects[change.slot as usize];
+        let lifetime = self.world.column(object.class).lifetime();
+        let mut list = change.list.clone();
+        if lifetime.is_conditional() {
+            list.retain(&object.mask(lifetime, object.common_flags()));
+        }
+        list
+    }
+}
+
 /// Why a change is not in a segment.
 enum Obstacle {
     /// It does not fit behind what is there.
@@ -99,14 +148,14 @@ enum Obstacle {
 }
 
 impl Pen {
-    /// Writes changes into an empty segment until it is full or one cannot be written; gives how many are done with. What has no place in any
-    /// segment goes to `apart`.
-    fn fill(
+    /// Writes changes into an empty segment until it is full or one cannot be written; gives how many are done with. The last of these may be one that
+    /// has no place in any segment: `large`.
+    fn fill<'c>(
         &mut self,
         into: &mut Segment,
-        changes: &[Change],
+        changes: &'c [Change],
         context: &Context<'_>,
-        apart: &mut Vec<u32>,
+        large: &mut Option<&'c Change>,
     ) -> usize {
         self.bits.clear();
         self.segment.reset();
@@ -114,14 +163,19 @@ impl Pen {
         let mut done = 0;
         for change in changes {
             let before = self.bits.bit_len();
-            let Err(obstacle) = self.write(change, context, into) else {
+            let list = context.list(change);
+            if list.is_empty() {
+                done += 1;
+                continue;
+            }
+            let Err(obstacle) = self.write(change.slot, list, context, into) else {
                 done += 1;
                 continue;
             };
             // The segment ends here: the writer knows of an item that is not there.
             self.bits.truncate(before);
             if into.items.is_empty() || matches!(obstacle, Obstacle::Refused) {
-                apart.push(change.slot);
+                *large = Some(change);
                 done += 1;
             }
             break;
@@ -131,30 +185,46 @@ impl Pen {
         done
     }
 
-    /// Appends what changed of an object, as far as those see it who see it like most.
-    fn write(&mut self, change: &Change, context: &Context<'_>, into: &mut Segment) -> Result<(), Obstacle> {
+    /// Writes a part of what changed of one object into an empty segment.
+    fn write_one(
+        &mut self,
+        into: &mut Segment,
+        slot: u32,
+        list: Changelist,
+        context: &Context<'_>,
+    ) -> Result<(), Obstacle> {
+        self.bits.clear();
+        self.segment.reset();
+        self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
+        self.write(slot, list, context, into)?;
+        self.segment.end(&mut self.bits);
+        into.complete(&mut self.bits);
+        Ok(())
+    }
+
+    /// Appends what `list` says of an object.
+    fn write(
+        &mut self,
+        slot: u32,
+        mut list: Changelist,
+        context: &Context<'_>,
+        into: &mut Segment,
+    ) -> Result<(), Obstacle> {
         let Self { segment, bits } = self;
-        let object = &context.world.objects[change.slot as usize];
+        let object = &context.world.objects[slot as usize];
         let column = context.world.column(object.class);
-        let mut list = change.list.clone();
-        if column.lifetime().is_conditional() {
-            list.retain(&object.mask(column.lifetime(), object.common_flags()));
-            if list.is_empty() {
-                return Ok(());
-            }
-        }
-        segment.slot(change.slot, bits);
+        segment.slot(slot, bits);
         let class = context.classes.wire(object.class.into()) as usize;
         segment.handles(class, column.program().handles(), list.handles(), bits);
         let start = bits.bit_len();
-        if !context.world.write_values(change.slot, &mut list, bits).is_empty() {
+        if !context.world.write_values(slot, &mut list, bits).is_empty() {
             return Err(Obstacle::Refused);
         }
         let end = bits.bit_len();
         if end + SEGMENT_BITS > context.max_bits {
             return Err(Obstacle::Full);
         }
-        into.push(SegmentItem { slot: change.slot, generation: object.generation, list, values: start..end });
+        into.push(SegmentItem { slot, generation: object.generation, list, values: start..end });
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: a leaf that mentions guids is here exactly once, with the bits it last had.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use std::sync::Arc;
 
 use repl_core::{BitSlice, Guid};
@@ -63,11 +63,13 @@ impl Mentions {
         self.unlink(slot, &path, &mention);
     }
 
-    /// Of the array at `path` the element handles from `end` on are gone, with all leaves below. O(these leaves).
-    pub(crate) fn cut(&mut self, slot: u32, path: &[u32], end: u32) {
+    /// Below `path` nothing is left of what begins with one of `steps`. O(leaves there that mention guids).
+    pub(crate) fn cut(&mut self, slot: u32, path: &[u32], steps: Range<u32>) {
         let Some(leaves) = self.by_object.get_mut(&slot) else { return };
-        let first = [path, &[end]].concat();
-        let is_below = |leaf: &Arc<[u32]>| leaf.starts_with(path);
+        let first = [path, &[steps.start]].concat();
+        let is_below = |leaf: &Arc<[u32]>| {
+            leaf.strip_prefix(path).and_then(|rest| rest.first()).is_some_and(|step| steps.contains(step))
+        };
         let from = leaves.range::<[u32], _>((Bound::Included(first.as_slice()), Bound::Unbounded));
         let gone: Vec<_> = from.map(|(leaf, _)| Arc::clone(leaf)).take_while(is_below).collect();
         for leaf in gone {

@@ -92,7 +92,7 @@ impl Openings {
     fn write_object(&mut self, slot: u32, world: &World, wire: impl Fn(u16) -> u32) {
         let object = &world.objects[slot as usize];
         let mut handles = object.mask(world.lifetime(slot), object.common_flags().with(ViewFlags::INITIAL));
-        handles.intersect(object.history.ever().handles());
+        handles.intersect(object.history.ever());
         let mut list = world.whole(slot, &handles);
         let start = self.values.bit_len();
         let refused = !world.write_values(slot, &mut list, &mut self.values).is_empty();

@@ -69,6 +69,8 @@ pub(crate) trait Replica: Any + Send {
     fn insert(&mut self, slot: u32, archetype: u32) -> u32;
     /// Takes an object out; gives the slot of the one that moved to its row.
     fn remove(&mut self, row: u32) -> Option<u32>;
+    /// Ends an update of an object's collections: their callbacks, then what is to go goes (S178).
+    fn conclude(&mut self, row: u32);
     /// Calls the user's code on an object.
     fn call(&mut self, row: u32, callback: Callback);
     fn as_any(&self) -> &dyn Any;
@@ -142,6 +144,8 @@ impl<T: Replicated> TypedReplica<T> {
         for (.., range) in self.notifies.iter().filter(|(.., range)| touched(*range)) {
             (range.0..range.1).for_each(|handle| handles.insert(handle));
         }
+        // Of collections nobody keeps what they were: it would cost all of their items at each update (S53).
+        handles.difference(self.class.keyed());
         if !handles.is_empty() {
             self.class.copy(live, old, &handles);
         }
@@ -238,7 +242,11 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     }
 
     fn insert(&mut self, slot: u32, archetype: u32) -> u32 {
-        let make = || self.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());
+        let make = || {
+            let mut object = self.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());
+            self.class.adopt(&mut object);
+            object
+        };
         if !self.notifies.is_empty() {
             self.old.push(make());
         }
@@ -258,6 +266,18 @@ impl<T: Replicated> Replica for TypedReplica<T> {
             self.old.swap_remove(row);
         }
         self.slots.get(row).copied()
+    }
+
+    fn conclude(&mut self, row: u32) {
+        if self.class.lends_arrays() {
+            self.lend(row);
+        }
+        let Self { class, live, bases, slots, .. } = self;
+        let (Some(live), Some(slot)) = (live.get_mut(row as usize), slots.get(row as usize)) else { return };
+        class.conclude(live, true);
+        if let Some(base) = bases.get_mut(slot) {
+            class.conclude(base, false);
+        }
     }
 
     fn call(&mut self, row: u32, callback: Callback) {

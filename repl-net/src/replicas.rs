@@ -5,6 +5,7 @@
 use std::any::TypeId;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 use repl_core::{
     BitReader, BitSlice, Guid, HandleSet, ObjectRef, Objects, Observer, PropertyIndex, ReferenceMap,
@@ -32,6 +33,8 @@ pub(crate) struct SlotTable {
     generations: Vec<u32>,
     classes: Vec<u16>,
     rows: Vec<u32>,
+    /// Those whose objects end in the packet that is being applied: what refers to them is null, whichever of the two stands first in it.
+    closing: SlotSet,
 }
 
 impl SlotTable {
@@ -41,6 +44,7 @@ impl SlotTable {
             generations: vec![0; slots],
             classes: vec![0; slots],
             rows: vec![0; slots],
+            closing: SlotSet::up_to(slots),
         }
     }
 
@@ -83,6 +87,7 @@ impl SlotTable {
 impl Objects for SlotTable {
     fn contains(&self, guid: Guid) -> bool {
         self.generation(guid.slot()) == Some(guid.generation())
+            && (self.closing.is_empty() || !self.closing.contains(guid.slot()))
     }
 }
 
@@ -108,6 +113,8 @@ pub(crate) struct Replicas {
     pub(crate) traffic: Option<Traffic>,
     previous: PreviousLists,
     seen: SlotSet,
+    /// What the packet being validated closes.
+    closing: SlotSet,
     touched: Vec<Touched>,
     /// Guids that came or went in the packet being applied.
     moved: Vec<Guid>,
@@ -126,6 +133,7 @@ impl Replicas {
             traffic: measure.then(Traffic::default),
             previous: PreviousLists::default(),
             seen: SlotSet::up_to(max_objects),
+            closing: SlotSet::up_to(max_objects),
             touched: Vec::new(),
             moved: Vec::new(),
         }
@@ -193,6 +201,7 @@ impl Replicas {
     ) -> Result<(), Halt> {
         let mut parts = Vec::new();
         self.seen.clear();
+        self.closing.clear();
         self.validate(sequence, stamp, &mut body.clone(), Some(&mut parts))?;
         let mut blobs = Vec::new();
         for part in parts {
@@ -205,10 +214,14 @@ impl Replicas {
                 }
             }
         }
-        self.apply(sequence, stamp, &mut body.clone(), events)?;
+        std::mem::swap(&mut self.slots.closing, &mut self.closing);
+        let mut applied = self.apply(sequence, stamp, &mut body.clone(), events);
         for (stamp, mut blob) in blobs {
-            self.apply(sequence, stamp, &mut blob.as_slice().reader(), events)?;
+            applied =
+                applied.and_then(|()| self.apply(sequence, stamp, &mut blob.as_slice().reader(), events));
         }
+        self.slots.closing.clear();
+        applied?;
         self.heal();
         self.call_back();
         Ok(())
@@ -222,15 +235,17 @@ impl Replicas {
         parts: Option<&mut Vec<Part>>,
     ) -> Result<(), Halt> {
         let (mut previous, mut seen) = (std::mem::take(&mut self.previous), std::mem::take(&mut self.seen));
+        let mut closing = std::mem::take(&mut self.closing);
         let mut visitor = Validator {
             references: ReferenceMap::new(&self.slots),
             replicas: self,
             stamp,
             seen: &mut seen,
+            closing: &mut closing,
             parts,
         };
         let result = walk(sequence, reader, &mut previous, &mut visitor);
-        (self.previous, self.seen) = (previous, seen);
+        (self.previous, self.seen, self.closing) = (previous, seen, closing);
         result
     }
 
@@ -281,6 +296,7 @@ impl Replicas {
         for mut touched in std::mem::take(&mut self.touched) {
             let Some((class, row)) = self.slots.place(touched.slot) else { continue };
             let Some(column) = self.columns.get_mut(class as usize) else { continue };
+            column.conclude(row);
             column.call(row, Callback::PostNetReceive);
             touched.notifies.sort_unstable();
             for property in touched.notifies {
@@ -319,6 +335,7 @@ struct Validator<'a> {
     replicas: &'a Replicas,
     stamp: Sequence,
     seen: &'a mut SlotSet,
+    closing: &'a mut SlotSet,
     parts: Option<&'a mut Vec<Part>>,
 }
 
@@ -390,7 +407,9 @@ impl Visitor for Validator<'_> {
     }
 
     fn close(&mut self, slot: u32, _: CloseReason) -> Result<(), Halt> {
-        self.check(slot)
+        self.check(slot)?;
+        self.closing.insert(slot);
+        Ok(())
     }
 
     fn part(&mut self, part: Part) -> Result<(), Halt> {
@@ -460,8 +479,8 @@ impl Observer for Record<'_> {
         self.mentions.set(self.slot, path, guids, bits);
     }
 
-    fn cut(&mut self, path: &[u32], end: u32) {
-        self.mentions.cut(self.slot, path, end);
+    fn cut(&mut self, path: &[u32], steps: Range<u32>) {
+        self.mentions.cut(self.slot, path, steps);
     }
 }
 

@@ -40,6 +40,8 @@ pub(crate) struct Segment {
     bytes: Vec<u8>,
     bit_len: usize,
     pub(crate) items: Vec<SegmentItem>,
+    /// Whether it goes on with the object of the segment before, and must not share a packet with that.
+    pub(crate) continues: bool,
     /// Whether any item has new elements in an array, so that each connection must watch over it (R2).
     pub(crate) has_births: bool,
     /// The slots by words of 64.
@@ -59,6 +61,7 @@ pub(crate) struct SegmentItem {
 impl Segment {
     pub(crate) fn clear(&mut self) {
         self.bit_len = 0;
+        self.continues = false;
         self.has_births = false;
         self.items.clear();
         self.masks.clear();

@@ -71,18 +71,29 @@ impl Tracked {
         Self { since, ..Self::new(slot, generation, Phase::Unsent) }
     }
 
-    /// Whether the client has everything it may see.
+    /// Whether the client has everything it may see, or will have by what is under way, so that changes can be sent as to most others; items of
+    /// collections that are not acked are watched over item by item.
     pub(crate) fn is_settled(&self) -> bool {
         self.phase == Phase::Open
             && self.position.is_none()
             && self.pending.is_empty()
-            && self.births.is_empty()
+            && self.births.iter().all(|(_, births)| births.births_are_of_items())
             && self.blob.is_none()
     }
 
     /// Whether there is nothing to remember but that it is settled.
     pub(crate) fn is_plain(&self) -> bool {
-        self.left.is_empty()
+        self.left.is_empty() && self.births.is_empty()
+    }
+
+    /// Whether anything that came into being is not acked.
+    pub(crate) fn has_births(&self) -> bool {
+        !self.births.is_empty()
+    }
+
+    /// Whether `list` changes what came into being and is not acked, so that it must go whole (R2).
+    pub(crate) fn touches_births(&self, list: &Changelist) -> bool {
+        self.births.iter().any(|(_, births)| list.touches_births(births))
     }
 
     /// Remembers the new elements in a list that the packet `sequence` carries.
@@ -99,11 +110,11 @@ impl Tracked {
         }
     }
 
-    /// The packet `sequence` arrived, with `list`: for the arrays in it, so did all new elements up to then.
+    /// The packet `sequence` arrived, with `list`: for the arrays in it, so did all new elements up to then; of collections, its items.
     pub(crate) fn births_arrived(&mut self, sequence: Sequence, list: &Changelist) {
         self.births.retain_mut(|(carried, births)| {
             if *carried <= sequence {
-                births.remove(list.handles());
+                births.births_arrived(list);
             }
             !births.is_empty()
         });

@@ -12,11 +12,14 @@ use crate::reference::ReferenceMap;
 use crate::value::{ReadError, WriteError};
 
 pub(crate) mod arrays;
+mod items;
+pub(crate) mod keyed;
 mod leaf;
 pub(crate) mod opaque;
 mod scan;
 pub(crate) mod whole;
 
+pub(crate) use items::{ItemStep, KeyedItems, KeyedItemsMut};
 pub(crate) use leaf::validate_value;
 pub use leaf::{read_guid, write_guid};
 pub(crate) use scan::{differing_bytes, scan};
@@ -61,6 +64,7 @@ pub(crate) struct Array<'a> {
 pub(crate) enum Slot<'a> {
     Leaf(Leaf<'a>),
     Array(Array<'a>),
+    Keyed(KeyedItems<'a>),
 }
 
 impl<'a> Level<'a> {
@@ -108,6 +112,11 @@ impl<'a> Level<'a> {
                     object: PhantomData,
                 }))
             }
+            CommandKind::Keyed(keyed) => {
+                // SAFETY: by the command, a collection of this shape lies at `at`, borrowed for `'a`.
+                let collection = unsafe { &*(keyed.shape.as_ref)(at) };
+                Some(Slot::Keyed(KeyedItems { program: self.program, command: keyed, collection }))
+            }
             CommandKind::Return => None,
         }
     }
@@ -147,7 +156,7 @@ impl<'a> LevelMut<'a> {
     pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
         let old = match self.as_level().slot(handle)? {
             Slot::Array(array) => array.len,
-            Slot::Leaf(_) => return None,
+            Slot::Leaf(_) | Slot::Keyed(_) => return None,
         };
         let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else {
             return None;
@@ -179,10 +188,27 @@ impl<'a> LevelMut<'a> {
         let base = unsafe { first.add(index * array.shape.element.size) };
         Some(LevelMut {
             program: self.program,
-            table: element_table(self.program, array),
+            table: element_table(self.program, array.table, array.handles),
             base,
             object: PhantomData,
         })
+    }
+
+    /// Whether there is a collection at `handle`.
+    pub(crate) fn is_keyed(&self, handle: u32) -> bool {
+        matches!(self.command(handle), Some(Command { kind: CommandKind::Keyed(_), .. }))
+    }
+
+    /// The collection at `handle`.
+    pub(crate) fn keyed(&mut self, handle: u32) -> Option<KeyedItemsMut<'_>> {
+        let Some(Command { offset, kind: CommandKind::Keyed(keyed), .. }) = self.command(handle) else {
+            return None;
+        };
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let at = unsafe { self.base.add(*offset as usize) };
+        // SAFETY: by the command, a collection of this shape lies at `at`, borrowed mutably.
+        let collection = unsafe { &mut *(keyed.shape.as_mut)(at) };
+        Some(KeyedItemsMut { program: self.program, command: keyed, collection })
     }
 
     /// Reads the leaf at `handle`. On an error the value is as it was.
@@ -221,12 +247,9 @@ impl<'a> Array<'a> {
         self.command.least_bits
     }
 
-    /// Whether elements hold arrays.
+    /// Whether elements hold arrays or collections.
     pub(crate) fn nests(&self) -> bool {
-        element_table(self.program, self.command).iter().any(|&at| {
-            let command = self.program.commands().get(at as usize);
-            command.is_some_and(|command| matches!(command.kind, CommandKind::Array(_)))
-        })
+        nests(self.program, self.command.table, self.command.handles)
     }
 
     pub(crate) fn element(&self, index: usize) -> Option<Level<'a>> {
@@ -237,7 +260,7 @@ impl<'a> Array<'a> {
         let base = unsafe { self.first.add(index * self.command.shape.element.size) };
         Some(Level {
             program: self.program,
-            table: element_table(self.program, self.command),
+            table: element_table(self.program, self.command.table, self.command.handles),
             base,
             object: PhantomData,
         })
@@ -318,6 +341,14 @@ fn own_table(program: &Program) -> &[u32] {
     program.tables().get(..program.handles() as usize).unwrap_or_default()
 }
 
-fn element_table<'a>(program: &'a Program, array: &ArrayCommand) -> &'a [u32] {
-    program.tables().get(array.table as usize..(array.table + array.handles) as usize).unwrap_or_default()
+/// Whether the elements with this table hold arrays or collections.
+fn nests(program: &Program, table: u32, handles: u32) -> bool {
+    element_table(program, table, handles).iter().any(|&at| {
+        let command = program.commands().get(at as usize);
+        command.is_some_and(|command| !matches!(command.kind, CommandKind::Leaf(_)))
+    })
+}
+
+fn element_table(program: &Program, table: u32, handles: u32) -> &[u32] {
+    program.tables().get(table as usize..(table + handles) as usize).unwrap_or_default()
 }

@@ -3,6 +3,8 @@
 //! Invariant: the bits are those that an array's new elements have, so a value may be written here and read there.
 
 use crate::bits::{BitReader, BitWriter};
+use crate::id_list::{IdReader, IdWriter};
+use crate::label::Label;
 use crate::layout::travels;
 use crate::property::Property;
 use crate::reference::ReferenceMap;
@@ -89,6 +91,26 @@ unsafe fn write_shape(
             // SAFETY: the array gave its first element and its length.
             unsafe { write_elements(element, first, len, least_bits, writer) }?;
         }
+        Kind::Keyed(keyed) => {
+            // SAFETY: a collection of this shape lies at `value`.
+            let collection = unsafe { &*(keyed.as_ref)(value) };
+            let (element, ids) = (property.element(keyed.element), collection.ids());
+            if ids.len() > property.keyed_len(keyed) as usize {
+                return Err(WriteError::TooLong { len: ids.len(), max: property.keyed_len(keyed) as usize });
+            }
+            let (mut list, mut previous) = (IdWriter::of(ids.iter().copied()), &Label::START);
+            for id in ids {
+                let Some(item) = collection.item(id) else { continue };
+                list.id(id, writer);
+                if let Some(label) = collection.label(id) {
+                    label.write(previous, writer);
+                    previous = label;
+                }
+                // SAFETY: the collection gave an item, whose shape is the one it states.
+                unsafe { write_elements(element, item, 1, wire::LEAST_BITS, writer) }?;
+            }
+            list.end(writer);
+        }
     }
     Ok(())
 }
@@ -144,6 +166,27 @@ unsafe fn read_shape(
         Kind::Array(array) => {
             // SAFETY: an array of this shape lies at `to`, and may be written.
             unsafe { read_array(property, array, reader, references, to) }?;
+        }
+        Kind::Keyed(keyed) => {
+            // SAFETY: a collection of this shape lies at `to`, and may be written.
+            let collection = unsafe { &mut *(keyed.as_mut)(to) };
+            let (element, max) = (property.element(keyed.element), property.keyed_len(keyed) as usize);
+            let (mut list, mut previous) = (IdReader::default(), Label::START);
+            while let Some(id) = list.next(reader)? {
+                if collection.len() >= max {
+                    return Err(ReadError::TooLong { len: collection.len() + 1, max });
+                }
+                if keyed.ordered {
+                    previous = Label::read(&previous, reader)?;
+                }
+                let item = collection.received_whole(id);
+                // SAFETY: the collection gave an item, whose shape is the one it states, to be written.
+                unsafe { read_elements(element, wire::LEAST_BITS, reader, references, item, 1) }?;
+                if keyed.ordered {
+                    collection.received_label(id, previous.clone());
+                }
+            }
+            collection.conclude(false);
         }
     }
     Ok(())
@@ -232,6 +275,19 @@ unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8)
             // SAFETY: the arrays gave their first elements and their length.
             len == other_len
                 && unsafe { identical_elements(property.element(array.element), one, other, len) }
+        }
+        Kind::Keyed(keyed) => {
+            // SAFETY: a collection of this shape lies at `one`.
+            let one = unsafe { &*(keyed.as_ref)(one) };
+            // SAFETY: the same of the other.
+            let other = unsafe { &*(keyed.as_ref)(other) };
+            let element = property.element(keyed.element);
+            one.len() == other.len()
+                && one.ids().into_iter().all(|id| match (one.item(id), other.item(id)) {
+                    // SAFETY: the collections gave items, whose shape is the one they state.
+                    (Some(one), Some(other)) => unsafe { identical_shape(element, one, other) },
+                    _ => false,
+                })
         }
     }
 }

@@ -57,7 +57,9 @@ fn shape(container: &Container<'_>, field: &Field<'_>, index: usize, span: Span)
         quote_spanned!(span=> <#ty as #private::Unit>::PARTS)
     } else {
         match container.derive {
-            Derive::Replicated => quote_spanned!(span=> <#ty as #private::Property>::SHAPE),
+            Derive::Replicated | Derive::FastArrayItem => {
+                quote_spanned!(span=> <#ty as #private::Property>::SHAPE)
+            }
             Derive::NetSerialize => quote_spanned!(span=> <#ty as #private::Value>::TABLE),
         }
     }

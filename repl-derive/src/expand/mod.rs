@@ -3,9 +3,11 @@
 //! *Invariant:* no expansion fails; every path starts at `::core` or at the crate that the input names, so that neither a prelude nor
 //! the user's names matter.
 
+mod fast_array_item;
 mod field;
 mod net_serialize;
 mod replicated;
+mod structure;
 mod stub;
 
 use proc_macro2::TokenStream;
@@ -33,6 +35,7 @@ pub(crate) fn derive(derive: Derive, input: TokenStream) -> TokenStream {
             quote!(#errors #stub)
         }
         (None, Derive::Replicated) => replicated::expand(&container),
+        (None, Derive::FastArrayItem) => fast_array_item::expand(&container),
         (None, Derive::NetSerialize) => net_serialize::expand(&container),
     }
 }

@@ -4,100 +4,17 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Generics, Ident, Path, parse_quote};
+use syn::{Generics, Ident, Path};
 
-use super::{enclosed, field};
+use super::{enclosed, field, structure};
 use crate::ast::{Container, Field};
 
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {
-    let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());
-    let generics =
-        field::generics(container, vec![parse_quote!(#ident #parameters: ::core::default::Default)]);
-    let serializers = field::serializers(container, &generics);
-    let property = property(container, &generics);
-    let net_serialize = net_serialize(container, &generics);
-    let callbacks = callbacks(container, &generics);
+    let generics = structure::generics(container);
+    let structure = structure::expand(container, &generics);
     let missing = missing_methods(container, &generics);
     let replicated = replicated(container, &generics);
-    enclosed(&quote!(#serializers #property #net_serialize #callbacks #missing #replicated))
-}
-
-/// The table of the struct, and where its objects start.
-fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
-    let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
-    let (declared, parameters, bounds) = generics.split_for_impl();
-    let fields = container.sent().into_iter().enumerate().map(|(index, field)| {
-        let member = &field.member;
-        field::entry(container, field, index, &quote!(::core::mem::offset_of!(Self, #member)))
-    });
-    let span = field::here(ident.span());
-    let initial = quote_spanned!(span=> <Self as ::core::default::Default>::default());
-    let types = container.sent().into_iter().map(|field| {
-        let (member, ty) = (&field.member, field::type_of(container, field));
-        quote!(let _: *const #ty = &raw const object.#member;)
-    });
-    // `unsafe` is spanned by `quote!` at the derive itself, so that a crate that forbids unsafe code can derive. It holds because each entry
-    // takes the offset of a member and the shape of that member's type. That the member has this type is not taken on trust from the input,
-    // which an attribute macro may yet change: the closure compiles only if it is so, raw pointers being coerced to no other type.
-    quote! {
-        #[automatically_derived]
-        unsafe impl #declared #private::Property for #ident #parameters #bounds {
-            const SHAPE: &'static #private::Shape = {
-                let _: fn(&Self) = |object| {
-                    #(#types)*
-                };
-                &#private::Shape::structure::<Self>(#name, &[#(#fields),*])
-            };
-
-            fn initial() -> Self {
-                #initial
-            }
-        }
-    }
-}
-
-/// The whole object as a value: every replicated field in order.
-fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream {
-    let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
-    let (declared, parameters, bounds) = generics.split_for_impl();
-    quote! {
-        #[automatically_derived]
-        impl #declared #private::NetSerialize for #ident #parameters #bounds {
-            const WIRE_NAME: &'static ::core::primitive::str = #name;
-            const WIRE_CHECKSUM: ::core::primitive::u64 = <Self as #private::Replicated>::LAYOUT.checksum();
-
-            fn write(
-                &self,
-                writer: &mut #private::BitWriter,
-            ) -> ::core::result::Result<(), #private::WriteError> {
-                #private::write_whole(self, writer)
-            }
-
-            fn read(
-                reader: &mut #private::BitReader<'_>,
-                references: &mut #private::ReferenceMap<'_>,
-            ) -> ::core::result::Result<Self, #private::ReadError> {
-                #private::read_whole(reader, references)
-            }
-
-            fn identical(&self, other: &Self) -> ::core::primitive::bool {
-                #private::identical(self, other)
-            }
-        }
-    }
-}
-
-/// An empty implementation, unless the user writes it.
-fn callbacks(container: &Container<'_>, generics: &Generics) -> Option<TokenStream> {
-    let (private, ident) = (container.private(), container.ident());
-    let (declared, parameters, bounds) = generics.split_for_impl();
-    let derived = quote! {
-        #[automatically_derived]
-        impl #declared #private::Callbacks for #ident #parameters #bounds {
-            const HAS_CALLBACKS: ::core::primitive::bool = false;
-        }
-    };
-    container.attrs.callbacks.is_none().then_some(derived)
+    enclosed(&quote!(#structure #missing #replicated))
 }
 
 fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
@@ -117,9 +34,16 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
             let span = field::here(notify.segments.last()?.ident.span());
             let (private, method) = (field::private_at(container, span), called(notify, span));
             let (member, ty) = (&field.member, field::type_of(container, field));
-            Some(quote_spanned!(span=>
-                #index => #private::Notified::<Self, #ty, _>::call(#method, self, &old.#member),
-            ))
+            let unit = field.attrs.with.is_some() || field.attrs.atomic.is_some();
+            let fits =
+                (!unit).then(|| quote_spanned!(span=> #private::NotifyOf::<Self, #ty>::fits(&notify);));
+            Some(quote_spanned! {span=>
+                #index => {
+                    let notify = #method;
+                    #fits
+                    #private::Notified::<Self, #ty, _>::call(notify, self, &old.#member);
+                }
+            })
         })
         .collect();
     let notify = if arms.is_empty() {
@@ -129,6 +53,7 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
     } else {
         quote! {
             fn notify(&mut self, field: ::core::primitive::usize, old: &Self) {
+                use #private::NotifyOfAny as _;
                 match field {
                     #(#arms)*
                     _ => {}

@@ -23,8 +23,12 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
         .collect();
     generics.make_where_clause().predicates.extend(owned);
     let value = value(container, &generics);
-    let object = (container.derive == Derive::Replicated).then(|| object(container, &generics));
-    enclosed(&quote!(#value #object))
+    let own = match container.derive {
+        Derive::Replicated => object(container, &generics),
+        Derive::FastArrayItem => item(container, &generics),
+        Derive::NetSerialize => TokenStream::new(),
+    };
+    enclosed(&quote!(#value #own))
 }
 
 fn value(container: &Container<'_>, generics: &Generics) -> TokenStream {
@@ -75,6 +79,23 @@ fn object(container: &Container<'_>, generics: &Generics) -> TokenStream {
             }
 
             fn notify(&mut self, _: ::core::primitive::usize, _: &Self) {}
+        }
+    }
+}
+
+fn item(container: &Container<'_>, generics: &Generics) -> TokenStream {
+    let (private, ident) = (container.private(), container.ident());
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    let callbacks = container.attrs.callbacks.is_none().then(|| {
+        quote! {
+            impl #declared #private::ItemCallbacks for #ident #parameters #bounds {}
+        }
+    });
+    quote! {
+        #callbacks
+
+        impl #declared #private::FastArrayItem for #ident #parameters #bounds {
+            const LAYOUT: &'static #private::Layout = &#private::Layout::of::<Self>();
         }
     }
 }

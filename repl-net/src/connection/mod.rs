@@ -67,6 +67,8 @@ pub(crate) struct Connection {
     tracked: TrackedObjects,
     /// Objects that the client sees in a way of its own, whether it has them or not.
     own_view: SlotSet,
+    /// Objects with items that came into being and are not acked.
+    young: SlotSet,
     /// Objects that the client is not to have, whether it has said hello or not.
     hidden: SlotSet,
     /// Handles of custom conditions that are switched off for this connection, by slot.
@@ -121,6 +123,7 @@ impl Connection {
             newcomers: Newcomers::default(),
             tracked: TrackedObjects::default(),
             own_view: SlotSet::default(),
+            young: SlotSet::default(),
             hidden: SlotSet::default(),
             switched_off: BTreeMap::new(),
             blobs: Blobs::default(),
@@ -281,6 +284,7 @@ impl Connection {
         self.newcomers.retire(slot);
         let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
         self.known.remove(slot);
+        self.young.remove(slot);
         self.apart.insert(slot);
         self.needs.remove(slot);
         let is_alive = world.objects[slot as usize].alive;
@@ -353,6 +357,11 @@ impl Connection {
             Some(tracked) => (tracked.is_settled(), tracked.is_plain()),
             None => (self.known.contains(slot) && !self.newcomers.contains(slot), false),
         };
+        if self.tracked.get(slot).is_some_and(Tracked::has_births) {
+            self.young.insert(slot)
+        } else {
+            self.young.remove(slot)
+        }
         if settled && self.has_common_view(world, slot) {
             self.apart.remove(slot);
             // The broadcast is enough for it from here on: sent both ways it would stand twice in one packet.

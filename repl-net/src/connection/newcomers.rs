@@ -163,7 +163,7 @@ impl Connection {
                 let generation = object.generation;
                 let mut handles =
                     object.mask(world.lifetime(slot), object.common_flags().with(ViewFlags::INITIAL));
-                handles.intersect(object.history.ever().handles());
+                handles.intersect(object.history.ever());
                 let content = Content::Open(world.whole(slot, &handles));
                 self.content_lost(world, sequence, slot, generation, &content);
                 self.late.push_back((sequence, Sent { slot, generation, content }));

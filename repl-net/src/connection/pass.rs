@@ -2,6 +2,7 @@
 //!
 //! Invariant: every change of the tick is sent, or pending, or behind a remembered place in the history; none is forgotten (S86).
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter, Changelist, ViewFlags};
@@ -15,6 +16,8 @@ use crate::in_flight::{Content, Sent};
 use crate::segment::{
     Birth, ITEM_BITS, Origin, SegmentItem, SegmentKind, SegmentWriter, gap_order, handles_bits,
 };
+use crate::sequence::Sequence;
+use crate::slot_set::slots_of;
 use crate::tracked::Phase;
 use crate::world::World;
 
@@ -85,6 +88,14 @@ impl Connection {
 
     /// Notes which of the changes of this tick are for this connection alone.
     fn route(&mut self, context: &mut PassContext<'_>) {
+        for (word, mask) in context.world.changes.slots.masks_in(&self.young) {
+            for slot in slots_of(word, mask) {
+                let (tracked, list) = (self.tracked.get(slot), context.world.changes.list(slot));
+                if tracked.zip(list).is_some_and(|(tracked, list)| tracked.touches_births(list)) {
+                    self.apart.insert(slot);
+                }
+            }
+        }
         for (word, mask) in context.world.changes.slots.masks_in(&self.apart) {
             // The opening of an object that waits for it will have the change.
             self.needs.insert_mask(word, mask & self.known.word(word) & !self.newcomers.waiting_in(word));
@@ -112,13 +123,15 @@ impl Connection {
             }
         }
         let is_whole = unwanted == 0;
+        if segment.continues {
+            self.outbox.flush(context.now);
+        }
         if is_whole && !self.outbox.is_exhausted() {
             self.outbox.segment(segment, context.now);
             if segment.has_births {
                 let sequence = self.outbox.sequence();
                 for item in segment.items.iter().filter(|item| item.list.has_births()) {
-                    self.tracked.open(item.slot, item.generation).add_births(sequence, &item.list);
-                    self.apart.insert(item.slot);
+                    self.watch_over(item.slot, item.generation, sequence, &item.list);
                 }
             }
             return;
@@ -153,8 +166,17 @@ impl Connection {
             segment.update(*slot, wire_class, count, list.handles(), values, writer);
         });
         if list.has_births() {
-            self.tracked.open(*slot, *generation).add_births(self.outbox.sequence(), list);
-            self.apart.insert(*slot);
+            self.watch_over(*slot, *generation, self.outbox.sequence(), list);
+        }
+    }
+
+    /// Remembers what came into being in the packet `sequence`, until that is acked.
+    fn watch_over(&mut self, slot: u32, generation: NonZeroU32, sequence: Sequence, list: &Changelist) {
+        let tracked = self.tracked.open(slot, generation);
+        tracked.add_births(sequence, list);
+        self.young.insert(slot);
+        if !tracked.is_settled() {
+            self.apart.insert(slot);
         }
     }
 
@@ -232,14 +254,24 @@ impl Connection {
         let object = &world.objects[slot as usize];
         let column = world.column_of(slot);
         let mut handles = object.mask(column.lifetime(), self.flags(object).with(ViewFlags::INITIAL));
-        handles.intersect(object.history.ever().handles());
+        handles.intersect(object.history.ever());
         if let Some(off) = self.switched_off.get(&slot) {
             handles.difference(off);
         }
         let mut list = world.whole(slot, &handles);
+        column.prune(object.row, &mut list);
         let values = &mut self.scratch.values;
         values.clear();
-        let refused = world.write_values(slot, &mut list, values);
+        let mut refused = world.write_values(slot, &mut list, values);
+        if values.bit_len() > self.outbox.capacity() / 2 {
+            // Collections begin empty where they are large; their items follow in as many packets as they need (R15).
+            let later = list.take_items();
+            if !later.is_empty() {
+                refused.merge(&later);
+                values.clear();
+                refused.merge(&world.write_values(slot, &mut list, values));
+            }
+        }
         let birth = Birth {
             origin: Origin {
                 generation: object.generation,
@@ -311,11 +343,12 @@ impl Connection {
         if world.lifetime(slot).is_conditional() {
             list.retain(&self.mask(world, slot));
         }
-        let object = &world.objects[slot as usize];
-        world.column_of(slot).prune(object.row, list);
         if let Some(tracked) = self.tracked.get(slot) {
             tracked.extend_births(list);
         }
+        // Last, for births may name items that are gone.
+        let object = &world.objects[slot as usize];
+        world.column_of(slot).prune(object.row, list);
     }
 
     /// Sends a list in one packet, or property by property in several, or as a blob (R15).
@@ -358,6 +391,12 @@ impl Connection {
 
     fn send_large_list(&mut self, slot: u32, list: &Changelist, context: &mut PassContext<'_>) {
         let mut large = self.send_small_properties(slot, list, context);
+        large.retain_mut(|part| {
+            if part.items().is_some() {
+                self.send_items(slot, part, context);
+            }
+            !part.is_empty()
+        });
         // One large property at a time, and not always the same one, or those behind it would never get their turn.
         let turn = context.world.frame as usize % large.len().max(1);
         if turn < large.len() {
@@ -367,6 +406,28 @@ impl Connection {
         for waiting in &large {
             self.tracked.open(slot, generation).pending.merge(waiting);
             self.needs.insert(slot);
+        }
+    }
+
+    /// Sends what changed of one collection in several packets, the oldest changes first (R15); what is left of `list` needs more than a packet for one
+    /// item, or has no room now.
+    fn send_items(&mut self, slot: u32, list: &mut Changelist, context: &mut PassContext<'_>) {
+        let bits = self.estimate(slot, list, context);
+        let mut count = list.items().unwrap_or(0) * self.outbox.capacity() / bits.max(1);
+        while !list.is_empty() && !self.outbox.is_exhausted() {
+            count = count.max(1);
+            let mut part = list.split_off_items(count);
+            if self.estimate(slot, &part, context) > self.outbox.capacity() {
+                list.merge(&part);
+                if count == 1 {
+                    return;
+                }
+                count /= 2;
+                continue;
+            }
+            self.send_list(slot, &mut part, context);
+            // An object stands once in a packet.
+            self.outbox.flush(context.now);
         }
     }
 

@@ -294,6 +294,8 @@ impl Connection {
     fn put_back(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
         let generation = world.objects[slot as usize].generation;
         let tracked = self.tracked.open(slot, generation);
+        // What began collections anew has done so, or the client would not have the object; it may have items of them by now.
+        list.soften();
         let mut hidden = Changelist::new();
         list.split(mask, &mut hidden);
         for handle in hidden.handles().iter() {
@@ -301,7 +303,12 @@ impl Connection {
                 tracked.set_left(property, 0);
             }
         }
-        tracked.pending.merge(&list);
+        let (row, column) = (world.objects[slot as usize].row, world.column_of(slot));
+        column.prune(row, &mut list);
+        column.prune(row, &mut tracked.pending);
+        // What is pending was found later, so it has the last word.
+        list.merge(&std::mem::take(&mut tracked.pending));
+        tracked.pending = list;
         self.apart.insert(slot);
         self.needs.insert(slot);
     }

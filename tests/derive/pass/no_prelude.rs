@@ -25,6 +25,8 @@ mod traps {
     pub trait Property {}
     pub trait NetSerialize {}
     pub trait Replicated {}
+    pub trait FastArrayItem {}
+    pub trait ItemCallbacks {}
 }
 
 mod user {
@@ -43,10 +45,23 @@ mod user {
         flag: ::core::primitive::u64,
         #[replicated]
         stance: Stance,
+        #[replicated(notify = on_items)]
+        items: ::repl::FastArray<Item>,
     }
 
     impl Player {
         fn on_health(&mut self) {}
+        fn on_items(&mut self) {}
+    }
+
+    #[derive(::repl::FastArrayItem, ::core::default::Default)]
+    pub struct Item {
+        #[replicated(range = 0..=99)]
+        count: u16,
+        #[replicated(with = super::flag)]
+        flag: ::core::primitive::u64,
+        #[replicated(skip)]
+        price: u32,
     }
 
     #[derive(::repl::NetSerialize, ::core::clone::Clone, ::core::default::Default)]
@@ -81,5 +96,6 @@ mod flag {
 
 fn main() {
     let _ = <user::Player as ::repl::Replicated>::program();
+    let _ = <user::Item as ::repl::FastArrayItem>::LAYOUT;
     let _ = <user::Stance as ::repl::NetSerialize>::WIRE_CHECKSUM;
 }

@@ -1,0 +1,367 @@
+//! Fast arrays: what one change costs in arrays of any length, for one connection and for many.
+//!
+//! *Invariant:* after each change that is measured the replica has what the live array has; what the change itself costs is measured apart.
+
+#[path = "support/ratios.rs"]
+mod ratios;
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use repl::prelude::*;
+use repl::{BitWriter, Changelist, Class, HandleSet, NoObjects, ReferenceMap, Scratch};
+
+use ratios::{Side, timed};
+
+const LENGTHS: [usize; 4] = [100, 1_000, 10_000, 100_000];
+const CROWDS: [usize; 4] = [1, 8, 32, 128];
+/// Longer than any measurement: no signs of life.
+const FOREVER: Duration = Duration::from_secs(1 << 32);
+const TICK: Duration = Duration::from_millis(16);
+
+#[derive(Clone, Debug, Default, PartialEq, FastArrayItem)]
+struct Item {
+    kind: u16,
+    count: u16,
+    wear: u8,
+    #[replicated(skip)]
+    price: u32,
+}
+
+#[derive(Default, Replicated)]
+struct Bag {
+    #[replicated]
+    items: FastArray<Item>,
+}
+
+/// What is done to an array, and undone unseen by whoever measures.
+#[derive(Clone, Copy, PartialEq)]
+enum Change {
+    Edit,
+    Push,
+    SwapRemove,
+    Insert,
+    Remove,
+}
+
+impl Change {
+    const ALL: [Self; 5] = [Self::Edit, Self::Push, Self::SwapRemove, Self::Insert, Self::Remove];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Edit => "edit",
+            Self::Push => "push",
+            Self::SwapRemove => "swap_remove",
+            Self::Insert => "insert",
+            Self::Remove => "remove",
+        }
+    }
+
+    fn apply(self, items: &mut FastArray<Item>, at: usize) {
+        match self {
+            Self::Edit => items[at].count ^= 1,
+            Self::Push => _ = items.push(Item::default()),
+            Self::SwapRemove => drop(items.swap_remove(at)),
+            Self::Insert => _ = items.insert(at, Item::default()),
+            Self::Remove => drop(items.remove(at)),
+        }
+    }
+
+    fn apply_to_vec(self, items: &mut Vec<Item>, at: usize) {
+        match self {
+            Self::Edit => items[at].count ^= 1,
+            Self::Push => items.push(Item::default()),
+            Self::SwapRemove => drop(items.swap_remove(at)),
+            Self::Insert => items.insert(at, Item::default()),
+            Self::Remove => drop(items.remove(at)),
+        }
+    }
+
+    /// What brings the length back.
+    fn undo(self) -> Option<Self> {
+        match self {
+            Self::Edit => None,
+            Self::Push | Self::Insert => Some(Self::SwapRemove),
+            Self::SwapRemove | Self::Remove => Some(Self::Push),
+        }
+    }
+}
+
+/// Places that look random and are the same in every run.
+struct Places(u64);
+
+impl Places {
+    fn below(&mut self, len: usize) -> usize {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        ((self.0 >> 33) as usize) % len
+    }
+}
+
+/// A live array, its shadow and one replica, with nothing between them but bits.
+struct Link {
+    class: Class<Bag>,
+    live: Bag,
+    shadow: Bag,
+    replica: Bag,
+    list: Changelist,
+    writer: BitWriter,
+    scratch: Scratch,
+    all: HandleSet,
+    places: Places,
+}
+
+impl Link {
+    fn new(len: usize) -> Self {
+        let class = Class::<Bag>::new();
+        let mut replica = Bag::default();
+        class.adopt(&mut replica);
+        let mut link = Self {
+            live: Bag { items: (0..len).map(|at| Item { kind: at as u16, ..Item::default() }).collect() },
+            shadow: class.shadow_of(&Bag::default()),
+            replica,
+            list: Changelist::new(),
+            writer: BitWriter::new(),
+            scratch: Scratch::default(),
+            all: class.lifetime().ordinary().clone(),
+            places: Places(len as u64),
+            class,
+        };
+        link.build();
+        link.apply();
+        link
+    }
+
+    /// Compares and writes what changed.
+    fn build(&mut self) {
+        let Self { class, live, shadow, list, writer, scratch, all, .. } = self;
+        list.clear();
+        class.compare(live, shadow, all, list, &mut Vec::new(), scratch);
+        writer.clear();
+        class.write_values(shadow, list, writer).expect("items have a form");
+    }
+
+    /// Validates what was written and brings it to the replica.
+    fn apply(&mut self) {
+        let Self { class, replica, list, writer, .. } = self;
+        let mut references = ReferenceMap::new(&NoObjects);
+        let reader = writer.as_slice().reader();
+        class
+            .validate(Some(replica), list.handles(), &mut reader.clone(), &mut references)
+            .and_then(|()| {
+                class.apply(replica, list.handles(), &mut reader.clone(), &mut references, &mut ())
+            })
+            .expect("what was written can be read");
+        class.conclude(replica, true);
+    }
+
+    /// The time that building and applying the delta of so many changes takes, one at a time.
+    fn deltas(&mut self, change: Change, count: u64) -> Duration {
+        let mut elapsed = Duration::ZERO;
+        for _ in 0..count {
+            let at = self.places.below(self.live.items.len());
+            change.apply(&mut self.live.items, at);
+            let start = Instant::now();
+            self.build();
+            self.apply();
+            elapsed += start.elapsed();
+            if let Some(undo) = change.undo() {
+                let at = self.places.below(self.live.items.len());
+                undo.apply(&mut self.live.items, at);
+                self.build();
+                self.apply();
+            }
+        }
+        elapsed
+    }
+
+    /// The bytes that one such change takes, rounded up.
+    fn bytes(&mut self, change: Change) -> u64 {
+        let at = self.live.items.len() * 2 / 3;
+        change.apply(&mut self.live.items, at);
+        self.build();
+        self.apply();
+        self.writer.bit_len().div_ceil(8) as u64
+    }
+
+    fn check(&self) {
+        let sorted = |bag: &Bag| {
+            let ids = bag.items.ids().iter().copied();
+            let mut items: Vec<_> = ids.zip(bag.items.iter().map(|item| (item.kind, item.count))).collect();
+            items.sort_unstable();
+            items
+        };
+        assert_eq!(sorted(&self.live), sorted(&self.replica));
+    }
+}
+
+/// The time that the change itself takes, in an array and in a `Vec`.
+fn changes(len: usize, change: Change, count: u64, is_fast: bool) -> Duration {
+    let items = || (0..len).map(|at| Item { kind: at as u16, ..Item::default() });
+    let (mut fast, mut vec, mut places) = (items().collect(), items().collect(), Places(7));
+    timed(count, || {
+        let at = places.below(len - 1);
+        if is_fast {
+            change.apply(&mut fast, at)
+        } else {
+            change.apply_to_vec(&mut vec, at)
+        }
+        if let Some(undo) = change.undo() {
+            if is_fast { undo.apply(&mut fast, at) } else { undo.apply_to_vec(&mut vec, at) }
+        }
+    })
+}
+
+/// A server with one array and clients that have it; one of them answers for all.
+struct Crowd {
+    server: Server,
+    bag: ObjectRef<Bag>,
+    connections: Vec<ConnectionId>,
+    client: Client,
+    now: Duration,
+    places: Places,
+}
+
+impl Crowd {
+    fn new(len: usize, connections: usize) -> Self {
+        let mut server = Server::new(ServerConfig { timeout: FOREVER, ..ServerConfig::default() });
+        let items = (0..len).map(|at| Item { kind: at as u16, ..Item::default() }).collect();
+        let bag = server.spawn(Bag { items });
+        let connections = (0..connections).map(|_| server.connect(Duration::ZERO)).collect();
+        let mut client = Client::new(ClientConfig { timeout: FOREVER, ..ClientConfig::default() }, 7);
+        client.register::<Bag>();
+        let mut crowd = Self { server, bag, connections, client, now: TICK, places: Places(3) };
+        for _ in 0..200 {
+            crowd.tick();
+        }
+        crowd.check();
+        crowd
+    }
+
+    /// One tick and its answers: the time the server takes, and the bytes for one client.
+    fn tick(&mut self) -> (Duration, u64) {
+        let Self { server, connections, client, now, .. } = self;
+        *now += TICK;
+        let (mut packets, start) = (Vec::new(), Instant::now());
+        server.tick(*now);
+        for (at, connection) in connections.iter().enumerate() {
+            while let Some(packet) = server.poll_transmit(*connection) {
+                if at == 0 {
+                    packets.push(black_box(packet).to_vec());
+                }
+            }
+        }
+        let sending = start.elapsed();
+        packets.iter().for_each(|packet| client.receive(*now, packet).expect("a packet of the server"));
+        client.tick(*now);
+        let start = Instant::now();
+        while let Some(answer) = client.poll_transmit() {
+            connections.iter().for_each(|connection| server.receive(*connection, *now, answer));
+        }
+        (sending + start.elapsed(), packets.iter().map(|packet| packet.len() as u64).sum())
+    }
+
+    /// The time of so many ticks with `edits` changes each.
+    fn ticks(&mut self, edits: usize, count: u64) -> Duration {
+        let mut elapsed = Duration::ZERO;
+        for _ in 0..count {
+            let items = &mut self.server[self.bag].items;
+            let stride = items.len() / edits;
+            let first = self.places.below(stride);
+            (0..edits).for_each(|at| items[first + at * stride].count ^= 1);
+            elapsed += self.tick().0;
+        }
+        elapsed
+    }
+
+    fn check(&self) {
+        let held = self.client.get(self.bag).expect("the client has it");
+        assert_eq!(held.items.len(), self.server[self.bag].items.len());
+    }
+}
+
+fn deltas(criterion: &mut Criterion) {
+    for change in Change::ALL {
+        let mut group = criterion.benchmark_group(format!("fast_array/{}", change.name()));
+        group
+            .sample_size(20)
+            .measurement_time(Duration::from_secs(1))
+            .warm_up_time(Duration::from_millis(300));
+        for len in LENGTHS {
+            let mut link = Link::new(len);
+            group.throughput(Throughput::Bytes(link.bytes(change)));
+            group.bench_function(BenchmarkId::new("delta", len), |bencher| {
+                bencher.iter_custom(|count| link.deltas(change, count));
+            });
+            link.check();
+        }
+        group.finish();
+    }
+}
+
+fn crowds(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("fast_array/crowd");
+    group.sample_size(20).measurement_time(Duration::from_secs(1)).warm_up_time(Duration::from_millis(300));
+    for connections in CROWDS {
+        let mut crowd = Crowd::new(10_000, connections);
+        group.throughput(Throughput::Elements(connections as u64));
+        group.bench_function(BenchmarkId::new("one_change", connections), |bencher| {
+            bencher.iter_custom(|count| crowd.ticks(1, count));
+        });
+        crowd.check();
+    }
+    group.finish();
+}
+
+fn print_ratios() {
+    for change in Change::ALL {
+        let mut links: Vec<_> = LENGTHS.iter().rev().map(|&len| Link::new(len)).collect();
+        let bytes: Vec<_> = links.iter_mut().map(|link| link.bytes(change)).collect();
+        let [most, more, less, least] = &mut links[..] else { return };
+        ratios::report(
+            &format!("delta of {}", change.name()),
+            &mut [
+                Side::new("100,000", Some(bytes[0]), &mut |count| most.deltas(change, count)),
+                Side::new("100", Some(bytes[3]), &mut |count| least.deltas(change, count)),
+                Side::new("1,000", Some(bytes[2]), &mut |count| less.deltas(change, count)),
+                Side::new("10,000", Some(bytes[1]), &mut |count| more.deltas(change, count)),
+            ],
+        );
+        ratios::report(
+            &format!("{} itself at 100,000", change.name()),
+            &mut [
+                Side::new("array", None, &mut |count| changes(100_000, change, count, true)),
+                Side::new("vec", None, &mut |count| changes(100_000, change, count, false)),
+            ],
+        );
+    }
+    let mut crowds: Vec<_> = CROWDS.iter().map(|&connections| Crowd::new(10_000, connections)).collect();
+    let [one, eight, many, most] = &mut crowds[..] else { return };
+    ratios::report(
+        "one change of 10,000",
+        &mut [
+            Side::new("1 client", None, &mut |count| one.ticks(1, count)),
+            Side::new("8", None, &mut |count| eight.ticks(1, count)),
+            Side::new("32", None, &mut |count| many.ticks(1, count)),
+            Side::new("128", None, &mut |count| most.ticks(1, count)),
+        ],
+    );
+    let (mut small, mut large) = (Crowd::new(10_000, 1), Crowd::new(10_000, 32));
+    ratios::report(
+        "1,000 changes of 10,000",
+        &mut [
+            Side::new("1 client", None, &mut |count| small.ticks(1_000, count)),
+            Side::new("32", None, &mut |count| large.ticks(1_000, count)),
+        ],
+    );
+}
+
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    deltas(&mut criterion);
+    crowds(&mut criterion);
+    criterion.final_summary();
+    if ratios::are_wanted() {
+        print_ratios();
+    }
+}

@@ -1,0 +1,64 @@
+//! Packs: what players put aside, use up, and lose when they die.
+//!
+//! *Invariant:* a supply stays the same item until it is used up or falls out, whatever is done to the others.
+
+use repl::prelude::*;
+
+use crate::game::{Arena, FULL_HEALTH};
+use crate::model::*;
+use crate::plane::{along, inside};
+
+/// How many items go into a pack; more of a kind goes to what is there.
+const ROOM: usize = 6;
+/// How many items fall out of it; the others are lost.
+const SPILT: usize = 2;
+const MOST: u8 = 99;
+const MAGAZINE: u8 = 20;
+
+impl Player {
+    /// Puts a supply into the pack.
+    pub(crate) fn stow(&mut self, supply: Supply) {
+        if self.pack.len() < ROOM {
+            self.pack.push(supply);
+            // Ids go with their items, so this sends nothing.
+            self.pack.sort_by_key(|supply| supply.kind);
+        } else if let Some(mut like) = self.pack.iter_mut().find(|other| other.kind == supply.kind) {
+            like.amount = (like.amount + supply.amount).min(MOST);
+        }
+    }
+
+    /// Loads when there is nothing to shoot with, and dresses wounds.
+    pub(crate) fn use_pack(&mut self) {
+        if self.ammo == 0 {
+            self.ammo += self.draw(SupplyKind::Rounds, MAGAZINE);
+        }
+        if self.health <= FULL_HEALTH / 2 && self.draw(SupplyKind::Bandages, 1) > 0 {
+            self.health += 30;
+        }
+    }
+
+    /// Takes up to so much of one supply, which is gone when nothing is left of it; gives how much that is.
+    fn draw(&mut self, kind: SupplyKind, most: u8) -> u8 {
+        let Some(at) = self.pack.iter().position(|supply| supply.kind == kind) else { return 0 };
+        let taken = self.pack[at].amount.min(most);
+        if taken == self.pack[at].amount {
+            self.pack.swap_remove(at);
+        } else {
+            self.pack[at].amount -= taken;
+        }
+        taken
+    }
+}
+
+impl Arena {
+    /// A pack falls to the ground: some of it can be picked up.
+    pub(crate) fn spill(&mut self, server: &mut Server, me: ObjectRef<Player>) {
+        let here = server[me].position;
+        let fallen: Vec<_> = server[me].pack.drain(..).take(SPILT).collect();
+        for (supply, direction) in fallen.into_iter().zip([[1.0, 0.0], [0.0, 1.0]]) {
+            let kind = PickupKind::Loot(Supply { loser: me, ..supply });
+            let position = inside(along(here, direction, 1.0));
+            self.pickups.push(server.spawn(Pickup { kind, position }));
+        }
+    }
+}

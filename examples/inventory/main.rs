@@ -1,0 +1,96 @@
+//! The bag of an adventurer: stacks with gems in their sockets, in a fast array and in a plain `Vec`, each on its way from a server to a
+//! client. Shows what the client is told as it comes, and what each change takes in both.
+//!
+//! Start with `model.rs`: what is replicated, and the callbacks. `dealer.rs` has the changes, `journal.rs` replays what the callbacks said, and
+//! `link.rs` moves the packets. The others parse and print.
+//!
+//! *Invariant:* everything follows from the arguments; no clock is read and no chance is taken but from the seed.
+
+mod args;
+mod bags;
+mod dealer;
+mod journal;
+mod link;
+mod model;
+mod report;
+
+use std::process::ExitCode;
+
+use args::{Args, Command};
+use bags::Bags;
+use dealer::{Dealer, STORY};
+use report::Outcome;
+
+#[expect(clippy::print_stdout, reason = "the help")]
+fn main() -> ExitCode {
+    match Command::parse(std::env::args().skip(1)) {
+        Ok(Command::Help) => {
+            println!("{}", args::HELP);
+            ExitCode::SUCCESS
+        }
+        Ok(Command::Tell(args)) => {
+            let is_well = tell(&args);
+            if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(mistake) => {
+            eprintln!("inventory: {mistake}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Tells the story, and deals random updates; says whether all was well.
+fn tell(args: &Args) -> bool {
+    let mut dealer = Dealer::new(args.seed);
+    let mut bags = Bags::new(dealer.stacks(), args.seed);
+    let told = bags.settle();
+    if !args.json {
+        let title = format!("A client joins: {} stacks", dealer::STACKS);
+        report::print_scene(&title, "stacks: FastArray<Stack>", &told, bags.bits());
+    }
+    play(&mut bags, &mut dealer, args);
+    let outcome = run(&mut bags, &mut dealer, args);
+    if args.json {
+        outcome.print_json();
+    } else {
+        outcome.print(&bags);
+    }
+    outcome.converged && outcome.callbacks_ok
+}
+
+/// The scenes of the story, over a network that loses nothing.
+fn play(bags: &mut Bags, dealer: &mut Dealer, args: &Args) {
+    let mut costs = Vec::new();
+    for scene in &STORY {
+        let before = bags.bits();
+        bags.change(|stacks| (scene.change)(dealer, stacks));
+        let told = bags.settle();
+        let cost = bags.bits().since(before);
+        if !args.json {
+            report::print_scene(scene.title, scene.code, &told, cost);
+        }
+        costs.push((scene, cost));
+    }
+    if !args.json {
+        report::print_scenes(&costs);
+    }
+}
+
+/// Random updates, one a tick, over a network that loses packets.
+fn run(bags: &mut Bags, dealer: &mut Dealer, args: &Args) -> Outcome {
+    let before = bags.bits();
+    bags.fast.spoil(args.loss);
+    bags.plain.spoil(args.loss);
+    for update in 1..=args.updates {
+        bags.change(|stacks| dealer.deal(stacks));
+        bags.tick();
+        report::progress(bags, update, args.updates, before);
+    }
+    bags.settle();
+    Outcome {
+        converged: bags.have_converged(),
+        callbacks_ok: bags.model.mistake.is_none(),
+        updates: args.updates,
+        cost: bags.bits().since(before),
+    }
+}

@@ -1,0 +1,201 @@
+//! What is replicated: the bag of an adventurer, once in a fast array and once in a plain `Vec`.
+//!
+//! *Invariant:* both bags have the same fields with the same attributes, so that what differs in bytes is due to the containers.
+
+use repl::prelude::*;
+use repl::{ArrayUpdate, ItemId};
+
+use crate::journal::{self, Entry};
+
+/// The bag whose items have identities.
+#[derive(Replicated, Default)]
+pub(crate) struct Bag {
+    #[replicated(notify = on_stacks)]
+    pub(crate) stacks: FastArray<Stack>,
+}
+
+impl Bag {
+    /// Closes each update, after all callbacks of its items.
+    fn on_stacks(&mut self) {
+        journal::write(Entry::Notified { stacks: self.stacks.len() });
+    }
+}
+
+/// Some things of one kind. What of it changes is sent alone.
+#[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
+#[replicated(callbacks)]
+pub(crate) struct Stack {
+    pub(crate) kind: Kind,
+    #[replicated(range = 0..=99)]
+    pub(crate) count: u8,
+    /// In percent.
+    #[replicated(range = 0..=100)]
+    pub(crate) wear: u8,
+    /// A fast array in an item of another: a gem that loses its charge is sent alone too.
+    pub(crate) sockets: FastArray<Gem>,
+    /// What a trader would give. Never leaves the server.
+    #[replicated(skip)]
+    pub(crate) price: u32,
+    /// Client: what changed in the update that is being received.
+    #[replicated(skip)]
+    pub(crate) news: Vec<&'static str>,
+}
+
+/// What clients are told of stacks. Calls on an item know what changed; those on the array know where it stands and how it is called.
+impl ItemCallbacks for Stack {
+    fn pre_replicated_remove(&mut self) {
+        journal::count();
+    }
+
+    fn post_replicated_add(&mut self) {
+        journal::count();
+    }
+
+    fn post_replicated_change(&mut self, changed: &ChangedProperties<'_>) {
+        journal::count();
+        self.news = changed.iter().collect();
+    }
+
+    fn pre_replicated_removes(update: &mut ArrayUpdate<'_, Self>) {
+        each(update, |id, stack| Entry::Gone(id, stack.into()));
+    }
+
+    fn post_replicated_adds(update: &mut ArrayUpdate<'_, Self>) {
+        each(update, |id, stack| Entry::Came(id, stack.into()));
+    }
+
+    fn post_replicated_changes(update: &mut ArrayUpdate<'_, Self>) {
+        each(update, |id, stack| Entry::Changed(id, stack.into(), std::mem::take(&mut stack.news)));
+    }
+}
+
+/// A gem in a socket.
+#[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
+#[replicated(callbacks)]
+pub(crate) struct Gem {
+    pub(crate) colour: Colour,
+    /// Engraved when it was cut; there is no other gem with this number.
+    pub(crate) serial: u16,
+    /// In percent.
+    #[replicated(range = 0..=100)]
+    pub(crate) charge: u8,
+}
+
+impl ItemCallbacks for Gem {
+    fn pre_replicated_remove(&mut self) {
+        journal::count();
+    }
+
+    fn post_replicated_add(&mut self) {
+        journal::count();
+    }
+
+    fn post_replicated_change(&mut self, _: &ChangedProperties<'_>) {
+        journal::count();
+    }
+
+    fn pre_replicated_removes(update: &mut ArrayUpdate<'_, Self>) {
+        each(update, |_, gem| Entry::GemGone(gem.clone()));
+    }
+
+    fn post_replicated_adds(update: &mut ArrayUpdate<'_, Self>) {
+        each(update, |_, gem| Entry::GemCame(gem.clone()));
+    }
+
+    fn post_replicated_changes(update: &mut ArrayUpdate<'_, Self>) {
+        each(update, |_, gem| Entry::GemChanged(gem.clone()));
+    }
+}
+
+/// Writes an entry for each item that a callback is about.
+fn each<T>(update: &mut ArrayUpdate<'_, T>, mut entry: impl FnMut(ItemId, &mut T) -> Entry) {
+    for &at in update.indices() {
+        if let Some(id) = update.id(at)
+            && let Some(item) = update.get_mut(at)
+        {
+            journal::write(entry(id, item));
+        }
+    }
+}
+
+/// The same bag as developers write it who have no fast arrays.
+#[derive(Replicated, Default)]
+pub(crate) struct PlainBag {
+    #[replicated]
+    pub(crate) stacks: Vec<PlainStack>,
+}
+
+/// The fields of [`Stack`].
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+pub(crate) struct PlainStack {
+    #[replicated]
+    pub(crate) kind: Kind,
+    #[replicated(range = 0..=99)]
+    pub(crate) count: u8,
+    #[replicated(range = 0..=100)]
+    pub(crate) wear: u8,
+    #[replicated]
+    pub(crate) sockets: Vec<PlainGem>,
+}
+
+/// The fields of [`Gem`].
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+pub(crate) struct PlainGem {
+    colour: Colour,
+    serial: u16,
+    #[replicated(range = 0..=100)]
+    charge: u8,
+}
+
+impl From<&Bag> for PlainBag {
+    fn from(bag: &Bag) -> Self {
+        Self { stacks: bag.stacks.iter().map(PlainStack::from).collect() }
+    }
+}
+
+impl From<&Stack> for PlainStack {
+    fn from(stack: &Stack) -> Self {
+        let gem = |gem: &Gem| PlainGem { colour: gem.colour, serial: gem.serial, charge: gem.charge };
+        let Stack { kind, count, wear, sockets, .. } = stack;
+        Self { kind: *kind, count: *count, wear: *wear, sockets: sockets.iter().map(gem).collect() }
+    }
+}
+
+#[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    #[default]
+    Arrow,
+    Bread,
+    Cloak,
+    Hammer,
+    Lantern,
+    Potion,
+    Rope,
+    Sword,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Arrow,
+        Self::Bread,
+        Self::Cloak,
+        Self::Hammer,
+        Self::Lantern,
+        Self::Potion,
+        Self::Rope,
+        Self::Sword,
+    ];
+}
+
+#[derive(NetSerialize, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Colour {
+    #[default]
+    Amber,
+    Jade,
+    Ruby,
+}
+
+impl Colour {
+    pub(crate) const ALL: [Self; 3] = [Self::Amber, Self::Jade, Self::Ruby];
+}

@@ -1,0 +1,252 @@
+//! Keyed collections as levels: the items of one, to be read and written by their table.
+//!
+//! Invariant: an [`ItemTable`] is used with pointers that the collection of its command gave, and only while that collection is borrowed.
+
+use std::marker::PhantomData;
+
+use super::keyed::{Collection, RawStep};
+use super::{Level, LevelMut, Slot, element_table, nests};
+use crate::compare::copy_slots;
+use crate::decode::conclude_slot;
+use crate::handles::HandleSet;
+use crate::keyed::ItemId;
+use crate::label::Label;
+use crate::program::{KeyedCommand, Program};
+
+/// A collection of identified items to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct KeyedItems<'a> {
+    pub(super) program: &'a Program,
+    pub(super) command: &'a KeyedCommand,
+    pub(super) collection: &'a dyn Collection,
+}
+
+/// A collection of identified items to be written.
+pub(crate) struct KeyedItemsMut<'a> {
+    pub(super) program: &'a Program,
+    pub(super) command: &'a KeyedCommand,
+    pub(super) collection: &'a mut dyn Collection,
+}
+
+/// What became of an item; see [`Step`](crate::Step).
+pub(crate) enum ItemStep<'a> {
+    Added(Level<'a>, LevelMut<'a>),
+    /// With whether it has another label.
+    Touched(Level<'a>, LevelMut<'a>, bool),
+    Removed,
+}
+
+impl<'a> KeyedItems<'a> {
+    pub(crate) fn len(&self) -> usize {
+        self.collection.len()
+    }
+
+    pub(crate) fn max_len(&self) -> u32 {
+        self.command.max_len
+    }
+
+    /// Handles of one item.
+    pub(crate) fn handles(&self) -> u32 {
+        self.command.handles
+    }
+
+    /// Whether items hold arrays or collections.
+    pub(crate) fn nests(&self) -> bool {
+        nests(self.program, self.command.table, self.command.handles)
+    }
+
+    /// All ids, ascending. O(items × log items).
+    pub(crate) fn ids(&self) -> Vec<ItemId> {
+        self.collection.ids()
+    }
+
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.command.shape.ordered
+    }
+
+    pub(crate) fn label(&self, id: ItemId) -> Option<&'a Label> {
+        self.collection.label(id)
+    }
+
+    pub(crate) fn item(&self, id: ItemId) -> Option<Level<'a>> {
+        let base = self.collection.item(id)?;
+        let table = element_table(self.program, self.command.table, self.command.handles);
+        Some(Level { program: self.program, table, base, object: PhantomData })
+    }
+
+    /// Whether this, a shadow, lacks nothing of `live`.
+    pub(crate) fn is_abreast(&self, live: &KeyedItems<'_>) -> bool {
+        self.collection.is_abreast(live.collection)
+    }
+}
+
+impl KeyedItemsMut<'_> {
+    /// The same, to be read.
+    pub(crate) fn as_items(&self) -> KeyedItems<'_> {
+        KeyedItems { program: self.program, command: self.command, collection: self.collection }
+    }
+
+    /// Makes this, a shadow, have the items of `live`, telling `visit` of each that was touched.
+    pub(crate) fn follow(&mut self, live: &KeyedItems<'_>, visit: &mut dyn FnMut(ItemId, ItemStep<'_>)) {
+        let items = ItemTable::of(self.program, self.command);
+        self.collection.follow(live.collection, &mut |id, step| {
+            visit(
+                id,
+                match step {
+                    RawStep::Added(live, shadow) => {
+                        ItemStep::Added(items.level(live), items.level_mut(shadow))
+                    }
+                    RawStep::Touched(live, shadow, moved) => {
+                        ItemStep::Touched(items.level(live), items.level_mut(shadow), moved)
+                    }
+                    RawStep::Removed => ItemStep::Removed,
+                },
+            );
+        });
+    }
+
+    /// Takes over the ids of `other`; `copy` is given each item there and here.
+    pub(crate) fn copy_from(
+        &mut self,
+        other: &KeyedItems<'_>,
+        copy: &mut dyn FnMut(Level<'_>, &mut LevelMut<'_>),
+    ) {
+        let items = ItemTable::of(self.program, self.command);
+        self.collection.copy_from(other.collection, &mut |from, to| {
+            copy(items.level(from), &mut items.level_mut(to));
+        });
+    }
+
+    pub(crate) fn item(&mut self, id: ItemId) -> Option<LevelMut<'_>> {
+        let items = ItemTable::of(self.program, self.command);
+        self.collection.item_mut(id).map(|base| items.level_mut(base))
+    }
+
+    pub(crate) fn become_replica(&mut self) {
+        self.collection.become_replica();
+    }
+
+    /// The item `id`, an initial one if it was not there.
+    pub(crate) fn received_whole(&mut self, id: ItemId) -> LevelMut<'_> {
+        let items = ItemTable::of(self.program, self.command);
+        items.level_mut(self.collection.received_whole(id))
+    }
+
+    /// Changes the item `id` by `change`, which is to write to the properties of `handles`, and notes those that have other values then. Gives
+    /// what `change` gives; `None` if there is no such item.
+    pub(crate) fn change<R>(
+        &mut self,
+        id: ItemId,
+        handles: &HandleSet,
+        change: impl FnOnce(&mut LevelMut<'_>) -> R,
+    ) -> Option<R> {
+        let items = ItemTable::of(self.program, self.command);
+        let base = self.collection.item_mut(id)?;
+        let (mut change, mut result) = (Some(change), None);
+        let mut apply = |item: &mut LevelMut<'_>| result = change.take().map(|change| change(item));
+        if !self.command.watched {
+            apply(&mut items.level_mut(base));
+            self.collection.received_change(id, handles);
+            return result;
+        }
+        let mut changed = HandleSet::new();
+        (self.command.shape.with_initial)(&mut |old| {
+            let (mut item, mut old) = (items.level_mut(base), items.level_mut(old));
+            let single = handles.iter().filter(|&handle| !item.is_keyed(handle));
+            copy_slots(item.as_level(), &mut old, single);
+            apply(&mut item);
+            changed = differing(item.as_level(), old.as_level(), handles);
+            // Nobody will look into these again for what came of this update.
+            let quiet = handles.iter().filter(|&handle| !changed.contains(handle));
+            quiet.for_each(|handle| conclude_slot(&mut item, handle, false));
+        });
+        if !changed.is_empty() {
+            self.collection.received_change(id, &changed);
+        }
+        result
+    }
+
+    pub(crate) fn received_label(&mut self, id: ItemId, label: Label) {
+        self.collection.received_label(id, label);
+    }
+
+    pub(crate) fn received_removal(&mut self, id: ItemId) {
+        self.collection.received_removal(id);
+    }
+
+    pub(crate) fn received_sweep(&mut self) {
+        self.collection.received_sweep();
+    }
+
+    pub(crate) fn received_sparing(&mut self, id: ItemId) {
+        self.collection.received_sparing(id);
+    }
+
+    /// Calls `each` with the items that came or changed since the last [`conclude`](Self::conclude).
+    pub(crate) fn received(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
+        let items = ItemTable::of(self.program, self.command);
+        self.collection.received(&mut |base| each(&mut items.level_mut(base)));
+    }
+
+    pub(crate) fn conclude(&mut self, with_callbacks: bool) {
+        self.collection.conclude(with_callbacks);
+    }
+
+    /// Calls `each` with the ids of the items that are to go.
+    pub(crate) fn departing(&self, each: &mut dyn FnMut(ItemId)) {
+        self.collection.departing(each);
+    }
+}
+
+/// The handles among these of which an item has other values than it had.
+fn differing(item: Level<'_>, old: Level<'_>, handles: &HandleSet) -> HandleSet {
+    let mut differing = HandleSet::new();
+    for handle in handles.iter() {
+        if let (Some(slot), Some(old)) = (item.slot(handle), old.slot(handle))
+            && is_changed(slot, old)
+        {
+            differing.insert(handle);
+        }
+    }
+    differing
+}
+
+/// Whether what stands here is not what stood here; of collections their receipts know.
+fn is_changed(slot: Slot<'_>, old: Slot<'_>) -> bool {
+    match (slot, old) {
+        (Slot::Leaf(leaf), Slot::Leaf(old)) => !leaf.identical(&old),
+        (Slot::Array(array), Slot::Array(old)) => {
+            array.len() != old.len()
+                || !array.same_bytes(&old)
+                    && (0..array.len()).any(|index| match (array.element(index), old.element(index)) {
+                        (Some(element), Some(old)) => {
+                            element.slots().zip(old.slots()).any(|(slot, old)| is_changed(slot, old))
+                        }
+                        _ => true,
+                    })
+        }
+        (Slot::Keyed(items), _) => items.collection.has_news(),
+        _ => true,
+    }
+}
+
+/// What makes levels of the items of one collection; pointers come from that collection and nowhere else.
+#[derive(Clone, Copy)]
+struct ItemTable<'a> {
+    program: &'a Program,
+    table: &'a [u32],
+}
+
+impl<'a> ItemTable<'a> {
+    fn of(program: &'a Program, command: &KeyedCommand) -> Self {
+        Self { program, table: element_table(program, command.table, command.handles) }
+    }
+
+    fn level(self, base: *const u8) -> Level<'a> {
+        Level { program: self.program, table: self.table, base, object: PhantomData }
+    }
+
+    fn level_mut(self, base: *mut u8) -> LevelMut<'a> {
+        LevelMut { program: self.program, table: self.table, base, object: PhantomData }
+    }
+}

@@ -1,0 +1,386 @@
+//! What changed of the items of one keyed collection, by their ids.
+//!
+//! Invariant: no id is in two of the sets; what happened last to an item is what counts.
+
+use crate::changelist::Changelist;
+use crate::keyed::ItemId;
+use crate::ranges::Ranges;
+
+/// Stretches of removed ids that a list holds; beyond that it says which items there are (R12).
+const MAX_REMOVED_RANGES: usize = 1_024;
+
+/// Items that came, changed and went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ItemChanges {
+    /// What of the receiver's other items is to go.
+    pub(crate) sweep: Sweep,
+    /// Items that are no more.
+    pub(crate) removed: Ranges,
+    /// Items that came into being and go whole until acked (R2); perhaps also ids that no item has.
+    pub(crate) born: Ranges,
+    /// Items of which some properties changed, ascending by id.
+    pub(crate) changed: Vec<ItemChange>,
+}
+
+/// What changed of one item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ItemChange {
+    pub(crate) id: ItemId,
+    /// Grows with time: when the oldest of the changes was found.
+    pub(crate) key: u64,
+    /// Whether its label changed.
+    pub(crate) moved: bool,
+    /// Its properties, with handles of its own level.
+    pub(crate) list: Changelist,
+}
+
+/// What of the receiver's other items is to go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sweep {
+    /// Nothing but what is removed one by one.
+    #[default]
+    None,
+    /// All that are no more: for one who may have missed more removals than anyone remembers (R12).
+    Dead,
+    /// All that do not come into being here: the collection begins anew.
+    All,
+}
+
+impl ItemChanges {
+    /// What a comparison found, each id once; the first two are sorted.
+    pub(crate) fn new(born: &mut [ItemId], removed: &mut [ItemId], mut changed: Vec<ItemChange>) -> Self {
+        let ranges = |ids: &mut [ItemId]| {
+            ids.sort_unstable();
+            let mut ranges = Ranges::new();
+            ids.iter().for_each(|id| ranges.insert(id.number()));
+            ranges
+        };
+        changed.sort_unstable_by_key(|item| item.id);
+        Self { sweep: Sweep::None, removed: ranges(removed), born: ranges(born), changed }
+    }
+
+    /// All items that there are.
+    pub(crate) fn whole() -> Self {
+        let mut born = Ranges::new();
+        born.insert_range(ItemId::FIRST.number()..ItemId::FIRST_LOCAL.number());
+        Self { sweep: Sweep::All, born, ..Self::default() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sweep == Sweep::None
+            && self.removed.is_empty()
+            && self.born.is_empty()
+            && self.changed.is_empty()
+    }
+
+    pub(crate) fn has_births(&self) -> bool {
+        !self.born.is_empty()
+    }
+
+    /// Adds what happened later.
+    pub(crate) fn merge(&mut self, later: &Self) {
+        self.sweep = self.sweep.max(later.sweep);
+        // An id comes back where an array was assigned over another.
+        self.removed.subtract(&later.born);
+        self.removed.union(&later.removed);
+        if self.removed.as_slice().len() > MAX_REMOVED_RANGES {
+            self.removed = Ranges::new();
+            self.sweep = self.sweep.max(Sweep::Dead);
+        }
+        self.born.subtract(&later.removed);
+        self.born.union(&later.born);
+        if !self.removed.is_empty() || !self.born.is_empty() {
+            let Self { removed, born, changed, .. } = self;
+            changed.retain(|item| !removed.contains(item.id.number()) && !born.contains(item.id.number()));
+        }
+        if later.changed.is_empty() {
+            return;
+        }
+        let ours = std::mem::take(&mut self.changed);
+        self.changed.reserve(ours.len() + later.changed.len());
+        let mut ours = ours.into_iter().peekable();
+        for item in &later.changed {
+            while let Some(before) = ours.next_if(|ours| ours.id < item.id) {
+                self.changed.push(before);
+            }
+            if let Some(mut same) = ours.next_if(|ours| ours.id == item.id) {
+                same.list.merge(&item.list);
+                same.moved |= item.moved;
+                same.key = same.key.min(item.key);
+                self.changed.push(same);
+            } else if !self.born.contains(item.id.number()) && !self.removed.contains(item.id.number()) {
+                self.changed.push(item.clone());
+            }
+        }
+        self.changed.extend(ours);
+    }
+
+    /// Removes what `later` says too, or has overtaken (R4).
+    pub(crate) fn subtract(&mut self, later: &Self) {
+        if later.sweep != Sweep::None {
+            self.sweep = Sweep::None;
+            self.removed = Ranges::new();
+        }
+        self.removed.subtract(&later.removed);
+        self.removed.subtract(&later.born);
+        self.born.subtract(&later.born);
+        self.born.subtract(&later.removed);
+        self.changed.retain_mut(|item| {
+            if later.born.contains(item.id.number()) || later.removed.contains(item.id.number()) {
+                return false;
+            }
+            if let Some(later) = later.changed_item(item.id) {
+                item.list.subtract(&later.list);
+                item.moved &= !later.moved;
+            }
+            item.moved || !item.list.is_empty()
+        });
+    }
+
+    fn changed_item(&self, id: ItemId) -> Option<&ItemChange> {
+        let at = self.changed.binary_search_by_key(&id, |item| item.id).ok()?;
+        self.changed.get(at)
+    }
+
+    /// The births alone, and those within changed items.
+    pub(crate) fn births(&self) -> Option<Self> {
+        let nested = self.changed.iter().filter(|item| item.list.has_births());
+        let changed: Vec<_> =
+            nested.map(|item| ItemChange { list: item.list.births(), moved: false, ..*item }).collect();
+        let births = Self { born: self.born.clone(), changed, ..Self::default() };
+        (!births.is_empty()).then_some(births)
+    }
+
+    /// Changed items of which `births` says that they came into being and may not have arrived go whole again, and with the others go new elements
+    /// of the arrays that changed (R2).
+    pub(crate) fn extend_births(&mut self, births: &Self) {
+        let Self { born, changed, .. } = self;
+        changed.retain_mut(|item| {
+            if births.born.contains(item.id.number()) {
+                born.insert_anywhere(item.id.number());
+                return false;
+            }
+            if let Some(births) = births.changed_item(item.id) {
+                item.list.extend_births(&births.list);
+            }
+            true
+        });
+    }
+
+    /// What arrived with `list` need not be remembered as births; gives whether any are left.
+    pub(crate) fn births_arrived(&mut self, list: &Self) -> bool {
+        self.born.subtract(&list.born);
+        self.born.subtract(&list.removed);
+        self.changed.retain_mut(|item| {
+            if list.born.contains(item.id.number()) || list.removed.contains(item.id.number()) {
+                return false;
+            }
+            if let Some(arrived) = list.changed_item(item.id) {
+                item.list.births_arrived(&arrived.list);
+            }
+            !item.list.is_empty()
+        });
+        !self.born.is_empty() || !self.changed.is_empty()
+    }
+
+    /// Whether a change of `self` concerns an item of which a birth is in `births`.
+    pub(crate) fn touches_births(&self, births: &Self) -> bool {
+        self.changed
+            .iter()
+            .any(|item| births.born.contains(item.id.number()) || births.changed_item(item.id).is_some())
+    }
+
+    /// What began a collection anew must not do so again where the receiver has some of it by now.
+    pub(crate) fn soften(&mut self) {
+        self.sweep = self.sweep.min(Sweep::Dead);
+    }
+
+    /// Takes out what concerns `count` items: removals first, then the oldest changes, then births in the order of their ids. Who sweeps comes last,
+    /// and spares what the parts before brought, in whatever order they arrive.
+    pub(crate) fn split_off(&mut self, count: usize) -> Self {
+        if count >= self.items() {
+            return std::mem::take(self);
+        }
+        self.soften();
+        let (mut part, mut left) = (Self::default(), count);
+        part.removed = self.removed.split_off_first(&mut left);
+        if left >= self.changed.len() {
+            left -= self.changed.len();
+            part.changed = std::mem::take(&mut self.changed);
+        } else if left > 0 {
+            (part.changed, self.changed) = split_oldest(std::mem::take(&mut self.changed), left);
+            left = 0;
+        }
+        part.born = self.born.split_off_first(&mut left);
+        part
+    }
+
+    /// How many items are named.
+    pub(crate) fn items(&self) -> usize {
+        self.removed.count() + self.changed.len() + self.born.count()
+    }
+}
+
+/// The `count` oldest of more items than that, and the others; both as ordered as they were.
+fn split_oldest(items: Vec<ItemChange>, count: usize) -> (Vec<ItemChange>, Vec<ItemChange>) {
+    let mut keys: Vec<u64> = items.iter().map(|item| item.key).collect();
+    let (older, &mut newest, _) = keys.select_nth_unstable(count - 1);
+    let mut of_newest = count - older.iter().filter(|&&key| key < newest).count();
+    items.into_iter().partition(|item| {
+        let is_last = item.key == newest && of_newest > 0;
+        of_newest -= usize::from(is_last);
+        item.key < newest || is_last
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What a list says of one item.
+    #[derive(Clone, Debug, PartialEq)]
+    enum Said {
+        Removed,
+        Born,
+        Changed(u32),
+    }
+
+    /// A list as a map: the naive model of [`ItemChanges`].
+    type Model = BTreeMap<u32, Said>;
+
+    fn model() -> impl Strategy<Value = Model> {
+        let said = prop_oneof![Just(Said::Removed), Just(Said::Born), (1..8_u32).prop_map(Said::Changed)];
+        prop::collection::btree_map(1..24_u32, said, 0..16)
+    }
+
+    fn list(bits: u32) -> Changelist {
+        let mut list = Changelist::new();
+        (0..3).filter(|bit| bits >> bit & 1 == 1).for_each(|bit| list.insert(bit + 1));
+        list
+    }
+
+    fn changes(model: &Model, key: u64) -> ItemChanges {
+        let of = |wanted: &Said| -> Vec<ItemId> {
+            let ids = model.iter().filter(|(_, said)| *said == wanted);
+            ids.filter_map(|(id, _)| ItemId::new(*id)).collect()
+        };
+        let changed = model.iter().filter_map(|(id, said)| match said {
+            Said::Changed(bits) => {
+                Some(ItemChange { id: ItemId::new(*id)?, key, moved: false, list: list(*bits) })
+            }
+            _ => None,
+        });
+        ItemChanges::new(&mut of(&Said::Born), &mut of(&Said::Removed), changed.collect())
+    }
+
+    fn told(changes: &ItemChanges) -> Model {
+        let mut model = Model::new();
+        let mut say = |id: u32, said: Said| assert_eq!(model.insert(id, said), None, "item {id} twice");
+        changes.removed.iter().for_each(|id| say(id, Said::Removed));
+        changes.born.iter().for_each(|id| say(id, Said::Born));
+        assert!(changes.changed.is_sorted_by(|a, b| a.id < b.id));
+        for item in &changes.changed {
+            let bits = item.list.handles().iter().map(|handle| 1 << (handle - 1)).sum();
+            say(item.id.number(), Said::Changed(bits));
+        }
+        model
+    }
+
+    fn merged(mut one: Model, later: &Model) -> Model {
+        for (id, said) in later {
+            let said = match (one.get(id), said) {
+                (Some(Said::Changed(bits)), Said::Changed(more)) => Said::Changed(bits | more),
+                // An item that goes whole, or is gone, stays so whatever changed of it later.
+                (Some(before @ (Said::Born | Said::Removed)), Said::Changed(_)) => before.clone(),
+                (_, said) => said.clone(),
+            };
+            one.insert(*id, said);
+        }
+        one
+    }
+
+    fn subtracted(one: &Model, later: &Model) -> Model {
+        let left = one.iter().filter_map(|(id, said)| {
+            let left = match (said, later.get(id)) {
+                (said, None) | (said @ (Said::Born | Said::Removed), Some(Said::Changed(_))) => said.clone(),
+                (Said::Changed(bits), Some(Said::Changed(more))) if bits & !more > 0 => {
+                    Said::Changed(bits & !more)
+                }
+                _ => return None,
+            };
+            Some((*id, left))
+        });
+        left.collect()
+    }
+
+    proptest! {
+        #[test]
+        fn s72_merging_is_what_happened_last(one in model(), later in model()) {
+            let mut merging = changes(&one, 1);
+            merging.merge(&changes(&later, 2));
+            prop_assert_eq!(told(&merging), merged(one.clone(), &later));
+            for item in &merging.changed {
+                let is_old = matches!(one.get(&item.id.number()), Some(Said::Changed(_)));
+                prop_assert_eq!(item.key, if is_old { 1 } else { 2 });
+            }
+        }
+
+        #[test]
+        fn r04_what_was_sent_again_is_not_lost(one in model(), later in model()) {
+            let mut lost = changes(&one, 1);
+            lost.subtract(&changes(&later, 2));
+            prop_assert_eq!(told(&lost), subtracted(&one, &later));
+        }
+
+        #[test]
+        fn w08_splitting_loses_nothing_and_takes_the_oldest_first(
+            old in model(),
+            new in model(),
+            count in 1..12_usize,
+        ) {
+            let mut left = changes(&old, 1);
+            left.merge(&changes(&new, 2));
+            let (all, mut seen) = (told(&left), Model::new());
+            while !left.is_empty() {
+                let part = left.split_off(count);
+                prop_assert_eq!(part.items(), count.min(all.len() - seen.len()));
+                let newest = part.changed.iter().map(|item| item.key).max().unwrap_or(0);
+                prop_assert!(left.changed.iter().all(|item| item.key >= newest));
+                seen.extend(told(&part));
+            }
+            prop_assert_eq!(seen, all);
+        }
+
+        #[test]
+        fn r02_what_is_not_acked_goes_whole_until_it_is(born in model(), changed in model(), arrived in model()) {
+            let mut births = changes(&born, 1).births().unwrap_or_default();
+            let mut sent = changes(&changed, 2);
+            sent.extend_births(&births);
+            for (id, said) in told(&sent) {
+                let whole = born.get(&id) == Some(&Said::Born) && matches!(changed[&id], Said::Changed(_));
+                prop_assert_eq!(said, if whole { Said::Born } else { changed[&id].clone() });
+            }
+            births.births_arrived(&changes(&arrived, 3));
+            for (id, said) in &born {
+                let over = matches!(arrived.get(id), Some(Said::Born | Said::Removed));
+                prop_assert_eq!(births.born.contains(*id), *said == Said::Born && !over);
+            }
+        }
+    }
+
+    #[test]
+    fn r12_one_who_lags_far_behind_is_told_what_there_is() {
+        let mut pending = ItemChanges::default();
+        let every_second = |ids: std::ops::Range<u32>| -> Vec<ItemId> {
+            ids.map(|id| id * 2).filter_map(ItemId::new).collect()
+        };
+        pending.merge(&ItemChanges::new(&mut [], &mut every_second(1..1_025), Vec::new()));
+        assert_eq!((pending.sweep, pending.removed.count()), (Sweep::None, 1_024));
+        pending.merge(&ItemChanges::new(&mut [], &mut every_second(1_025..1_026), Vec::new()));
+        assert_eq!((pending.sweep, pending.removed.count()), (Sweep::Dead, 0));
+    }
+}

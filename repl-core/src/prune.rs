@@ -1,0 +1,67 @@
+//! Pruning: what a list says that is true no more (S72).
+//!
+//! Invariant: the handle of an array or collection stays, whatever goes of its changes.
+
+use crate::access::{Array, KeyedItems, Level, Slot};
+use crate::changelist::{ArrayChanges, Changelist, Nested};
+use crate::items::ItemChanges;
+use crate::keyed::ItemId;
+use crate::ranges::Ranges;
+
+/// Drops what lies past the ends of a level's arrays, what changed of items that its collections do not have, and the removal of items that they
+/// have again: another list tells, or told, of their coming back.
+pub(crate) fn prune(level: Level<'_>, changes: &mut Changelist) {
+    changes.nested.prune_each(|handle, nested| {
+        if let Some(slot) = level.slot(handle) {
+            prune_nested(slot, nested);
+        }
+    });
+}
+
+fn prune_nested(slot: Slot<'_>, nested: &mut Nested) {
+    match (slot, nested) {
+        (Slot::Array(array), Nested::Array(changes)) => prune_array(array, changes),
+        (Slot::Keyed(items), Nested::Items(changes)) => prune_items(items, changes),
+        _ => debug_assert!(false, "a list speaks of arrays and collections as its object has them"),
+    }
+}
+
+fn prune_array(array: Array<'_>, changes: &mut ArrayChanges) {
+    changes.prune(array.len() as u32, array.handles());
+    changes.nested.prune_each(|handle, nested| {
+        let element = array.element((handle / array.handles()) as usize);
+        if let Some(slot) = element.and_then(|element| element.slot(handle % array.handles() + 1)) {
+            prune_nested(slot, nested);
+        }
+    });
+}
+
+fn prune_items(items: KeyedItems<'_>, changes: &mut ItemChanges) {
+    changes.changed.retain_mut(|change| match items.item(change.id) {
+        Some(item) => {
+            prune(item, &mut change.list);
+            true
+        }
+        None => false,
+    });
+    if !changes.born.is_empty() {
+        changes.born = there(items, &changes.born);
+    }
+    if !changes.removed.is_empty() {
+        let back = there(items, &changes.removed);
+        changes.removed.subtract(&back);
+    }
+}
+
+/// Those of `ids` that are there.
+fn there(items: KeyedItems<'_>, ids: &Ranges) -> Ranges {
+    let mut there = Ranges::new();
+    if ids.count() > items.len() {
+        let all = items.ids();
+        all.iter().filter(|id| ids.contains(id.number())).for_each(|id| there.insert(id.number()));
+    } else {
+        let found = ids.iter().filter(|&id| ItemId::new(id).is_some_and(|id| items.item(id).is_some()));
+        found.for_each(|id| there.insert(id));
+    }
+    there
+}

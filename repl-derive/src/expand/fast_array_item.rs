@@ -1,0 +1,23 @@
+//! The expansion of `#[derive(FastArrayItem)]`.
+//!
+//! *Invariant:* beside what it has in common with an object an item has its layout and nothing else: no program, no notify.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{enclosed, structure};
+use crate::ast::Container;
+
+pub(super) fn expand(container: &Container<'_>) -> TokenStream {
+    let (private, ident, generics) = (container.private(), container.ident(), structure::generics(container));
+    let structure = structure::expand(container, &generics);
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    enclosed(&quote! {
+        #structure
+
+        #[automatically_derived]
+        impl #declared #private::FastArrayItem for #ident #parameters #bounds {
+            const LAYOUT: &'static #private::Layout = &#private::Layout::of::<Self>();
+        }
+    })
+}

@@ -1,0 +1,115 @@
+//! What objects and items have in common: a struct's table, the whole as a value, and callbacks that do nothing.
+//!
+//! *Invariant:* objects and items are told apart by their traits' names and nothing else, so that an item's table is made as an object's is.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::{Generics, parse_quote};
+
+use super::field;
+use crate::ast::{Container, Derive};
+
+/// The parameters of the type, with what its fields and a fresh one ask of them.
+pub(super) fn generics(container: &Container<'_>) -> Generics {
+    let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());
+    field::generics(container, vec![parse_quote!(#ident #parameters: ::core::default::Default)])
+}
+
+/// All but the trait of the derive itself.
+pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStream {
+    let serializers = field::serializers(container, generics);
+    let property = property(container, generics);
+    let net_serialize = net_serialize(container, generics);
+    let callbacks = callbacks(container, generics);
+    quote!(#serializers #property #net_serialize #callbacks)
+}
+
+/// The trait of the derive, which has the layout, and that of its callbacks.
+fn traits(container: &Container<'_>) -> (TokenStream, TokenStream) {
+    let private = container.private();
+    match container.derive {
+        Derive::FastArrayItem => (quote!(#private::FastArrayItem), quote!(#private::ItemCallbacks)),
+        Derive::Replicated | Derive::NetSerialize => {
+            (quote!(#private::Replicated), quote!(#private::Callbacks))
+        }
+    }
+}
+
+/// The table of the struct, and where its objects start.
+fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
+    let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    let fields = container.sent().into_iter().enumerate().map(|(index, field)| {
+        let member = &field.member;
+        field::entry(container, field, index, &quote!(::core::mem::offset_of!(Self, #member)))
+    });
+    let span = field::here(ident.span());
+    let initial = quote_spanned!(span=> <Self as ::core::default::Default>::default());
+    let types = container.sent().into_iter().map(|field| {
+        let (member, ty) = (&field.member, field::type_of(container, field));
+        quote!(let _: *const #ty = &raw const object.#member;)
+    });
+    // `unsafe` is spanned by `quote!` at the derive itself, so that a crate that forbids unsafe code can derive. It holds because each entry
+    // takes the offset of a member and the shape of that member's type. That the member has this type is not taken on trust from the input,
+    // which an attribute macro may yet change: the closure compiles only if it is so, raw pointers being coerced to no other type.
+    quote! {
+        #[automatically_derived]
+        unsafe impl #declared #private::Property for #ident #parameters #bounds {
+            const SHAPE: &'static #private::Shape = {
+                let _: fn(&Self) = |object| {
+                    #(#types)*
+                };
+                &#private::Shape::structure::<Self>(#name, &[#(#fields),*])
+            };
+
+            fn initial() -> Self {
+                #initial
+            }
+        }
+    }
+}
+
+/// The whole object as a value: every replicated field in order.
+fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream {
+    let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    let (of_derive, _) = traits(container);
+    quote! {
+        #[automatically_derived]
+        impl #declared #private::NetSerialize for #ident #parameters #bounds {
+            const WIRE_NAME: &'static ::core::primitive::str = #name;
+            const WIRE_CHECKSUM: ::core::primitive::u64 = <Self as #of_derive>::LAYOUT.checksum();
+
+            fn write(
+                &self,
+                writer: &mut #private::BitWriter,
+            ) -> ::core::result::Result<(), #private::WriteError> {
+                #private::write_whole(self, writer)
+            }
+
+            fn read(
+                reader: &mut #private::BitReader<'_>,
+                references: &mut #private::ReferenceMap<'_>,
+            ) -> ::core::result::Result<Self, #private::ReadError> {
+                #private::read_whole(reader, references)
+            }
+
+            fn identical(&self, other: &Self) -> ::core::primitive::bool {
+                #private::identical(self, other)
+            }
+        }
+    }
+}
+
+/// An empty implementation, unless the user writes it.
+fn callbacks(container: &Container<'_>, generics: &Generics) -> Option<TokenStream> {
+    let (ident, (_, callbacks)) = (container.ident(), traits(container));
+    let (declared, parameters, bounds) = generics.split_for_impl();
+    let derived = quote! {
+        #[automatically_derived]
+        impl #declared #callbacks for #ident #parameters #bounds {
+            const HAS_CALLBACKS: ::core::primitive::bool = false;
+        }
+    };
+    container.attrs.callbacks.is_none().then_some(derived)
+}

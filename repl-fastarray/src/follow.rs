@@ -1,0 +1,116 @@
+//! Following: how a shadow comes to have the items of a live array, and learns which of them were touched.
+//!
+//! Invariant: what a shadow has followed it has completely: of the same log, everything up to its revision and nothing after.
+
+use repl_core::{ItemId, Step};
+
+use crate::array::FastArray;
+use crate::item::FastArrayItem;
+
+/// How far a shadow has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Followed {
+    lineage: u64,
+    revision: u64,
+}
+
+/// Who is told of the steps.
+type Visit<'a, T> = &'a mut dyn FnMut(ItemId, Step<'_, T>);
+
+impl<T: FastArrayItem> FastArray<T> {
+    /// Whether nothing has happened to `live` since this followed it.
+    pub(crate) fn has_followed(&self, live: &Self) -> bool {
+        self.followed.is_some_and(|followed| live.roster.log.is_at(followed.lineage, followed.revision))
+    }
+
+    /// Comes to have what `live` has: by its log, if that reaches back far enough, else by its stamps, and if another array was followed before,
+    /// by comparing ids.
+    pub(crate) fn catch_up(&mut self, live: &Self, visit: Visit<'_, T>) {
+        let lineage = live.roster.log.lineage();
+        match self.followed {
+            Some(followed) if followed.lineage == lineage => match live.roster.log.since(followed.revision) {
+                Some(entries) => {
+                    for entry in entries {
+                        if entry.is_removal() {
+                            self.forget(entry.id, entry.place(), visit);
+                        } else if let Some(at) = live.roster.locate(entry.id, entry.place()) {
+                            self.step(live, at, visit);
+                        }
+                    }
+                }
+                None => self.match_up(live, Some(followed.revision), visit),
+            },
+            _ => self.match_up(live, None, visit),
+        }
+        live.roster.log.follow();
+        self.followed = Some(Followed { lineage, revision: live.roster.log.revision() });
+    }
+
+    /// The item at `at` of `live` was touched.
+    fn step(&mut self, live: &Self, at: usize, visit: Visit<'_, T>) {
+        let (id, live) = (live.roster.ids[at], &live.items[at]);
+        // A shadow mostly has its items where the live array has them.
+        if let Some(at) = self.roster.position_from(id, at) {
+            visit(id, Step::Touched { live, shadow: &mut self.items[at], moved: false });
+        } else {
+            self.push_as(id, T::initial());
+            if let Some(shadow) = self.items.last_mut() {
+                visit(id, Step::Added { live, shadow });
+            }
+        }
+    }
+
+    /// The item `id`, which stood at `place`, is no more.
+    fn forget(&mut self, id: ItemId, place: usize, visit: Visit<'_, T>) {
+        if let Some(at) = self.roster.position_from(id, place) {
+            self.swap_remove(at);
+            visit(id, Step::Removed);
+        }
+    }
+
+    /// Goes through all items; visits those touched after the revision `since`, or all. O(n).
+    fn match_up(&mut self, live: &Self, since: Option<u64>, visit: Visit<'_, T>) {
+        const SEEN: u64 = 1;
+        for at in 0..live.items.len() {
+            if since.is_none_or(|since| live.roster.stamps[at] > since) {
+                self.step(live, at, visit);
+            }
+            if let Some(own) = self.roster.position_from(live.roster.ids[at], at) {
+                self.roster.stamps[own] = SEEN;
+            }
+        }
+        for at in (0..self.items.len()).rev() {
+            if std::mem::take(&mut self.roster.stamps[at]) != SEEN {
+                let id = self.roster.ids[at];
+                self.swap_remove(at);
+                visit(id, Step::Removed);
+            }
+        }
+    }
+
+    /// Comes to have the items that `other` has, in its order, and by `copy` their values; has then followed what `other` has. Local items are neither taken
+    /// over nor lost (S183).
+    pub(crate) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
+        for at in (0..self.items.len()).rev() {
+            let id = self.roster.ids[at];
+            if !id.is_local() && other.roster.position(id).is_none() {
+                self.swap_remove(at);
+            }
+        }
+        let given = other.roster.ids.iter().zip(&other.items).filter(|(id, _)| !id.is_local());
+        for (at, (&id, item)) in given.enumerate() {
+            if self.roster.ids.get(at) != Some(&id) {
+                let found = self.roster.position(id).unwrap_or_else(|| {
+                    self.push_as(id, T::initial());
+                    self.items.len() - 1
+                });
+                self.swap(at, found);
+            }
+            copy(item, &mut self.items[at]);
+        }
+        if self.receipt.is_none() {
+            self.roster.continue_as(&other.roster);
+            self.followed = other.followed;
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Writing to items: guards that mark what is really written to.
+//!
+//! Invariant: no `&mut` to an item leaves the array without a mark, but by methods whose names say so.
+
+use std::cell::Cell;
+use std::fmt;
+use std::ops::{Deref, DerefMut, IndexMut};
+use std::slice::SliceIndex;
+
+use repl_core::ItemId;
+
+use crate::array::FastArray;
+use crate::log::Log;
+
+/// An item that may be written to: the first time it is, it is marked, and so sent (S138, S141). Reading marks nothing.
+pub struct ItemMut<'a, T> {
+    item: &'a mut T,
+    mark: Mark<'a>,
+}
+
+/// What it takes to mark an item.
+struct Mark<'a> {
+    id: ItemId,
+    place: usize,
+    stamp: &'a mut u64,
+    /// Shared by the guards of one array.
+    log: &'a Cell<Log>,
+    done: bool,
+}
+
+impl<T> ItemMut<'_, T> {
+    /// The item's id.
+    #[must_use]
+    pub fn id(this: &Self) -> ItemId {
+        this.mark.id
+    }
+
+    /// Where the item stood when it was asked for.
+    #[must_use]
+    pub fn index(this: &Self) -> usize {
+        this.mark.place
+    }
+
+    /// Marks the item as if it were written to.
+    pub fn mark(this: &mut Self) {
+        let Mark { id, place, stamp, log, done } = &mut this.mark;
+        if !*done {
+            let mut taken = log.take();
+            taken.touch(stamp, *id, *place);
+            log.set(taken);
+            *done = true;
+        }
+    }
+
+    /// The item without a mark: what is written to it is sent when something else marks it (S142).
+    #[must_use]
+    pub fn unmarked(this: &mut Self) -> &mut T {
+        this.item
+    }
+}
+
+impl<T> Deref for ItemMut<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.item
+    }
+}
+
+impl<T> DerefMut for ItemMut<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        Self::mark(self);
+        self.item
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for ItemMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.item.fmt(f)
+    }
+}
+
+/// The items of an array, each to be written to: made by [`FastArray::iter_mut`].
+pub struct IterMut<'a, T> {
+    items: std::iter::Enumerate<std::slice::IterMut<'a, T>>,
+    ids: std::slice::Iter<'a, ItemId>,
+    stamps: std::slice::IterMut<'a, u64>,
+    log: &'a Cell<Log>,
+}
+
+impl<'a, T> Iterator for IterMut<'a, T> {
+    type Item = ItemMut<'a, T>;
+
+    fn next(&mut self) -> Option<ItemMut<'a, T>> {
+        let (place, item) = self.items.next()?;
+        let (id, stamp) = (*self.ids.next()?, self.stamps.next()?);
+        let mark = Mark { id, place, stamp, log: self.log, done: false };
+        Some(ItemMut { item, mark })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.items.size_hint()
+    }
+}
+
+impl<T> DoubleEndedIterator for IterMut<'_, T> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let (place, item) = self.items.next_back()?;
+        let (id, stamp) = (*self.ids.next_back()?, self.stamps.next_back()?);
+        let mark = Mark { id, place, stamp, log: self.log, done: false };
+        Some(ItemMut { item, mark })
+    }
+}
+
+impl<T> ExactSizeIterator for IterMut<'_, T> {}
+
+impl<T: fmt::Debug> fmt::Debug for IterMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IterMut").field("left", &self.items.len()).finish()
+    }
+}
+
+impl<T> FastArray<T> {
+    /// The item at `index`, to be written to: it is marked when it is. O(1).
+    #[must_use]
+    pub fn get_mut(&mut self, index: usize) -> Option<ItemMut<'_, T>> {
+        let item = self.items.get_mut(index)?;
+        let id = *self.roster.ids.get(index)?;
+        let stamp = self.roster.stamps.get_mut(index)?;
+        let log = Cell::from_mut(&mut self.roster.log);
+        Some(ItemMut { item, mark: Mark { id, place: index, stamp, log, done: false } })
+    }
+
+    /// The item `id`, to be written to. Costs what [`index_of`](Self::index_of) costs.
+    #[must_use]
+    pub fn get_mut_by_id(&mut self, id: ItemId) -> Option<ItemMut<'_, T>> {
+        let index = self.roster.position(id)?;
+        self.get_mut(index)
+    }
+
+    /// The first item, to be written to.
+    #[must_use]
+    pub fn first_mut(&mut self) -> Option<ItemMut<'_, T>> {
+        self.get_mut(0)
+    }
+
+    /// The last item, to be written to.
+    #[must_use]
+    pub fn last_mut(&mut self) -> Option<ItemMut<'_, T>> {
+        self.get_mut(self.items.len().checked_sub(1)?)
+    }
+
+    /// Calls `edit` with the item `id`, which is marked; gives what it gave, or `None` if there is no such item.
+    pub fn edit<R>(&mut self, id: ItemId, edit: impl FnOnce(&mut T) -> R) -> Option<R> {
+        self.get_mut_by_id(id).map(|mut item| edit(&mut item))
+    }
+
+    /// The items, each to be written to: `for mut item in array.iter_mut()`. Those that are written to are marked, so that writing to 3 of
+    /// 10,000 sends 3.
+    #[must_use]
+    pub fn iter_mut(&mut self) -> IterMut<'_, T> {
+        IterMut {
+            items: self.items.iter_mut().enumerate(),
+            ids: self.roster.ids.iter(),
+            stamps: self.roster.stamps.iter_mut(),
+            log: Cell::from_mut(&mut self.roster.log),
+        }
+    }
+
+    /// Marks the item at `index`: it is compared with what clients have, and what differs is sent. For what was written without a mark.
+    ///
+    /// # Panics
+    /// If `index` is not below the length.
+    pub fn mark(&mut self, index: usize) {
+        self.roster.touch(index);
+    }
+
+    /// Marks all items. O(n), and so is the comparison that follows.
+    pub fn mark_all(&mut self) {
+        for index in 0..self.items.len() {
+            self.roster.touch(index);
+        }
+    }
+
+    /// The item at `index`, without a mark: what is written is not sent until somebody marks the item (S141, S142).
+    #[must_use]
+    pub fn unmarked_mut(&mut self, index: usize) -> Option<&mut T> {
+        self.items.get_mut(index)
+    }
+
+    /// All items, without marks: what is written is not sent until somebody marks the items (S141, S142).
+    #[must_use]
+    pub fn unmarked_slice_mut(&mut self) -> &mut [T] {
+        &mut self.items
+    }
+}
+
+/// Marks the item, whether or not it is then written to.
+impl<T> IndexMut<usize> for FastArray<T> {
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        self.roster.touch(index);
+        &mut self.items[index]
+    }
+}
+
+impl<T, I: SliceIndex<[T]>> std::ops::Index<I> for FastArray<T> {
+    type Output = I::Output;
+
+    fn index(&self, index: I) -> &I::Output {
+        &self.items[index]
+    }
+}
+
+impl<'a, T> IntoIterator for &'a mut FastArray<T> {
+    type Item = ItemMut<'a, T>;
+    type IntoIter = IterMut<'a, T>;
+
+    fn into_iter(self) -> IterMut<'a, T> {
+        self.iter_mut()
+    }
+}

@@ -1,0 +1,93 @@
+//! What the core sees of an array.
+//!
+//! Invariant: the core reaches items by id only, and what it writes to a replica or a shadow marks nothing.
+
+use repl_core::__private::Shape;
+use repl_core::{HandleSet, ItemId, Keyed, Property, Step};
+
+use crate::array::FastArray;
+use crate::item::FastArrayItem;
+
+#[expect(unsafe_code, reason = "a type states its own shape")]
+// SAFETY: the shape reaches items through `Keyed` alone, by the functions made for this very type, and is not marked as bitwise.
+unsafe impl<T: FastArrayItem> Property for FastArray<T> {
+    const SHAPE: &'static Shape = &Shape::keyed::<Self>("FastArray");
+
+    fn initial() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: FastArrayItem> Keyed for FastArray<T> {
+    type Item = T;
+
+    const HAS_CALLBACKS: bool = T::HAS_CALLBACKS;
+
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    fn item(&self, id: ItemId) -> Option<&T> {
+        self.by_id(id)
+    }
+
+    fn item_mut(&mut self, id: ItemId) -> Option<&mut T> {
+        self.items.get_mut(self.roster.position(id)?)
+    }
+
+    fn ids(&self, each: &mut dyn FnMut(ItemId)) {
+        self.roster.ids.iter().copied().for_each(each);
+    }
+
+    fn is_abreast(&self, live: &Self) -> bool {
+        self.has_followed(live)
+    }
+
+    fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, T>)) {
+        self.catch_up(live, visit);
+    }
+
+    fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
+        self.copy_items(other, copy);
+    }
+
+    fn become_replica(&mut self) {
+        self.receive_locally();
+    }
+
+    fn received_whole(&mut self, id: ItemId) -> &mut T {
+        self.receive_whole(id)
+    }
+
+    fn received_change(&mut self, id: ItemId, handles: &HandleSet) {
+        self.receive_change(id, handles);
+    }
+
+    fn received_removal(&mut self, id: ItemId) {
+        self.receive_removal(id);
+    }
+
+    fn received_sweep(&mut self) {
+        self.receive_sweep();
+    }
+
+    fn received_sparing(&mut self, id: ItemId) {
+        self.receive_sparing(id);
+    }
+
+    fn departing(&self, each: &mut dyn FnMut(ItemId)) {
+        self.each_departing(each);
+    }
+
+    fn received(&mut self, each: &mut dyn FnMut(&mut T)) {
+        self.each_received(each);
+    }
+
+    fn has_news(&self) -> bool {
+        self.has_received()
+    }
+
+    fn conclude(&mut self, with_callbacks: bool) {
+        self.end_update(with_callbacks);
+    }
+}

@@ -1,0 +1,142 @@
+//! The log: which items were touched or removed since shadows last followed their array.
+//!
+//! Invariant: each entry is one revision; the entries are those of the revisions after `base`, up to `revision`, and no shadow has followed
+//! beyond `revision`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use repl_core::ItemId;
+
+/// What happened to an item in one revision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) id: ItemId,
+    /// Where it stood then, and [`REMOVED`](Self::REMOVED) if it was taken out there.
+    place: u32,
+}
+
+impl Entry {
+    /// Above all places, for ids do not reach so far.
+    const REMOVED: u32 = 1 << 31;
+
+    /// Where the item stood.
+    pub(crate) fn place(self) -> usize {
+        (self.place & !Self::REMOVED) as usize
+    }
+
+    /// Whether the item was taken out, not touched.
+    pub(crate) fn is_removal(self) -> bool {
+        self.place & Self::REMOVED != 0
+    }
+}
+
+/// What became of the items of an array since shadows last followed it. Nothing is noted for an array that nobody ever followed.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    /// Whose log it is, among all of the process; zero until it is first followed. Shadows tell by it whether it is still the same array.
+    lineage: AtomicU64,
+    /// The last revision that a shadow has followed; what lies before is dropped with the next change.
+    followed: AtomicU64,
+    revision: u64,
+    base: u64,
+    entries: Vec<Entry>,
+    /// How far items may stand from the places noted in `entries`, if they were not moved elsewhere.
+    drift: usize,
+}
+
+/// The next lineage to be given.
+static LINEAGE: AtomicU64 = AtomicU64::new(1);
+
+impl Log {
+    /// Whose log it is; from now on changes are noted.
+    pub(crate) fn lineage(&self) -> u64 {
+        let known = self.lineage.load(Ordering::Relaxed);
+        if known != 0 {
+            return known;
+        }
+        let new = LINEAGE.fetch_add(1, Ordering::Relaxed);
+        match self.lineage.compare_exchange(0, new, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => new,
+            Err(other) => other,
+        }
+    }
+
+    /// Whether this is the log called `lineage`, at `revision`.
+    pub(crate) fn is_at(&self, lineage: u64, revision: u64) -> bool {
+        revision == self.revision && lineage == self.lineage.load(Ordering::Relaxed)
+    }
+
+    /// How many changes were noted.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The entries after `revision`, in which no item is touched twice; `None` if some of them are gone.
+    pub(crate) fn since(&self, revision: u64) -> Option<&[Entry]> {
+        self.entries.get(revision.checked_sub(self.base)? as usize..)
+    }
+
+    /// How far items may stand from the places noted; `None` if there is no telling.
+    pub(crate) fn drift(&self) -> Option<usize> {
+        (self.drift != usize::MAX).then_some(self.drift)
+    }
+
+    /// A shadow has everything up to the present revision.
+    pub(crate) fn follow(&self) {
+        self.followed.fetch_max(self.revision, Ordering::Relaxed);
+    }
+
+    /// Whether anybody ever followed, so that changes are noted. Drops what all have followed.
+    fn trimmed(&mut self) -> bool {
+        if *self.lineage.get_mut() == 0 {
+            return false;
+        }
+        let followed = *self.followed.get_mut();
+        if followed > self.base {
+            self.entries.drain(..(followed - self.base) as usize);
+            self.base = followed;
+        }
+        if self.entries.is_empty() {
+            self.drift = 0;
+        }
+        true
+    }
+
+    /// The item `id` at `place` is touched; `stamp` is the revision in which it last was.
+    pub(crate) fn touch(&mut self, stamp: &mut u64, id: ItemId, place: usize) {
+        if self.trimmed() && *stamp <= *self.followed.get_mut() {
+            *stamp = self.append(Entry { id, place: place as u32 });
+        }
+    }
+
+    /// The item `id` is gone from `place`; `len` are left.
+    pub(crate) fn remove(&mut self, id: ItemId, place: usize, len: usize) {
+        if !self.trimmed() {
+            return;
+        }
+        self.append(Entry { id, place: place as u32 | Entry::REMOVED });
+        if self.entries.len() > 2 * len + 64 {
+            // Whoever followed before compares all items: that costs less than what was noted.
+            self.entries.clear();
+            self.base = self.revision;
+        }
+    }
+
+    fn append(&mut self, entry: Entry) -> u64 {
+        self.entries.push(entry);
+        self.revision += 1;
+        self.revision
+    }
+
+    /// Everything behind some place has moved by `places`.
+    pub(crate) fn shifted(&mut self, places: usize) {
+        if self.trimmed() && !self.entries.is_empty() {
+            self.drift = self.drift.saturating_add(places);
+        }
+    }
+
+    /// Items have moved to where nobody looks for them.
+    pub(crate) fn scattered(&mut self) {
+        self.shifted(usize::MAX);
+    }
+}

@@ -1,0 +1,241 @@
+//! The roster: the ids of an array's items in their order, and when each was last touched.
+//!
+//! Invariant: no id stands twice, and every item has one id and one stamp, at its own place.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use repl_core::ItemId;
+
+use crate::index::{Index, MAX_DRIFT, near};
+use crate::log::Log;
+
+/// So many ids are looked through as fast as an index is asked.
+const FEW: usize = 32;
+
+/// What an array knows of its items beside the items.
+pub(crate) struct Roster {
+    pub(crate) ids: Vec<ItemId>,
+    /// When each item was last touched: on a live array a revision of the log, on a replica what the receipt says.
+    pub(crate) stamps: Vec<u64>,
+    /// Made when somebody asks; mended by what moves little, dropped by what moves much.
+    index: OnceLock<Index>,
+    pub(crate) log: Log,
+    next: ItemId,
+    /// Whether the ids have come round, so that the next may be in use.
+    wrapped: bool,
+}
+
+impl Roster {
+    /// Nobody, and `next` for the first to come.
+    pub(crate) fn starting(next: ItemId) -> Self {
+        Self {
+            ids: Vec::new(),
+            stamps: Vec::new(),
+            index: OnceLock::new(),
+            log: Log::default(),
+            next,
+            wrapped: false,
+        }
+    }
+
+    pub(crate) fn reserve(&mut self, additional: usize) {
+        self.ids.reserve(additional);
+        self.stamps.reserve(additional);
+    }
+
+    /// The id that the next new item gets, if no item has it.
+    pub(crate) fn next(&self) -> ItemId {
+        self.next
+    }
+
+    /// From now on new items get local ids.
+    pub(crate) fn start_locally(&mut self) {
+        self.next = ItemId::FIRST_LOCAL;
+        self.wrapped = self.ids.iter().any(|id| id.is_local());
+    }
+
+    /// New items get the ids that they would get in `other`, whose ids are all that are here.
+    pub(crate) fn continue_as(&mut self, other: &Self) {
+        self.next = other.next;
+        self.wrapped = other.wrapped;
+    }
+
+    /// An id that no item has.
+    pub(crate) fn fresh(&mut self) -> ItemId {
+        let mut id = self.next;
+        while self.wrapped && self.position(id).is_some() {
+            id = id.next();
+        }
+        self.next = id.next();
+        self.wrapped |= self.next < id;
+        id
+    }
+
+    /// Where `id` stands. O(1), but for the first question after much has moved, which is O(n).
+    pub(crate) fn position(&self, id: ItemId) -> Option<usize> {
+        match self.index.get() {
+            Some(index) => index.position(id, &self.ids),
+            None if self.ids.len() <= FEW => self.ids.iter().position(|&other| other == id),
+            None => self.index.get_or_init(|| Index::of(&self.ids)).position(id, &self.ids),
+        }
+    }
+
+    /// Where `id` stands, perhaps at `place`.
+    pub(crate) fn position_from(&self, id: ItemId, place: usize) -> Option<usize> {
+        if self.ids.get(place) == Some(&id) { Some(place) } else { self.position(id) }
+    }
+
+    /// Where the item stands now that the log has at `place`.
+    pub(crate) fn locate(&self, id: ItemId, place: usize) -> Option<usize> {
+        match self.log.drift() {
+            Some(drift) if drift <= MAX_DRIFT && self.index.get().is_none() => {
+                near(id, place, drift, &self.ids)
+            }
+            _ => self.position_from(id, place),
+        }
+    }
+
+    /// The item at `at` is touched.
+    pub(crate) fn touch(&mut self, at: usize) {
+        self.log.touch(&mut self.stamps[at], self.ids[at], at);
+    }
+
+    pub(crate) fn push(&mut self, id: ItemId) {
+        let at = self.ids.len();
+        self.ids.push(id);
+        self.stamps.push(0);
+        if let Some(index) = self.index.get_mut() {
+            index.set(id, at);
+        }
+        self.touch(at);
+    }
+
+    pub(crate) fn insert(&mut self, at: usize, id: ItemId) {
+        self.ids.insert(at, id);
+        self.stamps.insert(at, 0);
+        if let Some(index) = self.index.get_mut() {
+            index.set(id, at);
+        }
+        if at + 1 < self.ids.len() {
+            self.shifted(1);
+        }
+        self.touch(at);
+    }
+
+    pub(crate) fn remove(&mut self, at: usize) {
+        let id = self.ids.remove(at);
+        self.stamps.remove(at);
+        self.removed(id, at);
+        if at < self.ids.len() {
+            self.shifted(1);
+        }
+    }
+
+    pub(crate) fn swap_remove(&mut self, at: usize) {
+        let id = self.ids.swap_remove(at);
+        self.stamps.swap_remove(at);
+        self.removed(id, at);
+        if let Some(&moved) = self.ids.get(at) {
+            self.log.scattered();
+            if let Some(index) = self.index.get_mut() {
+                index.set(moved, at);
+            }
+        }
+    }
+
+    /// Takes out a range; the order of the others stays.
+    pub(crate) fn remove_range(&mut self, range: Range<usize>) {
+        if range.len() > MAX_DRIFT {
+            self.index.take();
+        }
+        self.stamps.drain(range.clone());
+        let removed: Vec<_> = self.ids.drain(range.clone()).collect();
+        removed.iter().for_each(|&id| self.removed(id, range.start));
+        if range.start < self.ids.len() {
+            self.shifted(removed.len());
+        }
+    }
+
+    fn removed(&mut self, id: ItemId, at: usize) {
+        if let Some(index) = self.index.get_mut() {
+            index.remove(id);
+        }
+        self.log.remove(id, at, self.ids.len());
+    }
+
+    /// Everything behind some place has moved by up to `places`.
+    pub(crate) fn shifted(&mut self, places: usize) {
+        self.log.shifted(places);
+        if self.index.get_mut().is_some_and(|index| !index.shifted(places)) {
+            self.index.take();
+        }
+    }
+
+    pub(crate) fn swap(&mut self, one: usize, other: usize) {
+        if one == other {
+            return;
+        }
+        self.ids.swap(one, other);
+        self.stamps.swap(one, other);
+        self.log.scattered();
+        if let Some(index) = self.index.get_mut() {
+            index.set(self.ids[one], one);
+            index.set(self.ids[other], other);
+        }
+    }
+
+    /// Changes the order of everything at once, in ids and stamps alike.
+    pub(crate) fn reorder(&mut self, ids: impl FnOnce(&mut [ItemId]), stamps: impl FnOnce(&mut [u64])) {
+        ids(&mut self.ids);
+        stamps(&mut self.stamps);
+        self.index.take();
+        self.log.scattered();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(number: u32) -> ItemId {
+        ItemId::new(number).expect("not zero")
+    }
+
+    #[test]
+    fn s139_ids_come_round_and_step_over_those_in_use() {
+        for (first, last) in [(ItemId::FIRST, ItemId::LAST), (ItemId::FIRST_LOCAL, id(u32::MAX))] {
+            let mut roster = Roster::starting(first);
+            for _ in 0..3 {
+                let id = roster.fresh();
+                roster.push(id);
+            }
+            roster.remove(1);
+            roster.next = last;
+            let mut given = Vec::new();
+            for _ in 0..4 {
+                let id = roster.fresh();
+                roster.push(id);
+                given.push(id.number().wrapping_sub(first.number()));
+            }
+            assert_eq!(given, [last.number() - first.number(), 1, 3, 4], "{first}");
+        }
+    }
+
+    #[test]
+    fn what_shifted_far_is_found_by_an_index_made_anew() {
+        let mut roster = Roster::starting(ItemId::FIRST);
+        for _ in 0..1_000 {
+            let id = roster.fresh();
+            roster.push(id);
+        }
+        assert_eq!(roster.position(id(1_000)), Some(999));
+        for _ in 0..600 {
+            let id = roster.fresh();
+            roster.insert(0, id);
+        }
+        assert_eq!(roster.position(id(1_000)), Some(1_599));
+        assert_eq!(roster.position(id(1_600)), Some(0));
+        assert_eq!(roster.position(id(1_601)), None);
+    }
+}

@@ -1,0 +1,505 @@
+//! A sequence of items that moves none of them: items lie in slots, their order in a tree.
+//!
+//! *Invariant:* a slot holds an item if and only if its number is a key of the order.
+
+use std::cmp::Ordering;
+
+use crate::tree::{Keys, Order};
+
+/// At least this part of the items has to move for all to be sorted.
+const FEW: usize = 8;
+
+/// Names an item of a [`Sequence`] while it is there, wherever it stands. The key of an item that was removed may be given to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Key(u32);
+
+/// Items in an order of their own, each found by place or by key.
+///
+/// Inserting, removing, moving and finding cost O(log n) anywhere. An item takes its own size, about 16 bytes and the tag of an `Option`.
+#[derive(Clone)]
+pub(crate) struct Sequence<T> {
+    order: Order,
+    slots: Vec<Option<T>>,
+}
+
+impl<T> Default for Sequence<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Sequence<T> {
+    /// An empty sequence, without memory of its own.
+    pub(crate) const fn new() -> Self {
+        Self { order: Order::new(), slots: Vec::new() }
+    }
+
+    /// How many items there are. O(1).
+    pub(crate) const fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether there are none. O(1).
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The item at place `index`, from 0.
+    pub(crate) fn get(&self, index: usize) -> Option<&T> {
+        self.by_key(self.key_at(index)?)
+    }
+
+    /// The item at place `index`, from 0, to be changed.
+    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        let key = self.key_at(index)?;
+        self.by_key_mut(key)
+    }
+
+    /// The key of the item at place `index`.
+    pub(crate) fn key_at(&self, index: usize) -> Option<Key> {
+        self.order.key_at(index).map(Key)
+    }
+
+    /// The item with this key. O(1).
+    pub(crate) fn by_key(&self, key: Key) -> Option<&T> {
+        self.slots.get(key.0 as usize)?.as_ref()
+    }
+
+    /// The item with this key, to be changed. O(1).
+    pub(crate) fn by_key_mut(&mut self, key: Key) -> Option<&mut T> {
+        self.slots.get_mut(key.0 as usize)?.as_mut()
+    }
+
+    /// The place of the item with this key.
+    pub(crate) fn index_of(&self, key: Key) -> Option<usize> {
+        self.order.index_of(key.0)
+    }
+
+    /// Puts an item before the one at `index`, or at the end if `index` is the length.
+    ///
+    /// # Panics
+    /// If `index` is greater than the length, or there are 2³² − 1 items.
+    pub(crate) fn insert(&mut self, index: usize, item: T) -> Key {
+        let key = self.order.insert(index);
+        match self.slots.get_mut(key as usize) {
+            Some(slot) => *slot = Some(item),
+            None => self.slots.push(Some(item)),
+        }
+        Key(key)
+    }
+
+    /// Puts an item at the end.
+    ///
+    /// # Panics
+    /// If there are 2³² − 1 items.
+    pub(crate) fn push(&mut self, item: T) -> Key {
+        self.insert(self.len(), item)
+    }
+
+    /// Takes out the item at place `index`, if it is one.
+    pub(crate) fn remove(&mut self, index: usize) -> Option<T> {
+        self.remove_key(self.key_at(index)?)
+    }
+
+    /// Takes out the item with this key, if it is one.
+    pub(crate) fn remove_key(&mut self, key: Key) -> Option<T> {
+        self.order.remove(key.0);
+        self.slots.get_mut(key.0 as usize)?.take()
+    }
+
+    /// Puts the item with this key where it stands at `index` when all others have closed up. It keeps its key. False if there is none.
+    ///
+    /// # Panics
+    /// If there is, and `index` is not below the length.
+    pub(crate) fn move_to(&mut self, key: Key, index: usize) -> bool {
+        let known = self.order.detach(key.0);
+        if known {
+            self.order.attach(key.0, index);
+        }
+        known
+    }
+
+    /// Takes out all items; keeps the memory. O(n).
+    pub(crate) fn clear(&mut self) {
+        self.order.clear();
+        self.slots.clear();
+    }
+
+    /// How many items from the first on have `is_before`; those that have it must all stand before those that do not.
+    pub(crate) fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
+        self.order.partition_point(|key| self.slots[key as usize].as_ref().is_some_and(&mut is_before))
+    }
+
+    /// As [`partition_point`](Self::partition_point), faster if that is right behind the item `near`: two calls, O(log n).
+    pub(crate) fn partition_point_near(
+        &self,
+        near: Option<Key>,
+        mut is_before: impl FnMut(&T) -> bool,
+    ) -> usize {
+        let behind = near.filter(|&key| self.by_key(key).is_some_and(&mut is_before));
+        if let Some(index) = behind.and_then(|key| self.index_of(key))
+            && !self.get(index + 1).is_some_and(&mut is_before)
+        {
+            return index + 1;
+        }
+        self.partition_point(is_before)
+    }
+
+    /// The items in order.
+    pub(crate) fn iter(&self) -> Iter<'_, T> {
+        self.iter_from(0)
+    }
+
+    /// The items from place `index` on, in order; none if `index` is beyond the end. O(log n), then O(1) an item over all.
+    pub(crate) fn iter_from(&self, index: usize) -> Iter<'_, T> {
+        Iter { keys: self.order.iter_from(index), slots: &self.slots }
+    }
+
+    /// The keys from place `index` on, in order.
+    pub(crate) fn keys_from(&self, index: usize) -> impl DoubleEndedIterator<Item = Key> + ExactSizeIterator {
+        self.order.iter_from(index).map(Key)
+    }
+
+    /// The items in order, to be changed. Allocates a pointer for each, as they lie in another order.
+    pub(crate) fn iter_mut(&mut self) -> IterMut<'_, T> {
+        IterMut { keys: self.order.iter_from(0), slots: self.slots.iter_mut().map(Option::as_mut).collect() }
+    }
+
+    /// Calls `each` with the items in order, to be changed. O(n), without allocation.
+    pub(crate) fn for_each_mut(&mut self, mut each: impl FnMut(Key, &mut T)) {
+        for key in self.order.iter_from(0) {
+            if let Some(item) = &mut self.slots[key as usize] {
+                each(Key(key), item);
+            }
+        }
+    }
+
+    /// Puts the items into the order of `compare`; those that are equal stay in theirs, and all keep their keys. O(n log n).
+    pub(crate) fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
+        let mut keys: Vec<u32> = self.order.iter_from(0).collect();
+        let slots = &self.slots;
+        keys.sort_by(|&a, &b| match (&slots[a as usize], &slots[b as usize]) {
+            (Some(a), Some(b)) => compare(a, b),
+            _ => Ordering::Equal,
+        });
+        self.order.arrange(&keys);
+    }
+
+    /// Puts the items of `moved` where they belong by `compare`, by which all others are in order. All keep their keys. O(log² n) for each of
+    /// them, at most as [`sort_by`](Self::sort_by).
+    pub(crate) fn settle(&mut self, moved: &[Key], mut compare: impl FnMut(&T, &T) -> Ordering) {
+        if moved.len() > self.len() / FEW {
+            self.sort_by(compare);
+            return;
+        }
+        // None of them may stand in the way while the others find their places.
+        let moved: Vec<Key> = moved.iter().copied().filter(|key| self.order.detach(key.0)).collect();
+        for key in moved {
+            if let Some(item) = self.by_key(key) {
+                let index = self.partition_point(|other| compare(other, item) == Ordering::Less);
+                self.order.attach(key.0, index);
+            }
+        }
+    }
+
+    /// Puts the items into the order of `keys`, which must be all keys, each once. O(n).
+    pub(crate) fn arrange(&mut self, keys: &[Key]) {
+        let keys: Vec<u32> = keys.iter().map(|key| key.0).collect();
+        self.order.arrange(&keys);
+    }
+}
+
+/// In O(n).
+impl<T> FromIterator<T> for Sequence<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let slots: Vec<Option<T>> = items.into_iter().map(Some).collect();
+        let mut order = Order::new();
+        order.fill(slots.len());
+        Self { order, slots }
+    }
+}
+
+/// The items of a [`Sequence`] in order, from either end.
+pub(crate) struct Iter<'a, T> {
+    keys: Keys<'a>,
+    slots: &'a [Option<T>],
+}
+
+impl<T> Clone for Iter<'_, T> {
+    fn clone(&self) -> Self {
+        Self { keys: self.keys.clone(), slots: self.slots }
+    }
+}
+
+impl<'a, T> Iterator for Iter<'a, T> {
+    type Item = &'a T;
+
+    fn next(&mut self) -> Option<&'a T> {
+        self.slots[self.keys.next()? as usize].as_ref()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.keys.size_hint()
+    }
+}
+
+impl<T> DoubleEndedIterator for Iter<'_, T> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.slots[self.keys.next_back()? as usize].as_ref()
+    }
+}
+
+impl<T> ExactSizeIterator for Iter<'_, T> {}
+
+/// The items of a [`Sequence`] in order, to be changed.
+pub(crate) struct IterMut<'a, T> {
+    keys: Keys<'a>,
+    slots: Vec<Option<&'a mut T>>,
+}
+
+impl<'a, T> Iterator for IterMut<'a, T> {
+    type Item = (Key, &'a mut T);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let key = self.keys.next()?;
+        Some((Key(key), self.slots[key as usize].take()?))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.keys.size_hint()
+    }
+}
+
+impl<T> DoubleEndedIterator for IterMut<'_, T> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let key = self.keys.next_back()?;
+        Some((Key(key), self.slots[key as usize].take()?))
+    }
+}
+
+impl<T> ExactSizeIterator for IterMut<'_, T> {}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    enum Op {
+        Insert(Index),
+        InsertRun(Index, u8),
+        Remove(Index),
+        RemoveRun(Index, u8),
+        Change(Index),
+        Move(Index, Index),
+        Sort,
+        Settle(Vec<Index>),
+        Clear,
+    }
+
+    fn op() -> impl Strategy<Value = Op> {
+        prop_oneof![
+            8 => any::<Index>().prop_map(Op::Insert),
+            6 => any::<(Index, u8)>().prop_map(|(at, len)| Op::InsertRun(at, len)),
+            8 => any::<Index>().prop_map(Op::Remove),
+            5 => any::<(Index, u8)>().prop_map(|(at, len)| Op::RemoveRun(at, len)),
+            2 => any::<Index>().prop_map(Op::Change),
+            4 => any::<(Index, Index)>().prop_map(|(from, to)| Op::Move(from, to)),
+            1 => Just(Op::Sort),
+            3 => prop::collection::vec(any::<Index>(), 0..30).prop_map(Op::Settle),
+            1 => Just(Op::Clear),
+        ]
+    }
+
+    /// A sequence, and the same as a vector of keys and items.
+    #[derive(Default)]
+    struct Pair {
+        sequence: Sequence<u32>,
+        model: Vec<(Key, u32)>,
+        next: u32,
+    }
+
+    impl Pair {
+        fn insert(&mut self, at: usize) {
+            // Any permutation will do, so that sorting has something to do.
+            self.next = self.next.wrapping_add(0x9e37_79b9);
+            let key = self.sequence.insert(at, self.next);
+            self.model.insert(at, (key, self.next));
+        }
+
+        fn remove(&mut self, at: usize, by_key: bool) {
+            let (key, item) = self.model.remove(at);
+            let removed = if by_key { self.sequence.remove_key(key) } else { self.sequence.remove(at) };
+            assert_eq!(removed, Some(item));
+            assert_eq!(self.sequence.index_of(key), None);
+            assert_eq!(self.sequence.by_key(key), None);
+            assert_eq!(self.sequence.remove_key(key), None);
+        }
+
+        fn apply(&mut self, op: &Op) {
+            let len = self.model.len();
+            match op {
+                Op::Insert(at) => self.insert(at.index(len + 1)),
+                Op::InsertRun(at, count) => {
+                    let at = at.index(len + 1);
+                    (0..usize::from(*count)).for_each(|step| self.insert(at + step));
+                }
+                Op::Remove(at) if len > 0 => self.remove(at.index(len), false),
+                Op::RemoveRun(at, count) if len > 0 => {
+                    let at = at.index(len);
+                    let count = usize::from(*count).min(len - at);
+                    (0..count).for_each(|_| self.remove(at, true));
+                }
+                Op::Change(at) if len > 0 => {
+                    let at = at.index(len);
+                    *self.sequence.get_mut(at).unwrap() ^= 1;
+                    self.model[at].1 ^= 1;
+                }
+                Op::Move(from, to) if len > 0 => {
+                    let moved = self.model.remove(from.index(len));
+                    assert!(self.sequence.move_to(moved.0, to.index(len)));
+                    self.model.insert(to.index(len), moved);
+                }
+                Op::Sort => {
+                    self.sequence.sort_by(|a, b| (a >> 4).cmp(&(b >> 4)));
+                    self.model.sort_by_key(|(_, item)| item >> 4);
+                }
+                Op::Settle(places) if len > 0 => self.settle(places),
+                Op::Clear => {
+                    self.sequence.clear();
+                    self.model.clear();
+                }
+                _ => {}
+            }
+        }
+
+        fn settle(&mut self, places: &[Index]) {
+            self.sequence.sort_by(u32::cmp);
+            self.model.sort_by_key(|(_, item)| *item);
+            let mut moved = Vec::new();
+            for place in places {
+                let at = place.index(self.model.len());
+                let (key, item) = &mut self.model[at];
+                *item = item.wrapping_mul(3);
+                *self.sequence.by_key_mut(*key).unwrap() = *item;
+                moved.push(*key);
+            }
+            self.sequence.settle(&moved, u32::cmp);
+            self.model.sort_by_key(|(_, item)| *item);
+            // Which of two equal ones comes first is nobody's business.
+            let items: HashMap<Key, u32> = self.model.iter().copied().collect();
+            self.model = self.sequence.keys_from(0).map(|key| (key, items[&key])).collect();
+            assert!(self.model.is_sorted_by_key(|(_, item)| *item) && items.len() == self.model.len());
+        }
+
+        fn check(&self) {
+            self.sequence.order.check();
+            assert_eq!(self.sequence.len(), self.model.len());
+            assert!(self.sequence.iter().copied().eq(self.model.iter().map(|(_, item)| *item)));
+            assert!(self.sequence.keys_from(0).eq(self.model.iter().map(|(key, _)| *key)));
+            assert!(self.sequence.keys_from(0).rev().eq(self.model.iter().rev().map(|(key, _)| *key)));
+        }
+
+        fn check_places(&self) {
+            for (at, (key, item)) in self.model.iter().enumerate() {
+                assert_eq!(self.sequence.index_of(*key), Some(at));
+                assert_eq!(self.sequence.key_at(at), Some(*key));
+                assert_eq!(self.sequence.get(at), Some(item));
+                assert_eq!(self.sequence.by_key(*key), Some(item));
+            }
+            assert_eq!(self.sequence.get(self.model.len()), None);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn a_sequence_does_what_a_vector_does(ops in prop::collection::vec(op(), 0..120)) {
+            let mut pair = Pair::default();
+            for op in &ops {
+                pair.apply(op);
+                pair.check();
+            }
+            pair.check_places();
+        }
+
+        #[test]
+        fn walking_from_both_ends_meets_in_the_middle(
+            len in 0..3000_usize, from in any::<Index>(), turns in prop::collection::vec(any::<bool>(), 3000)
+        ) {
+            let sequence: Sequence<usize> = (0..len).collect();
+            let from = from.index(len + 1);
+            let (mut items, mut model) = (sequence.iter_from(from), from..len);
+            for forward in turns {
+                prop_assert_eq!(items.len(), model.len());
+                let (item, expected) =
+                    if forward { (items.next(), model.next()) } else { (items.next_back(), model.next_back()) };
+                prop_assert_eq!(item.copied(), expected);
+            }
+        }
+
+        #[test]
+        fn partition_point_finds_what_it_finds_in_a_vector(len in 0..3000_usize, bound in 0..3100_usize) {
+            let sequence: Sequence<usize> = (0..len).collect();
+            prop_assert_eq!(sequence.partition_point(|&item| item < bound), bound.min(len));
+            for near in [0, bound.saturating_sub(1), bound, len / 2] {
+                let near = sequence.key_at(near);
+                let found = sequence.partition_point_near(near, |&item| item < bound);
+                prop_assert_eq!(found, bound.min(len));
+            }
+        }
+    }
+
+    #[test]
+    fn a_sequence_built_at_once_is_as_good_as_one_built_piece_by_piece() {
+        for len in [0, 1, 23, 24, 25, 47, 48, 49, 575, 576, 577, 1000, 20_000] {
+            let mut sequence: Sequence<usize> = (0..len).collect();
+            sequence.order.check();
+            assert!(sequence.iter().copied().eq(0..len));
+            let key = sequence.insert(len / 2, len);
+            sequence.order.check();
+            assert_eq!(sequence.index_of(key), Some(len / 2));
+        }
+    }
+
+    #[test]
+    fn growing_at_either_end_and_shrinking_to_nothing_keeps_the_balance() {
+        for front in [false, true] {
+            let mut sequence = Sequence::new();
+            for item in 0..5000 {
+                sequence.insert(if front { 0 } else { item }, item);
+            }
+            sequence.order.check();
+            while let Some(item) = sequence.remove(0) {
+                assert_eq!(item, if front { sequence.len() } else { 4999 - sequence.len() });
+            }
+            sequence.order.check();
+            assert!(sequence.is_empty() && sequence.iter().next().is_none());
+        }
+    }
+
+    #[test]
+    fn items_are_changed_in_order() {
+        let mut sequence: Sequence<u32> = [5, 3, 4].into_iter().collect();
+        sequence.sort_by(u32::cmp);
+        let mut seen = Vec::new();
+        sequence.for_each_mut(|_, item| {
+            seen.push(*item);
+            *item += 10;
+        });
+        assert_eq!(seen, [3, 4, 5]);
+        sequence.iter_mut().rev().zip(1..).for_each(|((_, item), factor)| *item *= factor);
+        assert_eq!(sequence.iter().copied().collect::<Vec<_>>(), [39, 28, 15]);
+    }
+
+    #[test]
+    #[should_panic(expected = "beyond the end")]
+    fn inserting_beyond_the_end_panics() {
+        Sequence::new().insert(1, ());
+    }
+}

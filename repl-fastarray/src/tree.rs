@@ -1,0 +1,542 @@
+//! The order of a sequence: keys in a balanced tree with counts, so that a place leads to its key and a key to its place.
+//!
+//! A tree of the B family. Leaves hold keys, the nodes above hold nodes, and every entry has the number of keys in it. All nodes lie in one
+//! vector and name each other by index; each knows its parent, each key its leaf.
+//!
+//! *Invariant:* between calls every node but the root has from `LEAST` to `ROOM` − 1 entries, all leaves are equally deep, and the count of an
+//! entry is the number of keys below it.
+
+use std::ops::Range;
+
+/// Entries that a node has room for; one that has as many is split at once.
+const ROOM: usize = 32;
+/// Entries that a node has at least, unless it is the root.
+const LEAST: usize = ROOM / 4;
+/// Entries of a node when many are made at once: room is left on both sides.
+const COMFORTABLE: usize = ROOM * 3 / 4;
+/// In place of a node: there is none.
+const NONE: u32 = u32::MAX;
+
+/// A key, or a node with the number of keys in it.
+#[derive(Clone, Copy)]
+struct Entry {
+    id: u32,
+    count: u32,
+}
+
+#[derive(Clone)]
+struct Node {
+    parent: u32,
+    len: u32,
+    /// Keys, in a leaf; elsewhere nodes.
+    ids: [u32; ROOM],
+    /// How many keys each is: one, in a leaf. Apart from the ids, so that of a leaf only half comes into the cache.
+    counts: [u32; ROOM],
+}
+
+impl Node {
+    const EMPTY: Self = Self { parent: NONE, len: 0, ids: [0; ROOM], counts: [0; ROOM] };
+
+    fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    fn ids(&self) -> &[u32] {
+        &self.ids[..self.len()]
+    }
+
+    fn insert(&mut self, at: usize, entry: Entry) {
+        self.open(at, 1);
+        (self.ids[at], self.counts[at]) = (entry.id, entry.count);
+    }
+
+    fn remove(&mut self, at: usize) {
+        self.close(at..at + 1);
+    }
+
+    /// Makes room for `count` entries at `at`.
+    fn open(&mut self, at: usize, count: usize) {
+        let len = self.len();
+        self.ids.copy_within(at..len, at + count);
+        self.counts.copy_within(at..len, at + count);
+        self.len += count as u32;
+    }
+
+    /// Takes entries out.
+    fn close(&mut self, range: Range<usize>) {
+        let len = self.len();
+        self.ids.copy_within(range.end..len, range.start);
+        self.counts.copy_within(range.end..len, range.start);
+        self.len -= range.len() as u32;
+    }
+
+    /// Where `id` stands; it must be here.
+    fn find(&self, id: u32) -> usize {
+        let found = self.ids().iter().position(|&other| other == id);
+        found.unwrap_or_else(|| unreachable!("an entry is not in the node that it names as its parent"))
+    }
+
+    /// How many keys the entries before `at` are.
+    fn count_before(&self, at: usize) -> usize {
+        self.counts[..at].iter().map(|&count| count as usize).sum()
+    }
+}
+
+/// A place in a leaf. `at` may be the length of the leaf, for the place behind its last key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spot {
+    leaf: u32,
+    at: usize,
+}
+
+/// Keys in an order of their own. Every key is a small number that this gives at insertion and gives again after its removal.
+///
+/// Everything costs O(log n) where nothing else is said.
+#[derive(Clone)]
+pub(crate) struct Order {
+    nodes: Vec<Node>,
+    free_nodes: Vec<u32>,
+    root: u32,
+    /// How many levels are above the leaves.
+    height: u32,
+    len: usize,
+    /// The leaf of each key; [`NONE`] if the key is not in use.
+    leaves: Vec<u32>,
+    free_keys: Vec<u32>,
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Order {
+    /// Nothing in order.
+    pub(crate) const fn new() -> Self {
+        Self {
+            nodes: Vec::new(),
+            free_nodes: Vec::new(),
+            root: NONE,
+            height: 0,
+            len: 0,
+            leaves: Vec::new(),
+            free_keys: Vec::new(),
+        }
+    }
+
+    /// How many keys there are. O(1).
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The key at place `index`, from 0.
+    pub(crate) fn key_at(&self, index: usize) -> Option<u32> {
+        let spot = self.spot(index)?;
+        Some(self.nodes[spot.leaf as usize].ids[spot.at])
+    }
+
+    /// The place of `key`, from 0; `None` if it is not in use.
+    pub(crate) fn index_of(&self, key: u32) -> Option<usize> {
+        let mut id = self.leaf_of(key)?;
+        let leaf = &self.nodes[id as usize];
+        let (mut index, mut node) = (leaf.find(key), leaf.parent);
+        while node != NONE {
+            let above = &self.nodes[node as usize];
+            index += above.count_before(above.find(id));
+            (id, node) = (node, above.parent);
+        }
+        Some(index)
+    }
+
+    /// Makes a key and puts it before the one at `index`, or at the end if `index` is the number of keys.
+    ///
+    /// # Panics
+    /// If `index` is greater than that.
+    pub(crate) fn insert(&mut self, index: usize) -> u32 {
+        let key = self.free_keys.pop().unwrap_or_else(|| {
+            self.leaves.push(NONE);
+            u32::try_from(self.leaves.len() - 1).expect("a sequence has fewer than 2^32 items")
+        });
+        self.attach(key, index);
+        key
+    }
+
+    /// Takes `key` out, whence its number may be given again; false if it is not in use.
+    pub(crate) fn remove(&mut self, key: u32) -> bool {
+        let known = self.detach(key);
+        if known {
+            self.free_keys.push(key);
+        }
+        known
+    }
+
+    /// Puts `key`, which was [detached](Self::detach), at `index`.
+    ///
+    /// # Panics
+    /// If `index` is greater than the number of keys.
+    pub(crate) fn attach(&mut self, key: u32, index: usize) {
+        assert!(index <= self.len, "place {index} is beyond the end of a sequence of {}", self.len);
+        if self.root == NONE {
+            self.root = self.make_node();
+        }
+        let (mut leaf, mut at) = (self.root, index);
+        for _ in 0..self.height {
+            let inner = &mut self.nodes[leaf as usize];
+            let mut child = 0;
+            while at > inner.counts[child] as usize {
+                (at, child) = (at - inner.counts[child] as usize, child + 1);
+            }
+            inner.counts[child] += 1;
+            leaf = inner.ids[child];
+        }
+        self.nodes[leaf as usize].insert(at, Entry { id: key, count: 1 });
+        self.leaves[key as usize] = leaf;
+        self.len += 1;
+        self.split_full(leaf, at);
+    }
+
+    /// Takes `key` out until it is [attached](Self::attach) again; false if it is not there.
+    pub(crate) fn detach(&mut self, key: u32) -> bool {
+        let Some(leaf) = self.leaf_of(key) else { return false };
+        let at = self.nodes[leaf as usize].find(key);
+        self.nodes[leaf as usize].remove(at);
+        self.leaves[key as usize] = NONE;
+        self.len -= 1;
+        let (mut id, mut node) = (leaf, self.nodes[leaf as usize].parent);
+        while node != NONE {
+            let parent = &mut self.nodes[node as usize];
+            let at = parent.find(id);
+            parent.counts[at] -= 1;
+            (id, node) = (node, parent.parent);
+        }
+        self.mend_sparse(leaf);
+        true
+    }
+
+    /// Forgets all keys; keeps the memory. O(n).
+    pub(crate) fn clear(&mut self) {
+        self.nodes.clear();
+        self.free_nodes.clear();
+        self.leaves.clear();
+        self.free_keys.clear();
+        (self.root, self.height, self.len) = (NONE, 0, 0);
+    }
+
+    /// How many keys from the first on have `is_before`; those that have it must all stand before those that do not.
+    ///
+    /// Calls it O(log n) times, and takes O(log² n) with the ways to the first keys of nodes.
+    pub(crate) fn partition_point(&self, mut is_before: impl FnMut(u32) -> bool) -> usize {
+        let (mut node, mut index) = (self.root, 0);
+        if node == NONE {
+            return 0;
+        }
+        for level in (0..self.height).rev() {
+            let inner = &self.nodes[node as usize];
+            let at = inner.ids()[1..].partition_point(|&child| is_before(self.first_key(child, level)));
+            index += inner.count_before(at);
+            node = inner.ids[at];
+        }
+        index + self.nodes[node as usize].ids().partition_point(|&key| is_before(key))
+    }
+
+    /// The keys from place `index` on, in order. O(log n), then O(1) a key over all.
+    pub(crate) fn iter_from(&self, index: usize) -> Keys<'_> {
+        let left = self.len.saturating_sub(index);
+        let nowhere = Spot { leaf: NONE, at: 0 };
+        let (front, back) = if left == 0 {
+            (nowhere, nowhere)
+        } else {
+            (self.spot(index).unwrap_or(nowhere), self.spot(self.len - 1).unwrap_or(nowhere))
+        };
+        Keys { order: self, front, back, left }
+    }
+
+    /// Puts the keys into the order of `keys`, which must be all keys in use, each once. O(n).
+    pub(crate) fn arrange(&mut self, keys: &[u32]) {
+        debug_assert_eq!(keys.len(), self.len, "an arrangement names every key once");
+        self.build(keys);
+    }
+
+    /// Makes keys from 0 to `len` - 1, in this order; what was there is forgotten. O(n).
+    pub(crate) fn fill(&mut self, len: usize) {
+        self.free_keys.clear();
+        let keys: Vec<u32> = (0..u32::try_from(len).expect("a sequence has fewer than 2^32 items")).collect();
+        self.leaves.clear();
+        self.leaves.resize(len, NONE);
+        self.build(&keys);
+    }
+
+    fn leaf_of(&self, key: u32) -> Option<u32> {
+        self.leaves.get(key as usize).copied().filter(|&leaf| leaf != NONE)
+    }
+
+    /// Where the key at `index` is.
+    fn spot(&self, index: usize) -> Option<Spot> {
+        if index >= self.len {
+            return None;
+        }
+        let (mut node, mut at) = (self.root, index);
+        for _ in 0..self.height {
+            let inner = &self.nodes[node as usize];
+            let mut child = 0;
+            while let Some(rest) = at.checked_sub(inner.counts[child] as usize) {
+                (at, child) = (rest, child + 1);
+            }
+            node = inner.ids[child];
+        }
+        Some(Spot { leaf: node, at })
+    }
+
+    /// The first key below a node that has `height` levels below it.
+    fn first_key(&self, mut node: u32, height: u32) -> u32 {
+        for _ in 0..height {
+            node = self.nodes[node as usize].ids[0];
+        }
+        self.nodes[node as usize].ids[0]
+    }
+
+    /// Splits `leaf` if it is full, and those above it that are then. The last entry came in at `at`.
+    fn split_full(&mut self, leaf: u32, mut at: usize) {
+        let (mut node, mut level) = (leaf, 0);
+        while self.nodes[node as usize].len() == ROOM {
+            // Whoever inserts at an end is likely to go on there: room is where it is wanted.
+            let cut = match at {
+                0 => ROOM - COMFORTABLE,
+                _ if at == ROOM - 1 => COMFORTABLE,
+                _ => ROOM / 2,
+            };
+            if self.nodes[node as usize].parent == NONE {
+                self.raise_root();
+            }
+            let right = self.make_node();
+            let moved = self.move_entries(node, cut..ROOM, right, 0, level);
+            let parent = self.nodes[node as usize].parent;
+            self.nodes[right as usize].parent = parent;
+            let above = &mut self.nodes[parent as usize];
+            at = above.find(node);
+            above.counts[at] -= moved;
+            at += 1;
+            above.insert(at, Entry { id: right, count: moved });
+            (node, level) = (parent, level + 1);
+        }
+    }
+
+    /// Fills up `leaf`, or gives it to a neighbour, if it has become too short, and so those above it.
+    fn mend_sparse(&mut self, leaf: u32) {
+        let (mut node, mut level) = (leaf, 0);
+        while node != self.root && self.nodes[node as usize].len() < LEAST {
+            let parent = self.nodes[node as usize].parent;
+            let place = self.nodes[parent as usize].find(node).max(1);
+            let [left, right] = [place - 1, place].map(|at| self.nodes[parent as usize].ids[at]);
+            let [left_len, right_len] = [left, right].map(|node| self.nodes[node as usize].len());
+            if left_len + right_len < ROOM {
+                let moved = self.move_entries(right, 0..right_len, left, left_len, level);
+                let above = &mut self.nodes[parent as usize];
+                above.counts[place - 1] += moved;
+                above.remove(place);
+                self.free_nodes.push(right);
+            } else {
+                self.balance(parent, place, level);
+            }
+            (node, level) = (parent, level + 1);
+        }
+        while self.height > 0 && self.nodes[self.root as usize].len == 1 {
+            self.free_nodes.push(self.root);
+            self.root = self.nodes[self.root as usize].ids[0];
+            self.nodes[self.root as usize].parent = NONE;
+            self.height -= 1;
+        }
+    }
+
+    /// Shares out evenly what is in the nodes at `place` of `parent` and before it, which are at `level`.
+    fn balance(&mut self, parent: u32, place: usize, level: u32) {
+        let [left, right] = [place - 1, place].map(|at| self.nodes[parent as usize].ids[at]);
+        let [left_len, right_len] = [left, right].map(|node| self.nodes[node as usize].len());
+        let half = (left_len + right_len) / 2;
+        if left_len > half {
+            let moved = self.move_entries(left, half..left_len, right, 0, level);
+            let above = &mut self.nodes[parent as usize];
+            above.counts[place - 1] -= moved;
+            above.counts[place] += moved;
+        } else {
+            let moved = self.move_entries(right, 0..half - left_len, left, left_len, level);
+            let above = &mut self.nodes[parent as usize];
+            above.counts[place - 1] += moved;
+            above.counts[place] -= moved;
+        }
+    }
+
+    /// Moves entries of one node at `level` to place `at` of another, and returns how many keys these are.
+    fn move_entries(&mut self, from: u32, range: Range<usize>, to: u32, at: usize, level: u32) -> u32 {
+        let places = at..at + range.len();
+        let Ok([source, target]) = self.nodes.get_disjoint_mut([from as usize, to as usize]) else {
+            unreachable!("entries are moved between two nodes")
+        };
+        target.open(at, range.len());
+        target.ids[places.clone()].copy_from_slice(&source.ids[range.clone()]);
+        target.counts[places.clone()].copy_from_slice(&source.counts[range.clone()]);
+        source.close(range);
+        self.adopt(to, places, level)
+    }
+
+    /// Makes entries of `node`, which is at `level`, know that they are in it, and returns how many keys they are.
+    fn adopt(&mut self, node: u32, range: Range<usize>, level: u32) -> u32 {
+        for at in range.clone() {
+            let id = self.nodes[node as usize].ids[at] as usize;
+            if level == 0 {
+                self.leaves[id] = node;
+            } else {
+                self.nodes[id].parent = node;
+            }
+        }
+        self.nodes[node as usize].counts[range].iter().sum()
+    }
+
+    /// Puts a new root above the one that there is.
+    fn raise_root(&mut self) {
+        let root = self.make_node();
+        self.nodes[self.root as usize].parent = root;
+        self.nodes[root as usize].insert(0, Entry { id: self.root, count: self.len as u32 });
+        self.root = root;
+        self.height += 1;
+    }
+
+    fn make_node(&mut self) -> u32 {
+        match self.free_nodes.pop() {
+            Some(node) => {
+                self.nodes[node as usize] = Node::EMPTY;
+                node
+            }
+            None => {
+                self.nodes.push(Node::EMPTY);
+                (self.nodes.len() - 1) as u32
+            }
+        }
+    }
+
+    /// Makes all nodes anew for `keys`, in this order.
+    fn build(&mut self, keys: &[u32]) {
+        self.nodes.clear();
+        self.free_nodes.clear();
+        (self.root, self.height, self.len) = (NONE, 0, keys.len());
+        let mut entries: Vec<Entry> = keys.iter().map(|&id| Entry { id, count: 1 }).collect();
+        let mut level = 0;
+        while !entries.is_empty() {
+            let parts = entries.len().div_ceil(COMFORTABLE);
+            let above = (0..parts).map(|part| {
+                let range = entries.len() * part / parts..entries.len() * (part + 1) / parts;
+                let (node, len) = (self.make_node(), range.len());
+                for entry in &entries[range] {
+                    let end = self.nodes[node as usize].len();
+                    self.nodes[node as usize].insert(end, *entry);
+                }
+                Entry { id: node, count: self.adopt(node, 0..len, level) }
+            });
+            let above: Vec<Entry> = above.collect();
+            if let [root] = above[..] {
+                (self.root, self.height) = (root.id, level);
+                return;
+            }
+            (entries, level) = (above, level + 1);
+        }
+    }
+
+    /// The first key of the leaf after `leaf`, or the last of the one before it.
+    fn beside(&self, leaf: u32, forward: bool) -> Option<Spot> {
+        let (mut id, mut node) = (leaf, self.nodes[leaf as usize].parent);
+        let mut height = 0;
+        while node != NONE {
+            let ids = self.nodes[node as usize].ids();
+            let at = self.nodes[node as usize].find(id);
+            let next = if forward { at.checked_add(1) } else { at.checked_sub(1) };
+            if let Some(&next) = next.and_then(|next| ids.get(next)) {
+                let mut leaf = next;
+                for _ in 0..height {
+                    let ids = self.nodes[leaf as usize].ids();
+                    leaf = ids[if forward { 0 } else { ids.len() - 1 }];
+                }
+                let at = if forward { 0 } else { self.nodes[leaf as usize].len() - 1 };
+                return Some(Spot { leaf, at });
+            }
+            (id, node) = (node, self.nodes[node as usize].parent);
+            height += 1;
+        }
+        None
+    }
+}
+
+/// The keys of an [`Order`], from either end.
+#[derive(Clone)]
+pub(crate) struct Keys<'a> {
+    order: &'a Order,
+    front: Spot,
+    back: Spot,
+    left: usize,
+}
+
+impl Iterator for Keys<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        self.left = self.left.checked_sub(1)?;
+        let keys = self.order.nodes[self.front.leaf as usize].ids();
+        let key = keys[self.front.at];
+        self.front.at += 1;
+        if self.front.at == keys.len() && self.left > 0 {
+            self.front = self.order.beside(self.front.leaf, true)?;
+        }
+        Some(key)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl DoubleEndedIterator for Keys<'_> {
+    fn next_back(&mut self) -> Option<u32> {
+        self.left = self.left.checked_sub(1)?;
+        let key = self.order.nodes[self.back.leaf as usize].ids[self.back.at];
+        match self.back.at.checked_sub(1) {
+            Some(at) => self.back.at = at,
+            None if self.left > 0 => self.back = self.order.beside(self.back.leaf, false)?,
+            None => {}
+        }
+        Some(key)
+    }
+}
+
+impl ExactSizeIterator for Keys<'_> {}
+
+#[cfg(test)]
+impl Order {
+    /// Panics if the invariant does not hold.
+    pub(crate) fn check(&self) {
+        let used = self.leaves.iter().filter(|&&leaf| leaf != NONE).count();
+        assert_eq!(used, self.len);
+        assert_eq!(self.leaves.len() - used, self.free_keys.len());
+        let mut nodes = 0;
+        if self.root != NONE {
+            assert_eq!(self.nodes[self.root as usize].parent, NONE);
+            assert!(self.height == 0 || self.nodes[self.root as usize].len > 1);
+            assert_eq!(self.check_node(self.root, self.height, &mut nodes), self.len);
+        }
+        assert_eq!(self.nodes.len() - nodes, self.free_nodes.len());
+    }
+
+    fn check_node(&self, id: u32, level: u32, nodes: &mut usize) -> usize {
+        *nodes += 1;
+        let node = &self.nodes[id as usize];
+        assert!(node.len() < ROOM && (id == self.root || node.len() >= LEAST), "{} entries", node.len());
+        for (&entry, &count) in node.ids().iter().zip(&node.counts) {
+            if level == 0 {
+                assert_eq!((self.leaves[entry as usize], count), (id, 1));
+            } else {
+                assert_eq!(self.nodes[entry as usize].parent, id);
+                assert_eq!(self.check_node(entry, level - 1, nodes), count as usize);
+            }
+        }
+        node.count_before(node.len())
+    }
+}

@@ -1,0 +1,473 @@
+//! Shadows that follow a live array.
+//!
+//! *Invariant:* a shadow that has followed has the live array's items by id, and is told of those that were touched and of no others.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use repl_core::{ItemId, Keyed};
+use repl_fastarray::{FastArray, ItemMut};
+
+use support::{Went, contents, follow, id, numbers};
+
+#[derive(Clone, Debug)]
+enum Op {
+    Push(u32),
+    Insert(usize, u32),
+    Remove(usize),
+    SwapRemove(usize),
+    Truncate(usize),
+    Retain(u32),
+    Extend(usize),
+    Write(usize, u32),
+    WriteSome(u32),
+    EditById(usize, u32),
+    Look(usize),
+    Mark(usize),
+    MarkAll,
+    UnmarkedThenMark(usize, u32),
+    SwapValues(usize),
+    Swap(usize, usize),
+    Sort,
+    Rotate(usize),
+    Reverse,
+    CloneOver,
+    Renew(u32),
+    Exchange,
+    Follow(usize),
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let at = 0..1_000_usize;
+    prop_oneof![
+        6 => any::<u32>().prop_map(Op::Push),
+        6 => (at.clone(), any::<u32>()).prop_map(|(at, item)| Op::Insert(at, item)),
+        5 => at.clone().prop_map(Op::Remove),
+        5 => at.clone().prop_map(Op::SwapRemove),
+        1 => at.clone().prop_map(Op::Truncate),
+        1 => (2..9_u32).prop_map(Op::Retain),
+        2 => (0..300_usize).prop_map(Op::Extend),
+        8 => (at.clone(), any::<u32>()).prop_map(|(at, item)| Op::Write(at, item)),
+        2 => (2..90_u32).prop_map(Op::WriteSome),
+        3 => (at.clone(), any::<u32>()).prop_map(|(at, item)| Op::EditById(at, item)),
+        2 => at.clone().prop_map(Op::Look),
+        2 => at.clone().prop_map(Op::Mark),
+        1 => Just(Op::MarkAll),
+        2 => (at.clone(), any::<u32>()).prop_map(|(at, item)| Op::UnmarkedThenMark(at, item)),
+        1 => at.clone().prop_map(Op::SwapValues),
+        3 => (at.clone(), at.clone()).prop_map(|(one, other)| Op::Swap(one, other)),
+        2 => Just(Op::Sort),
+        2 => at.prop_map(Op::Rotate),
+        1 => Just(Op::Reverse),
+        1 => Just(Op::CloneOver),
+        1 => (0..5_u32).prop_map(Op::Renew),
+        1 => Just(Op::Exchange),
+        12 => (0..3_usize).prop_map(Op::Follow),
+    ]
+}
+
+/// A shadow, and what it may be told when it follows next.
+struct Watcher {
+    shadow: FastArray<u32>,
+    /// Touched since; `None` if everything may be, since the array is another.
+    touched: Option<BTreeSet<ItemId>>,
+}
+
+struct Room {
+    live: FastArray<u32>,
+    other: FastArray<u32>,
+    watchers: [Watcher; 3],
+}
+
+impl Room {
+    fn new(start: u32) -> Self {
+        Self {
+            live: (0..start).collect(),
+            other: (0..3).collect(),
+            watchers: std::array::from_fn(|_| Watcher { shadow: FastArray::new(), touched: None }),
+        }
+    }
+
+    fn touched(&mut self, id: Option<ItemId>) {
+        for watcher in &mut self.watchers {
+            if let Some(touched) = &mut watcher.touched {
+                touched.extend(id);
+            }
+        }
+    }
+
+    fn replaced(&mut self) {
+        self.watchers.iter_mut().for_each(|watcher| watcher.touched = None);
+    }
+
+    fn apply(&mut self, op: Op) {
+        let len = self.live.len();
+        let at = |at: usize| at % len.max(1);
+        match op {
+            Op::Push(item) => {
+                let id = self.live.push(item);
+                self.touched(Some(id));
+            }
+            Op::Insert(at, item) => {
+                let id = self.live.insert(at % (len + 1), item);
+                self.touched(Some(id));
+            }
+            Op::Extend(count) => {
+                self.live.extend(0..count as u32);
+                (len..len + count).for_each(|at| self.touched(self.live.id(at)));
+            }
+            Op::Truncate(to) => self.live.truncate(to),
+            Op::Retain(of) => {
+                let mut written = Vec::new();
+                self.live.retain_mut(|item| {
+                    if **item % 11 == 0 {
+                        **item += 1;
+                        written.push(ItemMut::id(item));
+                    }
+                    **item % of != 0
+                });
+                written.into_iter().for_each(|id| self.touched(Some(id)));
+            }
+            Op::WriteSome(of) => {
+                let mut written = Vec::new();
+                for mut item in &mut self.live {
+                    if *item % of == 0 {
+                        *item = item.wrapping_mul(3) ^ 5;
+                        written.push(ItemMut::id(&item));
+                    }
+                }
+                written.into_iter().for_each(|id| self.touched(Some(id)));
+            }
+            Op::MarkAll => {
+                self.live.mark_all();
+                (0..len).for_each(|at| self.touched(self.live.id(at)));
+            }
+            Op::Sort => self.live.sort(),
+            Op::Rotate(by) => self.live.rotate_left(by % (len + 1)),
+            Op::Reverse => self.live.reverse(),
+            Op::CloneOver => {
+                self.live = self.live.clone();
+                self.replaced();
+            }
+            Op::Renew(count) => {
+                self.live = (0..count).collect();
+                self.replaced();
+            }
+            Op::Exchange => {
+                std::mem::swap(&mut self.live, &mut self.other);
+                self.replaced();
+            }
+            Op::Follow(which) => self.follow(which),
+            _ if len == 0 => {}
+            Op::Remove(i) => {
+                self.live.remove(at(i));
+            }
+            Op::SwapRemove(i) => {
+                self.live.swap_remove(at(i));
+            }
+            Op::Look(i) => {
+                let item = self.live[at(i)];
+                assert!(self.live.get_mut(at(i)).is_some_and(|there| *there == item));
+                let id = self.live.id(at(i)).expect("an id");
+                assert_eq!(self.live.index_of(id), Some(at(i)));
+            }
+            Op::Swap(one, other) => self.live.swap(at(one), at(other)),
+            Op::Write(i, item) => {
+                self.live[at(i)] = item;
+                self.touched(self.live.id(at(i)));
+            }
+            Op::EditById(i, item) => {
+                let id = self.live.id(at(i)).expect("an id");
+                self.live.edit(id, |there| *there = item);
+                self.touched(Some(id));
+            }
+            Op::Mark(i) => {
+                self.live.mark(at(i));
+                self.touched(self.live.id(at(i)));
+            }
+            Op::UnmarkedThenMark(i, item) => {
+                *self.live.unmarked_mut(at(i)).expect("an item") = item;
+                self.live.mark(at(i));
+                self.touched(self.live.id(at(i)));
+            }
+            Op::SwapValues(i) => {
+                let mut guards = self.live.iter_mut();
+                if let (Some(mut first), Some(mut other)) = (guards.next(), guards.nth(at(i))) {
+                    std::mem::swap(&mut *first, &mut *other);
+                    let ids = [ItemMut::id(&first), ItemMut::id(&other)];
+                    ids.into_iter().for_each(|id| self.touched(Some(id)));
+                }
+            }
+        }
+    }
+
+    fn follow(&mut self, which: usize) {
+        let Watcher { shadow, touched } = &mut self.watchers[which];
+        let (before, now) = (contents(shadow), contents(&self.live));
+        if shadow.is_abreast(&self.live) {
+            assert_eq!(before, now, "it lacks nothing");
+        }
+        let steps = follow(shadow, &self.live);
+        let mut told = BTreeMap::new();
+        for (id, went) in steps {
+            assert_eq!(told.insert(id, went), None, "{id} is told twice");
+        }
+        for (id, went) in &told {
+            match went {
+                Went::Added => assert!(!before.contains_key(id) && now.contains_key(id), "{id} added"),
+                Went::Removed => assert!(before.contains_key(id) && !now.contains_key(id), "{id} removed"),
+                Went::Touched => {
+                    assert!(before.contains_key(id) && now.contains_key(id), "{id} touched");
+                    assert!(
+                        touched.as_ref().is_none_or(|touched| touched.contains(id)),
+                        "{id} was not touched"
+                    );
+                }
+            }
+        }
+        for id in touched.iter().flatten().filter(|id| now.contains_key(id)) {
+            assert!(told.contains_key(id), "{id} was touched");
+        }
+        assert_eq!(contents(shadow), now);
+        assert!(shadow.is_abreast(&self.live));
+        *touched = Some(BTreeSet::new());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn shadows_have_what_they_follow_and_are_told_what_was_touched(
+        start in prop_oneof![0..10_u32, 100..900_u32],
+        ops in prop::collection::vec(op(), 0..80),
+    ) {
+        let mut room = Room::new(start);
+        for op in ops {
+            room.apply(op);
+        }
+        (0..3).for_each(|which| room.follow(which));
+    }
+}
+
+/// An array of `items` with a shadow that has followed it.
+fn pair(items: u32) -> (FastArray<u32>, FastArray<u32>) {
+    let live: FastArray<u32> = (0..items).collect();
+    let mut shadow = FastArray::new();
+    assert_eq!(follow(&mut shadow, &live).len(), items as usize);
+    (live, shadow)
+}
+
+#[test]
+fn s136_each_shadow_has_a_place_of_its_own() {
+    let (mut live, mut early) = pair(5);
+    live[1] = 9;
+    let mut late = FastArray::new();
+    assert_eq!(numbers(&follow(&mut late, &live), Went::Added), [1, 2, 3, 4, 5]);
+    live.remove(0);
+    assert_eq!(follow(&mut late, &live), [(id(1), Went::Removed)]);
+    assert_eq!(follow(&mut early, &live), [(id(2), Went::Touched), (id(1), Went::Removed)]);
+    for shadow in [&early, &late] {
+        assert!(shadow.is_abreast(&live));
+        assert_eq!(contents(shadow), contents(&live));
+    }
+}
+
+#[test]
+fn s138_writing_through_an_array_marks_what_was_written() {
+    let (mut live, mut shadow) = pair(10_000);
+    for mut item in live.iter_mut().filter(|item| **item % 4_000 == 7) {
+        *item += 1;
+        *item += 1;
+    }
+    assert_eq!(numbers(&follow(&mut shadow, &live), Went::Touched), [8, 4_008, 8_008]);
+
+    live[5] += 1;
+    live.edit(id(7), |item| *item += 1);
+    *live.get_mut(7).expect("an item") += 1;
+    if let Some(mut item) = live.get_mut(9) {
+        ItemMut::mark(&mut item);
+    }
+    assert_eq!(numbers(&follow(&mut shadow, &live), Went::Touched), [6, 7, 8, 10]);
+}
+
+#[test]
+fn s138_reading_marks_nothing() {
+    let (mut live, mut shadow) = pair(100);
+    assert_eq!(live.iter_mut().map(|item| *item).sum::<u32>(), live.iter().sum());
+    live.retain_mut(|item| **item < 100);
+    assert!(live.get_mut(3).is_some() && live.get_mut_by_id(id(3)).is_some());
+    assert!(shadow.is_abreast(&live));
+    assert_eq!(follow(&mut shadow, &live), []);
+}
+
+#[test]
+fn s141_s142_what_is_written_without_a_mark_waits_for_one() {
+    let (mut live, mut shadow) = pair(3);
+    *live.unmarked_mut(1).expect("an item") = 9;
+    live.unmarked_slice_mut()[2] = 9;
+    if let Some(mut item) = live.get_mut(0) {
+        *ItemMut::unmarked(&mut item) = 9;
+    }
+    assert!(shadow.is_abreast(&live));
+    live.mark(1);
+    assert_eq!(follow(&mut shadow, &live), [(id(2), Went::Touched)]);
+    live.mark_all();
+    assert_eq!(numbers(&follow(&mut shadow, &live), Went::Touched), [1, 2, 3]);
+    assert_eq!(shadow, [9, 9, 9]);
+}
+
+#[test]
+fn s140_s143_adding_and_removing_need_no_mark() {
+    let (mut live, mut shadow) = pair(3);
+    live.push(9);
+    live.insert(0, 8);
+    live.remove(1);
+    live.swap_remove(1);
+    let mut steps = follow(&mut shadow, &live);
+    steps.sort_unstable();
+    assert_eq!(
+        steps,
+        [(id(1), Went::Removed), (id(2), Went::Removed), (id(4), Went::Added), (id(5), Went::Added)]
+    );
+}
+
+#[test]
+fn s145_a_new_order_is_nothing_to_follow() {
+    let (mut live, mut shadow) = pair(50);
+    live.reverse();
+    live.rotate_left(7);
+    live.swap(3, 30);
+    live.sort_by_key(|item| item % 7);
+    assert!(shadow.is_abreast(&live));
+    assert_eq!(follow(&mut shadow, &live), []);
+}
+
+#[test]
+fn s148_who_comes_late_is_told_of_what_is_there() {
+    let (mut live, _) = pair(5);
+    live.remove(0);
+    live[0] = 7;
+    live.push(8);
+    let mut late = FastArray::new();
+    let steps = follow(&mut late, &live);
+    assert_eq!(numbers(&steps, Went::Added), [2, 3, 4, 5, 6]);
+    assert_eq!(steps.len(), 5, "and of nothing else");
+}
+
+#[test]
+fn s167_rotations_and_sorts_between_changes_misalign_nothing() {
+    let (mut live, mut shadow) = pair(3);
+    live.rotate_right(1);
+    live[0] = 30;
+    live.sort_by(|one, other| other.cmp(one));
+    live[2] = 40;
+    assert_eq!(numbers(&follow(&mut shadow, &live), Went::Touched), [1, 3]);
+    assert_eq!(contents(&shadow), BTreeMap::from([(id(1), 40), (id(2), 1), (id(3), 30)]));
+}
+
+#[test]
+fn s147_an_array_that_nobody_marked_is_followed_all_the_same() {
+    let live = FastArray::from([5_u32, 6]);
+    let mut shadow = FastArray::new();
+    assert!(!shadow.is_abreast(&live));
+    assert_eq!(numbers(&follow(&mut shadow, &live), Went::Added), [1, 2]);
+}
+
+#[test]
+fn s174_ids_that_come_round_are_told_like_others() {
+    let mut live = FastArray::with_next_id(id(ItemId::LAST.number() - 1));
+    let mut shadow = FastArray::new();
+    for item in 0..50_u32 {
+        live.push(item);
+        if live.len() > 3 {
+            live.remove(0);
+        }
+        follow(&mut shadow, &live);
+        assert_eq!(contents(&shadow), contents(&live));
+    }
+    assert_eq!(live.ids(), [id(46), id(47), id(48)]);
+}
+
+#[test]
+fn what_came_and_went_between_two_looks_is_not_told() {
+    let (mut live, mut shadow) = pair(3);
+    live.push(9);
+    live.pop();
+    assert!(!shadow.is_abreast(&live));
+    assert_eq!(follow(&mut shadow, &live), []);
+    assert!(shadow.is_abreast(&live));
+}
+
+#[test]
+fn an_item_touched_often_is_told_once() {
+    let (mut live, mut shadow) = pair(3);
+    for round in 0..1_000 {
+        live[1] = round;
+        live.swap(0, 1);
+        live.swap(0, 1);
+    }
+    assert_eq!(follow(&mut shadow, &live), [(id(2), Went::Touched)]);
+}
+
+#[test]
+fn a_long_absence_costs_no_memory_and_tells_no_untouched_item() {
+    let (mut live, mut shadow) = pair(10);
+    live[4] = 99;
+    for _ in 0..10_000 {
+        live.push(0);
+        live.pop();
+    }
+    live[6] = 99;
+    live.remove(0);
+    live.push(7);
+    let mut steps = follow(&mut shadow, &live);
+    steps.sort_unstable();
+    assert_eq!(
+        steps,
+        [(id(1), Went::Removed), (id(5), Went::Touched), (id(7), Went::Touched), (id(10_011), Went::Added)]
+    );
+    assert_eq!(contents(&shadow), contents(&live));
+}
+
+#[test]
+fn an_array_assigned_over_another_is_matched_by_ids() {
+    let (_, mut shadow) = pair(3);
+    let mut live: FastArray<u32> = (10..12).collect();
+    live.remove(0);
+    live.push(12);
+    let mut steps = follow(&mut shadow, &live);
+    steps.sort_unstable();
+    assert_eq!(steps, [(id(1), Went::Removed), (id(2), Went::Touched), (id(3), Went::Touched)]);
+    assert_eq!(contents(&shadow), contents(&live));
+}
+
+#[test]
+fn a_copy_has_the_ids_and_the_order_of_its_source() {
+    let mut source: FastArray<u32> = (0..100).collect();
+    let mut copy = FastArray::new();
+    for round in 0..40 {
+        source.rotate_left(7);
+        source.remove(3);
+        source.insert(5, round);
+        source.swap_remove(9);
+        copy.copy_from(&source, &mut |from, to| *to = *from);
+        assert_eq!((&copy, copy.ids()), (&source, source.ids()));
+        assert!(copy.ids().iter().enumerate().all(|(at, &id)| copy.index_of(id) == Some(at)));
+    }
+    assert_eq!(copy.push(0), source.push(0));
+}
+
+#[test]
+fn a_copied_shadow_has_followed_what_its_source_has() {
+    let (mut live, mut shadow) = pair(5);
+    let mut copy = FastArray::new();
+    copy.copy_from(&shadow, &mut |from, to| *to = *from);
+    assert!(copy.is_abreast(&live));
+    live[2] = 9;
+    for shadow in [&mut shadow, &mut copy] {
+        assert_eq!(follow(shadow, &live), [(id(3), Went::Touched)]);
+    }
+}

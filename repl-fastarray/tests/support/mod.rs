@@ -1,0 +1,161 @@
+//! An item with callbacks that are written down, and what the tests have in common.
+//!
+//! *Invariant:* each test runs on a thread of its own, so each has its own record of callbacks.
+#![allow(dead_code, reason = "each test file uses its part of this")]
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+
+use repl_core::__private::{Field, Shape};
+use repl_core::{ItemId, Keyed, Layout, Property, Step};
+use repl_fastarray::{ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks};
+
+/// An item of three properties, one of which is an array, that writes down what it is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Told {
+    pub(crate) name: u32,
+    pub(crate) place: [u8; 2],
+    pub(crate) count: u64,
+}
+
+// SAFETY: each field is named with its offset and shape.
+unsafe impl Property for Told {
+    const SHAPE: &'static Shape = &Shape::structure::<Self>(
+        "Told",
+        &[
+            Field::new("name", offset_of!(Self, name), u32::SHAPE),
+            Field::new("place", offset_of!(Self, place), <[u8; 2]>::SHAPE),
+            Field::new("count", offset_of!(Self, count), u64::SHAPE),
+        ],
+    );
+
+    fn initial() -> Self {
+        Self::default()
+    }
+}
+
+impl FastArrayItem for Told {
+    const LAYOUT: &'static Layout = &Layout::of::<Self>();
+}
+
+/// A call of the user's code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Remove(Told),
+    Add(Told),
+    Change(Told, Vec<&'static str>),
+    Removes(View),
+    Adds(View),
+    Changes(View),
+    Receive(View),
+}
+
+/// What a callback of the array saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct View {
+    pub(crate) items: Vec<Told>,
+    pub(crate) ids: Vec<ItemId>,
+    pub(crate) indices: Vec<usize>,
+    pub(crate) old_len: usize,
+    pub(crate) final_len: usize,
+}
+
+thread_local! {
+    static CALLS: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
+}
+
+fn note(call: Call) {
+    CALLS.with_borrow_mut(|calls| calls.push(call));
+}
+
+/// The calls since this was last asked.
+pub(crate) fn calls() -> Vec<Call> {
+    CALLS.take()
+}
+
+fn view(update: &ArrayUpdate<'_, Told>) -> View {
+    View {
+        items: update.iter().cloned().collect(),
+        ids: (0..update.len()).map(|at| update.id(at).expect("an id for each item")).collect(),
+        indices: update.indices().to_vec(),
+        old_len: update.old_len(),
+        final_len: update.final_len(),
+    }
+}
+
+impl ItemCallbacks for Told {
+    fn pre_replicated_remove(&mut self) {
+        note(Call::Remove(self.clone()));
+    }
+    fn post_replicated_add(&mut self) {
+        note(Call::Add(self.clone()));
+    }
+    fn post_replicated_change(&mut self, changed: &ChangedProperties<'_>) {
+        note(Call::Change(self.clone(), changed.iter().collect()));
+    }
+    fn pre_replicated_removes(update: &mut ArrayUpdate<'_, Self>) {
+        note(Call::Removes(view(update)));
+    }
+    fn post_replicated_adds(update: &mut ArrayUpdate<'_, Self>) {
+        note(Call::Adds(view(update)));
+    }
+    fn post_replicated_changes(update: &mut ArrayUpdate<'_, Self>) {
+        note(Call::Changes(view(update)));
+    }
+    fn post_replicated_receive(update: &mut ArrayUpdate<'_, Self>) {
+        note(Call::Receive(view(update)));
+    }
+}
+
+/// The id with this number.
+pub(crate) fn id(number: u32) -> ItemId {
+    ItemId::new(number).expect("not zero")
+}
+
+/// What an array holds, by id.
+pub(crate) fn contents<T: FastArrayItem + Clone>(array: &FastArray<T>) -> BTreeMap<ItemId, T> {
+    array.ids().iter().copied().zip(array.iter().cloned()).collect()
+}
+
+/// What became of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Went {
+    Added,
+    Touched,
+    Removed,
+}
+
+/// Lets `shadow` follow `live`, copying what is told; gives the steps.
+pub(crate) fn follow<T: FastArrayItem + Clone>(
+    shadow: &mut FastArray<T>,
+    live: &FastArray<T>,
+) -> Vec<(ItemId, Went)> {
+    let mut steps = Vec::new();
+    shadow.follow(live, &mut |id, step| {
+        steps.push((
+            id,
+            match step {
+                Step::Added { live, shadow } => {
+                    *shadow = live.clone();
+                    Went::Added
+                }
+                Step::Touched { live, shadow, moved } => {
+                    assert!(!moved, "items of these arrays have no places");
+                    *shadow = live.clone();
+                    Went::Touched
+                }
+                Step::Removed => Went::Removed,
+            },
+        ));
+    });
+    steps
+}
+
+/// The numbers of the ids of the steps of one kind, ascending.
+pub(crate) fn numbers(steps: &[(ItemId, Went)], kind: Went) -> Vec<u32> {
+    let mut numbers: Vec<_> =
+        steps.iter().filter(|(_, went)| *went == kind).map(|(id, _)| id.number()).collect();
+    numbers.sort_unstable();
+    numbers
+}

@@ -1,0 +1,185 @@
+//! Replaying callbacks on a model: what a client was told must lead from what it held to what it holds.
+//!
+//! *Invariant:* the model learns of items from callbacks alone; the array itself is only compared with it.
+
+use std::collections::BTreeMap;
+
+use repl::{Client, ObjectRef};
+
+use super::classes::{Bag, Call, Item, List, Plain, PlainItem, PlainSocket, Socket, Step, View, calls, list};
+
+/// The callbacks of one update of one array.
+type Update<F> = Vec<Step<F>>;
+
+/// What a client's user knows of one object.
+#[derive(Default)]
+struct Known {
+    items: List<PlainItem>,
+    spare: List<PlainItem>,
+}
+
+/// What a client's user knows, by the numbers of the objects.
+#[derive(Default)]
+pub(crate) struct Listener {
+    known: BTreeMap<u32, Known>,
+    /// Updates of arrays that were told.
+    pub(crate) updates: u64,
+}
+
+impl Listener {
+    /// The client has lost an object.
+    pub(crate) fn lose(&mut self, number: u32) {
+        self.known.remove(&number);
+    }
+
+    /// Takes in what was told since the last call, object by object; the client received one packet since.
+    pub(crate) fn listen(&mut self, client: &Client, objects: &BTreeMap<u32, ObjectRef<Bag>>) {
+        let (mut items, mut sockets) = (Vec::new(), Vec::new());
+        for call in calls() {
+            match call {
+                Call::Item(step) => items.push(step),
+                Call::Socket(step) => sockets.push(step),
+                Call::End(number) => {
+                    let bag = client.get(objects[&number]).expect("an object that was told is there");
+                    let (items, sockets) = (updates(&mut items), updates(&mut sockets));
+                    self.updates += (items.len() + sockets.len()) as u64;
+                    self.known.entry(number).or_default().take(bag, &items, &sockets);
+                }
+            }
+        }
+        assert!(items.is_empty() && sockets.is_empty(), "callbacks of no object: {items:?} {sockets:?}");
+    }
+
+    /// What is known is what is there.
+    pub(crate) fn assert_complete(&self, client: &Client, objects: &BTreeMap<u32, ObjectRef<Bag>>) {
+        for (number, known) in &self.known {
+            let bag = client.get(objects[number]).expect("an object that is known is there");
+            assert_eq!(known.items, list(&bag.items), "items of {number}");
+            assert_eq!(known.spare, list(&bag.spare), "spare of {number}");
+        }
+    }
+}
+
+/// Cuts steps into updates, each of which ends with the closing callback.
+fn updates<F>(steps: &mut Vec<Step<F>>) -> Vec<Update<F>> {
+    let mut updates = vec![Vec::new()];
+    for step in steps.drain(..) {
+        let is_end = matches!(step, Step::Receive(_));
+        updates.last_mut().expect("one").push(step);
+        if is_end {
+            updates.push(Vec::new());
+        }
+    }
+    let rest = updates.pop().expect("one");
+    assert!(rest.is_empty(), "an update without an end");
+    updates
+}
+
+impl Known {
+    fn take(&mut self, bag: &Bag, items: &[Update<PlainItem>], sockets: &[Update<PlainSocket>]) {
+        let mut expected = Vec::new();
+        let mut told = items.iter();
+        for (known, array) in [(&mut self.items, &bag.items), (&mut self.spare, &bag.spare)] {
+            let now = list(array);
+            if *known == now {
+                continue;
+            }
+            let update = told.next().unwrap_or_else(|| panic!("nothing told of {known:?} to {now:?}"));
+            for (id, item) in &now {
+                let before = known.iter().find(|(known, _)| known == id);
+                let before = before.map(|(_, item)| item.sockets.clone()).unwrap_or_default();
+                if before != item.sockets {
+                    expected.push((before, item.sockets.clone()));
+                }
+            }
+            *known = replay::<Item>(known, update);
+            assert_eq!(*known, now, "told {update:?}");
+        }
+        assert_eq!(told.next(), None, "an update of an array that is as it was");
+        check_sockets(expected, sockets);
+    }
+}
+
+/// The inner arrays that are not what they were are those of which something was told, each once.
+fn check_sockets(mut expected: Vec<(List<PlainSocket>, List<PlainSocket>)>, told: &[Update<PlainSocket>]) {
+    for update in told {
+        let Some(Step::Receive(end)) = update.last() else { panic!("an update ends") };
+        let at = expected.iter().position(|(before, after)| {
+            *after == end.items && before.len() == end.old_len && starts(update, before)
+        });
+        let at = at.unwrap_or_else(|| panic!("told of an inner array that is as it was: {update:?}"));
+        let (before, after) = expected.swap_remove(at);
+        assert_eq!(replay::<Socket>(&before, update), after);
+    }
+    assert!(expected.is_empty(), "nothing told of {expected:?}");
+}
+
+/// Whether an update is one of an array that was `before`, but for what it says to have changed.
+fn starts<F: PartialEq>(update: &Update<F>, before: &List<F>) -> bool {
+    update.iter().any(|step| {
+        let Step::Changes(view) = step else { return false };
+        before
+            .iter()
+            .zip(&view.items)
+            .enumerate()
+            .all(|(at, (was, now))| was.0 == now.0 && (was.1 == now.1) != view.indices.contains(&at))
+    })
+}
+
+/// What an update makes of an array, by its callbacks alone: their order, indices and sizes are those of S178 and S179.
+fn replay<T: Plain>(before: &List<T::Form>, update: &Update<T::Form>) -> List<T::Form> {
+    let mut steps = update.iter().peekable();
+    let mut removed = Vec::new();
+    while let Some(Step::Remove(item)) = steps.next_if(|step| matches!(step, Step::Remove(_))) {
+        removed.push(item);
+    }
+    let Some(Step::Removes(removes)) = steps.next() else { panic!("no removals in {update:?}") };
+    let mut added = Vec::new();
+    while let Some(Step::Add(item)) = steps.next_if(|step| matches!(step, Step::Add(_))) {
+        added.push(item);
+    }
+    let Some(Step::Adds(adds)) = steps.next() else { panic!("no additions in {update:?}") };
+    let mut changed = Vec::new();
+    while let Some(Step::Change(item, names)) = steps.next_if(|step| matches!(step, Step::Change(..))) {
+        changed.push((item, names));
+    }
+    let Some(Step::Changes(changes)) = steps.next() else { panic!("no changes in {update:?}") };
+    let Some(Step::Receive(end)) = steps.next() else { panic!("no end in {update:?}") };
+    assert_eq!(steps.next(), None);
+    assert!(!(removed.is_empty() && added.is_empty() && changed.is_empty()), "an update of nothing");
+
+    let all = &removes.items;
+    for view in [removes, adds, changes] {
+        assert_eq!((&view.items, view.old_len), (all, before.len()), "all see the same");
+        assert_eq!(view.final_len, all.len() - removed.len());
+    }
+    let at =
+        |view: &View<T::Form>| -> Vec<T::Form> { view.indices.iter().map(|&at| all[at].1.clone()).collect() };
+    assert!(at(removes).iter().eq(removed), "removals in the order of the indices");
+    assert!(at(adds).iter().eq(added), "additions in the order of the indices");
+    assert!(at(changes).iter().eq(changed.iter().map(|(item, _)| *item)), "changes in their order");
+
+    let mut sorted = adds.indices.clone();
+    sorted.sort_unstable();
+    assert!(sorted.iter().copied().eq(before.len()..all.len()), "what came stands behind what was there");
+    for (at, (id, was)) in before.iter().enumerate() {
+        assert_eq!(all[at].0, *id, "what was there stands where it stood");
+        let names = T::differing(was, &all[at].1);
+        match changes.indices.iter().position(|&changed| changed == at) {
+            Some(told) => {
+                assert_eq!(*changed[told].1, names, "what changed of item {id}: {was:?} to {:?}", all[at].1);
+            }
+            None => assert!(names.is_empty(), "nothing told of {names:?} of item {id}"),
+        }
+    }
+    assert!(changed.iter().all(|(_, names)| !names.is_empty()), "a change of nothing");
+
+    let mut after = all.clone();
+    let mut doomed = removes.indices.clone();
+    doomed.sort_unstable();
+    assert!(doomed.is_sorted_by(|a, b| a < b) && doomed.iter().all(|&at| at < before.len()));
+    doomed.iter().rev().for_each(|&at| drop(after.swap_remove(at)));
+    assert_eq!((&end.items, end.old_len, end.final_len), (&after, before.len(), after.len()));
+    assert!(end.indices.is_empty());
+    after
+}
