@@ -89,7 +89,8 @@
 //! - It does not choose by distance or priority what is sent: a connection sees every object but those hidden with
 //!   [`set_visible`](Server::set_visible).
 //! - It makes no remote calls, and clients send no state.
-//! - Maps, sets and arrays that send only the items that moved are not replicated yet; a `Vec` goes by index.
+//! - A `Vec` goes by index: what is inserted in the middle moves all behind it. [`FastArray`] sends items by their identity, maps and sets
+//!   send entries by their key.
 //!
 //! # The three types to know
 //!
@@ -122,6 +123,7 @@
 //! # Features
 //!
 //! - `glam`: the vectors and quaternions of that crate can be fields.
+//! - `indexmap`: the maps and sets of that crate can be fields.
 //! - `bitflags`: `flags!` makes fields of types made by that crate's `bitflags!`.
 //! - `serde`: fast arrays are written and read as sequences of their items.
 #![forbid(unsafe_code)]
@@ -130,13 +132,15 @@
 pub use repl_core::flags;
 pub use repl_core::{
     BitReader, BitSlice, BitWriter, Callbacks, Changelist, Checksum, Class, Condition, Counts, DecodeError,
-    Guid, HandleSet, History, ItemId, Keyed, Layout, Lifetime, NetSerialize, NoObjects, Notify, ObjectRef,
-    Objects, Observer, Program, Property, PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated,
-    Scratch, ViewFlags, With, WriteError,
+    Guid, HandleSet, History, ItemId, Keyed, Layout, Lifetime, Map, NetSerialize, NoObjects, Notify,
+    ObjectRef, Objects, Observer, Program, Property, PropertyIndex, ReadError, ReferenceMap, Refusal,
+    Replicated, Scratch, ViewFlags, With, WriteError,
 };
 pub use repl_core::{bits, leaf, limits, wire};
 pub use repl_derive::{FastArrayItem, NetSerialize, Replicated};
-pub use repl_fastarray::{ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, ItemMut};
+pub use repl_fastarray::{
+    ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, ItemMut, OrderedFastArray,
+};
 pub use repl_net::sim;
 pub use repl_net::{
     ArchetypeId, ClassTraffic, Client, ClientConfig, ClientEvent, CloseReason, ConnectionId, ConnectionStats,
@@ -148,7 +152,7 @@ pub use repl_net::{
 pub mod prelude {
     pub use repl_core::{Callbacks, Condition, NetSerialize, ObjectRef, Replicated};
     pub use repl_derive::{FastArrayItem, NetSerialize, Replicated};
-    pub use repl_fastarray::{ChangedProperties, FastArray, FastArrayItem, ItemCallbacks};
+    pub use repl_fastarray::{ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, OrderedFastArray};
     pub use repl_net::{
         Client, ClientConfig, ClientEvent, ConnectionId, Role, Server, ServerConfig, ServerEvent,
     };
@@ -157,7 +161,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use repl_core::__private::*;
-    pub use repl_fastarray::{FastArrayItem, ItemCallbacks};
+    pub use repl_fastarray::{FastArrayItem, ItemCallbacks, value_callbacks};
 }
 
 /// Runs the code in the README.

@@ -41,7 +41,8 @@ fn plain_values_take_their_own_width() {
     assert_eq!(through_bits(&usize::MAX), (usize::MAX, 64));
     assert_eq!(through_bits(&i128::MIN), (i128::MIN, 128));
     assert_eq!(through_bits(&-0.0_f32).0.to_bits(), (-0.0_f32).to_bits());
-    assert_eq!(through_bits(&char::MAX), (char::MAX, 21));
+    assert_eq!(through_bits(&'x'), ('x', 8));
+    assert_eq!(through_bits(&char::MAX), (char::MAX, 22));
     assert_eq!(through_bits(&[1_u8, 2, 3]), ([1, 2, 3], 24));
     assert_eq!(through_bits(&(1_u8, false)), ((1, false), 9));
     assert_eq!(through_bits(&None::<u8>), (None, 1));
@@ -124,7 +125,9 @@ fn numbers_outside_their_range_are_refused_by_the_reader() {
     };
     assert_eq!(byte(200), Ok(200));
     assert_eq!(byte(201), Err(ReadError::OutOfRange));
-    assert_eq!(read::<char>(&0xd800_u32.to_le_bytes()), Err(ReadError::UnknownVariant));
+    assert_eq!(read::<char>(&(0xd800_u32 << 1).to_le_bytes()), Err(ReadError::UnknownVariant));
+    let long_a = u32::from('a') << 1;
+    assert_eq!(read::<char>(&long_a.to_le_bytes()), Err(ReadError::OutOfRange), "it has a shorter form");
     assert_eq!(read::<String>(&[0xf3, 0x0f]), Err(ReadError::InvalidUtf8));
 }
 

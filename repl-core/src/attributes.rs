@@ -36,11 +36,11 @@ pub trait Quantizable {}
 )]
 pub trait Ranged {}
 
-/// A type that `max_len` fits: strings and `Vec`s, and arrays and `Option`s of them.
+/// A type that `max_len` fits: strings, `Vec`s, maps and sets, and arrays and `Option`s of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no length to limit",
     label = "neither a `String` nor a `Vec`",
-    note = "`max_len = n` is for a `String`, in bytes, and for a `Vec`, in elements; an array `[T; N]` has its length anyway",
+    note = "`max_len = n` is for a `String`, in bytes, for a `Vec`, in elements, and for a map or set, in entries; an array `[T; N]` has its length anyway",
     note = "for an integer write `range = a..=b` or `bits = n`"
 )]
 pub trait Lengthy {}
@@ -98,6 +98,38 @@ fits!(Quantizable: f32, f64; array vec option tuples);
 fits!(Ranged: u8, u16, u32, u64, usize, i8, i16, i32, i64, isize; array vec option tuples);
 fits!(Lengthy: String; array option);
 impl<T> Lengthy for Vec<T> {}
+
+/// Implements traits of values for maps, and [`Lengthy`] for maps and sets.
+macro_rules! fits_maps {
+    ($([$($generics:ident),*] $type:ty: $value:ident;)* sets $([$($of_set:ident),*] $set:ty;)*) => {
+        $(
+            impl<$($generics),*> Lengthy for $type {}
+            #[diagnostic::do_not_recommend]
+            impl<$($generics),*> Quantizable for $type where $value: Quantizable {}
+            #[diagnostic::do_not_recommend]
+            impl<$($generics),*> Ranged for $type where $value: Ranged {}
+            #[diagnostic::do_not_recommend]
+            impl<$($generics),*> UnitQuaternion for $type where $value: UnitQuaternion {}
+            #[diagnostic::do_not_recommend]
+            impl<$($generics),*> UnitVector for $type where $value: UnitVector {}
+        )*
+        $(impl<$($of_set),*> Lengthy for $set {})*
+    };
+}
+
+fits_maps! {
+    [K, V, S] std::collections::HashMap<K, V, S>: V;
+    [K, V] std::collections::BTreeMap<K, V>: V;
+    sets
+    [K, S] std::collections::HashSet<K, S>;
+    [K] std::collections::BTreeSet<K>;
+}
+#[cfg(feature = "indexmap")]
+fits_maps! {
+    [K, V, S] indexmap::IndexMap<K, V, S>: V;
+    sets
+    [K, S] indexmap::IndexSet<K, S>;
+}
 fits!(UnitQuaternion: [f32; 4]; vec option);
 fits!(UnitVector: [f32; 3]; vec option);
 impl<T: UnitQuaternion, const N: usize> UnitQuaternion for [T; N] {}

@@ -3,6 +3,7 @@
 //! Invariant: sets are sorted and without repeats; an array that has a nested set is also in its level's own set, since its
 //! count always travels with it (S92).
 
+use crate::entries::EntryChanges;
 use crate::handles::HandleSet;
 use crate::items::{ItemChanges, Sweep};
 use crate::ranges::Ranges;
@@ -26,6 +27,7 @@ pub(crate) struct NestedChanges(Vec<(u32, Nested)>);
 pub(crate) enum Nested {
     Array(ArrayChanges),
     Items(Box<ItemChanges>),
+    Entries(Box<EntryChanges>),
 }
 
 /// What changed in one array.
@@ -69,8 +71,14 @@ impl Changelist {
         self.handles.insert(handle);
     }
 
-    /// Adds properties whole: for the arrays and collections among them, every element they have.
-    pub(crate) fn insert_whole(&mut self, handles: &HandleSet, arrays: &HandleSet, keyed: &HandleSet) {
+    /// Adds properties whole: for the arrays, collections and maps among them, every element they have.
+    pub(crate) fn insert_whole(
+        &mut self,
+        handles: &HandleSet,
+        arrays: &HandleSet,
+        keyed: &HandleSet,
+        maps: &HandleSet,
+    ) {
         self.handles.union(handles);
         if handles.intersects(arrays) {
             for handle in handles.iter().filter(|&handle| arrays.contains(handle)) {
@@ -80,6 +88,11 @@ impl Changelist {
         if handles.intersects(keyed) {
             for handle in handles.iter().filter(|&handle| keyed.contains(handle)) {
                 self.nested.set(handle, Nested::Items(Box::new(ItemChanges::whole())));
+            }
+        }
+        if handles.intersects(maps) {
+            for handle in handles.iter().filter(|&handle| maps.contains(handle)) {
+                self.nested.set(handle, Nested::Entries(Box::new(EntryChanges::whole())));
             }
         }
     }
@@ -94,6 +107,11 @@ impl Changelist {
     pub(crate) fn insert_items(&mut self, handle: u32, changes: ItemChanges) {
         self.handles.insert(handle);
         self.nested.add(handle, Nested::Items(Box::new(changes)));
+    }
+
+    pub(crate) fn insert_entries(&mut self, handle: u32, changes: EntryChanges) {
+        self.handles.insert(handle);
+        self.nested.add(handle, Nested::Entries(Box::new(changes)));
     }
 
     /// Whether any array or collection, at any depth, has elements that came into being.
@@ -148,7 +166,10 @@ impl Changelist {
             if self.handles.contains(*handle) {
                 match (births, self.nested.get_mut(*handle)) {
                     (Nested::Items(births), Some(Nested::Items(items))) => items.extend_births(births),
-                    (Nested::Items(_), _) => {}
+                    (Nested::Entries(births), Some(Nested::Entries(entries))) => {
+                        entries.extend_births(births);
+                    }
+                    (Nested::Items(_) | Nested::Entries(_), _) => {}
                     (Nested::Array(_), _) => self.nested.precede(*handle, births),
                 }
             }
@@ -178,7 +199,8 @@ impl Changelist {
             }
             let is_left = match (births, list.nested.get(*handle)) {
                 (Nested::Items(births), Some(Nested::Items(list))) => births.births_arrived(list),
-                (Nested::Items(_), _) => true,
+                (Nested::Entries(births), Some(Nested::Entries(list))) => births.births_arrived(list),
+                (Nested::Items(_) | Nested::Entries(_), _) => true,
                 (Nested::Array(_), _) => false,
             };
             if !is_left {
@@ -188,10 +210,10 @@ impl Changelist {
         });
     }
 
-    /// Whether all births are of items of collections at the object's own level: then only changes of these items must watch over them.
+    /// Whether all births are of items of collections and entries of maps at the object's own level: then only changes of these items must watch over them.
     #[must_use]
     pub fn births_are_of_items(&self) -> bool {
-        self.nested.0.iter().all(|(_, nested)| matches!(nested, Nested::Items(_)))
+        self.nested.0.iter().all(|(_, nested)| matches!(nested, Nested::Items(_) | Nested::Entries(_)))
     }
 
     /// Whether this list changes an item that came into being in `births`, or touches another property with births.
@@ -201,7 +223,10 @@ impl Changelist {
             self.handles.contains(*handle)
                 && match (births, self.nested.get(*handle)) {
                     (Nested::Items(births), Some(Nested::Items(items))) => items.touches_births(births),
-                    (Nested::Items(_), _) => false,
+                    (Nested::Entries(births), Some(Nested::Entries(entries))) => {
+                        entries.touches_births(births)
+                    }
+                    (Nested::Items(_) | Nested::Entries(_), _) => false,
                     (Nested::Array(_), _) => true,
                 }
         })
@@ -210,52 +235,67 @@ impl Changelist {
     /// What began collections anew must not do so again: the receiver may have some of them by now.
     pub fn soften(&mut self) {
         for (_, nested) in &mut self.nested.0 {
-            if let Nested::Items(items) = nested {
-                items.soften();
+            match nested {
+                Nested::Items(items) => items.soften(),
+                Nested::Entries(entries) => entries.soften(),
+                Nested::Array(_) => {}
             }
         }
     }
 
-    /// How many items this names, if it is about one collection at the object's own level and nothing else; what a collection says can be sent in
+    /// How many items or entries this names, if it is about one collection or map at the object's own level and nothing else; what a collection says can be sent in
     /// parts (R15).
     #[must_use]
     pub fn items(&self) -> Option<usize> {
-        match &self.nested.0[..] {
-            [(handle, Nested::Items(items))] => {
-                let is_all = self.handles.iter().eq(std::iter::once(*handle));
-                is_all.then(|| items.items())
-            }
-            _ => None,
-        }
+        let [(handle, nested)] = &self.nested.0[..] else { return None };
+        let count = match nested {
+            Nested::Items(items) => items.items(),
+            Nested::Entries(entries) => entries.items(),
+            Nested::Array(_) => return None,
+        };
+        self.handles.iter().eq(std::iter::once(*handle)).then_some(count)
     }
 
-    /// Of a list about one collection, takes out about `count` items: removals first, then the oldest changes, then births.
+    /// Of a list about one collection or map, takes out about `count` items or entries: removals first, then the oldest changes, then births.
     #[must_use]
     pub fn split_off_items(&mut self, count: usize) -> Self {
         let mut part = Self::new();
-        if let [(handle, Nested::Items(items))] = &mut self.nested.0[..] {
-            part.insert_items(*handle, items.split_off(count));
-            if items.is_empty() {
+        if let [(handle, nested)] = &mut self.nested.0[..] {
+            match nested {
+                Nested::Items(items) => part.insert_items(*handle, items.split_off(count)),
+                Nested::Entries(entries) => part.insert_entries(*handle, entries.split_off(count)),
+                Nested::Array(_) => {}
+            }
+            if nested.is_bare() {
                 self.clear();
             }
         }
         part
     }
 
-    /// Of what begins objects: the items of collections at the object's own level move to the list that is given back, to be sent later; here they
+    /// Of what begins objects: the items of collections and the entries of maps at the object's own level move to the list that is given back, to be sent later; here they
     /// begin empty.
     #[must_use]
     pub fn take_items(&mut self) -> Self {
         let mut taken = Self::new();
         for (handle, nested) in &mut self.nested.0 {
-            if let Nested::Items(items) = nested {
-                let sweep = items.sweep;
-                let mut items =
-                    std::mem::replace(&mut **items, ItemChanges { sweep, ..ItemChanges::default() });
-                items.sweep = Sweep::None;
-                if !items.is_empty() {
-                    taken.insert_items(*handle, items);
+            match nested {
+                Nested::Items(items) => {
+                    let begun = ItemChanges { sweep: items.sweep, ..ItemChanges::default() };
+                    let items = ItemChanges { sweep: Sweep::None, ..std::mem::replace(&mut **items, begun) };
+                    if !items.is_empty() {
+                        taken.insert_items(*handle, items);
+                    }
                 }
+                Nested::Entries(entries) => {
+                    let begun = EntryChanges { sweep: entries.sweep, ..EntryChanges::default() };
+                    let entries =
+                        EntryChanges { sweep: Sweep::None, ..std::mem::replace(&mut **entries, begun) };
+                    if !entries.is_empty() {
+                        taken.insert_entries(*handle, entries);
+                    }
+                }
+                Nested::Array(_) => {}
             }
         }
         taken
@@ -279,7 +319,7 @@ impl NestedChanges {
     pub(crate) fn array(&self, handle: u32) -> Option<&ArrayChanges> {
         match self.get(handle)? {
             Nested::Array(array) => Some(array),
-            Nested::Items(_) => None,
+            _ => None,
         }
     }
 
@@ -287,7 +327,15 @@ impl NestedChanges {
     pub(crate) fn items(&self, handle: u32) -> Option<&ItemChanges> {
         match self.get(handle)? {
             Nested::Items(items) => Some(items),
-            Nested::Array(_) => None,
+            _ => None,
+        }
+    }
+
+    /// What changed of the map at `handle`.
+    pub(crate) fn entries(&self, handle: u32) -> Option<&EntryChanges> {
+        match self.get(handle)? {
+            Nested::Entries(entries) => Some(entries),
+            _ => None,
         }
     }
 
@@ -329,6 +377,7 @@ impl NestedChanges {
             Nested::Items(items) => {
                 items.has_births() || items.changed.iter().any(|item| item.list.has_births())
             }
+            Nested::Entries(entries) => entries.has_births(),
         })
     }
 
@@ -357,6 +406,7 @@ impl Nested {
         match self {
             Self::Array(array) => array.is_count_only(),
             Self::Items(items) => items.is_empty(),
+            Self::Entries(entries) => entries.is_empty(),
         }
     }
 
@@ -364,7 +414,8 @@ impl Nested {
         match (self, later) {
             (Self::Array(array), Self::Array(later)) => array.merge(later),
             (Self::Items(items), Self::Items(later)) => items.merge(later),
-            _ => debug_assert!(false, "a handle is an array or a collection, always"),
+            (Self::Entries(entries), Self::Entries(later)) => entries.merge(later),
+            _ => debug_assert!(false, "a handle is an array, a collection or a map, always"),
         }
     }
 
@@ -372,7 +423,8 @@ impl Nested {
         match (self, later) {
             (Self::Array(array), Self::Array(later)) => array.subtract(later),
             (Self::Items(items), Self::Items(later)) => items.subtract(later),
-            _ => debug_assert!(false, "a handle is an array or a collection, always"),
+            (Self::Entries(entries), Self::Entries(later)) => entries.subtract(later),
+            _ => debug_assert!(false, "a handle is an array, a collection or a map, always"),
         }
     }
 
@@ -380,6 +432,7 @@ impl Nested {
         match self {
             Self::Array(array) => array.births().map(Self::Array),
             Self::Items(items) => items.births().map(|births| Self::Items(Box::new(births))),
+            Self::Entries(entries) => entries.births().map(|births| Self::Entries(Box::new(births))),
         }
     }
 }

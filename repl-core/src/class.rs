@@ -13,6 +13,7 @@ use crate::display;
 use crate::encode;
 use crate::flat::flatten;
 use crate::handles::HandleSet;
+use crate::key::KeyBits;
 use crate::keyed::ItemId;
 use crate::lifetime::Lifetime;
 use crate::places::Places;
@@ -33,6 +34,8 @@ pub struct Class<T> {
     arrays: HandleSet,
     /// The handles of keyed collections.
     keyed: HandleSet,
+    /// The handles of maps and sets.
+    maps: HandleSet,
     /// Whether there is a keyed collection at any depth.
     holds_items: bool,
     sizes: Sizes,
@@ -78,9 +81,10 @@ impl<T: Replicated> Class<T> {
         };
         let arrays = select(&|handle| program.is_array(handle));
         let keyed = select(&|handle| program.is_keyed(handle));
+        let maps = select(&|handle| program.is_map(handle));
         let holds_items = program.collections().next().is_some();
         let sizes = Sizes::of(&program);
-        Self { program, lifetime, places, arrays, keyed, holds_items, sizes, objects: PhantomData }
+        Self { program, lifetime, places, arrays, keyed, maps, holds_items, sizes, objects: PhantomData }
     }
 
     /// The flat table.
@@ -164,10 +168,10 @@ impl<T: Replicated> Class<T> {
         scratch.candidates = candidates;
     }
 
-    /// Whether objects have arrays or collections that grow.
+    /// Whether objects have arrays, collections or maps that grow.
     #[must_use]
     pub fn has_arrays(&self) -> bool {
-        !self.arrays.is_empty() || !self.keyed.is_empty()
+        !self.arrays.is_empty() || !self.keyed.is_empty() || !self.maps.is_empty()
     }
 
     /// The handles of keyed collections.
@@ -179,12 +183,21 @@ impl<T: Replicated> Class<T> {
     /// Whether callbacks of items are given what holds arrays or collections of its own.
     #[must_use]
     pub fn lends_arrays(&self) -> bool {
-        self.program.collections().any(|keyed| {
-            let inner = self.program.commands().get(keyed.first as usize..keyed.end as usize);
-            let is_leaf =
-                |command: &Command| matches!(command.kind, CommandKind::Leaf(_) | CommandKind::Return);
-            keyed.shape.has_callbacks && !inner.unwrap_or_default().iter().all(is_leaf)
-        })
+        let mut collections = self.program.collections();
+        collections.any(|keyed| keyed.shape.has_callbacks && self.nests(keyed.first, keyed.end))
+    }
+
+    /// Whether callbacks of values of maps, which run while an update is applied, are given what holds arrays or collections of its own.
+    #[must_use]
+    pub fn lends_entries(&self) -> bool {
+        self.program.maps().any(|map| map.shape.has_callbacks && self.nests(map.first, map.end))
+    }
+
+    /// Whether any of these commands is more than a leaf.
+    fn nests(&self, first: u32, end: u32) -> bool {
+        let is_leaf = |command: &Command| matches!(command.kind, CommandKind::Leaf(_) | CommandKind::Return);
+        let inner = self.program.commands().get(first as usize..end as usize);
+        !inner.unwrap_or_default().iter().all(is_leaf)
     }
 
     /// From now on an object is a client's: what its user adds to its collections is local (S183).
@@ -201,18 +214,12 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Makes the arrays among `handles` in `to` those of `from` where their lengths, or those of arrays within them, differ.
+    /// Makes the arrays among `handles` in `to` those of `from` where their lengths, or those of arrays within them, differ; in maps those of
+    /// the values that are in both.
     pub fn copy_lengths(&self, from: &T, to: &mut T, handles: &HandleSet) {
-        let from = self.level(from);
-        let differing: Vec<u32> = handles
-            .iter()
-            .filter(|&handle| self.arrays.contains(handle))
-            .filter(|&handle| match (from.slot(handle), self.level(to).slot(handle)) {
-                (Some(from), Some(to)) => !same_lengths(from, to),
-                _ => false,
-            })
-            .collect();
-        copy_slots(from, &mut self.level_mut(to), differing.into_iter());
+        if handles.intersects(&self.arrays) || handles.intersects(&self.maps) {
+            copy_lengths(self.level(from), &mut self.level_mut(to), handles.iter());
+        }
     }
 
     /// Makes the properties of `handles` in `to` those of `from`.
@@ -250,7 +257,7 @@ impl<T: Replicated> Class<T> {
 
     /// Adds the properties of `handles` to `changes`, whole.
     pub fn insert_whole(&self, handles: &HandleSet, changes: &mut Changelist) {
-        changes.insert_whole(handles, &self.arrays, &self.keyed);
+        changes.insert_whole(handles, &self.arrays, &self.keyed, &self.maps);
     }
 
     /// The list in the form of S58: ascending handles, each array followed by the number of entries of its own list and that
@@ -312,10 +319,32 @@ impl<T: Replicated> Class<T> {
         bits: BitSlice<'_>,
         references: &mut ReferenceMap<'_>,
     ) {
+        self.read_leaf_again(object, path, bits, references, true);
+    }
+
+    /// The same for an object that its user does not see: values of maps are told nothing.
+    pub fn read_again_silently(
+        &self,
+        object: &mut T,
+        path: &[u32],
+        bits: BitSlice<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) {
+        self.read_leaf_again(object, path, bits, references, false);
+    }
+
+    fn read_leaf_again(
+        &self,
+        object: &mut T,
+        path: &[u32],
+        bits: BitSlice<'_>,
+        references: &mut ReferenceMap<'_>,
+        with_callbacks: bool,
+    ) {
         let Some((&handle, rest)) = path.split_first() else { return };
         let mut reader = bits.reader();
         // Bits that were read before are read again; a serialiser that now refuses them leaves the value as it is.
-        descend(&mut self.level_mut(object), handle, rest, &mut |level, handle| {
+        descend(&mut self.level_mut(object), handle, rest, with_callbacks, &mut |level, handle| {
             level.read_leaf(handle, &mut reader, references).ok();
         });
         references.take_mentioned();
@@ -340,11 +369,12 @@ impl<T: Replicated> Class<T> {
 }
 
 /// Calls `at_end` with the level that `path` leads to and the handle there; `None` if the way is gone. Below `level`'s own handle a
-/// path has element handles, or an id and a handle.
+/// path has element handles, or an id or the steps of a key, and a handle.
 fn descend(
     level: &mut LevelMut<'_>,
     handle: u32,
     path: &[u32],
+    with_callbacks: bool,
     at_end: &mut dyn FnMut(&mut LevelMut<'_>, u32),
 ) -> Option<()> {
     let Some((&step, rest)) = path.split_first() else {
@@ -355,13 +385,49 @@ fn descend(
         Slot::Leaf(_) => None,
         Slot::Array(array) => {
             let (index, inner) = (step.checked_div(array.handles())?, step.checked_rem(array.handles())? + 1);
-            descend(&mut level.element(handle, index as usize)?, inner, rest, at_end)
+            descend(&mut level.element(handle, index as usize)?, inner, rest, with_callbacks, at_end)
         }
         Slot::Keyed(_) => {
             let (id, (&inner, rest)) = (ItemId::new(step)?, rest.split_first()?);
             let mut handles = HandleSet::new();
             handles.insert(inner);
-            level.keyed(handle)?.change(id, &handles, |item| descend(item, inner, rest, at_end))?
+            let mut items = level.keyed(handle)?;
+            items.change(id, &handles, |item| descend(item, inner, rest, with_callbacks, at_end))?
+        }
+        Slot::Map(_) => {
+            let (key, rest) = KeyBits::from_steps(path)?;
+            let (&inner, rest) = rest.split_first()?;
+            let mut handles = HandleSet::new();
+            handles.insert(inner);
+            let mut entries = level.map(handle)?;
+            entries.change(&key, &handles, with_callbacks, |value| {
+                descend(value, inner, rest, with_callbacks, at_end)
+            })?
+        }
+    }
+}
+
+fn copy_lengths(from: Level<'_>, to: &mut LevelMut<'_>, handles: impl Iterator<Item = u32>) {
+    for handle in handles {
+        match (from.slot(handle), to.as_level().slot(handle)) {
+            (Some(one @ Slot::Array(array)), Some(other)) => {
+                if !same_lengths(one, other) {
+                    copy_slots(from, to, std::iter::once(handle));
+                } else if array.nests() {
+                    for index in 0..array.len() {
+                        if let (Some(from), Some(mut to)) = (array.element(index), to.element(handle, index))
+                        {
+                            copy_lengths(from, &mut to, 1..=from.handles());
+                        }
+                    }
+                }
+            }
+            (Some(Slot::Map(entries)), _) if entries.nests() => {
+                if let Some(mut to) = to.map(handle) {
+                    to.pair_up(&entries, &mut |from, to| copy_lengths(from, to, 1..=from.handles()));
+                }
+            }
+            _ => {}
         }
     }
 }

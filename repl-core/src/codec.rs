@@ -27,7 +27,7 @@ pub(crate) enum Codec {
     SmallestThree { bits: u8 },
     /// A unit vector `[f32; 3]` on an octahedron, two coordinates of `bits` each.
     UnitVector { bits: u8 },
-    /// 21 bits.
+    /// 7 bits or 21, and one that says which.
     Char,
     /// UTF-8 of at most `max_bytes`.
     String { max_bytes: u32 },
@@ -260,8 +260,7 @@ impl Codec {
             Self::QuantizedF32(quantizer) | Self::QuantizedF64(quantizer) => quantizer.bits(),
             Self::SmallestThree { bits } => 2 + 3 * *bits as u32,
             Self::UnitVector { bits } => 2 * *bits as u32,
-            Self::Char => 21,
-            Self::String { .. } | Self::Reference | Self::Opaque(_) => return None,
+            Self::Char | Self::String { .. } | Self::Reference | Self::Opaque(_) => return None,
         })
     }
 

@@ -2,9 +2,10 @@
 //!
 //! Invariant: the shadow only ever holds values that have a form on the wire, so encoding from it does not fail (R3).
 
-use crate::access::{Array, ItemStep, KeyedItems, Leaf, Level, LevelMut, Slot};
+use crate::access::{Array, EntryStep, ItemStep, KeyedItems, Leaf, Level, LevelMut, MapEntries, Slot};
 use crate::bits::BitWriter;
 use crate::changelist::{ArrayChanges, Changelist, Nested};
+use crate::entries::{EntryChange, EntryChanges};
 use crate::handles::HandleSet;
 use crate::items::{ItemChange, ItemChanges};
 use crate::value::WriteError;
@@ -67,6 +68,11 @@ impl Comparison<'_> {
                 Some(Slot::Keyed(items)) => {
                     if let Some(items) = self.items(items, shadow, handle, property) {
                         changes.insert_items(handle, items);
+                    }
+                }
+                Some(Slot::Map(entries)) => {
+                    if let Some(entries) = self.entries(entries, shadow, handle, property) {
+                        changes.insert_entries(handle, entries);
                     }
                 }
                 None => {}
@@ -156,6 +162,12 @@ impl Comparison<'_> {
                         changes.nested.set(element_handle, Nested::Items(Box::new(nested)));
                     }
                 }
+                Slot::Map(entries) => {
+                    if let Some(nested) = self.entries(entries, shadow, handle, property) {
+                        changes.edits.insert(element_handle);
+                        changes.nested.set(element_handle, Nested::Entries(Box::new(nested)));
+                    }
+                }
             }
         }
     }
@@ -210,6 +222,9 @@ impl Comparison<'_> {
                     // It goes whole; what came of it is no news.
                     self.items(items, shadow, handle, property);
                 }
+                Slot::Map(entries) => {
+                    self.entries(entries, shadow, handle, property);
+                }
             }
         }
     }
@@ -249,6 +264,47 @@ impl Comparison<'_> {
         let changes = ItemChanges::new(&mut born, &mut removed, changed);
         (!changes.is_empty()).then_some(changes)
     }
+
+    /// Compares a map below the object's property `property`, entry by entry: no map tells what was touched. `None` if nothing changed. O(entries).
+    fn entries(
+        &mut self,
+        live: MapEntries<'_>,
+        shadow: &mut LevelMut<'_>,
+        handle: u32,
+        property: u32,
+    ) -> Option<EntryChanges> {
+        let mut shadow = shadow.map(handle)?;
+        let (len, max) = (live.len(), live.max_len() as usize);
+        if len > max {
+            self.refusals.push(Refusal { handle: property, error: WriteError::TooLong { len, max } });
+            return None;
+        }
+        let mut changes = EntryChanges::default();
+        shadow.follow(&live, &mut |step| match step {
+            EntryStep::Kept(live, mut shadow, form) => {
+                let mut list = Changelist::new();
+                self.level(live, &mut shadow, 1..=live.handles(), Some(property), &mut list);
+                if !list.is_empty() {
+                    match form() {
+                        Ok(key) => {
+                            let change = EntryChange::Changed { age: self.scratch.comparisons, list };
+                            changes.entries.insert(key, change);
+                        }
+                        Err(error) => self.refusals.push(Refusal { handle: property, error }),
+                    }
+                }
+            }
+            EntryStep::Born(key, live, mut shadow) => {
+                self.new_element(live, &mut shadow, property);
+                changes.entries.insert(key, EntryChange::Born);
+            }
+            EntryStep::Removed(key) => {
+                changes.removed.insert(key);
+            }
+            EntryStep::Refused(error) => self.refusals.push(Refusal { handle: property, error }),
+        });
+        (!changes.is_empty()).then_some(changes)
+    }
 }
 
 /// Makes what stands at `handles` in `to` a copy of what stands there in `from`.
@@ -269,6 +325,11 @@ pub(crate) fn copy_slots(from: Level<'_>, to: &mut LevelMut<'_>, handles: impl I
                     to.copy_from(&items, &mut |from, to| copy_slots(from, to, 1..=from.handles()));
                 }
             }
+            Some(Slot::Map(entries)) => {
+                if let Some(mut to) = to.map(handle) {
+                    to.copy_from(&entries, &mut |from, to| copy_slots(from, to, 1..=from.handles()));
+                }
+            }
             None => {}
         }
     }
@@ -287,6 +348,9 @@ pub(crate) fn same_slot(one: Slot<'_>, other: Slot<'_>) -> bool {
                     }))
         }
         (Slot::Keyed(live), Slot::Keyed(shadow)) => shadow.is_abreast(&live),
+        (Slot::Map(a), Slot::Map(b)) => {
+            a.is_same(&b, &mut |a, b| a.slots().zip(b.slots()).all(|(a, b)| same_slot(a, b)))
+        }
         _ => false,
     }
 }

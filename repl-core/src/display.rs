@@ -6,6 +6,7 @@ use std::fmt::{self, Write as _};
 
 use crate::codec::Codec;
 use crate::condition::Condition;
+use crate::key::KeyBits;
 use crate::layout::{Layout, count, travels};
 use crate::plan::Plan;
 use crate::shape::{Field, Formatted, Kind, Notify};
@@ -19,7 +20,7 @@ struct Entry {
     size: usize,
     /// The handles of an array's element.
     inner: Option<Vec<Self>>,
-    /// What stands behind its path where those of its elements follow: `?` for an option, `[]` for an array, `{}` for a collection.
+    /// What stands behind its path where those of its elements follow: `?` for an option, `[]` for an array, `{}` for a collection or map.
     brackets: &'static str,
 }
 
@@ -71,6 +72,19 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>
                 brackets: if array.optional { "?" } else { "[]" },
             });
         }
+        Kind::Map(map) => {
+            let mut inner = Vec::new();
+            entries(property.element(map.value), "", 0, &mut inner);
+            into.push(Entry {
+                path: path.to_owned(),
+                type_name: type_name(property),
+                bits: format!("≤ {}", property.map_len(map)),
+                offset,
+                size: property.shape.size,
+                inner: Some(inner),
+                brackets: "{}",
+            });
+        }
         Kind::Keyed(keyed) => {
             let mut inner = Vec::new();
             entries(property.element(keyed.element), "", 0, &mut inner);
@@ -96,6 +110,13 @@ fn type_name(property: Formatted) -> String {
         Kind::Keyed(keyed) => {
             format!("{}<{}>", property.shape.name, type_name(property.element(keyed.element)))
         }
+        Kind::Map(map) if map.is_set => {
+            format!("{}<{}>", property.shape.name, type_name(map.key.native()))
+        }
+        Kind::Map(map) => {
+            let (key, value) = (type_name(map.key.native()), type_name(property.element(map.value)));
+            format!("{}<{key}, {value}>", property.shape.name)
+        }
         Kind::Leaf(codec) => match codec {
             Codec::QuantizedF32(quantizer) | Codec::QuantizedF64(quantizer) => {
                 let (min, max, step) = quantizer.parameters();
@@ -120,6 +141,7 @@ fn type_name(property: Formatted) -> String {
 fn bits(codec: &Codec) -> String {
     match codec {
         Codec::String { max_bytes } => format!("≤ {max_bytes} B"),
+        Codec::Char => "8, 22".to_owned(),
         _ => codec.width_bits().map_or_else(|| "–".to_owned(), |bits| bits.to_string()),
     }
 }
@@ -237,9 +259,10 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
     let mut text = String::new();
     let Some((&own, steps)) = handles.split_first() else { return text };
     let mut place = locate(layout.shape.native(), own.wrapping_sub(1) as usize, &mut text);
-    let mut steps = steps.iter();
-    while let Some(&step) = steps.next() {
-        let Some(property) = place else { break };
+    let mut steps = steps;
+    while let Some((&step, rest)) = steps.split_first() {
+        let (at, Some(property)) = (steps, place) else { break };
+        steps = rest;
         // Writing to a `String` does not fail.
         let (element, skip) = match property.kind() {
             Kind::Array(array) => {
@@ -251,8 +274,16 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
             }
             Kind::Keyed(keyed) => {
                 let _ = write!(text, "{{{step}}}");
-                let Some(&handle) = steps.next() else { break };
+                let Some((&handle, rest)) = steps.split_first() else { break };
+                steps = rest;
                 (property.element(keyed.element), handle.wrapping_sub(1) as usize)
+            }
+            Kind::Map(map) => {
+                text.push_str("{}");
+                let Some((_, rest)) = KeyBits::from_steps(at) else { break };
+                let Some((&handle, rest)) = rest.split_first() else { break };
+                steps = rest;
+                (property.element(map.value), handle.wrapping_sub(1) as usize)
             }
             _ => break,
         };
@@ -265,7 +296,7 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
 fn locate(property: Formatted, skip: usize, text: &mut String) -> Option<Formatted> {
     let mut skip = skip;
     match property.kind() {
-        Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) => Some(property),
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) | Kind::Map(_) => Some(property),
         Kind::Struct(fields) => {
             for field in fields {
                 let handles = count(property.field(field)).handles;

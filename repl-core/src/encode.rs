@@ -4,12 +4,14 @@
 
 use std::ops::Range;
 
-use crate::access::{Array, KeyedItems, Level, Slot};
+use crate::access::{Array, KeyedItems, Level, MapEntries, Slot};
 use crate::bits::BitWriter;
 use crate::changelist::{ArrayChanges, Changelist};
 use crate::codec::width_of;
+use crate::entries::{EntryChange, EntryChanges};
 use crate::id_list::{Departures, IdWriter};
 use crate::items::{ItemChange, ItemChanges, Sweep};
+use crate::key::KeyBits;
 use crate::keyed::ItemId;
 use crate::label::Label;
 use crate::value::WriteError;
@@ -26,6 +28,7 @@ pub(crate) fn write_values(
             Some(Slot::Leaf(leaf)) => leaf.write_nearest(writer)?,
             Some(Slot::Array(array)) => write_array(array, changes.nested.array(handle), writer)?,
             Some(Slot::Keyed(items)) => write_items(items, changes.nested.items(handle), writer)?,
+            Some(Slot::Map(entries)) => write_entries(entries, changes.nested.entries(handle), writer)?,
             None => debug_assert!(false, "a list holds only handles of its object"),
         }
     }
@@ -86,6 +89,7 @@ fn write_edits(
             Some(Slot::Leaf(leaf)) => leaf.write_nearest(writer)?,
             Some(Slot::Array(nested)) => write_array(nested, changes.nested.array(edit), writer)?,
             Some(Slot::Keyed(items)) => write_items(items, changes.nested.items(edit), writer)?,
+            Some(Slot::Map(entries)) => write_entries(entries, changes.nested.entries(edit), writer)?,
             None => debug_assert!(false, "an element has the handles of its type"),
         }
     }
@@ -165,6 +169,15 @@ fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteErro
                     write_new_item(items, id, writer)?;
                 }
                 list.end(writer);
+            }
+            Slot::Map(entries) => {
+                let keys = entries.keys();
+                wire::write_count(keys.len(), entries.max_len(), writer)?;
+                for key in &keys {
+                    let start = writer.bit_len();
+                    writer.append(key.as_slice());
+                    write_new_value(entries, key, start, writer)?;
+                }
             }
         }
     }
@@ -299,4 +312,101 @@ fn write_ids(ids: impl Iterator<Item = ItemId> + Clone, writer: &mut BitWriter) 
     let mut list = IdWriter::of(ids.clone());
     ids.for_each(|id| list.id(id, writer));
     list.end(writer);
+}
+
+/// Writes all of a value, behind its key, which began at bit `start`.
+fn write_new_value(
+    entries: MapEntries<'_>,
+    key: &KeyBits,
+    start: usize,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    if let Some(value) = entries.value(key) {
+        write_whole(value, writer)?;
+    }
+    wire::pad_element(start, wire::LEAST_BITS, writer);
+    Ok(())
+}
+
+/// Writes what changed of a map: what goes, and by key what comes and what changes (R5).
+fn write_entries(
+    entries: MapEntries<'_>,
+    changes: Option<&EntryChanges>,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    let none = EntryChanges::default();
+    let changes = changes.unwrap_or(&none);
+    let all = if changes.whole || changes.sweep != Sweep::None { entries.keys() } else { Vec::new() };
+    let mut listed: Vec<(&KeyBits, &EntryChange)> = if changes.whole {
+        all.iter().map(|key| (key, &EntryChange::Born)).collect()
+    } else {
+        changes.entries.iter().collect()
+    };
+    listed.retain(|(key, _)| entries.value(key).is_some());
+    write_entry_departures(entries, changes, &all, &listed, writer);
+    let mut previous = None;
+    for (key, change) in listed {
+        writer.write_flag(true);
+        let start = writer.bit_len();
+        writer.append(key.as_slice());
+        let EntryChange::Changed { list, .. } = change else {
+            if entries.handles() > 0 {
+                writer.write_flag(true);
+            }
+            write_new_value(entries, key, start, writer)?;
+            continue;
+        };
+        let Some(value) = entries.value(key) else { continue };
+        writer.write_flag(false);
+        let handles = list.handles();
+        if let Some(previous) = previous {
+            writer.write_flag(previous == handles);
+        }
+        if previous != Some(handles) {
+            wire::write_handles(handles, entries.handles(), false, writer);
+        }
+        previous = Some(handles);
+        write_values(value, list, writer)?;
+    }
+    writer.write_flag(false);
+    Ok(())
+}
+
+/// Writes which of the receiver's entries go: those listed, all but those listed, or all but those that come here.
+fn write_entry_departures(
+    entries: MapEntries<'_>,
+    changes: &EntryChanges,
+    all: &[KeyBits],
+    listed: &[(&KeyBits, &EntryChange)],
+    writer: &mut BitWriter,
+) {
+    let all_here = listed.len() == entries.len();
+    let only_listed = match changes.sweep {
+        Sweep::All => true,
+        Sweep::Dead => all_here,
+        Sweep::None => all_here && !changes.removed.is_empty(),
+    };
+    if only_listed {
+        writer.write_bits(Departures::AllButNew as u64, 2);
+    } else if changes.sweep == Sweep::Dead {
+        writer.write_bits(Departures::AllButListed as u64, 2);
+        let is_here = |key: &KeyBits| listed.binary_search_by_key(&key, |(key, _)| key).is_ok();
+        write_keys(all.iter().filter(|key| !is_here(key)), writer);
+    } else {
+        let mut gone = changes.removed.iter().filter(|key| entries.value(key).is_none()).peekable();
+        if gone.peek().is_none() {
+            writer.write_bits(Departures::None as u64, 2);
+        } else {
+            writer.write_bits(Departures::Listed as u64, 2);
+            write_keys(gone, writer);
+        }
+    }
+}
+
+fn write_keys<'k>(keys: impl Iterator<Item = &'k KeyBits>, writer: &mut BitWriter) {
+    for key in keys {
+        writer.write_flag(true);
+        writer.append(key.as_slice());
+    }
+    writer.write_flag(false);
 }

@@ -4,6 +4,7 @@
 
 use crate::access::{Array, Level, Slot};
 use crate::changelist::{ArrayChanges, Changelist, Nested};
+use crate::entries::EntryChanges;
 use crate::items::ItemChanges;
 
 /// Appends what `changes` says of a level, and a 0.
@@ -21,6 +22,8 @@ fn flatten_slot(slot: Option<Slot<'_>>, nested: Option<&Nested>, flat: &mut Vec<
         (Some(Slot::Array(array)), _) => flatten_array(array, &ArrayChanges::count_only(), flat),
         (Some(Slot::Keyed(_)), Some(Nested::Items(changes))) => flatten_items(changes, flat),
         (Some(Slot::Keyed(_)), _) => flatten_items(&ItemChanges::default(), flat),
+        (Some(Slot::Map(_)), Some(Nested::Entries(changes))) => flatten_entries(changes, flat),
+        (Some(Slot::Map(_)), _) => flatten_entries(&EntryChanges::default(), flat),
         _ => {}
     }
 }
@@ -50,5 +53,13 @@ fn flatten_items(changes: &ItemChanges, flat: &mut Vec<u32>) {
     ids.sort_unstable();
     flat.push(ids.len() as u32);
     flat.extend(ids);
+    flat.push(0);
+}
+
+/// Keys are no numbers: the entries are counted.
+fn flatten_entries(changes: &EntryChanges, flat: &mut Vec<u32>) {
+    let count = changes.items() as u32;
+    flat.push(count);
+    flat.extend(1..=count);
     flat.push(0);
 }

@@ -199,7 +199,7 @@ pub(crate) const fn travels(property: Formatted) -> bool {
         }
         Kind::FixedArray { element, len } => len > 0 && travels(property.element(element)),
         Kind::Array(array) => array.optional || travels(property.element(array.element)),
-        Kind::Keyed(_) => true,
+        Kind::Keyed(_) | Kind::Map(_) => true,
     }
 }
 
@@ -220,6 +220,7 @@ const fn depth(property: Formatted) -> usize {
         Kind::Array(array) => 1 + depth(property.element(array.element)),
         // Two steps of a path: which item, and what of it.
         Kind::Keyed(keyed) => 2 + depth(property.element(keyed.element)),
+        Kind::Map(map) => 2 + depth(property.element(map.value)),
     }
 }
 
@@ -266,6 +267,16 @@ pub(crate) const fn count(property: Formatted) -> Counts {
             counts =
                 Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
         }
+        Kind::Map(map) => {
+            let inner = count(property.element(map.value));
+            assert!(
+                property.map_len(map) > 0,
+                "a map of at most no entries says nothing: leave `max_len` out, or the field"
+            );
+            assert!(inner.handles <= MAX_HANDLES, "a value of a map has more than 65,535 handles");
+            counts =
+                Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
+        }
     }
     counts
 }
@@ -305,6 +316,10 @@ const fn checksum(property: Formatted, sum: Checksum) -> Checksum {
             property.element(keyed.element),
             sum.text(property.shape.name).number(property.keyed_len(keyed) as u64),
         ),
+        Kind::Map(map) => {
+            let sum = sum.text(property.shape.name).number(property.map_len(map) as u64);
+            checksum(property.element(map.value), checksum(map.key.native(), sum))
+        }
     }
 }
 

@@ -34,7 +34,7 @@ impl fmt::Debug for Program {
             }
             write!(f, "{index:>7}  ")?;
             fmt_command(command, depth, f)?;
-            if let CommandKind::Array(_) | CommandKind::Keyed(_) = command.kind {
+            if let CommandKind::Array(_) | CommandKind::Keyed(_) | CommandKind::Map(_) = command.kind {
                 depth += 1;
             }
         }
@@ -56,6 +56,10 @@ fn fmt_command(command: &Command, depth: usize, f: &mut fmt::Formatter<'_>) -> f
         CommandKind::Keyed(keyed) => {
             let (end, handles) = (keyed.end, keyed.handles);
             format!("items to {end}, {handles} {} an item", if handles == 1 { "handle" } else { "handles" })
+        }
+        CommandKind::Map(map) => {
+            let (end, handles) = (map.end, map.handles);
+            format!("entries to {end}, {handles} {} a value", if handles == 1 { "handle" } else { "handles" })
         }
         CommandKind::Return => "return".to_owned(),
     };

@@ -63,6 +63,10 @@ const fn misfit(property: Formatted) -> Option<Misfit> {
         },
         Kind::Array(array) => misfit(property.element(array.element)),
         Kind::Keyed(keyed) => misfit(property.element(keyed.element)),
+        Kind::Map(map) => match misfit(map.key.native()) {
+            None => misfit(property.element(map.value)),
+            misfit => misfit,
+        },
     }
 }
 

@@ -103,7 +103,7 @@ impl Plan {
             }
             Kind::Leaf(_) | Kind::Array(_) if !travels(property) => {}
             Kind::Leaf(Codec::String { .. }) => plan = plan.with_string(offset),
-            Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) => plan.rest = true,
+            Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) | Kind::Map(_) => plan.rest = true,
         }
         plan
     }
@@ -162,7 +162,7 @@ impl Plan {
 /// Whether every leaf of plain data takes bits; the bytes of one that takes none are not compared.
 const fn all_travel(property: Formatted) -> bool {
     match property.kind() {
-        Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) => travels(property),
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) | Kind::Map(_) => travels(property),
         Kind::Struct(fields) => {
             let mut i = 0;
             while i < fields.len() {

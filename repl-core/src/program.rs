@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::codec::{Codec, Direct};
 use crate::condition::Condition;
 use crate::layout::{Layout, PropertyIndex, count, parents_of, travels};
-use crate::shape::{ArrayShape, Formatted, KeyedShape, Kind, Notify};
+use crate::shape::{ArrayShape, Formatted, KeyedShape, Kind, MapShape, Notify};
 use crate::wire::least_bits;
 
 /// The flat form of a layout.
@@ -37,6 +37,7 @@ pub(crate) enum CommandKind {
     Leaf(LeafCommand),
     Array(ArrayCommand),
     Keyed(KeyedCommand),
+    Map(MapCommand),
     Return,
 }
 
@@ -82,6 +83,22 @@ pub(crate) struct KeyedCommand {
     pub(crate) max_len: u32,
     /// Whether it has callbacks, or a collection around it has, which are told only of what changed.
     pub(crate) watched: bool,
+}
+
+/// A map or set, followed by the commands of a value and a return.
+#[derive(Clone, Copy)]
+pub(crate) struct MapCommand {
+    pub(crate) shape: &'static MapShape,
+    /// The index of the value's first command.
+    pub(crate) first: u32,
+    /// The index just past the map's return.
+    pub(crate) end: u32,
+    /// Where the value's handle table begins.
+    pub(crate) table: u32,
+    /// Handles of one value.
+    pub(crate) handles: u32,
+    /// The most entries.
+    pub(crate) max_len: u32,
 }
 
 /// One replicated field, or one element of a field that is a fixed array (S6).
@@ -196,6 +213,14 @@ impl Program {
         })
     }
 
+    /// The maps, at any depth.
+    pub(crate) fn maps(&self) -> impl Iterator<Item = &MapCommand> {
+        self.commands.iter().filter_map(|command| match &command.kind {
+            CommandKind::Map(map) => Some(map),
+            _ => None,
+        })
+    }
+
     fn kind(&self, handle: u32) -> Option<&CommandKind> {
         let at = *self.tables.get(handle.wrapping_sub(1) as usize)?;
         self.commands.get(at as usize).map(|command| &command.kind)
@@ -209,6 +234,11 @@ impl Program {
     /// Whether it is a keyed collection.
     pub(crate) fn is_keyed(&self, handle: u32) -> bool {
         matches!(self.kind(handle), Some(CommandKind::Keyed(_)))
+    }
+
+    /// Whether it is a map or set.
+    pub(crate) fn is_map(&self, handle: u32) -> bool {
+        matches!(self.kind(handle), Some(CommandKind::Map(_)))
     }
 
     /// Whether scanning plain memory and strings covers the property of `handle`.
@@ -330,6 +360,16 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
             let end = emit_element(element, table, cursor);
             cursor.commands[at].kind = CommandKind::Keyed(KeyedCommand { end, ..command });
             cursor.watched = around;
+        }
+        Kind::Map(shape) => {
+            let value = property.element(shape.value);
+            let (table, handles) = reserve(value, cursor);
+            let at = cursor.command;
+            let (first, max_len) = (at as u32 + 1, property.map_len(shape));
+            let command = MapCommand { shape, first, end: 0, table, handles, max_len };
+            level = push(offset, CommandKind::Map(command), level, cursor);
+            let end = emit_element(value, table, cursor);
+            cursor.commands[at].kind = CommandKind::Map(MapCommand { end, ..command });
         }
     }
     level

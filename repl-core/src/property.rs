@@ -10,6 +10,7 @@ use crate::checksum::Checksum;
 use crate::codec::{Codec, IntCodec, Repr};
 use crate::layout::Layout;
 use crate::limits;
+use crate::map::ValueCallbacks;
 use crate::program::Program;
 use crate::reference::{ObjectRef, ReferenceMap};
 use crate::shape::{Field, Shape};
@@ -29,6 +30,10 @@ use crate::value::{NetSerialize, ReadError, WriteError};
 pub unsafe trait Property: Sized + Send + 'static {
     /// What the type looks like.
     const SHAPE: &'static Shape;
+
+    /// What values of maps are told on clients, if they have callbacks.
+    #[doc(hidden)]
+    const CALLBACKS: Option<ValueCallbacks<Self>> = None;
 
     /// The value that stands there before the first is read.
     fn initial() -> Self;
@@ -100,7 +105,6 @@ macro_rules! net_serialize_by_shape {
     };
 }
 
-#[cfg(feature = "glam")]
 pub(crate) use net_serialize_by_shape;
 
 leaf_of_std! {

@@ -2,14 +2,15 @@
 //!
 //! Invariant: the handle of an array or collection stays, whatever goes of its changes.
 
-use crate::access::{Array, KeyedItems, Level, Slot};
+use crate::access::{Array, KeyedItems, Level, MapEntries, Slot};
 use crate::changelist::{ArrayChanges, Changelist, Nested};
+use crate::entries::{EntryChange, EntryChanges};
 use crate::items::ItemChanges;
 use crate::keyed::ItemId;
 use crate::ranges::Ranges;
 
-/// Drops what lies past the ends of a level's arrays, what changed of items that its collections do not have, and the removal of items that they
-/// have again: another list tells, or told, of their coming back.
+/// Drops what lies past the ends of a level's arrays, what changed of items and entries that its collections and maps do not have, and the removal of
+/// those that they have again: another list tells, or told, of their coming back.
 pub(crate) fn prune(level: Level<'_>, changes: &mut Changelist) {
     changes.nested.prune_each(|handle, nested| {
         if let Some(slot) = level.slot(handle) {
@@ -22,7 +23,8 @@ fn prune_nested(slot: Slot<'_>, nested: &mut Nested) {
     match (slot, nested) {
         (Slot::Array(array), Nested::Array(changes)) => prune_array(array, changes),
         (Slot::Keyed(items), Nested::Items(changes)) => prune_items(items, changes),
-        _ => debug_assert!(false, "a list speaks of arrays and collections as its object has them"),
+        (Slot::Map(entries), Nested::Entries(changes)) => prune_entries(entries, changes),
+        _ => debug_assert!(false, "a list speaks of arrays, collections and maps as its object has them"),
     }
 }
 
@@ -64,4 +66,22 @@ fn there(items: KeyedItems<'_>, ids: &Ranges) -> Ranges {
         found.for_each(|id| there.insert(id));
     }
     there
+}
+
+fn prune_entries(entries: MapEntries<'_>, changes: &mut EntryChanges) {
+    if std::mem::take(&mut changes.whole) {
+        let keys = entries.keys();
+        keys.iter().for_each(|key| {
+            changes.removed.remove(key);
+        });
+        changes.entries = keys.into_iter().map(|key| (key, EntryChange::Born)).collect();
+        return;
+    }
+    changes.entries.retain(|key, change| match (entries.value(key), change) {
+        (Some(value), EntryChange::Changed { list, .. }) => {
+            prune(value, list);
+            true
+        }
+        (value, _) => value.is_some(),
+    });
 }

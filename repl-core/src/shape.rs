@@ -5,11 +5,15 @@
 //! describes never part.
 
 use crate::access::keyed::{Collection, Shaped};
+use crate::access::map::{Entries, MapShaped};
+use crate::bits::BitReader;
 use crate::codec::{Codec, Format};
 use crate::condition::Condition;
+use crate::key::KeyBits;
 use crate::keyed::Keyed;
+use crate::map::Map;
 use crate::opaque::OpaqueLeaf;
-use crate::value::{NetSerialize, With};
+use crate::value::{NetSerialize, ReadError, With};
 
 /// The shape of one type.
 #[derive(Clone, Copy)]
@@ -36,6 +40,8 @@ pub(crate) enum Kind {
     Array(&'static ArrayShape),
     /// A collection of identified items: one command with inner commands.
     Keyed(&'static KeyedShape),
+    /// A map or set: one command with inner commands.
+    Map(&'static MapShape),
 }
 
 /// A growing array: how to reach its elements without knowing their type.
@@ -64,6 +70,27 @@ pub(crate) struct KeyedShape {
     /// The same, to be written.
     pub(crate) as_mut: fn(*mut u8) -> *mut dyn Collection,
     /// Calls a function with an initial item, to hold for a while what another had.
+    pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
+}
+
+/// A map, or a set, whose values are nothing: how to reach its entries without knowing their types.
+pub(crate) struct MapShape {
+    /// Keys travel whole and as they are, whatever an attribute asks of the values.
+    pub(crate) key: &'static Shape,
+    pub(crate) value: &'static Shape,
+    /// Whether it is a set.
+    pub(crate) is_set: bool,
+    /// The most entries it may hold on the wire.
+    pub(crate) max_len: u32,
+    /// Whether values are told what came of them.
+    pub(crate) has_callbacks: bool,
+    /// From a pointer to the map to the same with what it can do.
+    pub(crate) as_ref: fn(*const u8) -> *const dyn Entries,
+    /// The same, to be written.
+    pub(crate) as_mut: fn(*mut u8) -> *mut dyn Entries,
+    /// Reads a key.
+    pub(crate) read_key: fn(&mut BitReader<'_>) -> Result<KeyBits, ReadError>,
+    /// Calls a function with an initial value, to hold for a while what another had.
     pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
 }
 
@@ -166,7 +193,7 @@ impl Formatted {
     pub(crate) const fn element(self, element: &'static Shape) -> Self {
         let taken = match self.shape.kind {
             Kind::Array(array) => !array.optional,
-            Kind::Keyed(_) => true,
+            Kind::Keyed(_) | Kind::Map(_) => true,
             _ => false,
         };
         Self { shape: element, format: self.format, max_len: if taken { None } else { self.max_len } }
@@ -193,6 +220,14 @@ impl Formatted {
         match self.max_len {
             Some(max_len) => max_len,
             None => keyed.max_len,
+        }
+    }
+
+    /// The most entries of a map.
+    pub(crate) const fn map_len(self, map: &MapShape) -> u32 {
+        match self.max_len {
+            Some(max_len) => max_len,
+            None => map.max_len,
         }
     }
 }
@@ -251,6 +286,11 @@ impl Shape {
     #[must_use]
     pub const fn keyed<A: Keyed>(name: &'static str) -> Self {
         Self { name, size: size_of::<A>(), bitwise: false, kind: Kind::Keyed(const { &A::KEYED }) }
+    }
+
+    /// The shape of a map or set.
+    pub(crate) const fn map<M: Map>(name: &'static str) -> Self {
+        Self { name, size: size_of::<M>(), bitwise: false, kind: Kind::Map(const { &M::MAP }) }
     }
 
     /// The shape of a type that writes and reads itself: one command, compared and sent as a unit (S13).

@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* what is counted is never less than what any update or opening of these values takes, whatever has changed in them.
 
-use crate::access::{Array, KeyedItems, Leaf, Level, Slot};
+use crate::access::{Array, KeyedItems, Leaf, Level, MapEntries, Slot};
 use crate::bits::BitWriter;
 use crate::class::Class;
 use crate::codec::Codec;
@@ -22,6 +22,8 @@ const TEXT_HEAD_BITS: u64 = 64;
 const KEYED_HEAD_BITS: u64 = 96;
 /// What an item takes beside its handles and values: its id in the longest form, its label, and padding.
 const ITEM_HEAD_BITS: u64 = 80 + 20 + 8 * Label::MAX_BYTES as u64;
+/// A character in its longer form.
+const CHAR_BITS: u64 = 22;
 /// A reference: a slot and a generation of 32 bits each in their longest forms.
 const REFERENCE_BITS: u64 = 1 + 2 * 66;
 
@@ -66,7 +68,7 @@ fn fixed_bits(command: &Command) -> Option<u64> {
     match &command.kind {
         CommandKind::Leaf(leaf) => leaf.codec.width_bits().map(u64::from),
         // Its items travel in as many parts as it takes.
-        CommandKind::Keyed(_) => Some(KEYED_HEAD_BITS),
+        CommandKind::Keyed(_) | CommandKind::Map(_) => Some(KEYED_HEAD_BITS),
         CommandKind::Array(_) | CommandKind::Return => None,
     }
 }
@@ -76,6 +78,7 @@ fn most_bits(program: &Program, command: &Command) -> u64 {
     match &command.kind {
         CommandKind::Leaf(leaf) => match leaf.codec {
             Codec::String { max_bytes } => TEXT_HEAD_BITS + u64::from(max_bytes) * 8,
+            Codec::Char => CHAR_BITS,
             Codec::Reference => REFERENCE_BITS,
             codec => codec.width_bits().map_or(u64::MAX, u64::from),
         },
@@ -88,15 +91,15 @@ fn most_bits(program: &Program, command: &Command) -> u64 {
             let element = values.max(array.least_bits.into()).saturating_add(array.handles.into());
             element.saturating_mul(max_len).saturating_add(array_head_bits(max_len))
         }
-        CommandKind::Keyed(_) => KEYED_HEAD_BITS,
+        CommandKind::Keyed(_) | CommandKind::Map(_) => KEYED_HEAD_BITS,
         CommandKind::Return => 0,
     }
 }
 
-/// The same below an array, where collections go whole with new elements.
+/// The same below an array, where collections and maps go whole with new elements.
 fn most_inner_bits(program: &Program, command: &Command) -> u64 {
     match &command.kind {
-        CommandKind::Keyed(_) => u64::MAX,
+        CommandKind::Keyed(_) | CommandKind::Map(_) => u64::MAX,
         _ => most_bits(program, command),
     }
 }
@@ -123,6 +126,7 @@ impl Scale {
             Slot::Leaf(leaf) => self.leaf(leaf),
             Slot::Array(array) => self.array(array),
             Slot::Keyed(items) => self.items(items),
+            Slot::Map(entries) => self.entries(entries),
         }
     }
 
@@ -130,6 +134,16 @@ impl Scale {
         let each = ITEM_HEAD_BITS + u64::from(items.handles());
         let levels = items.ids().into_iter().filter_map(|id| items.item(id));
         KEYED_HEAD_BITS + levels.map(|item| self.level(item) + each).sum::<u64>()
+    }
+
+    fn entries(&mut self, entries: MapEntries<'_>) -> u64 {
+        let each = ITEM_HEAD_BITS + u64::from(entries.handles());
+        let mut bits = KEYED_HEAD_BITS;
+        for key in entries.keys() {
+            let value = entries.value(&key).map_or(0, |value| self.level(value));
+            bits += each + key.as_slice().len() as u64 + value;
+        }
+        bits
     }
 
     fn leaf(&mut self, leaf: Leaf<'_>) -> u64 {
@@ -151,7 +165,7 @@ impl Scale {
         // All elements are alike where all their values have a width.
         let widths = first.slots().map(|slot| match slot {
             Slot::Leaf(leaf) => leaf.width_bits().map(u64::from),
-            Slot::Array(_) | Slot::Keyed(_) => None,
+            Slot::Array(_) | Slot::Keyed(_) | Slot::Map(_) => None,
         });
         let values = match widths.sum::<Option<u64>>() {
             Some(bits) => bits.max(least) * len,

@@ -6,6 +6,7 @@ use repl_core::{ItemId, Step};
 
 use crate::array::FastArray;
 use crate::item::FastArrayItem;
+use crate::log::{Entry, Log};
 
 /// How far a shadow has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,37 +16,86 @@ pub(crate) struct Followed {
 }
 
 /// Who is told of the steps.
-type Visit<'a, T> = &'a mut dyn FnMut(ItemId, Step<'_, T>);
+pub(crate) type Visit<'a, T> = &'a mut dyn FnMut(ItemId, Step<'_, T>);
 
-impl<T: FastArrayItem> FastArray<T> {
-    /// Whether nothing has happened to `live` since this followed it.
-    pub(crate) fn has_followed(&self, live: &Self) -> bool {
-        self.followed.is_some_and(|followed| live.roster.log.is_at(followed.lineage, followed.revision))
-    }
+/// An array of whatever kind, as a shadow follows it.
+pub(crate) trait Following: Sized {
+    type Item: FastArrayItem;
+
+    fn log(&self) -> &Log;
+
+    /// How far this, a shadow, has come.
+    fn followed(&mut self) -> &mut Option<Followed>;
+
+    /// Takes the step that an entry of the log of `live` is about, if that is not overtaken by a later one.
+    fn take_step(&mut self, live: &Self, entry: Entry, visit: Visit<'_, Self::Item>);
+
+    /// Goes through all items; visits those touched after the revision `since`, or all. O(n).
+    fn match_up(&mut self, live: &Self, since: Option<u64>, visit: Visit<'_, Self::Item>);
 
     /// Comes to have what `live` has: by its log, if that reaches back far enough, else by its stamps, and if another array was followed before,
     /// by comparing ids.
-    pub(crate) fn catch_up(&mut self, live: &Self, visit: Visit<'_, T>) {
-        let lineage = live.roster.log.lineage();
-        match self.followed {
-            Some(followed) if followed.lineage == lineage => match live.roster.log.since(followed.revision) {
-                Some(entries) => {
-                    for entry in entries {
-                        if entry.is_removal() {
-                            self.forget(entry.id, entry.place(), visit);
-                        } else if let Some(at) = live.roster.locate(entry.id, entry.place()) {
-                            self.step(live, at, visit);
-                        }
-                    }
-                }
+    fn catch_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>) {
+        let (log, lineage) = (live.log(), live.log().lineage());
+        match *self.followed() {
+            Some(followed) if followed.lineage == lineage => match log.since(followed.revision) {
+                Some(entries) => entries.iter().for_each(|&entry| self.take_step(live, entry, &mut *visit)),
                 None => self.match_up(live, Some(followed.revision), visit),
             },
             _ => self.match_up(live, None, visit),
         }
-        live.roster.log.follow();
-        self.followed = Some(Followed { lineage, revision: live.roster.log.revision() });
+        log.follow();
+        *self.followed() = Some(Followed { lineage, revision: log.revision() });
+    }
+}
+
+impl Followed {
+    /// Whether nothing has happened to the array with this log since.
+    pub(crate) fn is_abreast(self, log: &Log) -> bool {
+        log.is_at(self.lineage, self.revision)
+    }
+}
+
+impl<T: FastArrayItem> Following for FastArray<T> {
+    type Item = T;
+
+    fn log(&self) -> &Log {
+        &self.roster.log
     }
 
+    fn followed(&mut self) -> &mut Option<Followed> {
+        &mut self.followed
+    }
+
+    fn take_step(&mut self, live: &Self, entry: Entry, visit: Visit<'_, T>) {
+        if entry.is_removal() {
+            self.forget(entry.id, entry.place(), visit);
+        } else if let Some(at) = live.roster.locate(entry.id, entry.place()) {
+            self.step(live, at, visit);
+        }
+    }
+
+    fn match_up(&mut self, live: &Self, since: Option<u64>, visit: Visit<'_, T>) {
+        const SEEN: u64 = 1;
+        for at in 0..live.items.len() {
+            if since.is_none_or(|since| live.roster.stamps[at] > since) {
+                self.step(live, at, visit);
+            }
+            if let Some(own) = self.roster.position_from(live.roster.ids[at], at) {
+                self.roster.stamps[own] = SEEN;
+            }
+        }
+        for at in (0..self.items.len()).rev() {
+            if std::mem::take(&mut self.roster.stamps[at]) != SEEN {
+                let id = self.roster.ids[at];
+                self.swap_remove(at);
+                visit(id, Step::Removed);
+            }
+        }
+    }
+}
+
+impl<T: FastArrayItem> FastArray<T> {
     /// The item at `at` of `live` was touched.
     fn step(&mut self, live: &Self, at: usize, visit: Visit<'_, T>) {
         let (id, live) = (live.roster.ids[at], &live.items[at]);
@@ -68,27 +118,7 @@ impl<T: FastArrayItem> FastArray<T> {
         }
     }
 
-    /// Goes through all items; visits those touched after the revision `since`, or all. O(n).
-    fn match_up(&mut self, live: &Self, since: Option<u64>, visit: Visit<'_, T>) {
-        const SEEN: u64 = 1;
-        for at in 0..live.items.len() {
-            if since.is_none_or(|since| live.roster.stamps[at] > since) {
-                self.step(live, at, visit);
-            }
-            if let Some(own) = self.roster.position_from(live.roster.ids[at], at) {
-                self.roster.stamps[own] = SEEN;
-            }
-        }
-        for at in (0..self.items.len()).rev() {
-            if std::mem::take(&mut self.roster.stamps[at]) != SEEN {
-                let id = self.roster.ids[at];
-                self.swap_remove(at);
-                visit(id, Step::Removed);
-            }
-        }
-    }
-
-    /// Comes to have the items that `other` has, in its order, and by `copy` their values; has then followed what `other` has. Local items are neither taken
+    /// Comes to have the items that `other` has, and by `copy` their values; has then followed what `other` has. Local items are neither taken
     /// over nor lost (S183).
     pub(crate) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         for at in (0..self.items.len()).rev() {
@@ -97,16 +127,14 @@ impl<T: FastArrayItem> FastArray<T> {
                 self.swap_remove(at);
             }
         }
-        let given = other.roster.ids.iter().zip(&other.items).filter(|(id, _)| !id.is_local());
-        for (at, (&id, item)) in given.enumerate() {
-            if self.roster.ids.get(at) != Some(&id) {
-                let found = self.roster.position(id).unwrap_or_else(|| {
-                    self.push_as(id, T::initial());
-                    self.items.len() - 1
-                });
-                self.swap(at, found);
-            }
-            copy(item, &mut self.items[at]);
+        let items = other.roster.ids.iter().zip(&other.items).filter(|(id, _)| !id.is_local());
+        for (place, (&id, item)) in items.enumerate() {
+            let at = self.roster.position(id).unwrap_or_else(|| {
+                self.push_as(id, T::initial());
+                self.items.len() - 1
+            });
+            self.swap(at, place);
+            copy(item, &mut self.items[place]);
         }
         if self.receipt.is_none() {
             self.roster.continue_as(&other.roster);

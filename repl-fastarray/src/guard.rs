@@ -15,17 +15,26 @@ use crate::log::Log;
 /// An item that may be written to: the first time it is, it is marked, and so sent (S138, S141). Reading marks nothing.
 pub struct ItemMut<'a, T> {
     item: &'a mut T,
+    index: usize,
     mark: Mark<'a>,
 }
 
 /// What it takes to mark an item.
-struct Mark<'a> {
-    id: ItemId,
-    place: usize,
-    stamp: &'a mut u64,
+pub(crate) struct Mark<'a> {
+    pub(crate) id: ItemId,
+    /// Where the log is to have it.
+    pub(crate) place: usize,
+    pub(crate) stamp: &'a mut u64,
     /// Shared by the guards of one array.
-    log: &'a Cell<Log>,
-    done: bool,
+    pub(crate) log: &'a Cell<Log>,
+    pub(crate) done: bool,
+}
+
+impl<'a, T> ItemMut<'a, T> {
+    /// An item at `index`, which is marked in this way.
+    pub(crate) fn new(item: &'a mut T, index: usize, mark: Mark<'a>) -> Self {
+        Self { item, index, mark }
+    }
 }
 
 impl<T> ItemMut<'_, T> {
@@ -38,7 +47,7 @@ impl<T> ItemMut<'_, T> {
     /// Where the item stood when it was asked for.
     #[must_use]
     pub fn index(this: &Self) -> usize {
-        this.mark.place
+        this.index
     }
 
     /// Marks the item as if it were written to.
@@ -95,7 +104,7 @@ impl<'a, T> Iterator for IterMut<'a, T> {
         let (place, item) = self.items.next()?;
         let (id, stamp) = (*self.ids.next()?, self.stamps.next()?);
         let mark = Mark { id, place, stamp, log: self.log, done: false };
-        Some(ItemMut { item, mark })
+        Some(ItemMut::new(item, place, mark))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -108,7 +117,7 @@ impl<T> DoubleEndedIterator for IterMut<'_, T> {
         let (place, item) = self.items.next_back()?;
         let (id, stamp) = (*self.ids.next_back()?, self.stamps.next_back()?);
         let mark = Mark { id, place, stamp, log: self.log, done: false };
-        Some(ItemMut { item, mark })
+        Some(ItemMut::new(item, place, mark))
     }
 }
 
@@ -128,7 +137,7 @@ impl<T> FastArray<T> {
         let id = *self.roster.ids.get(index)?;
         let stamp = self.roster.stamps.get_mut(index)?;
         let log = Cell::from_mut(&mut self.roster.log);
-        Some(ItemMut { item, mark: Mark { id, place: index, stamp, log, done: false } })
+        Some(ItemMut::new(item, index, Mark { id, place: index, stamp, log, done: false }))
     }
 
     /// The item `id`, to be written to. Costs what [`index_of`](Self::index_of) costs.

@@ -62,7 +62,7 @@ pub(crate) fn near(id: ItemId, place: usize, drift: usize, ids: &[ItemId]) -> Op
 /// Hashes ids by one multiplication with a secret of this process: ids on a client are chosen by its server, which must not be able to
 /// choose such that collide.
 #[derive(Clone, Copy)]
-struct BuildIdHasher {
+pub(crate) struct BuildIdHasher {
     secret: u64,
 }
 
@@ -81,7 +81,7 @@ impl BuildHasher for BuildIdHasher {
     }
 }
 
-struct IdHasher {
+pub(crate) struct IdHasher {
     secret: u64,
     hash: u64,
 }

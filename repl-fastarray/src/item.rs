@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use repl_core::__private::ValueCallbacks;
 use repl_core::{HandleSet, Layout, ObjectRef, Property};
 
 use crate::update::ArrayUpdate;
@@ -29,6 +30,8 @@ pub trait FastArrayItem: Property + ItemCallbacks {
 /// [`post_replicated_change`](Self::post_replicated_change) for each that changed, and
 /// [`post_replicated_changes`](Self::post_replicated_changes). Only then are items taken out, each replaced by the last, from the highest index
 /// down (S180), and [`post_replicated_receive`](Self::post_replicated_receive) closes. Afterwards the notify of the field runs (S181).
+///
+/// Items that are values of a map are told by the three functions for items alone, as [`Map`](repl_core::Map) says.
 ///
 /// Until items are taken out all indices stay what they are, and items that go are still there (S179). The functions for the array are called in
 /// every update in which any item came, changed or went, even if their own list is empty; an update that leaves the array as it was calls
@@ -63,6 +66,22 @@ pub trait ItemCallbacks: Sized {
     fn post_replicated_receive(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
+}
+
+/// What the core calls on values of maps that are items.
+#[doc(hidden)]
+#[must_use]
+pub const fn value_callbacks<T: FastArrayItem>() -> Option<ValueCallbacks<T>> {
+    if !T::HAS_CALLBACKS {
+        return None;
+    }
+    Some(ValueCallbacks {
+        removing: T::pre_replicated_remove,
+        added: T::post_replicated_add,
+        changed: |value, handles| {
+            value.post_replicated_change(&ChangedProperties { layout: T::LAYOUT, handles });
+        },
+    })
 }
 
 /// Which properties of an item an update gave other values.

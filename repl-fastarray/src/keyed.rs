@@ -6,7 +6,9 @@ use repl_core::__private::Shape;
 use repl_core::{HandleSet, ItemId, Keyed, Property, Step};
 
 use crate::array::FastArray;
+use crate::follow::Following;
 use crate::item::FastArrayItem;
+use crate::replica::Replica;
 
 #[expect(unsafe_code, reason = "a type states its own shape")]
 // SAFETY: the shape reaches items through `Keyed` alone, by the functions made for this very type, and is not marked as bitwise.
@@ -40,7 +42,7 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
     }
 
     fn is_abreast(&self, live: &Self) -> bool {
-        self.has_followed(live)
+        self.followed.is_some_and(|followed| followed.is_abreast(&live.roster.log))
     }
 
     fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, T>)) {

@@ -32,7 +32,7 @@
 //!
 //! # The three types to know
 //!
-//! - [`FastArray`] is the array.
+//! - [`FastArray`] is the array; [`OrderedFastArray`] is its sister for items whose order matters.
 //! - [`ItemMut`] is an item that may be written to, and notes whether it was.
 //! - [`ItemCallbacks`] is what items and arrays are told on clients.
 //!
@@ -44,7 +44,10 @@
 //! - A callback runs for what came, changed or went, and for nothing else (S178, S179).
 //! - Items that a client adds by itself stay, and are never taken for items of the server (S183).
 //!
-//! Not guaranteed: the order of items on clients (S180).
+//! - The items of an ordered array stand on clients as they stand on the server: after every update on a link without loss, and when all has
+//!   arrived on any (R13).
+//!
+//! Not guaranteed: the order of the items of other arrays on clients (S180).
 //!
 //! *Invariant:* like `repl-core`, this crate names no socket, clock or thread. Its one use of `unsafe` states the shape of an array.
 #![deny(unsafe_code)]
@@ -54,24 +57,24 @@ mod array;
 mod convert;
 mod follow;
 mod guard;
+mod ids;
 mod index;
 mod item;
 mod keyed;
 mod log;
 mod order;
+pub mod ordered;
 mod receipt;
-#[cfg_attr(not(test), expect(dead_code, reason = "ordered arrays are yet to be made of it"))]
 mod relabel;
 mod replica;
 mod roster;
-#[expect(dead_code, reason = "ordered arrays are yet to be made of it")]
 mod runs;
-#[expect(dead_code, reason = "ordered arrays are yet to be made of it")]
 mod sequence;
 mod tree;
 mod update;
 
 pub use array::FastArray;
 pub use guard::{ItemMut, IterMut};
-pub use item::{ChangedProperties, FastArrayItem, ItemCallbacks};
+pub use item::{ChangedProperties, FastArrayItem, ItemCallbacks, value_callbacks};
+pub use ordered::OrderedFastArray;
 pub use update::ArrayUpdate;

@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* giving new labels moves no item.
 
+use std::ops::Range;
+
 use crate::sequence::{Key, Sequence};
 use repl_core::label::Label;
 
@@ -10,18 +12,19 @@ const REACH: usize = 16;
 /// Digits that the new labels have at most, unless all items get new ones.
 const DIGITS: usize = Label::MAX_BYTES / 2;
 
-/// Gives new labels to the items around place `index`, so that others fit in there, and tells `relabelled` whose they are.
+/// Gives new labels to the items at `places` and around them, so that others fit in there, and tells `relabelled` whose they are. What
+/// the items at `places` themselves have for labels does not matter.
 ///
 /// As few as leave room: from 32 on, twice as many until labels of half the length do. `label` gives the label of an item. O(n) at worst.
 pub(crate) fn relabel<T>(
     items: &mut Sequence<T>,
-    index: usize,
+    places: Range<usize>,
     label: impl Fn(&mut T) -> &mut Label,
     mut relabelled: impl FnMut(Key),
 ) {
     let mut reach = REACH;
     let (range, labels) = loop {
-        let range = index.saturating_sub(reach)..items.len().min(index.saturating_add(reach));
+        let range = places.start.saturating_sub(reach)..items.len().min(places.end.saturating_add(reach));
         let all = range.len() == items.len();
         let before =
             range.start.checked_sub(1).and_then(|at| items.get_mut(at)).map(|item| label(item).clone());
@@ -60,7 +63,7 @@ mod tests {
             };
             let new = between(&items).unwrap_or_else(|| {
                 times += 1;
-                relabel(&mut items, index, |label| label, |_| relabelled += 1);
+                relabel(&mut items, index..index, |label| label, |_| relabelled += 1);
                 between(&items).expect("there is room now")
             });
             items.insert(index, new);

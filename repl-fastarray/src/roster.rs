@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use repl_core::ItemId;
 
+use crate::ids::Ids;
 use crate::index::{Index, MAX_DRIFT, near};
 use crate::log::Log;
 
@@ -21,9 +22,7 @@ pub(crate) struct Roster {
     /// Made when somebody asks; mended by what moves little, dropped by what moves much.
     index: OnceLock<Index>,
     pub(crate) log: Log,
-    next: ItemId,
-    /// Whether the ids have come round, so that the next may be in use.
-    wrapped: bool,
+    unused: Ids,
 }
 
 impl Roster {
@@ -34,8 +33,7 @@ impl Roster {
             stamps: Vec::new(),
             index: OnceLock::new(),
             log: Log::default(),
-            next,
-            wrapped: false,
+            unused: Ids::starting(next),
         }
     }
 
@@ -46,29 +44,24 @@ impl Roster {
 
     /// The id that the next new item gets, if no item has it.
     pub(crate) fn next(&self) -> ItemId {
-        self.next
+        self.unused.next()
     }
 
     /// From now on new items get local ids.
     pub(crate) fn start_locally(&mut self) {
-        self.next = ItemId::FIRST_LOCAL;
-        self.wrapped = self.ids.iter().any(|id| id.is_local());
+        self.unused.start_locally(self.ids.iter().any(|id| id.is_local()));
     }
 
     /// New items get the ids that they would get in `other`, whose ids are all that are here.
     pub(crate) fn continue_as(&mut self, other: &Self) {
-        self.next = other.next;
-        self.wrapped = other.wrapped;
+        self.unused = other.unused;
     }
 
     /// An id that no item has.
     pub(crate) fn fresh(&mut self) -> ItemId {
-        let mut id = self.next;
-        while self.wrapped && self.position(id).is_some() {
-            id = id.next();
-        }
-        self.next = id.next();
-        self.wrapped |= self.next < id;
+        let mut unused = self.unused;
+        let id = unused.fresh(|id| self.position(id).is_some());
+        self.unused = unused;
         id
     }
 
@@ -211,7 +204,7 @@ mod tests {
                 roster.push(id);
             }
             roster.remove(1);
-            roster.next = last;
+            roster.unused = Ids::starting(last);
             let mut given = Vec::new();
             for _ in 0..4 {
                 let id = roster.fresh();

@@ -13,6 +13,18 @@ const FEW: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key(u32);
 
+impl Key {
+    /// As a log has it in the place of a place.
+    pub(crate) const fn number(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The key with this [number](Self::number).
+    pub(crate) const fn of(number: usize) -> Self {
+        Self(number as u32)
+    }
+}
+
 /// Items in an order of their own, each found by place or by key.
 ///
 /// Inserting, removing, moving and finding cost O(log n) anywhere. An item takes its own size, about 16 bytes and the tag of an `Option`.
@@ -88,19 +100,6 @@ impl<T> Sequence<T> {
         Key(key)
     }
 
-    /// Puts an item at the end.
-    ///
-    /// # Panics
-    /// If there are 2³² − 1 items.
-    pub(crate) fn push(&mut self, item: T) -> Key {
-        self.insert(self.len(), item)
-    }
-
-    /// Takes out the item at place `index`, if it is one.
-    pub(crate) fn remove(&mut self, index: usize) -> Option<T> {
-        self.remove_key(self.key_at(index)?)
-    }
-
     /// Takes out the item with this key, if it is one.
     pub(crate) fn remove_key(&mut self, key: Key) -> Option<T> {
         self.order.remove(key.0);
@@ -128,21 +127,6 @@ impl<T> Sequence<T> {
     /// How many items from the first on have `is_before`; those that have it must all stand before those that do not.
     pub(crate) fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
         self.order.partition_point(|key| self.slots[key as usize].as_ref().is_some_and(&mut is_before))
-    }
-
-    /// As [`partition_point`](Self::partition_point), faster if that is right behind the item `near`: two calls, O(log n).
-    pub(crate) fn partition_point_near(
-        &self,
-        near: Option<Key>,
-        mut is_before: impl FnMut(&T) -> bool,
-    ) -> usize {
-        let behind = near.filter(|&key| self.by_key(key).is_some_and(&mut is_before));
-        if let Some(index) = behind.and_then(|key| self.index_of(key))
-            && !self.get(index + 1).is_some_and(&mut is_before)
-        {
-            return index + 1;
-        }
-        self.partition_point(is_before)
     }
 
     /// The items in order.
@@ -216,6 +200,17 @@ impl<T> FromIterator<T> for Sequence<T> {
         let mut order = Order::new();
         order.fill(slots.len());
         Self { order, slots }
+    }
+}
+
+impl<T> IntoIterator for Sequence<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    /// O(n).
+    fn into_iter(mut self) -> Self::IntoIter {
+        let items = self.order.iter_from(0).filter_map(|key| self.slots.get_mut(key as usize)?.take());
+        items.collect::<Vec<_>>().into_iter()
     }
 }
 
@@ -333,7 +328,11 @@ mod tests {
 
         fn remove(&mut self, at: usize, by_key: bool) {
             let (key, item) = self.model.remove(at);
-            let removed = if by_key { self.sequence.remove_key(key) } else { self.sequence.remove(at) };
+            let removed = if by_key {
+                self.sequence.remove_key(key)
+            } else {
+                self.sequence.remove_key(self.sequence.key_at(at).unwrap())
+            };
             assert_eq!(removed, Some(item));
             assert_eq!(self.sequence.index_of(key), None);
             assert_eq!(self.sequence.by_key(key), None);
@@ -447,11 +446,6 @@ mod tests {
         fn partition_point_finds_what_it_finds_in_a_vector(len in 0..3000_usize, bound in 0..3100_usize) {
             let sequence: Sequence<usize> = (0..len).collect();
             prop_assert_eq!(sequence.partition_point(|&item| item < bound), bound.min(len));
-            for near in [0, bound.saturating_sub(1), bound, len / 2] {
-                let near = sequence.key_at(near);
-                let found = sequence.partition_point_near(near, |&item| item < bound);
-                prop_assert_eq!(found, bound.min(len));
-            }
         }
     }
 
@@ -475,7 +469,7 @@ mod tests {
                 sequence.insert(if front { 0 } else { item }, item);
             }
             sequence.order.check();
-            while let Some(item) = sequence.remove(0) {
+            while let Some(item) = sequence.key_at(0).and_then(|key| sequence.remove_key(key)) {
                 assert_eq!(item, if front { sequence.len() } else { 4999 - sequence.len() });
             }
             sequence.order.check();

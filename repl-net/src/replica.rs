@@ -131,6 +131,13 @@ impl<T: Replicated> TypedReplica<T> {
         Some(live)
     }
 
+    /// Lends an object before it is written to, if its values are told of that while it is.
+    fn lend_to_callbacks(&mut self, row: u32) {
+        if self.class.lends_entries() {
+            self.lend(row);
+        }
+    }
+
     /// What the server sent of the object in a row.
     fn base(&self, row: usize) -> Option<&T> {
         let lent = if self.bases.is_empty() { None } else { self.bases.get(self.slots.get(row)?) };
@@ -200,6 +207,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), DecodeError> {
+        self.lend_to_callbacks(row);
         let row = row as usize;
         self.remember(row, touches(handles));
         let Self { class, live, bases, slots, .. } = self;
@@ -224,15 +232,18 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         received: &mut HandleSet,
         notifies: &mut Vec<PropertyIndex>,
     ) {
+        self.lend_to_callbacks(row);
         let row = row as usize;
         let own = path.first().copied().unwrap_or(0);
         let touched = |range: (u32, u32)| (range.0..range.1).contains(&own);
         // What this packet brought already has its old value: the one shown before the packet.
         self.remember(row, |range| touched(range) && !touches(received)(range));
         received.insert(own);
-        let base = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot));
-        for object in self.live.get_mut(row).into_iter().chain(base) {
-            self.class.read_again(object, path, bits, references);
+        if let Some(base) = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot)) {
+            self.class.read_again_silently(base, path, bits, references);
+        }
+        if let Some(live) = self.live.get_mut(row) {
+            self.class.read_again(live, path, bits, references);
         }
         self.queue(row, touched, notifies);
     }

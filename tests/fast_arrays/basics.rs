@@ -166,3 +166,29 @@ fn r02_births_inside_an_array_do_not_undo_removals() {
     let found = room.client().get(boxes).expect("the client has it");
     assert_eq!((found.maybe.as_deref(), &found.rows[0][..]), (Some(&[1][..]), &[1][..]));
 }
+
+#[test]
+fn r04_a_birth_that_is_gone_does_not_undo_a_lost_removal() {
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register::<Boxes>();
+    });
+    let boxes = room.server.spawn(Boxes { maybe: Some([1].into()), rows: Vec::new() });
+    room.enter();
+    room.settle();
+    let edit = |room: &mut Room, arrives: bool, edit: fn(&mut FastArray<u16>)| {
+        edit(room.server[boxes].maybe.as_mut().expect("it is there"));
+        let packets = room.tick_one();
+        if arrives {
+            room.deliver(0, &packets);
+        }
+    };
+    edit(&mut room, true, |array| _ = array.push(2));
+    edit(&mut room, false, |array| _ = array.pop());
+    // What is sent now goes with all that came and is not acked, but for what went since.
+    edit(&mut room, true, |array| _ = array.push(3));
+    room.settle();
+    let found = room.client().get(boxes).expect("the client has it");
+    let mut found: Vec<u16> = found.maybe.iter().flatten().copied().collect();
+    found.sort_unstable();
+    assert_eq!(found, [1, 3]);
+}

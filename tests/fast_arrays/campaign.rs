@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use repl::prelude::*;
 use repl::sim::{Clock, LinkConditions, LinkId, Loss, Network, PeerId, Rng, SeedReport, seeds};
-use repl::{Guid, ItemId};
+use repl::{DisconnectReason, Guid, ItemId};
 
 use super::classes::{Bag, List, Plain, PlainItem, by_id, list};
 use super::ops::{Dice, change_bag};
@@ -91,6 +91,8 @@ struct Run {
     next_peer: u32,
     updates: u64,
     loud: Option<usize>,
+    /// How long the clients may lack something once changes have stopped.
+    patience: Duration,
 }
 
 impl Run {
@@ -115,6 +117,7 @@ impl Run {
             next_peer: 1,
             updates: 0,
             loud: None,
+            patience: Duration::from_secs(60),
             plan,
         };
         run.server.register::<Bag>();
@@ -194,6 +197,8 @@ impl Run {
             let (link, burst) = (self.rng.pick(&links).copied(), self.rng.pick(&BURSTS).copied());
             if let (Some(link), Some(burst)) = (link, burst) {
                 self.plan.bursts -= 1;
+                // Where nothing arrives a packet is tried every 250 ms (R9).
+                self.patience += Duration::from_millis(250) * burst as u32;
                 self.network.lose_next(link, burst);
             }
         }
@@ -267,7 +272,10 @@ impl Run {
         self.server.tick(now);
         while let Some(event) = self.server.poll_event() {
             assert!(
-                matches!(event, ServerEvent::Connected(_) | ServerEvent::Disconnected(..)),
+                matches!(
+                    event,
+                    ServerEvent::Connected(_) | ServerEvent::Disconnected(_, DisconnectReason::Closed)
+                ),
                 "unexpected: {event:?}"
             );
         }
@@ -294,11 +302,15 @@ impl Run {
             let Some(seat) = self.seats.get_mut(&delivery.to) else { continue };
             seat.client.receive(now, delivery.bytes).expect("a packet of the server");
             while let Some(event) = seat.client.poll_event() {
-                if let ClientEvent::Despawned(guid, _) = event {
-                    let number = self.objects.iter().find(|(_, object)| object.guid() == Some(guid));
-                    let number = *number.expect("an object of the server").0;
-                    seat.listener.lose(number);
-                    seat.local.remove(&number);
+                match event {
+                    ClientEvent::Despawned(guid, _) => {
+                        let number = self.objects.iter().find(|(_, object)| object.guid() == Some(guid));
+                        let number = *number.expect("an object of the server").0;
+                        seat.listener.lose(number);
+                        seat.local.remove(&number);
+                    }
+                    ClientEvent::Connected | ClientEvent::Spawned(_) => {}
+                    other => panic!("unexpected: {other:?}"),
                 }
             }
             seat.listener.listen(&seat.client, &self.objects);
@@ -341,7 +353,7 @@ impl Run {
             self.tick(false);
             report.reached(self.clock.ticks());
         }
-        let end = self.clock.now() + Duration::from_secs(60);
+        let end = self.clock.now() + self.patience;
         while let Some(difference) = self.difference() {
             assert!(self.clock.now() < end, "not converged: {difference}\n{:?}", self.plan);
             (0..8).for_each(|_| self.tick(true));

@@ -16,7 +16,7 @@ use super::{Actor, Pebble, budget, shown};
 const ACTOR: u64 = 0;
 const PEBBLE: u64 = 1;
 /// The handles of an actor, each in the order of declaration.
-const HANDLES: u64 = 12;
+const HANDLES: u64 = 14;
 const NAME: u64 = 2;
 const LIMBS: u64 = 5;
 const FRIENDS: u64 = 8;

@@ -11,6 +11,7 @@ mod claims;
 mod forge;
 mod fragments;
 mod hello;
+mod items;
 mod recording;
 mod to_client;
 mod to_server;
@@ -38,6 +39,23 @@ struct Limb {
     joints: Vec<u16>,
 }
 
+#[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
+#[replicated(callbacks)]
+struct Bag {
+    kind: u8,
+    marks: Vec<u8>,
+    target: ObjectRef<Actor>,
+    inner: FastArray<u16>,
+    #[replicated(skip)]
+    calls: u32,
+}
+
+impl ItemCallbacks for Bag {
+    fn post_replicated_change(&mut self, _: &ChangedProperties<'_>) {
+        self.calls += 1;
+    }
+}
+
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
 struct Actor {
@@ -57,6 +75,8 @@ struct Actor {
     letter: char,
     #[replicated(notify = told, notify_always)]
     grid: Vec<Vec<bool>>,
+    bags: FastArray<Bag>,
+    numbers: FastArray<u8>,
     #[replicated(skip)]
     calls: u32,
 }
@@ -74,7 +94,11 @@ impl Actor {
         };
         let limbs = self.limbs.iter().map(|limb| 2 * limb.joints.len() + size_of::<Limb>()).sum::<usize>();
         let grid = self.grid.iter().map(|row| row.len() + size_of::<Vec<bool>>()).sum::<usize>();
-        (self.name.len() + words + limbs + grid + 8 * self.friends.len(), self.friends.len() + 1)
+        let bag =
+            |bag: &Bag| bag.marks.len() + BESIDE_ITEM * bag.inner.len() + size_of::<Bag>() + BESIDE_ITEM;
+        let items = self.bags.iter().map(bag).sum::<usize>() + BESIDE_ITEM * self.numbers.len();
+        let beside = self.name.len() + words + limbs + grid + items + 8 * self.friends.len();
+        (beside, self.friends.len() + self.bags.len() + 1)
     }
 }
 
@@ -97,21 +121,26 @@ fn shown(client: &Client) -> Shown {
     (actors, pebbles)
 }
 
+/// What an array keeps for each item: its id, its time, and its entry in the index.
+const BESIDE_ITEM: usize = 48;
+
 /// What a packet of `len` bytes may take, beside what it creates.
 const fn budget(len: usize) -> usize {
     16 * len + 4_096
 }
 
-/// What the objects that a client shows may have taken: they stand twice where notifies are, vectors grow by doubling, and each object and
-/// each reference has some bytes of book-keeping.
+/// What the objects that a client shows may have taken: they stand twice where notifies are and a third time where items with arrays have
+/// callbacks, and vectors have place for four at first, and for twice as many when they grow; each object and each reference has some bytes of
+/// book-keeping.
 fn worth(client: &Client) -> usize {
-    let (mut bytes, mut objects, mut references) = (0, 0, 0);
+    let (mut bytes, mut actors, mut references) = (0, 0_usize, 0);
     for (_, actor) in client.objects::<Actor>() {
         let (beside, mentions) = actor.weight();
-        bytes += beside + size_of::<Actor>();
+        bytes += beside;
         references += mentions;
-        objects += 1;
+        actors += 1;
     }
+    let places = if actors == 0 { 0 } else { actors.next_power_of_two().max(4) };
     let pebbles = client.objects::<Pebble>().count();
-    4 * bytes + 512 * (objects + pebbles + references)
+    6 * (bytes + places * size_of::<Actor>()) + 512 * (actors + pebbles + references)
 }

@@ -8,7 +8,7 @@ use repl::prelude::*;
 
 use super::forge::Numbers;
 use super::support::{Packets, Room};
-use super::{Actor, Mood, Pebble, register};
+use super::{Actor, Bag, Mood, Pebble, register};
 
 /// The session of every recorded client.
 pub(crate) const SESSION: u64 = 1_000;
@@ -41,7 +41,7 @@ pub(crate) fn record(seed: u64, ticks: usize) -> Packets {
     for _ in 0..ticks {
         for _ in 0..5 {
             let at = numbers.below(actors.len());
-            match numbers.below(12) {
+            match numbers.below(15) {
                 10 => actors.push(room.server.spawn(Actor { score: 9, ..Actor::default() })),
                 11 if actors.len() > 1 => room.server.despawn(actors.swap_remove(at)),
                 what => {
@@ -73,7 +73,26 @@ fn change(actor: &mut Actor, what: usize, other: ObjectRef<Actor>, large: bool, 
         5 => actor.target = other,
         6 => actor.friends.push(other),
         7 => actor.maybe = number.is_multiple_of(2).then_some(number as u16),
+        12 | 13 => change_bags(&mut actor.bags, other, numbers),
+        14 if number < 40 => actor.numbers.clear(),
+        14 if number < 90 => drop(actor.numbers.pop()),
+        14 => actor.numbers.extend((0..number % 5).map(|number| number as u8)),
         8 => actor.letter = char::from(number as u8),
         _ => actor.grid = vec![vec![true; number % 4]; number % 6],
+    }
+}
+
+fn change_bags(bags: &mut FastArray<Bag>, other: ObjectRef<Actor>, numbers: &mut Numbers) {
+    let number = numbers.below(200);
+    let at = numbers.below(bags.len().max(1));
+    match number % 8 {
+        0 if !bags.is_empty() => drop(bags.swap_remove(at)),
+        1 => bags.truncate(3),
+        2 => bags.rotate_left(at),
+        3 if !bags.is_empty() => bags[at].target = other,
+        4 if !bags.is_empty() => bags[at].inner.extend([1, 2]),
+        5 if !bags.is_empty() => drop(bags[at].inner.pop()),
+        6 if !bags.is_empty() => bags[at].marks.push(3),
+        _ => _ = bags.push(Bag { kind: number as u8, target: other, inner: [7].into(), ..Bag::default() }),
     }
 }

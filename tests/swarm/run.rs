@@ -9,7 +9,7 @@ use repl::sim::{Clock, LinkId, Loss, Network, PeerId, Rng, SeedReport};
 use repl::{Client, ConnectionId, DisconnectReason, ReceiveError, ServerEvent};
 
 use crate::canary::scan;
-use crate::classes::{Actor, Chest, Creature, Dot, Pack};
+use crate::classes::{Actor, Chest, Creature, Dot, Hoard, Pack};
 use crate::ledger::hash;
 use crate::patience::Watch;
 use crate::plan::Plan;
@@ -191,7 +191,12 @@ impl Run {
         let peer = PeerId(self.next_peer);
         self.next_peer += 1;
         let mut client = Client::new(self.plan.client(), u64::from(peer.0) << 8 | self.plan.seed & 0xff);
-        client.register::<Dot>().register::<Chest>().register::<Pack>().register::<Actor>();
+        client
+            .register::<Dot>()
+            .register::<Hoard>()
+            .register::<Chest>()
+            .register::<Pack>()
+            .register::<Actor>();
         client.register_archetype(|| Actor::archetype(true));
         let now = self.clock.now();
         let is_replay = self.rng.chance(0.1);

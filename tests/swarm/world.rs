@@ -10,7 +10,7 @@ use repl::{
 };
 
 use crate::canary::Canary;
-use crate::classes::{Actor, Chest, Creature, Dot, Ink, Pack, Shown};
+use crate::classes::{Actor, Chest, Creature, Dot, Hoard, Ink, Pack, Shown};
 use crate::ledger::{Leaf, Leaves, Ledger, property_of};
 use crate::plan::Plan;
 
@@ -78,8 +78,8 @@ fn kind<T: Creature>() -> Kind {
 pub(crate) const ACTOR: usize = 0;
 
 /// The classes in the order of the plan's weights.
-pub(crate) fn kinds() -> [Kind; 4] {
-    [kind::<Actor>(), kind::<Pack>(), kind::<Chest>(), kind::<Dot>()]
+pub(crate) fn kinds() -> [Kind; 5] {
+    [kind::<Actor>(), kind::<Pack>(), kind::<Chest>(), kind::<Dot>(), kind::<Hoard>()]
 }
 
 /// An object, there or gone.
@@ -124,7 +124,7 @@ impl View {
 /// The server and its model.
 pub(crate) struct World {
     pub(crate) server: Server,
-    pub(crate) kinds: [Kind; 4],
+    pub(crate) kinds: [Kind; 5],
     /// All objects there ever were, by their number.
     pub(crate) things: Vec<Thing>,
     pub(crate) by_guid: BTreeMap<Guid, u32>,
@@ -140,7 +140,7 @@ impl World {
     pub(crate) fn new(plan: &Plan) -> Self {
         let mut server = Server::new(plan.server());
         let archetype = server.register_archetype(|| Actor::archetype(true));
-        server.register::<Pack>().register::<Chest>().register::<Dot>();
+        server.register::<Pack>().register::<Hoard>().register::<Chest>().register::<Dot>();
         let mut world = Self {
             server,
             kinds: kinds(),

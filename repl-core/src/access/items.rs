@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use super::keyed::{Collection, RawStep};
 use super::{Level, LevelMut, Slot, element_table, nests};
-use crate::compare::copy_slots;
+use crate::compare::{copy_slots, same_slot};
 use crate::decode::conclude_slot;
 use crate::handles::HandleSet;
 use crate::keyed::ItemId;
@@ -88,7 +88,7 @@ impl KeyedItemsMut<'_> {
 
     /// Makes this, a shadow, have the items of `live`, telling `visit` of each that was touched.
     pub(crate) fn follow(&mut self, live: &KeyedItems<'_>, visit: &mut dyn FnMut(ItemId, ItemStep<'_>)) {
-        let items = ItemTable::of(self.program, self.command);
+        let items = ItemTable::of(self.program, self.command.table, self.command.handles);
         self.collection.follow(live.collection, &mut |id, step| {
             visit(
                 id,
@@ -111,14 +111,14 @@ impl KeyedItemsMut<'_> {
         other: &KeyedItems<'_>,
         copy: &mut dyn FnMut(Level<'_>, &mut LevelMut<'_>),
     ) {
-        let items = ItemTable::of(self.program, self.command);
+        let items = ItemTable::of(self.program, self.command.table, self.command.handles);
         self.collection.copy_from(other.collection, &mut |from, to| {
             copy(items.level(from), &mut items.level_mut(to));
         });
     }
 
     pub(crate) fn item(&mut self, id: ItemId) -> Option<LevelMut<'_>> {
-        let items = ItemTable::of(self.program, self.command);
+        let items = ItemTable::of(self.program, self.command.table, self.command.handles);
         self.collection.item_mut(id).map(|base| items.level_mut(base))
     }
 
@@ -128,7 +128,7 @@ impl KeyedItemsMut<'_> {
 
     /// The item `id`, an initial one if it was not there.
     pub(crate) fn received_whole(&mut self, id: ItemId) -> LevelMut<'_> {
-        let items = ItemTable::of(self.program, self.command);
+        let items = ItemTable::of(self.program, self.command.table, self.command.handles);
         items.level_mut(self.collection.received_whole(id))
     }
 
@@ -140,7 +140,7 @@ impl KeyedItemsMut<'_> {
         handles: &HandleSet,
         change: impl FnOnce(&mut LevelMut<'_>) -> R,
     ) -> Option<R> {
-        let items = ItemTable::of(self.program, self.command);
+        let items = ItemTable::of(self.program, self.command.table, self.command.handles);
         let base = self.collection.item_mut(id)?;
         let (mut change, mut result) = (Some(change), None);
         let mut apply = |item: &mut LevelMut<'_>| result = change.take().map(|change| change(item));
@@ -149,17 +149,7 @@ impl KeyedItemsMut<'_> {
             self.collection.received_change(id, handles);
             return result;
         }
-        let mut changed = HandleSet::new();
-        (self.command.shape.with_initial)(&mut |old| {
-            let (mut item, mut old) = (items.level_mut(base), items.level_mut(old));
-            let single = handles.iter().filter(|&handle| !item.is_keyed(handle));
-            copy_slots(item.as_level(), &mut old, single);
-            apply(&mut item);
-            changed = differing(item.as_level(), old.as_level(), handles);
-            // Nobody will look into these again for what came of this update.
-            let quiet = handles.iter().filter(|&handle| !changed.contains(handle));
-            quiet.for_each(|handle| conclude_slot(&mut item, handle, false));
-        });
+        let changed = changed_by(items, self.command.shape.with_initial, base, handles, &mut apply);
         if !changed.is_empty() {
             self.collection.received_change(id, &changed);
         }
@@ -184,7 +174,7 @@ impl KeyedItemsMut<'_> {
 
     /// Calls `each` with the items that came or changed since the last [`conclude`](Self::conclude).
     pub(crate) fn received(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
-        let items = ItemTable::of(self.program, self.command);
+        let items = ItemTable::of(self.program, self.command.table, self.command.handles);
         self.collection.received(&mut |base| each(&mut items.level_mut(base)));
     }
 
@@ -196,6 +186,29 @@ impl KeyedItemsMut<'_> {
     pub(crate) fn departing(&self, each: &mut dyn FnMut(ItemId)) {
         self.collection.departing(each);
     }
+}
+
+/// Changes the item or value at `base` by `apply`, which is to write to the properties of `handles`; gives those that have other values then.
+/// `with_initial` lends an initial one.
+pub(super) fn changed_by(
+    items: ItemTable<'_>,
+    with_initial: fn(&mut dyn FnMut(*mut u8)),
+    base: *mut u8,
+    handles: &HandleSet,
+    apply: &mut dyn FnMut(&mut LevelMut<'_>),
+) -> HandleSet {
+    let mut changed = HandleSet::new();
+    with_initial(&mut |old| {
+        let (mut item, mut old) = (items.level_mut(base), items.level_mut(old));
+        let single = handles.iter().filter(|&handle| !item.is_keyed(handle));
+        copy_slots(item.as_level(), &mut old, single);
+        apply(&mut item);
+        changed = differing(item.as_level(), old.as_level(), handles);
+        // Nobody will look into these again for what came of this update.
+        let quiet = handles.iter().filter(|&handle| !changed.contains(handle));
+        quiet.for_each(|handle| conclude_slot(&mut item, handle, false));
+    });
+    changed
 }
 
 /// The handles among these of which an item has other values than it had.
@@ -226,27 +239,28 @@ fn is_changed(slot: Slot<'_>, old: Slot<'_>) -> bool {
                     })
         }
         (Slot::Keyed(items), _) => items.collection.has_news(),
+        (Slot::Map(_), Slot::Map(_)) => !same_slot(slot, old),
         _ => true,
     }
 }
 
-/// What makes levels of the items of one collection; pointers come from that collection and nowhere else.
+/// What makes levels of the items of one collection, or the values of one map; pointers come from there and nowhere else.
 #[derive(Clone, Copy)]
-struct ItemTable<'a> {
+pub(super) struct ItemTable<'a> {
     program: &'a Program,
     table: &'a [u32],
 }
 
 impl<'a> ItemTable<'a> {
-    fn of(program: &'a Program, command: &KeyedCommand) -> Self {
-        Self { program, table: element_table(program, command.table, command.handles) }
+    pub(super) fn of(program: &'a Program, table: u32, handles: u32) -> Self {
+        Self { program, table: element_table(program, table, handles) }
     }
 
-    fn level(self, base: *const u8) -> Level<'a> {
+    pub(super) fn level(self, base: *const u8) -> Level<'a> {
         Level { program: self.program, table: self.table, base, object: PhantomData }
     }
 
-    fn level_mut(self, base: *mut u8) -> LevelMut<'a> {
+    pub(super) fn level_mut(self, base: *mut u8) -> LevelMut<'a> {
         LevelMut { program: self.program, table: self.table, base, object: PhantomData }
     }
 }

@@ -11,6 +11,10 @@ use crate::value::{ReadError, WriteError};
 
 use super::opaque::opaque_copy;
 
+/// Bits of any character, and of the first of them.
+const CHAR_BITS: u32 = 21;
+const SHORT_CHAR_BITS: u32 = 7;
+
 /// # Safety
 /// Both pointers hold an aligned value of the type that `leaf` is for.
 #[inline]
@@ -120,7 +124,7 @@ pub(super) unsafe fn write_value(
             writer.write_bits(quantize::encode_unit_vector(vector, bits)?, 2 * bits);
         }
         // SAFETY: as above.
-        Codec::Char => writer.write_bits(unsafe { value.cast::<char>().read() }.into(), 21),
+        Codec::Char => write_char(unsafe { value.cast::<char>().read() }, writer),
         // SAFETY: as above.
         Codec::String { max_bytes } => write_text(unsafe { &*value.cast::<String>() }, *max_bytes, writer)?,
         // SAFETY: as above; references of all types are alike in memory.
@@ -398,7 +402,20 @@ fn read_unit_vector(bits: u8, reader: &mut BitReader<'_>) -> Result<[f32; 3], Re
 }
 
 fn read_char(reader: &mut BitReader<'_>) -> Result<char, ReadError> {
-    char::from_u32(reader.read_bits(21)? as u32).ok_or(ReadError::UnknownVariant)
+    let is_short = reader.read_flag()?;
+    let number = reader.read_bits(if is_short { SHORT_CHAR_BITS } else { CHAR_BITS })? as u32;
+    if !is_short && number >> SHORT_CHAR_BITS == 0 {
+        return Err(ReadError::OutOfRange);
+    }
+    char::from_u32(number).ok_or(ReadError::UnknownVariant)
+}
+
+/// Writes a character: most are among the first 128.
+fn write_char(value: char, writer: &mut BitWriter) {
+    let number = u32::from(value);
+    let is_short = number >> SHORT_CHAR_BITS == 0;
+    writer.write_flag(is_short);
+    writer.write_bits(number.into(), if is_short { SHORT_CHAR_BITS } else { CHAR_BITS });
 }
 
 fn write_text(text: &str, max_bytes: u32, writer: &mut BitWriter) -> Result<(), WriteError> {

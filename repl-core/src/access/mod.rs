@@ -12,13 +12,16 @@ use crate::reference::ReferenceMap;
 use crate::value::{ReadError, WriteError};
 
 pub(crate) mod arrays;
+mod entries;
 mod items;
 pub(crate) mod keyed;
 mod leaf;
+pub(crate) mod map;
 pub(crate) mod opaque;
 mod scan;
 pub(crate) mod whole;
 
+pub(crate) use entries::{EntryStep, MapEntries, MapEntriesMut};
 pub(crate) use items::{ItemStep, KeyedItems, KeyedItemsMut};
 pub(crate) use leaf::validate_value;
 pub use leaf::{read_guid, write_guid};
@@ -65,6 +68,7 @@ pub(crate) enum Slot<'a> {
     Leaf(Leaf<'a>),
     Array(Array<'a>),
     Keyed(KeyedItems<'a>),
+    Map(MapEntries<'a>),
 }
 
 impl<'a> Level<'a> {
@@ -117,6 +121,11 @@ impl<'a> Level<'a> {
                 let collection = unsafe { &*(keyed.shape.as_ref)(at) };
                 Some(Slot::Keyed(KeyedItems { program: self.program, command: keyed, collection }))
             }
+            CommandKind::Map(map) => {
+                // SAFETY: by the command, a map of this shape lies at `at`, borrowed for `'a`.
+                let entries = unsafe { &*(map.shape.as_ref)(at) };
+                Some(Slot::Map(MapEntries { program: self.program, command: map, map: entries }))
+            }
             CommandKind::Return => None,
         }
     }
@@ -156,7 +165,7 @@ impl<'a> LevelMut<'a> {
     pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
         let old = match self.as_level().slot(handle)? {
             Slot::Array(array) => array.len,
-            Slot::Leaf(_) | Slot::Keyed(_) => return None,
+            Slot::Leaf(_) | Slot::Keyed(_) | Slot::Map(_) => return None,
         };
         let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else {
             return None;
@@ -209,6 +218,18 @@ impl<'a> LevelMut<'a> {
         // SAFETY: by the command, a collection of this shape lies at `at`, borrowed mutably.
         let collection = unsafe { &mut *(keyed.shape.as_mut)(at) };
         Some(KeyedItemsMut { program: self.program, command: keyed, collection })
+    }
+
+    /// The map at `handle`.
+    pub(crate) fn map(&mut self, handle: u32) -> Option<MapEntriesMut<'_>> {
+        let Some(Command { offset, kind: CommandKind::Map(map), .. }) = self.command(handle) else {
+            return None;
+        };
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let at = unsafe { self.base.add(*offset as usize) };
+        // SAFETY: by the command, a map of this shape lies at `at`, borrowed mutably.
+        let entries = unsafe { &mut *(map.shape.as_mut)(at) };
+        Some(MapEntriesMut { program: self.program, command: map, map: entries })
     }
 
     /// Reads the leaf at `handle`. On an error the value is as it was.

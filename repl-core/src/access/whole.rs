@@ -4,6 +4,7 @@
 
 use crate::bits::{BitReader, BitWriter};
 use crate::id_list::{IdReader, IdWriter};
+use crate::key::KeyBits;
 use crate::label::Label;
 use crate::layout::travels;
 use crate::property::Property;
@@ -111,6 +112,21 @@ unsafe fn write_shape(
             }
             list.end(writer);
         }
+        Kind::Map(map) => {
+            // SAFETY: a map of this shape lies at `value`.
+            let entries = unsafe { &*(map.as_ref)(value) };
+            let (value, keys) = (property.element(map.value), entries.try_keys()?);
+            wire::write_count(keys.len(), property.map_len(map), writer)?;
+            for key in keys {
+                let start = writer.bit_len();
+                writer.append(key.as_slice());
+                if let Some(at) = entries.value(&key) {
+                    // SAFETY: the map gave a value, whose shape is the one it states.
+                    unsafe { write_shape(value, at, writer) }?;
+                }
+                wire::pad_element(start, wire::LEAST_BITS, writer);
+            }
+        }
     }
     Ok(())
 }
@@ -187,6 +203,26 @@ unsafe fn read_shape(
                 }
             }
             collection.conclude(false);
+        }
+        Kind::Map(map) => {
+            // SAFETY: a map of this shape lies at `to`, and may be written.
+            let entries = unsafe { &mut *(map.as_mut)(to) };
+            let value = property.element(map.value);
+            let len = wire::read_count(property.map_len(map), reader)?;
+            wire::check_growth(len, wire::LEAST_BITS, reader)?;
+            let mut previous: Option<KeyBits> = None;
+            for _ in 0..len {
+                let start = reader.position();
+                let key = (map.read_key)(reader)?;
+                if previous.as_ref().is_some_and(|previous| *previous >= key) {
+                    return Err(ReadError::OutOfRange);
+                }
+                let at = entries.insert(&key).ok_or(ReadError::OutOfRange)?;
+                // SAFETY: the map gave a value, whose shape is the one it states, to be written.
+                unsafe { read_shape(value, reader, references, at) }?;
+                wire::read_padding(start, wire::LEAST_BITS, reader)?;
+                previous = Some(key);
+            }
         }
     }
     Ok(())
@@ -288,6 +324,17 @@ unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8)
                     (Some(one), Some(other)) => unsafe { identical_shape(element, one, other) },
                     _ => false,
                 })
+        }
+        Kind::Map(map) => {
+            // SAFETY: a map of this shape lies at `one`.
+            let one = unsafe { &*(map.as_ref)(one) };
+            // SAFETY: the same of the other.
+            let other = unsafe { &*(map.as_ref)(other) };
+            let value = property.element(map.value);
+            one.is_same(other, &mut |one, other| {
+                // SAFETY: the maps gave values, whose shape is the one they state.
+                unsafe { identical_shape(value, one, other) }
+            })
         }
     }
 }

@@ -49,6 +49,7 @@ fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
         let (member, ty) = (&field.member, field::type_of(container, field));
         quote!(let _: *const #ty = &raw const object.#member;)
     });
+    let callbacks = value_callbacks(container);
     // `unsafe` is spanned by `quote!` at the derive itself, so that a crate that forbids unsafe code can derive. It holds because each entry
     // takes the offset of a member and the shape of that member's type. That the member has this type is not taken on trust from the input,
     // which an attribute macro may yet change: the closure compiles only if it is so, raw pointers being coerced to no other type.
@@ -62,11 +63,26 @@ fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
                 &#private::Shape::structure::<Self>(#name, &[#(#fields),*])
             };
 
+            #callbacks
+
             fn initial() -> Self {
                 #initial
             }
         }
     }
+}
+
+/// What values of maps are told, if the type is an item that has callbacks.
+fn value_callbacks(container: &Container<'_>) -> Option<TokenStream> {
+    let private = container.private();
+    let has_callbacks =
+        matches!(container.derive, Derive::FastArrayItem) && container.attrs.callbacks.is_some();
+    has_callbacks.then(|| {
+        quote! {
+            const CALLBACKS: ::core::option::Option<#private::ValueCallbacks<Self>> =
+                #private::value_callbacks::<Self>();
+        }
+    })
 }
 
 /// The whole object as a value: every replicated field in order.

@@ -70,12 +70,14 @@ macro_rules! tell {
 mod actor;
 mod chest;
 mod dot;
+mod hoard;
 mod ink;
 mod pack;
 
 pub(crate) use actor::Actor;
 pub(crate) use chest::Chest;
 pub(crate) use dot::Dot;
+pub(crate) use hoard::Hoard;
 pub(crate) use ink::Ink;
 pub(crate) use pack::Pack;
 

@@ -1,11 +1,12 @@
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::time::Instant;
 
 use repl::Replicated;
 
 #[derive(Replicated, Default)]
 struct Player {
     #[replicated]
-    scores: HashMap<u32, u32>,
+    seen: BTreeMap<u32, Instant>,
 }
 
 fn main() {}

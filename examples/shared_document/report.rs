@@ -1,0 +1,94 @@
+//! What is told: progress while it runs, a table or a line of JSON at the end.
+//!
+//! *Invariant:* the last line of a run with `--json` is one JSON object; progress goes to the standard error.
+#![expect(clippy::print_stdout, reason = "the example's output")]
+
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use crate::session::Session;
+use crate::trace::Trace;
+
+/// The outcome of a run.
+pub(crate) struct Outcome {
+    pub(crate) converged: bool,
+    transactions: usize,
+    patches: usize,
+    final_length: usize,
+    bytes_per_patch: f64,
+    elapsed: Duration,
+}
+
+impl Outcome {
+    pub(crate) fn new(session: &mut Session, trace: &Trace, converged: bool, elapsed: Duration) -> Self {
+        let bytes: u64 = session.sent().map(|stats| stats.bytes_sent).sum();
+        let (clients, patches) = (session.sent().count(), trace.patches());
+        Self {
+            converged,
+            transactions: trace.transactions.len(),
+            patches,
+            final_length: session.text().len(),
+            bytes_per_patch: bytes as f64 / (clients * patches).max(1) as f64,
+            elapsed,
+        }
+    }
+
+    /// Prints a line for each client, and the sum.
+    pub(crate) fn print(&self, session: &Session, trace: &Trace) {
+        println!("\n{:<8} {:>9} {:>8} {:>6} {:>7}  state", "client", "bytes", "packets", "lost", "rtt ms");
+        for (reader, stats) in session.sent().enumerate() {
+            println!(
+                "{:<8} {:>9} {:>8} {:>6} {:>7}  {}",
+                reader + 1,
+                stats.bytes_sent,
+                stats.packets_sent,
+                stats.packets_lost,
+                stats.round_trip.as_millis(),
+                session.difference(reader, &trace.end).unwrap_or_else(|| "the same text".to_owned()),
+            );
+        }
+        println!(
+            "\n{} patches in {} transactions, {} characters at the end; {:.1} bytes a patch to each client, {:.1} s",
+            self.patches,
+            self.transactions,
+            self.final_length,
+            self.bytes_per_patch,
+            self.elapsed.as_secs_f64()
+        );
+    }
+
+    /// Prints the outcome as the one line that scripts read.
+    pub(crate) fn print_json(&self) {
+        println!(
+            "{{\"transactions\":{},\"patches\":{},\"final_length\":{},\"converged\":{},\"bytes_per_patch\":{:.1},\
+             \"seconds\":{:.1}}}",
+            self.transactions,
+            self.patches,
+            self.final_length,
+            self.converged,
+            self.bytes_per_patch,
+            self.elapsed.as_secs_f64()
+        );
+    }
+}
+
+/// Shows how far it is: in place on a terminal, else a line for each tenth.
+pub(crate) fn progress(session: &mut Session, done: usize, before: usize, all: usize) {
+    let mut out = std::io::stderr();
+    let (parts, end) = if out.is_terminal() { (200, '\r') } else { (10, '\n') };
+    if done * parts / all == before * parts / all {
+        return;
+    }
+    let end = if done == all { '\n' } else { end };
+    let len = session.text().len();
+    let bytes: u64 = session.sent().map(|stats| stats.bytes_sent).sum();
+    let behind = (0..session.sent().count()).map(|reader| session.lag(reader)).max().unwrap_or(0);
+    // Progress that cannot be shown is no reason to stop.
+    let _ = write!(
+        out,
+        "{:>3} %  {done} of {all} transactions, {len} characters, {} KB sent, up to {behind} behind   {end}",
+        done * 100 / all,
+        bytes / 1_000
+    );
+    let _ = out.flush();
+}

@@ -1,0 +1,166 @@
+//! A server with a document, its readers, and the simulated network between them.
+//!
+//! *Invariant:* whatever a client knows came to it over the network.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::sim::{Clock, LinkConditions, Network, PeerId};
+
+use crate::args::Args;
+use crate::trace::Trace;
+
+const SERVER: PeerId = PeerId(0);
+const TICKS_PER_SECOND: u32 = 60;
+/// How long clients may take to connect, and to converge at the end.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What is replicated.
+#[derive(Debug, Default, Replicated)]
+pub(crate) struct Document {
+    #[replicated]
+    pub(crate) text: OrderedFastArray<char>,
+}
+
+/// Everything that runs.
+pub(crate) struct Session {
+    server: Server,
+    document: ObjectRef<Document>,
+    readers: Vec<Reader>,
+    network: Network,
+    clock: Clock,
+}
+
+/// A client, and the server's end of its connection.
+struct Reader {
+    client: Client,
+    connection: ConnectionId,
+    peer: PeerId,
+    /// Why the connection ended, if it did.
+    ended: Option<String>,
+}
+
+impl Session {
+    /// A server with the document as it is at the start, and clients that will say hello.
+    pub(crate) fn new(args: &Args, trace: &Trace) -> Self {
+        let mut server = Server::new(ServerConfig::default());
+        let document = server.spawn(Document { text: trace.start.chars().collect() });
+        let conditions =
+            LinkConditions { latency: args.latency, jitter: args.jitter, ..LinkConditions::perfect() };
+        let mut session = Self {
+            server,
+            document,
+            readers: Vec::new(),
+            network: Network::new(args.seed),
+            clock: Clock::at_hz(TICKS_PER_SECOND),
+        };
+        for number in 1..=args.clients {
+            session.connect(PeerId(number), conditions.with_loss(args.loss));
+        }
+        session
+    }
+
+    fn connect(&mut self, peer: PeerId, conditions: LinkConditions) {
+        self.network.connect(SERVER, peer, conditions);
+        let mut client = Client::new(ClientConfig::default(), peer.0.into());
+        client.register::<Document>();
+        let connection = self.server.connect(self.clock.now());
+        self.readers.push(Reader { client, connection, peer, ended: None });
+    }
+
+    /// The text as the server has it, to be edited.
+    pub(crate) fn text(&mut self) -> &mut OrderedFastArray<char> {
+        &mut self.server[self.document].text
+    }
+
+    /// One tick of everyone.
+    pub(crate) fn tick(&mut self) {
+        let now = self.clock.tick();
+        while let Some(delivery) = self.network.deliver(now) {
+            let is_up = delivery.to == SERVER;
+            let peer = if is_up { delivery.from } else { delivery.to };
+            let Some(reader) = self.readers.iter_mut().find(|reader| reader.peer == peer) else { continue };
+            if is_up {
+                self.server.receive(reader.connection, now, delivery.bytes);
+            } else if let Err(error) = reader.client.receive(now, delivery.bytes) {
+                reader.ended.get_or_insert(error.to_string());
+            }
+        }
+        while let Some(event) = self.server.poll_event() {
+            if !matches!(event, ServerEvent::Connected(_)) {
+                eprintln!("shared_document: {event:?}");
+            }
+        }
+        self.server.tick(now);
+        for reader in &mut self.readers {
+            while let Some(packet) = self.server.poll_transmit(reader.connection) {
+                self.network.send(now, SERVER, reader.peer, packet);
+            }
+            reader.tick(&mut self.network, now);
+        }
+    }
+
+    /// Runs until every client has the document. False if that takes too long.
+    pub(crate) fn open(&mut self) -> bool {
+        self.run_until(|session| {
+            session.readers.iter().all(|reader| reader.client.get(session.document).is_some())
+        })
+    }
+
+    /// Runs until every client's text is `end`. False if that takes too long.
+    pub(crate) fn converge(&mut self, end: &str) -> bool {
+        self.run_until(|session| (0..session.readers.len()).all(|at| session.difference(at, end).is_none()))
+    }
+
+    fn run_until(&mut self, is_reached: impl Fn(&Self) -> bool) -> bool {
+        let deadline = self.clock.now() + PATIENCE;
+        while self.clock.now() < deadline {
+            if is_reached(self) {
+                return true;
+            }
+            self.tick();
+        }
+        false
+    }
+
+    /// In what a client's text is not `end`; none if it is.
+    pub(crate) fn difference(&self, reader: usize, end: &str) -> Option<String> {
+        let Reader { client, ended, .. } = &self.readers[reader];
+        if let Some(ended) = ended {
+            return Some(ended.clone());
+        }
+        let Some(document) = client.get(self.document) else { return Some("no document".to_owned()) };
+        let place = document.text.iter().copied().zip(end.chars()).position(|(one, other)| one != other);
+        match place {
+            Some(place) => Some(format!("differs at {place}")),
+            None if document.text.len() != end.chars().count() => Some("differs in length".to_owned()),
+            None => None,
+        }
+    }
+
+    /// How much the client's text lacks or has too many characters just now.
+    pub(crate) fn lag(&self, reader: usize) -> usize {
+        let len = self.readers[reader].client.get(self.document).map_or(0, |document| document.text.len());
+        len.abs_diff(self.server[self.document].text.len())
+    }
+
+    /// What was sent to each client.
+    pub(crate) fn sent(&self) -> impl Iterator<Item = repl::ConnectionStats> {
+        self.readers.iter().map(|reader| self.server.stats(reader.connection).unwrap_or_default())
+    }
+}
+
+impl Reader {
+    /// The client's own tick: what it was told, and what it sends.
+    fn tick(&mut self, network: &mut Network, now: Duration) {
+        while let Some(event) = self.client.poll_event() {
+            if let ClientEvent::Disconnected(reason) = event {
+                self.ended.get_or_insert(reason.to_string());
+            }
+        }
+        self.client.tick(now);
+        while let Some(packet) = self.client.poll_transmit() {
+            network.send(now, self.peer, SERVER, packet);
+        }
+    }
+}

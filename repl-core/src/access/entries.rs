@@ -1,0 +1,174 @@
+//! Maps as levels: the values of one, to be read and written by their table.
+//!
+//! Invariant: an [`ItemTable`] is used with pointers that the map of its command gave, and only while that map is borrowed.
+
+use super::items::{ItemTable, changed_by};
+use super::map::{Entries, News, RawEntry};
+use super::{Level, LevelMut, nests};
+use crate::handles::HandleSet;
+use crate::key::KeyBits;
+use crate::program::{MapCommand, Program};
+use crate::value::WriteError;
+
+/// A map to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct MapEntries<'a> {
+    pub(super) program: &'a Program,
+    pub(super) command: &'a MapCommand,
+    pub(super) map: &'a dyn Entries,
+}
+
+/// A map to be written.
+pub(crate) struct MapEntriesMut<'a> {
+    pub(super) program: &'a Program,
+    pub(super) command: &'a MapCommand,
+    pub(super) map: &'a mut dyn Entries,
+}
+
+/// What a comparison finds of an entry; see [`RawEntry`].
+pub(crate) enum EntryStep<'a> {
+    Kept(Level<'a>, LevelMut<'a>, &'a dyn Fn() -> Result<KeyBits, WriteError>),
+    Born(KeyBits, Level<'a>, LevelMut<'a>),
+    Removed(KeyBits),
+    Refused(WriteError),
+}
+
+impl<'a> MapEntries<'a> {
+    fn values(&self) -> ItemTable<'a> {
+        ItemTable::of(self.program, self.command.table, self.command.handles)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.map.len()
+    }
+
+    pub(crate) fn max_len(&self) -> u32 {
+        self.command.max_len
+    }
+
+    /// Handles of one value.
+    pub(crate) fn handles(&self) -> u32 {
+        self.command.handles
+    }
+
+    /// Whether values hold arrays, collections or maps.
+    pub(crate) fn nests(&self) -> bool {
+        nests(self.program, self.command.table, self.command.handles)
+    }
+
+    /// The forms of all keys, ascending. O(entries × log entries).
+    pub(crate) fn keys(&self) -> Vec<KeyBits> {
+        self.map.keys()
+    }
+
+    pub(crate) fn value(&self, key: &KeyBits) -> Option<Level<'a>> {
+        self.map.value(key).map(|base| self.values().level(base))
+    }
+
+    /// Whether both have the same keys, and `is_same` values for each. O(entries).
+    pub(crate) fn is_same(
+        &self,
+        other: &MapEntries<'_>,
+        is_same: &mut dyn FnMut(Level<'_>, Level<'_>) -> bool,
+    ) -> bool {
+        let values = self.values();
+        self.map.is_same(other.map, &mut |one, other| is_same(values.level(one), values.level(other)))
+    }
+}
+
+impl MapEntriesMut<'_> {
+    fn values(&self) -> ItemTable<'_> {
+        ItemTable::of(self.program, self.command.table, self.command.handles)
+    }
+
+    /// The same, to be read.
+    pub(crate) fn as_entries(&self) -> MapEntries<'_> {
+        MapEntries { program: self.program, command: self.command, map: self.map }
+    }
+
+    /// Makes this, a shadow, have the keys of `live`, telling `visit` of each.
+    pub(crate) fn follow(&mut self, live: &MapEntries<'_>, visit: &mut dyn FnMut(EntryStep<'_>)) {
+        let values = ItemTable::of(self.program, self.command.table, self.command.handles);
+        self.map.follow(live.map, &mut |step| {
+            visit(match step {
+                RawEntry::Kept(live, shadow, form) => {
+                    EntryStep::Kept(values.level(live), values.level_mut(shadow), form)
+                }
+                RawEntry::Born(key, live, shadow) => {
+                    EntryStep::Born(key, values.level(live), values.level_mut(shadow))
+                }
+                RawEntry::Removed(key) => EntryStep::Removed(key),
+                RawEntry::Refused(error) => EntryStep::Refused(error),
+            });
+        });
+    }
+
+    /// Takes over the keys of `other`; `copy` is given each value there and here.
+    pub(crate) fn copy_from(
+        &mut self,
+        other: &MapEntries<'_>,
+        copy: &mut dyn FnMut(Level<'_>, &mut LevelMut<'_>),
+    ) {
+        let values = ItemTable::of(self.program, self.command.table, self.command.handles);
+        self.map.copy_from(other.map, &mut |from, to| copy(values.level(from), &mut values.level_mut(to)));
+    }
+
+    /// Calls `each` with each value here that `other` has one for too, that one first.
+    pub(crate) fn pair_up(
+        &mut self,
+        other: &MapEntries<'_>,
+        each: &mut dyn FnMut(Level<'_>, &mut LevelMut<'_>),
+    ) {
+        let values = ItemTable::of(self.program, self.command.table, self.command.handles);
+        self.map.pair_up(other.map, &mut |from, to| each(values.level(from), &mut values.level_mut(to)));
+    }
+
+    /// The value of `key`, an initial one if there was none.
+    pub(crate) fn insert(&mut self, key: &KeyBits) -> Option<LevelMut<'_>> {
+        let base = self.map.insert(key)?;
+        Some(self.values().level_mut(base))
+    }
+
+    /// Changes the value of `key` by `change`, which is to write to the properties of `handles`, and if `with_callbacks` tells it which of them
+    /// have other values then. Gives what `change` gives; `None` if there is no such entry.
+    pub(crate) fn change<R>(
+        &mut self,
+        key: &KeyBits,
+        handles: &HandleSet,
+        with_callbacks: bool,
+        change: impl FnOnce(&mut LevelMut<'_>) -> R,
+    ) -> Option<R> {
+        let base = self.map.value_mut(key)?;
+        let values = ItemTable::of(self.program, self.command.table, self.command.handles);
+        let (mut change, mut result) = (Some(change), None);
+        let mut apply = |value: &mut LevelMut<'_>| result = change.take().map(|change| change(value));
+        if !with_callbacks || !self.command.shape.has_callbacks {
+            apply(&mut values.level_mut(base));
+            return result;
+        }
+        let changed = changed_by(values, self.command.shape.with_initial, base, handles, &mut apply);
+        if !changed.is_empty() {
+            self.map.tell(key, News::Changed(&changed));
+        }
+        result
+    }
+
+    /// Takes an entry out, if there is one; if `with_callbacks` its value is told before.
+    pub(crate) fn remove(&mut self, key: &KeyBits, with_callbacks: bool) {
+        if with_callbacks {
+            self.map.tell(key, News::Removing);
+        }
+        self.map.remove(key);
+    }
+
+    /// Tells a value that it came.
+    pub(crate) fn added(&mut self, key: &KeyBits) {
+        self.map.tell(key, News::Added);
+    }
+
+    /// Calls `each` with every value. O(entries).
+    pub(crate) fn each_value(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
+        let values = ItemTable::of(self.program, self.command.table, self.command.handles);
+        self.map.values_mut(&mut |base| each(&mut values.level_mut(base)));
+    }
+}

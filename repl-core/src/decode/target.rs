@@ -1,0 +1,500 @@
+//! Where decoded values go: an object, nowhere, or nowhere but by what an object has now.
+//!
+//! Invariant: every target reads the same bits for the same command.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use crate::access::{KeyedItems, Level, LevelMut, MapEntries, Slot, validate_value};
+use crate::bits::BitReader;
+use crate::handles::HandleSet;
+use crate::key::KeyBits;
+use crate::keyed::ItemId;
+use crate::label::Label;
+use crate::program::LeafCommand;
+use crate::reference::ReferenceMap;
+use crate::value::ReadError;
+
+/// Where decoded values go.
+pub(crate) trait Target {
+    /// The same for an element of an array.
+    type Element<'e>: Target
+    where
+        Self: 'e;
+
+    /// Reads the leaf at `handle`.
+    fn leaf(
+        &mut self,
+        handle: u32,
+        command: &LeafCommand,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), ReadError>;
+
+    /// Makes the array at `handle` `len` elements long; gives its length before.
+    fn resize(&mut self, handle: u32, len: usize) -> usize;
+
+    /// The element `index` of the array at `handle`.
+    fn element(&mut self, handle: u32, index: usize) -> Option<Self::Element<'_>>;
+
+    /// How many items the collection at `handle` has, as far as that limits how many may come: validation has seen to it.
+    fn items(&mut self, handle: u32) -> usize;
+
+    /// Reads the item `id` of the collection at `handle` by `read`, whole; a new one if there is none. Gives whether it is new.
+    fn item_whole(&mut self, handle: u32, id: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError>;
+
+    /// Reads the properties of `handles` of the item `id` by `read`; an error if there is no such item.
+    fn item_change(
+        &mut self,
+        handle: u32,
+        id: ItemId,
+        handles: &HandleSet,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError>;
+
+    /// The item `id` of the ordered collection at `handle` stands at `label`.
+    fn place(&mut self, handle: u32, id: ItemId, label: Label);
+
+    /// Item ids of the collection at `handle` are to go.
+    fn depart(&mut self, handle: u32, departure: Departure);
+
+    /// Calls `each` with the items of the collection at `handle` that are to go.
+    fn departing(&mut self, handle: u32, each: &mut dyn FnMut(ItemId));
+
+    /// How many entries the map at `handle` has, as far as a limit on them is to be checked.
+    fn entries(&mut self, handle: u32) -> usize;
+
+    /// The keys of the map at `handle`, of which those that are not spared are to go.
+    fn keys(&mut self, handle: u32) -> Vec<KeyBits>;
+
+    /// Reads the value of `key` in the map at `handle` by `read`, whole; a new one if there is none.
+    fn entry_whole(
+        &mut self,
+        handle: u32,
+        key: &KeyBits,
+        with_callbacks: bool,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError>;
+
+    /// Reads the properties of `handles` of the value of `key` by `read`; an error if there is no such entry.
+    fn entry_change(
+        &mut self,
+        handle: u32,
+        key: &KeyBits,
+        handles: &HandleSet,
+        with_callbacks: bool,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError>;
+
+    /// The entry of `key` in the map at `handle` goes.
+    fn entry_remove(&mut self, handle: u32, key: &KeyBits, with_callbacks: bool);
+}
+
+/// Reads an item, wherever it is.
+pub(crate) trait ReadItem {
+    fn read<T: Target>(&mut self, item: &mut T) -> Result<(), ReadError>;
+}
+
+/// What goes of a collection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Departure {
+    /// This item.
+    One(ItemId),
+    /// All but those that are spared or come.
+    All,
+    /// Not this item.
+    Spared(ItemId),
+}
+
+impl Target for LevelMut<'_> {
+    type Element<'e>
+        = LevelMut<'e>
+    where
+        Self: 'e;
+
+    fn leaf(
+        &mut self,
+        handle: u32,
+        _: &LeafCommand,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), ReadError> {
+        self.read_leaf(handle, reader, references)
+    }
+
+    fn resize(&mut self, handle: u32, len: usize) -> usize {
+        let old_len = LevelMut::resize(self, handle, len).unwrap_or(0);
+        for index in old_len..len {
+            if let Some(mut element) = LevelMut::element(self, handle, index) {
+                adopt(&mut element);
+            }
+        }
+        old_len
+    }
+
+    fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
+        LevelMut::element(self, handle, index)
+    }
+
+    fn items(&mut self, _: u32) -> usize {
+        0
+    }
+
+    fn item_whole(&mut self, handle: u32, id: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError> {
+        let mut items = self.keyed(handle).ok_or(ReadError::OutOfRange)?;
+        if items.as_items().item(id).is_none() {
+            let mut item = items.received_whole(id);
+            adopt(&mut item);
+            return read.read(&mut item).map(|()| true);
+        }
+        items.received_sparing(id);
+        let all = HandleSet::up_to(items.as_items().handles());
+        items.change(id, &all, |item| read.read(item)).ok_or(ReadError::OutOfRange)??;
+        Ok(false)
+    }
+
+    fn item_change(
+        &mut self,
+        handle: u32,
+        id: ItemId,
+        handles: &HandleSet,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError> {
+        let mut items = self.keyed(handle).ok_or(ReadError::OutOfRange)?;
+        // What its user removed stays away until it is sent whole.
+        items.change(id, handles, |item| read.read(item)).unwrap_or_else(|| read.read(&mut Discard))
+    }
+
+    fn place(&mut self, handle: u32, id: ItemId, label: Label) {
+        if let Some(mut items) = self.keyed(handle) {
+            items.received_label(id, label);
+        }
+    }
+
+    fn depart(&mut self, handle: u32, departure: Departure) {
+        let Some(mut items) = self.keyed(handle) else { return };
+        match departure {
+            Departure::One(id) => items.received_removal(id),
+            Departure::All => items.received_sweep(),
+            Departure::Spared(id) => items.received_sparing(id),
+        }
+    }
+
+    fn departing(&mut self, handle: u32, each: &mut dyn FnMut(ItemId)) {
+        if let Some(items) = self.keyed(handle) {
+            items.departing(each);
+        }
+    }
+
+    fn entries(&mut self, _: u32) -> usize {
+        // Checked against what the server sent; the user may have more.
+        0
+    }
+
+    fn keys(&mut self, handle: u32) -> Vec<KeyBits> {
+        self.map(handle).map(|entries| entries.as_entries().keys()).unwrap_or_default()
+    }
+
+    fn entry_whole(
+        &mut self,
+        handle: u32,
+        key: &KeyBits,
+        with_callbacks: bool,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError> {
+        let mut entries = self.map(handle).ok_or(ReadError::OutOfRange)?;
+        if entries.as_entries().value(key).is_some() {
+            let all = HandleSet::up_to(entries.as_entries().handles());
+            let read = entries.change(key, &all, with_callbacks, |value| read.read(value));
+            return read.ok_or(ReadError::OutOfRange)?;
+        }
+        let mut value = entries.insert(key).ok_or(ReadError::OutOfRange)?;
+        adopt(&mut value);
+        read.read(&mut value)?;
+        if with_callbacks {
+            entries.added(key);
+        }
+        Ok(())
+    }
+
+    fn entry_change(
+        &mut self,
+        handle: u32,
+        key: &KeyBits,
+        handles: &HandleSet,
+        with_callbacks: bool,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError> {
+        let mut entries = self.map(handle).ok_or(ReadError::OutOfRange)?;
+        // What its user removed stays away until it is sent whole.
+        let done = entries.change(key, handles, with_callbacks, |value| read.read(value));
+        done.unwrap_or_else(|| read.read(&mut Discard))
+    }
+
+    fn entry_remove(&mut self, handle: u32, key: &KeyBits, with_callbacks: bool) {
+        if let Some(mut entries) = self.map(handle) {
+            entries.remove(key, with_callbacks);
+        }
+    }
+}
+
+/// Where values go that nobody wants: what is read into it was validated against something else.
+struct Discard;
+
+impl Target for Discard {
+    type Element<'e> = Self;
+
+    fn leaf(
+        &mut self,
+        _: u32,
+        command: &LeafCommand,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), ReadError> {
+        validate_value(&command.codec, reader, references)
+    }
+
+    fn resize(&mut self, _: u32, len: usize) -> usize {
+        len
+    }
+
+    fn element(&mut self, _: u32, _: usize) -> Option<Self> {
+        Some(Self)
+    }
+
+    fn items(&mut self, _: u32) -> usize {
+        0
+    }
+
+    fn item_whole(&mut self, _: u32, _: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError> {
+        read.read(self).map(|()| false)
+    }
+
+    fn item_change(
+        &mut self,
+        _: u32,
+        _: ItemId,
+        _: &HandleSet,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError> {
+        read.read(self)
+    }
+
+    fn place(&mut self, _: u32, _: ItemId, _: Label) {}
+
+    fn depart(&mut self, _: u32, _: Departure) {}
+
+    fn departing(&mut self, _: u32, _: &mut dyn FnMut(ItemId)) {}
+
+    fn entries(&mut self, _: u32) -> usize {
+        0
+    }
+
+    fn keys(&mut self, _: u32) -> Vec<KeyBits> {
+        Vec::new()
+    }
+
+    fn entry_whole(
+        &mut self,
+        _: u32,
+        _: &KeyBits,
+        _: bool,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError> {
+        read.read(self)
+    }
+
+    fn entry_change(
+        &mut self,
+        _: u32,
+        _: &KeyBits,
+        _: &HandleSet,
+        _: bool,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError> {
+        read.read(self)
+    }
+
+    fn entry_remove(&mut self, _: u32, _: &KeyBits, _: bool) {}
+}
+
+/// From now on the collections of a level belong to a client.
+pub(crate) fn adopt(level: &mut LevelMut<'_>) {
+    for handle in 1..=level.as_level().handles() {
+        match level.as_level().slot(handle) {
+            Some(Slot::Array(array)) if array.nests() => {
+                for index in 0..array.len() {
+                    if let Some(mut element) = LevelMut::element(level, handle, index) {
+                        adopt(&mut element);
+                    }
+                }
+            }
+            Some(Slot::Keyed(items)) => {
+                let ids = if items.nests() { items.ids() } else { Vec::new() };
+                let Some(mut items) = level.keyed(handle) else { continue };
+                items.become_replica();
+                for id in ids {
+                    if let Some(mut item) = items.item(id) {
+                        adopt(&mut item);
+                    }
+                }
+            }
+            Some(Slot::Map(entries)) if entries.nests() => {
+                if let Some(mut entries) = level.map(handle) {
+                    entries.each_value(&mut adopt);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Ends an update of the collections of a level: inner ones first, then what is called and removed of each (S178).
+pub(crate) fn conclude(level: &mut LevelMut<'_>, with_callbacks: bool) {
+    for handle in 1..=level.as_level().handles() {
+        conclude_slot(level, handle, with_callbacks);
+    }
+}
+
+/// The same of what stands at one handle.
+pub(crate) fn conclude_slot(level: &mut LevelMut<'_>, handle: u32, with_callbacks: bool) {
+    match level.as_level().slot(handle) {
+        Some(Slot::Array(array)) if array.nests() => {
+            for index in 0..array.len() {
+                if let Some(mut element) = LevelMut::element(level, handle, index) {
+                    conclude(&mut element, with_callbacks);
+                }
+            }
+        }
+        Some(Slot::Keyed(items)) => {
+            let nests = items.nests();
+            let Some(mut items) = level.keyed(handle) else { return };
+            if nests {
+                items.received(&mut |item| conclude(item, with_callbacks));
+            }
+            items.conclude(with_callbacks);
+        }
+        Some(Slot::Map(entries)) if entries.nests() => {
+            if let Some(mut entries) = level.map(handle) {
+                entries.each_value(&mut |value| conclude(value, with_callbacks));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Applies nothing; knows the lengths of the arrays that an object has now, if there is one.
+pub(crate) struct Validation<'a>(pub(crate) Option<Level<'a>>);
+
+impl<'a> Target for Validation<'a> {
+    type Element<'e>
+        = Validation<'e>
+    where
+        Self: 'e;
+
+    fn leaf(
+        &mut self,
+        _: u32,
+        command: &LeafCommand,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), ReadError> {
+        validate_value(&command.codec, reader, references)
+    }
+
+    fn resize(&mut self, handle: u32, _: usize) -> usize {
+        match self.0.and_then(|level| level.slot(handle)) {
+            Some(Slot::Array(array)) => array.len(),
+            _ => 0,
+        }
+    }
+
+    fn element(&mut self, handle: u32, index: usize) -> Option<Validation<'_>> {
+        match self.0.and_then(|level| level.slot(handle)) {
+            Some(Slot::Array(array)) => Some(Validation(array.element(index))),
+            _ => Some(Validation(None)),
+        }
+    }
+
+    fn items(&mut self, handle: u32) -> usize {
+        self.collection(handle).map_or(0, |items| items.len())
+    }
+
+    fn item_whole(&mut self, handle: u32, id: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError> {
+        let item = self.collection(handle).and_then(|items| items.item(id));
+        read.read(&mut Validation(item))?;
+        Ok(item.is_none())
+    }
+
+    fn item_change(
+        &mut self,
+        handle: u32,
+        id: ItemId,
+        _: &HandleSet,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError> {
+        let item = self.collection(handle).and_then(|items| items.item(id));
+        read.read(&mut Validation(Some(item.ok_or(ReadError::OutOfRange)?)))
+    }
+
+    fn place(&mut self, _: u32, _: ItemId, _: Label) {}
+
+    fn depart(&mut self, _: u32, _: Departure) {}
+
+    fn departing(&mut self, _: u32, _: &mut dyn FnMut(ItemId)) {}
+
+    fn entries(&mut self, handle: u32) -> usize {
+        self.map(handle).map_or(0, |entries| entries.len())
+    }
+
+    fn keys(&mut self, _: u32) -> Vec<KeyBits> {
+        Vec::new()
+    }
+
+    fn entry_whole(
+        &mut self,
+        handle: u32,
+        key: &KeyBits,
+        _: bool,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError> {
+        let value = self.map(handle).and_then(|entries| entries.value(key));
+        read.read(&mut Validation(value))
+    }
+
+    fn entry_change(
+        &mut self,
+        handle: u32,
+        key: &KeyBits,
+        _: &HandleSet,
+        _: bool,
+        read: &mut impl ReadItem,
+    ) -> Result<(), ReadError> {
+        let value = self.map(handle).and_then(|entries| entries.value(key));
+        read.read(&mut Validation(Some(value.ok_or(ReadError::OutOfRange)?)))
+    }
+
+    fn entry_remove(&mut self, _: u32, _: &KeyBits, _: bool) {}
+}
+
+impl<'a> Validation<'a> {
+    fn map(&self, handle: u32) -> Option<MapEntries<'a>> {
+        match self.0.and_then(|level| level.slot(handle)) {
+            Some(Slot::Map(entries)) => Some(entries),
+            _ => None,
+        }
+    }
+
+    fn collection(&self, handle: u32) -> Option<KeyedItems<'a>> {
+        match self.0.and_then(|level| level.slot(handle)) {
+            Some(Slot::Keyed(items)) => Some(items),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The ids that an array gives to its items.
+//!
+//! Invariant: no id is given that an item has.
+
+use repl_core::ItemId;
+
+/// Which id comes next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ids {
+    next: ItemId,
+    /// Whether the ids have come round, so that the next may be in use.
+    wrapped: bool,
+}
+
+impl Ids {
+    /// `next` for the first to come.
+    pub(crate) const fn starting(next: ItemId) -> Self {
+        Self { next, wrapped: false }
+    }
+
+    /// The id that the next new item gets, if no item has it.
+    pub(crate) const fn next(&self) -> ItemId {
+        self.next
+    }
+
+    /// From now on new items get local ids, of which some may be in use.
+    pub(crate) fn start_locally(&mut self, any_used: bool) {
+        *self = Self { next: ItemId::FIRST_LOCAL, wrapped: any_used };
+    }
+
+    /// An id that no item has.
+    pub(crate) fn fresh(&mut self, is_used: impl Fn(ItemId) -> bool) -> ItemId {
+        let mut id = self.next;
+        while self.wrapped && is_used(id) {
+            id = id.next();
+        }
+        self.next = id.next();
+        self.wrapped |= self.next < id;
+        id
+    }
+}

@@ -1,0 +1,108 @@
+//! Following: how a shadow comes to have the items and labels of a live ordered array.
+//!
+//! Invariant: the log has keys of the live array in the place of places, and an item keeps its key for as long as it lives.
+
+use repl_core::{ItemId, Step};
+
+use super::{Entry, OrderedFastArray};
+use crate::follow::{Followed, Following, Visit};
+use crate::item::FastArrayItem;
+use crate::log::{self, Log};
+use crate::sequence::Key;
+
+impl<T: FastArrayItem> Following for OrderedFastArray<T> {
+    type Item = T;
+
+    fn log(&self) -> &Log {
+        &self.log
+    }
+
+    fn followed(&mut self) -> &mut Option<Followed> {
+        &mut self.followed
+    }
+
+    fn take_step(&mut self, live: &Self, entry: log::Entry, visit: Visit<'_, T>) {
+        if entry.is_removal() {
+            if let Some(key) = self.key(entry.id) {
+                self.take(key);
+                visit(entry.id, Step::Removed);
+            }
+            return;
+        }
+        // Whoever has the key now may be another item.
+        let touched = live.items.by_key(Key::of(entry.place()));
+        if let Some(touched) = touched.filter(|touched| touched.id == entry.id) {
+            self.step(touched, visit);
+        }
+    }
+
+    fn match_up(&mut self, live: &Self, since: Option<u64>, visit: Visit<'_, T>) {
+        const SEEN: u64 = 1;
+        for entry in live.items.iter() {
+            if since.is_none_or(|since| entry.stamp > since) {
+                self.step(entry, visit);
+            }
+            if let Some(own) = self.key(entry.id).and_then(|key| self.items.by_key_mut(key)) {
+                own.stamp = SEEN;
+            }
+        }
+        let mut gone = Vec::new();
+        self.items.for_each_mut(|key, entry| {
+            if std::mem::take(&mut entry.stamp) != SEEN {
+                gone.push((key, entry.id));
+            }
+        });
+        for (key, id) in gone {
+            self.take(key);
+            visit(id, Step::Removed);
+        }
+    }
+}
+
+impl<T: FastArrayItem> OrderedFastArray<T> {
+    /// An item of the live array was touched.
+    fn step(&mut self, live: &Entry<T>, visit: Visit<'_, T>) {
+        let id = live.id;
+        let known = self.key(id).and_then(|key| self.items.by_key_mut(key));
+        if let Some(shadow) = known {
+            let moved = shadow.label != live.label;
+            shadow.label.clone_from(&live.label);
+            visit(id, Step::Touched { live: &live.item, shadow: &mut shadow.item, moved });
+            return;
+        }
+        let key = self.append_initial(live);
+        if let Some(shadow) = self.items.by_key_mut(key) {
+            visit(id, Step::Added { live: &live.item, shadow: &mut shadow.item });
+        }
+    }
+
+    /// Appends an initial item in the name of another, wherever that stands.
+    fn append_initial(&mut self, other: &Entry<T>) -> Key {
+        let entry = Entry { item: T::initial(), label: other.label.clone(), id: other.id, stamp: 0 };
+        self.place(self.len(), entry)
+    }
+
+    /// Comes to have the items that `other` has, and by `copy` their values; has then followed what `other` has. Local items are neither taken
+    /// over nor lost (S183).
+    pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
+        let is_gone = |id: ItemId| !id.is_local() && other.key(id).is_none();
+        let gone = self.items.keys_from(0).zip(self.ids()).filter(|&(_, id)| is_gone(id));
+        for (key, _) in gone.collect::<Vec<_>>() {
+            self.take(key);
+        }
+        for from in other.items.iter().filter(|entry| !entry.id.is_local()) {
+            let key = self.key(from.id).unwrap_or_else(|| self.append_initial(from));
+            if let Some(to) = self.items.by_key_mut(key) {
+                to.label.clone_from(&from.label);
+                copy(&from.item, &mut to.item);
+            }
+        }
+        if !self.items.iter().is_sorted_by(|one, other| one.stands(other).is_le()) {
+            self.items.sort_by(Entry::stands);
+        }
+        if self.receipt.is_none() {
+            self.ids = other.ids;
+            self.followed = other.followed;
+        }
+    }
+}

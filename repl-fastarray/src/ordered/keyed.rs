@@ -1,0 +1,106 @@
+//! What the core sees of an ordered array.
+//!
+//! Invariant: the core reaches items by id only, and what it writes to a replica or a shadow marks nothing.
+
+use repl_core::__private::Shape;
+use repl_core::label::Label;
+use repl_core::{HandleSet, ItemId, Keyed, Property, Step};
+
+use super::OrderedFastArray;
+use crate::follow::Following;
+use crate::item::FastArrayItem;
+use crate::replica::Replica;
+
+#[expect(unsafe_code, reason = "a type states its own shape")]
+// SAFETY: the shape reaches items through `Keyed` alone, by the functions made for this very type, and is not marked as bitwise.
+unsafe impl<T: FastArrayItem> Property for OrderedFastArray<T> {
+    const SHAPE: &'static Shape = &Shape::keyed::<Self>("OrderedFastArray");
+
+    fn initial() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
+    type Item = T;
+
+    const HAS_CALLBACKS: bool = T::HAS_CALLBACKS;
+    const ORDERED: bool = true;
+
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    fn item(&self, id: ItemId) -> Option<&T> {
+        self.by_id(id)
+    }
+
+    fn item_mut(&mut self, id: ItemId) -> Option<&mut T> {
+        let key = self.key(id)?;
+        self.items.by_key_mut(key).map(|entry| &mut entry.item)
+    }
+
+    fn label(&self, id: ItemId) -> Option<&Label> {
+        self.entry(id).map(|entry| &entry.label)
+    }
+
+    fn ids(&self, each: &mut dyn FnMut(ItemId)) {
+        self.ids().for_each(each);
+    }
+
+    fn is_abreast(&self, live: &Self) -> bool {
+        self.followed.is_some_and(|followed| followed.is_abreast(&live.log))
+    }
+
+    fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, T>)) {
+        self.catch_up(live, visit);
+    }
+
+    fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
+        self.copy_items(other, copy);
+    }
+
+    fn become_replica(&mut self) {
+        self.receive_locally();
+    }
+
+    fn received_whole(&mut self, id: ItemId) -> &mut T {
+        self.receive_whole(id)
+    }
+
+    fn received_label(&mut self, id: ItemId, label: Label) {
+        self.receive_label(id, label);
+    }
+
+    fn received_change(&mut self, id: ItemId, handles: &HandleSet) {
+        self.receive_change(id, handles);
+    }
+
+    fn received_removal(&mut self, id: ItemId) {
+        self.receive_removal(id);
+    }
+
+    fn received_sweep(&mut self) {
+        self.receive_sweep();
+    }
+
+    fn received_sparing(&mut self, id: ItemId) {
+        self.receive_sparing(id);
+    }
+
+    fn departing(&self, each: &mut dyn FnMut(ItemId)) {
+        self.each_departing(each);
+    }
+
+    fn received(&mut self, each: &mut dyn FnMut(&mut T)) {
+        self.each_received(each);
+    }
+
+    fn has_news(&self) -> bool {
+        self.has_received()
+    }
+
+    fn conclude(&mut self, with_callbacks: bool) {
+        self.end_update(with_callbacks);
+    }
+}

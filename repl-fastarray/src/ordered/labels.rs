@@ -1,0 +1,52 @@
+//! Labels for items that stand where they are to stand.
+//!
+//! Invariant: what gets another label is marked, so that clients are told.
+
+use std::ops::Range;
+
+use repl_core::label::{Hint, Label};
+
+use super::OrderedFastArray;
+use crate::relabel::relabel;
+use crate::sequence::Key;
+
+impl<T> OrderedFastArray<T> {
+    /// Gives the items at `places` labels that fit between those of their neighbours; false, and nothing has happened, if there is no room.
+    pub(super) fn label_within(&mut self, places: Range<usize>, hint: Hint) -> bool {
+        let label = |at| self.items.get(at).map(|entry| &entry.label);
+        let (before, after) = (places.start.checked_sub(1).and_then(label), label(places.end));
+        let labels: Option<Vec<Label>> = match places.len() {
+            1 => Label::between(before, after, hint).map(|label| vec![label]),
+            count => Label::run(before, after, count, hint).map(Iterator::collect),
+        };
+        let Some(labels) = labels else { return false };
+        for (key, label) in self.keys(places).into_iter().zip(labels) {
+            self.give(key, label);
+        }
+        true
+    }
+
+    /// The same, with other labels for the neighbours if need be.
+    pub(super) fn label_anyway(&mut self, places: Range<usize>, hint: Hint) {
+        if !self.label_within(places.clone(), hint) {
+            self.make_room(places);
+        }
+    }
+
+    /// Gives new labels to the items at `places` and to some around them.
+    pub(super) fn make_room(&mut self, places: Range<usize>) {
+        let mut keys = Vec::new();
+        relabel(&mut self.items, places, |entry| &mut entry.label, |key| keys.push(key));
+        keys.into_iter().for_each(|key| self.touch(key));
+    }
+
+    /// Gives an item this label.
+    pub(super) fn give(&mut self, key: Key, label: Label) {
+        if let Some(entry) = self.items.by_key_mut(key)
+            && entry.label != label
+        {
+            entry.label = label;
+            self.touch(key);
+        }
+    }
+}

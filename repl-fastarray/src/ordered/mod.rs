@@ -1,0 +1,346 @@
+//! The ordered array: items in a tree, each with an id by which clients know it and a label that tells them where it stands (R13).
+//!
+//! Invariant: labels ascend with the places of the items, equal ones with their ids; between calls that is so on live arrays and on replicas.
+
+mod convert;
+mod following;
+mod guard;
+mod keyed;
+mod labels;
+mod moves;
+mod replica;
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::ops::{Bound, Range, RangeBounds};
+use std::sync::OnceLock;
+
+use repl_core::ItemId;
+use repl_core::label::Label;
+
+use crate::follow::Followed;
+use crate::ids::Ids;
+use crate::index::BuildIdHasher;
+use crate::log::Log;
+use crate::receipt::Receipt;
+use crate::runs::Runs;
+use crate::sequence::{Key, Sequence};
+
+pub use convert::{IntoIter, Iter};
+pub use guard::IterMut;
+
+/// An array whose items stand on every client in the order in which they stand on the server.
+///
+/// Inserting, removing and moving cost O(log n) anywhere, on the server and on clients, and a few bytes on the wire: what travels of an item's
+/// place is a short label, and other items' places are not affected. For that it is a tree and not a slice: there is no `Deref`, and finding an
+/// item by index costs O(log n), as everything does where nothing else is said. If the order does not matter, use a
+/// [`FastArray`](crate::FastArray).
+///
+/// ```
+/// use repl_fastarray::OrderedFastArray;
+///
+/// let mut tasks: OrderedFastArray<String> = ["sow", "harvest"].map(String::from).into();
+/// let id = tasks.insert(1, "water".to_owned());
+/// tasks.move_item(2, 0);
+/// assert_eq!(tasks, ["harvest", "sow", "water"]);
+/// assert_eq!(tasks.index_of(id), Some(2)); // ids stay with their items
+/// tasks[2].push_str(" twice"); // marks this one item, so that it is sent
+/// ```
+///
+/// Items are moved by methods of the server's array. A client may add items of its own, which stay where they were put between those of the
+/// server (S183), and it may move items for itself; what the server says of an item's place later replaces that.
+///
+/// [Callbacks](crate::ItemCallbacks) find items that came where they belong, and those that moved where they moved to. Items that go leave the order of
+/// the others as it is. An update that only moves items calls what there is for the array, with no indices; of moved items nobody is told
+/// that they changed (S145).
+///
+/// For each item some 50 bytes are kept beside it, and 10 to 20 more once items are looked for by id.
+pub struct OrderedFastArray<T> {
+    items: Sequence<Entry<T>>,
+    /// Made when somebody asks for an id, and kept from then on.
+    index: OnceLock<HashMap<ItemId, Key, BuildIdHasher>>,
+    ids: Ids,
+    log: Log,
+    runs: Runs,
+    /// Set on a shadow: what it has followed. The items of a shadow stand in no particular order.
+    followed: Option<Followed>,
+    /// Set on a replica: what came of the update that is being received.
+    receipt: Option<Box<Receipt>>,
+    /// On a replica: the items that the update gave other labels.
+    unsettled: Vec<Key>,
+}
+
+/// An item, and what is known of it.
+struct Entry<T> {
+    item: T,
+    label: Label,
+    id: ItemId,
+    /// When it was last touched: on a live array a revision of the log, on a replica what the receipt says.
+    stamp: u64,
+}
+
+impl<T> Entry<T> {
+    /// Which of the two stands first.
+    fn stands(&self, other: &Self) -> Ordering {
+        self.label.cmp(&other.label).then(self.id.cmp(&other.id))
+    }
+}
+
+impl<T> OrderedFastArray<T> {
+    /// An empty array. Takes no memory.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_next_id(ItemId::FIRST)
+    }
+
+    /// An empty array whose first item gets the id `next`: for tests of what happens at the end of the range.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_next_id(next: ItemId) -> Self {
+        Self {
+            items: Sequence::new(),
+            index: OnceLock::new(),
+            ids: Ids::starting(next),
+            log: Log::default(),
+            runs: Runs::new(),
+            followed: None,
+            receipt: None,
+            unsettled: Vec::new(),
+        }
+    }
+
+    /// How many items there are. O(1).
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there are none. O(1).
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The item at `index`.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        self.items.get(index).map(|entry| &entry.item)
+    }
+
+    /// The first item.
+    #[must_use]
+    pub fn first(&self) -> Option<&T> {
+        self.get(0)
+    }
+
+    /// The last item.
+    #[must_use]
+    pub fn last(&self) -> Option<&T> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    /// The id of the item at `index` (S138): it stays with the item wherever that moves, and no other item gets it.
+    #[must_use]
+    pub fn id(&self, index: usize) -> Option<ItemId> {
+        self.items.get(index).map(|entry| entry.id)
+    }
+
+    /// The ids of the items, in their order.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = ItemId> + ExactSizeIterator {
+        self.items.iter().map(|entry| entry.id)
+    }
+
+    /// Where the item `id` stands. When the first id is asked for, O(n).
+    #[must_use]
+    pub fn index_of(&self, id: ItemId) -> Option<usize> {
+        self.items.index_of(self.key(id)?)
+    }
+
+    /// The item `id`. O(1); when the first id is asked for, O(n).
+    #[must_use]
+    pub fn by_id(&self, id: ItemId) -> Option<&T> {
+        self.entry(id).map(|entry| &entry.item)
+    }
+
+    /// The items in their order.
+    #[must_use]
+    pub fn iter(&self) -> Iter<'_, T> {
+        self.iter_from(0)
+    }
+
+    /// The items from `index` on, in their order; none if there are not so many. O(log n), then O(1) an item over all.
+    #[must_use]
+    pub fn iter_from(&self, index: usize) -> Iter<'_, T> {
+        Iter::new(self.items.iter_from(index))
+    }
+
+    /// Appends an item, new whatever it was before, and gives its id.
+    pub fn push(&mut self, item: T) -> ItemId {
+        self.insert(self.len(), item)
+    }
+
+    /// Inserts an item before the one at `index`, and gives its id.
+    ///
+    /// # Panics
+    /// If `index` is beyond the length.
+    pub fn insert(&mut self, index: usize, item: T) -> ItemId {
+        let id = self.fresh();
+        let before = index.checked_sub(1).and_then(|at| self.items.key_at(at));
+        let after = self.items.key_at(index);
+        let hint = self.runs.hint(before, after);
+        let key = match Label::between(self.label_of(before), self.label_of(after), hint) {
+            Some(label) => self.place(index, Entry { item, label, id, stamp: 0 }),
+            None if self.receipt.is_some() => self.squeeze_in(before, id, item),
+            None => {
+                let key = self.place(index, Entry { item, label: Label::START, id, stamp: 0 });
+                self.make_room(index..index + 1);
+                key
+            }
+        };
+        self.runs.inserted(before, after, key, 1);
+        self.touch(key);
+        id
+    }
+
+    /// Takes out the item at `index`. If it is put back, it is a new item.
+    ///
+    /// # Panics
+    /// If `index` is not below the length.
+    pub fn remove(&mut self, index: usize) -> T {
+        let removed = self.items.key_at(index).and_then(|key| self.take(key));
+        removed.unwrap_or_else(|| panic!("there is no item {index} among {}", self.len()))
+    }
+
+    /// Takes out the item `id`. When the first id is asked for, O(n).
+    pub fn remove_by_id(&mut self, id: ItemId) -> Option<T> {
+        self.take(self.key(id)?)
+    }
+
+    /// Takes out the last item.
+    pub fn pop(&mut self) -> Option<T> {
+        self.take(self.items.key_at(self.len().checked_sub(1)?)?)
+    }
+
+    /// Takes out all items. O(n).
+    pub fn clear(&mut self) {
+        self.index.take();
+        self.runs.clear();
+        let Self { items, log, .. } = self;
+        for (key, entry) in items.keys_from(0).zip(items.iter()) {
+            log.remove(entry.id, key.number(), 0);
+        }
+        items.clear();
+    }
+
+    /// Takes out the items from `len` on. O(log n) for each.
+    pub fn truncate(&mut self, len: usize) {
+        if len < self.len() {
+            self.drain(len..);
+        }
+    }
+
+    /// Takes out the items of a range, at once, whether or not they are then asked for. O(log n) for each.
+    ///
+    /// # Panics
+    /// If the range ends before it starts, or beyond the length.
+    pub fn drain(&mut self, range: impl RangeBounds<usize>) -> std::vec::IntoIter<T> {
+        let keys = self.keys(bounds(range, self.len()));
+        let drained: Vec<T> = keys.into_iter().filter_map(|key| self.take(key)).collect();
+        drained.into_iter()
+    }
+
+    /// Keeps the items for which `keep` says so. O(n), and O(log n) for each that goes.
+    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
+        for key in self.keys(0..self.len()) {
+            if self.items.by_key(key).is_some_and(|entry| !keep(&entry.item)) {
+                self.take(key);
+            }
+        }
+    }
+
+    /// Appends the items of `other`, new ones here, and leaves it empty.
+    pub fn append(&mut self, other: &mut Self) {
+        self.extend(other.drain(..));
+    }
+
+    /// Where the item `id` is.
+    fn key(&self, id: ItemId) -> Option<Key> {
+        let index = self.index.get_or_init(|| {
+            let mut index = HashMap::with_capacity_and_hasher(self.len(), BuildIdHasher::default());
+            index.extend(self.items.iter().map(|entry| entry.id).zip(self.items.keys_from(0)));
+            index
+        });
+        index.get(&id).copied()
+    }
+
+    fn entry(&self, id: ItemId) -> Option<&Entry<T>> {
+        self.items.by_key(self.key(id)?)
+    }
+
+    fn keys(&self, range: Range<usize>) -> Vec<Key> {
+        self.items.keys_from(range.start).take(range.len()).collect()
+    }
+
+    fn label_of(&self, key: Option<Key>) -> Option<&Label> {
+        self.items.by_key(key?).map(|entry| &entry.label)
+    }
+
+    /// An id that no item has.
+    fn fresh(&mut self) -> ItemId {
+        let mut ids = self.ids;
+        let id = ids.fresh(|id| self.key(id).is_some());
+        self.ids = ids;
+        id
+    }
+
+    fn place(&mut self, index: usize, entry: Entry<T>) -> Key {
+        let id = entry.id;
+        let key = self.items.insert(index, entry);
+        if let Some(index) = self.index.get_mut() {
+            index.insert(id, key);
+        }
+        key
+    }
+
+    /// Inserts an item of a client behind `before`, where the labels of the server leave no room. It gets the label of that item, and so stands
+    /// behind those that have it too.
+    fn squeeze_in(&mut self, before: Option<Key>, id: ItemId, item: T) -> Key {
+        let label = self.label_of(before).cloned().unwrap_or_default();
+        let entry = Entry { item, label, id, stamp: 0 };
+        let index = self.items.partition_point(|other| other.stands(&entry) == Ordering::Less);
+        self.place(index, entry)
+    }
+
+    fn take(&mut self, key: Key) -> Option<T> {
+        let Self { items, runs, index, log, .. } = self;
+        runs.removed(key, || items.key_at(items.index_of(key)?.checked_sub(1)?));
+        let entry = items.remove_key(key)?;
+        if let Some(index) = index.get_mut() {
+            index.remove(&entry.id);
+        }
+        log.remove(entry.id, key.number(), items.len());
+        Some(entry.item)
+    }
+
+    fn touch(&mut self, key: Key) {
+        if let Some(entry) = self.items.by_key_mut(key) {
+            self.log.touch(&mut entry.stamp, entry.id, key.number());
+        }
+    }
+}
+
+/// The range as numbers.
+fn bounds(range: impl RangeBounds<usize>, len: usize) -> Range<usize> {
+    let start = match range.start_bound() {
+        Bound::Included(&start) => start,
+        Bound::Excluded(&before) => before + 1,
+        Bound::Unbounded => 0,
+    };
+    let end = match range.end_bound() {
+        Bound::Included(&last) => last + 1,
+        Bound::Excluded(&end) => end,
+        Bound::Unbounded => len,
+    };
+    assert!(start <= end && end <= len, "{start}..{end} is no range of {len} items");
+    start..end
+}

@@ -1,0 +1,528 @@
+//! The ordered array as its user, a shadow and a replica know it.
+//!
+//! *Invariant:* every operation gives what the one of `Vec` with the same name gives, ids stay with their items, and labels ascend.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use repl_core::label::Label;
+use repl_core::{HandleSet, ItemId, Keyed, Step};
+use repl_fastarray::{ItemMut, OrderedFastArray};
+use support::{Call, Told, View, calls, id};
+
+#[derive(Clone, Debug)]
+enum Op {
+    Push(u16),
+    Insert(usize, u16),
+    /// So many at one place, forward or backward.
+    Type(usize, u8, bool),
+    Remove(usize),
+    RemoveById(usize),
+    Pop,
+    Truncate(usize),
+    Clear,
+    Drain(usize, usize),
+    Retain(u16),
+    Write(usize, u16),
+    Assign(usize, u16),
+    Edit(usize, u16),
+    WriteSome(u16),
+    Swap(usize, usize),
+    Move(usize, usize),
+    Reverse,
+    Rotate(usize, bool),
+    Sort(u16),
+    Replace,
+    Follow,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let at = 0..400_usize;
+    let two = (at.clone(), at.clone());
+    let write = (at.clone(), any::<u16>());
+    prop_oneof![
+        4 => any::<u16>().prop_map(Op::Push),
+        8 => write.clone().prop_map(|(at, item)| Op::Insert(at, item)),
+        6 => (at.clone(), any::<u8>(), any::<bool>()).prop_map(|(at, count, on)| Op::Type(at, count, on)),
+        6 => at.clone().prop_map(Op::Remove),
+        3 => at.clone().prop_map(Op::RemoveById),
+        2 => Just(Op::Pop),
+        1 => at.clone().prop_map(Op::Truncate),
+        1 => Just(Op::Clear),
+        2 => two.clone().prop_map(|(one, other)| Op::Drain(one, other)),
+        1 => (2..9_u16).prop_map(Op::Retain),
+        2 => write.clone().prop_map(|(at, item)| Op::Write(at, item)),
+        2 => write.clone().prop_map(|(at, item)| Op::Assign(at, item)),
+        2 => write.prop_map(|(at, item)| Op::Edit(at, item)),
+        1 => (2..40_u16).prop_map(Op::WriteSome),
+        3 => two.clone().prop_map(|(one, other)| Op::Swap(one, other)),
+        6 => two.prop_map(|(from, to)| Op::Move(from, to)),
+        1 => Just(Op::Reverse),
+        3 => (at, any::<bool>()).prop_map(|(by, left)| Op::Rotate(by, left)),
+        2 => (1..40_u16).prop_map(Op::Sort),
+        1 => Just(Op::Replace),
+        6 => Just(Op::Follow),
+    ]
+}
+
+/// An array, the same as a vector of ids and items, a shadow, and a replica that is told what the shadow is told.
+struct Trio {
+    live: OrderedFastArray<u16>,
+    model: Vec<(ItemId, u16)>,
+    shadow: OrderedFastArray<u16>,
+    replica: OrderedFastArray<u16>,
+}
+
+impl Trio {
+    fn new(start: usize) -> Self {
+        let live: OrderedFastArray<u16> = (0..start).map(|item| item as u16).collect();
+        let model = live.ids().zip(live.iter().copied()).collect();
+        let mut replica = OrderedFastArray::new();
+        replica.become_replica();
+        Self { live, model, shadow: OrderedFastArray::new(), replica }
+    }
+
+    fn insert(&mut self, at: usize, item: u16) {
+        let id = self.live.insert(at, item);
+        assert!(self.model.iter().all(|(other, _)| *other != id), "{id:?} is on another item");
+        self.model.insert(at, (id, item));
+    }
+
+    fn apply(&mut self, op: &Op) {
+        let len = self.model.len();
+        match *op {
+            Op::Push(item) => self.insert(len, item),
+            Op::Insert(at, item) => self.insert(at % (len + 1), item),
+            Op::Type(at, count, forward) => {
+                let at = at % (len + 1);
+                (0..usize::from(count)).for_each(|step| self.insert(if forward { at + step } else { at }, 7));
+            }
+            Op::Truncate(at) => {
+                self.live.truncate(at);
+                self.model.truncate(at);
+            }
+            Op::Clear => {
+                self.live.clear();
+                self.model.clear();
+            }
+            Op::Retain(by) => {
+                self.live.retain(|item| item % by != 0);
+                self.model.retain(|(_, item)| item % by != 0);
+            }
+            Op::WriteSome(by) => {
+                self.live.iter_mut().filter(|item| **item % by == 0).for_each(|mut item| *item ^= 1);
+                self.model.iter_mut().filter(|(_, item)| item % by == 0).for_each(|(_, item)| *item ^= 1);
+            }
+            Op::Reverse => {
+                self.live.reverse();
+                self.model.reverse();
+            }
+            Op::Rotate(by, left) => self.rotate(by % (len + 1), left),
+            Op::Sort(by) => {
+                self.live.sort_by_key(|item| item % by);
+                self.model.sort_by_key(|(_, item)| item % by);
+            }
+            Op::Replace => {
+                self.live = self.live.clone();
+                let ids: Vec<ItemId> = self.live.ids().collect();
+                self.model.iter_mut().zip(ids).for_each(|((known, _), id)| *known = id);
+            }
+            Op::Follow => self.follow(),
+            _ if len > 0 => self.apply_to_some(op, len),
+            _ => {}
+        }
+    }
+
+    fn rotate(&mut self, by: usize, left: bool) {
+        if left {
+            self.live.rotate_left(by);
+            self.model.rotate_left(by);
+        } else {
+            self.live.rotate_right(by);
+            self.model.rotate_right(by);
+        }
+    }
+
+    fn apply_to_some(&mut self, op: &Op, len: usize) {
+        match *op {
+            Op::Remove(at) => assert_eq!(self.live.remove(at % len), self.model.remove(at % len).1),
+            Op::RemoveById(at) => {
+                let (id, item) = self.model.remove(at % len);
+                assert_eq!(self.live.remove_by_id(id), Some(item));
+                assert_eq!(self.live.index_of(id), None);
+            }
+            Op::Pop => assert_eq!(self.live.pop(), self.model.pop().map(|(_, item)| item)),
+            Op::Drain(one, other) => {
+                let range = one.min(other) % len..(one.max(other) % len).max(one.min(other) % len);
+                let drained: Vec<u16> = self.live.drain(range.clone()).collect();
+                assert!(self.model.drain(range).map(|(_, item)| item).eq(drained));
+            }
+            Op::Write(at, item) => {
+                *self.live.get_mut(at % len).expect("it is there") = item;
+                self.model[at % len].1 = item;
+            }
+            Op::Assign(at, item) => {
+                self.live[at % len] = item;
+                self.model[at % len].1 = item;
+            }
+            Op::Edit(at, item) => {
+                let (id, known) = &mut self.model[at % len];
+                *known = item;
+                assert!(self.live.edit(*id, |edited| *edited = item).is_some());
+            }
+            Op::Swap(one, other) => {
+                self.live.swap(one % len, other % len);
+                self.model.swap(one % len, other % len);
+            }
+            Op::Move(from, to) => {
+                self.live.move_item(from % len, to % len);
+                let moved = self.model.remove(from % len);
+                self.model.insert(to % len, moved);
+            }
+            _ => unreachable!("the others need no items"),
+        }
+    }
+
+    /// Lets the shadow follow, and tells the replica what it was told.
+    fn follow(&mut self) {
+        let (mut told, mut known) = (Vec::new(), self.replica.ids().collect::<Vec<_>>());
+        known.sort_unstable();
+        self.shadow.follow(&self.live, &mut |id, step| {
+            match step {
+                Step::Added { live, shadow } => *shadow = *live,
+                Step::Touched { live, shadow, .. } => *shadow = *live,
+                Step::Removed => {}
+            }
+            told.push(id);
+        });
+        assert!(self.shadow.is_abreast(&self.live));
+        told.sort_unstable();
+        told.dedup();
+        for id in told {
+            match (Keyed::item(&self.shadow, id), Keyed::label(&self.shadow, id)) {
+                (Some(&item), Some(label)) => {
+                    *self.replica.received_whole(id) = item;
+                    self.replica.received_label(id, label.clone());
+                }
+                _ => self.replica.received_removal(id),
+            }
+        }
+        self.replica.conclude(true);
+        assert!(self.replica.iter().eq(&self.live), "{:?} is not {:?}", self.replica, self.live);
+        assert!(self.replica.ids().eq(self.live.ids()));
+    }
+
+    fn check(&self) {
+        assert!(self.live.iter().eq(self.model.iter().map(|(_, item)| item)));
+        assert!(self.live.ids().eq(self.model.iter().map(|(id, _)| *id)));
+        let labels: Vec<&Label> = self.live.ids().filter_map(|id| Keyed::label(&self.live, id)).collect();
+        assert_eq!(labels.len(), self.model.len());
+        assert!(labels.is_sorted_by(|one, other| one < other));
+        for (at, (id, item)) in self.model.iter().enumerate().step_by(7) {
+            assert_eq!(self.live.index_of(*id), Some(at));
+            assert_eq!((self.live.id(at), self.live.get(at)), (Some(*id), Some(item)));
+            assert_eq!(self.live.by_id(*id), Some(item));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn r13_an_ordered_array_is_a_vec_whose_order_others_follow(
+        start in 0..600_usize,
+        ops in prop::collection::vec(op(), 0..60),
+    ) {
+        let mut trio = Trio::new(start);
+        for op in &ops {
+            trio.apply(op);
+            trio.check();
+        }
+        trio.follow();
+    }
+}
+
+/// What a shadow is told: ids with the label changed, or the item visited only.
+fn told(shadow: &mut OrderedFastArray<u16>, live: &OrderedFastArray<u16>) -> BTreeMap<ItemId, bool> {
+    let mut told = BTreeMap::new();
+    shadow.follow(live, &mut |id, step| {
+        let moved = match step {
+            Step::Touched { moved, .. } => moved,
+            Step::Added { live, shadow } => {
+                *shadow = *live;
+                false
+            }
+            Step::Removed => false,
+        };
+        told.insert(id, moved);
+    });
+    told
+}
+
+fn pair(items: u16) -> (OrderedFastArray<u16>, OrderedFastArray<u16>) {
+    let live: OrderedFastArray<u16> = (0..items).collect();
+    let mut shadow = OrderedFastArray::new();
+    assert_eq!(told(&mut shadow, &live).len(), usize::from(items));
+    (live, shadow)
+}
+
+#[test]
+fn s145_moves_tell_of_as_few_items_as_need_be() {
+    let (mut live, mut shadow) = pair(1_000);
+    let mut moved = |change: &dyn Fn(&mut OrderedFastArray<u16>)| {
+        change(&mut live);
+        let told = told(&mut shadow, &live);
+        assert!(told.values().all(|&moved| moved), "no item is told of that has its label");
+        told.len()
+    };
+    assert_eq!(moved(&|live| live.move_item(900, 5)), 1);
+    assert_eq!(moved(&|live| live.move_item(5, 900)), 1);
+    assert_eq!(moved(&|live| live.swap(10, 990)), 2);
+    assert_eq!(moved(&|live| live.swap(10, 990)), 2);
+    assert_eq!(moved(&|live| live.rotate_left(3)), 3);
+    assert_eq!(moved(&|live| live.rotate_left(997)), 3);
+    assert_eq!(moved(&|live| live.rotate_right(2)), 2);
+    // Two stand in front that belong to the end.
+    assert_eq!(moved(&|live| live.sort()), 2);
+    assert_eq!(moved(&|live| live.sort()), 0);
+    assert_eq!(moved(&|live| live.move_item(7, 7)), 0);
+    assert!(moved(&|live| live.reverse()) >= 999);
+}
+
+#[test]
+fn s138_writing_marks_what_was_written() {
+    let (mut live, mut shadow) = pair(100);
+    for mut item in &mut live {
+        if *item % 40 == 0 {
+            *item += 1;
+        }
+    }
+    live[7] = 9;
+    live.edit(id(9), |item| *item = 10);
+    assert!(live.get_mut(11).is_some_and(|item| ItemMut::index(&item) == 11 && ItemMut::id(&item) == id(12)));
+    *live.unmarked_mut(50).expect("it is there") = 3;
+    let expected = [1, 8, 9, 41, 81].map(|number| (id(number), false));
+    assert_eq!(told(&mut shadow, &live), BTreeMap::from(expected));
+    live.mark(50);
+    assert_eq!(told(&mut shadow, &live), BTreeMap::from([(id(51), false)]));
+    live.mark_all();
+    assert_eq!(told(&mut shadow, &live).len(), 100);
+}
+
+#[test]
+fn s137_a_clone_has_items_of_its_own_and_what_is_put_back_is_new() {
+    let mut array = OrderedFastArray::from([1_u16, 2, 3]);
+    let clone = array.clone();
+    assert_eq!(clone, array);
+    assert!(clone.ids().all(|id| array.index_of(id).is_none()));
+    let (old, item) = (array.id(1), array.remove(1));
+    let new = array.insert(1, item);
+    assert_ne!(old, Some(new));
+    assert_eq!(array, [1, 2, 3]);
+}
+
+#[test]
+fn s139_ids_come_round_and_no_two_items_have_one() {
+    let mut array = OrderedFastArray::with_next_id(ItemId::LAST);
+    assert_eq!([array.push(1_u16), array.push(2), array.push(3)], [ItemId::LAST, id(1), id(2)]);
+    let mut array: OrderedFastArray<u16> = std::mem::replace(&mut array, OrderedFastArray::new());
+    assert_eq!(array.insert(0, 0), id(3));
+}
+
+fn replica(items: &[(u32, &[u8])]) -> OrderedFastArray<u16> {
+    let mut array = OrderedFastArray::new();
+    array.become_replica();
+    receive(&mut array, items);
+    array
+}
+
+/// Receives items, whose values are their ids.
+fn receive(array: &mut OrderedFastArray<u16>, items: &[(u32, &[u8])]) {
+    for &(number, digits) in items {
+        *array.received_whole(id(number)) = number as u16;
+        array.received_label(id(number), label(digits));
+    }
+    array.conclude(true);
+}
+
+/// The label with these digits, as it comes over the wire.
+fn label(digits: &[u8]) -> Label {
+    let mut writer = repl_core::BitWriter::new();
+    writer.write_bits(0, 2);
+    writer.write_exp_golomb(0, 1);
+    writer.write_exp_golomb(digits.len() as u64, 1);
+    digits.iter().for_each(|&digit| writer.write_bits(digit.into(), 8));
+    let bytes = writer.into_bytes();
+    Label::read(&Label::START, &mut repl_core::BitReader::new(&bytes)).expect("a label")
+}
+
+#[test]
+fn r13_a_client_sorts_by_label_and_then_by_id() {
+    let mut array = replica(&[(5, &[3]), (4, &[1, 7]), (9, &[3]), (2, &[3, 1])]);
+    assert_eq!(array, [4, 5, 9, 2]);
+    array.received_label(id(2), label(&[1]));
+    array.received_label(id(77), label(&[1]));
+    array.received_removal(id(5));
+    receive(&mut array, &[(3, &[2])]);
+    assert_eq!(array, [2, 4, 3, 9]);
+    assert_eq!(array.index_of(id(9)), Some(3));
+}
+
+fn outline(call: &Call) -> String {
+    let of = |what: &str, View { items, indices, old_len, final_len, .. }: &View| {
+        let names: Vec<u32> = items.iter().map(|item| item.name).collect();
+        format!("{what} {indices:?} of {names:?}, {old_len} to {final_len}")
+    };
+    match call {
+        Call::Remove(item) => format!("remove {}", item.name),
+        Call::Add(item) => format!("add {}", item.name),
+        Call::Change(item, _) => format!("change {}", item.name),
+        Call::Removes(view) => of("removes", view),
+        Call::Adds(view) => of("adds", view),
+        Call::Changes(view) => of("changes", view),
+        Call::Receive(view) => of("receive", view),
+    }
+}
+
+fn receive_told(array: &mut OrderedFastArray<Told>, name: u32, digits: &[u8]) {
+    array.received_whole(id(name)).name = name;
+    array.received_label(id(name), label(digits));
+}
+
+/// A replica of items called by their ids, ten apart.
+fn told_replica(names: std::ops::Range<u8>) -> OrderedFastArray<Told> {
+    let mut array = OrderedFastArray::new();
+    array.become_replica();
+    names.for_each(|name| receive_told(&mut array, name.into(), &[name * 10]));
+    array.conclude(false);
+    array
+}
+
+#[test]
+fn s178_s179_callbacks_find_items_where_they_belong() {
+    let mut array = told_replica(1..5);
+    array.received_removal(id(3));
+    array.received_change(id(4), &HandleSet::up_to(1));
+    receive_told(&mut array, 9, &[25]);
+    receive_told(&mut array, 8, &[5]);
+    array.conclude(true);
+    let outlines: Vec<String> = calls().iter().map(outline).collect();
+    assert_eq!(
+        outlines,
+        [
+            "remove 3",
+            "removes [4] of [8, 1, 2, 9, 3, 4], 4 to 5",
+            "add 9",
+            "add 8",
+            "adds [3, 0] of [8, 1, 2, 9, 3, 4], 4 to 5",
+            "change 4",
+            "changes [5] of [8, 1, 2, 9, 3, 4], 4 to 5",
+            "receive [] of [8, 1, 2, 9, 4], 4 to 5",
+        ]
+    );
+}
+
+#[test]
+fn s145_a_move_is_told_as_no_change_of_an_item() {
+    let mut array = told_replica(1..5);
+    array.received_label(id(1), label(&[35]));
+    array.received_change(id(1), &HandleSet::new());
+    array.conclude(true);
+    let outlines: Vec<String> = calls().iter().map(outline).collect();
+    assert_eq!(
+        outlines,
+        [
+            "removes [] of [2, 3, 1, 4], 4 to 4",
+            "adds [] of [2, 3, 1, 4], 4 to 4",
+            "changes [] of [2, 3, 1, 4], 4 to 4",
+            "receive [] of [2, 3, 1, 4], 4 to 4",
+        ]
+    );
+    array.received_label(id(1), label(&[36]));
+    array.received_label(id(3), label(&[31]));
+    array.received_change(id(1), &HandleSet::new());
+    array.conclude(true);
+    assert_eq!(calls(), [], "labels that change no order are nobody's business");
+}
+
+#[test]
+fn s183_local_items_stay_where_they_were_put() {
+    let mut array = replica(&[(1, &[10]), (2, &[20]), (3, &[30])]);
+    let local = array.insert(1, 1_000);
+    assert!(local.is_local());
+    receive(&mut array, &[(4, &[5]), (5, &[25])]);
+    assert_eq!(array, [4, 1, 1_000, 2, 5, 3]);
+    array.received_sweep();
+    array.received_sparing(id(1));
+    array.received_sparing(id(3));
+    array.conclude(true);
+    assert_eq!(array, [1, 1_000, 3]);
+    array.received_removal(local);
+    array.received_label(local, label(&[40]));
+    array.conclude(true);
+    assert_eq!(array, [1, 1_000, 3]);
+}
+
+#[test]
+fn s183_local_items_find_a_place_where_labels_leave_none() {
+    let mut array = replica(&[(1, &[10]), (2, &[10]), (3, &[20])]);
+    array.insert(1, 1_000);
+    array.insert(1, 1_001);
+    // Nothing fits between equal labels, which no honest server gives: the items stand behind all that have them.
+    assert_eq!(array, [1, 2, 1_000, 1_001, 3]);
+    for local in 0..1_000 {
+        array.insert(5, local);
+    }
+    receive(&mut array, &[(4, &[30])]);
+    assert_eq!(array.len(), 1_006);
+    assert_eq!((array[0], array.last()), (1, Some(&4)));
+}
+
+#[test]
+fn a_copy_has_the_ids_and_the_order_of_its_source() {
+    let mut source = OrderedFastArray::from([1_u16, 2, 3]);
+    source.insert(1, 9);
+    source.move_item(3, 0);
+    let mut copy = replica(&[(2, &[1]), (77, &[2])]);
+    let local = copy.push(100);
+    copy.copy_from(&source, &mut |from, to| *to = *from);
+    assert_eq!(copy.by_id(local), Some(&100));
+    copy.remove_by_id(local);
+    assert!(copy.iter().eq(&source) && copy.ids().eq(source.ids()));
+}
+
+#[test]
+fn s172_handles_of_changes_and_sparings_touch_no_order() {
+    let mut array = replica(&[(1, &[10]), (2, &[20])]);
+    array.received_change(id(2), &HandleSet::up_to(1));
+    array.received_removal(id(1));
+    array.conclude(false);
+    assert_eq!(array, [2]);
+}
+
+#[test]
+fn arrays_go_wherever_items_go() {
+    fn goes<T: Send + Sync>() {}
+    goes::<OrderedFastArray<u16>>();
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn arrays_are_written_as_sequences_and_read_with_new_ids() {
+    let mut array = OrderedFastArray::from([2_u16, 3]);
+    array.insert(0, 1);
+    let json = serde_json::to_string(&array).expect("written");
+    assert_eq!(json, "[1,2,3]");
+    let read: OrderedFastArray<u16> = serde_json::from_str(&json).expect("read");
+    assert_eq!(read, array);
+    assert_eq!(read.id(0), Some(id(1)));
+}
+
+#[test]
+#[should_panic(expected = "beyond the end")]
+fn inserting_beyond_the_end_panics() {
+    OrderedFastArray::new().insert(1, 0_u16);
+}

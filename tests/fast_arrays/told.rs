@@ -1,0 +1,264 @@
+//! What a client is told of its arrays, and when: callbacks, notifies, healing (S163, S171 to S184).
+//!
+//! *Invariant:* items are named by their kind, which nothing here changes by accident.
+
+use repl::prelude::*;
+
+use super::classes::{Bag, Call, Item, PlainItem, Step, View, calls};
+use super::support::Room;
+
+pub(crate) fn item(kind: u32) -> Item {
+    Item { kind, ..Item::default() }
+}
+
+/// A room with one client and a bag of items of these kinds, and nothing told yet.
+pub(crate) fn room_with(kinds: impl IntoIterator<Item = u32>) -> (Room, ObjectRef<Bag>) {
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register::<Bag>();
+    });
+    let bag = room.server.spawn(Bag { items: kinds.into_iter().map(item).collect(), ..Bag::default() });
+    room.enter();
+    room.settle();
+    calls();
+    (room, bag)
+}
+
+fn kinds(room: &Room, bag: ObjectRef<Bag>) -> Vec<u32> {
+    let found = room.client().get(bag).expect("the client has it");
+    found.items.iter().map(|item| item.kind).collect()
+}
+
+/// What was told of items since this was last asked.
+fn told() -> Vec<String> {
+    let of = |what: &str, view: View<PlainItem>| {
+        let View { items, indices, old_len, final_len } = view;
+        format!("{what} {indices:?} of {}, {old_len} to {final_len}", items.len())
+    };
+    let outline = |call| match call {
+        Call::Item(Step::Remove(item)) => Some(format!("remove {}", item.kind)),
+        Call::Item(Step::Add(item)) => Some(format!("add {}", item.kind)),
+        Call::Item(Step::Change(item, names)) => Some(format!("change {} {names:?}", item.kind)),
+        Call::Item(Step::Removes(view)) => Some(of("removes", view)),
+        Call::Item(Step::Adds(view)) => Some(of("adds", view)),
+        Call::Item(Step::Changes(view)) => Some(of("changes", view)),
+        Call::Item(Step::Receive(view)) => Some(of("receive", view)),
+        Call::Socket(_) | Call::End(_) => None,
+    };
+    calls().into_iter().filter_map(outline).collect()
+}
+
+/// Sends what this tick has, for the test to deliver or lose.
+fn sent(room: &mut Room) -> Vec<Vec<u8>> {
+    room.tick_one()
+}
+
+#[test]
+fn s178_s179_callbacks_come_in_their_order_with_the_indices_before_removal() {
+    let (mut room, bag) = room_with([10, 11, 12, 13]);
+    let items = &mut room.server[bag].items;
+    items.remove(2);
+    items.remove(0);
+    items[0].name = "eleven".into();
+    items.push(item(14));
+    items.push(item(15));
+    room.settle();
+    assert_eq!(
+        told(),
+        [
+            "remove 10",
+            "remove 12",
+            "removes [0, 2] of 6, 4 to 4",
+            "add 14",
+            "add 15",
+            "adds [4, 5] of 6, 4 to 4",
+            "change 11 [\"name\"]",
+            "changes [1] of 6, 4 to 4",
+            "receive [] of 4, 4 to 4",
+        ]
+    );
+    // Each that goes is replaced by the last, from the highest index down (S180).
+    assert_eq!(kinds(&room, bag), [14, 11, 15, 13]);
+}
+
+#[test]
+fn s163_s160_a_mark_without_a_change_sends_and_calls_nothing() {
+    let (mut room, bag) = room_with([10, 11]);
+    room.server[bag].items.mark_all();
+    room.server[bag].items[0].kind += 0;
+    assert_eq!(sent(&mut room), Vec::<Vec<u8>>::new());
+    room.settle();
+    assert_eq!(told(), Vec::<String>::new());
+}
+
+#[test]
+fn s145_s150_a_new_order_sends_and_calls_nothing() {
+    let (mut room, bag) = room_with(10..30);
+    room.server[bag].items.reverse();
+    room.server[bag].items.rotate_left(7);
+    room.server[bag].items.swap(3, 9);
+    assert_eq!(sent(&mut room), Vec::<Vec<u8>>::new());
+    room.settle();
+    assert_eq!((told(), kinds(&room, bag)), (Vec::new(), (10..30).collect()));
+}
+
+#[test]
+fn s171_what_is_sent_again_though_it_arrived_calls_nothing() {
+    let (mut room, bag) = room_with([10]);
+    room.server[bag].items.push(item(11));
+    room.server[bag].items[0].name = "ten".into();
+    let packets = sent(&mut room);
+    room.deliver(0, &packets);
+    assert_eq!(told().len(), 6);
+    let notified = room.client().get(bag).expect("the client has it").notified;
+    // The ack is lost.
+    room.replies(0);
+    room.settle();
+    assert_eq!(told(), Vec::<String>::new());
+    // The field's own notify comes with every receipt (S53).
+    assert!(room.client().get(bag).expect("the client has it").notified > notified);
+}
+
+#[test]
+fn s172_an_item_whose_removal_replaces_its_lost_ack_goes() {
+    let (mut room, bag) = room_with([10]);
+    room.server[bag].items.push(item(11));
+    let packets = sent(&mut room);
+    room.deliver(0, &packets);
+    assert_eq!(kinds(&room, bag), [10, 11]);
+    room.replies(0);
+    // The server does not know that it came when it goes.
+    room.server[bag].items.pop();
+    room.settle();
+    assert_eq!(kinds(&room, bag), [10]);
+}
+
+#[test]
+fn s172_an_item_goes_though_the_telling_of_it_was_lost() {
+    let (mut room, bag) = room_with([10]);
+    room.server[bag].items.push(item(11));
+    let came = sent(&mut room);
+    room.server[bag].items.pop();
+    let went = sent(&mut room);
+    // Only the older of the two arrives, and late.
+    drop(went);
+    room.deliver(0, &came);
+    room.replies(0);
+    room.settle();
+    assert_eq!(kinds(&room, bag), [10]);
+}
+
+#[test]
+fn s173_an_item_that_stays_survives_the_same() {
+    let (mut room, bag) = room_with([10]);
+    room.server[bag].items.push(item(11));
+    let packets = sent(&mut room);
+    room.deliver(0, &packets);
+    room.replies(0);
+    room.server[bag].items.push(item(12));
+    room.settle();
+    let mut found = kinds(&room, bag);
+    found.sort_unstable();
+    assert_eq!(found, [10, 11, 12]);
+    assert_eq!(told().iter().filter(|call| call.starts_with("remove ")).count(), 0);
+}
+
+#[test]
+fn s181_the_notify_of_the_field_runs_after_the_callbacks() {
+    let (mut room, bag) = room_with([10]);
+    let before = room.client().get(bag).expect("the client has it").notified;
+    room.server[bag].items.push(item(11));
+    let packets = sent(&mut room);
+    room.deliver(0, &packets);
+    // `post_net_receive` stands between them.
+    let last = calls().pop();
+    assert_eq!(last, Some(Call::End(0)));
+    assert_eq!(room.client().get(bag).expect("the client has it").notified, before + 1);
+}
+
+#[test]
+fn s182_all_that_a_packet_brings_is_there_before_any_callback() {
+    let (mut room, bag) = room_with([10]);
+    // The object that the item refers to comes behind it.
+    let other = room.server.spawn(Bag { number: 1, ..Bag::default() });
+    room.server[bag].items.push(Item { target: other, ..item(11) });
+    let packets = sent(&mut room);
+    assert_eq!(packets.len(), 1);
+    room.deliver(0, &packets);
+    let added = calls().into_iter().find_map(|call| match call {
+        Call::Item(Step::Add(item)) => Some(item),
+        _ => None,
+    });
+    assert_eq!(added.and_then(|item| item.target), other.guid());
+}
+
+#[test]
+fn s184_a_reference_in_an_item_heals_and_tells_of_a_change() {
+    let (mut room, bag) = room_with([10]);
+    let other = room.server.spawn(Bag { number: 1, ..Bag::default() });
+    let id = room.guests[0].id;
+    room.server.set_visible(id, other, false);
+    room.server[bag].items[0].target = other;
+    room.settle();
+    assert_eq!(told(), Vec::<String>::new(), "null before and after");
+    room.server.set_visible(id, other, true);
+    room.settle();
+    let healed = [
+        "removes [] of 1, 1 to 1",
+        "adds [] of 1, 1 to 1",
+        "change 10 [\"target\"]",
+        "changes [0] of 1, 1 to 1",
+        "receive [] of 1, 1 to 1",
+    ];
+    assert_eq!(told(), healed);
+    assert_eq!(room.client().get(bag).expect("the client has it").items[0].target, other);
+    room.server.set_visible(id, other, false);
+    room.settle();
+    assert_eq!(told(), healed);
+    assert_eq!(room.client().get(bag).expect("the client has it").items[0].target, ObjectRef::NULL);
+}
+
+#[test]
+fn s184_an_item_that_goes_takes_its_references_along() {
+    let (mut room, bag) = room_with([10, 11]);
+    let other = room.server.spawn(Bag { number: 1, ..Bag::default() });
+    let id = room.guests[0].id;
+    room.server.set_visible(id, other, false);
+    room.server[bag].items[0].target = other;
+    room.settle();
+    room.server[bag].items.remove(0);
+    room.settle();
+    calls();
+    let notified = room.client().get(bag).expect("the client has it").notified;
+    room.server.set_visible(id, other, true);
+    room.settle();
+    assert_eq!(told(), Vec::<String>::new());
+    assert_eq!(room.client().get(bag).expect("the client has it").notified, notified);
+}
+
+#[test]
+fn s184_what_maps_and_goes_in_one_packet_calls_nothing() {
+    let (mut room, bag) = room_with([10]);
+    let other = room.server.spawn(Bag { number: 1, ..Bag::default() });
+    room.settle();
+    calls();
+    room.server[bag].items[0].target = other;
+    room.server.despawn(other);
+    let packets = sent(&mut room);
+    assert_eq!(packets.len(), 1, "the update and the end in one packet");
+    room.deliver(0, &packets);
+    assert_eq!(told(), Vec::<String>::new());
+}
+
+#[test]
+fn w04_an_inner_array_that_is_as_it_was_is_no_change_of_its_item() {
+    let (mut room, bag) = room_with([10]);
+    room.server[bag].items[0].sockets.push(super::classes::Socket { gem: 3, ..Default::default() });
+    let packets = sent(&mut room);
+    room.deliver(0, &packets);
+    assert_eq!(told().get(2).map(String::as_str), Some("change 10 [\"sockets\"]"));
+    // It is sent once more, for the ack is lost, and beside it something that did change.
+    room.replies(0);
+    room.server[bag].items[0].name = "ten".into();
+    room.settle();
+    assert!(told().iter().all(|call| !call.contains("sockets")));
+}
