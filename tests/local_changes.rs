@@ -128,3 +128,35 @@ fn r20_a_callback_that_cuts_an_array_half_applies_nothing() {
     room.settle();
     assert_eq!(room.client().get(object).unwrap().values, [1, 9]);
 }
+
+#[derive(Replicated, Default)]
+struct Chest {
+    #[replicated]
+    stacks: FastArray<Stack>,
+}
+
+#[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
+struct Stack {
+    marks: Vec<u8>,
+}
+
+#[test]
+fn s49_an_array_in_an_item_that_was_cut_grows_again_with_its_next_update() {
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register::<Chest>();
+    });
+    let chest = room.server.spawn(Chest { stacks: FastArray::from([Stack { marks: vec![1, 2, 3] }]) });
+    room.enter();
+    room.settle();
+    room.guests[0].client.get_mut(chest).expect("the client has it").stacks[0].marks.clear();
+    room.server[chest].stacks[0].marks[2] = 9;
+    room.settle();
+    assert!(room.client().is_connected());
+    let marks = &room.client().get(chest).unwrap().stacks[0].marks;
+    assert_eq!(*marks, [0, 0, 9], "what the server did not send again is initial");
+
+    room.guests[0].client.get_mut(chest).expect("the client has it").stacks.clear();
+    room.server[chest].stacks[0].marks[1] = 8;
+    room.settle();
+    assert!(room.client().is_connected() && room.client().get(chest).unwrap().stacks.is_empty());
+}

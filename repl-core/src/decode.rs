@@ -213,7 +213,7 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
         let limit = (tail as u32).checked_mul(array.handles).ok_or(ReadError::OutOfRange)?;
         let mut edits = Edits::read(limit, self.reader)?;
         let old_len = self.resize(target, handle, array, len);
-        if tail > old_len {
+        if T::VALIDATES && tail > old_len {
             return Err(ReadError::TooLong { len, max: old_len });
         }
         let inner = table.element(array);

@@ -23,6 +23,9 @@ use crate::value::ReadError;
 
 /// Where decoded values go.
 pub(crate) trait Target {
+    /// Whether this pass sees to it that what is claimed to be there is; the other finds it so, or as the user left it.
+    const VALIDATES: bool = false;
+
     /// The same for an element of an array.
     type Element<'e>: Target
     where
@@ -393,6 +396,8 @@ pub(crate) fn conclude_slot(level: &mut LevelMut<'_>, handle: u32, with_callback
 pub(crate) struct Validation<'a>(pub(crate) Option<Level<'a>>);
 
 impl<'a> Target for Validation<'a> {
+    const VALIDATES: bool = true;
+
     type Element<'e>
         = Validation<'e>
     where
