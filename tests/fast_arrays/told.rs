@@ -102,7 +102,7 @@ fn s145_s150_a_new_order_sends_and_calls_nothing() {
 }
 
 #[test]
-fn s171_what_is_sent_again_though_it_arrived_calls_nothing() {
+fn s53_s171_what_is_sent_again_though_it_arrived_calls_nothing_but_the_notify() {
     let (mut room, bag) = room_with([10]);
     room.server[bag].items.push(item(11));
     room.server[bag].items[0].name = "ten".into();
