@@ -80,6 +80,7 @@ impl Comparison<'_> {
         }
     }
 
+    #[inline]
     fn leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Outcome {
         let Some(Slot::Leaf(old)) = shadow.as_level().slot(handle) else { return Outcome::Same };
         if live.identical(&old) {
@@ -100,6 +101,8 @@ impl Comparison<'_> {
     }
 
     /// Compares an array below the object's property `property`; `None` if nothing changed.
+    // Apart, like what else has elements: so the way of leaves, which most properties are, stays short.
+    #[inline(never)]
     fn array(
         &mut self,
         live: Array<'_>,
@@ -230,6 +233,7 @@ impl Comparison<'_> {
     }
 
     /// Compares a collection below the object's property `property`, item by item where they were touched; `None` if nothing changed.
+    #[inline(never)]
     fn items(
         &mut self,
         live: KeyedItems<'_>,
@@ -266,6 +270,7 @@ impl Comparison<'_> {
     }
 
     /// Compares a map below the object's property `property`, entry by entry: no map tells what was touched. `None` if nothing changed. O(entries).
+    #[inline(never)]
     fn entries(
         &mut self,
         live: MapEntries<'_>,

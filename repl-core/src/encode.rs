@@ -36,6 +36,8 @@ pub(crate) fn write_values(
 }
 
 /// Writes an array: its count, where its new elements begin, which old elements changed, and the values of both.
+// Apart, like what else has elements: so the way of leaves, which most properties are, stays short.
+#[inline(never)]
 fn write_array(
     array: Array<'_>,
     changes: Option<&ArrayChanges>,
@@ -224,6 +226,7 @@ fn write_new_item(items: KeyedItems<'_>, id: ItemId, writer: &mut BitWriter) -> 
 }
 
 /// Writes what changed of a collection: what goes, and by id what comes and what changes (R5).
+#[inline(never)]
 fn write_items(
     items: KeyedItems<'_>,
     changes: Option<&ItemChanges>,
@@ -329,6 +332,7 @@ fn write_new_value(
 }
 
 /// Writes what changed of a map: what goes, and by key what comes and what changes (R5).
+#[inline(never)]
 fn write_entries(
     entries: MapEntries<'_>,
     changes: Option<&EntryChanges>,

@@ -105,6 +105,18 @@ impl<'a> Level<'a> {
             CommandKind::Leaf(leaf) => {
                 Some(Slot::Leaf(Leaf { command: leaf, value: at, object: PhantomData }))
             }
+            // SAFETY: as above.
+            _ => unsafe { self.slot_with_elements(command, at) },
+        }
+    }
+
+    /// The same but for leaves, apart, so that the way of these, which most are, stays short.
+    ///
+    /// # Safety
+    /// `at` holds what `command` says, borrowed for `'a`.
+    #[inline(never)]
+    unsafe fn slot_with_elements(&self, command: &'a Command, at: *const u8) -> Option<Slot<'a>> {
+        match &command.kind {
             CommandKind::Array(array) => {
                 // SAFETY: by the command, an array with this shape lies at `at`, borrowed for `'a`.
                 let (first, len) = unsafe { (array.shape.parts)(at) };
@@ -126,7 +138,7 @@ impl<'a> Level<'a> {
                 let entries = unsafe { &*(map.shape.as_ref)(at) };
                 Some(Slot::Map(MapEntries { program: self.program, command: map, map: entries }))
             }
-            CommandKind::Return => None,
+            CommandKind::Leaf(_) | CommandKind::Return => None,
         }
     }
 }
