@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use crate::number::number;
+
 /// What `--help` prints.
 pub(crate) const HELP: &str = "\
 Bots fight in a small arena on a server; clients watch over a bad network, and must end with exactly what they may see.
@@ -77,17 +79,6 @@ impl Command {
             }
         }
         Ok(Self::Play(args))
-    }
-}
-
-/// A number from `least` to `most`.
-fn number<T>(option: &str, text: &str, least: T, most: T) -> Result<T, String>
-where
-    T: std::str::FromStr + PartialOrd + std::fmt::Display,
-{
-    match text.parse() {
-        Ok(value) if value >= least && value <= most => Ok(value),
-        _ => Err(format!("{option} takes a number from {least} to {most}, not {text:?}")),
     }
 }
 

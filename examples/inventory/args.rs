@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* arguments that parse can be run.
 
+use crate::number::number;
+
 /// What `--help` prints.
 pub(crate) const HELP: &str = "\
 The bag of an adventurer, in a fast array and in a plain Vec: what the client is told, and how many bytes each takes.
@@ -52,17 +54,6 @@ impl Command {
             }
         }
         Ok(Self::Tell(args))
-    }
-}
-
-/// A number from `least` to `most`.
-fn number<T>(option: &str, text: &str, least: T, most: T) -> Result<T, String>
-where
-    T: std::str::FromStr + PartialOrd + std::fmt::Display,
-{
-    match text.parse() {
-        Ok(value) if value >= least && value <= most => Ok(value),
-        _ => Err(format!("{option} takes a number from {least} to {most}, not {text:?}")),
     }
 }
 

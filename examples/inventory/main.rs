@@ -6,6 +6,9 @@
 //!
 //! *Invariant:* everything follows from the arguments; no clock is read and no chance is taken but from the seed.
 
+#[path = "../support/number.rs"]
+mod number;
+
 mod args;
 mod bags;
 mod dealer;

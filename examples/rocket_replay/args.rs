@@ -5,6 +5,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::number::number;
+
 /// What `--help` prints.
 pub(crate) const HELP: &str = "\
 Replays a recorded match and replicates it: every actor and every property, bit for bit.
@@ -79,16 +81,5 @@ impl Command {
         }
         args.file = file.ok_or("which recording? give the path of a .replay file; see --help")?;
         Ok(Self::Run(args))
-    }
-}
-
-/// A number from `least` to `most`.
-fn number<T>(option: &str, text: &str, least: T, most: T) -> Result<T, String>
-where
-    T: std::str::FromStr + PartialOrd + std::fmt::Display,
-{
-    match text.parse() {
-        Ok(value) if value >= least && value <= most => Ok(value),
-        _ => Err(format!("{option} takes a number from {least} to {most}, not {text:?}")),
     }
 }

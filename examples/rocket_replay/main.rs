@@ -5,6 +5,9 @@
 //!
 //! *Invariant:* a client's objects are compared with the recording, not with what was sent.
 
+#[path = "../support/number.rs"]
+mod number;
+
 mod args;
 mod codec;
 mod model;

@@ -5,6 +5,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::number::number;
+
 /// What `--help` prints.
 pub(crate) const HELP: &str = "\
 Replays recorded keystrokes on a server's document, an ordered fast array of characters, and compares what its readers end with.
@@ -89,17 +91,6 @@ impl Command {
         }
         args.trace = trace.ok_or("which keystrokes? give the path of a .json.gz trace; see --help")?;
         Ok(Self::Run(args))
-    }
-}
-
-/// A number from `least` to `most`.
-fn number<T>(option: &str, text: &str, least: T, most: T) -> Result<T, String>
-where
-    T: std::str::FromStr + PartialOrd + std::fmt::Display,
-{
-    match text.parse() {
-        Ok(value) if value >= least && value <= most => Ok(value),
-        _ => Err(format!("{option} takes a number from {least} to {most}, not {text:?}")),
     }
 }
 

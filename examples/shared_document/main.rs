@@ -5,6 +5,9 @@
 //!
 //! *Invariant:* everything but the time it takes follows from the arguments; texts are compared with the recording, not with the server.
 
+#[path = "../support/number.rs"]
+mod number;
+
 mod args;
 mod report;
 mod session;

@@ -47,7 +47,10 @@ pub(crate) trait Target {
     fn element(&mut self, handle: u32, index: usize) -> Option<Self::Element<'_>>;
 
     /// How many items the collection at `handle` has, as far as that limits how many may come: validation has seen to it.
-    fn items(&mut self, handle: u32) -> usize;
+    fn items(&mut self, handle: u32) -> usize {
+        let _ = handle;
+        0
+    }
 
     /// Reads the item `id` of the collection at `handle` by `read`, whole; a new one if there is none. Gives whether it is new.
     fn item_whole(&mut self, handle: u32, id: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError>;
@@ -62,13 +65,19 @@ pub(crate) trait Target {
     ) -> Result<(), ReadError>;
 
     /// The item `id` of the ordered collection at `handle` stands at `label`.
-    fn place(&mut self, handle: u32, id: ItemId, label: Label);
+    fn place(&mut self, handle: u32, id: ItemId, label: Label) {
+        let _ = (handle, id, label);
+    }
 
     /// Item ids of the collection at `handle` are to go.
-    fn depart(&mut self, handle: u32, departure: Departure);
+    fn depart(&mut self, handle: u32, departure: Departure) {
+        let _ = (handle, departure);
+    }
 
     /// Calls `each` with the items of the collection at `handle` that are to go.
-    fn departing(&mut self, handle: u32, each: &mut dyn FnMut(ItemId));
+    fn departing(&mut self, handle: u32, each: &mut dyn FnMut(ItemId)) {
+        let _ = (handle, each);
+    }
 
     /// How many entries the map at `handle` has, as far as a limit on them is to be checked.
     fn entries(&mut self, handle: u32) -> usize;
@@ -143,10 +152,6 @@ impl Target for LevelMut<'_> {
 
     fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
         LevelMut::element(self, handle, index)
-    }
-
-    fn items(&mut self, _: u32) -> usize {
-        0
     }
 
     fn item_whole(&mut self, handle: u32, id: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError> {
@@ -271,10 +276,6 @@ impl Target for Discard {
         Some(Self)
     }
 
-    fn items(&mut self, _: u32) -> usize {
-        0
-    }
-
     fn item_whole(&mut self, _: u32, _: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError> {
         read.read(self).map(|()| false)
     }
@@ -288,12 +289,6 @@ impl Target for Discard {
     ) -> Result<(), ReadError> {
         read.read(self)
     }
-
-    fn place(&mut self, _: u32, _: ItemId, _: Label) {}
-
-    fn depart(&mut self, _: u32, _: Departure) {}
-
-    fn departing(&mut self, _: u32, _: &mut dyn FnMut(ItemId)) {}
 
     fn entries(&mut self, _: u32) -> usize {
         0
@@ -447,12 +442,6 @@ impl<'a> Target for Validation<'a> {
         let item = self.collection(handle).and_then(|items| items.item(id));
         read.read(&mut Validation(Some(item.ok_or(ReadError::OutOfRange)?)))
     }
-
-    fn place(&mut self, _: u32, _: ItemId, _: Label) {}
-
-    fn depart(&mut self, _: u32, _: Departure) {}
-
-    fn departing(&mut self, _: u32, _: &mut dyn FnMut(ItemId)) {}
 
     fn entries(&mut self, handle: u32) -> usize {
         self.map(handle).map_or(0, |entries| entries.len())
