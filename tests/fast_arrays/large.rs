@@ -57,6 +57,17 @@ fn r15_twenty_thousand_items_reach_a_late_joiner_in_small_packets_under_loss() {
 }
 
 #[test]
+fn r15_what_has_no_room_in_a_tick_waits_in_parts_however_large_it_is() {
+    let config = ServerConfig { max_bytes_per_tick: 20_000, ..ServerConfig::default() };
+    // More than what a client takes in fragments.
+    let (mut room, grid) = room(config, 200_000);
+    room.enter();
+    room.settle();
+    assert!(room.client().is_connected());
+    assert_same(&room, 0, grid);
+}
+
+#[test]
 fn w08_five_thousand_changes_of_one_tick_are_split_and_none_is_dropped() {
     let (mut room, grid) = room(ServerConfig::default(), 10_000);
     room.enter();

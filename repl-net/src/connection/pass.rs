@@ -390,38 +390,45 @@ impl Connection {
     }
 
     fn send_large_list(&mut self, slot: u32, list: &Changelist, context: &mut PassContext<'_>) {
-        let mut large = self.send_small_properties(slot, list, context);
-        large.retain_mut(|part| {
+        let (mut large, mut waiting) = (Vec::new(), Vec::new());
+        for mut part in self.send_small_properties(slot, list, context) {
             if part.items().is_some() {
-                self.send_items(slot, part, context);
+                large.extend(self.send_items(slot, &mut part, context));
+                waiting.push(part);
+            } else {
+                large.push(part);
             }
-            !part.is_empty()
-        });
+        }
         // One large property at a time, and not always the same one, or those behind it would never get their turn.
         let turn = context.world.frame as usize % large.len().max(1);
         if turn < large.len() {
             self.send_property_as_blob(slot, &large.swap_remove(turn), context);
         }
         let generation = context.world.objects[slot as usize].generation;
-        for waiting in &large {
+        for waiting in large.iter().chain(&waiting).filter(|list| !list.is_empty()) {
             self.tracked.open(slot, generation).pending.merge(waiting);
             self.needs.insert(slot);
         }
     }
 
-    /// Sends what changed of one collection in several packets, the oldest changes first (R15); what is left of `list` needs more than a packet for one
-    /// item, or has no room now.
-    fn send_items(&mut self, slot: u32, list: &mut Changelist, context: &mut PassContext<'_>) {
+    /// Sends what changed of one collection in several packets, the oldest changes first (R15); what is left of `list` has no room now. Gives what concerns
+    /// an item that needs more than a packet, if it comes upon one.
+    fn send_items(
+        &mut self,
+        slot: u32,
+        list: &mut Changelist,
+        context: &mut PassContext<'_>,
+    ) -> Option<Changelist> {
         let bits = self.estimate(slot, list, context);
         let mut count = list.items().unwrap_or(0) * self.outbox.capacity() / bits.max(1);
         while !list.is_empty() && !self.outbox.is_exhausted() {
             count = count.max(1);
             let mut part = list.split_off_items(count);
             if self.estimate(slot, &part, context) > self.outbox.capacity() {
-                list.merge(&part);
                 if count == 1 {
-                    return;
+                    return Some(part);
                 }
+                list.merge(&part);
                 count /= 2;
                 continue;
             }
@@ -429,6 +436,7 @@ impl Connection {
             // An object stands once in a packet.
             self.outbox.flush(context.now);
         }
+        None
     }
 
     /// Sends the properties of a list that fit a packet, as many together as one holds; gives the others.
