@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* after each change that is measured the replica has what the live array has; what the change itself costs is measured apart.
 
+#[path = "support/link.rs"]
+mod link;
 #[path = "support/ratios.rs"]
 mod ratios;
 
@@ -10,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use repl::prelude::*;
-use repl::{BitWriter, Changelist, Class, HandleSet, NoObjects, ReferenceMap, Scratch};
 
+use link::Link;
 use ratios::{Side, timed};
 
 const LENGTHS: [usize; 4] = [100, 1_000, 10_000, 100_000];
@@ -98,78 +100,41 @@ impl Places {
     }
 }
 
-/// A live array, its shadow and one replica, with nothing between them but bits.
-struct Link {
-    class: Class<Bag>,
-    live: Bag,
-    shadow: Bag,
-    replica: Bag,
-    list: Changelist,
-    writer: BitWriter,
-    scratch: Scratch,
-    all: HandleSet,
+/// A live array and its replica, and where the next change is.
+struct Pair {
+    link: Link<Bag>,
+    /// Moved like an array of this length before each delta, if it is there: so that caches are as they are after such a move.
+    moved: Option<Vec<Item>>,
     places: Places,
 }
 
-impl Link {
+impl Pair {
     fn new(len: usize) -> Self {
-        let class = Class::<Bag>::new();
-        let mut replica = Bag::default();
-        class.adopt(&mut replica);
-        let mut link = Self {
-            live: Bag { items: (0..len).map(|at| Item { kind: at as u16, ..Item::default() }).collect() },
-            shadow: class.shadow_of(&Bag::default()),
-            replica,
-            list: Changelist::new(),
-            writer: BitWriter::new(),
-            scratch: Scratch::default(),
-            all: class.lifetime().ordinary().clone(),
-            places: Places(len as u64),
-            class,
-        };
-        link.build();
-        link.apply();
-        link
-    }
-
-    /// Compares and writes what changed.
-    fn build(&mut self) {
-        let Self { class, live, shadow, list, writer, scratch, all, .. } = self;
-        list.clear();
-        class.compare(live, shadow, all, list, &mut Vec::new(), scratch);
-        writer.clear();
-        class.write_values(shadow, list, writer).expect("items have a form");
-    }
-
-    /// Validates what was written and brings it to the replica.
-    fn apply(&mut self) {
-        let Self { class, replica, list, writer, .. } = self;
-        let mut references = ReferenceMap::new(&NoObjects);
-        let reader = writer.as_slice().reader();
-        class
-            .validate(Some(replica), list.handles(), &mut reader.clone(), &mut references)
-            .and_then(|()| {
-                class.apply(replica, list.handles(), &mut reader.clone(), &mut references, &mut ())
-            })
-            .expect("what was written can be read");
-        class.conclude(replica, true);
+        let items = (0..len).map(|at| Item { kind: at as u16, ..Item::default() }).collect();
+        Self { link: Link::new(Bag { items }), moved: None, places: Places(len as u64) }
     }
 
     /// The time that building and applying the delta of so many changes takes, one at a time.
     fn deltas(&mut self, change: Change, count: u64) -> Duration {
         let mut elapsed = Duration::ZERO;
+        let Self { link, moved, places } = self;
         for _ in 0..count {
-            let at = self.places.below(self.live.items.len());
-            change.apply(&mut self.live.items, at);
+            let at = places.below(link.live.items.len());
+            change.apply(&mut link.live.items, at);
+            if let Some(moved) = moved {
+                let at = places.below(moved.len());
+                change.apply_to_vec(moved, at);
+                change.undo().into_iter().for_each(|undo| undo.apply_to_vec(moved, at));
+            }
             let start = Instant::now();
-            self.build();
-            self.apply();
+            link.build();
+            link.apply();
             elapsed += start.elapsed();
             if let Some(undo) = change.undo() {
-                let at = self.places.below(self.live.items.len());
-                undo.apply(&mut self.live.items, at);
-                self.build();
-                self.apply();
+                let at = places.below(link.live.items.len());
+                undo.apply(&mut link.live.items, at);
+                link.build();
+                link.apply();
             }
         }
         elapsed
@@ -177,11 +142,12 @@ impl Link {
 
     /// The bytes that one such change takes, rounded up.
     fn bytes(&mut self, change: Change) -> u64 {
-        let at = self.live.items.len() * 2 / 3;
-        change.apply(&mut self.live.items, at);
-        self.build();
-        self.apply();
-        self.writer.bit_len().div_ceil(8) as u64
+        let link = &mut self.link;
+        let at = link.live.items.len() * 2 / 3;
+        change.apply(&mut link.live.items, at);
+        link.build();
+        link.apply();
+        link.bytes()
     }
 
     fn check(&self) {
@@ -191,14 +157,18 @@ impl Link {
             items.sort_unstable();
             items
         };
-        assert_eq!(sorted(&self.live), sorted(&self.replica));
+        assert_eq!(sorted(&self.link.live), sorted(&self.link.replica));
     }
 }
 
 /// The time that the change itself takes, in an array and in a `Vec`.
 fn changes(len: usize, change: Change, count: u64, is_fast: bool) -> Duration {
     let items = || (0..len).map(|at| Item { kind: at as u16, ..Item::default() });
-    let (mut fast, mut vec, mut places) = (items().collect(), items().collect(), Places(7));
+    let (mut fast, mut vec, mut places) =
+        (items().collect::<FastArray<_>>(), items().collect::<Vec<_>>(), Places(7));
+    // Else the first item to come would move all others, and a turn of few changes measure that.
+    fast.reserve(1);
+    vec.reserve(1);
     timed(count, || {
         let at = places.below(len - 1);
         if is_fast {
@@ -288,12 +258,12 @@ fn deltas(criterion: &mut Criterion) {
             .measurement_time(Duration::from_secs(1))
             .warm_up_time(Duration::from_millis(300));
         for len in LENGTHS {
-            let mut link = Link::new(len);
-            group.throughput(Throughput::Bytes(link.bytes(change)));
+            let mut pair = Pair::new(len);
+            group.throughput(Throughput::Bytes(pair.bytes(change)));
             group.bench_function(BenchmarkId::new("delta", len), |bencher| {
-                bencher.iter_custom(|count| link.deltas(change, count));
+                bencher.iter_custom(|count| pair.deltas(change, count));
             });
-            link.check();
+            pair.check();
         }
         group.finish();
     }
@@ -315,9 +285,9 @@ fn crowds(criterion: &mut Criterion) {
 
 fn print_ratios() {
     for change in Change::ALL {
-        let mut links: Vec<_> = LENGTHS.iter().rev().map(|&len| Link::new(len)).collect();
-        let bytes: Vec<_> = links.iter_mut().map(|link| link.bytes(change)).collect();
-        let [most, more, less, least] = &mut links[..] else { return };
+        let mut pairs: Vec<_> = LENGTHS.iter().rev().map(|&len| Pair::new(len)).collect();
+        let bytes: Vec<_> = pairs.iter_mut().map(|pair| pair.bytes(change)).collect();
+        let [most, more, less, least] = &mut pairs[..] else { return };
         ratios::report(
             &format!("delta of {}", change.name()),
             &mut [
@@ -332,6 +302,17 @@ fn print_ratios() {
             &mut [
                 Side::new("array", None, &mut |count| changes(100_000, change, count, true)),
                 Side::new("vec", None, &mut |count| changes(100_000, change, count, false)),
+            ],
+        );
+    }
+    for change in [Change::Insert, Change::Remove] {
+        let (mut most, mut least) = (Pair::new(100_000), Pair::new(100));
+        least.moved = Some(vec![Item::default(); 100_000]);
+        ratios::report(
+            &format!("delta of {} after a move", change.name()),
+            &mut [
+                Side::new("100,000", None, &mut |count| most.deltas(change, count)),
+                Side::new("100", None, &mut |count| least.deltas(change, count)),
             ],
         );
     }
@@ -352,6 +333,14 @@ fn print_ratios() {
         &mut [
             Side::new("1 client", None, &mut |count| small.ticks(1_000, count)),
             Side::new("32", None, &mut |count| large.ticks(1_000, count)),
+        ],
+    );
+    let (mut small, mut large) = (Crowd::new(10_000, 1), Crowd::new(160_000, 1));
+    ratios::report(
+        "all change, for 1,000 of them",
+        &mut [
+            Side::new("of 160,000", None, &mut |count| large.ticks(160_000, count) / 160),
+            Side::new("of 10,000", None, &mut |count| small.ticks(10_000, count) / 10),
         ],
     );
 }

@@ -31,8 +31,9 @@
 //! # From nothing to a replicated struct
 //!
 //! **Annotate.** [`derive(Replicated)`](derive@Replicated) makes a struct an object. Fields with `#[replicated]` are replicated, the others stay
-//! where they are. Numbers, `bool`, `char`, `String`, arrays, `Vec`, `Option`, tuples, [`ObjectRef`] and other objects' structs can be fields;
-//! [`derive(NetSerialize)`](derive@NetSerialize) makes structs and enums of your own into values that travel as a unit, and [`NetSerialize`] can
+//! where they are. Numbers, `bool`, `char`, `String`, arrays, `Vec`, `Option`, tuples, maps and sets of the standard library, [`FastArray`] and
+//! [`OrderedFastArray`], [`ObjectRef`] and other objects' structs can be fields. [`derive(FastArrayItem)`](derive@FastArrayItem) makes structs items of
+//! fast arrays; [`derive(NetSerialize)`](derive@NetSerialize) makes structs and enums of your own into values that travel as a unit, and [`NetSerialize`] can
 //! be written by hand. [`derive(Replicated)`](derive@Replicated) lists the attributes.
 //!
 //! ```
@@ -89,8 +90,9 @@
 //! - It does not choose by distance or priority what is sent: a connection sees every object but those hidden with
 //!   [`set_visible`](Server::set_visible).
 //! - It makes no remote calls, and clients send no state.
-//! - A `Vec` goes by index: what is inserted in the middle moves all behind it. [`FastArray`] sends items by their identity, maps and sets
+//! - A `Vec` goes by index: what is inserted in the middle moves all behind it. [`FastArray`] sends items by their identity, [maps and sets](Map)
 //!   send entries by their key.
+//! - It does not guess which predicted item the server confirms: [`fast_array`] has the few lines that do.
 //!
 //! # The three types to know
 //!
@@ -105,6 +107,8 @@
 //!
 //! - **Convergence.** When changes stop and packets get through, each client holds what the server holds and it may see, property by property
 //!   after quantisation. No number or pattern of lost packets changes that. Then nothing is sent but signs of life.
+//! - **Items keep their identity.** No removed item of a fast array survives on a client and none that is there is removed. Items are told when they
+//!   came, change or go, but for those that go with all that holds them: [`ItemCallbacks`] says when.
 //! - **Nothing invented, nothing stale.** Every value that a client shows was the server's at some tick, and no property goes back to an
 //!   older one. References to objects that are not there read as null, and heal when they come.
 //! - **All or nothing.** A packet is applied whole or not at all. Bytes from a peer never panic, and a claimed length takes no memory.
@@ -119,14 +123,28 @@
 //! - Values between two ticks, and values that were overtaken by newer ones before they arrived, are never seen.
 //! - `notify_always` may be called more than once for one value.
 //! - The identity of an object may be visible in a reference to it where the object itself is not.
+//! - The order of a [`FastArray`]'s items on clients is not the server's. That of an [`OrderedFastArray`]'s is, once all has arrived.
+//! - What a client may no longer see keeps the values that it saw last, such as properties for the owner at the one who was it.
 //!
 //! # Features
 //!
 //! - `glam`: the vectors and quaternions of that crate can be fields.
 //! - `indexmap`: the maps and sets of that crate can be fields.
 //! - `bitflags`: `flags!` makes fields of types made by that crate's `bitflags!`.
-//! - `serde`: fast arrays are written and read as sequences of their items.
+//! - `serde`: fast arrays are written and read as sequences of their items, [`ItemId`]s as their numbers.
+//!
+//! # What S145, R13 and W4 mean
+//!
+//! Descriptions name where a behaviour comes from, as do the names of tests (`s145_…`, `r13_…`, `w04_…`), so a number leads to what is tried of it.
+//!
+//! - S1 to S224 are statements on how Unreal's replication behaves: layouts (up to S33), conditions and notifies (S57), comparing and changelists
+//!   (S74), sending (S105), receiving (S122), marking (S133), fast arrays (S185), actors (S212), calls. What stands beside such a number is what it
+//!   says, as far as it is kept here.
+//! - R1 to R22 are the rules of the protocol of this crate: a table at the end of `ARCHITECTURE.md`.
+//! - W1 to W21 are weaknesses of Unreal's replication that its users name, and that this crate avoids.
 #![forbid(unsafe_code)]
+
+pub mod fast_array;
 
 #[cfg(feature = "bitflags")]
 pub use repl_core::flags;
@@ -138,8 +156,28 @@ pub use repl_core::{
 };
 pub use repl_core::{bits, leaf, limits, wire};
 pub use repl_derive::{FastArrayItem, NetSerialize, Replicated};
+/// What stands in a fast array: most often a struct with this derive.
+///
+/// ```
+/// use repl::prelude::*;
+///
+/// #[derive(FastArrayItem, Clone, Default)]
+/// struct Stack {
+///     kind: u16,
+///     #[replicated(range = 0..=99)]
+///     count: u8,
+///     #[replicated(skip)]
+///     price: u32, // never leaves the server
+/// }
+///
+/// let mut bag = FastArray::from([Stack { kind: 1, count: 2, price: 30 }]);
+/// bag[0].count += 1; // only the count is sent
+/// assert!(Stack::LAYOUT.to_string().contains("count"));
+/// ```
+pub use repl_fastarray::FastArrayItem;
+pub use repl_fastarray::ordered;
 pub use repl_fastarray::{
-    ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, ItemMut, OrderedFastArray,
+    ArrayUpdate, ChangedProperties, FastArray, ItemCallbacks, ItemMut, OrderedFastArray,
 };
 pub use repl_net::sim;
 pub use repl_net::{
@@ -148,11 +186,14 @@ pub use repl_net::{
     ServerConfig, ServerEvent, SpawnError,
 };
 
-/// What most programs need: the derives with their traits, server and client with what they are told and tell, references and conditions.
+/// What most programs need: the derives with their traits, server and client with what they are told and tell, references, conditions and fast
+/// arrays with what their callbacks see.
 pub mod prelude {
-    pub use repl_core::{Callbacks, Condition, NetSerialize, ObjectRef, Replicated};
+    pub use repl_core::{Callbacks, Condition, ItemId, NetSerialize, ObjectRef, Replicated};
     pub use repl_derive::{FastArrayItem, NetSerialize, Replicated};
-    pub use repl_fastarray::{ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, OrderedFastArray};
+    pub use repl_fastarray::{
+        ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, ItemMut, OrderedFastArray,
+    };
     pub use repl_net::{
         Client, ClientConfig, ClientEvent, ConnectionId, Role, Server, ServerConfig, ServerEvent,
     };
@@ -161,7 +202,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use repl_core::__private::*;
-    pub use repl_fastarray::{FastArrayItem, ItemCallbacks, value_callbacks};
+    pub use repl_fastarray::__private::*;
 }
 
 /// Runs the code in the README.

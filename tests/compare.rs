@@ -232,7 +232,7 @@ fn s71_a_value_without_a_form_is_refused_and_does_not_hold_up_the_rest() {
     });
     assert_eq!(pair.flat(&changes), [6, 0]);
     let errors: Vec<_> =
-        pair.refusals.iter().map(|refusal| (refusal.handle, refusal.error.clone())).collect();
+        pair.refusals.iter().map(|refusal| (refusal.handle(), refusal.error.clone())).collect();
     let too_long = WriteError::TooLong { len: 4, max: 3 };
     let expected = [
         (1, too_long.clone()),
@@ -421,7 +421,7 @@ proptest! {
         prop_assert!(!pair.class.differs(&pair.live, &pair.shadow));
         second.iter().for_each(|&change| pair.live.change(change));
         let differs = pair.class.differs(&pair.live, &pair.shadow);
-        let any = pair.class.any_differs(&pair.live, &pair.shadow, (1, pair.class.program().handles() + 1));
+        let any = pair.class.any_changed(&pair.live, &pair.shadow, (1, pair.class.program().handles() + 1));
         prop_assert_eq!(differs, any);
         // What differs in memory alone, by less than a step, is no change.
         let lists = !pair.compare().is_empty();

@@ -100,6 +100,32 @@ struct Store {
     shelves: FastArray<Shelf>,
 }
 
+/// Generic, by types that stand in a field and by those that do not.
+#[derive(FastArrayItem, Clone, Default)]
+struct Slot<T: Default, const N: usize> {
+    held: T,
+    marks: Vec<u8>,
+}
+
+#[derive(NetSerialize, Clone, Default)]
+struct Span<T: Default> {
+    from: T,
+    to: T,
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Rack {
+    numbers: FastArray<Slot<u16, 2>>,
+    gems: FastArray<Slot<Gem, 4>>,
+    span: Span<Vec<u8>>,
+}
+
+#[test]
+fn generic_types_print_with_what_they_are_made_for() {
+    insta::assert_snapshot!(format!("{}\n{}", Rack::LAYOUT, <Slot<Gem, 4> as FastArrayItem>::LAYOUT));
+}
+
 #[test]
 fn an_item_prints_as_a_reviewer_reads_it() {
     insta::assert_snapshot!(<Stack as FastArrayItem>::LAYOUT);

@@ -290,10 +290,10 @@ fn a_property_that_is_not_there_is_answered_with_those_that_are() {
 #[derive(NetSerialize, Clone, Default)]
 struct Impostor;
 
-impl repl::Callbacks for Impostor {}
-
 impl Replicated for Impostor {
     const LAYOUT: &'static repl::Layout = Mixed::LAYOUT;
+
+    type Told = repl::__private::NoCallbacks;
 
     fn program() -> repl::Program {
         Mixed::program()

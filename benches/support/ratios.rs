@@ -55,6 +55,7 @@ pub(crate) fn report(work: &str, sides: &mut [Side<'_>]) {
 }
 
 /// How long it takes to do the work so many times.
+#[allow(dead_code, reason = "each bench uses a part")]
 pub(crate) fn timed<T>(count: u64, mut work: impl FnMut() -> T) -> Duration {
     let start = Instant::now();
     for _ in 0..count {

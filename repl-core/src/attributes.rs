@@ -22,6 +22,7 @@ use crate::value::{NetSerialize, ReadError, WriteError};
     message = "`{Self}` cannot be quantised in steps",
     label = "not a float",
     note = "`quantize(step = …, range = …)` is for `f32` and `f64`, and for arrays, `Vec`s, `Option`s and tuples of them",
+    note = "it is for a fast array of `f32` or `f64`, too; items that are structs say it on their own fields",
     note = "for an integer write `range = a..=b` or `bits = n` without `quantize`"
 )]
 pub trait Quantizable {}
@@ -32,15 +33,16 @@ pub trait Quantizable {}
     message = "`{Self}` is no integer whose width could be said",
     label = "not an integer of up to 64 bits",
     note = "`bits = n` and `range = a..=b` are for integers of up to 64 bits, and for arrays, `Vec`s, `Option`s and tuples of them",
+    note = "they are for a fast array of such integers, too; items that are structs say it on their own fields",
     note = "for a float write `quantize(step = 0.01, range = a..=b)`; the length of a `String` or `Vec` is limited by `max_len = n`"
 )]
 pub trait Ranged {}
 
-/// A type that `max_len` fits: strings, `Vec`s, maps and sets, and arrays and `Option`s of them.
+/// A type that `max_len` fits: strings, `Vec`s, fast arrays, maps and sets, and arrays and `Option`s of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no length to limit",
-    label = "neither a `String` nor a `Vec`",
-    note = "`max_len = n` is for a `String`, in bytes, for a `Vec`, in elements, and for a map or set, in entries; an array `[T; N]` has its length anyway",
+    label = "neither a `String` nor a collection",
+    note = "`max_len = n` is for a `String`, in bytes, for a `Vec` or a fast array, in elements, and for a map or set, in entries; an array `[T; N]` has its length anyway",
     note = "for an integer write `range = a..=b` or `bits = n`"
 )]
 pub trait Lengthy {}
@@ -243,6 +245,7 @@ impl<T: Property> Value for T {
     message = "`{Self}` cannot be `atomic`",
     label = "not a value that can be cloned and replicated",
     note = "derive `Replicated` or `NetSerialize` for it, and `Clone`",
+    note = "a fast array goes item by item and cannot: say `atomic` on a field of its items, or hold a `Vec`, which can go as a unit",
     note = "for a foreign type say `#[replicated(with = module)]`"
 )]
 pub trait Unit: Sized {
@@ -258,6 +261,29 @@ impl<T: Property + NetSerialize + Clone> Unit for T {
     const PARTS: &'static Shape = T::SHAPE;
     const WHOLE: &'static Shape = &Shape::opaque::<T>();
 }
+
+/// What a type that travels as a unit is beside its form. A trait of its own, so that where it is not the error says why it should be.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` travels as a unit, but is not `Clone`",
+    label = "not `Clone`",
+    note = "say `#[derive(Clone)]` on it: a server keeps a copy of each value that it sends, to see when it changes"
+)]
+pub trait CloneAsUnit: Clone {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone> CloneAsUnit for T {}
+
+/// Implemented by each derive, and good for nothing but the error where a type says two of them: parameters can speak there.
+pub trait OnlyOneDerive<A, B, C> {}
+
+/// `derive(Replicated)` is for objects, and for structs that are fields of objects.
+pub enum ReplicatedForObjects {}
+
+/// `derive(FastArrayItem)` is for items, and for structs that are items and fields.
+pub enum FastArrayItemForItemsAndFields {}
+
+/// `derive(NetSerialize)` is for what travels as a unit.
+pub enum NetSerializeForUnits {}
 
 /// Never implemented: generated code asks for it where a notify names a method that the object lacks. `Method` is a type called like the
 /// method, `Old` the type of the field.

@@ -7,11 +7,13 @@
 ///
 /// For one packet: `pre_net_receive`, values, `post_net_receive`, notifies in ascending order of handles, `post_rep_notifies`, and for an
 /// object that has just come into being `post_net_init`.
-pub trait Callbacks {
-    /// Whether there is anything to call; the derive's own implementation says no.
-    #[doc(hidden)]
-    const HAS_CALLBACKS: bool = true;
-
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` says `callbacks`, but has no `impl Callbacks`",
+    label = "nothing says what is called",
+    note = "write `impl Callbacks for {Self} {{}}`, and in it those functions that are to be called; or remove `callbacks`",
+    note = "`Callbacks` is for objects, `ItemCallbacks` for items"
+)]
+pub trait Callbacks: SaysCallbacks {
     /// Before the first value of a packet is applied.
     fn pre_net_receive(&mut self) {}
     /// When all values of a packet are applied, before any notify.
@@ -20,4 +22,66 @@ pub trait Callbacks {
     fn post_rep_notifies(&mut self) {}
     /// Last of all for a new object.
     fn post_net_init(&mut self) {}
+}
+
+/// An object whose derive knows that it has callbacks. Made by the derive alone, so that an implementation that nobody would call is an error.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has callbacks that nobody would call, for it does not say `callbacks`",
+    label = "not an object that says `callbacks`",
+    note = "write `#[replicated(callbacks)]` above `{Self}`, below `#[derive(Replicated)]`",
+    note = "an item, which derives `FastArrayItem`, has `ItemCallbacks` in place of `Callbacks`"
+)]
+pub trait SaysCallbacks {}
+
+/// How an object is told what it receives.
+#[doc(hidden)]
+pub trait ObjectTold<T> {
+    /// Whether there is anything to call.
+    const HAS_CALLBACKS: bool;
+
+    /// See [`Callbacks::pre_net_receive`].
+    fn receiving(object: &mut T);
+    /// See [`Callbacks::post_net_receive`].
+    fn received(object: &mut T);
+    /// See [`Callbacks::post_rep_notifies`].
+    fn notified(object: &mut T);
+    /// See [`Callbacks::post_net_init`].
+    fn begun(object: &mut T);
+}
+
+/// The type says `callbacks`: what its user wrote is called.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum OwnCallbacks {}
+
+impl<T: Callbacks> ObjectTold<T> for OwnCallbacks {
+    const HAS_CALLBACKS: bool = true;
+
+    fn receiving(object: &mut T) {
+        object.pre_net_receive();
+    }
+    fn received(object: &mut T) {
+        object.post_net_receive();
+    }
+    fn notified(object: &mut T) {
+        object.post_rep_notifies();
+    }
+    fn begun(object: &mut T) {
+        object.post_net_init();
+    }
+}
+
+/// The type does not say `callbacks`: nothing is called.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum NoCallbacks {}
+
+impl<T> ObjectTold<T> for NoCallbacks {
+    const HAS_CALLBACKS: bool = false;
+
+    fn receiving(_: &mut T) {}
+    fn received(_: &mut T) {}
+    fn notified(_: &mut T) {}
+    fn begun(_: &mut T) {}
 }

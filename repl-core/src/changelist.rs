@@ -6,6 +6,7 @@
 use crate::entries::EntryChanges;
 use crate::handles::HandleSet;
 use crate::items::{ItemChanges, Sweep};
+use crate::portions::Portions;
 use crate::ranges::Ranges;
 
 /// The handles of one object that changed, in ascending order, with nested changes for arrays.
@@ -124,6 +125,22 @@ impl Changelist {
     pub fn merge(&mut self, other: &Self) {
         self.handles.union(&other.handles);
         self.nested.merge(&other.nested);
+    }
+
+    /// All of these lists in one, the earliest first. O(what they say), times the logarithm of their number.
+    #[must_use]
+    pub fn merged(mut lists: Vec<Self>) -> Self {
+        // Neighbour with neighbour: to merge into one that grows would go through it for each.
+        while lists.len() > 1 {
+            let mut rest = std::mem::take(&mut lists).into_iter();
+            while let Some(mut list) = rest.next() {
+                if let Some(later) = rest.next() {
+                    list.merge(&later);
+                }
+                lists.push(list);
+            }
+        }
+        lists.pop().unwrap_or_default()
     }
 
     /// Removes what `later` holds too: what was lost and has been sent again since need not go a third time (R4). Where a
@@ -256,21 +273,18 @@ impl Changelist {
         self.handles.iter().eq(std::iter::once(*handle)).then_some(count)
     }
 
-    /// Of a list about one collection or map, takes out about `count` items or entries: removals first, then the oldest changes, then births.
+    /// What the list says, to be sent in parts, if it is about one collection or map at the object's own level and nothing else; the list is empty then
+    /// (R15). O(items), times its logarithm where they are of several ages.
     #[must_use]
-    pub fn split_off_items(&mut self, count: usize) -> Self {
-        let mut part = Self::new();
-        if let [(handle, nested)] = &mut self.nested.0[..] {
-            match nested {
-                Nested::Items(items) => part.insert_items(*handle, items.split_off(count)),
-                Nested::Entries(entries) => part.insert_entries(*handle, entries.split_off(count)),
-                Nested::Array(_) => {}
-            }
-            if nested.is_bare() {
-                self.clear();
-            }
+    pub fn take_portions(&mut self) -> Option<Portions> {
+        self.items()?;
+        let (handle, nested) = self.nested.0.pop()?;
+        self.clear();
+        match nested {
+            Nested::Items(items) => Some(Portions::of_items(handle, *items)),
+            Nested::Entries(entries) => Some(Portions::of_entries(handle, *entries)),
+            Nested::Array(_) => None,
         }
-        part
     }
 
     /// Of what begins objects: the items of collections and the entries of maps at the object's own level move to the list that is given back, to be sent later; here they

@@ -4,11 +4,11 @@
 
 use std::marker::PhantomData;
 
-use crate::access::{Level, LevelMut, Slot, scan};
+use crate::access::{Level, LevelMut, Slot, is_changed, scan};
 use crate::bits::{BitReader, BitSlice, BitWriter};
 use crate::changelist::Changelist;
 use crate::compare::{Comparison, Refusal, Scratch, copy_slots, same_slot};
-use crate::decode::{self, Observer, Path, Validation, Walk};
+use crate::decode::{self, Observer, Path, Recipient, Validation, Walk};
 use crate::display;
 use crate::encode;
 use crate::flat::flatten;
@@ -103,6 +103,10 @@ impl<T: Replicated> Class<T> {
         &self.sizes
     }
 
+    pub(crate) fn sizes_mut(&mut self) -> &mut Sizes {
+        &mut self.sizes
+    }
+
     pub(crate) fn level<'a>(&'a self, object: &'a T) -> Level<'a> {
         // SAFETY: `new` checked that the program is that of `T`.
         unsafe { Level::of(object, &self.program) }
@@ -163,8 +167,8 @@ impl<T: Replicated> Class<T> {
         let mut candidates = std::mem::take(&mut scratch.candidates);
         self.places.candidates(live, shadow, scope, &mut candidates);
         scratch.comparisons += 1;
-        let mut comparison = Comparison { refusals, scratch };
-        comparison.level(self.level(live), &mut self.level_mut(shadow), candidates.iter(), None, changes);
+        let mut comparison = Comparison { sizes: &self.sizes.items, refusals, scratch };
+        comparison.level(self.level(live), &mut self.level_mut(shadow), candidates.iter(), changes);
         scratch.candidates = candidates;
     }
 
@@ -214,25 +218,18 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Makes the arrays among `handles` in `to` those of `from` where their lengths, or those of arrays within them, differ; in maps those of
-    /// the values that are in both.
-    pub fn copy_lengths(&self, from: &T, to: &mut T, handles: &HandleSet) {
-        if handles.intersects(&self.arrays) || handles.intersects(&self.maps) {
-            copy_lengths(self.level(from), &mut self.level_mut(to), handles.iter());
-        }
-    }
-
     /// Makes the properties of `handles` in `to` those of `from`.
     pub fn copy(&self, from: &T, to: &mut T, handles: &HandleSet) {
         copy_slots(self.level(from), &mut self.level_mut(to), handles.iter());
     }
 
-    /// Whether any property of `handles` differs between the two.
+    /// Whether any property of `handles` of a client's object has other values than it had in `old`; of collections, whether the update under way
+    /// has brought them anything.
     #[must_use]
-    pub fn any_differs(&self, one: &T, other: &T, handles: (u32, u32)) -> bool {
-        let (one, other) = (self.level(one), self.level(other));
-        (handles.0..handles.1).any(|handle| match (one.slot(handle), other.slot(handle)) {
-            (Some(a), Some(b)) => !same_slot(a, b),
+    pub fn any_changed(&self, now: &T, old: &T, handles: (u32, u32)) -> bool {
+        let (now, old) = (self.level(now), self.level(old));
+        (handles.0..handles.1).any(|handle| match (now.slot(handle), old.slot(handle)) {
+            (Some(now), Some(old)) => is_changed(now, old),
             _ => false,
         })
     }
@@ -253,6 +250,19 @@ impl<T: Replicated> Class<T> {
     /// Drops what lies past the ends of the shadow's arrays (S72).
     pub fn prune(&self, shadow: &T, changes: &mut Changelist) {
         prune(self.level(shadow), changes);
+    }
+
+    /// How many items and entries the collections and maps among the properties of `handles` have together. O(properties).
+    pub fn items_of(&self, shadow: &T, handles: &HandleSet) -> usize {
+        let level = self.level(shadow);
+        let items = |handle| match level.slot(handle) {
+            Some(Slot::Keyed(items)) => items.len(),
+            Some(Slot::Map(entries)) => entries.len(),
+            _ => 0,
+        };
+        let of =
+            |set: &HandleSet| set.iter().filter(|&handle| handles.contains(handle)).map(items).sum::<usize>();
+        of(&self.keyed) + of(&self.maps)
     }
 
     /// Adds the properties of `handles` to `changes`, whole.
@@ -306,7 +316,24 @@ impl<T: Replicated> Class<T> {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), DecodeError> {
-        let mut target = self.level_mut(object);
+        let mut target = Recipient::new(self.level_mut(object), None);
+        self.walk(reader, references, observer, |walk| walk.object(&mut target, handles))
+    }
+
+    /// The same for an object that was lent to its user, whatever he made of it; `base` is what the server had sent of it. What he took out of arrays
+    /// and collections comes back with the update that says something of it.
+    ///
+    /// # Errors
+    /// As above, where `validate` looked at `base`.
+    pub fn apply_lent(
+        &self,
+        (object, base): (&mut T, &T),
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<(), DecodeError> {
+        let mut target = Recipient::new(self.level_mut(object), Some(self.level(base)));
         self.walk(reader, references, observer, |walk| walk.object(&mut target, handles))
     }
 
@@ -392,6 +419,7 @@ fn descend(
             let mut handles = HandleSet::new();
             handles.insert(inner);
             let mut items = level.keyed(handle)?;
+            items.own();
             items.change(id, &handles, |item| descend(item, inner, rest, with_callbacks, at_end))?
         }
         Slot::Map(_) => {
@@ -405,41 +433,4 @@ fn descend(
             })?
         }
     }
-}
-
-fn copy_lengths(from: Level<'_>, to: &mut LevelMut<'_>, handles: impl Iterator<Item = u32>) {
-    for handle in handles {
-        match (from.slot(handle), to.as_level().slot(handle)) {
-            (Some(one @ Slot::Array(array)), Some(other)) => {
-                if !same_lengths(one, other) {
-                    copy_slots(from, to, std::iter::once(handle));
-                } else if array.nests() {
-                    for index in 0..array.len() {
-                        if let (Some(from), Some(mut to)) = (array.element(index), to.element(handle, index))
-                        {
-                            copy_lengths(from, &mut to, 1..=from.handles());
-                        }
-                    }
-                }
-            }
-            (Some(Slot::Map(entries)), _) if entries.nests() => {
-                if let Some(mut to) = to.map(handle) {
-                    to.pair_up(&entries, &mut |from, to| copy_lengths(from, to, 1..=from.handles()));
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-fn same_lengths(one: Slot<'_>, other: Slot<'_>) -> bool {
-    let (Slot::Array(one), Slot::Array(other)) = (one, other) else { return true };
-    one.len() == other.len()
-        && (!one.nests()
-            || (0..one.len()).all(|index| match (one.element(index), other.element(index)) {
-                (Some(one), Some(other)) => {
-                    one.slots().zip(other.slots()).all(|(one, other)| same_lengths(one, other))
-                }
-                _ => false,
-            }))
 }

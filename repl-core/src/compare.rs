@@ -5,22 +5,41 @@
 use crate::access::{Array, EntryStep, ItemStep, KeyedItems, Leaf, Level, LevelMut, MapEntries, Slot};
 use crate::bits::BitWriter;
 use crate::changelist::{ArrayChanges, Changelist, Nested};
+use crate::display;
 use crate::entries::{EntryChange, EntryChanges};
 use crate::handles::HandleSet;
 use crate::items::{ItemChange, ItemChanges};
+use crate::layout::Layout;
+use crate::size::ItemSizes;
 use crate::value::WriteError;
 
 /// A value that has no form on the wire: its property keeps the last value that had one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The handle at the object's own level.
-    pub handle: u32,
+    /// The way to it: the handle at the object's own level, and from there the handle in each element, the id and handle in each item, or the key
+    /// and handle in each entry.
+    pub(crate) steps: Vec<u32>,
     /// What is wrong with the value.
     pub error: WriteError,
 }
 
+impl Refusal {
+    /// The handle at the object's own level, counted from one.
+    #[must_use]
+    pub fn handle(&self) -> u32 {
+        self.steps.first().copied().unwrap_or(0)
+    }
+
+    /// Where the value stands in objects with this layout, such as `bag{3}.count` for the item with the id 3. Keys of maps are not told.
+    #[must_use]
+    pub fn path(&self, layout: &Layout) -> String {
+        display::path(layout, &self.steps)
+    }
+}
+
 /// One comparison, and where its outcome goes.
 pub(crate) struct Comparison<'a> {
+    pub(crate) sizes: &'a ItemSizes,
     pub(crate) refusals: &'a mut Vec<Refusal>,
     pub(crate) scratch: &'a mut Scratch,
 }
@@ -43,35 +62,54 @@ enum Outcome {
 }
 
 impl Comparison<'_> {
-    /// Compares what stands at `handles` of a level; lists and copies what differs. Below the object's own level, `property` is the handle there.
+    /// A value is refused that stands at this step of what is being compared, or is all of it.
+    #[cold]
+    fn refuse(&mut self, step: Option<u32>, error: WriteError) {
+        self.refusals.push(Refusal { steps: step.into_iter().collect(), error });
+    }
+
+    /// Compares what stands behind a step.
+    fn behind<R>(&mut self, step: u32, compare: impl FnOnce(&mut Self) -> R) -> R {
+        let told = self.refusals.len();
+        let outcome = compare(self);
+        self.put_before(told, std::iter::once(step));
+        outcome
+    }
+
+    /// All refusals but the first `told` ones are of values behind these steps.
+    fn put_before(&mut self, told: usize, steps: impl Iterator<Item = u32> + Clone) {
+        for refusal in self.refusals.iter_mut().skip(told) {
+            refusal.steps.splice(0..0, steps.clone());
+        }
+    }
+
+    /// Compares what stands at `handles` of a level; lists and copies what differs.
     pub(crate) fn level(
         &mut self,
         live: Level<'_>,
         shadow: &mut LevelMut<'_>,
         handles: impl Iterator<Item = u32>,
-        property: Option<u32>,
         changes: &mut Changelist,
     ) {
         for handle in handles {
-            let property = property.unwrap_or(handle);
             match live.slot(handle) {
                 Some(Slot::Leaf(leaf)) => match self.leaf(leaf, shadow, handle) {
                     Outcome::Same => {}
                     Outcome::Changed => changes.insert(handle),
-                    Outcome::Refused(error) => self.refusals.push(Refusal { handle: property, error }),
+                    Outcome::Refused(error) => self.refuse(Some(handle), error),
                 },
                 Some(Slot::Array(array)) => {
-                    if let Some(array) = self.array(array, shadow, handle, property) {
+                    if let Some(array) = self.behind(handle, |this| this.array(array, shadow, handle)) {
                         changes.insert_array(handle, array);
                     }
                 }
                 Some(Slot::Keyed(items)) => {
-                    if let Some(items) = self.items(items, shadow, handle, property) {
+                    if let Some(items) = self.behind(handle, |this| this.items(items, shadow, handle)) {
                         changes.insert_items(handle, items);
                     }
                 }
                 Some(Slot::Map(entries)) => {
-                    if let Some(entries) = self.entries(entries, shadow, handle, property) {
+                    if let Some(entries) = self.behind(handle, |this| this.entries(entries, shadow, handle)) {
                         changes.insert_entries(handle, entries);
                     }
                 }
@@ -100,23 +138,17 @@ impl Comparison<'_> {
         Outcome::Changed
     }
 
-    /// Compares an array below the object's property `property`; `None` if nothing changed.
+    /// Compares an array; `None` if nothing changed.
     // Apart, like what else has elements: so the way of leaves, which most properties are, stays short.
     #[inline(never)]
-    fn array(
-        &mut self,
-        live: Array<'_>,
-        shadow: &mut LevelMut<'_>,
-        handle: u32,
-        property: u32,
-    ) -> Option<ArrayChanges> {
+    fn array(&mut self, live: Array<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<ArrayChanges> {
         let Some(Slot::Array(old)) = shadow.as_level().slot(handle) else { return None };
         if live.same_bytes(&old) {
             return None;
         }
         let (len, max) = (live.len(), live.max_len() as usize);
         if len > max {
-            self.refusals.push(Refusal { handle: property, error: WriteError::TooLong { len, max } });
+            self.refuse(None, WriteError::TooLong { len, max });
             return None;
         }
         let old_len = shadow.resize(handle, len)?;
@@ -125,11 +157,11 @@ impl Comparison<'_> {
             let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else {
                 continue;
             };
-            self.element(live, &mut shadow, index as u32, property, &mut changes);
+            self.element(live, &mut shadow, index as u32, &mut changes);
         }
         if len > old_len {
             changes.tail = old_len as u32;
-            self.copy_elements(live, shadow, handle, old_len, property);
+            self.copy_elements(live, shadow, handle, old_len);
         }
         (len != old_len || !changes.is_count_only()).then_some(changes)
     }
@@ -139,7 +171,6 @@ impl Comparison<'_> {
         live: Level<'_>,
         shadow: &mut LevelMut<'_>,
         index: u32,
-        property: u32,
         changes: &mut ArrayChanges,
     ) {
         let first = index * live.handles();
@@ -149,10 +180,12 @@ impl Comparison<'_> {
                 Slot::Leaf(leaf) => match self.leaf(leaf, shadow, handle) {
                     Outcome::Same => {}
                     Outcome::Changed => changes.edits.insert(element_handle),
-                    Outcome::Refused(error) => self.refusals.push(Refusal { handle: property, error }),
+                    Outcome::Refused(error) => self.refuse(Some(element_handle), error),
                 },
                 Slot::Array(array) => {
-                    if let Some(nested) = self.array(array, shadow, handle, property) {
+                    if let Some(nested) =
+                        self.behind(element_handle, |this| this.array(array, shadow, handle))
+                    {
                         changes.edits.insert(element_handle);
                         if !nested.is_count_only() {
                             changes.nested.set(element_handle, Nested::Array(nested));
@@ -160,13 +193,17 @@ impl Comparison<'_> {
                     }
                 }
                 Slot::Keyed(items) => {
-                    if let Some(nested) = self.items(items, shadow, handle, property) {
+                    if let Some(nested) =
+                        self.behind(element_handle, |this| this.items(items, shadow, handle))
+                    {
                         changes.edits.insert(element_handle);
                         changes.nested.set(element_handle, Nested::Items(Box::new(nested)));
                     }
                 }
                 Slot::Map(entries) => {
-                    if let Some(nested) = self.entries(entries, shadow, handle, property) {
+                    if let Some(nested) =
+                        self.behind(element_handle, |this| this.entries(entries, shadow, handle))
+                    {
                         changes.edits.insert(element_handle);
                         changes.nested.set(element_handle, Nested::Entries(Box::new(nested)));
                     }
@@ -188,77 +225,86 @@ impl Comparison<'_> {
     }
 
     /// Copies the elements of `live` from `first` on; a leaf without a form keeps its initial value, and the nearest one to that is sent.
-    fn copy_elements(
-        &mut self,
-        live: Array<'_>,
-        shadow: &mut LevelMut<'_>,
-        handle: u32,
-        first: usize,
-        property: u32,
-    ) {
+    fn copy_elements(&mut self, live: Array<'_>, shadow: &mut LevelMut<'_>, handle: u32, first: usize) {
         for index in first..live.len() {
             let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else {
                 continue;
             };
-            self.new_element(live, &mut shadow, property);
+            self.new_element(live, &mut shadow, index as u32 * live.handles(), &HandleSet::new());
         }
     }
 
-    /// Copies all of a new element.
-    fn new_element(&mut self, live: Level<'_>, shadow: &mut LevelMut<'_>, property: u32) {
-        for (slot, handle) in live.slots().zip(1..) {
+    /// Copies all of a new item or value, but for what would make it too large.
+    fn new_item(&mut self, table: u32, live: Level<'_>, shadow: &mut LevelMut<'_>) {
+        let mut except = HandleSet::new();
+        if let Some(survey) = self.sizes.survey(table, live, shadow.as_level()) {
+            for (handle, error) in survey.refused {
+                except.insert(handle);
+                self.refuse(Some(handle), error);
+            }
+        }
+        self.new_element(live, shadow, 1, &except);
+    }
+
+    /// Compares an item or a value, but for what would make it too large.
+    fn item(&mut self, table: u32, live: Level<'_>, shadow: &mut LevelMut<'_>) -> Changelist {
+        let mut list = Changelist::new();
+        match self.sizes.survey(table, live, shadow.as_level()) {
+            None => self.level(live, shadow, 1..=live.handles(), &mut list),
+            Some(survey) => {
+                self.level(live, shadow, survey.open.iter(), &mut list);
+                survey.refused.into_iter().for_each(|(handle, error)| self.refuse(Some(handle), error));
+            }
+        }
+        list
+    }
+
+    /// Copies all of a new element, `except` some handles; `first` is the step to what stands first in it.
+    fn new_element(&mut self, live: Level<'_>, shadow: &mut LevelMut<'_>, first: u32, except: &HandleSet) {
+        let slots = live.slots().zip(1..).zip(first..);
+        for ((slot, handle), step) in slots.filter(|((_, handle), _)| !except.contains(*handle)) {
             match slot {
                 Slot::Leaf(leaf) => {
                     if let Some(error) = self.new_leaf(leaf, shadow, handle) {
-                        self.refusals.push(Refusal { handle: property, error });
+                        self.refuse(Some(step), error);
                     }
                 }
                 Slot::Array(array) if array.len() <= array.max_len() as usize => {
                     shadow.resize(handle, array.len());
-                    self.copy_elements(array, shadow, handle, 0, property);
+                    self.behind(step, |this| this.copy_elements(array, shadow, handle, 0));
                 }
                 Slot::Array(array) => {
                     let error = WriteError::TooLong { len: array.len(), max: array.max_len() as usize };
-                    self.refusals.push(Refusal { handle: property, error });
+                    self.refuse(Some(step), error);
                 }
-                Slot::Keyed(items) => {
-                    // It goes whole; what came of it is no news.
-                    self.items(items, shadow, handle, property);
-                }
-                Slot::Map(entries) => {
-                    self.entries(entries, shadow, handle, property);
-                }
+                // They go whole; what came of them is no news.
+                Slot::Keyed(items) => _ = self.behind(step, |this| this.items(items, shadow, handle)),
+                Slot::Map(entries) => _ = self.behind(step, |this| this.entries(entries, shadow, handle)),
             }
         }
     }
 
-    /// Compares a collection below the object's property `property`, item by item where they were touched; `None` if nothing changed.
+    /// Compares a collection, item by item where they were touched; `None` if nothing changed.
     #[inline(never)]
-    fn items(
-        &mut self,
-        live: KeyedItems<'_>,
-        shadow: &mut LevelMut<'_>,
-        handle: u32,
-        property: u32,
-    ) -> Option<ItemChanges> {
+    fn items(&mut self, live: KeyedItems<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<ItemChanges> {
         let mut shadow = shadow.keyed(handle)?;
         if shadow.as_items().is_abreast(&live) {
             return None;
         }
         let (len, max) = (live.len(), live.max_len() as usize);
         if len > max {
-            self.refusals.push(Refusal { handle: property, error: WriteError::TooLong { len, max } });
+            self.refuse(None, WriteError::TooLong { len, max });
             return None;
         }
         let (mut born, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
+        let table = live.table();
         shadow.follow(&live, &mut |id, step| match step {
             ItemStep::Added(live, mut shadow) => {
-                self.new_element(live, &mut shadow, property);
+                self.behind(id.number(), |this| this.new_item(table, live, &mut shadow));
                 born.push(id);
             }
             ItemStep::Touched(live, mut shadow, moved) => {
-                let mut list = Changelist::new();
-                self.level(live, &mut shadow, 1..=live.handles(), Some(property), &mut list);
+                let list = self.behind(id.number(), |this| this.item(table, live, &mut shadow));
                 if moved || !list.is_empty() {
                     changed.push(ItemChange { id, key: self.scratch.comparisons, moved, list });
                 }
@@ -269,44 +315,50 @@ impl Comparison<'_> {
         (!changes.is_empty()).then_some(changes)
     }
 
-    /// Compares a map below the object's property `property`, entry by entry: no map tells what was touched. `None` if nothing changed. O(entries).
+    /// Compares a map, entry by entry: no map tells what was touched. `None` if nothing changed. O(entries).
     #[inline(never)]
     fn entries(
         &mut self,
         live: MapEntries<'_>,
         shadow: &mut LevelMut<'_>,
         handle: u32,
-        property: u32,
     ) -> Option<EntryChanges> {
         let mut shadow = shadow.map(handle)?;
         let (len, max) = (live.len(), live.max_len() as usize);
         if len > max {
-            self.refusals.push(Refusal { handle: property, error: WriteError::TooLong { len, max } });
+            self.refuse(None, WriteError::TooLong { len, max });
             return None;
         }
         let mut changes = EntryChanges::default();
+        let table = live.table();
         shadow.follow(&live, &mut |step| match step {
             EntryStep::Kept(live, mut shadow, form) => {
-                let mut list = Changelist::new();
-                self.level(live, &mut shadow, 1..=live.handles(), Some(property), &mut list);
-                if !list.is_empty() {
-                    match form() {
-                        Ok(key) => {
+                let told = self.refusals.len();
+                let list = self.item(table, live, &mut shadow);
+                if list.is_empty() && self.refusals.len() == told {
+                    return;
+                }
+                match form() {
+                    Ok(key) => {
+                        self.put_before(told, key.steps());
+                        if !list.is_empty() {
                             let change = EntryChange::Changed { age: self.scratch.comparisons, list };
                             changes.entries.insert(key, change);
                         }
-                        Err(error) => self.refusals.push(Refusal { handle: property, error }),
                     }
+                    Err(error) => self.refuse(None, error),
                 }
             }
             EntryStep::Born(key, live, mut shadow) => {
-                self.new_element(live, &mut shadow, property);
+                let told = self.refusals.len();
+                self.new_item(table, live, &mut shadow);
+                self.put_before(told, key.steps());
                 changes.entries.insert(key, EntryChange::Born);
             }
             EntryStep::Removed(key) => {
                 changes.removed.insert(key);
             }
-            EntryStep::Refused(error) => self.refusals.push(Refusal { handle: property, error }),
+            EntryStep::Refused(error) => self.refuse(None, error),
         });
         (!changes.is_empty()).then_some(changes)
     }

@@ -27,9 +27,11 @@ use crate::wire;
 
 mod edits;
 mod entries;
+mod recipient;
 mod target;
 
 use edits::{Departed, Edits};
+pub(crate) use recipient::Recipient;
 pub(crate) use target::{Departure, ReadItem, Target, Validation, adopt, conclude, conclude_slot};
 
 /// Told what an update brings. A path is the handles from the object's own level down; below it they are element handles, from 0.
@@ -285,6 +287,7 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
         keyed: &KeyedCommand,
         target: &mut T,
     ) -> Result<(), ReadError> {
+        target.own(handle);
         let departures = Departures::read(self.reader)?;
         let mut departed = self.departures(departures, handle, target)?;
         let (mut list, mut new, mut label) = (IdReader::default(), 0_u32, Label::START);
@@ -368,11 +371,7 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
         target: &mut T,
     ) -> Result<(), ReadError> {
         let start = self.reader.position();
-        // What goes is still there, and the user may have added some: more than that is no honest claim.
-        let most = u64::from(keyed.max_len).saturating_mul(2);
-        if *new >= keyed.max_len || target.items(handle) as u64 >= most {
-            return Err(ReadError::TooLong { len: *new as usize, max: keyed.max_len as usize });
-        }
+        wire::check_room(*new, keyed.max_len, target.items(handle))?;
         let is_new = target.item_whole(handle, id, &mut WholeItem { walk: self, table })?;
         *new = new.saturating_add(u32::from(is_new));
         wire::read_padding(start, wire::LEAST_BITS, self.reader)
@@ -386,6 +385,7 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
         keyed: &KeyedCommand,
         target: &mut T,
     ) -> Result<(), ReadError> {
+        target.own(handle);
         target.depart(handle, Departure::All);
         let (mut list, mut new, mut label) = (IdReader::default(), 0, Label::START);
         while let Some(id) = list.next(self.reader)? {

@@ -3,6 +3,7 @@
 //! Invariant: without `#` the text depends on the source alone; with it on the compiler's layout too.
 
 use std::fmt::{self, Write as _};
+use std::ops::Range;
 
 use crate::codec::Codec;
 use crate::condition::Condition;
@@ -128,14 +129,47 @@ fn type_name(property: Formatted) -> String {
             }
             Codec::SmallestThree { .. } => "quaternion".to_owned(),
             Codec::UnitVector { .. } => "unit vector".to_owned(),
+            Codec::Opaque(_) => format!("{}{}", property.shape.name, arguments((property.shape.rust_name)())),
             _ => property.shape.name.to_owned(),
         },
         Kind::Struct(fields) if property.shape.name == "()" => {
             let inner: Vec<_> = fields.iter().map(|field| type_name(property.field(field))).collect();
             format!("({})", inner.join(", "))
         }
-        Kind::Struct(_) => property.shape.name.to_owned(),
+        Kind::Struct(_) => format!("{}{}", property.shape.name, arguments((property.shape.rust_name)())),
     }
+}
+
+/// What a type is generic over, in its brackets and without paths; nothing if it is not generic.
+fn arguments(rust_name: &str) -> String {
+    let (mut open, mut start) = (0_usize, None);
+    // From the end, for types inside functions have brackets in their paths.
+    for (at, c) in rust_name.char_indices().rev().take_while(|_| rust_name.ends_with('>')) {
+        match c {
+            '>' if !rust_name[..at].ends_with('-') => open += 1,
+            '<' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            start = Some(at);
+            break;
+        }
+    }
+    let (mut text, mut word) = (String::new(), 0);
+    let mut rest = start.map_or("", |start| &rust_name[start..]);
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("::") {
+            text.truncate(word);
+            rest = after;
+            continue;
+        }
+        text.push(c);
+        rest = &rest[c.len_utf8()..];
+        if !c.is_alphanumeric() && c != '_' {
+            word = text.len();
+        }
+    }
+    text
 }
 
 fn bits(codec: &Codec) -> String {
@@ -193,6 +227,46 @@ impl Layout {
         entries(self.shape.native(), "", 0, &mut level);
         level.into_iter().map(|entry| entry.path).collect()
     }
+
+    /// The handles of what stands at `path` at the object's or item's own level: of a property, or of what is in one, named as the printed
+    /// table names it, such as `pose.position[2]`. `None` if there is no such place, and for what lies in a `Vec`, an `Option` or a collection.
+    /// O(fields on the way).
+    #[must_use]
+    pub fn handles_at(&self, path: &str) -> Option<Range<u32>> {
+        if path.is_empty() || path.starts_with('.') {
+            return None;
+        }
+        handles_at(self.shape.native(), path, 1)
+    }
+}
+
+/// The handles of what stands at `path` in a property whose first handle is `first`.
+fn handles_at(property: Formatted, path: &str, first: usize) -> Option<Range<u32>> {
+    let handles = |property| count(property).handles;
+    if path.is_empty() {
+        return Some(first as u32..(first + handles(property)) as u32);
+    }
+    match property.kind() {
+        Kind::Struct(fields) => {
+            let path = path.strip_prefix('.').unwrap_or(path);
+            let mut first = first;
+            for field in fields {
+                let rest = path.strip_prefix(field.name);
+                if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with(['.', '['])) {
+                    return handles_at(property.field(field), rest, first);
+                }
+                first += handles(property.field(field));
+            }
+            None
+        }
+        Kind::FixedArray { element, len } => {
+            let (index, rest) = path.strip_prefix('[')?.split_once(']')?;
+            let index = index.parse::<usize>().ok().filter(|index| *index < len)?;
+            let element = property.element(element);
+            handles_at(element, rest, first + index * handles(element))
+        }
+        _ => None,
+    }
 }
 
 impl fmt::Display for Layout {
@@ -208,7 +282,8 @@ impl fmt::Display for Layout {
         }
         let counts = self.counts;
         let handles = if counts.handles == 1 { "handle" } else { "handles" };
-        writeln!(f, "{}: {} {handles}, checksum {:016x}", self.name(), counts.handles, self.checksum())?;
+        let name = type_name(self.shape.native());
+        writeln!(f, "{name}: {} {handles}, checksum {:016x}", counts.handles, self.checksum())?;
         let width = |column: &dyn Fn(&Row) -> usize, title: &str| {
             table.iter().map(column).max().unwrap_or(0).max(title.chars().count())
         };
@@ -314,5 +389,25 @@ fn locate(property: Formatted, skip: usize, text: &mut String) -> Option<Formatt
             let _ = write!(text, "[{}]", skip / handles);
             locate(property.element(element), skip % handles, text)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::arguments;
+
+    #[test]
+    fn what_a_type_is_generic_over_is_said_without_paths() {
+        assert_eq!(arguments("game::bag::Stack"), "");
+        assert_eq!(arguments("game::Stack<u16>"), "<u16>");
+        assert_eq!(
+            arguments("game::Stack<alloc::vec::Vec<game::gem::Gem>, 4, [u8; 2]>"),
+            "<Vec<Gem>, 4, [u8; 2]>"
+        );
+        assert_eq!(
+            arguments("<game::Bag as game::Make>::make::Stack<(u8, fn(u8) -> x::Y)>"),
+            "<(u8, fn(u8) -> Y)>"
+        );
+        assert_eq!(arguments("<game::Bag as game::Make>::make::Stack"), "");
     }
 }

@@ -163,6 +163,9 @@ fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteErro
             }
             Slot::Keyed(items) => {
                 let ids = items.ids();
+                if ids.len() > items.max_len() as usize {
+                    return Err(WriteError::TooLong { len: ids.len(), max: items.max_len() as usize });
+                }
                 let mut list = IdWriter::of(ids.iter().copied());
                 let mut labels = Labels::of(items);
                 for id in ids {
@@ -178,7 +181,9 @@ fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteErro
                 for key in &keys {
                     let start = writer.bit_len();
                     writer.append(key.as_slice());
-                    write_new_value(entries, key, start, writer)?;
+                    if let Some(value) = entries.value(key) {
+                        write_new_value(value, start, writer)?;
+                    }
                 }
             }
         }
@@ -318,15 +323,8 @@ fn write_ids(ids: impl Iterator<Item = ItemId> + Clone, writer: &mut BitWriter) 
 }
 
 /// Writes all of a value, behind its key, which began at bit `start`.
-fn write_new_value(
-    entries: MapEntries<'_>,
-    key: &KeyBits,
-    start: usize,
-    writer: &mut BitWriter,
-) -> Result<(), WriteError> {
-    if let Some(value) = entries.value(key) {
-        write_whole(value, writer)?;
-    }
+fn write_new_value(value: Level<'_>, start: usize, writer: &mut BitWriter) -> Result<(), WriteError> {
+    write_whole(value, writer)?;
     wire::pad_element(start, wire::LEAST_BITS, writer);
     Ok(())
 }
@@ -341,15 +339,15 @@ fn write_entries(
     let none = EntryChanges::default();
     let changes = changes.unwrap_or(&none);
     let all = if changes.whole || changes.sweep != Sweep::None { entries.keys() } else { Vec::new() };
-    let mut listed: Vec<(&KeyBits, &EntryChange)> = if changes.whole {
-        all.iter().map(|key| (key, &EntryChange::Born)).collect()
+    let there = |key, change| entries.value(key).map(|value| Listed { key, change, value });
+    let listed: Vec<Listed<'_>> = if changes.whole {
+        all.iter().filter_map(|key| there(key, &EntryChange::Born)).collect()
     } else {
-        changes.entries.iter().collect()
+        changes.entries.iter().filter_map(|(key, change)| there(key, change)).collect()
     };
-    listed.retain(|(key, _)| entries.value(key).is_some());
     write_entry_departures(entries, changes, &all, &listed, writer);
     let mut previous = None;
-    for (key, change) in listed {
+    for Listed { key, change, value } in listed {
         writer.write_flag(true);
         let start = writer.bit_len();
         writer.append(key.as_slice());
@@ -357,10 +355,9 @@ fn write_entries(
             if entries.handles() > 0 {
                 writer.write_flag(true);
             }
-            write_new_value(entries, key, start, writer)?;
+            write_new_value(value, start, writer)?;
             continue;
         };
-        let Some(value) = entries.value(key) else { continue };
         writer.write_flag(false);
         let handles = list.handles();
         if let Some(previous) = previous {
@@ -376,12 +373,19 @@ fn write_entries(
     Ok(())
 }
 
+/// What is to be said of an entry that is there.
+struct Listed<'a> {
+    key: &'a KeyBits,
+    change: &'a EntryChange,
+    value: Level<'a>,
+}
+
 /// Writes which of the receiver's entries go: those listed, all but those listed, or all but those that come here.
 fn write_entry_departures(
     entries: MapEntries<'_>,
     changes: &EntryChanges,
     all: &[KeyBits],
-    listed: &[(&KeyBits, &EntryChange)],
+    listed: &[Listed<'_>],
     writer: &mut BitWriter,
 ) {
     let all_here = listed.len() == entries.len();
@@ -394,7 +398,7 @@ fn write_entry_departures(
         writer.write_bits(Departures::AllButNew as u64, 2);
     } else if changes.sweep == Sweep::Dead {
         writer.write_bits(Departures::AllButListed as u64, 2);
-        let is_here = |key: &KeyBits| listed.binary_search_by_key(&key, |(key, _)| key).is_ok();
+        let is_here = |key: &KeyBits| listed.binary_search_by_key(&key, |entry| entry.key).is_ok();
         write_keys(all.iter().filter(|key| !is_here(key)), writer);
     } else {
         let mut gone = changes.removed.iter().filter(|key| entries.value(key).is_none()).peekable();

@@ -107,8 +107,25 @@ impl EntryChanges {
         }
     }
 
+    /// The first and the last key that this names. O(log entries).
+    fn span(&self) -> Option<(&KeyBits, &KeyBits)> {
+        let removed = self.removed.first().zip(self.removed.last());
+        let named = self.entries.first_key_value().zip(self.entries.last_key_value());
+        let named = named.map(|((first, _), (last, _))| (first, last));
+        [removed, named].into_iter().flatten().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    }
+
+    /// Whether the two may name the same entries: the parts of a long list mostly do not. O(log entries).
+    fn may_meet(&self, other: &Self) -> bool {
+        let spans = self.span().zip(other.span());
+        self.whole || other.whole || spans.is_some_and(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
+    }
+
     /// Removes what `later` says too, or has overtaken (R4).
     pub(crate) fn subtract(&mut self, later: &Self) {
+        if later.sweep == Sweep::None && !self.may_meet(later) {
+            return;
+        }
         if later.sweep != Sweep::None {
             self.sweep = Sweep::None;
             self.removed.clear();
@@ -149,6 +166,9 @@ impl EntryChanges {
     /// Changed entries of which `births` says that they came into being and may not have arrived go whole again, and with the others go new
     /// elements of the arrays that changed (R2).
     pub(crate) fn extend_births(&mut self, births: &Self) {
+        if !self.touches_births(births) {
+            return;
+        }
         for (key, change) in &mut self.entries {
             if births.is_born(key) {
                 *change = EntryChange::Born;
@@ -167,6 +187,9 @@ impl EntryChanges {
             *self = Self::default();
             return false;
         }
+        if !self.may_meet(list) {
+            return self.whole || !self.entries.is_empty();
+        }
         self.entries.retain(|key, change| {
             if list.removed.contains(key) || list.is_born(key) {
                 return false;
@@ -183,49 +206,22 @@ impl EntryChanges {
         self.whole || !self.entries.is_empty()
     }
 
-    /// Whether a change of `self` concerns an entry of which a birth is in `births`.
+    /// Whether a change of `self` concerns an entry of which a birth is in `births`. O(the shorter of the two), times the logarithm of the other.
     pub(crate) fn touches_births(&self, births: &Self) -> bool {
-        let mut changed = self.entries.iter().filter(|(_, change)| change.list().is_some());
-        changed.any(|(key, _)| births.whole || births.entries.contains_key(key))
+        if !self.may_meet(births) {
+            return false;
+        }
+        let is_change = |change: &EntryChange| change.list().is_some();
+        if births.whole || self.entries.len() < births.entries.len() {
+            let mut changed = self.entries.iter().filter(|(_, change)| is_change(change));
+            return changed.any(|(key, _)| births.whole || births.entries.contains_key(key));
+        }
+        births.entries.keys().any(|key| self.entries.get(key).is_some_and(is_change))
     }
 
     /// What began a map anew must not do so again where the receiver has some of it by now.
     pub(crate) fn soften(&mut self) {
         self.sweep = self.sweep.min(Sweep::Dead);
-    }
-
-    /// Takes out what concerns `count` entries: removals first, then the oldest changes, then births in the order of their keys. Who sweeps comes
-    /// last, and spares what the parts before brought, in whatever order they arrive.
-    pub(crate) fn split_off(&mut self, count: usize) -> Self {
-        if count >= self.items() {
-            return std::mem::take(self);
-        }
-        self.soften();
-        let mut part = Self::default();
-        while part.removed.len() < count
-            && let Some(key) = self.removed.pop_first()
-        {
-            part.removed.insert(key);
-        }
-        let left = count - part.removed.len();
-        if left == 0 {
-            return part;
-        }
-        let mut keys: Vec<(u64, &KeyBits)> = self
-            .entries
-            .iter()
-            .map(|(key, change)| match change {
-                EntryChange::Born => (u64::MAX, key),
-                EntryChange::Changed { age, .. } => (*age, key),
-            })
-            .collect();
-        if left < keys.len() {
-            keys.select_nth_unstable(left);
-            keys.truncate(left);
-        }
-        let keys: Vec<KeyBits> = keys.into_iter().map(|(_, key)| key.clone()).collect();
-        part.entries.extend(keys.iter().filter_map(|key| self.entries.remove_entry(key)));
-        part
     }
 
     /// How many entries are named.
@@ -240,6 +236,7 @@ mod tests {
 
     use super::*;
     use crate::bits::BitSlice;
+    use crate::portions::EntryQueue;
 
     /// What a list says of one entry.
     #[derive(Clone, Debug, PartialEq)]
@@ -364,13 +361,18 @@ mod tests {
             let mut left = changes(&old, 1);
             left.merge(&changes(&new, 2));
             let (all, mut seen) = (told(&left), Model::new());
-            while !left.is_empty() {
-                let part = left.split_off(count);
+            let mut queue = EntryQueue::new(left);
+            while !queue.is_empty() {
+                let part = queue.part(count);
+                queue.skip(count);
                 prop_assert_eq!(part.items(), count.min(all.len() - seen.len()));
                 let newest = part.entries.values().filter_map(age).max().unwrap_or(0);
+                let left = queue.clone().into_changes();
+                prop_assert_eq!(left.items(), queue.len());
                 prop_assert!(left.entries.values().filter_map(age).all(|age| age >= newest));
                 prop_assert!(left.removed.is_empty() || part.entries.is_empty());
                 seen.extend(told(&part));
+                prop_assert_eq!(merged(seen.clone(), &told(&left)), all.clone());
             }
             prop_assert_eq!(seen, all);
         }

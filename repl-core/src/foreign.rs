@@ -110,3 +110,28 @@ mod tests {
         assert_eq!(glam::Quat::read(&mut reader, &mut references), Ok(facing));
     }
 }
+
+/// Ids of items as `serde` has them.
+#[cfg(feature = "serde")]
+mod serde_forms {
+    use serde::de::{Error, Unexpected};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::keyed::ItemId;
+
+    /// As its [number](ItemId::number).
+    impl Serialize for ItemId {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_u32(self.number())
+        }
+    }
+
+    /// From its [number](ItemId::number); zero is an error.
+    impl<'de> Deserialize<'de> for ItemId {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            let number = u32::deserialize(deserializer)?;
+            Self::new(number)
+                .ok_or_else(|| Error::invalid_value(Unexpected::Unsigned(number.into()), &"an id, from 1"))
+        }
+    }
+}

@@ -2,6 +2,8 @@
 //!
 //! Invariant: no id is in two of the sets; what happened last to an item is what counts.
 
+use std::ops::Range;
+
 use crate::changelist::Changelist;
 use crate::keyed::ItemId;
 use crate::ranges::Ranges;
@@ -115,8 +117,27 @@ impl ItemChanges {
         self.changed.extend(ours);
     }
 
+    /// The first and the last id that this names. O(1).
+    fn span(&self) -> Option<(u32, u32)> {
+        let of =
+            |ranges: &Ranges| Some((ranges.as_slice().first()?.start, ranges.as_slice().last()?.end - 1));
+        let changed = self.changed.first().zip(self.changed.last());
+        let changed = changed.map(|(first, last)| (first.id.number(), last.id.number()));
+        let spans = [of(&self.removed), of(&self.born), changed];
+        spans.into_iter().flatten().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    }
+
+    /// Whether the two may name the same items: the parts of a long list mostly do not. O(1).
+    fn may_meet(&self, other: &Self) -> bool {
+        let spans = self.span().zip(other.span());
+        spans.is_some_and(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
+    }
+
     /// Removes what `later` says too, or has overtaken (R4).
     pub(crate) fn subtract(&mut self, later: &Self) {
+        if later.sweep == Sweep::None && !self.may_meet(later) {
+            return;
+        }
         if later.sweep != Sweep::None {
             self.sweep = Sweep::None;
             self.removed = Ranges::new();
@@ -154,6 +175,9 @@ impl ItemChanges {
     /// Changed items of which `births` says that they came into being and may not have arrived go whole again, and with the others go new elements
     /// of the arrays that changed (R2).
     pub(crate) fn extend_births(&mut self, births: &Self) {
+        if !self.touches_births(births) {
+            return;
+        }
         let Self { born, changed, .. } = self;
         changed.retain_mut(|item| {
             if births.born.contains(item.id.number()) {
@@ -169,6 +193,9 @@ impl ItemChanges {
 
     /// What arrived with `list` need not be remembered as births; gives whether any are left.
     pub(crate) fn births_arrived(&mut self, list: &Self) -> bool {
+        if !self.may_meet(list) {
+            return !self.born.is_empty() || !self.changed.is_empty();
+        }
         self.born.subtract(&list.born);
         self.born.subtract(&list.removed);
         self.changed.retain_mut(|item| {
@@ -183,11 +210,22 @@ impl ItemChanges {
         !self.born.is_empty() || !self.changed.is_empty()
     }
 
-    /// Whether a change of `self` concerns an item of which a birth is in `births`.
+    /// Whether a change of `self` concerns an item of which a birth is in `births`. O(the shorter of the two), times the logarithm of the other.
     pub(crate) fn touches_births(&self, births: &Self) -> bool {
-        self.changed
-            .iter()
-            .any(|item| births.born.contains(item.id.number()) || births.changed_item(item.id).is_some())
+        if !self.may_meet(births) {
+            return false;
+        }
+        let born = births.born.as_slice();
+        if self.changed.len() < born.len() + births.changed.len() {
+            return self.changed.iter().any(|item| {
+                births.born.contains(item.id.number()) || births.changed_item(item.id).is_some()
+            });
+        }
+        let changes_in = |range: &Range<u32>| {
+            let at = self.changed.partition_point(|item| item.id.number() < range.start);
+            self.changed.get(at).is_some_and(|item| item.id.number() < range.end)
+        };
+        born.iter().any(changes_in) || births.changed.iter().any(|item| self.changed_item(item.id).is_some())
     }
 
     /// What began a collection anew must not do so again where the receiver has some of it by now.
@@ -195,42 +233,10 @@ impl ItemChanges {
         self.sweep = self.sweep.min(Sweep::Dead);
     }
 
-    /// Takes out what concerns `count` items: removals first, then the oldest changes, then births in the order of their ids. Who sweeps comes last,
-    /// and spares what the parts before brought, in whatever order they arrive.
-    pub(crate) fn split_off(&mut self, count: usize) -> Self {
-        if count >= self.items() {
-            return std::mem::take(self);
-        }
-        self.soften();
-        let (mut part, mut left) = (Self::default(), count);
-        part.removed = self.removed.split_off_first(&mut left);
-        if left >= self.changed.len() {
-            left -= self.changed.len();
-            part.changed = std::mem::take(&mut self.changed);
-        } else if left > 0 {
-            (part.changed, self.changed) = split_oldest(std::mem::take(&mut self.changed), left);
-            left = 0;
-        }
-        part.born = self.born.split_off_first(&mut left);
-        part
-    }
-
     /// How many items are named.
     pub(crate) fn items(&self) -> usize {
         self.removed.count() + self.changed.len() + self.born.count()
     }
-}
-
-/// The `count` oldest of more items than that, and the others; both as ordered as they were.
-fn split_oldest(items: Vec<ItemChange>, count: usize) -> (Vec<ItemChange>, Vec<ItemChange>) {
-    let mut keys: Vec<u64> = items.iter().map(|item| item.key).collect();
-    let (older, &mut newest, _) = keys.select_nth_unstable(count - 1);
-    let mut of_newest = count - older.iter().filter(|&&key| key < newest).count();
-    items.into_iter().partition(|item| {
-        let is_last = item.key == newest && of_newest > 0;
-        of_newest -= usize::from(is_last);
-        item.key < newest || is_last
-    })
 }
 
 #[cfg(test)]
@@ -240,6 +246,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::portions::ItemQueue;
 
     /// What a list says of one item.
     #[derive(Clone, Debug, PartialEq)]
@@ -345,12 +352,19 @@ mod tests {
             let mut left = changes(&old, 1);
             left.merge(&changes(&new, 2));
             let (all, mut seen) = (told(&left), Model::new());
-            while !left.is_empty() {
-                let part = left.split_off(count);
+            let mut queue = ItemQueue::new(left);
+            while !queue.is_empty() {
+                let part = queue.part(count);
+                queue.skip(count);
                 prop_assert_eq!(part.items(), count.min(all.len() - seen.len()));
                 let newest = part.changed.iter().map(|item| item.key).max().unwrap_or(0);
+                let left = queue.clone().into_changes();
+                prop_assert_eq!(left.items(), queue.len());
                 prop_assert!(left.changed.iter().all(|item| item.key >= newest));
+                prop_assert!(left.removed.is_empty() || part.changed.is_empty() && part.born.is_empty());
+                prop_assert!(left.changed.is_empty() || part.born.is_empty());
                 seen.extend(told(&part));
+                prop_assert_eq!(merged(seen.clone(), &told(&left)), all.clone());
             }
             prop_assert_eq!(seen, all);
         }
@@ -375,9 +389,8 @@ mod tests {
     #[test]
     fn r12_one_who_lags_far_behind_is_told_what_there_is() {
         let mut pending = ItemChanges::default();
-        let every_second = |ids: std::ops::Range<u32>| -> Vec<ItemId> {
-            ids.map(|id| id * 2).filter_map(ItemId::new).collect()
-        };
+        let every_second =
+            |ids: Range<u32>| -> Vec<ItemId> { ids.map(|id| id * 2).filter_map(ItemId::new).collect() };
         pending.merge(&ItemChanges::new(&mut [], &mut every_second(1..1_025), Vec::new()));
         assert_eq!((pending.sweep, pending.removed.count()), (Sweep::None, 1_024));
         pending.merge(&ItemChanges::new(&mut [], &mut every_second(1_025..1_026), Vec::new()));

@@ -9,32 +9,59 @@ use crate::bits::BitSlice;
 /// How many bits of a key one step of a path holds.
 const STEP_BITS: u32 = 24;
 
+/// Keys of up to so many bytes need no memory of their own.
+const SHORT_BYTES: usize = 16;
+
 /// The bits of a key, ordered by their number and then as bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct KeyBits {
     bits: u32,
-    /// The last byte is filled up with zeros.
-    bytes: Arc<[u8]>,
+    bytes: Bytes,
+}
+
+/// The bytes of a key, the last of them filled up with zeros. How many bits there are decides which form it is, so keys of different forms are told apart by
+/// that.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Bytes {
+    /// Followed by zeros.
+    Short([u8; SHORT_BYTES]),
+    Long(Arc<[u8]>),
 }
 
 impl KeyBits {
     pub(crate) fn new(slice: BitSlice<'_>) -> Self {
-        let mut bytes = Vec::with_capacity(slice.len().div_ceil(8));
         let mut reader = slice.reader();
-        while reader.remaining() > 0 {
+        let bytes = std::iter::from_fn(|| {
             let width = reader.remaining().min(8) as u32;
-            bytes.push(reader.read_bits(width).unwrap_or(0) as u8);
+            (width > 0).then(|| reader.read_bits(width).unwrap_or(0) as u8)
+        });
+        Self::of_bytes(slice.len() as u32, bytes)
+    }
+
+    /// A key of so many bits, and no more bytes than they fill.
+    fn of_bytes(bits: u32, bytes: impl Iterator<Item = u8>) -> Self {
+        if bits as usize > SHORT_BYTES * 8 {
+            return Self { bits, bytes: Bytes::Long(bytes.collect()) };
         }
-        Self { bits: slice.len() as u32, bytes: bytes.into() }
+        let mut short = [0; SHORT_BYTES];
+        short.iter_mut().zip(bytes).for_each(|(to, byte)| *to = byte);
+        Self { bits, bytes: Bytes::Short(short) }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Short(bytes) => bytes.get(..self.bits.div_ceil(8) as usize).unwrap_or_default(),
+            Bytes::Long(bytes) => bytes,
+        }
     }
 
     pub(crate) fn as_slice(&self) -> BitSlice<'_> {
-        BitSlice::new(&self.bytes, 0, self.bits as usize).unwrap_or_default()
+        BitSlice::new(self.bytes(), 0, self.bits as usize).unwrap_or_default()
     }
 
     /// The steps of a path that lead to the key's entry: how many bits it has, and the bits, some to a step. None is `u32::MAX`.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = u32> + '_ {
-        let words = self.bytes.chunks(STEP_BITS as usize / 8);
+    pub(crate) fn steps(&self) -> impl Iterator<Item = u32> + Clone {
+        let words = self.bytes().chunks(STEP_BITS as usize / 8);
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
         std::iter::once(self.bits).chain(words.map(word))
     }
@@ -44,14 +71,35 @@ impl KeyBits {
         let (&bits, steps) = steps.split_first()?;
         let (words, rest) = steps.split_at_checked(bits.div_ceil(STEP_BITS) as usize)?;
         let bytes = words.iter().flat_map(|word| word.to_le_bytes().into_iter().take(STEP_BITS as usize / 8));
-        let bytes = bytes.take(bits.div_ceil(8) as usize).collect();
-        Some((Self { bits, bytes }, rest))
+        Some((Self::of_bytes(bits, bytes.take(bits.div_ceil(8) as usize)), rest))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn r14_keys_ascend_by_their_bits_and_then_their_bytes(
+            one in prop::collection::vec(0..3_u8, 0..20),
+            other in prop::collection::vec(0..3_u8, 0..20),
+            cut in 0..8_usize,
+        ) {
+            let (ones, others) = ((one.len() * 8).saturating_sub(cut), other.len() * 8);
+            let key = |bytes: &[u8], bits: usize| KeyBits::new(BitSlice::new(bytes, 0, bits).unwrap());
+            let mut filled = one.clone();
+            if let Some(last) = filled.last_mut() {
+                *last &= 0xff >> cut;
+            }
+            prop_assert_eq!(
+                key(&one, ones).cmp(&key(&other, others)),
+                (ones, &filled).cmp(&(others, &other))
+            );
+        }
+    }
 
     #[test]
     fn steps_lead_back_to_the_key() {

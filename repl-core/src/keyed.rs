@@ -15,7 +15,18 @@ use crate::shape::Field;
 
 /// The identity of an item within its collection, given by the server and never on another item.
 ///
-/// A client gives items that it adds by itself identities apart, which the server never gives (S183).
+/// It is a number from 1, counted up as items come, and stays with its item wherever that moves: the right thing to remember an item by, on
+/// either side. A client gives items that it adds by itself identities apart, which the server never gives (S183).
+///
+/// ```
+/// use repl_core::ItemId;
+///
+/// let id = ItemId::FIRST.next();
+/// assert_eq!((id.number(), id.to_string()), (2, "2".to_owned()));
+/// assert!(!id.is_local() && ItemId::FIRST_LOCAL.is_local());
+/// ```
+///
+/// With the feature `serde` it is written and read as its number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ItemId(NonZeroU32);
 
@@ -150,6 +161,10 @@ pub trait Keyed: Property {
 
     /// From now on this is a replica: the items that its user adds are local.
     fn become_replica(&mut self);
+
+    /// Makes this a replica if it is none. Then a client's user has put it where a replica was, and all its items get local ids (S183). O(1), but
+    /// O(items) then.
+    fn own(&mut self);
 
     /// The item `id` of a replica, which came into being or is sent whole again: a new initial one if it is not there.
     fn received_whole(&mut self, id: ItemId) -> &mut Self::Item;

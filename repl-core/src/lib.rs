@@ -16,7 +16,8 @@
 //! # Ok::<(), repl_core::WriteError>(())
 //! ```
 //!
-//! Users go through `repl`, which re-exports this crate beside the derives, server and client.
+//! Users go through `repl`, which re-exports this crate beside the derives, server and client; its front page says what the numbers S1, R1 and W1
+//! of descriptions mean.
 //!
 //! # What this crate does not do
 //!
@@ -75,6 +76,7 @@ mod misfit;
 mod opaque;
 mod places;
 mod plan;
+mod portions;
 mod program;
 mod property;
 mod prune;
@@ -100,6 +102,7 @@ pub use keyed::{ItemId, Keyed, Step};
 pub use layout::{Counts, Layout, PropertyIndex};
 pub use lifetime::Lifetime;
 pub use map::Map;
+pub use portions::Portions;
 pub use program::Program;
 pub use property::{Property, Replicated};
 pub use reference::{Guid, NoObjects, ObjectRef, Objects, ReferenceMap};
@@ -111,9 +114,11 @@ pub use value::{NetSerialize, ReadError, With, WriteError};
 pub mod __private {
     pub use crate::access::whole::{identical, identical_with, read as read_field, write as write_field};
     pub use crate::attributes::*;
+    pub use crate::callbacks::{NoCallbacks, ObjectTold, OwnCallbacks, SaysCallbacks};
     pub use crate::codec::Format;
-    pub use crate::map::ValueCallbacks;
+    pub use crate::map::{HashKey, SortKey, ValueCallbacks};
     pub use crate::program::{Parent, Tables};
+    pub use crate::property::EveryFieldIsSend;
     pub use crate::shape::{Field, Shape};
     pub use crate::static_program;
     pub use crate::*;

@@ -21,7 +21,8 @@ use crate::value::{NetSerialize, ReadError, WriteError};
 /// others the properties of their values that changed. Keys and attributes: a `max_len` limits the number of entries, all else is for the values.
 /// The order of an `IndexMap` is not replicated.
 ///
-/// A key travels whole, as it is when it stands alone. One that reads back as another, and one that has no form on the wire, is refused: its
+/// A key travels whole, as it is when it stands alone. Keys that are equal must have the same form: names that are the same in capitals, say, or
+/// wrapped floats to which zero and minus zero are one, make clients lose entries. One that reads back as another, and one that has no form on the wire, is refused: its
 /// entry stays on the server, and the refusal is told like that of a value without a form. References in keys name objects whether they are there
 /// or not: on a client they neither read as null nor heal.
 ///
@@ -66,6 +67,32 @@ pub trait Map: Property {
     /// Calls `each` with every value, in no particular order.
     fn each_mut(&mut self, each: &mut dyn FnMut(&mut Self::Value));
 }
+
+/// What keys of maps that hash are, in one trait, so that a type that cannot be one is reported once.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the key of a hashed map, nor the element of a hashed set",
+    label = "not a key",
+    note = "keys are told apart by `Eq` and `Hash` and travel: on a type of your own say `#[derive(NetSerialize, Clone, PartialEq, Eq, Hash)]`",
+    note = "a float is no key: take an integer, such as how many steps of a millimetre it is, or keep it in the value"
+)]
+pub trait HashKey: Property + Clone + Eq + Hash {}
+
+#[diagnostic::do_not_recommend]
+impl<K: Property + Clone + Eq + Hash> HashKey for K {}
+
+/// What keys of maps that sort are, for the same reason.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the key of a sorted map, nor the element of a sorted set",
+    label = "not a key",
+    note = "keys are told apart by `Ord` and travel: on a type of your own say `#[derive(NetSerialize, Clone, PartialEq, Eq, PartialOrd, Ord)]`",
+    note = "a float is no key: take an integer, such as how many steps of a millimetre it is, or keep it in the value"
+)]
+pub trait SortKey: Property + Clone + Ord {}
+
+#[diagnostic::do_not_recommend]
+impl<K: Property + Clone + Ord> SortKey for K {}
 
 /// What a value that has callbacks is told on clients. Set by the derive of items.
 #[derive(Clone, Copy)]
@@ -177,14 +204,14 @@ macro_rules! set {
     };
 }
 
-map!([K: Property + Clone + Eq + Hash, V: Property, S: BuildHasher + Default + Send + 'static] HashMap<K, V, S>, "HashMap", remove, |map, key| {
+map!([K: HashKey, V: Property, S: BuildHasher + Default + Send + 'static] HashMap<K, V, S>, "HashMap", remove, |map, key| {
     map.entry(key).or_insert_with(V::initial)
 });
-map!([K: Property + Clone + Ord, V: Property] BTreeMap<K, V>, "BTreeMap", remove, |map, key| {
+map!([K: SortKey, V: Property] BTreeMap<K, V>, "BTreeMap", remove, |map, key| {
     map.entry(key).or_insert_with(V::initial)
 });
-set!([K: Property + Clone + Eq + Hash, S: BuildHasher + Default + Send + 'static] HashSet<K, S>, "HashSet", remove);
-set!([K: Property + Clone + Ord] BTreeSet<K>, "BTreeSet", remove);
+set!([K: HashKey, S: BuildHasher + Default + Send + 'static] HashSet<K, S>, "HashSet", remove);
+set!([K: SortKey] BTreeSet<K>, "BTreeSet", remove);
 
 #[cfg(feature = "indexmap")]
 mod indexed {
@@ -192,8 +219,8 @@ mod indexed {
 
     use super::*;
 
-    map!([K: Property + Clone + Eq + Hash, V: Property, S: BuildHasher + Default + Send + 'static] IndexMap<K, V, S>, "IndexMap", swap_remove, |map, key| {
+    map!([K: HashKey, V: Property, S: BuildHasher + Default + Send + 'static] IndexMap<K, V, S>, "IndexMap", swap_remove, |map, key| {
         map.entry(key).or_insert_with(V::initial)
     });
-    set!([K: Property + Clone + Eq + Hash, S: BuildHasher + Default + Send + 'static] IndexSet<K, S>, "IndexSet", swap_remove);
+    set!([K: HashKey, S: BuildHasher + Default + Send + 'static] IndexSet<K, S>, "IndexSet", swap_remove);
 }

@@ -79,7 +79,7 @@ pub(crate) struct KeyedCommand {
     pub(crate) table: u32,
     /// Handles of one item.
     pub(crate) handles: u32,
-    /// The most items.
+    /// The most items that a server sends.
     pub(crate) max_len: u32,
     /// Whether it has callbacks, or a collection around it has, which are told only of what changed.
     pub(crate) watched: bool,
@@ -257,7 +257,7 @@ struct Cursor<'a> {
     command: usize,
     /// The first table entry that no level has taken.
     free: usize,
-    /// Whether a collection around the commands to come has callbacks.
+    /// Whether the property around the commands to come has a notify, or a collection there callbacks.
     watched: bool,
 }
 
@@ -276,6 +276,7 @@ const fn flatten(layout: &Layout, commands: &mut [Command], parents: &mut [Paren
     while i < layout.fields.len() {
         let field = &layout.fields[i];
         let elements = parents_of(field);
+        cursor.watched = !matches!(field.notify, Notify::None);
         let mut element = 0;
         while element < elements {
             let (first_command, first_handle) = (cursor.command, level.handles);
@@ -399,15 +400,14 @@ const fn push(offset: usize, kind: CommandKind, level: Level, cursor: &mut Curso
     Level { table: level.table, handles: level.handles + 1 }
 }
 
-/// The program of a type without parameters, over static tables of exact length.
+/// The program of a type without parameters, by its layout in a constant, over static tables of exact length.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! static_program {
-    ($type:ty) => {{
-        const LAYOUT: &$crate::Layout = <$type as $crate::Replicated>::LAYOUT;
-        const COUNTS: $crate::Counts = LAYOUT.counts();
+    ($layout:ident) => {{
+        const COUNTS: $crate::Counts = $layout.counts();
         static TABLES: $crate::__private::Tables<{ COUNTS.commands }, { COUNTS.parents }, { COUNTS.tables }> =
-            $crate::__private::Tables::of(LAYOUT);
+            $crate::__private::Tables::of($layout);
         TABLES.program()
     }};
 }

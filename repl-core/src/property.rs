@@ -5,7 +5,7 @@
 
 use crate::access::{arrays, whole};
 use crate::bits::{BitReader, BitWriter};
-use crate::callbacks::Callbacks;
+use crate::callbacks::ObjectTold;
 use crate::checksum::Checksum;
 use crate::codec::{Codec, IntCodec, Repr};
 use crate::layout::Layout;
@@ -27,7 +27,7 @@ use crate::value::{NetSerialize, ReadError, WriteError};
     note = "derive `Replicated` or `NetSerialize` for it, or implement `NetSerialize` by hand and say `repl::leaf!({Self})`",
     note = "to keep the field on the server leave it without `#[replicated]`, or say `#[replicated(skip)]`; for a foreign type say `#[replicated(with = module)]`"
 )]
-pub unsafe trait Property: Sized + Send + 'static {
+pub unsafe trait Property: Sized + 'static {
     /// What the type looks like.
     const SHAPE: &'static Shape;
 
@@ -39,10 +39,21 @@ pub unsafe trait Property: Sized + Send + 'static {
     fn initial() -> Self;
 }
 
-/// An object: a struct whose annotated fields are replicated. Derive it.
-pub trait Replicated: Property + NetSerialize + Callbacks {
+/// What every object is, so that a server can work on another thread than the last time: its name is for the error where it is not.
+#[doc(hidden)]
+pub trait EveryFieldIsSend: Send {}
+
+impl<T: Send> EveryFieldIsSend for T {}
+
+/// An object: a struct whose annotated fields are replicated. Derive it. All its fields are `Send`, those that are not replicated included.
+pub trait Replicated: Property + NetSerialize + EveryFieldIsSend {
     /// The table of the type: handles, paths, types, conditions, widths. Prints as a reviewer reads it.
     const LAYOUT: &'static Layout;
+
+    /// Whether the object is told what it receives: [`OwnCallbacks`](crate::callbacks::OwnCallbacks) or
+    /// [`NoCallbacks`](crate::callbacks::NoCallbacks).
+    #[doc(hidden)]
+    type Told: ObjectTold<Self>;
 
     /// The flat form of the table, by which objects are compared, written and read: static for types without parameters,
     /// made by the call for generic ones (about 2 µs for 25 commands).

@@ -71,9 +71,7 @@ fn there(items: KeyedItems<'_>, ids: &Ranges) -> Ranges {
 fn prune_entries(entries: MapEntries<'_>, changes: &mut EntryChanges) {
     if std::mem::take(&mut changes.whole) {
         let keys = entries.keys();
-        keys.iter().for_each(|key| {
-            changes.removed.remove(key);
-        });
+        changes.removed.retain(|key| keys.binary_search(key).is_err());
         changes.entries = keys.into_iter().map(|key| (key, EntryChange::Born)).collect();
         return;
     }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: ranges are sorted, not empty, and neither overlap nor touch.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A set of `u32` as sorted ranges.
@@ -66,25 +67,6 @@ impl Ranges {
     /// How many members there are.
     pub(crate) fn count(&self) -> usize {
         self.0.iter().map(|range| (range.end - range.start) as usize).sum()
-    }
-
-    /// Takes out the lowest members, at most `count`, and lowers `count` by their number.
-    pub(crate) fn split_off_first(&mut self, count: &mut usize) -> Self {
-        let mut first = Self::new();
-        let mut taken = 0;
-        for range in &mut self.0 {
-            let take = (*count).min((range.end - range.start) as usize);
-            if take == 0 {
-                break;
-            }
-            let middle = range.start + take as u32;
-            first.0.push(range.start..middle);
-            *count -= take;
-            range.start = middle;
-            taken += usize::from(range.start == range.end);
-        }
-        self.0.drain(..taken);
-        first
     }
 
     /// Adds all members of `other`. In place where `other` has few ranges for each of ours, so that gathering many small lists into
@@ -162,6 +144,60 @@ impl Ranges {
     }
 }
 
+/// A set that is taken from its lowest member up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RangeQueue {
+    ranges: VecDeque<Range<u32>>,
+    /// How many members there are.
+    len: usize,
+}
+
+impl From<Ranges> for RangeQueue {
+    fn from(ranges: Ranges) -> Self {
+        Self { len: ranges.count(), ranges: ranges.0.into() }
+    }
+}
+
+impl From<RangeQueue> for Ranges {
+    fn from(queue: RangeQueue) -> Self {
+        Self(queue.ranges.into())
+    }
+}
+
+impl RangeQueue {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The lowest members, at most `count`, which is lowered by their number.
+    pub(crate) fn first(&self, count: &mut usize) -> Ranges {
+        let mut first = Vec::new();
+        for range in &self.ranges {
+            let take = (*count).min(range.len());
+            if take == 0 {
+                break;
+            }
+            first.push(range.start..range.start + take as u32);
+            *count -= take;
+        }
+        Ranges(first)
+    }
+
+    /// Takes the lowest members out, at most `count`, which is lowered by their number.
+    pub(crate) fn skip(&mut self, count: &mut usize) {
+        while let Some(range) = self.ranges.front_mut() {
+            let take = (*count).min(range.len());
+            range.start += take as u32;
+            *count -= take;
+            self.len -= take;
+            if range.start < range.end {
+                break;
+            }
+            self.ranges.pop_front();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -203,6 +239,23 @@ mod tests {
             let mut added = ranges(&one);
             added.insert(last);
             prop_assert_eq!(checked(&added), &one | &BTreeSet::from([last]));
+        }
+
+        #[test]
+        fn what_is_taken_from_a_set_is_its_lowest_members(members in members(), count in 1..9_usize) {
+            let mut queue = RangeQueue::from(ranges(&members));
+            let mut left = members;
+            while !left.is_empty() {
+                let (mut of_part, mut of_skip) = (count, count);
+                let part = checked(&queue.first(&mut of_part));
+                queue.skip(&mut of_skip);
+                prop_assert_eq!((of_part, of_skip), (count - part.len(), count - part.len()));
+                let expected: BTreeSet<u32> = left.iter().take(count).copied().collect();
+                left = &left - &expected;
+                prop_assert_eq!(part, expected);
+                prop_assert_eq!(queue.len(), left.len());
+                prop_assert_eq!(&checked(&queue.clone().into()), &left);
+            }
         }
     }
 }

@@ -4,8 +4,11 @@
 //! the object or who may see it; only [`Property`](crate::Property) implementations make shapes, so that a shape and the type it
 //! describes never part.
 
+use std::any::type_name;
+
 use crate::access::keyed::{Collection, Shaped};
 use crate::access::map::{Entries, MapShaped};
+use crate::attributes::CloneAsUnit;
 use crate::bits::BitReader;
 use crate::codec::{Codec, Format};
 use crate::condition::Condition;
@@ -20,6 +23,8 @@ use crate::value::{NetSerialize, ReadError, With};
 pub struct Shape {
     /// The type's name on the wire; never `type_name`, which compilers may change.
     pub(crate) name: &'static str,
+    /// What the compiler calls the type, for printing what it is generic over.
+    pub(crate) rust_name: fn() -> &'static str,
     /// `size_of` the type: its stride inside arrays.
     pub(crate) size: usize,
     /// Whether two values are the same exactly if their bytes are, and no byte of a value is padding.
@@ -60,7 +65,7 @@ pub(crate) struct ArrayShape {
 /// A collection of identified items: how to reach them without knowing their type.
 pub(crate) struct KeyedShape {
     pub(crate) element: &'static Shape,
-    /// The most items it may hold on the wire.
+    /// The most items that a server sends, where no attribute says another number.
     pub(crate) max_len: u32,
     pub(crate) has_callbacks: bool,
     /// Whether items have labels.
@@ -141,7 +146,7 @@ impl Field {
         Self { format, ..self }
     }
 
-    /// With at most `max_len` bytes in a string, or elements in the outermost `Vec`.
+    /// With at most `max_len` bytes in a string, elements in the outermost `Vec`, items in the outermost collection or entries in the outermost map.
     #[must_use]
     pub const fn max_len(self, max_len: u32) -> Self {
         Self { max_len: Some(max_len), ..self }
@@ -215,7 +220,7 @@ impl Formatted {
         }
     }
 
-    /// The most items of a collection.
+    /// The most items of a collection that a server sends.
     pub(crate) const fn keyed_len(self, keyed: &KeyedShape) -> u32 {
         match self.max_len {
             Some(max_len) => max_len,
@@ -250,7 +255,7 @@ impl Shape {
     }
 
     pub(crate) const fn leaf<T>(name: &'static str, bitwise: bool, codec: Codec) -> Self {
-        Self { name, size: size_of::<T>(), bitwise, kind: Kind::Leaf(codec) }
+        Self { name, rust_name: type_name::<T>, size: size_of::<T>(), bitwise, kind: Kind::Leaf(codec) }
     }
 
     /// The shape of the struct `T`: its replicated fields in the order of their declaration.
@@ -266,6 +271,7 @@ impl Shape {
         }
         Self {
             name,
+            rust_name: type_name::<T>,
             size: size_of::<T>(),
             bitwise: bitwise && bytes == size_of::<T>(),
             kind: Kind::Struct(fields),
@@ -274,28 +280,37 @@ impl Shape {
 
     /// The shape of `[T; N]`.
     pub(crate) const fn fixed_array<A>(name: &'static str, element: &'static Self, len: usize) -> Self {
-        Self { name, size: size_of::<A>(), bitwise: element.bitwise, kind: Kind::FixedArray { element, len } }
+        let kind = Kind::FixedArray { element, len };
+        Self { name, rust_name: type_name::<A>, size: size_of::<A>(), bitwise: element.bitwise, kind }
     }
 
     /// The shape of a growing array.
     pub(crate) const fn array<A>(name: &'static str, array: &'static ArrayShape) -> Self {
-        Self { name, size: size_of::<A>(), bitwise: false, kind: Kind::Array(array) }
+        Self {
+            name,
+            rust_name: type_name::<A>,
+            size: size_of::<A>(),
+            bitwise: false,
+            kind: Kind::Array(array),
+        }
     }
 
     /// The shape of a collection of identified items.
     #[must_use]
     pub const fn keyed<A: Keyed>(name: &'static str) -> Self {
-        Self { name, size: size_of::<A>(), bitwise: false, kind: Kind::Keyed(const { &A::KEYED }) }
+        let kind = Kind::Keyed(const { &A::KEYED });
+        Self { name, rust_name: type_name::<A>, size: size_of::<A>(), bitwise: false, kind }
     }
 
     /// The shape of a map or set.
     pub(crate) const fn map<M: Map>(name: &'static str) -> Self {
-        Self { name, size: size_of::<M>(), bitwise: false, kind: Kind::Map(const { &M::MAP }) }
+        let kind = Kind::Map(const { &M::MAP });
+        Self { name, rust_name: type_name::<M>, size: size_of::<M>(), bitwise: false, kind }
     }
 
     /// The shape of a type that writes and reads itself: one command, compared and sent as a unit (S13).
     #[must_use]
-    pub const fn opaque<T: NetSerialize + Clone>() -> Self {
+    pub const fn opaque<T: NetSerialize + CloneAsUnit>() -> Self {
         Self::leaf::<T>(T::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::of::<T>()))
     }
 }
@@ -303,7 +318,7 @@ impl Shape {
 impl Shape {
     /// The shape of a field with a serialiser of its own (`with = module`): one command, like [`opaque`](Self::opaque).
     #[must_use]
-    pub const fn custom<T: Clone + 'static, W: With<T>>() -> Self {
+    pub const fn custom<T: CloneAsUnit + 'static, W: With<T>>() -> Self {
         Self::leaf::<T>(W::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::with::<T, W>()))
     }
 }

@@ -8,11 +8,16 @@ use crate::class::Class;
 use crate::codec::Codec;
 use crate::compare::{Refusal, same_slot};
 use crate::handles::HandleSet;
-use crate::label::Label;
+use crate::keyed::ItemId;
 use crate::layout::PropertyIndex;
 use crate::program::{Command, CommandKind, Program};
 use crate::property::Replicated;
 use crate::value::WriteError;
+use crate::wire::LEAST_BITS;
+
+mod item;
+
+pub(crate) use item::ItemSizes;
 
 /// What an item takes beside handles and values: segment, slot, generation, class, archetype, the form of its handles, and its end.
 const HEAD_BITS: u64 = 512;
@@ -20,8 +25,10 @@ const HEAD_BITS: u64 = 512;
 const TEXT_HEAD_BITS: u64 = 64;
 /// What a collection takes beside its items: what goes, and where the list begins and ends.
 const KEYED_HEAD_BITS: u64 = 96;
-/// What an item takes beside its handles and values: its id in the longest form, its label, and padding.
-const ITEM_HEAD_BITS: u64 = 80 + 20 + 8 * Label::MAX_BYTES as u64;
+/// What an item takes beside its id, its label, its handles and values.
+const ITEM_HEAD_BITS: u64 = 16;
+/// What a label takes beside its bytes, at most.
+const LABEL_HEAD_BITS: u64 = 20;
 /// A character in its longer form.
 const CHAR_BITS: u64 = 22;
 /// A reference: a slot and a generation of 32 bits each in their longest forms.
@@ -36,6 +43,7 @@ pub(crate) struct Sizes {
     fixed_bits: u64,
     /// Handles whose values take more or less.
     varying: HandleSet,
+    pub(crate) items: ItemSizes,
 }
 
 /// A property of which a new value is to be taken over.
@@ -51,7 +59,12 @@ struct Growth {
 impl Sizes {
     pub(crate) fn of(program: &Program) -> Self {
         let head = HEAD_BITS + u64::from(program.handles());
-        let mut sizes = Self { most_bits: head, fixed_bits: head, varying: HandleSet::new() };
+        let mut sizes = Self {
+            most_bits: head,
+            fixed_bits: head,
+            varying: HandleSet::new(),
+            items: ItemSizes::default(),
+        };
         for command in program.own_commands() {
             let most = most_bits(program, command);
             sizes.most_bits = sizes.most_bits.saturating_add(most);
@@ -83,10 +96,7 @@ fn most_bits(program: &Program, command: &Command) -> u64 {
             codec => codec.width_bits().map_or(u64::MAX, u64::from),
         },
         CommandKind::Array(array) => {
-            let table = program.tables().iter().skip(array.table as usize).take(array.handles as usize);
-            let commands = table.filter_map(|&at| program.commands().get(at as usize));
-            let values =
-                commands.map(|command| most_inner_bits(program, command)).fold(0, u64::saturating_add);
+            let values = most_element_bits(program, array.table, array.handles);
             let max_len = u64::from(array.max_len);
             let element = values.max(array.least_bits.into()).saturating_add(array.handles.into());
             element.saturating_mul(max_len).saturating_add(array_head_bits(max_len))
@@ -99,9 +109,21 @@ fn most_bits(program: &Program, command: &Command) -> u64 {
 /// The same below an array, where collections and maps go whole with new elements.
 fn most_inner_bits(program: &Program, command: &Command) -> u64 {
     match &command.kind {
-        CommandKind::Keyed(_) | CommandKind::Map(_) => u64::MAX,
+        CommandKind::Keyed(keyed) => {
+            let values = most_element_bits(program, keyed.table, keyed.handles);
+            let item = values.saturating_add(ITEM_HEAD_BITS + u64::from(keyed.handles));
+            item.saturating_mul(keyed.max_len.into()).saturating_add(KEYED_HEAD_BITS)
+        }
+        CommandKind::Map(_) => u64::MAX,
         _ => most_bits(program, command),
     }
+}
+
+/// What the values of one element take at most, of those at these places of the handle tables.
+fn most_element_bits(program: &Program, table: u32, handles: u32) -> u64 {
+    let table = program.tables().iter().skip(table as usize).take(handles as usize);
+    let commands = table.filter_map(|&at| program.commands().get(at as usize));
+    commands.map(|command| most_inner_bits(program, command)).fold(0, u64::saturating_add)
 }
 
 /// What an array of `len` elements takes at most beside their values and what says which of them changed: its length, where new elements
@@ -131,9 +153,19 @@ impl Scale {
     }
 
     fn items(&mut self, items: KeyedItems<'_>) -> u64 {
-        let each = ITEM_HEAD_BITS + u64::from(items.handles());
-        let levels = items.ids().into_iter().filter_map(|id| items.item(id));
-        KEYED_HEAD_BITS + levels.map(|item| self.level(item) + each).sum::<u64>()
+        if items.len() > items.max_len() as usize {
+            self.found_formless = true;
+            return 0;
+        }
+        let ids = items.ids();
+        let each = ITEM_HEAD_BITS + most_id_bits(&ids) + u64::from(items.handles());
+        let mut bits = KEYED_HEAD_BITS;
+        for id in ids {
+            let label =
+                items.label(id).map_or(0, |label| LABEL_HEAD_BITS + 8 * label.as_bytes().len() as u64);
+            bits += each + label + items.item(id).map_or(0, |item| self.level(item).max(LEAST_BITS.into()));
+        }
+        bits
     }
 
     fn entries(&mut self, entries: MapEntries<'_>) -> u64 {
@@ -187,6 +219,29 @@ impl Scale {
     }
 }
 
+/// What each of these ids takes at most in a list of some of them: more than `log2` of their mean distance it takes by chance only, and the less the
+/// more there are.
+fn most_id_bits(ids: &[ItemId]) -> u64 {
+    let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return 0 };
+    let mean = u64::from(last.number() - first.number()) / ids.len() as u64;
+    u64::from((mean + 1).ilog2()) + 7
+}
+
+/// Takes growths as long as `max_bits` are not exceeded, beginning with `bits`; gives those that are refused.
+fn fit<G>(bits: u64, max_bits: u64, growths: Vec<G>, by: impl Fn(&G) -> i128) -> Vec<G> {
+    let mut bits = i128::from(bits);
+    let mut refused = growths;
+    refused.retain(|growth| {
+        let after = bits + by(growth);
+        let is_refused = after > i128::from(max_bits);
+        if !is_refused {
+            bits = after;
+        }
+        is_refused
+    });
+    refused
+}
+
 fn differs(live: Level<'_>, shadow: Level<'_>, handle: u32) -> bool {
     match (live.slot(handle), shadow.slot(handle)) {
         (Some(live), Some(shadow)) => !same_slot(live, shadow),
@@ -208,22 +263,24 @@ impl<T: Replicated> Class<T> {
         {
             return Vec::new();
         }
-        let (mut bits, growths) = self.growths(live, shadow, scope);
+        let (bits, growths) = self.growths(live, shadow, scope);
         let mut refusals = Vec::new();
-        for growth in growths {
-            let after = i128::from(bits) + growth.by;
-            if after <= i128::from(max_bits) {
-                bits = after as u64;
-                continue;
-            }
+        for growth in fit(bits, max_bits, growths, |growth| growth.by) {
             scope.difference(&self.lifetime().handles_of(growth.property));
             let error = WriteError::TooLarge {
                 bytes: growth.bits.div_ceil(8) as usize,
                 max: (max_bits / 8) as usize,
             };
-            refusals.push(Refusal { handle: growth.handle, error });
+            refusals.push(Refusal { steps: vec![growth.handle], error });
         }
         refusals
+    }
+
+    /// Holds items of collections and entries of maps to what one object may take, if each is sent alone: [`compare`](Self::compare) refuses what makes
+    /// them larger.
+    pub fn hold_items_within(&mut self, max_bits: u64) {
+        let sizes = ItemSizes::within(max_bits, self.program());
+        self.sizes_mut().items = sizes;
     }
 
     /// What an object takes at most, in bits, if all of it is sent. O(its values of no fixed width).

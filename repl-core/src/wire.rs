@@ -6,6 +6,7 @@
 use crate::bits::{BitReader, BitWriter};
 use crate::codec::width_of;
 use crate::handles::HandleSet;
+use crate::limits::MAX_ITEMS;
 use crate::shape::{ArrayShape, Formatted, Kind};
 use crate::value::{ReadError, WriteError};
 
@@ -95,6 +96,21 @@ pub(crate) fn check_growth(
     };
     if elements > most {
         return Err(ReadError::TooLong { len: elements, max: most });
+    }
+    Ok(())
+}
+
+/// What a client holds at most of one collection or map. Not what a server may have: items whose removal was lost are there beside those that came
+/// since, however small the limit of the property is.
+const MOST_HELD: u64 = 2 * MAX_ITEMS as u64;
+
+/// Refuses one more whole item or entry than an honest server sends in one update, after `whole` others, or than a client holds, which has `held`.
+pub(crate) fn check_room(whole: u32, max_len: u32, held: usize) -> Result<(), ReadError> {
+    if whole >= max_len {
+        return Err(ReadError::TooLong { len: whole as usize, max: max_len as usize });
+    }
+    if held as u64 >= MOST_HELD {
+        return Err(ReadError::TooLong { len: held, max: MOST_HELD as usize });
     }
     Ok(())
 }
@@ -189,4 +205,17 @@ fn read_list(count: u32, may_be_empty: bool, reader: &mut BitReader<'_>) -> Resu
         more = next < count && reader.read_bits(1)? == 1;
     }
     Ok(set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r20_neither_one_update_nor_many_bring_more_than_a_client_holds() {
+        assert!(check_room(3, 4, 2_000).is_ok());
+        assert!(check_room(4, 4, 0).is_err());
+        assert!(check_room(0, 4, MOST_HELD as usize - 1).is_ok());
+        assert!(check_room(0, 4, MOST_HELD as usize).is_err());
+    }
 }

@@ -53,16 +53,16 @@ pub(crate) struct Field<'a> {
 
 impl<'a> Container<'a> {
     pub(crate) fn read(derive: Derive, input: &'a DeriveInput, errors: &mut Errors) -> Self {
-        let attrs = ContainerAttrs::parse(&input.attrs, errors);
+        let attrs = ContainerAttrs::parse(derive, &input.attrs, errors);
         let body = match &input.data {
-            Data::Struct(data) => Body::Struct(fields(&data.fields, errors)),
+            Data::Struct(data) => Body::Struct(fields(derive, &data.fields, errors)),
             Data::Enum(data) => Body::Enum(
                 data.variants
                     .iter()
                     .map(|variant| Variant {
                         ident: &variant.ident,
                         attrs: VariantAttrs::parse(&variant.attrs, errors),
-                        fields: fields(&variant.fields, errors),
+                        fields: fields(derive, &variant.fields, errors),
                         is_default: variant
                             .attrs
                             .iter()
@@ -155,7 +155,7 @@ fn wire_name(given: Option<&At<LitStr>>, own: impl FnOnce() -> String) -> String
     given.map_or_else(own, |name| name.value.value())
 }
 
-fn fields<'a>(fields: &'a syn::Fields, errors: &mut Errors) -> Vec<Field<'a>> {
+fn fields<'a>(derive: Derive, fields: &'a syn::Fields, errors: &mut Errors) -> Vec<Field<'a>> {
     let read = |(index, field): (usize, &'a syn::Field)| Field {
         member: match &field.ident {
             Some(ident) => Member::Named(ident.clone()),
@@ -166,7 +166,7 @@ fn fields<'a>(fields: &'a syn::Fields, errors: &mut Errors) -> Vec<Field<'a>> {
             }
         },
         ty: &field.ty,
-        attrs: FieldAttrs::parse(&field.attrs, errors),
+        attrs: FieldAttrs::parse(derive, &field.attrs, errors),
     };
     fields.iter().enumerate().map(read).collect()
 }

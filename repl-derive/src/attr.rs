@@ -5,9 +5,10 @@
 use proc_macro2::Span;
 use syn::{Attribute, Error, Ident, LitStr, Path, Result};
 
+use crate::ast::Derive;
 use crate::condition;
 use crate::error::Errors;
-use crate::item::{self, Item, Value, each, items};
+use crate::item::{self, Item, Place, Value, each, items};
 use crate::number::{Bounds, Number};
 
 /// A value and the attribute's name that gave it.
@@ -64,9 +65,9 @@ pub(crate) enum Quantize {
 }
 
 impl ContainerAttrs {
-    pub(crate) fn parse(attributes: &[Attribute], errors: &mut Errors) -> Self {
+    pub(crate) fn parse(derive: Derive, attributes: &[Attribute], errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
-        each(attributes, &item::TYPE, errors, |item| match item.key.as_str() {
+        each(attributes, Place::of_type(derive), errors, |item| match item.key.as_str() {
             "all" => item.put(&mut attrs.all, Item::flag),
             "name" => item.put(&mut attrs.name, Item::text),
             "callbacks" => item.put(&mut attrs.callbacks, Item::flag),
@@ -77,9 +78,9 @@ impl ContainerAttrs {
 }
 
 impl FieldAttrs {
-    pub(crate) fn parse(attributes: &[Attribute], errors: &mut Errors) -> Self {
+    pub(crate) fn parse(derive: Derive, attributes: &[Attribute], errors: &mut Errors) -> Self {
         let mut attrs = Self { marked: item::mark(attributes), ..Self::default() };
-        attrs.faulty = each(attributes, &item::FIELD, errors, |item| match item.key.as_str() {
+        attrs.faulty = each(attributes, Place::of_field(derive), errors, |item| match item.key.as_str() {
             "skip" => item.put(&mut attrs.skip, Item::flag),
             "condition" => item.put(&mut attrs.condition, condition::of),
             "notify" => item.put(&mut attrs.notify, Item::path),

@@ -9,6 +9,7 @@ use syn::{
     Attribute, Error, Expr, ExprLit, Ident, Lit, LitStr, MacroDelimiter, Meta, Path, RangeLimits, Result,
 };
 
+use crate::ast::Derive;
 use crate::attr::At;
 use crate::condition;
 use crate::error::{Errors, nearest, same};
@@ -18,38 +19,49 @@ use crate::number::{Bounds, Number};
 pub(crate) struct Place {
     place: &'static str,
     forms: &'static [(&'static str, &'static str)],
+    /// Names that are read here, so that it can be said why they are wrong, and never offered.
+    refused: &'static [&'static str],
 }
 
-pub(crate) static TYPE: Place = Place {
-    place: "on a type",
-    forms: &[
-        ("all", "all"),
-        ("name", "name = \"…\""),
-        ("callbacks", "callbacks"),
-        ("crate", "crate = \"path::to::repl\""),
-    ],
-};
+/// What can stand on a type.
+const OF_TYPES: &[(&str, &str)] = &[
+    ("all", "all"),
+    ("name", "name = \"…\""),
+    ("callbacks", "callbacks"),
+    ("crate", "crate = \"path::to::repl\""),
+];
 
-pub(crate) static FIELD: Place = Place {
-    place: "on a field",
-    forms: &[
-        ("skip", "skip"),
-        ("condition", "condition = OwnerOnly"),
-        ("notify", "notify = method"),
-        ("notify_always", "notify_always"),
-        ("push", "push"),
-        ("quantize", "quantize(step = 0.01, range = -1.0..=1.0)"),
-        ("bits", "bits = 5"),
-        ("range", "range = 0..=100"),
-        ("saturate", "saturate"),
-        ("max_len", "max_len = 64"),
-        ("with", "with = module"),
-        ("atomic", "atomic"),
-        ("name", "name = \"…\""),
-    ],
-};
+static TYPE: Place = Place { place: "on a type", forms: OF_TYPES, refused: &[] };
+static ITEM: Place = Place { place: "on an item", forms: OF_TYPES, refused: &["all"] };
+static VALUE: Place = Place { place: "on a value", forms: OF_TYPES, refused: &["all", "callbacks"] };
 
-pub(crate) static VARIANT: Place = Place { place: "on a variant", forms: &[("name", "name = \"…\"")] };
+/// What can stand on a field.
+const OF_FIELDS: &[(&str, &str)] = &[
+    ("skip", "skip"),
+    ("condition", "condition = OwnerOnly"),
+    ("notify", "notify = method"),
+    ("notify_always", "notify_always"),
+    ("push", "push"),
+    ("quantize", "quantize(step = 0.01, range = -1.0..=1.0)"),
+    ("bits", "bits = 5"),
+    ("range", "range = 0..=100"),
+    ("saturate", "saturate"),
+    ("max_len", "max_len = 64"),
+    ("with", "with = module"),
+    ("atomic", "atomic"),
+    ("name", "name = \"…\""),
+];
+
+/// What belongs to properties of objects.
+const OF_OBJECTS: &[&str] = &["condition", "notify", "notify_always", "push"];
+
+static FIELD: Place = Place { place: "on a field", forms: OF_FIELDS, refused: &[] };
+static FIELD_OF_ITEM: Place = Place { place: "on a field of an item", forms: OF_FIELDS, refused: OF_OBJECTS };
+static FIELD_OF_VALUE: Place =
+    Place { place: "on a field of a value", forms: OF_FIELDS, refused: OF_OBJECTS };
+
+pub(crate) static VARIANT: Place =
+    Place { place: "on a variant", forms: &[("name", "name = \"…\"")], refused: &[] };
 
 pub(crate) static QUANTIZE: Place = Place {
     place: "in `quantize(…)`",
@@ -59,7 +71,38 @@ pub(crate) static QUANTIZE: Place = Place {
         ("smallest_three", "smallest_three = 10"),
         ("unit_vector", "unit_vector = 12"),
     ],
+    refused: &[],
 };
+
+impl Place {
+    /// On a type that is derived for.
+    pub(crate) fn of_type(derive: Derive) -> &'static Self {
+        match derive {
+            Derive::Replicated => &TYPE,
+            Derive::FastArrayItem => &ITEM,
+            Derive::NetSerialize => &VALUE,
+        }
+    }
+
+    /// On a field of such a type.
+    pub(crate) fn of_field(derive: Derive) -> &'static Self {
+        match derive {
+            Derive::Replicated => &FIELD,
+            Derive::FastArrayItem => &FIELD_OF_ITEM,
+            Derive::NetSerialize => &FIELD_OF_VALUE,
+        }
+    }
+
+    /// Whether fields stand here.
+    fn is_field(&self) -> bool {
+        std::ptr::eq(self.forms, OF_FIELDS)
+    }
+
+    /// The names that can be offered.
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.forms.iter().map(|&(name, _)| name).filter(|name| !self.refused.contains(name))
+    }
+}
 
 /// What attributes of fields are called elsewhere: in Unreal, in other derives, by habit.
 const SYNONYMS: [(&str, &str); 16] = [
@@ -285,8 +328,10 @@ fn item(piece: TokenStream, place: &Place) -> Result<Item> {
 
 /// Says what an unknown attribute may have been meant to be.
 fn unknown(key: &str, has_value: bool, place: &Place) -> String {
-    let (on_a_field, in_quantize) = (std::ptr::eq(place, &FIELD), std::ptr::eq(place, &QUANTIZE));
-    if let Some(form) = form_in(&TYPE, key) {
+    let (on_a_field, in_quantize) = (place.is_field(), std::ptr::eq(place, &QUANTIZE));
+    let has_conditions = !place.refused.contains(&"condition");
+    // In what sends all fields anyway, `all` is as good as unknown.
+    if let Some(form) = form_in(&TYPE, key).filter(|_| has_conditions || key != "all") {
         return format!("`{key}` belongs on the type: write `#[replicated({form})]` above it");
     }
     if let Some(form) = form_in(&FIELD, key) {
@@ -304,26 +349,33 @@ fn unknown(key: &str, has_value: bool, place: &Place) -> String {
         return format!("`{key}` belongs in parentheses: `quantize({form})`");
     }
     if let (Some(condition), false) = (condition::spelled(key), in_quantize) {
+        if !has_conditions {
+            return format!(
+                "`{key}` is a condition: say `condition = {condition}` on the field of the object that holds this"
+            );
+        }
         let field = if on_a_field { "" } else { "on a field " };
         return format!("`{key}` is a condition: {field}write `condition = {condition}`");
     }
-    let meant = if on_a_field { meant_on_a_field(key, has_value) } else { nearest_in(place, key) };
+    let meant = if on_a_field { meant_on_a_field(place, key, has_value) } else { nearest_in(place, key) };
     let hint = meant.map_or(".".to_owned(), |meant| format!(": did you mean `{meant}`?"));
     format!("unknown attribute `{key}`{hint} What can stand {}: {}", place.place, list_of(place))
 }
 
 /// What was probably meant on a field: an attribute's name, with its form if nothing was written beside it, or a condition.
-fn meant_on_a_field(key: &str, has_value: bool) -> Option<String> {
+fn meant_on_a_field(place: &Place, key: &str, has_value: bool) -> Option<String> {
     let synonym = SYNONYMS.iter().find(|(other, _)| same(other, key)).map(|&(_, own)| own.to_owned());
-    match synonym.or_else(|| nearest_in(&FIELD, key)) {
+    let synonym = synonym.filter(|name| place.names().any(|known| known == name));
+    match synonym.or_else(|| nearest_in(place, key)) {
         Some(name) if has_value => Some(name),
-        Some(name) => form_in(&FIELD, &name).map(str::to_owned),
+        Some(name) => form_in(place, &name).map(str::to_owned),
+        None if place.refused.contains(&"condition") => None,
         None => condition::near(key).map(|name| format!("condition = {name}")),
     }
 }
 
 fn nearest_in(place: &Place, key: &str) -> Option<String> {
-    nearest(key, place.forms.iter().map(|&(name, _)| name)).map(str::to_owned)
+    nearest(key, place.names()).map(str::to_owned)
 }
 
 /// How the attribute `name` is written, if it can stand in `place`.
@@ -332,5 +384,5 @@ fn form_in(place: &Place, name: &str) -> Option<&'static str> {
 }
 
 fn list_of(place: &Place) -> String {
-    place.forms.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    place.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

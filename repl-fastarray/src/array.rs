@@ -3,22 +3,78 @@
 //! Invariant: items and roster are equally long, and an item and what the roster has of it stand at the same index.
 
 use std::collections::TryReserveError;
-use std::ops::{Bound, RangeBounds};
+use std::ops::RangeBounds;
 
 use repl_core::ItemId;
 
 use crate::follow::Followed;
 use crate::guard::ItemMut;
+use crate::places::bounds;
 use crate::receipt::Receipt;
 use crate::roster::Roster;
 
 /// A growing array whose items have identities of their own, so that what is sent of it is what changed.
 ///
-/// It is used like a `Vec`, which it is apart from three things: the type, since writing must be noted; ids, by which clients know the items;
-/// and `Clone`, which makes new items (S137). Reading goes through a slice. See the [crate's page](crate) for an example.
+/// It is used like a `Vec` and read as a slice. Three things are not a `Vec`'s: what is written to is noted, items have ids by which clients
+/// know them, and `Clone` makes new items (S137).
 ///
-/// Unless something else is said, methods cost what those of `Vec` with the same names cost; for each item 12 bytes are kept beside it, and 10
-/// to 20 more once items are looked for by id.
+/// ```
+/// use repl_fastarray::FastArray;
+///
+/// let mut scores: FastArray<u32> = FastArray::from([10, 20, 30]);
+/// let id = scores.push(40);
+///
+/// scores.sort_by(|one, other| other.cmp(one)); // ids go with their items, and nothing is sent
+/// assert_eq!((scores.index_of(id), &scores[..2]), (Some(0), &[40, 30][..]));
+///
+/// scores[1] += 5; // marks this one item, so that it is compared and sent
+/// scores.iter_mut().filter(|score| **score < 15).for_each(|mut score| *score = 15); // marks what is written to
+/// scores.retain(|score| *score != 20); // clients are told the id of what went
+/// assert_eq!(scores, [40, 35, 15]);
+/// assert_eq!(scores.by_id(id), Some(&40));
+/// ```
+///
+/// **Clients have the same items in another order** (S180): what comes is appended there, and the place of what goes is taken by the last item.
+/// Where the order matters use an [`OrderedFastArray`](crate::OrderedFastArray), or sort on clients by something that is in the items.
+///
+/// # Ways to write
+///
+/// A marked item is compared with what clients have, and the properties that differ are sent; so a mark too many costs time, no bytes.
+///
+/// | write | and marked is |
+/// |---|---|
+/// | `array[i] = …`, `array[i].count += 1` | the item, even if `IndexMut` is asked and nothing written |
+/// | [`get_mut`](Self::get_mut), [`get_mut_by_id`](Self::get_mut_by_id), [`first_mut`](Self::first_mut), [`last_mut`](Self::last_mut), [`iter_mut`](Self::iter_mut), [`retain_mut`](Self::retain_mut) | what is written to through its [`ItemMut`], when it first is; reading marks nothing |
+/// | [`edit`](Self::edit) | the item |
+/// | [`push`](Self::push), [`insert`](Self::insert), `extend` and what else adds | what came |
+/// | [`remove`](Self::remove), [`retain`](Self::retain), [`clear`](Self::clear) and what else takes out | nothing: what is sent is the ids of what went |
+/// | [`swap`](Self::swap), [`sort`](Self::sort), [`reverse`](Self::reverse), [`rotate_left`](Self::rotate_left) | nothing, and nothing is sent |
+/// | [`unmarked_mut`](Self::unmarked_mut), [`unmarked_slice_mut`](Self::unmarked_slice_mut), [`ItemMut::unmarked`] | nothing: say [`mark`](Self::mark) or [`mark_all`](Self::mark_all) when it is to be sent |
+///
+/// # Ids
+///
+/// Ids count from [`ItemId::FIRST`] on. Clients know an array by the field it stands in and its items by id, so an array that is *assigned* over
+/// another is matched with it id by id. One made by `From`, `collect`, `Default` or `Deserialize` has ids from the first on: its first item goes
+/// on as the item that had the first id, with other values, and clients see changes rather than removals and adds. Only a
+/// [clone](Self#impl-Clone-for-FastArray<T>), whose ids follow those of its source, has none that the source had.
+///
+/// - To replace all by new items, write `array.clear(); array.extend(items);`.
+/// - To filter, write [`retain`](Self::retain), not `array = array.iter().filter(…).cloned().collect()`.
+/// - An item that was taken out and put back is a new one. To give an item other values, write to it.
+///
+/// On a client, items that it adds by itself get ids apart ([`ItemId::is_local`]). They stay until it takes them out, and are never taken for
+/// items of the server (S183).
+///
+/// # Limits
+///
+/// An array on the server may grow as it likes, but clients hold no more than [`MAX_ITEMS`](repl_core::limits::MAX_ITEMS) items, 1,048,576.
+/// While it is longer nothing of it is sent, clients keep what they have, and the server tells with `ServerEvent::ValueRefused`. The same goes
+/// for an array that makes its object larger than `ServerConfig::max_object_bytes`. The attribute `max_len` is not for fast arrays.
+///
+/// # Cost
+///
+/// Unless something else is said, methods cost what those of `Vec` with the same names cost; for each item 4 bytes are kept beside it, and 11
+/// to 22 more once items are looked for by id.
 pub struct FastArray<T> {
     pub(crate) items: Vec<T>,
     pub(crate) roster: Roster,
@@ -33,14 +89,6 @@ impl<T> FastArray<T> {
     #[must_use]
     pub fn new() -> Self {
         Self::with_next_id(ItemId::FIRST)
-    }
-
-    /// An empty array with room for `capacity` items.
-    #[must_use]
-    pub fn with_capacity(capacity: usize) -> Self {
-        let mut array = Self::new();
-        array.reserve(capacity);
-        array
     }
 
     /// An empty array whose first item gets the id `next`: for tests of what happens at the end of the range.
@@ -71,7 +119,7 @@ impl<T> FastArray<T> {
     /// Makes room for `additional` more items.
     pub fn reserve(&mut self, additional: usize) {
         self.items.reserve(additional);
-        self.roster.reserve(additional);
+        self.roster.ids.reserve(additional);
     }
 
     /// The items.
@@ -116,6 +164,7 @@ impl<T> FastArray<T> {
     ///
     /// # Panics
     /// If `index` is beyond the length.
+    #[track_caller]
     pub fn insert(&mut self, index: usize, item: T) -> ItemId {
         let id = self.roster.fresh();
         self.items.insert(index, item);
@@ -127,6 +176,7 @@ impl<T> FastArray<T> {
     ///
     /// # Panics
     /// If `index` is not below the length.
+    #[track_caller]
     pub fn remove(&mut self, index: usize) -> T {
         let item = self.items.remove(index);
         self.roster.remove(index);
@@ -137,6 +187,7 @@ impl<T> FastArray<T> {
     ///
     /// # Panics
     /// If `index` is not below the length.
+    #[track_caller]
     pub fn swap_remove(&mut self, index: usize) -> T {
         let item = self.items.swap_remove(index);
         self.roster.swap_remove(index);
@@ -173,25 +224,12 @@ impl<T> FastArray<T> {
     ///
     /// # Panics
     /// If the range ends before it starts, or beyond the length.
+    #[track_caller]
     pub fn drain(&mut self, range: impl RangeBounds<usize>) -> std::vec::IntoIter<T> {
-        let start = match range.start_bound() {
-            Bound::Included(&start) => start,
-            Bound::Excluded(&before) => before + 1,
-            Bound::Unbounded => 0,
-        };
-        let end = match range.end_bound() {
-            Bound::Included(&last) => last + 1,
-            Bound::Excluded(&end) => end,
-            Bound::Unbounded => self.items.len(),
-        };
-        let drained: Vec<_> = self.items.drain(start..end).collect();
-        self.roster.remove_range(start..end);
+        let range = bounds(range, self.len());
+        let drained: Vec<_> = self.items.drain(range.clone()).collect();
+        self.roster.remove_range(range);
         drained.into_iter()
-    }
-
-    /// Keeps the items for which `keep` says so, in their order.
-    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
-        self.retain_mut(|item| keep(item));
     }
 
     /// Keeps the items for which `keep` says so, in their order; those that it writes to are marked.
@@ -204,15 +242,9 @@ impl<T> FastArray<T> {
             if stays {
                 sieve.array.items.swap(sieve.kept, at);
                 sieve.array.roster.ids.swap(sieve.kept, at);
-                sieve.array.roster.stamps.swap(sieve.kept, at);
                 sieve.kept += 1;
             }
         }
-    }
-
-    /// Appends the items of `other`, new ones here, and leaves it empty.
-    pub fn append(&mut self, other: &mut Self) {
-        self.extend(other.drain(..));
     }
 
     /// Makes room for `additional` more items, if there is memory.
@@ -221,8 +253,12 @@ impl<T> FastArray<T> {
     /// If there is none.
     pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         self.items.try_reserve(additional)?;
-        self.roster.ids.try_reserve(additional)?;
-        self.roster.stamps.try_reserve(additional)
+        self.roster.ids.try_reserve(additional)
+    }
+
+    /// The id that the first item of a copy gets.
+    pub(crate) fn next_id_of_copies(&self) -> ItemId {
+        self.roster.next_for_copies()
     }
 
     /// Appends an item under an id that no other item here has.
@@ -246,16 +282,6 @@ impl<T> Drop for Sieve<'_, T> {
             self.array.roster.shifted(self.seen - self.kept);
             self.array.roster.remove_range(self.kept..self.seen);
             self.array.items.drain(self.kept..self.seen);
-        }
-    }
-}
-
-impl<T> Extend<T> for FastArray<T> {
-    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        let items = items.into_iter();
-        self.reserve(items.size_hint().0);
-        for item in items {
-            self.push(item);
         }
     }
 }

@@ -30,19 +30,16 @@ pub(crate) trait Following: Sized {
     /// Takes the step that an entry of the log of `live` is about, if that is not overtaken by a later one.
     fn take_step(&mut self, live: &Self, entry: Entry, visit: Visit<'_, Self::Item>);
 
-    /// Goes through all items; visits those touched after the revision `since`, or all. O(n).
-    fn match_up(&mut self, live: &Self, since: Option<u64>, visit: Visit<'_, Self::Item>);
+    /// Visits all items. O(n).
+    fn match_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>);
 
-    /// Comes to have what `live` has: by its log, if that reaches back far enough, else by its stamps, and if another array was followed before,
-    /// by comparing ids.
+    /// Comes to have what `live` has: by its log, if that reaches back far enough, else by going through all items.
     fn catch_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>) {
         let (log, lineage) = (live.log(), live.log().lineage());
-        match *self.followed() {
-            Some(followed) if followed.lineage == lineage => match log.since(followed.revision) {
-                Some(entries) => entries.iter().for_each(|&entry| self.take_step(live, entry, &mut *visit)),
-                None => self.match_up(live, Some(followed.revision), visit),
-            },
-            _ => self.match_up(live, None, visit),
+        let known = self.followed().filter(|followed| followed.lineage == lineage);
+        match known.and_then(|followed| log.since(followed.revision)) {
+            Some(entries) => entries.iter().for_each(|&entry| self.take_step(live, entry, &mut *visit)),
+            None => self.match_up(live, visit),
         }
         log.follow();
         *self.followed() = Some(Followed { lineage, revision: log.revision() });
@@ -69,24 +66,24 @@ impl<T: FastArrayItem> Following for FastArray<T> {
 
     fn take_step(&mut self, live: &Self, entry: Entry, visit: Visit<'_, T>) {
         if entry.is_removal() {
-            self.forget(entry.id, entry.place(), visit);
+            if let Some(at) = self.roster.position(entry.id) {
+                self.swap_remove(at);
+                visit(entry.id, Step::Removed);
+            }
         } else if let Some(at) = live.roster.locate(entry.id, entry.place()) {
             self.step(live, at, visit);
         }
     }
 
-    fn match_up(&mut self, live: &Self, since: Option<u64>, visit: Visit<'_, T>) {
-        const SEEN: u64 = 1;
+    fn match_up(&mut self, live: &Self, visit: Visit<'_, T>) {
+        let mut is_there = vec![false; self.items.len()];
         for at in 0..live.items.len() {
-            if since.is_none_or(|since| live.roster.stamps[at] > since) {
-                self.step(live, at, visit);
-            }
-            if let Some(own) = self.roster.position_from(live.roster.ids[at], at) {
-                self.roster.stamps[own] = SEEN;
-            }
+            let own = self.step(live, at, visit);
+            is_there.resize(self.items.len(), true);
+            is_there[own] = true;
         }
         for at in (0..self.items.len()).rev() {
-            if std::mem::take(&mut self.roster.stamps[at]) != SEEN {
+            if !is_there[at] {
                 let id = self.roster.ids[at];
                 self.swap_remove(at);
                 visit(id, Step::Removed);
@@ -96,26 +93,23 @@ impl<T: FastArrayItem> Following for FastArray<T> {
 }
 
 impl<T: FastArrayItem> FastArray<T> {
-    /// The item at `at` of `live` was touched.
-    fn step(&mut self, live: &Self, at: usize, visit: Visit<'_, T>) {
+    /// The item at `at` of `live` was touched; gives where its shadow is.
+    fn step(&mut self, live: &Self, at: usize, visit: Visit<'_, T>) -> usize {
         let (id, live) = (live.roster.ids[at], &live.items[at]);
         // A shadow mostly has its items where the live array has them.
         if let Some(at) = self.roster.position_from(id, at) {
             visit(id, Step::Touched { live, shadow: &mut self.items[at], moved: false });
-        } else {
-            self.push_as(id, T::initial());
-            if let Some(shadow) = self.items.last_mut() {
-                visit(id, Step::Added { live, shadow });
-            }
+            return at;
         }
+        let at = self.append_initial(id);
+        visit(id, Step::Added { live, shadow: &mut self.items[at] });
+        at
     }
 
-    /// The item `id`, which stood at `place`, is no more.
-    fn forget(&mut self, id: ItemId, place: usize, visit: Visit<'_, T>) {
-        if let Some(at) = self.roster.position_from(id, place) {
-            self.swap_remove(at);
-            visit(id, Step::Removed);
-        }
+    /// Appends an initial item under an id that no other has; gives where it is.
+    pub(crate) fn append_initial(&mut self, id: ItemId) -> usize {
+        self.push_as(id, T::initial());
+        self.items.len() - 1
     }
 
     /// Comes to have the items that `other` has, and by `copy` their values; has then followed what `other` has. Local items are neither taken
@@ -129,10 +123,7 @@ impl<T: FastArrayItem> FastArray<T> {
         }
         let items = other.roster.ids.iter().zip(&other.items).filter(|(id, _)| !id.is_local());
         for (place, (&id, item)) in items.enumerate() {
-            let at = self.roster.position(id).unwrap_or_else(|| {
-                self.push_as(id, T::initial());
-                self.items.len() - 1
-            });
+            let at = self.roster.position(id).unwrap_or_else(|| self.append_initial(id));
             self.swap(at, place);
             copy(item, &mut self.items[place]);
         }

@@ -11,29 +11,46 @@ use repl_core::ItemId;
 
 use crate::array::FastArray;
 use crate::log::Log;
+use crate::places::no_item;
 
 /// An item that may be written to: the first time it is, it is marked, and so sent (S138, S141). Reading marks nothing.
+///
+/// It stands for the item by `Deref`, so what belongs to the guard itself is written with the type's name, like `ItemMut::id(&item)`.
+///
+/// ```
+/// use repl_fastarray::{FastArray, ItemMut};
+///
+/// let mut scores: FastArray<u32> = FastArray::from([10, 20, 30]);
+/// for mut score in &mut scores {
+///     if *score > 15 {
+///         *score += ItemMut::id(&score).number(); // from here on it is marked
+///     }
+/// }
+/// assert_eq!(scores, [10, 22, 33]);
+/// ```
 pub struct ItemMut<'a, T> {
     item: &'a mut T,
     index: usize,
     mark: Mark<'a>,
+    is_marked: bool,
 }
 
 /// What it takes to mark an item.
+#[derive(Clone, Copy)]
 pub(crate) struct Mark<'a> {
     pub(crate) id: ItemId,
     /// Where the log is to have it.
     pub(crate) place: usize,
-    pub(crate) stamp: &'a mut u64,
+    /// How many items there are.
+    pub(crate) len: usize,
     /// Shared by the guards of one array.
     pub(crate) log: &'a Cell<Log>,
-    pub(crate) done: bool,
 }
 
 impl<'a, T> ItemMut<'a, T> {
     /// An item at `index`, which is marked in this way.
     pub(crate) fn new(item: &'a mut T, index: usize, mark: Mark<'a>) -> Self {
-        Self { item, index, mark }
+        Self { item, index, mark, is_marked: false }
     }
 }
 
@@ -52,12 +69,12 @@ impl<T> ItemMut<'_, T> {
 
     /// Marks the item as if it were written to.
     pub fn mark(this: &mut Self) {
-        let Mark { id, place, stamp, log, done } = &mut this.mark;
-        if !*done {
+        if !this.is_marked {
+            let Mark { id, place, len, log } = this.mark;
             let mut taken = log.take();
-            taken.touch(stamp, *id, *place);
+            taken.touch(id, place, len);
             log.set(taken);
-            *done = true;
+            this.is_marked = true;
         }
     }
 
@@ -92,19 +109,22 @@ impl<T: fmt::Debug> fmt::Debug for ItemMut<'_, T> {
 /// The items of an array, each to be written to: made by [`FastArray::iter_mut`].
 pub struct IterMut<'a, T> {
     items: std::iter::Enumerate<std::slice::IterMut<'a, T>>,
-    ids: std::slice::Iter<'a, ItemId>,
-    stamps: std::slice::IterMut<'a, u64>,
+    ids: &'a [ItemId],
     log: &'a Cell<Log>,
+}
+
+impl<'a, T> IterMut<'a, T> {
+    fn guard(&self, (place, item): (usize, &'a mut T)) -> ItemMut<'a, T> {
+        let mark = Mark { id: self.ids[place], place, len: self.ids.len(), log: self.log };
+        ItemMut::new(item, place, mark)
+    }
 }
 
 impl<'a, T> Iterator for IterMut<'a, T> {
     type Item = ItemMut<'a, T>;
 
     fn next(&mut self) -> Option<ItemMut<'a, T>> {
-        let (place, item) = self.items.next()?;
-        let (id, stamp) = (*self.ids.next()?, self.stamps.next()?);
-        let mark = Mark { id, place, stamp, log: self.log, done: false };
-        Some(ItemMut::new(item, place, mark))
+        self.items.next().map(|next| self.guard(next))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -114,10 +134,7 @@ impl<'a, T> Iterator for IterMut<'a, T> {
 
 impl<T> DoubleEndedIterator for IterMut<'_, T> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let (place, item) = self.items.next_back()?;
-        let (id, stamp) = (*self.ids.next_back()?, self.stamps.next_back()?);
-        let mark = Mark { id, place, stamp, log: self.log, done: false };
-        Some(ItemMut::new(item, place, mark))
+        self.items.next_back().map(|next| self.guard(next))
     }
 }
 
@@ -135,9 +152,9 @@ impl<T> FastArray<T> {
     pub fn get_mut(&mut self, index: usize) -> Option<ItemMut<'_, T>> {
         let item = self.items.get_mut(index)?;
         let id = *self.roster.ids.get(index)?;
-        let stamp = self.roster.stamps.get_mut(index)?;
+        let len = self.roster.ids.len();
         let log = Cell::from_mut(&mut self.roster.log);
-        Some(ItemMut::new(item, index, Mark { id, place: index, stamp, log, done: false }))
+        Some(ItemMut::new(item, index, Mark { id, place: index, len, log }))
     }
 
     /// The item `id`, to be written to. Costs what [`index_of`](Self::index_of) costs.
@@ -170,8 +187,7 @@ impl<T> FastArray<T> {
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut {
             items: self.items.iter_mut().enumerate(),
-            ids: self.roster.ids.iter(),
-            stamps: self.roster.stamps.iter_mut(),
+            ids: &self.roster.ids,
             log: Cell::from_mut(&mut self.roster.log),
         }
     }
@@ -180,7 +196,11 @@ impl<T> FastArray<T> {
     ///
     /// # Panics
     /// If `index` is not below the length.
+    #[track_caller]
     pub fn mark(&mut self, index: usize) {
+        if index >= self.len() {
+            no_item(index, self.len());
+        }
         self.roster.touch(index);
     }
 
@@ -206,7 +226,11 @@ impl<T> FastArray<T> {
 
 /// Marks the item, whether or not it is then written to.
 impl<T> IndexMut<usize> for FastArray<T> {
+    #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {
+        if index >= self.len() {
+            no_item(index, self.len());
+        }
         self.roster.touch(index);
         &mut self.items[index]
     }
@@ -215,6 +239,7 @@ impl<T> IndexMut<usize> for FastArray<T> {
 impl<T, I: SliceIndex<[T]>> std::ops::Index<I> for FastArray<T> {
     type Output = I::Output;
 
+    #[track_caller]
     fn index(&self, index: I) -> &I::Output {
         &self.items[index]
     }

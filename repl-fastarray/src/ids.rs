@@ -18,9 +18,10 @@ impl Ids {
         Self { next, wrapped: false }
     }
 
-    /// The id that the next new item gets, if no item has it.
-    pub(crate) const fn next(&self) -> ItemId {
-        self.next
+    /// The id that the first item of a copy gets: none that an item of the source has, unless that is a client's, since a copy of it may go to a
+    /// server.
+    pub(crate) const fn next_for_copies(&self) -> ItemId {
+        if self.next.is_local() { ItemId::FIRST } else { self.next }
     }
 
     /// From now on new items get local ids, of which some may be in use.

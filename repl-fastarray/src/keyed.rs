@@ -7,7 +7,7 @@ use repl_core::{HandleSet, ItemId, Keyed, Property, Step};
 
 use crate::array::FastArray;
 use crate::follow::Following;
-use crate::item::FastArrayItem;
+use crate::item::{FastArrayItem, ItemsTold};
 use crate::replica::Replica;
 
 #[expect(unsafe_code, reason = "a type states its own shape")]
@@ -23,7 +23,7 @@ unsafe impl<T: FastArrayItem> Property for FastArray<T> {
 impl<T: FastArrayItem> Keyed for FastArray<T> {
     type Item = T;
 
-    const HAS_CALLBACKS: bool = T::HAS_CALLBACKS;
+    const HAS_CALLBACKS: bool = T::Told::HAS_CALLBACKS;
 
     fn len(&self) -> usize {
         self.items.len()
@@ -54,7 +54,14 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
     }
 
     fn become_replica(&mut self) {
-        self.receive_locally();
+        self.parts();
+    }
+
+    fn own(&mut self) {
+        if self.receipt.is_none() {
+            self.roster.rename_locally();
+            self.become_replica();
+        }
     }
 
     fn received_whole(&mut self, id: ItemId) -> &mut T {

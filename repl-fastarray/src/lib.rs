@@ -28,7 +28,7 @@
 //! It holds items and knows which of them were touched. What differs in an item, how that travels, and what each client still lacks is the business
 //! of `repl-core` and `repl-net`, which know an array as a [`Keyed`](repl_core::Keyed) collection.
 //!
-//! With the feature `serde` arrays are written and read as sequences of their items, without ids.
+//! With the feature `serde` arrays are written and read as sequences of their items, without ids, and ids as their numbers.
 //!
 //! # The three types to know
 //!
@@ -41,13 +41,15 @@
 //! - What is written to an item through the array is sent; nothing need be marked by hand (S138 to S142).
 //! - An item keeps its id wherever it moves, and no other item gets that id; a clone is a new item (S137).
 //! - No removed item survives on a client, and no item that is there is removed (S172, S173).
-//! - A callback runs for what came, changed or went, and for nothing else (S178, S179).
+//! - A callback runs for what came into an array that stays, changed in it or went from it, and for nothing else (S178, S179); [`ItemCallbacks`] says
+//!   when none does.
 //! - Items that a client adds by itself stay, and are never taken for items of the server (S183).
-//!
 //! - The items of an ordered array stand on clients as they stand on the server: after every update on a link without loss, and when all has
 //!   arrived on any (R13).
 //!
 //! Not guaranteed: the order of the items of other arrays on clients (S180).
+//!
+//! S, R and W numbers name statements and rules: the front page of `repl` says where they stand.
 //!
 //! *Invariant:* like `repl-core`, this crate names no socket, clock or thread. Its one use of `unsafe` states the shape of an array.
 #![deny(unsafe_code)]
@@ -56,14 +58,18 @@
 mod array;
 mod convert;
 mod follow;
+mod forms;
 mod guard;
+mod id_table;
 mod ids;
 mod index;
 mod item;
 mod keyed;
 mod log;
+mod methods;
 mod order;
 pub mod ordered;
+mod places;
 mod receipt;
 mod relabel;
 mod replica;
@@ -75,6 +81,14 @@ mod update;
 
 pub use array::FastArray;
 pub use guard::{ItemMut, IterMut};
-pub use item::{ChangedProperties, FastArrayItem, ItemCallbacks, value_callbacks};
+pub use item::{ChangedProperties, FastArrayItem, ItemCallbacks};
 pub use ordered::OrderedFastArray;
 pub use update::ArrayUpdate;
+
+/// For code made by the derives; not for use by hand.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::item::{
+        FastArrayItem, ItemCallbacks, ItemsTold, LeafItem, SaysItemCallbacks, value_callbacks,
+    };
+}

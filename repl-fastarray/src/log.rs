@@ -71,7 +71,7 @@ impl Log {
         self.revision
     }
 
-    /// The entries after `revision`, in which no item is touched twice; `None` if some of them are gone.
+    /// The entries after `revision`, in which an item may be touched again and again; `None` if some of them are gone.
     pub(crate) fn since(&self, revision: u64) -> Option<&[Entry]> {
         self.entries.get(revision.checked_sub(self.base)? as usize..)
     }
@@ -102,30 +102,28 @@ impl Log {
         true
     }
 
-    /// The item `id` at `place` is touched; `stamp` is the revision in which it last was.
-    pub(crate) fn touch(&mut self, stamp: &mut u64, id: ItemId, place: usize) {
-        if self.trimmed() && *stamp <= *self.followed.get_mut() {
-            *stamp = self.append(Entry { id, place: place as u32 });
-        }
+    /// The item `id` at `place` is touched, one of `len`.
+    pub(crate) fn touch(&mut self, id: ItemId, place: usize, len: usize) {
+        self.append(Entry { id, place: place as u32 }, len);
     }
 
     /// The item `id` is gone from `place`; `len` are left.
     pub(crate) fn remove(&mut self, id: ItemId, place: usize, len: usize) {
-        if !self.trimmed() {
+        self.append(Entry { id, place: place as u32 | Entry::REMOVED }, len);
+    }
+
+    fn append(&mut self, entry: Entry, len: usize) {
+        // Mostly an item is written to several times in a row.
+        if !self.trimmed() || self.entries.last() == Some(&entry) {
             return;
         }
-        self.append(Entry { id, place: place as u32 | Entry::REMOVED });
+        self.entries.push(entry);
+        self.revision += 1;
         if self.entries.len() > 2 * len + 64 {
             // Whoever followed before compares all items: that costs less than what was noted.
             self.entries.clear();
             self.base = self.revision;
         }
-    }
-
-    fn append(&mut self, entry: Entry) -> u64 {
-        self.entries.push(entry);
-        self.revision += 1;
-        self.revision
     }
 
     /// Everything behind some place has moved by `places`.

@@ -7,40 +7,11 @@ use std::cmp::Ordering;
 use crate::array::FastArray;
 
 impl<T> FastArray<T> {
-    /// Sorts the items, equal ones in the order they had. Ids stay with their items, and nothing is sent. O(n log n).
-    pub fn sort(&mut self)
-    where
-        T: Ord,
-    {
-        self.sort_by(T::cmp);
-    }
-
-    /// Sorts the items by `compare`, equal ones in the order they had. O(n log n).
+    /// Sorts the items by `compare`, equal ones in the order they had. Ids stay with their items, and nothing is sent. O(n log n).
     pub fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut order: Vec<_> = (0..self.items.len()).collect();
         order.sort_by(|&one, &other| compare(&self.items[one], &self.items[other]));
         self.reorder(order);
-    }
-
-    /// Sorts the items by a key, those of equal keys in the order they had. O(n log n).
-    pub fn sort_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
-        self.sort_by(|one, other| key(one).cmp(&key(other)));
-    }
-
-    /// Sorts the items by a key that is worked out once for each. O(n log n).
-    pub fn sort_by_cached_key<K: Ord>(&mut self, key: impl FnMut(&T) -> K) {
-        let keys: Vec<_> = self.items.iter().map(key).collect();
-        let mut order: Vec<_> = (0..keys.len()).collect();
-        order.sort_by(|&one, &other| keys[one].cmp(&keys[other]));
-        self.reorder(order);
-    }
-
-    /// Sorts the items, equal ones in any order. O(n log n).
-    pub fn sort_unstable(&mut self)
-    where
-        T: Ord,
-    {
-        self.sort_unstable_by(T::cmp);
     }
 
     /// Sorts the items by `compare`, equal ones in any order. O(n log n).
@@ -50,17 +21,15 @@ impl<T> FastArray<T> {
         self.reorder(order);
     }
 
-    /// Sorts the items by a key, those of equal keys in any order. O(n log n).
-    pub fn sort_unstable_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
-        self.sort_unstable_by(|one, other| key(one).cmp(&key(other)));
-    }
-
     /// Swaps two items with their ids: both are the items they were, elsewhere. To give two items each other's values, swap what their
     /// [guards](Self::get_mut) stand for.
     ///
     /// # Panics
     /// If one of the two is not below the length.
+    #[track_caller]
     pub fn swap(&mut self, one: usize, other: usize) {
+        let len = self.len();
+        assert!(one.max(other) < len, "items {one} and {other} are not among {len}");
         self.items.swap(one, other);
         self.roster.swap(one, other);
     }
@@ -68,33 +37,38 @@ impl<T> FastArray<T> {
     /// Turns the order round.
     pub fn reverse(&mut self) {
         self.items.reverse();
-        self.roster.reorder(<[_]>::reverse, <[_]>::reverse);
+        self.roster.reorder(<[_]>::reverse);
     }
 
     /// Rotates the items so that the one at `mid` comes first.
     ///
     /// # Panics
     /// If `mid` is beyond the length.
+    #[track_caller]
     pub fn rotate_left(&mut self, mid: usize) {
         self.items.rotate_left(mid);
-        self.roster.reorder(|ids| ids.rotate_left(mid), |stamps| stamps.rotate_left(mid));
+        self.roster.reorder(|ids| ids.rotate_left(mid));
     }
 
     /// Rotates the items so that the first comes to stand at `places`.
     ///
     /// # Panics
     /// If `places` is beyond the length.
+    #[track_caller]
     pub fn rotate_right(&mut self, places: usize) {
         self.items.rotate_right(places);
-        self.roster.reorder(|ids| ids.rotate_right(places), |stamps| stamps.rotate_right(places));
+        self.roster.reorder(|ids| ids.rotate_right(places));
     }
 
     /// Puts at each place the item that stands at the index `order` has there.
-    fn reorder(&mut self, mut order: Vec<usize>) {
+    pub(crate) fn reorder(&mut self, mut order: Vec<usize>) {
         if order.is_sorted() {
             return;
         }
-        self.roster.reorder(|ids| pick(ids, &order), |stamps| pick(stamps, &order));
+        self.roster.reorder(|ids| {
+            let picked: Vec<_> = order.iter().map(|&at| ids[at]).collect();
+            ids.copy_from_slice(&picked);
+        });
         for first in 0..order.len() {
             let mut at = first;
             loop {
@@ -107,9 +81,4 @@ impl<T> FastArray<T> {
             }
         }
     }
-}
-
-fn pick<U: Copy>(from: &mut [U], order: &[usize]) {
-    let picked: Vec<_> = order.iter().map(|&at| from[at]).collect();
-    from.copy_from_slice(&picked);
 }

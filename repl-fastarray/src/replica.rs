@@ -5,9 +5,12 @@
 use repl_core::{HandleSet, ItemId};
 
 use crate::array::FastArray;
-use crate::item::{ChangedProperties, FastArrayItem, ItemCallbacks};
+use crate::item::{ChangedProperties, FastArrayItem, ItemsTold};
 use crate::receipt::Receipt;
 use crate::update::{ArrayUpdate, Standing};
+
+/// Who is told what becomes of an array's items.
+type Told<R> = <<R as Replica>::Item as FastArrayItem>::Told;
 
 /// An array of whatever kind, as an update finds it.
 pub(crate) trait Replica: Sized {
@@ -29,19 +32,11 @@ pub(crate) trait Replica: Sized {
 
     fn item_at(&mut self, spot: Self::Spot) -> &mut Self::Item;
 
-    /// What the receipt noted of the item.
-    fn stamp(&self, spot: Self::Spot) -> u64;
-
-    /// The same, to be noted anew.
-    fn noted(&mut self, spot: Self::Spot) -> Option<(&mut u64, &mut Receipt)>;
-
-    /// The receipt; there is none before anything was received.
+    /// The receipt; there is none before this is a replica.
     fn receipt(&self) -> Option<&Receipt>;
 
-    fn parts(&mut self) -> Option<(Self::Items<'_>, &mut Receipt)>;
-
-    /// From now on there is a receipt, and new items are local.
-    fn receive_locally(&mut self);
+    /// The items, and the receipt: from now on there is one, and new items are local.
+    fn parts(&mut self) -> (Self::Items<'_>, &mut Receipt);
 
     /// Appends an initial item under an id that none has.
     fn append_received(&mut self, id: ItemId) -> Self::Spot;
@@ -49,80 +44,74 @@ pub(crate) trait Replica: Sized {
     /// Takes out items.
     fn take_out(&mut self, spots: Vec<Self::Spot>);
 
-    /// Calls `each` with all items in their order, where they are, and what the receipt noted of them.
-    fn each_stamp(&self, each: &mut dyn FnMut(ItemId, Self::Spot, u64));
+    /// Calls `each` with all items in their order, and where they are.
+    fn each_spot(&self, each: &mut dyn FnMut(ItemId, Self::Spot));
 
-    /// Whether all items stand where they belong.
-    fn is_settled(&self) -> bool;
+    /// Whether items that were there before do not stand where they belong.
+    fn has_moved(&self) -> bool;
 
     /// Puts the items where they belong, before anybody is told; says whether items that were there before have moved.
     fn settle(&mut self) -> bool;
 
     /// The receipt, with an update under way.
-    fn open_receipt(&mut self) {
-        self.receive_locally();
+    fn open_receipt(&mut self) -> &mut Receipt {
         let len = self.size();
-        if let Some((_, receipt)) = self.parts() {
-            receipt.begin(len);
-        }
+        let (_, receipt) = self.parts();
+        receipt.begin(len);
+        receipt
     }
 
-    /// An item of the server's in an update under way.
-    fn told_of(&mut self, id: ItemId) -> Option<Self::Spot> {
-        self.open_receipt();
-        if id.is_local() { None } else { self.spot(id) }
+    /// The receipt, with an update under way, if the item is there and the server's.
+    fn told_of(&mut self, id: ItemId) -> Option<(Self::Spot, &mut Receipt)> {
+        let spot = if id.is_local() { None } else { self.spot(id) };
+        let receipt = self.open_receipt();
+        Some((spot?, receipt))
     }
 
     fn receive_whole(&mut self, id: ItemId) -> &mut Self::Item {
         debug_assert!(!id.is_local(), "a server gives no local ids");
-        let known = self.told_of(id);
-        let spot = known.unwrap_or_else(|| self.append_received(id));
-        match self.noted(spot) {
-            Some((stamp, receipt)) if known.is_some() => receipt.keep(id, stamp),
-            Some((stamp, receipt)) => receipt.add(id, stamp),
-            None => {}
-        }
+        let known = self.told_of(id).map(|(spot, receipt)| {
+            receipt.keep(id);
+            spot
+        });
+        let spot = known.unwrap_or_else(|| {
+            self.open_receipt().add(id);
+            self.append_received(id)
+        });
         self.item_at(spot)
     }
 
     fn receive_change(&mut self, id: ItemId, handles: &HandleSet) {
-        if let Some(spot) = self.told_of(id)
-            && let Some((stamp, receipt)) = self.noted(spot)
+        if let Some((_, receipt)) = self.told_of(id)
             && !handles.is_empty()
-            && !Receipt::is_doomed(*stamp)
+            && !receipt.is_doomed(id)
         {
-            let is_asked = <Self::Item as ItemCallbacks>::HAS_CALLBACKS;
-            receipt.change(id, stamp, is_asked.then_some(handles));
+            let is_asked = Told::<Self>::HAS_CALLBACKS;
+            receipt.change(id, is_asked.then_some(handles));
         }
     }
 
     fn receive_removal(&mut self, id: ItemId) {
-        if let Some(spot) = self.told_of(id)
-            && let Some((stamp, receipt)) = self.noted(spot)
-        {
-            if receipt.is_added(*stamp) {
+        if let Some((spot, receipt)) = self.told_of(id) {
+            if receipt.is_added(id) {
                 // Nobody has been told that it came.
-                receipt.added.retain(|&added| added != id);
+                receipt.take_back(id);
                 self.take_out(vec![spot]);
             } else {
-                receipt.doom(id, stamp);
+                receipt.doom(id);
             }
         }
     }
 
     fn receive_sweep(&mut self) {
-        self.open_receipt();
-        if let Some((_, receipt)) = self.parts() {
-            receipt.sweep();
-        }
+        self.open_receipt().sweep();
     }
 
     fn receive_sparing(&mut self, id: ItemId) {
-        if let Some(spot) = self.told_of(id)
-            && let Some((stamp, receipt)) = self.noted(spot)
-            && !Receipt::is_doomed(*stamp)
+        if let Some((_, receipt)) = self.told_of(id)
+            && !receipt.is_doomed(id)
         {
-            receipt.keep(id, stamp);
+            receipt.keep(id);
         }
     }
 
@@ -138,8 +127,8 @@ pub(crate) trait Replica: Sized {
         let Some(receipt) = self.receipt() else { return };
         receipt.removed.iter().copied().for_each(&mut *each);
         if receipt.has_sweep() {
-            self.each_stamp(&mut |id, _, stamp| {
-                if receipt.is_swept(id, stamp) {
+            self.each_spot(&mut |id, _| {
+                if receipt.is_swept(id) {
                     each(id);
                 }
             });
@@ -148,7 +137,7 @@ pub(crate) trait Replica: Sized {
 
     /// Whether the update under way has brought anything. O(1), but O(items) after a sweep.
     fn has_received(&self) -> bool {
-        let mut any = !self.is_settled();
+        let mut any = self.has_moved();
         self.each_departing(&mut |_| any = true);
         any || self.receipt().is_some_and(|receipt| !receipt.added.is_empty() || !receipt.changed.is_empty())
     }
@@ -162,61 +151,35 @@ pub(crate) trait Replica: Sized {
         let any = self.receipt().is_some_and(|receipt| {
             moved || !(doomed.is_empty() && receipt.added.is_empty() && receipt.changed.is_empty())
         });
-        let is_told = any && with_callbacks && <Self::Item as ItemCallbacks>::HAS_CALLBACKS;
+        let is_told = any && with_callbacks && Told::<Self>::HAS_CALLBACKS;
         if is_told {
             self.tell(&doomed);
         }
         self.take_out(doomed);
         let final_len = self.size();
-        let Some((mut items, receipt)) = self.parts() else { return };
+        let (mut items, receipt) = self.parts();
         let old_len = receipt.old_len;
         receipt.close();
         if is_told {
             let standing = &mut items;
-            Self::Item::post_replicated_receive(&mut ArrayUpdate {
-                standing,
-                indices: &[],
-                old_len,
-                final_len,
-            });
+            Told::<Self>::received(&mut ArrayUpdate { standing, indices: &[], old_len, final_len });
         }
     }
 
     /// The items that go: those told of in the order of the telling, then those swept by index. Items that came and were swept
     /// in the same update are taken out at once. What is left in the receipt is there.
     fn doomed(&mut self) -> Vec<Self::Spot> {
-        let Some((_, receipt)) = self.parts() else { return Vec::new() };
-        let (mut added, mut changed) =
-            (std::mem::take(&mut receipt.added), std::mem::take(&mut receipt.changed));
-        let is_swept = |array: &Self, id, spot| {
-            let stamp = array.stamp(spot);
-            array.receipt().is_some_and(|receipt| receipt.is_swept(id, stamp))
-        };
-        added.retain(|&id| {
-            let Some(spot) = self.spot(id) else { return false };
-            let swept = is_swept(self, id, spot);
-            if swept {
-                self.take_out(vec![spot]);
-            }
-            !swept
-        });
-        changed.retain(|&(id, _)| {
-            let spot = self.spot(id);
-            spot.is_some_and(|spot| !Receipt::is_doomed(self.stamp(spot)) && !is_swept(self, id, spot))
-        });
-        let mut doomed = Vec::new();
-        if let Some(receipt) = self.receipt() {
-            doomed.extend(receipt.removed.iter().filter_map(|&id| self.spot(id)));
-            if receipt.has_sweep() {
-                self.each_stamp(&mut |id, spot, stamp| {
-                    if receipt.is_swept(id, stamp) {
-                        doomed.push(spot);
-                    }
-                });
-            }
-        }
-        if let Some((_, receipt)) = self.parts() {
-            (receipt.added, receipt.changed) = (added, changed);
+        let swept = self.open_receipt().settle();
+        let swept = swept.into_iter().filter_map(|id| self.spot(id)).collect();
+        self.take_out(swept);
+        let Some(receipt) = self.receipt() else { return Vec::new() };
+        let mut doomed: Vec<_> = receipt.removed.iter().filter_map(|&id| self.spot(id)).collect();
+        if receipt.has_sweep() {
+            self.each_spot(&mut |id, spot| {
+                if receipt.is_swept(id) {
+                    doomed.push(spot);
+                }
+            });
         }
         doomed
     }
@@ -229,32 +192,33 @@ pub(crate) trait Replica: Sized {
         let place = |id| self.spot(id).map(|spot| self.place(spot));
         let added: Vec<_> = receipt.added.iter().filter_map(|&id| place(id)).collect();
         let changed: Vec<_> = receipt.changed.iter().filter_map(|&(id, _)| place(id)).collect();
-        let Some((mut items, receipt)) = self.parts() else { return };
+        let (mut items, receipt) = self.parts();
         let (standing, old_len) = (&mut items, receipt.old_len);
         let mut update = ArrayUpdate { standing, indices: &doomed, old_len, final_len };
 
         for &at in &doomed {
             if let Some(item) = update.get_mut(at) {
-                item.pre_replicated_remove();
+                Told::<Self>::removing(item);
             }
         }
-        Self::Item::pre_replicated_removes(&mut update);
+        Told::<Self>::all_removing(&mut update);
 
         update.indices = &added;
         for &at in &added {
             if let Some(item) = update.get_mut(at) {
-                item.post_replicated_add();
+                Told::<Self>::added(item);
             }
         }
-        Self::Item::post_replicated_adds(&mut update);
+        Told::<Self>::all_added(&mut update);
 
         update.indices = &changed;
         for (&at, (_, handles)) in changed.iter().zip(&receipt.changed) {
             if let Some(item) = update.get_mut(at) {
-                item.post_replicated_change(&ChangedProperties::new(Self::Item::LAYOUT, handles));
+                let changed = ChangedProperties::new(Self::Item::LAYOUT, handles);
+                Told::<Self>::changed(item, &changed);
             }
         }
-        Self::Item::post_replicated_changes(&mut update);
+        Told::<Self>::all_changed(&mut update);
     }
 }
 
@@ -303,33 +267,20 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
         &mut self.items[spot]
     }
 
-    fn stamp(&self, spot: usize) -> u64 {
-        self.roster.stamps[spot]
-    }
-
-    fn noted(&mut self, spot: usize) -> Option<(&mut u64, &mut Receipt)> {
-        Some((&mut self.roster.stamps[spot], self.receipt.as_mut()?))
-    }
-
     fn receipt(&self) -> Option<&Receipt> {
         self.receipt.as_deref()
     }
 
-    fn parts(&mut self) -> Option<(Slices<'_, T>, &mut Receipt)> {
-        let items = Slices { items: &mut self.items, ids: &self.roster.ids };
-        Some((items, self.receipt.as_mut()?))
-    }
-
-    fn receive_locally(&mut self) {
+    fn parts(&mut self) -> (Slices<'_, T>, &mut Receipt) {
         if self.receipt.is_none() {
-            self.receipt = Some(Box::default());
             self.roster.start_locally();
         }
+        let items = Slices { items: &mut self.items, ids: &self.roster.ids };
+        (items, self.receipt.get_or_insert_default())
     }
 
     fn append_received(&mut self, id: ItemId) -> usize {
-        self.push_as(id, T::initial());
-        self.items.len() - 1
+        self.append_initial(id)
     }
 
     fn take_out(&mut self, mut spots: Vec<usize>) {
@@ -338,13 +289,12 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
         spots.into_iter().rev().for_each(|spot| drop(self.swap_remove(spot)));
     }
 
-    fn each_stamp(&self, each: &mut dyn FnMut(ItemId, usize, u64)) {
-        let stamps = self.roster.ids.iter().zip(&self.roster.stamps);
-        stamps.enumerate().for_each(|(spot, (&id, &stamp))| each(id, spot, stamp));
+    fn each_spot(&self, each: &mut dyn FnMut(ItemId, usize)) {
+        self.roster.ids.iter().zip(0..).for_each(|(&id, spot)| each(id, spot));
     }
 
-    fn is_settled(&self) -> bool {
-        true
+    fn has_moved(&self) -> bool {
+        false
     }
 
     fn settle(&mut self) -> bool {

@@ -1,6 +1,6 @@
-//! The roster: the ids of an array's items in their order, and when each was last touched.
+//! The roster: the ids of an array's items in their order, and what was done to them.
 //!
-//! Invariant: no id stands twice, and every item has one id and one stamp, at its own place.
+//! Invariant: no id stands twice, and every item has one, at its own place.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -17,8 +17,6 @@ const FEW: usize = 32;
 /// What an array knows of its items beside the items.
 pub(crate) struct Roster {
     pub(crate) ids: Vec<ItemId>,
-    /// When each item was last touched: on a live array a revision of the log, on a replica what the receipt says.
-    pub(crate) stamps: Vec<u64>,
     /// Made when somebody asks; mended by what moves little, dropped by what moves much.
     index: OnceLock<Index>,
     pub(crate) log: Log,
@@ -28,28 +26,26 @@ pub(crate) struct Roster {
 impl Roster {
     /// Nobody, and `next` for the first to come.
     pub(crate) fn starting(next: ItemId) -> Self {
-        Self {
-            ids: Vec::new(),
-            stamps: Vec::new(),
-            index: OnceLock::new(),
-            log: Log::default(),
-            unused: Ids::starting(next),
-        }
+        Self { ids: Vec::new(), index: OnceLock::new(), log: Log::default(), unused: Ids::starting(next) }
     }
 
-    pub(crate) fn reserve(&mut self, additional: usize) {
-        self.ids.reserve(additional);
-        self.stamps.reserve(additional);
-    }
-
-    /// The id that the next new item gets, if no item has it.
-    pub(crate) fn next(&self) -> ItemId {
-        self.unused.next()
+    /// The id that the first item of a copy gets.
+    pub(crate) fn next_for_copies(&self) -> ItemId {
+        self.unused.next_for_copies()
     }
 
     /// From now on new items get local ids.
     pub(crate) fn start_locally(&mut self) {
         self.unused.start_locally(self.ids.iter().any(|id| id.is_local()));
+    }
+
+    /// All items get local ids, and so do new ones.
+    pub(crate) fn rename_locally(&mut self) {
+        let mut unused = Ids::starting(ItemId::FIRST_LOCAL);
+        self.ids.iter_mut().for_each(|id| *id = unused.fresh(|_| false));
+        self.unused = unused;
+        self.index.take();
+        self.log.scattered();
     }
 
     /// New items get the ids that they would get in `other`, whose ids are all that are here.
@@ -91,13 +87,12 @@ impl Roster {
 
     /// The item at `at` is touched.
     pub(crate) fn touch(&mut self, at: usize) {
-        self.log.touch(&mut self.stamps[at], self.ids[at], at);
+        self.log.touch(self.ids[at], at, self.ids.len());
     }
 
     pub(crate) fn push(&mut self, id: ItemId) {
         let at = self.ids.len();
         self.ids.push(id);
-        self.stamps.push(0);
         if let Some(index) = self.index.get_mut() {
             index.set(id, at);
         }
@@ -106,7 +101,6 @@ impl Roster {
 
     pub(crate) fn insert(&mut self, at: usize, id: ItemId) {
         self.ids.insert(at, id);
-        self.stamps.insert(at, 0);
         if let Some(index) = self.index.get_mut() {
             index.set(id, at);
         }
@@ -118,7 +112,6 @@ impl Roster {
 
     pub(crate) fn remove(&mut self, at: usize) {
         let id = self.ids.remove(at);
-        self.stamps.remove(at);
         self.removed(id, at);
         if at < self.ids.len() {
             self.shifted(1);
@@ -127,7 +120,6 @@ impl Roster {
 
     pub(crate) fn swap_remove(&mut self, at: usize) {
         let id = self.ids.swap_remove(at);
-        self.stamps.swap_remove(at);
         self.removed(id, at);
         if let Some(&moved) = self.ids.get(at) {
             self.log.scattered();
@@ -142,7 +134,6 @@ impl Roster {
         if range.len() > MAX_DRIFT {
             self.index.take();
         }
-        self.stamps.drain(range.clone());
         let removed: Vec<_> = self.ids.drain(range.clone()).collect();
         removed.iter().for_each(|&id| self.removed(id, range.start));
         if range.start < self.ids.len() {
@@ -170,7 +161,6 @@ impl Roster {
             return;
         }
         self.ids.swap(one, other);
-        self.stamps.swap(one, other);
         self.log.scattered();
         if let Some(index) = self.index.get_mut() {
             index.set(self.ids[one], one);
@@ -178,10 +168,9 @@ impl Roster {
         }
     }
 
-    /// Changes the order of everything at once, in ids and stamps alike.
-    pub(crate) fn reorder(&mut self, ids: impl FnOnce(&mut [ItemId]), stamps: impl FnOnce(&mut [u64])) {
-        ids(&mut self.ids);
-        stamps(&mut self.stamps);
+    /// Changes the order of everything at once.
+    pub(crate) fn reorder(&mut self, reorder: impl FnOnce(&mut [ItemId])) {
+        reorder(&mut self.ids);
         self.index.take();
         self.log.scattered();
     }

@@ -3,6 +3,7 @@
 //! *Invariant:* a slot holds an item if and only if its number is a key of the order.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use crate::tree::{Keys, Order};
 
@@ -54,6 +55,19 @@ impl<T> Sequence<T> {
     /// Whether there are none. O(1).
     pub(crate) const fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// For how many items there is room.
+    pub(crate) fn capacity(&self) -> usize {
+        self.slots.capacity()
+    }
+
+    /// Makes room for `additional` more items. What keeps their order grows as they come.
+    pub(crate) fn reserve(&mut self, additional: usize) {
+        let unused = self.slots.len() - self.len();
+        let new = additional.saturating_sub(unused);
+        self.slots.reserve(new);
+        self.order.reserve(new);
     }
 
     /// The item at place `index`, from 0.
@@ -139,6 +153,11 @@ impl<T> Sequence<T> {
         Iter { keys: self.order.iter_from(index), slots: &self.slots }
     }
 
+    /// The items of a range of places within the length, in order. O(log n), then O(1) an item over all.
+    pub(crate) fn iter_range(&self, range: Range<usize>) -> Iter<'_, T> {
+        Iter { keys: self.order.iter_range(range), slots: &self.slots }
+    }
+
     /// The keys from place `index` on, in order.
     pub(crate) fn keys_from(&self, index: usize) -> impl DoubleEndedIterator<Item = Key> + ExactSizeIterator {
         self.order.iter_from(index).map(Key)
@@ -147,15 +166,6 @@ impl<T> Sequence<T> {
     /// The items in order, to be changed. Allocates a pointer for each, as they lie in another order.
     pub(crate) fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut { keys: self.order.iter_from(0), slots: self.slots.iter_mut().map(Option::as_mut).collect() }
-    }
-
-    /// Calls `each` with the items in order, to be changed. O(n), without allocation.
-    pub(crate) fn for_each_mut(&mut self, mut each: impl FnMut(Key, &mut T)) {
-        for key in self.order.iter_from(0) {
-            if let Some(item) = &mut self.slots[key as usize] {
-                each(Key(key), item);
-            }
-        }
     }
 
     /// Puts the items into the order of `compare`; those that are equal stay in theirs, and all keep their keys. O(n log n).
@@ -481,12 +491,8 @@ mod tests {
     fn items_are_changed_in_order() {
         let mut sequence: Sequence<u32> = [5, 3, 4].into_iter().collect();
         sequence.sort_by(u32::cmp);
-        let mut seen = Vec::new();
-        sequence.for_each_mut(|_, item| {
-            seen.push(*item);
-            *item += 10;
-        });
-        assert_eq!(seen, [3, 4, 5]);
+        sequence.iter_mut().for_each(|(_, item)| *item += 10);
+        assert_eq!(sequence.iter().copied().collect::<Vec<_>>(), [13, 14, 15]);
         sequence.iter_mut().rev().zip(1..).for_each(|((_, item), factor)| *item *= factor);
         assert_eq!(sequence.iter().copied().collect::<Vec<_>>(), [39, 28, 15]);
     }

@@ -242,14 +242,20 @@ impl Order {
 
     /// The keys from place `index` on, in order. O(log n), then O(1) a key over all.
     pub(crate) fn iter_from(&self, index: usize) -> Keys<'_> {
-        let left = self.len.saturating_sub(index);
+        self.iter_range(index.min(self.len)..self.len)
+    }
+
+    /// The keys of a range within the length, in order.
+    pub(crate) fn iter_range(&self, range: Range<usize>) -> Keys<'_> {
+        let ends = self.spot(range.start).zip(range.end.checked_sub(1).and_then(|last| self.spot(last)));
         let nowhere = Spot { leaf: NONE, at: 0 };
-        let (front, back) = if left == 0 {
-            (nowhere, nowhere)
-        } else {
-            (self.spot(index).unwrap_or(nowhere), self.spot(self.len - 1).unwrap_or(nowhere))
-        };
-        Keys { order: self, front, back, left }
+        let (front, back) = ends.unwrap_or((nowhere, nowhere));
+        Keys { order: self, front, back, left: range.len() }
+    }
+
+    /// Makes room for `additional` keys that have not been made yet.
+    pub(crate) fn reserve(&mut self, additional: usize) {
+        self.leaves.reserve(additional);
     }
 
     /// Puts the keys into the order of `keys`, which must be all keys in use, each once. O(n).

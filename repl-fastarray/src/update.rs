@@ -3,8 +3,11 @@
 //! Invariant: nothing that can be done here changes how many items there are, or where they stand (S179).
 
 use std::fmt;
+use std::ops::{Index, IndexMut};
 
 use repl_core::ItemId;
+
+use crate::places::no_item;
 
 /// Where the items of an update stand, whatever kind of array it is.
 pub(crate) trait Standing<T> {
@@ -71,9 +74,38 @@ impl<'a, T> ArrayUpdate<'a, T> {
         self.standing.id(index)
     }
 
+    /// The ids of the items that the callback is about, in the order of [`indices`](Self::indices).
+    pub fn ids(&self) -> impl Iterator<Item = ItemId> {
+        self.indices.iter().filter_map(|&index| self.id(index))
+    }
+
+    /// The items that the callback is about, in the order of [`indices`](Self::indices).
+    pub fn items(&self) -> impl Iterator<Item = &T> {
+        self.indices.iter().filter_map(|&index| self.get(index))
+    }
+
     /// All items, in their order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len()).filter_map(|index| self.get(index))
+    }
+}
+
+/// The item at an index below [`len`](ArrayUpdate::len).
+impl<T> Index<usize> for ArrayUpdate<'_, T> {
+    type Output = T;
+
+    #[track_caller]
+    fn index(&self, index: usize) -> &T {
+        self.get(index).unwrap_or_else(|| no_item(index, self.len()))
+    }
+}
+
+/// The item at an index below [`len`](ArrayUpdate::len), to be written to as [`get_mut`](ArrayUpdate::get_mut) says.
+impl<T> IndexMut<usize> for ArrayUpdate<'_, T> {
+    #[track_caller]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        let len = self.len();
+        self.get_mut(index).unwrap_or_else(|| no_item(index, len))
     }
 }
 

@@ -8,15 +8,21 @@ use repl_core::{BitWriter, Changelist};
 
 use crate::classes::ClassList;
 use crate::openings::Openings;
+use crate::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use crate::segment::{SEGMENT_BITS, Segment, SegmentItem, SegmentKind, SegmentWriter, gap_order};
+use crate::spare::ROUND_TICKS;
 use crate::world::{Change, World};
 
 /// What one tick sends to all connections that are in step.
 #[derive(Debug, Default)]
 pub(crate) struct Broadcast {
     segments: Vec<Arc<Segment>>,
-    /// Segments of earlier ticks, used again once no packet refers to them.
+    /// Segments of earlier ticks that packets may refer to.
     pool: Vec<Arc<Segment>>,
+    /// Segments that no packet refers to any more: their memory is used again.
+    free: Vec<Arc<Segment>>,
+    /// The most segments that a tick had in this round.
+    most: usize,
     pen: Pen,
     /// Slots of what changed and is in no segment: each connection sends it by itself.
     apart: Vec<u32>,
@@ -48,7 +54,13 @@ impl Broadcast {
         }
         self.openings.expire(&world.changes.slots);
         self.openings.expire(&world.changes.recast);
-        self.pool.append(&mut self.segments);
+        self.most = self.most.max(self.segments.len());
+        self.reclaim();
+        if world.frame.is_multiple_of(ROUND_TICKS) {
+            // As many as a tick needed of late are enough.
+            self.free.truncate(std::mem::take(&mut self.most));
+            self.free.iter_mut().filter_map(Arc::get_mut).for_each(Segment::clear);
+        }
         self.apart.clear();
         let mut changes = world.changes.as_slice();
         let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return };
@@ -59,7 +71,7 @@ impl Broadcast {
             let Some(empty) = Arc::get_mut(&mut segment) else { break };
             let mut large = None;
             let done = self.pen.fill(empty, changes, &context, &mut large);
-            let kept = if empty.items.is_empty() { &mut self.pool } else { &mut self.segments };
+            let kept = if empty.items.is_empty() { &mut self.free } else { &mut self.segments };
             kept.push(segment);
             changes = &changes[done..];
             if let Some(large) = large {
@@ -71,39 +83,52 @@ impl Broadcast {
     /// Writes a change that fits no segment in parts, if it is of a collection (R15).
     fn build_parts(&mut self, change: &Change, context: &Context<'_>) {
         let first = self.segments.len();
-        let mut rest = context.list(change);
-        let Some(items) = rest.items() else {
+        let mut list = context.list(change);
+        if list.is_empty() {
+            return;
+        }
+        let Some(mut portions) = list.take_portions() else {
             self.apart.push(change.slot);
             return;
         };
-        let mut count = (items / 2).max(1);
-        while !rest.is_empty() {
+        let mut size = PartSize::new(context.max_bits);
+        while !portions.is_empty() {
             let mut segment = self.blank();
             let Some(empty) = Arc::get_mut(&mut segment) else { break };
-            let part = rest.split_off_items(count);
-            if self.pen.write_one(empty, change.slot, part.clone(), context).is_ok() {
-                empty.continues = self.segments.len() > first;
-                self.segments.push(segment);
-                continue;
+            let count = size.count().min(portions.len());
+            let bits = match self.pen.write_one(empty, change.slot, portions.part(count), context) {
+                Ok(()) => empty.bits().len(),
+                Err(Obstacle::Full { bits }) => bits,
+                Err(Obstacle::Refused) => break,
+            };
+            match size.judge(count, bits, portions.len()) {
+                Verdict::Send => {
+                    portions.skip(count);
+                    empty.continues = self.segments.len() > first;
+                    self.segments.push(segment);
+                }
+                Verdict::TryAgain => self.free.push(segment),
+                Verdict::TooLarge => break,
             }
-            rest.merge(&part);
-            self.pool.push(segment);
-            if count == 1 {
-                break;
-            }
-            count /= 2;
         }
-        if !rest.is_empty() {
+        if !portions.is_empty() {
             // No part is told either: each connection sends all of it.
             self.pool.extend(self.segments.drain(first..));
             self.apart.push(change.slot);
         }
     }
 
+    /// Takes back the segments of the tick before, and finds those that no packet refers to any more.
+    fn reclaim(&mut self) {
+        self.pool.append(&mut self.free);
+        self.pool.append(&mut self.segments);
+        let Self { pool, free, .. } = self;
+        free.extend(pool.extract_if(.., |segment| Arc::strong_count(segment) == 1));
+    }
+
     /// An empty segment, with the memory of one that no packet refers to any more.
     fn blank(&mut self) -> Arc<Segment> {
-        let free = self.pool.iter().position(|segment| Arc::strong_count(segment) == 1);
-        let mut segment = free.map_or_else(Arc::default, |at| self.pool.swap_remove(at));
+        let mut segment = self.free.pop().unwrap_or_default();
         if let Some(segment) = Arc::get_mut(&mut segment) {
             segment.clear();
         }
@@ -141,8 +166,8 @@ impl Context<'_> {
 
 /// Why a change is not in a segment.
 enum Obstacle {
-    /// It does not fit behind what is there.
-    Full,
+    /// It does not fit behind what is there: all that takes so many bits.
+    Full { bits: usize },
     /// A hand-written serialiser refuses a value.
     Refused,
 }
@@ -162,6 +187,14 @@ impl Pen {
         self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
         let mut done = 0;
         for change in changes {
+            if change.list.items().is_some_and(|items| items * LEAST_ITEM_BITS > context.max_bits) {
+                // Not written only to be found too large.
+                if into.items.is_empty() {
+                    *large = Some(change);
+                    done += 1;
+                }
+                break;
+            }
             let before = self.bits.bit_len();
             let list = context.list(change);
             if list.is_empty() {
@@ -222,7 +255,7 @@ impl Pen {
         }
         let end = bits.bit_len();
         if end + SEGMENT_BITS > context.max_bits {
-            return Err(Obstacle::Full);
+            return Err(Obstacle::Full { bits: end + SEGMENT_BITS });
         }
         into.push(SegmentItem { slot, generation: object.generation, list, values: start..end });
         Ok(())

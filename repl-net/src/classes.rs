@@ -16,7 +16,8 @@ pub(crate) struct ClassList {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayoutMismatch {
-    /// Both have the class, with different layouts: one of them is an older build.
+    /// Both have the class, with different layouts: one of them is an older build. Only checksums are compared, so what differs in the class is not
+    /// known here: print its `LAYOUT` in both builds and compare the tables.
     #[error("class `{name}` has another layout on the server")]
     Different {
         /// The class.

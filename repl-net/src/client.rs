@@ -322,8 +322,14 @@ impl Client {
     /// The object to be changed locally, such as by prediction: a value that arrives later replaces the change, and a notify is
     /// called only if it differs from it (S49).
     ///
-    /// If the change makes a replicated `Vec` or `Option` longer or shorter, the next update of that property brings back all of it. For
-    /// this the client keeps a copy of the object from now on, if it has any.
+    /// If the change makes a replicated `Vec` or `Option` longer or shorter, the next update that says something of it brings back all of it. Items and
+    /// entries that are taken out come back, whole, when the server changes them; those that are added are the client's own, as are all items of
+    /// a fast array that is put in the place of another (S183), whose ids change when the next update of that array comes. For this the client
+    /// keeps a copy of the object from now on, if it has any of these. An array that is taken out and given to a server's object is still a
+    /// client's: give it a clone.
+    ///
+    /// Nothing of the change is sent to the server. Because of the copy objects are lent one by one and by name: there is no `IndexMut` here and no
+    /// `objects_mut`, as a [`Server`](crate::Server) has them.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }
@@ -334,7 +340,8 @@ impl Client {
         self.replicas.contains(object)
     }
 
-    /// All objects of a class with their references, in no particular order.
+    /// All objects of a class with their references, in no particular order. To change them, collect the references and ask
+    /// [`get_mut`](Self::get_mut) for those that are to be changed.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.replicas.typed::<T>().into_iter().flat_map(|column| {
             column

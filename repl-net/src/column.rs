@@ -29,6 +29,8 @@ pub(crate) trait Column: Any + Send {
     fn write_values(&self, row: u32, list: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError>;
     fn prune(&self, row: u32, list: &mut Changelist);
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist);
+    /// How many items and entries a row's collections and maps among `handles` have; see [`Class::items_of`].
+    fn items_of(&self, row: u32, handles: &HandleSet) -> usize;
     /// Takes an object out; gives the slot of the one that moved to its row.
     fn remove(&mut self, row: u32) -> Option<u32>;
     fn as_any(&self) -> &dyn Any;
@@ -48,9 +50,12 @@ pub(crate) struct TypedColumn<T> {
 }
 
 impl<T: Replicated> TypedColumn<T> {
-    pub(crate) fn new() -> Self {
+    /// None yet, none of which may take more than `max_bits`.
+    pub(crate) fn new(max_bits: u64) -> Self {
+        let mut class = Class::new();
+        class.hold_items_within(max_bits);
         Self {
-            class: Class::new(),
+            class,
             live: Vec::new(),
             shadow: Vec::new(),
             slots: Vec::new(),
@@ -129,6 +134,10 @@ impl<T: Replicated> Column for TypedColumn<T> {
 
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist) {
         self.class.insert_whole(handles, list);
+    }
+
+    fn items_of(&self, row: u32, handles: &HandleSet) -> usize {
+        self.class.items_of(&self.shadow[row as usize], handles)
     }
 
     fn remove(&mut self, row: u32) -> Option<u32> {

@@ -19,10 +19,16 @@ pub struct ServerConfig {
     /// Objects that there may be at a time, those that are gone included until every client that had them has acknowledged it: beyond it
     /// [`Server::try_spawn`](crate::Server::try_spawn) fails. At most 4,294,967,295, and more counts as that. Default 65,536.
     pub max_objects: usize,
-    /// What one object may take on the wire, in bytes, opened whole, with what it has from its archetype. A value that would make it larger is refused with
-    /// [`ServerEvent::ValueRefused`](crate::ServerEvent::ValueRefused): the property keeps the last value that had room. Objects that can be
-    /// larger than a packet go in fragments, which clients hold until they are whole. At most 4,294,967,295, and more counts as that.
-    /// Default 256 KiB.
+    /// What one object may take on the wire, in bytes, opened whole, with what it has from its archetype. Items of its fast arrays and entries of its
+    /// maps do not count, as they travel in parts; but one of them by itself may not take more either. A value that would make the object or the
+    /// item larger is refused with [`ServerEvent::ValueRefused`](crate::ServerEvent::ValueRefused): the property keeps for clients the last
+    /// value that had room, and follows again when it has. Objects that can be larger than a packet go in fragments, which clients hold until
+    /// they are whole. At most 4,294,967,295, and more counts as that. Default 256 KiB.
+    ///
+    /// Items and entries that are larger than a packet go in fragments too, and nothing else of their object is sent to a client until it has
+    /// acknowledged them; so others that wait go along, up to 32 KiB together, and never more than an eighth of this.
+    ///
+    /// Each client's [`max_object_bytes`](ClientConfig::max_object_bytes) must be no less.
     pub max_object_bytes: usize,
     /// Packets of state sent to a connection and not yet acknowledged or given up, at most 1,024 (R6). Default 1,024.
     pub max_packets_in_flight: usize,

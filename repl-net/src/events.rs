@@ -72,6 +72,9 @@ pub enum ServerEvent {
         class: &'static str,
         /// The property.
         property: &'static str,
+        /// Where in the object the value stands: the property itself, or the way to what is in it, such as `bag{3}.count` for a field of the item
+        /// with the id 3. Keys of maps are not told.
+        path: String,
         /// What is wrong with the value.
         error: WriteError,
     },

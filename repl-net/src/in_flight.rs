@@ -12,6 +12,7 @@ use repl_core::Changelist;
 
 use crate::segment::Segment;
 use crate::sequence::Sequence;
+use crate::spare::{Spare, give_back_room};
 
 /// What a packet carried of one object, beside shared segments.
 #[derive(Clone, Debug)]
@@ -93,7 +94,7 @@ pub(crate) struct InFlight {
     first: u64,
     unresolved: usize,
     bytes: usize,
-    spare: Vec<Record>,
+    spare: Spare<Record>,
 }
 
 impl InFlight {
@@ -123,7 +124,7 @@ impl InFlight {
 
     /// An empty record, with the memory of an old one.
     pub(crate) fn blank(&mut self) -> Record {
-        self.spare.pop().unwrap_or_default()
+        self.spare.take()
     }
 
     /// Appends the record of the next packet.
@@ -191,8 +192,14 @@ impl InFlight {
             self.first += 1;
             self.bytes -= record.bytes;
             record.recycle();
-            self.spare.push(record);
+            self.spare.put(record);
         }
+    }
+
+    /// Gives back memory that was not needed of late.
+    pub(crate) fn end_round(&mut self) {
+        self.spare.end_round();
+        give_back_room(&mut self.records);
     }
 
     /// Takes out of `list` what packets after `sequence`, not known to be lost, carried of the object (R4).

@@ -22,7 +22,8 @@
 //! }
 //! ```
 //!
-//! Users go through `repl`, which re-exports this crate beside the derives; its front page has objects in it.
+//! Users go through `repl`, which re-exports this crate beside the derives; its front page has objects in it, and says what the numbers S1, R1 and
+//! W1 of descriptions mean.
 //!
 //! # What this crate does not do
 //!
@@ -67,6 +68,7 @@ mod object;
 mod openings;
 mod outbox;
 mod packet;
+mod part_size;
 mod reassembly;
 mod replica;
 mod replicas;
@@ -77,6 +79,7 @@ mod sequence;
 mod server;
 pub mod sim;
 mod slot_set;
+mod spare;
 mod tracked;
 mod traffic;
 mod world;

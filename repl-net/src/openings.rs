@@ -6,12 +6,16 @@ use std::ops::Range;
 
 use repl_core::{BitSlice, BitWriter, HandleSet, ViewFlags};
 
+use crate::part_size::LEAST_NEW_BITS;
 use crate::segment::{LEAST_RUN_BITS, Origin};
 use crate::slot_set::{SlotSet, bits};
 use crate::world::World;
 
 /// What is of no use any more may take this many bits, and as many as the rest.
 const MAX_WASTE_BITS: usize = 1 << 20;
+
+/// An opening up to this size goes again whole when the object changes before it is acked, and in a run with others; a larger one is waited for (R2).
+pub(crate) const SMALL_OPEN_BITS: usize = 1_024;
 
 /// What an opening counts as beside its values.
 const ENTRY_BITS: usize = 512;
@@ -42,7 +46,8 @@ pub(crate) struct Head {
 struct Entry {
     start: usize,
     bits: u32,
-    /// The place of its head; past all of them if a hand-written serialiser refuses a value, so that there is no opening for all.
+    /// The place of its head; past all of them if it has so many items that it is too large for a run, or a hand-written serialiser refuses a value, so that there
+    /// is no opening for all.
     head: u32,
 }
 
@@ -93,9 +98,14 @@ impl Openings {
         let object = &world.objects[slot as usize];
         let mut handles = object.mask(world.lifetime(slot), object.common_flags().with(ViewFlags::INITIAL));
         handles.intersect(object.history.ever());
-        let mut list = world.whole(slot, &handles);
         let start = self.values.bit_len();
-        let refused = !world.write_values(slot, &mut list, &mut self.values).is_empty();
+        // What has too many items is not written only to be found too large.
+        let items = world.column(object.class).items_of(object.row, &handles);
+        let mut refused = items * LEAST_NEW_BITS > SMALL_OPEN_BITS;
+        if !refused {
+            let mut list = world.whole(slot, &handles);
+            refused = !world.write_values(slot, &mut list, &mut self.values).is_empty();
+        }
         if refused {
             self.values.truncate(start);
         }
@@ -129,7 +139,7 @@ pub(crate) struct Written<'a> {
 
 impl<'a> Written<'a> {
     /// The longest run at the head of `slots`, which ascend, whose values have no more than `max_bits`, for an object no more than
-    /// `max_object_bits`. `None` if there is none: the first object is larger, or has no opening for all.
+    /// [`SMALL_OPEN_BITS`]. `None` if there is none: the first object is larger, or has no opening for all.
     pub(crate) fn run(
         &self,
         slots: &[u32],

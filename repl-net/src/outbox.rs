@@ -15,6 +15,7 @@ use crate::rtt::SendTimes;
 use crate::segment::{Birth, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
 use crate::sequence::{Sequence, WINDOW};
 use crate::slot_set::masks_between;
+use crate::spare::{Spare, give_back_room};
 
 /// The most that a packet's frame takes: checksum, kind, number, offset to the stamp, floor, acks, and the end of the body.
 pub(crate) const FRAME_BITS: usize = 32 + 1 + 16 + 24 + 24 + MAX_ACK_BITS + 1;
@@ -38,7 +39,7 @@ pub(crate) struct Outbox {
     /// The record of the packet being filled.
     record: Option<Record>,
     ready: VecDeque<Vec<u8>>,
-    spare: Vec<Vec<u8>>,
+    spare: Spare<Vec<u8>>,
     /// Bits of the largest packet.
     max_bits: usize,
     /// Bytes sent in this pass, and how many may be.
@@ -226,7 +227,7 @@ impl Outbox {
     fn finish(&mut self, mut record: Record, now: Duration) {
         self.segment.end(&mut self.writer);
         self.writer.write_bits(0, 1);
-        let mut bytes = self.spare.pop().unwrap_or_default();
+        let mut bytes = self.spare.take();
         packet::seal(&mut self.writer, self.session, &mut bytes);
         debug_assert!(bytes.len() <= self.limits.mtu_bytes, "a packet of {} bytes", bytes.len());
         (record.sent_at, record.bytes) = (now, bytes.len());
@@ -247,12 +248,20 @@ impl Outbox {
         self.ready.push_back(bytes);
     }
 
+    /// Gives back memory that was not needed of late.
+    pub(crate) fn end_round(&mut self) {
+        self.spare.end_round();
+        give_back_room(&mut self.ready);
+        self.send_times.end_round();
+        self.in_flight.end_round();
+    }
+
     /// The next packet to go: lent in `current`, whose memory is used again.
     pub(crate) fn pop(&mut self, current: &mut Vec<u8>) -> bool {
         let Some(bytes) = self.ready.pop_front() else { return false };
         let old = std::mem::replace(current, bytes);
         if old.capacity() > 0 {
-            self.spare.push(old);
+            self.spare.put(old);
         }
         true
     }

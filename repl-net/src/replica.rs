@@ -6,6 +6,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 
+use repl_core::__private::ObjectTold;
 use repl_core::{
     BitReader, BitSlice, Class, DecodeError, HandleSet, Notify, Observer, Program, PropertyIndex,
     ReferenceMap, Replicated,
@@ -126,7 +127,11 @@ impl<T: Replicated> TypedReplica<T> {
         let row = row as usize;
         let (live, slot) = (self.live.get_mut(row)?, self.slots.get(row)?);
         if self.class.has_arrays() {
-            self.bases.entry(*slot).or_insert_with(|| self.class.shadow_of(live));
+            self.bases.entry(*slot).or_insert_with(|| {
+                let mut base = self.class.shadow_of(live);
+                self.class.adopt(&mut base);
+                base
+            });
         }
         Some(live)
     }
@@ -151,7 +156,7 @@ impl<T: Replicated> TypedReplica<T> {
         for (.., range) in self.notifies.iter().filter(|(.., range)| touched(*range)) {
             (range.0..range.1).for_each(|handle| handles.insert(handle));
         }
-        // Of collections nobody keeps what they were: it would cost all of their items at each update (S53).
+        // Of collections nobody keeps what they were: it would cost all of their items at each update. They know by themselves what came.
         handles.difference(self.class.keyed());
         if !handles.is_empty() {
             self.class.copy(live, old, &handles);
@@ -163,7 +168,7 @@ impl<T: Replicated> TypedReplica<T> {
     fn queue(&self, row: usize, touched: impl Fn((u32, u32)) -> bool, into: &mut Vec<PropertyIndex>) {
         let (Some(live), Some(old)) = (self.live.get(row), self.old.get(row)) else { return };
         for (property, notify, range) in self.notifies.iter().filter(|(.., range)| touched(*range)) {
-            let is_due = *notify == Notify::Always || self.class.any_differs(live, old, *range);
+            let is_due = *notify == Notify::Always || self.class.any_changed(live, old, *range);
             match into.iter().position(|known| known == property) {
                 None if is_due => into.push(*property),
                 Some(at) if !is_due => drop(into.swap_remove(at)),
@@ -212,11 +217,11 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         self.remember(row, touches(handles));
         let Self { class, live, bases, slots, .. } = self;
         let (Some(live), Some(slot)) = (live.get_mut(row), slots.get(row)) else { return Ok(()) };
-        if let Some(base) = bases.get_mut(slot) {
-            class.copy_lengths(base, live, handles);
-            class.apply(base, handles, &mut reader.clone(), references, &mut ())?;
-        }
-        class.apply(live, handles, reader, references, observer)
+        let Some(base) = bases.get_mut(slot) else {
+            return class.apply(live, handles, reader, references, observer);
+        };
+        class.apply_lent((live, base), handles, &mut reader.clone(), references, observer)?;
+        class.apply(base, handles, reader, references, &mut ())
     }
 
     fn changed(&self, row: u32, handles: &HandleSet, notifies: &mut Vec<PropertyIndex>) {
@@ -292,21 +297,21 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     }
 
     fn call(&mut self, row: u32, callback: Callback) {
-        if !T::HAS_CALLBACKS && !matches!(callback, Callback::Notify(_)) {
+        if !T::Told::HAS_CALLBACKS && !matches!(callback, Callback::Notify(_)) {
             return;
         }
         self.lend(row);
         let Some(live) = self.live.get_mut(row as usize) else { return };
         match callback {
-            Callback::PreNetReceive => live.pre_net_receive(),
-            Callback::PostNetReceive => live.post_net_receive(),
+            Callback::PreNetReceive => T::Told::receiving(live),
+            Callback::PostNetReceive => T::Told::received(live),
             Callback::Notify(property) => {
                 if let Some(old) = self.old.get(row as usize) {
                     live.notify(property.index(), old);
                 }
             }
-            Callback::PostRepNotifies => live.post_rep_notifies(),
-            Callback::PostNetInit => live.post_net_init(),
+            Callback::PostRepNotifies => T::Told::notified(live),
+            Callback::PostNetInit => T::Told::begun(live),
         }
     }
 

@@ -3,6 +3,7 @@
 //! Invariant: no wait is shorter than the smoothed round trip, so a link that is slow but whole never looks dead.
 
 use crate::sequence::Sequence;
+use crate::spare::give_back_room;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -94,6 +95,11 @@ impl SendTimes {
             self.sent.pop_front();
         }
         self.sent.push_back((sequence, now));
+    }
+
+    /// Gives back memory that was not needed of late.
+    pub(crate) fn end_round(&mut self) {
+        give_back_room(&mut self.sent);
     }
 
     /// The time since the packet was sent, for [`RoundTrip::sample`], if it is one of those remembered. It and the packets before it are

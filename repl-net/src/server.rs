@@ -12,7 +12,7 @@ use repl_core::{Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
 use crate::broadcast::Broadcast;
 use crate::classes::ClassList;
 use crate::config::ServerConfig;
-use crate::connection::{Connection, PassContext, Stage};
+use crate::connection::{Connection, PassContext, PassScratch, Stage};
 use crate::events::{DisconnectReason, ServerEvent, SpawnError};
 use crate::handshake::{ClassListing, ClientLimits, Control, MTU_BYTES, timeout_ms};
 use crate::outbox::Limits;
@@ -61,6 +61,7 @@ pub struct Server {
     world: World,
     classes: ClassList,
     broadcast: Broadcast,
+    scratch: PassScratch,
     connections: BTreeMap<ConnectionId, Peer>,
     /// The number of the next connection.
     next_connection: u32,
@@ -119,6 +120,7 @@ impl Server {
             world,
             classes: ClassList::default(),
             broadcast: Broadcast::default(),
+            scratch: PassScratch::default(),
             connections: BTreeMap::new(),
             next_connection: 0,
             events: VecDeque::new(),
@@ -235,7 +237,8 @@ impl Server {
         self.world.get(object)
     }
 
-    /// The object to be changed: it is compared at the next tick.
+    /// The object to be changed: it is compared at the next tick, whatever was written. `server[object]` does the same, and panics if the
+    /// object is not there.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.world.get_mut(object)
     }
@@ -282,7 +285,11 @@ impl Server {
         }
     }
 
-    /// Gives the object to a connection, or to none (S204).
+    /// Gives the object to a connection, or to none (S204). From the next tick on the new owner is sent what goes to owners only.
+    ///
+    /// What goes to owners only is not taken back from the old owner: its client keeps the values that it saw last, and hears of no later ones.
+    /// If it is not to show them, tell it by a property that everyone sees, and let its notify clear them. To take the whole object away there is
+    /// [`set_visible`](Self::set_visible).
     pub fn set_owner<T: ?Sized>(&mut self, object: ObjectRef<T>, owner: Option<ConnectionId>) {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].owner = owner);
     }
@@ -528,8 +535,9 @@ impl Server {
                 class: layout.name(),
                 property: column
                     .lifetime()
-                    .property_of(refusal.handle)
+                    .property_of(refusal.handle())
                     .map_or("?", |p| layout.property_name(p)),
+                path: refusal.path(layout),
                 error: refusal.error,
             });
         }
@@ -547,6 +555,7 @@ impl Server {
                 world: &mut self.world,
                 broadcast: &mut self.broadcast,
                 classes: &self.classes,
+                scratch: &mut self.scratch,
                 now,
                 keep_alive: self.config.timeout.min(timeout) / 40,
             };

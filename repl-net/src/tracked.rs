@@ -3,6 +3,7 @@
 //! Invariant: an object that the client has, of which everything was sent and acknowledged, and whose view is the common one, is not
 //! tracked at all: a bit says that it is in step.
 
+use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
 use repl_core::{Changelist, PropertyIndex};
@@ -38,7 +39,11 @@ pub(crate) struct Tracked {
     pub(crate) pending: Changelist,
     /// New elements of arrays by the packet that carried them (R2); they go again with each change of their array until that packet, or a
     /// later one that carried them, is acknowledged.
-    births: Vec<(Sequence, Changelist)>,
+    births: VecDeque<(Sequence, Changelist)>,
+    /// How many of these are not of items alone.
+    array_births: usize,
+    /// What was lost in the packets that are being given up, to be pending: the first of them first.
+    pub(crate) lost: Vec<Changelist>,
     /// Properties that the client had and may not see any more: since which frame. Zero: what it has may be older than that.
     pub(crate) left: Vec<(PropertyIndex, u64)>,
     /// The blob that carries the object, while one does.
@@ -58,7 +63,9 @@ impl Tracked {
             since: Sequence::default(),
             position: None,
             pending: Changelist::new(),
-            births: Vec::new(),
+            births: VecDeque::new(),
+            array_births: 0,
+            lost: Vec::new(),
             left: Vec::new(),
             blob: None,
             open_bits: 0,
@@ -77,7 +84,8 @@ impl Tracked {
         self.phase == Phase::Open
             && self.position.is_none()
             && self.pending.is_empty()
-            && self.births.iter().all(|(_, births)| births.births_are_of_items())
+            && self.lost.is_empty()
+            && self.array_births == 0
             && self.blob.is_none()
     }
 
@@ -96,28 +104,39 @@ impl Tracked {
         self.births.iter().any(|(_, births)| list.touches_births(births))
     }
 
-    /// Remembers the new elements in a list that the packet `sequence` carries.
-    pub(crate) fn add_births(&mut self, sequence: Sequence, list: &Changelist) {
-        if list.has_births() {
-            self.births.push((sequence, list.births()));
+    /// Remembers what came into being in a list that the packet `sequence` carries, later than those before.
+    pub(crate) fn add_births(&mut self, sequence: Sequence, births: Changelist) {
+        if !births.is_empty() {
+            self.array_births += usize::from(!births.births_are_of_items());
+            self.births.push_back((sequence, births));
         }
     }
 
     /// Adds the new elements that are not acknowledged to the arrays in `list`.
     pub(crate) fn extend_births(&self, list: &mut Changelist) {
-        for (_, births) in &self.births {
-            list.extend_births(births);
+        match self.births.len() {
+            0 => {}
+            1 => self.births.iter().for_each(|(_, births)| list.extend_births(births)),
+            _ => {
+                let births = self.births.iter().map(|(_, births)| births.clone()).collect();
+                list.extend_births(&Changelist::merged(births));
+            }
         }
     }
 
     /// The packet `sequence` arrived, with `list`: for the arrays in it, so did all new elements up to then; of collections, its items.
     pub(crate) fn births_arrived(&mut self, sequence: Sequence, list: &Changelist) {
-        self.births.retain_mut(|(carried, births)| {
-            if *carried <= sequence {
-                births.births_arrived(list);
+        let end = self.births.partition_point(|(carried, _)| *carried <= sequence);
+        for at in (0..end).rev() {
+            let Some((_, births)) = self.births.get_mut(at) else { continue };
+            let before = usize::from(!births.births_are_of_items());
+            births.births_arrived(list);
+            let after = usize::from(!births.births_are_of_items());
+            self.array_births = self.array_births + after - before;
+            if births.is_empty() {
+                self.births.remove(at);
             }
-            !births.is_empty()
-        });
+        }
     }
 
     /// Since when the connection has not seen a property; zero if it never has.
@@ -133,6 +152,9 @@ impl Tracked {
         }
     }
 }
+
+/// Places that are not worth giving back.
+const LEAST_PLACES: usize = 8;
 
 /// The tracked objects of a connection by slot.
 #[derive(Debug, Default)]
@@ -174,10 +196,46 @@ impl TrackedObjects {
         self.entries[*place as usize - 1].get_or_insert_with(make)
     }
 
+    /// Gives back the places of entries that are gone, if those are most. O(places), if it does.
+    pub(crate) fn end_round(&mut self) {
+        let Self { entries, free, at } = self;
+        if entries.len() <= LEAST_PLACES.max(4 * (entries.len() - free.len())) {
+            return;
+        }
+        entries.retain(Option::is_some);
+        entries.shrink_to_fit();
+        *free = Vec::new();
+        for (tracked, place) in entries.iter().flatten().zip(1..) {
+            at[tracked.slot as usize] = place;
+        }
+    }
+
     pub(crate) fn remove(&mut self, slot: u32) -> Option<Tracked> {
         let place = self.at.get_mut(slot as usize)?;
         let at = std::mem::take(place).checked_sub(1)?;
         self.free.push(at);
         self.entries.get_mut(at as usize)?.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_that_are_left_are_found_after_the_places_of_the_others_went() {
+        let mut objects = TrackedObjects::default();
+        (0..500).for_each(|slot| _ = objects.open(slot, NonZeroU32::MIN));
+        let stays = |slot: u32| slot % 100 == 37;
+        (0..500).filter(|&slot| !stays(slot)).for_each(|slot| drop(objects.remove(slot)));
+        objects.end_round();
+        assert_eq!((objects.entries.len(), objects.free.len()), (5, 0));
+        objects.open(3, NonZeroU32::MIN);
+        for slot in 0..500 {
+            let found = objects.get(slot).map(|tracked| tracked.slot);
+            assert_eq!(found, (stays(slot) || slot == 3).then_some(slot));
+        }
+        objects.end_round();
+        assert_eq!(objects.entries.len(), 6, "most are in use");
     }
 }

@@ -13,6 +13,7 @@ use crate::column::{Column, TypedColumn};
 use crate::events::SpawnError;
 use crate::object::Object;
 use crate::slot_set::{SlotSet, slots_of};
+use crate::spare::ROUND_TICKS;
 
 /// Classes, objects and changes.
 #[derive(Default)]
@@ -62,6 +63,8 @@ pub(crate) struct Changes {
     /// One entry for each object that changed, ascending by slot; entries past `len` are spare.
     items: Vec<Change>,
     len: usize,
+    /// The most entries that a tick had in this round.
+    most: usize,
     /// By slot, where its entry is; valid for members of `slots`.
     at: Vec<u32>,
     pub(crate) slots: SlotSet,
@@ -95,11 +98,21 @@ impl Changes {
     }
 
     fn clear(&mut self) {
+        self.most = self.most.max(self.len);
         self.len = 0;
         self.slots.clear();
         self.recast.clear();
         self.evicted.clear();
         self.refusals.clear();
+    }
+
+    /// Gives back, between two ticks, entries that no tick needed of late, and what the lists of the others hold.
+    fn end_round(&mut self) {
+        self.items.truncate(std::mem::take(&mut self.most));
+        self.items.iter_mut().for_each(|change| change.list.clear());
+        if self.items.capacity() > 4 * self.items.len() {
+            self.items.shrink_to(2 * self.items.len());
+        }
     }
 
     /// An entry for `slot` with an empty list, to be kept with [`keep`](Self::keep).
@@ -139,7 +152,7 @@ impl World {
             "class `{name}` is new, but clients have connected already: call `register::<{name}>()` before the first `connect`"
         );
         let class = self.columns.len() as u16;
-        let column = TypedColumn::<T>::new();
+        let column = TypedColumn::<T>::new(self.limits.max_object_bits());
         column.assert_fits(&T::initial(), self.limits.max_object_bytes);
         self.asks_at_open |= asks_at_open(column.lifetime());
         self.columns.push(Box::new(column));
@@ -301,6 +314,9 @@ impl World {
     pub(crate) fn compare(&mut self) {
         self.frame += 1;
         self.changes.clear();
+        if self.frame.is_multiple_of(ROUND_TICKS) {
+            self.changes.end_round();
+        }
         std::mem::swap(&mut self.changes.recast, &mut self.recast);
         for (class, polled) in self.polled.iter_mut().enumerate() {
             if std::mem::take(polled) {

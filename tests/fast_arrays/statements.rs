@@ -37,7 +37,7 @@ fn seen_bag(room: &Room, guest: usize, bag: ObjectRef<Bag>) -> &Bag {
 }
 
 /// Both hold the same items, as a set by id.
-fn assert_same(room: &Room, guest: usize, bag: ObjectRef<Bag>) {
+pub(crate) fn assert_same(room: &Room, guest: usize, bag: ObjectRef<Bag>) {
     let found = by_id(list(&seen_bag(room, guest, bag).items));
     assert_eq!(found, by_id(list(&room.server[bag].items)));
 }

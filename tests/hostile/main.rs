@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../support/allocator.rs"]
 mod allocator;
 mod claims;
 mod forge;

@@ -46,6 +46,11 @@ impl<'a> MapEntries<'a> {
         self.command.max_len
     }
 
+    /// Names the table of its values.
+    pub(crate) fn table(&self) -> u32 {
+        self.command.table
+    }
+
     /// Handles of one value.
     pub(crate) fn handles(&self) -> u32 {
         self.command.handles
@@ -111,16 +116,6 @@ impl MapEntriesMut<'_> {
     ) {
         let values = ItemTable::of(self.program, self.command.table, self.command.handles);
         self.map.copy_from(other.map, &mut |from, to| copy(values.level(from), &mut values.level_mut(to)));
-    }
-
-    /// Calls `each` with each value here that `other` has one for too, that one first.
-    pub(crate) fn pair_up(
-        &mut self,
-        other: &MapEntries<'_>,
-        each: &mut dyn FnMut(Level<'_>, &mut LevelMut<'_>),
-    ) {
-        let values = ItemTable::of(self.program, self.command.table, self.command.handles);
-        self.map.pair_up(other.map, &mut |from, to| each(values.level(from), &mut values.level_mut(to)));
     }
 
     /// The value of `key`, an initial one if there was none.

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use super::keyed::{Collection, RawStep};
 use super::{Level, LevelMut, Slot, element_table, nests};
-use crate::compare::{copy_slots, same_slot};
+use crate::compare::copy_slots;
 use crate::decode::conclude_slot;
 use crate::handles::HandleSet;
 use crate::keyed::ItemId;
@@ -43,6 +43,11 @@ impl<'a> KeyedItems<'a> {
 
     pub(crate) fn max_len(&self) -> u32 {
         self.command.max_len
+    }
+
+    /// Names the table of its items.
+    pub(crate) fn table(&self) -> u32 {
+        self.command.table
     }
 
     /// Handles of one item.
@@ -120,6 +125,11 @@ impl KeyedItemsMut<'_> {
     pub(crate) fn item(&mut self, id: ItemId) -> Option<LevelMut<'_>> {
         let items = ItemTable::of(self.program, self.command.table, self.command.handles);
         self.collection.item_mut(id).map(|base| items.level_mut(base))
+    }
+
+    /// If a client's user put the collection here, all its items are local from now on.
+    pub(crate) fn own(&mut self) {
+        self.collection.own();
     }
 
     pub(crate) fn become_replica(&mut self) {
@@ -225,23 +235,27 @@ fn differing(item: Level<'_>, old: Level<'_>, handles: &HandleSet) -> HandleSet 
 }
 
 /// Whether what stands here is not what stood here; of collections their receipts know.
-fn is_changed(slot: Slot<'_>, old: Slot<'_>) -> bool {
+pub(crate) fn is_changed(slot: Slot<'_>, old: Slot<'_>) -> bool {
     match (slot, old) {
         (Slot::Leaf(leaf), Slot::Leaf(old)) => !leaf.identical(&old),
         (Slot::Array(array), Slot::Array(old)) => {
             array.len() != old.len()
                 || !array.same_bytes(&old)
                     && (0..array.len()).any(|index| match (array.element(index), old.element(index)) {
-                        (Some(element), Some(old)) => {
-                            element.slots().zip(old.slots()).any(|(slot, old)| is_changed(slot, old))
-                        }
+                        (Some(element), Some(old)) => any_changed(element, old),
                         _ => true,
                     })
         }
         (Slot::Keyed(items), _) => items.collection.has_news(),
-        (Slot::Map(_), Slot::Map(_)) => !same_slot(slot, old),
+        (Slot::Map(entries), Slot::Map(old)) => {
+            !entries.is_same(&old, &mut |value, old| !any_changed(value, old))
+        }
         _ => true,
     }
+}
+
+fn any_changed(level: Level<'_>, old: Level<'_>) -> bool {
+    level.slots().zip(old.slots()).any(|(slot, old)| is_changed(slot, old))
 }
 
 /// What makes levels of the items of one collection, or the values of one map; pointers come from there and nowhere else.

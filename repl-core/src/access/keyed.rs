@@ -27,6 +27,7 @@ pub(crate) trait Collection: Any {
     /// Takes over the ids of `other`; `copy` is given each item there and here.
     fn copy_from(&mut self, other: &dyn Collection, copy: &mut dyn FnMut(*const u8, *mut u8));
     fn become_replica(&mut self);
+    fn own(&mut self);
     fn received_whole(&mut self, id: ItemId) -> *mut u8;
     fn received_change(&mut self, id: ItemId, handles: &HandleSet);
     fn received_removal(&mut self, id: ItemId);
@@ -106,6 +107,10 @@ impl<A: Keyed> Collection for A {
 
     fn become_replica(&mut self) {
         Keyed::become_replica(self);
+    }
+
+    fn own(&mut self) {
+        Keyed::own(self);
     }
 
     fn received_whole(&mut self, id: ItemId) -> *mut u8 {

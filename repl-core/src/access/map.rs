@@ -35,8 +35,6 @@ pub(crate) trait Entries: Any {
     fn follow(&mut self, live: &dyn Entries, visit: &mut dyn FnMut(RawEntry<'_>));
     /// Takes over the keys of `other`; `copy` is given each value there and here.
     fn copy_from(&mut self, other: &dyn Entries, copy: &mut dyn FnMut(*const u8, *mut u8));
-    /// Calls `each` with each value here that `other` has a value for too.
-    fn pair_up(&mut self, other: &dyn Entries, each: &mut dyn FnMut(*const u8, *mut u8));
     /// Calls `each` with every value.
     fn values_mut(&mut self, each: &mut dyn FnMut(*mut u8));
     /// Calls the user's code on the value of `key`.
@@ -206,14 +204,6 @@ impl<M: Map> Entries for M {
             }
             if let Some(to) = Map::value_mut(self, key) {
                 copy(ptr::from_ref(from).cast(), ptr::from_mut(to).cast());
-            }
-        });
-    }
-
-    fn pair_up(&mut self, other: &dyn Entries, each: &mut dyn FnMut(*const u8, *mut u8)) {
-        typed::<M>(other).each(&mut |key, from| {
-            if let Some(to) = Map::value_mut(self, key) {
-                each(ptr::from_ref(from).cast(), ptr::from_mut(to).cast());
             }
         });
     }

@@ -22,7 +22,7 @@ mod scan;
 pub(crate) mod whole;
 
 pub(crate) use entries::{EntryStep, MapEntries, MapEntriesMut};
-pub(crate) use items::{ItemStep, KeyedItems, KeyedItemsMut};
+pub(crate) use items::{ItemStep, KeyedItems, KeyedItemsMut, is_changed};
 pub(crate) use leaf::validate_value;
 pub use leaf::{read_guid, write_guid};
 pub(crate) use scan::{differing_bytes, scan};
@@ -149,6 +149,11 @@ impl<'a> LevelMut<'a> {
     pub(crate) unsafe fn of<T>(object: &'a mut T, program: &'a Program) -> Self {
         let table = own_table(program);
         Self { program, table, base: std::ptr::from_mut(object).cast(), object: PhantomData }
+    }
+
+    /// The same, for a while.
+    pub(crate) fn reborrow(&mut self) -> LevelMut<'_> {
+        LevelMut { program: self.program, table: self.table, base: self.base, object: PhantomData }
     }
 
     /// The same, to be read.

@@ -172,11 +172,7 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
         whole: &mut u32,
         target: &mut T,
     ) -> Result<(), ReadError> {
-        // What goes is still there: more than that is no honest claim.
-        let most = u64::from(map.max_len).saturating_mul(2);
-        if *whole >= map.max_len || target.entries(handle) as u64 >= most {
-            return Err(ReadError::TooLong { len: *whole as usize, max: map.max_len as usize });
-        }
+        wire::check_room(*whole, map.max_len, target.entries(handle))?;
         *whole = whole.saturating_add(1);
         let with_callbacks = self.observer.calls_back();
         target.entry_whole(handle, key, with_callbacks, &mut WholeItem { walk: self, table })?;

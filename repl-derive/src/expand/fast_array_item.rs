@@ -11,13 +11,19 @@ use crate::ast::Container;
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let (private, ident, generics) = (container.private(), container.ident(), structure::generics(container));
     let structure = structure::expand(container, &generics);
+    let told = structure::told(container);
     let (declared, parameters, bounds) = generics.split_for_impl();
-    enclosed(&quote! {
-        #structure
+    enclosed(
+        container,
+        &quote! {
+            #structure
 
-        #[automatically_derived]
-        impl #declared #private::FastArrayItem for #ident #parameters #bounds {
-            const LAYOUT: &'static #private::Layout = &#private::Layout::of::<Self>();
-        }
-    })
+            #[automatically_derived]
+            impl #declared #private::FastArrayItem for #ident #parameters #bounds {
+                const LAYOUT: &'static #private::Layout = &#private::Layout::of::<Self>();
+
+                #told
+            }
+        },
+    )
 }

@@ -195,6 +195,9 @@ pub(super) fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
         } else {
             predicates.push(parse_quote!(#ty: #private::Property));
         }
+        if container.derive == Derive::Replicated {
+            predicates.push(parse_quote!(#ty: ::core::marker::Send));
+        }
         for required in traits(container, field) {
             predicates.push(parse_quote!(#ty: #required));
         }

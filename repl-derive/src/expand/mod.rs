@@ -29,19 +29,36 @@ pub(crate) fn derive(derive: Derive, input: TokenStream) -> TokenStream {
         check::check(&container, errors);
         container
     });
-    match (errors, derive) {
-        (Some(errors), _) => {
-            let (errors, stub) = (errors.into_compile_error(), stub::expand(&container));
-            quote!(#errors #stub)
-        }
+    let expansion = match (&errors, derive) {
+        (Some(_), _) => stub::expand(&container),
         (None, Derive::Replicated) => replicated::expand(&container),
         (None, Derive::FastArrayItem) => fast_array_item::expand(&container),
         (None, Derive::NetSerialize) => net_serialize::expand(&container),
+    };
+    let errors = errors.map(syn::Error::into_compile_error);
+    quote!(#errors #expansion)
+}
+
+/// Two derives for one type conflict in every trait that both implement; here the compiler's words for that say which to keep.
+fn only_one(container: &Container<'_>) -> TokenStream {
+    let (private, ident) = (container.private(), container.ident());
+    let (declared, parameters, bounds) = container.generics().split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #declared
+            #private::OnlyOneDerive<
+                #private::ReplicatedForObjects,
+                #private::FastArrayItemForItemsAndFields,
+                #private::NetSerializeForUnits,
+            > for #ident #parameters #bounds
+        {
+        }
     }
 }
 
 /// Puts items where they are nobody's neighbours.
-fn enclosed(items: &TokenStream) -> TokenStream {
+fn enclosed(container: &Container<'_>, items: &TokenStream) -> TokenStream {
+    let only_one = only_one(container);
     quote! {
         #[doc(hidden)]
         #[allow(
@@ -55,6 +72,8 @@ fn enclosed(items: &TokenStream) -> TokenStream {
             clippy::restriction
         )]
         const _: () = {
+            #only_one
+
             #items
         };
     }

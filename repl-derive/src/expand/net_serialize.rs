@@ -33,7 +33,7 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let table = table(container, &generics);
     let property = property(container, &generics, &forms);
     let net_serialize = net_serialize(container, &generics, &forms);
-    enclosed(&quote!(#serializers #table #property #net_serialize))
+    enclosed(container, &quote!(#serializers #table #property #net_serialize))
 }
 
 /// The forms of the type: a struct has one, without a name.

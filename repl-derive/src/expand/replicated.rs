@@ -14,7 +14,7 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let structure = structure::expand(container, &generics);
     let missing = missing_methods(container, &generics);
     let replicated = replicated(container, &generics);
-    enclosed(&quote!(#structure #missing #replicated))
+    enclosed(container, &quote!(#structure #missing #replicated))
 }
 
 fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
@@ -23,7 +23,7 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let program = if container.is_generic() {
         quote!(#private::Program::build(<Self as #private::Replicated>::LAYOUT))
     } else {
-        quote!(#private::static_program!(#ident))
+        quote!(#private::static_program!(__LAYOUT))
     };
     let arms: Vec<_> = container
         .sent()
@@ -61,10 +61,13 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
             }
         }
     };
+    let (told, layout) = (structure::told(container), structure::layout(container));
     quote! {
         #[automatically_derived]
         impl #declared #private::Replicated for #ident #parameters #bounds {
-            const LAYOUT: &'static #private::Layout = &#private::Layout::of::<Self>();
+            const LAYOUT: &'static #private::Layout = #layout;
+
+            #told
 
             fn program() -> #private::Program {
                 #program

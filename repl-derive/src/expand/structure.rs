@@ -1,4 +1,4 @@
-//! What objects and items have in common: a struct's table, the whole as a value, and callbacks that do nothing.
+//! What objects and items have in common: a struct's table, the whole as a value, and who is told.
 //!
 //! *Invariant:* objects and items are told apart by their traits' names and nothing else, so that an item's table is made as an object's is.
 
@@ -20,18 +20,26 @@ pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStr
     let serializers = field::serializers(container, generics);
     let property = property(container, generics);
     let net_serialize = net_serialize(container, generics);
-    let callbacks = callbacks(container, generics);
-    quote!(#serializers #property #net_serialize #callbacks)
+    let says_callbacks = says_callbacks(container);
+    let layout = constant_layout(container);
+    quote!(#serializers #layout #property #net_serialize #says_callbacks)
 }
 
-/// The trait of the derive, which has the layout, and that of its callbacks.
-fn traits(container: &Container<'_>) -> (TokenStream, TokenStream) {
+/// The layout of an object without parameters, in a constant beside the traits: one that they share is made once, and none of them is asked for it,
+/// so what the type lacks for being an object is reported once.
+fn constant_layout(container: &Container<'_>) -> Option<TokenStream> {
+    let (private, ident) = (container.private(), container.ident());
+    let is_constant = container.derive == Derive::Replicated && !container.is_generic();
+    is_constant.then(|| quote!(const __LAYOUT: &#private::Layout = &#private::Layout::of::<#ident>();))
+}
+
+/// Where the layout is found, as a `&'static Layout`.
+pub(super) fn layout(container: &Container<'_>) -> TokenStream {
     let private = container.private();
-    match container.derive {
-        Derive::FastArrayItem => (quote!(#private::FastArrayItem), quote!(#private::ItemCallbacks)),
-        Derive::Replicated | Derive::NetSerialize => {
-            (quote!(#private::Replicated), quote!(#private::Callbacks))
-        }
+    if constant_layout(container).is_some() {
+        quote!(__LAYOUT)
+    } else {
+        quote!(&#private::Layout::of::<Self>())
     }
 }
 
@@ -89,12 +97,18 @@ fn value_callbacks(container: &Container<'_>) -> Option<TokenStream> {
 fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
     let (declared, parameters, bounds) = generics.split_for_impl();
-    let (of_derive, _) = traits(container);
+    let layout = match container.derive {
+        Derive::FastArrayItem => quote!(<Self as #private::FastArrayItem>::LAYOUT),
+        Derive::Replicated | Derive::NetSerialize => {
+            let layout = layout(container);
+            quote!((#layout))
+        }
+    };
     quote! {
         #[automatically_derived]
         impl #declared #private::NetSerialize for #ident #parameters #bounds {
             const WIRE_NAME: &'static ::core::primitive::str = #name;
-            const WIRE_CHECKSUM: ::core::primitive::u64 = <Self as #of_derive>::LAYOUT.checksum();
+            const WIRE_CHECKSUM: ::core::primitive::u64 = #layout.checksum();
 
             fn write(
                 &self,
@@ -117,15 +131,33 @@ fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream 
     }
 }
 
-/// An empty implementation, unless the user writes it.
-fn callbacks(container: &Container<'_>, generics: &Generics) -> Option<TokenStream> {
-    let (ident, (_, callbacks)) = (container.ident(), traits(container));
-    let (declared, parameters, bounds) = generics.split_for_impl();
-    let derived = quote! {
-        #[automatically_derived]
-        impl #declared #callbacks for #ident #parameters #bounds {
-            const HAS_CALLBACKS: ::core::primitive::bool = false;
-        }
+/// That the type says `callbacks`, which the trait that the user implements asks for.
+fn says_callbacks(container: &Container<'_>) -> Option<TokenStream> {
+    container.attrs.callbacks.as_ref()?;
+    let (private, ident) = (container.private(), container.ident());
+    // With the type's own bounds alone, for the user's implementation need not have more.
+    let (declared, parameters, bounds) = container.generics().split_for_impl();
+    let says = match container.derive {
+        Derive::FastArrayItem => quote!(SaysItemCallbacks),
+        Derive::Replicated | Derive::NetSerialize => quote!(SaysCallbacks),
     };
-    container.attrs.callbacks.is_none().then_some(derived)
+    Some(quote! {
+        #[automatically_derived]
+        impl #declared #private::#says for #ident #parameters #bounds {}
+    })
+}
+
+/// Who is told: what is wrong with it is reported where the type says `callbacks`.
+pub(super) fn told(container: &Container<'_>) -> TokenStream {
+    match &container.attrs.callbacks {
+        Some(callbacks) => {
+            let span = field::here(callbacks.span);
+            let private = field::private_at(container, span);
+            quote_spanned!(span=> type Told = #private::OwnCallbacks;)
+        }
+        None => {
+            let private = container.private();
+            quote!(type Told = #private::NoCallbacks;)
+        }
+    }
 }

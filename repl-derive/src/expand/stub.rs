@@ -28,7 +28,7 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
         Derive::FastArrayItem => item(container, &generics),
         Derive::NetSerialize => TokenStream::new(),
     };
-    enclosed(&quote!(#value #own))
+    enclosed(container, &quote!(#value #own))
 }
 
 fn value(container: &Container<'_>, generics: &Generics) -> TokenStream {
@@ -63,16 +63,13 @@ fn value(container: &Container<'_>, generics: &Generics) -> TokenStream {
 fn object(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let (private, ident) = (container.private(), container.ident());
     let (declared, parameters, bounds) = generics.split_for_impl();
-    let callbacks = container.attrs.callbacks.is_none().then(|| {
-        quote! {
-            impl #declared #private::Callbacks for #ident #parameters #bounds {}
-        }
-    });
     quote! {
-        #callbacks
+        impl #declared #private::SaysCallbacks for #ident #parameters #bounds {}
 
         impl #declared #private::Replicated for #ident #parameters #bounds {
             const LAYOUT: &'static #private::Layout = &#private::Layout::of::<Self>();
+
+            type Told = #private::NoCallbacks;
 
             fn program() -> #private::Program {
                 ::core::unreachable!()
@@ -86,16 +83,13 @@ fn object(container: &Container<'_>, generics: &Generics) -> TokenStream {
 fn item(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let (private, ident) = (container.private(), container.ident());
     let (declared, parameters, bounds) = generics.split_for_impl();
-    let callbacks = container.attrs.callbacks.is_none().then(|| {
-        quote! {
-            impl #declared #private::ItemCallbacks for #ident #parameters #bounds {}
-        }
-    });
     quote! {
-        #callbacks
+        impl #declared #private::SaysItemCallbacks for #ident #parameters #bounds {}
 
         impl #declared #private::FastArrayItem for #ident #parameters #bounds {
             const LAYOUT: &'static #private::Layout = &#private::Layout::of::<Self>();
+
+            type Told = #private::NoCallbacks;
         }
     }
 }

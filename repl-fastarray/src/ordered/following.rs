@@ -2,6 +2,8 @@
 //!
 //! Invariant: the log has keys of the live array in the place of places, and an item keeps its key for as long as it lives.
 
+use std::collections::HashSet;
+
 use repl_core::{ItemId, Step};
 
 use super::{Entry, OrderedFastArray};
@@ -36,49 +38,40 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
         }
     }
 
-    fn match_up(&mut self, live: &Self, since: Option<u64>, visit: Visit<'_, T>) {
-        const SEEN: u64 = 1;
-        for entry in live.items.iter() {
-            if since.is_none_or(|since| entry.stamp > since) {
-                self.step(entry, visit);
+    fn match_up(&mut self, live: &Self, visit: Visit<'_, T>) {
+        let there: HashSet<Key> = live.items.iter().map(|entry| self.step(entry, visit)).collect();
+        for key in self.keys(0..self.len()) {
+            if !there.contains(&key)
+                && let Some(gone) = self.take_entry(key)
+            {
+                visit(gone.id, Step::Removed);
             }
-            if let Some(own) = self.key(entry.id).and_then(|key| self.items.by_key_mut(key)) {
-                own.stamp = SEEN;
-            }
-        }
-        let mut gone = Vec::new();
-        self.items.for_each_mut(|key, entry| {
-            if std::mem::take(&mut entry.stamp) != SEEN {
-                gone.push((key, entry.id));
-            }
-        });
-        for (key, id) in gone {
-            self.take(key);
-            visit(id, Step::Removed);
         }
     }
 }
 
 impl<T: FastArrayItem> OrderedFastArray<T> {
-    /// An item of the live array was touched.
-    fn step(&mut self, live: &Entry<T>, visit: Visit<'_, T>) {
+    /// An item of the live array was touched; gives where its shadow is.
+    fn step(&mut self, live: &Entry<T>, visit: Visit<'_, T>) -> Key {
         let id = live.id;
-        let known = self.key(id).and_then(|key| self.items.by_key_mut(key));
-        if let Some(shadow) = known {
+        let known = self.key(id);
+        let key = known.unwrap_or_else(|| self.append_initial(live));
+        if let Some(shadow) = self.items.by_key_mut(key) {
             let moved = shadow.label != live.label;
             shadow.label.clone_from(&live.label);
-            visit(id, Step::Touched { live: &live.item, shadow: &mut shadow.item, moved });
-            return;
+            let (live, shadow) = (&live.item, &mut shadow.item);
+            let is_new = known.is_none();
+            visit(
+                id,
+                if is_new { Step::Added { live, shadow } } else { Step::Touched { live, shadow, moved } },
+            );
         }
-        let key = self.append_initial(live);
-        if let Some(shadow) = self.items.by_key_mut(key) {
-            visit(id, Step::Added { live: &live.item, shadow: &mut shadow.item });
-        }
+        key
     }
 
     /// Appends an initial item in the name of another, wherever that stands.
     fn append_initial(&mut self, other: &Entry<T>) -> Key {
-        let entry = Entry { item: T::initial(), label: other.label.clone(), id: other.id, stamp: 0 };
+        let entry = Entry { item: T::initial(), label: other.label.clone(), id: other.id };
         self.place(self.len(), entry)
     }
 

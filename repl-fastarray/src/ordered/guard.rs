@@ -11,28 +11,31 @@ use repl_core::ItemId;
 use super::{Entry, OrderedFastArray};
 use crate::guard::{ItemMut, Mark};
 use crate::log::Log;
+use crate::places::no_item;
 use crate::sequence::{self, Key};
 
 /// The items of an ordered array, each to be written to: made by [`OrderedFastArray::iter_mut`].
 pub struct IterMut<'a, T> {
     entries: sequence::IterMut<'a, Entry<T>>,
     next: usize,
+    len: usize,
     log: &'a Cell<Log>,
 }
 
-/// An item as a guard.
-fn guard<'a, T>(entry: &'a mut Entry<T>, index: usize, key: Key, log: &'a Cell<Log>) -> ItemMut<'a, T> {
-    let Entry { item, id, stamp, .. } = entry;
-    ItemMut::new(item, index, Mark { id: *id, place: key.number(), stamp, log, done: false })
+impl<'a, T> IterMut<'a, T> {
+    fn guard(&self, (key, entry): (Key, &'a mut Entry<T>), index: usize) -> ItemMut<'a, T> {
+        let mark = Mark { id: entry.id, place: key.number(), len: self.len, log: self.log };
+        ItemMut::new(&mut entry.item, index, mark)
+    }
 }
 
 impl<'a, T> Iterator for IterMut<'a, T> {
     type Item = ItemMut<'a, T>;
 
     fn next(&mut self) -> Option<ItemMut<'a, T>> {
-        let (key, entry) = self.entries.next()?;
+        let next = self.entries.next()?;
         self.next += 1;
-        Some(guard(entry, self.next - 1, key, self.log))
+        Some(self.guard(next, self.next - 1))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -42,8 +45,8 @@ impl<'a, T> Iterator for IterMut<'a, T> {
 
 impl<T> DoubleEndedIterator for IterMut<'_, T> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        let (key, entry) = self.entries.next_back()?;
-        Some(guard(entry, self.next + self.entries.len(), key, self.log))
+        let next = self.entries.next_back()?;
+        Some(self.guard(next, self.next + self.entries.len()))
     }
 }
 
@@ -59,9 +62,16 @@ impl<T> OrderedFastArray<T> {
     /// The item at `index`, to be written to: it is marked when it is.
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<ItemMut<'_, T>> {
-        let key = self.items.key_at(index)?;
+        self.guard(self.items.key_at(index)?, index)
+    }
+
+    /// The item with this key, which stood at `index` when it was asked for.
+    pub(super) fn guard(&mut self, key: Key, index: usize) -> Option<ItemMut<'_, T>> {
+        let len = self.len();
         let entry = self.items.by_key_mut(key)?;
-        Some(guard(entry, index, key, Cell::from_mut(&mut self.log)))
+        let log = Cell::from_mut(&mut self.log);
+        let mark = Mark { id: entry.id, place: key.number(), len, log };
+        Some(ItemMut::new(&mut entry.item, index, mark))
     }
 
     /// The item `id`, to be written to. When the first id is asked for, O(n).
@@ -94,22 +104,26 @@ impl<T> OrderedFastArray<T> {
     /// writing to 3 of 10,000 sends 3. O(n) at once, for a pointer to each.
     #[must_use]
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
-        IterMut { entries: self.items.iter_mut(), next: 0, log: Cell::from_mut(&mut self.log) }
+        let len = self.len();
+        IterMut { entries: self.items.iter_mut(), next: 0, len, log: Cell::from_mut(&mut self.log) }
     }
 
     /// Marks the item at `index`: it is compared with what clients have, and what differs is sent. For what was written without a mark.
     ///
     /// # Panics
     /// If `index` is not below the length.
+    #[track_caller]
     pub fn mark(&mut self, index: usize) {
         let key = self.items.key_at(index);
-        self.touch(key.unwrap_or_else(|| panic!("there is no item {index} among {}", self.len())));
+        self.touch(key.unwrap_or_else(|| no_item(index, self.len())));
     }
 
     /// Marks all items. O(n), and so is the comparison that follows.
     pub fn mark_all(&mut self) {
         let Self { items, log, .. } = self;
-        items.for_each_mut(|key, entry| log.touch(&mut entry.stamp, entry.id, key.number()));
+        for (key, entry) in items.keys_from(0).zip(items.iter()) {
+            log.touch(entry.id, key.number(), items.len());
+        }
     }
 
     /// The item at `index`, without a mark: what is written is not sent until somebody marks the item (S141, S142).
@@ -122,19 +136,21 @@ impl<T> OrderedFastArray<T> {
 impl<T> Index<usize> for OrderedFastArray<T> {
     type Output = T;
 
+    #[track_caller]
     fn index(&self, index: usize) -> &T {
-        self.get(index).unwrap_or_else(|| panic!("there is no item {index} among {}", self.len()))
+        self.get(index).unwrap_or_else(|| no_item(index, self.len()))
     }
 }
 
 /// Marks the item, whether or not it is then written to.
 impl<T> IndexMut<usize> for OrderedFastArray<T> {
+    #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {
         let len = self.len();
         let key = self.items.key_at(index);
         let entry = key.and_then(|key| Some((key, self.items.by_key_mut(key)?)));
-        let (key, entry) = entry.unwrap_or_else(|| panic!("there is no item {index} among {len}"));
-        self.log.touch(&mut entry.stamp, entry.id, key.number());
+        let (key, entry) = entry.unwrap_or_else(|| no_item(index, len));
+        self.log.touch(entry.id, key.number(), len);
         &mut entry.item
     }
 }

@@ -8,7 +8,7 @@ use repl_core::{HandleSet, ItemId, Keyed, Property, Step};
 
 use super::OrderedFastArray;
 use crate::follow::Following;
-use crate::item::FastArrayItem;
+use crate::item::{FastArrayItem, ItemsTold};
 use crate::replica::Replica;
 
 #[expect(unsafe_code, reason = "a type states its own shape")]
@@ -24,7 +24,7 @@ unsafe impl<T: FastArrayItem> Property for OrderedFastArray<T> {
 impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
     type Item = T;
 
-    const HAS_CALLBACKS: bool = T::HAS_CALLBACKS;
+    const HAS_CALLBACKS: bool = T::Told::HAS_CALLBACKS;
     const ORDERED: bool = true;
 
     fn len(&self) -> usize {
@@ -61,7 +61,14 @@ impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
     }
 
     fn become_replica(&mut self) {
-        self.receive_locally();
+        self.parts();
+    }
+
+    fn own(&mut self) {
+        if self.receipt.is_none() {
+            self.rename_locally();
+            self.become_replica();
+        }
     }
 
     fn received_whole(&mut self, id: ItemId) -> &mut T {

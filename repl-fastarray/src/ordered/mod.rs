@@ -8,20 +8,23 @@ mod guard;
 mod keyed;
 mod labels;
 mod moves;
+mod neighbours;
 mod replica;
+mod search;
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
-use std::ops::{Bound, Range, RangeBounds};
+use std::ops::{Range, RangeBounds};
 use std::sync::OnceLock;
 
 use repl_core::ItemId;
 use repl_core::label::Label;
 
 use crate::follow::Followed;
+use crate::guard::ItemMut;
+use crate::id_table::IdTable;
 use crate::ids::Ids;
-use crate::index::BuildIdHasher;
 use crate::log::Log;
+use crate::places::{bounds, no_item};
 use crate::receipt::Receipt;
 use crate::runs::Runs;
 use crate::sequence::{Key, Sequence};
@@ -47,6 +50,31 @@ pub use guard::IterMut;
 /// tasks[2].push_str(" twice"); // marks this one item, so that it is sent
 /// ```
 ///
+/// The ways to write, and what they mark, are those of a [`FastArray`](crate::FastArray#ways-to-write), apart from the slice: there is no
+/// `unmarked_slice_mut`. So are the [limits](crate::FastArray#limits).
+///
+/// # Ids
+///
+/// Ids mean what they mean in a [`FastArray`](crate::FastArray#ids), and so does assigning one array over another: what comes of `From`, `collect`,
+/// `Default` or `Deserialize` is matched with what was there id by id, and clients see changes and moves rather than removals and adds. To replace
+/// all by new items, write `array.clear(); array.extend(items);`; to filter, [`retain`](Self::retain). An item that was removed and inserted
+/// elsewhere is a new one: to keep its identity [move](Self::move_item) it.
+///
+/// A place is best remembered as the id of the item beside it:
+///
+/// ```
+/// # use repl_fastarray::OrderedFastArray;
+/// let mut text: OrderedFastArray<char> = "repication".chars().collect();
+/// let cursor = text.id(2).unwrap();
+/// text.drain(..2); // wherever the item goes, its id leads to it
+/// let inserted = text.insert_after(cursor, 'l');
+/// assert_eq!(text.iter().collect::<String>(), "plication");
+/// assert!(text.move_before(inserted.unwrap(), cursor));
+/// assert_eq!(text.range(..3).collect::<String>(), "lpi");
+/// ```
+///
+/// # On clients
+///
 /// Items are moved by methods of the server's array. A client may add items of its own, which stay where they were put between those of the
 /// server (S183), and it may move items for itself; what the server says of an item's place later replaces that.
 ///
@@ -54,11 +82,13 @@ pub use guard::IterMut;
 /// the others as it is. An update that only moves items calls what there is for the array, with no indices; of moved items nobody is told
 /// that they changed (S145).
 ///
+/// # Cost
+///
 /// For each item some 50 bytes are kept beside it, and 10 to 20 more once items are looked for by id.
 pub struct OrderedFastArray<T> {
     items: Sequence<Entry<T>>,
     /// Made when somebody asks for an id, and kept from then on.
-    index: OnceLock<HashMap<ItemId, Key, BuildIdHasher>>,
+    index: OnceLock<IdTable<Key>>,
     ids: Ids,
     log: Log,
     runs: Runs,
@@ -75,8 +105,6 @@ struct Entry<T> {
     item: T,
     label: Label,
     id: ItemId,
-    /// When it was last touched: on a live array a revision of the log, on a replica what the receipt says.
-    stamp: u64,
 }
 
 impl<T> Entry<T> {
@@ -119,6 +147,17 @@ impl<T> OrderedFastArray<T> {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.items.is_empty()
+    }
+
+    /// For how many items there is room. The tree of their places grows as they come.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.items.capacity()
+    }
+
+    /// Makes room for `additional` more items.
+    pub fn reserve(&mut self, additional: usize) {
+        self.items.reserve(additional);
     }
 
     /// The item at `index`.
@@ -171,7 +210,17 @@ impl<T> OrderedFastArray<T> {
     /// The items from `index` on, in their order; none if there are not so many. O(log n), then O(1) an item over all.
     #[must_use]
     pub fn iter_from(&self, index: usize) -> Iter<'_, T> {
-        Iter::new(self.items.iter_from(index))
+        self.range(index.min(self.len())..)
+    }
+
+    /// The items of a range, in their order. O(log n), then O(1) an item over all.
+    ///
+    /// # Panics
+    /// If the range ends before it starts, or beyond the length.
+    #[must_use]
+    #[track_caller]
+    pub fn range(&self, range: impl RangeBounds<usize>) -> Iter<'_, T> {
+        Iter::new(self.items.iter_range(bounds(range, self.len())))
     }
 
     /// Appends an item, new whatever it was before, and gives its id.
@@ -183,16 +232,17 @@ impl<T> OrderedFastArray<T> {
     ///
     /// # Panics
     /// If `index` is beyond the length.
+    #[track_caller]
     pub fn insert(&mut self, index: usize, item: T) -> ItemId {
         let id = self.fresh();
         let before = index.checked_sub(1).and_then(|at| self.items.key_at(at));
         let after = self.items.key_at(index);
         let hint = self.runs.hint(before, after);
         let key = match Label::between(self.label_of(before), self.label_of(after), hint) {
-            Some(label) => self.place(index, Entry { item, label, id, stamp: 0 }),
+            Some(label) => self.place(index, Entry { item, label, id }),
             None if self.receipt.is_some() => self.squeeze_in(before, id, item),
             None => {
-                let key = self.place(index, Entry { item, label: Label::START, id, stamp: 0 });
+                let key = self.place(index, Entry { item, label: Label::START, id });
                 self.make_room(index..index + 1);
                 key
             }
@@ -202,13 +252,15 @@ impl<T> OrderedFastArray<T> {
         id
     }
 
-    /// Takes out the item at `index`. If it is put back, it is a new item.
+    /// Takes out the item at `index`; the others keep their order. If it is put back, it is a new item. There is no `swap_remove`, which would
+    /// gain nothing.
     ///
     /// # Panics
     /// If `index` is not below the length.
+    #[track_caller]
     pub fn remove(&mut self, index: usize) -> T {
         let removed = self.items.key_at(index).and_then(|key| self.take(key));
-        removed.unwrap_or_else(|| panic!("there is no item {index} among {}", self.len()))
+        removed.unwrap_or_else(|| no_item(index, self.len()))
     }
 
     /// Takes out the item `id`. When the first id is asked for, O(n).
@@ -243,34 +295,36 @@ impl<T> OrderedFastArray<T> {
     ///
     /// # Panics
     /// If the range ends before it starts, or beyond the length.
+    #[track_caller]
     pub fn drain(&mut self, range: impl RangeBounds<usize>) -> std::vec::IntoIter<T> {
         let keys = self.keys(bounds(range, self.len()));
         let drained: Vec<T> = keys.into_iter().filter_map(|key| self.take(key)).collect();
         drained.into_iter()
     }
 
-    /// Keeps the items for which `keep` says so. O(n), and O(log n) for each that goes.
-    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
-        for key in self.keys(0..self.len()) {
-            if self.items.by_key(key).is_some_and(|entry| !keep(&entry.item)) {
+    /// Keeps the items for which `keep` says so; those that it writes to are marked. O(n), and O(log n) for each that goes.
+    pub fn retain_mut(&mut self, mut keep: impl FnMut(&mut ItemMut<'_, T>) -> bool) {
+        for (at, key) in self.keys(0..self.len()).into_iter().enumerate() {
+            if self.guard(key, at).is_some_and(|mut item| !keep(&mut item)) {
                 self.take(key);
             }
         }
     }
 
-    /// Appends the items of `other`, new ones here, and leaves it empty.
-    pub fn append(&mut self, other: &mut Self) {
-        self.extend(other.drain(..));
-    }
-
     /// Where the item `id` is.
     fn key(&self, id: ItemId) -> Option<Key> {
         let index = self.index.get_or_init(|| {
-            let mut index = HashMap::with_capacity_and_hasher(self.len(), BuildIdHasher::default());
-            index.extend(self.items.iter().map(|entry| entry.id).zip(self.items.keys_from(0)));
+            let mut index = IdTable::with_capacity(self.len());
+            let keys = self.items.iter().zip(self.items.keys_from(0));
+            keys.for_each(|(entry, key)| index.set(entry.id, key));
             index
         });
-        index.get(&id).copied()
+        index.get(id)
+    }
+
+    /// The id that the first item of a copy gets.
+    pub(crate) fn next_id_of_copies(&self) -> ItemId {
+        self.ids.next_for_copies()
     }
 
     fn entry(&self, id: ItemId) -> Option<&Entry<T>> {
@@ -297,7 +351,7 @@ impl<T> OrderedFastArray<T> {
         let id = entry.id;
         let key = self.items.insert(index, entry);
         if let Some(index) = self.index.get_mut() {
-            index.insert(id, key);
+            index.set(id, key);
         }
         key
     }
@@ -306,41 +360,29 @@ impl<T> OrderedFastArray<T> {
     /// behind those that have it too.
     fn squeeze_in(&mut self, before: Option<Key>, id: ItemId, item: T) -> Key {
         let label = self.label_of(before).cloned().unwrap_or_default();
-        let entry = Entry { item, label, id, stamp: 0 };
+        let entry = Entry { item, label, id };
         let index = self.items.partition_point(|other| other.stands(&entry) == Ordering::Less);
         self.place(index, entry)
     }
 
     fn take(&mut self, key: Key) -> Option<T> {
+        self.take_entry(key).map(|entry| entry.item)
+    }
+
+    fn take_entry(&mut self, key: Key) -> Option<Entry<T>> {
         let Self { items, runs, index, log, .. } = self;
         runs.removed(key, || items.key_at(items.index_of(key)?.checked_sub(1)?));
         let entry = items.remove_key(key)?;
         if let Some(index) = index.get_mut() {
-            index.remove(&entry.id);
+            index.remove(entry.id);
         }
         log.remove(entry.id, key.number(), items.len());
-        Some(entry.item)
+        Some(entry)
     }
 
     fn touch(&mut self, key: Key) {
-        if let Some(entry) = self.items.by_key_mut(key) {
-            self.log.touch(&mut entry.stamp, entry.id, key.number());
+        if let Some(entry) = self.items.by_key(key) {
+            self.log.touch(entry.id, key.number(), self.items.len());
         }
     }
-}
-
-/// The range as numbers.
-fn bounds(range: impl RangeBounds<usize>, len: usize) -> Range<usize> {
-    let start = match range.start_bound() {
-        Bound::Included(&start) => start,
-        Bound::Excluded(&before) => before + 1,
-        Bound::Unbounded => 0,
-    };
-    let end = match range.end_bound() {
-        Bound::Included(&last) => last + 1,
-        Bound::Excluded(&end) => end,
-        Bound::Unbounded => len,
-    };
-    assert!(start <= end && end <= len, "{start}..{end} is no range of {len} items");
-    start..end
 }

@@ -15,6 +15,7 @@ impl<T> OrderedFastArray<T> {
     ///
     /// # Panics
     /// If one of the two is not below the length.
+    #[track_caller]
     pub fn move_item(&mut self, from: usize, to: usize) {
         assert!(from.max(to) < self.len(), "no item goes from {from} to {to} among {}", self.len());
         self.move_block(from..from + 1, to);
@@ -24,6 +25,7 @@ impl<T> OrderedFastArray<T> {
     ///
     /// # Panics
     /// If one of the two is not below the length.
+    #[track_caller]
     pub fn swap(&mut self, one: usize, other: usize) {
         let (one, other) = (one.min(other), one.max(other));
         assert!(other < self.len(), "items {one} and {other} are not among {}", self.len());
@@ -52,6 +54,7 @@ impl<T> OrderedFastArray<T> {
     ///
     /// # Panics
     /// If `mid` is beyond the length.
+    #[track_caller]
     pub fn rotate_left(&mut self, mid: usize) {
         let len = self.len();
         assert!(mid <= len, "{len} items are not rotated by {mid}");
@@ -66,21 +69,14 @@ impl<T> OrderedFastArray<T> {
     ///
     /// # Panics
     /// If `places` is beyond the length.
+    #[track_caller]
     pub fn rotate_right(&mut self, places: usize) {
         let len = self.len();
         assert!(places <= len, "{len} items are not rotated by {places}");
         self.rotate_left(len - places);
     }
 
-    /// Sorts the items, equal ones in the order they had. O(n log n); labels are sent of as few items as had to move.
-    pub fn sort(&mut self)
-    where
-        T: Ord,
-    {
-        self.sort_by(T::cmp);
-    }
-
-    /// Sorts the items by `compare`, equal ones in the order they had. Costs what [`sort`](Self::sort) costs.
+    /// Sorts the items by `compare`, equal ones in the order they had. O(n log n); labels are sent of as few items as had to move.
     pub fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut keys = self.keys(0..self.len());
         keys.sort_by(|&one, &other| match (self.items.by_key(one), self.items.by_key(other)) {
@@ -90,9 +86,16 @@ impl<T> OrderedFastArray<T> {
         self.arrange(&keys);
     }
 
-    /// Sorts the items by a key, those of equal keys in the order they had. Costs what [`sort`](Self::sort) costs.
-    pub fn sort_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
-        self.sort_by(|one, other| key(one).cmp(&key(other)));
+    /// Sorts the items by `compare`, equal ones in any order: here in the order they had, for that moves the fewest.
+    pub fn sort_unstable_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering) {
+        self.sort_by(compare);
+    }
+
+    /// Puts at each place the item that stands at the index `order` has there.
+    pub(crate) fn reorder(&mut self, order: Vec<usize>) {
+        let keys = self.keys(0..self.len());
+        let keys: Vec<Key> = order.into_iter().map(|at| keys[at]).collect();
+        self.arrange(&keys);
     }
 
     /// Moves the items of a block so that the first of them stands at `to`; all places are those after the move.

@@ -6,6 +6,7 @@ use repl_core::ItemId;
 use repl_core::label::Label;
 
 use super::{Entry, OrderedFastArray};
+use crate::ids::Ids;
 use crate::item::FastArrayItem;
 use crate::receipt::Receipt;
 use crate::replica::Replica;
@@ -57,66 +58,63 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
         }
     }
 
-    fn stamp(&self, spot: Key) -> u64 {
-        self.items.by_key(spot).map_or(0, |entry| entry.stamp)
-    }
-
-    fn noted(&mut self, spot: Key) -> Option<(&mut u64, &mut Receipt)> {
-        Some((&mut self.items.by_key_mut(spot)?.stamp, self.receipt.as_mut()?))
-    }
-
     fn receipt(&self) -> Option<&Receipt> {
         self.receipt.as_deref()
     }
 
-    fn parts(&mut self) -> Option<(Places<'_, T>, &mut Receipt)> {
-        Some((Places(&mut self.items), self.receipt.as_mut()?))
-    }
-
-    fn receive_locally(&mut self) {
+    fn parts(&mut self) -> (Places<'_, T>, &mut Receipt) {
         if self.receipt.is_none() {
-            self.receipt = Some(Box::default());
             let any_local = self.ids().any(ItemId::is_local);
             self.ids.start_locally(any_local);
         }
+        (Places(&mut self.items), self.receipt.get_or_insert_default())
     }
 
     fn append_received(&mut self, id: ItemId) -> Key {
-        self.place(self.len(), Entry { item: T::initial(), label: Label::START, id, stamp: 0 })
+        self.place(self.len(), Entry { item: T::initial(), label: Label::START, id })
     }
 
     fn take_out(&mut self, spots: Vec<Key>) {
         spots.into_iter().for_each(|spot| drop(self.take(spot)));
     }
 
-    fn each_stamp(&self, each: &mut dyn FnMut(ItemId, Key, u64)) {
-        let entries = self.items.keys_from(0).zip(self.items.iter());
-        entries.for_each(|(key, entry)| each(entry.id, key, entry.stamp));
+    fn each_spot(&self, each: &mut dyn FnMut(ItemId, Key)) {
+        self.items.iter().zip(self.items.keys_from(0)).for_each(|(entry, key)| each(entry.id, key));
     }
 
-    fn is_settled(&self) -> bool {
-        self.unsettled.is_empty()
+    fn has_moved(&self) -> bool {
+        // Labels that were only spread out leave the items where they are, and nobody need be told.
+        self.unsettled.iter().any(|&key| {
+            let is_new = |id| self.receipt.as_ref().is_some_and(|receipt| receipt.is_added(id));
+            let is_old = self.items.by_key(key).is_some_and(|entry| !is_new(entry.id));
+            is_old && !self.is_in_order(key)
+        })
     }
 
     fn settle(&mut self) -> bool {
+        let moved = self.has_moved();
         let unsettled = std::mem::take(&mut self.unsettled);
-        let mut moved = false;
-        if let Some(receipt) = &self.receipt {
-            // Labels that were only spread out leave the items where they are, and nobody need be told.
-            moved = unsettled.iter().any(|&key| {
-                let is_old = self.items.by_key(key).is_some_and(|entry| !receipt.is_added(entry.stamp));
-                is_old && !self.is_in_order(key)
-            });
-        }
         self.items.settle(&unsettled, Entry::stands);
         moved
     }
 }
 
 impl<T: FastArrayItem> OrderedFastArray<T> {
+    /// All items get local ids, and so do new ones.
+    pub(super) fn rename_locally(&mut self) {
+        let mut ids = Ids::starting(ItemId::FIRST_LOCAL);
+        for key in self.keys(0..self.len()) {
+            if let Some(entry) = self.items.by_key_mut(key) {
+                entry.id = ids.fresh(|_| false);
+            }
+        }
+        self.ids = ids;
+        self.index.take();
+    }
+
     /// The item `id` of a replica has this label from now on.
     pub(super) fn receive_label(&mut self, id: ItemId, label: Label) {
-        let Some(key) = self.told_of(id) else { return };
+        let Some((key, _)) = self.told_of(id) else { return };
         if let Some(entry) = self.items.by_key_mut(key)
             && entry.label != label
         {

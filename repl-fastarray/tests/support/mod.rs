@@ -7,8 +7,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
-use repl_core::__private::{Field, Shape};
+use repl_core::__private::{Field, OwnCallbacks, Shape};
 use repl_core::{ItemId, Keyed, Layout, Property, Step};
+use repl_fastarray::__private::SaysItemCallbacks;
 use repl_fastarray::{ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks};
 
 /// An item of three properties, one of which is an array, that writes down what it is told.
@@ -37,7 +38,11 @@ unsafe impl Property for Told {
 
 impl FastArrayItem for Told {
     const LAYOUT: &'static Layout = &Layout::of::<Self>();
+
+    type Told = OwnCallbacks;
 }
+
+impl SaysItemCallbacks for Told {}
 
 /// A call of the user's code.
 #[derive(Clone, Debug, PartialEq, Eq)]

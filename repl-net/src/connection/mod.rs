@@ -3,6 +3,7 @@
 //! Invariant: an object is in exactly one of three states here: unknown to the client; in step; or apart, because something is outstanding or
 //! it is seen in a way of its own. `apart` is a superset of what is unknown, so that one set tells who needs the broadcast alone.
 
+mod large;
 mod newcomers;
 mod pass;
 mod resolve;
@@ -10,10 +11,10 @@ mod resolve;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use repl_core::{BitReader, BitWriter, Changelist, HandleSet, PropertyIndex, ReadError, ViewFlags};
+use repl_core::{BitReader, Changelist, HandleSet, PropertyIndex, ReadError, ViewFlags};
 
 use newcomers::Newcomers;
-pub(crate) use pass::PassContext;
+pub(crate) use pass::{PassContext, PassScratch};
 
 use crate::ConnectionId;
 use crate::acks::Arrival;
@@ -82,19 +83,10 @@ pub(crate) struct Connection {
     last_blob: u32,
     /// Whether an object waits for a place among the blobs.
     blob_waits: bool,
-    scratch: PassScratch,
+    /// Objects of which something was lost that is not pending yet; none between calls.
+    lost: Vec<u32>,
     /// Packets held for lost so far.
     pub(crate) packets_lost: u64,
-}
-
-/// Memory that passes use again.
-#[derive(Debug, Default)]
-struct PassScratch {
-    list: Changelist,
-    values: BitWriter,
-    slots: Vec<u32>,
-    /// Objects that may be in step once the pass is over.
-    settling: Vec<u32>,
 }
 
 impl Connection {
@@ -131,7 +123,7 @@ impl Connection {
             last_private: 0,
             last_blob: 0,
             blob_waits: false,
-            scratch: PassScratch::default(),
+            lost: Vec::new(),
             packets_lost: 0,
         }
     }

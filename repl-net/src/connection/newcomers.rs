@@ -8,9 +8,9 @@
 
 use repl_core::{Changelist, ViewFlags};
 
-use super::pass::SMALL_OPEN_BITS;
 use super::{Connection, PassContext};
 use crate::in_flight::{Cargo, Content, Sent};
+use crate::openings::SMALL_OPEN_BITS;
 use crate::segment::Birth;
 use crate::sequence::Sequence;
 use crate::slot_set::{SlotSet, masks_between, slots_of};
@@ -101,7 +101,7 @@ impl Connection {
         if self.newcomers.waiting.is_empty() || self.outbox.is_exhausted() {
             return;
         }
-        let mut slots = std::mem::take(&mut self.scratch.slots);
+        let mut slots = std::mem::take(&mut context.scratch.slots);
         slots.clear();
         slots.extend(self.newcomers.waiting.iter());
         let (classes, openings) = (context.classes, context.broadcast.openings());
@@ -134,7 +134,7 @@ impl Connection {
             }
             at += sent as usize;
         }
-        self.scratch.slots = slots;
+        context.scratch.slots = slots;
     }
 
     /// A packet arrived that opened newcomers: the client has them.

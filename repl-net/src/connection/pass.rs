@@ -8,36 +8,44 @@ use std::time::Duration;
 use repl_core::{BitSlice, BitWriter, Changelist, ViewFlags};
 
 use super::{Connection, Stage};
-use crate::blob::{BLOB_SPAN, MAX_BLOBS};
 use crate::broadcast::Broadcast;
 use crate::classes::ClassList;
 use crate::events::CloseReason;
 use crate::in_flight::{Content, Sent};
+use crate::openings::SMALL_OPEN_BITS;
+use crate::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
 use crate::segment::{
     Birth, ITEM_BITS, Origin, SegmentItem, SegmentKind, SegmentWriter, gap_order, handles_bits,
 };
 use crate::sequence::Sequence;
 use crate::slot_set::slots_of;
+use crate::spare::{ROUND_TICKS, give_back_room};
 use crate::tracked::Phase;
 use crate::world::World;
 
-/// An opening up to this size goes again whole when the object changes before it is acked; a larger one is waited for (R2).
-pub(super) const SMALL_OPEN_BITS: usize = 1_024;
 /// The order of gaps between objects that are sent to one connection alone.
 const PRIVATE_GAP_ORDER: u32 = 3;
 /// What an opening takes beside its handles and values: what tells where it comes from, and how many such follow.
-const OPEN_BITS: usize = 64 + 32 + 64 + 3;
-/// What a part of a blob takes beside its bits.
-const PART_BITS: usize = 5 * 64 + 2 * BLOB_SPAN as usize;
+pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3;
 
 /// What a pass needs of the server.
 pub(crate) struct PassContext<'a> {
     pub(crate) world: &'a mut World,
     pub(crate) broadcast: &'a mut Broadcast,
     pub(crate) classes: &'a ClassList,
+    pub(crate) scratch: &'a mut PassScratch,
     pub(crate) now: Duration,
     /// How long the connection may be silent (R9).
     pub(crate) keep_alive: Duration,
+}
+
+/// Memory that passes use again, one after another.
+#[derive(Debug, Default)]
+pub(crate) struct PassScratch {
+    pub(super) values: BitWriter,
+    pub(super) slots: Vec<u32>,
+    /// Objects that may be in step once the pass is over.
+    pub(super) settling: Vec<u32>,
 }
 
 impl Connection {
@@ -73,10 +81,13 @@ impl Connection {
             self.send_private(context);
         }
         // Not before: what is in step gets the shared segments, and would have its share of them twice.
-        while let Some(slot) = self.scratch.settling.pop() {
+        while let Some(slot) = context.scratch.settling.pop() {
             self.settle(context.world, slot);
         }
         self.outbox.flush(context.now);
+        if context.world.frame.is_multiple_of(ROUND_TICKS) {
+            self.end_round();
+        }
         if self.outbox.packets_sent > packets_before {
             self.last_sent = context.now;
         } else if context.now.saturating_sub(self.last_sent) >= context.keep_alive {
@@ -84,6 +95,17 @@ impl Connection {
             self.outbox.signal(&received, context.now);
             self.last_sent = context.now;
         }
+    }
+
+    /// Gives back memory that was not needed of late.
+    fn end_round(&mut self) {
+        if self.outbox.in_flight.len() == 0 && self.needs.is_empty() {
+            // Nothing is left for a late ack to tell.
+            self.late.clear();
+        }
+        give_back_room(&mut self.late);
+        self.outbox.end_round();
+        self.tracked.end_round();
     }
 
     /// Notes which of the changes of this tick are for this connection alone.
@@ -173,7 +195,7 @@ impl Connection {
     /// Remembers what came into being in the packet `sequence`, until that is acked.
     fn watch_over(&mut self, slot: u32, generation: NonZeroU32, sequence: Sequence, list: &Changelist) {
         let tracked = self.tracked.open(slot, generation);
-        tracked.add_births(sequence, list);
+        tracked.add_births(sequence, list.births());
         self.young.insert(slot);
         if !tracked.is_settled() {
             self.apart.insert(slot);
@@ -182,7 +204,7 @@ impl Connection {
 
     /// Sends what this connection alone needs.
     fn send_private(&mut self, context: &mut PassContext<'_>) {
-        let mut slots = std::mem::take(&mut self.scratch.slots);
+        let mut slots = std::mem::take(&mut context.scratch.slots);
         slots.clear();
         slots.extend(self.needs.iter());
         let blob_waits = std::mem::take(&mut self.blob_waits);
@@ -206,7 +228,7 @@ impl Connection {
             self.needs.remove(slot);
             self.send_object(slot, context);
         }
-        self.scratch.slots = slots;
+        context.scratch.slots = slots;
     }
 
     /// Keeps a change of this tick for later.
@@ -259,13 +281,19 @@ impl Connection {
             handles.difference(off);
         }
         let mut list = world.whole(slot, &handles);
+        // Collections begin empty where they are large; their items follow in as many packets as they need (R15).
+        let large_bits = self.outbox.capacity() / 2;
+        let mut later = Changelist::new();
+        if column.items_of(object.row, &handles) * LEAST_NEW_BITS > large_bits {
+            later = list.take_items();
+        }
         column.prune(object.row, &mut list);
-        let values = &mut self.scratch.values;
+        let values = &mut context.scratch.values;
         values.clear();
         let mut refused = world.write_values(slot, &mut list, values);
-        if values.bit_len() > self.outbox.capacity() / 2 {
-            // Collections begin empty where they are large; their items follow in as many packets as they need (R15).
-            let later = list.take_items();
+        refused.merge(&later);
+        if values.bit_len() > large_bits {
+            later = list.take_items();
             if !later.is_empty() {
                 refused.merge(&later);
                 values.clear();
@@ -314,19 +342,17 @@ impl Connection {
         tracked.pending = refused;
         tracked.phase = Phase::Opening;
         tracked.open_bits = estimate;
-        tracked.add_births(sequence, &list);
+        tracked.add_births(sequence, list.births());
     }
 
     /// Sends what changed of an object that the client has, and what it lacks beside.
     fn send_update(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        let mut list = std::mem::take(&mut self.scratch.list);
-        list.clear();
+        let mut list = Changelist::new();
         self.gather(slot, context.world, &mut list);
         if !list.is_empty() {
-            self.send_list(slot, &mut list, context);
+            self.send_list(slot, list, context);
         }
-        self.scratch.settling.push(slot);
-        self.scratch.list = list;
+        context.scratch.settling.push(slot);
     }
 
     /// Collects what the client lacks of an object and may see.
@@ -352,225 +378,75 @@ impl Connection {
     }
 
     /// Sends a list in one packet, or property by property in several, or as a blob (R15).
-    fn send_list(&mut self, slot: u32, list: &mut Changelist, context: &mut PassContext<'_>) {
-        let world = &*context.world;
-        let (object, column) = (&world.objects[slot as usize], world.column_of(slot));
-        let generation = object.generation;
-        let values = &mut self.scratch.values;
-        values.clear();
-        let refused = world.write_values(slot, list, values);
-        if !refused.is_empty() {
-            self.tracked.open(slot, generation).pending.merge(&refused);
-            if list.is_empty() {
-                return;
-            }
-        }
-        let count = column.program().handles();
-        let estimate = ITEM_BITS + handles_bits(count) + values.bit_len();
-        let class = context.classes.wire(object.class.into()) as usize;
-        if estimate > self.outbox.capacity() {
+    pub(super) fn send_list(&mut self, slot: u32, list: Changelist, context: &mut PassContext<'_>) {
+        if list.items().is_some_and(|items| items * LEAST_ITEM_BITS > self.outbox.capacity()) {
             self.send_large_list(slot, list, context);
             return;
         }
-        let sent = Sent { slot, generation, content: Content::Update(list.clone()) };
-        let values = values.as_slice();
-        self.outbox.item(
-            SegmentKind::Update,
-            PRIVATE_GAP_ORDER,
-            sent,
-            estimate,
-            context.now,
-            |segment, writer| {
-                segment.update(slot, class, count, list.handles(), values, writer);
-            },
-        );
-        if list.has_births() {
-            self.tracked.open(slot, generation).add_births(self.outbox.sequence(), list);
+        let (list, bits) = self.write_list(slot, list, context);
+        if bits > self.outbox.capacity() {
+            self.send_large_list(slot, list, context);
+        } else if !list.is_empty() {
+            self.send_written(slot, list, bits, context);
         }
     }
 
-    fn send_large_list(&mut self, slot: u32, list: &Changelist, context: &mut PassContext<'_>) {
-        let (mut large, mut waiting) = (Vec::new(), Vec::new());
-        for mut part in self.send_small_properties(slot, list, context) {
-            if part.items().is_some() {
-                large.extend(self.send_items(slot, &mut part, context));
-                waiting.push(part);
-            } else {
-                large.push(part);
-            }
+    /// Writes the values of a list to the scratch. Gives what was written, without what a hand-written serialiser refuses and has to wait, and what an update
+    /// with it takes at most, in bits.
+    pub(super) fn write_list(
+        &mut self,
+        slot: u32,
+        mut list: Changelist,
+        context: &mut PassContext<'_>,
+    ) -> (Changelist, usize) {
+        let (refused, bits) = self.measure(slot, &mut list, context);
+        if !refused.is_empty() {
+            let generation = context.world.objects[slot as usize].generation;
+            self.tracked.open(slot, generation).pending.merge(&refused);
         }
-        // One large property at a time, and not always the same one, or those behind it would never get their turn.
-        let turn = context.world.frame as usize % large.len().max(1);
-        if turn < large.len() {
-            self.send_property_as_blob(slot, &large.swap_remove(turn), context);
-        }
-        let generation = context.world.objects[slot as usize].generation;
-        for waiting in large.iter().chain(&waiting).filter(|list| !list.is_empty()) {
-            self.tracked.open(slot, generation).pending.merge(waiting);
-            self.needs.insert(slot);
-        }
+        (list, bits)
     }
 
-    /// Sends what changed of one collection in several packets, the oldest changes first (R15); what is left of `list` has no room now. Gives what concerns
-    /// an item that needs more than a packet, if it comes upon one.
-    fn send_items(
+    /// Writes the values of a list to the scratch. Gives what is refused, which `list` loses, and what an update with the others takes at most, in bits.
+    pub(super) fn measure(
         &mut self,
         slot: u32,
         list: &mut Changelist,
         context: &mut PassContext<'_>,
-    ) -> Option<Changelist> {
-        let bits = self.estimate(slot, list, context);
-        let mut count = list.items().unwrap_or(0) * self.outbox.capacity() / bits.max(1);
-        while !list.is_empty() && !self.outbox.is_exhausted() {
-            count = count.max(1);
-            let mut part = list.split_off_items(count);
-            if self.estimate(slot, &part, context) > self.outbox.capacity() {
-                if count == 1 {
-                    return Some(part);
-                }
-                list.merge(&part);
-                count /= 2;
-                continue;
-            }
-            self.send_list(slot, &mut part, context);
-            // An object stands once in a packet.
-            self.outbox.flush(context.now);
-        }
-        None
+    ) -> (Changelist, usize) {
+        context.scratch.values.clear();
+        let refused = context.world.write_values(slot, list, &mut context.scratch.values);
+        let count = context.world.column_of(slot).program().handles();
+        (refused, ITEM_BITS + handles_bits(count) + context.scratch.values.bit_len())
     }
 
-    /// Sends the properties of a list that fit a packet, as many together as one holds; gives the others.
-    fn send_small_properties(
+    /// Sends a list whose values are in the scratch.
+    pub(super) fn send_written(
         &mut self,
         slot: u32,
-        list: &Changelist,
+        list: Changelist,
+        bits: usize,
         context: &mut PassContext<'_>,
-    ) -> Vec<Changelist> {
-        let (mut large, mut group, mut group_bits) = (Vec::new(), Changelist::new(), 0);
-        let mut left = list.clone();
-        loop {
-            let lifetime = context.world.lifetime(slot);
-            let first = left.handles().iter().next();
-            let Some(property) = first.and_then(|first| lifetime.property_of(first)) else { break };
-            let (mut part, mut rest) = (left, Changelist::new());
-            part.split(&lifetime.handles_of(property), &mut rest);
-            left = rest;
-            let bits = self.estimate(slot, &part, context);
-            if bits > self.outbox.capacity() {
-                large.push(part);
-                continue;
-            }
-            if group_bits + bits > self.outbox.capacity() {
-                self.send_list(slot, &mut group, context);
-                // An object stands once in a packet.
-                self.outbox.flush(context.now);
-                (group, group_bits) = (Changelist::new(), 0);
-            }
-            group.merge(&part);
-            group_bits += bits;
-        }
-        if !group.is_empty() {
-            self.send_list(slot, &mut group, context);
-            self.outbox.flush(context.now);
-        }
-        large
-    }
-
-    /// What an update takes at most, in bits.
-    fn estimate(&mut self, slot: u32, list: &Changelist, context: &PassContext<'_>) -> usize {
-        self.scratch.values.clear();
-        context.world.write_values(slot, &mut list.clone(), &mut self.scratch.values);
-        let count = context.world.column_of(slot).program().handles();
-        ITEM_BITS + handles_bits(count) + self.scratch.values.bit_len()
-    }
-
-    fn send_property_as_blob(&mut self, slot: u32, part: &Changelist, context: &mut PassContext<'_>) {
+    ) {
         let object = &context.world.objects[slot as usize];
-        let generation = object.generation;
+        let (generation, handles) = (object.generation, list.handles().clone());
         let count = context.world.column_of(slot).program().handles();
         let class = context.classes.wire(object.class.into()) as usize;
-        let sent = Sent { slot, generation, content: Content::Update(part.clone()) };
-        self.scratch.values.clear();
-        context.world.write_values(slot, &mut part.clone(), &mut self.scratch.values);
-        self.send_blob(SegmentKind::Update, sent, context, |segment, writer, values| {
-            segment.update(slot, class, count, part.handles(), values, writer);
-        });
-        let sequence = self.outbox.sequence();
-        let tracked = self.tracked.open(slot, generation);
-        if tracked.blob.is_some() {
-            tracked.add_births(sequence, part);
-        } else {
-            tracked.pending.merge(part);
-        }
-    }
-
-    /// Begins a blob of one item whose values are in the scratch; waits if too many are under way.
-    fn send_blob(
-        &mut self,
-        kind: SegmentKind,
-        sent: Sent,
-        context: &mut PassContext<'_>,
-        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter, BitSlice<'_>),
-    ) {
-        let Sent { slot, generation, content } = sent;
-        let count = context.world.column_of(slot).program().handles();
-        let head_bits = ITEM_BITS + OPEN_BITS + handles_bits(count);
-        let bytes = (head_bits + self.scratch.values.bit_len()).div_ceil(8);
-        if !self.blobs.has_room(bytes, context.world.limits.max_object_bytes) {
-            self.needs.insert(slot);
-            self.blob_waits = true;
-            return;
-        }
-        let (mut body, mut segment) = (BitWriter::new(), SegmentWriter::default());
-        segment.begin(kind, 0, &mut body);
-        write(&mut segment, &mut body, self.scratch.values.as_slice());
-        segment.end(&mut body);
-        body.write_bits(0, 1);
-        let part_bits = self.outbox.capacity() - ITEM_BITS - PART_BITS;
-        let stamp = self.outbox.stamp();
-        let id = self.blobs.begin((slot, generation), stamp, content, &mut body, part_bits);
-        self.tracked.open(slot, generation).blob = Some(id);
-        self.last_blob = slot;
-        self.apart.insert(slot);
-        // An object stands once in a packet, and so does a blob that the packet completes.
-        self.outbox.flush(context.now);
-        self.send_parts(context.now);
-    }
-
-    /// Sends the parts of blobs that are neither under way nor there.
-    fn send_parts(&mut self, now: Duration) {
-        if self.blobs.is_empty() {
-            return;
-        }
-        let (oldest, under_way) = self.blobs.under_way();
-        let mut sent_parts: Vec<(u32, u32)> = Vec::with_capacity(MAX_BLOBS);
-        for blob in self.blobs.iter() {
-            for index in blob.unsent() {
-                if self.outbox.is_exhausted() {
-                    break;
-                }
-                let part = blob.part(index);
-                let content = Content::Fragment { blob: blob.id, index };
-                let sent = Sent { slot: blob.slot, generation: blob.generation, content };
-                let estimate = ITEM_BITS + PART_BITS + part.len();
-                self.outbox.make_room(estimate, now);
-                let behind = self.outbox.sequence().since(blob.stamp);
-                self.outbox.item(SegmentKind::Fragment, 0, sent, estimate, now, |segment, writer| {
-                    segment.slot(blob.slot, writer);
-                    writer.write_exp_golomb(oldest.into(), 4);
-                    writer.write_bits(under_way, BLOB_SPAN);
-                    writer.write_below(blob.id.wrapping_sub(oldest).into(), BLOB_SPAN.into());
-                    writer.write_exp_golomb(behind, 3);
-                    writer.write_exp_golomb(blob.bit_len() as u64, 12);
-                    writer.write_exp_golomb(blob.part_bits() as u64, 12);
-                    writer.write_exp_golomb(index.into(), 3);
-                    writer.append(part);
-                });
-                sent_parts.push((blob.id, index));
-            }
-        }
-        for (id, index) in sent_parts {
-            self.blobs.sent(id, index);
+        let births = list.births();
+        let sent = Sent { slot, generation, content: Content::Update(list) };
+        let values = context.scratch.values.as_slice();
+        self.outbox.item(
+            SegmentKind::Update,
+            PRIVATE_GAP_ORDER,
+            sent,
+            bits,
+            context.now,
+            |segment, writer| {
+                segment.update(slot, class, count, &handles, values, writer);
+            },
+        );
+        if !births.is_empty() {
+            self.tracked.open(slot, generation).add_births(self.outbox.sequence(), births);
         }
     }
 }

@@ -169,6 +169,7 @@ impl Connection {
             // Else the search for the next would begin at this one.
             self.outbox.in_flight.trim();
         }
+        self.fold_lost(world);
         if timed_out {
             self.timeouts += 1;
         }
@@ -290,7 +291,7 @@ impl Connection {
         self.put_back(world, slot, list, &mask);
     }
 
-    /// Makes a list pending, as far as the connection may see it; what it may not see any more it lacks when it sees it again.
+    /// Makes a list pending with the next [fold](Self::fold_lost), as far as the connection may see it; what it may not see any more it lacks when it sees it again.
     fn put_back(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
         let generation = world.objects[slot as usize].generation;
         let tracked = self.tracked.open(slot, generation);
@@ -303,25 +304,41 @@ impl Connection {
                 tracked.set_left(property, 0);
             }
         }
-        let (row, column) = (world.objects[slot as usize].row, world.column_of(slot));
-        column.prune(row, &mut list);
-        column.prune(row, &mut tracked.pending);
-        // What is pending was found later, so it has the last word.
-        list.merge(&std::mem::take(&mut tracked.pending));
-        tracked.pending = list;
+        if tracked.lost.is_empty() {
+            self.lost.push(slot);
+        }
+        tracked.lost.push(list);
         self.apart.insert(slot);
         self.needs.insert(slot);
+    }
+
+    /// What was lost is pending from here on: of many packets at once, so that each does not go through what is pending already.
+    fn fold_lost(&mut self, world: &World) {
+        while let Some(slot) = self.lost.pop() {
+            let Some(tracked) = self.tracked.get_mut(slot) else { continue };
+            // What is pending was found later, so it has the last word.
+            let mut lists = std::mem::take(&mut tracked.lost);
+            lists.reverse();
+            lists.push(std::mem::take(&mut tracked.pending));
+            let (row, column) = (world.objects[slot as usize].row, world.column_of(slot));
+            lists.iter_mut().for_each(|list| column.prune(row, list));
+            tracked.pending = Changelist::merged(lists);
+        }
     }
 
     /// A blob was given up: what it carried is pending again, or the object unsent.
     pub(super) fn take_back(&mut self, world: &mut World, slot: u32, content: Content, mask: &HandleSet) {
         match content {
-            Content::Update(list) => self.put_back(world, slot, list, mask),
+            Content::Update(list) => {
+                self.put_back(world, slot, list, mask);
+                self.fold_lost(world);
+            }
             // The client has the object by an opening from before.
             Content::Open(list)
                 if self.tracked.get(slot).is_none_or(|tracked| tracked.phase == Phase::Open) =>
             {
                 self.put_back(world, slot, list, mask);
+                self.fold_lost(world);
             }
             Content::Open(_) => {
                 if let Some(tracked) = self.tracked.get_mut(slot) {

@@ -17,8 +17,8 @@
 use std::time::Duration;
 
 use repl::{
-    BitReader, BitWriter, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, NetSerialize,
-    NoObjects, ObjectRef, ReferenceMap, Replicated,
+    BitReader, BitWriter, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, Keyed,
+    NetSerialize, NoObjects, ObjectRef, ReferenceMap, Replicated,
 };
 
 mod seconds {
@@ -139,7 +139,7 @@ fn main() {
         (13, 2, 0)
     );
     assert_eq!((Item::WIRE_NAME, Item::WIRE_CHECKSUM), ("Slot", Item::LAYOUT.checksum()));
-    assert!(Item::HAS_CALLBACKS && !Socket::HAS_CALLBACKS);
+    assert!(FastArray::<Item>::HAS_CALLBACKS && !FastArray::<Socket>::HAS_CALLBACKS);
 
     let mut bag = Bag { items: FastArray::from([item]), ..Bag::default() };
     Replicated::notify(&mut bag, 0, &Bag::default());

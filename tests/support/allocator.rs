@@ -1,6 +1,7 @@
-//! An allocator that counts, for each thread, how much it holds and held at most.
+//! An allocator that counts, for each thread, how much it holds, held at most and was given in all.
 //!
 //! *Invariant:* memory itself is the system's; only the numbers are ours.
+#![allow(dead_code, reason = "each binary uses a part")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -8,6 +9,7 @@ use std::cell::Cell;
 thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
     static MOST: Cell<isize> = const { Cell::new(0) };
+    static GIVEN: Cell<isize> = const { Cell::new(0) };
 }
 
 /// Counts what the thread holds.
@@ -21,6 +23,7 @@ fn count(bytes: isize) {
     });
     if let Ok(held) = held {
         MOST.try_with(|most| most.set(most.get().max(held))).ok();
+        GIVEN.try_with(|given| given.set(given.get() + bytes.max(0))).ok();
     }
 }
 
@@ -45,12 +48,24 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
+/// How many bytes this thread holds.
+pub(crate) fn held() -> isize {
+    HELD.with(Cell::get)
+}
+
 /// What `work` gives, and how many bytes this thread held at most beyond what it held before.
 pub(crate) fn measure<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.with(Cell::get);
     MOST.with(|most| most.set(before));
     let result = work();
     (result, (MOST.with(Cell::get) - before) as usize)
+}
+
+/// What `work` gives, and how many bytes this thread was given in all meanwhile, whether it holds them or not.
+pub(crate) fn measure_given<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let before = GIVEN.with(Cell::get);
+    let result = work();
+    (result, (GIVEN.with(Cell::get) - before) as usize)
 }
 
 #[test]
@@ -61,4 +76,9 @@ fn what_is_held_at_a_time_is_counted() {
         vec![0_u8; 700]
     });
     assert_eq!(most, 1_000);
+    let (_, given) = measure_given(|| {
+        drop(vec![0_u8; 1_000]);
+        vec![0_u8; 700]
+    });
+    assert_eq!(given, 1_700);
 }

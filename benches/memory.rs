@@ -1,0 +1,84 @@
+//! What a connection to fast arrays makes a server hold, in bytes on its heap.
+//!
+//! *Invariant:* bytes are counted by an allocator while the server works; what clients hold is not in them.
+
+#[path = "../tests/support/allocator.rs"]
+mod allocator;
+#[path = "../tests/support/crowd.rs"]
+mod crowd;
+
+use std::io::{self, Write};
+
+use crowd::{fall_behind, further_growth, growth, per_array, per_connection, send_off};
+
+#[global_allocator]
+static ALLOCATOR: allocator::Counting = allocator::Counting;
+
+/// One line: what is held, and how much in each of several cases.
+fn report(held: &str, cases: &[(&str, f64)]) {
+    let mut line = format!("memory  {held:<44}");
+    for (case, bytes) in cases {
+        let digits = usize::from(*bytes < 100.0);
+        line += &format!("  {case} {bytes:.digits$} B");
+    }
+    // A closed pipe is no reason to fail a measurement.
+    let _ = writeln!(io::stdout(), "{line}");
+}
+
+fn report_acknowledged() {
+    let quiet = |len| per_connection(1, len, |_| {});
+    let lengths = [("of 10", quiet(10)), ("of 1,000", quiet(1_000)), ("of 100,000", quiet(100_000))];
+    report("a connection, one array acknowledged", &lengths);
+    let worn = |len: usize| per_connection(1, len, |crowd| fall_behind(crowd, 100, len / 10));
+    report("the same after 100 lost ticks", &[("of 1,000", worn(1_000)), ("of 100,000", worn(100_000))]);
+    report("a connection and array, acknowledged", &[("of 0", per_array(0)), ("of 10", per_array(10))]);
+}
+
+fn report_under_way() {
+    for (name, len, changed) in [
+        ("1 of 10,000 items under way", 10_000, 1),
+        ("1 of 100,000 items under way", 100_000, 1),
+        ("1,000 of 10,000 items under way", 10_000, 1_000),
+    ] {
+        let alone = growth(len, 1, |crowd| send_off(crowd, changed, len));
+        let eight = growth(len, 8, |crowd| send_off(crowd, changed, len));
+        report(
+            name,
+            &[
+                ("1 connection", alone as f64),
+                ("8 in step", eight as f64),
+                ("a further one", (eight - alone) as f64 / 7.0),
+            ],
+        );
+    }
+}
+
+fn report_behind() {
+    for (name, ticks, spread) in [
+        ("10 of the same 100 items in 100 lost ticks", 100, 100),
+        ("the same in 1,000 lost ticks", 1_000, 100),
+        ("10 others of 10,000 items in 100 lost ticks", 100, 10_000),
+        ("the same in 1,000 lost ticks", 1_000, 10_000),
+    ] {
+        let alone = growth(10_000, 1, |crowd| fall_behind(crowd, ticks, spread));
+        let further = further_growth(10_000, |crowd| fall_behind(crowd, ticks, spread));
+        report(name, &[("1 connection", alone as f64), ("a further one", further as f64)]);
+    }
+    let missed = |len: usize| {
+        further_growth(len, |crowd| {
+            crowd.thin_out(len);
+            fall_behind(crowd, 1_000, 10);
+        })
+    };
+    let cases = [("of 10,000", missed(10_000) as f64), ("of 100,000", missed(100_000) as f64)];
+    report("every second item gone, 1,000 lost ticks", &cases);
+}
+
+fn main() {
+    // Else the program was started to see that it runs.
+    if std::env::args().any(|argument| argument == "--bench") {
+        report_acknowledged();
+        report_under_way();
+        report_behind();
+    }
+}

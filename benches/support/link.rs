@@ -1,0 +1,67 @@
+//! A live object, its shadow and one replica, with nothing between them but bits.
+//!
+//! *Invariant:* what was built is applied before anything else is built, so the replica always stands where the shadow stands.
+
+use repl::{BitWriter, Changelist, Class, HandleSet, NoObjects, ReferenceMap, Replicated, Scratch};
+
+/// An object at both ends.
+pub(crate) struct Link<T: Replicated> {
+    class: Class<T>,
+    pub(crate) live: T,
+    shadow: T,
+    pub(crate) replica: T,
+    list: Changelist,
+    writer: BitWriter,
+    scratch: Scratch,
+    all: HandleSet,
+}
+
+impl<T: Replicated> Link<T> {
+    /// A link whose replica has what `live` has.
+    pub(crate) fn new(live: T) -> Self {
+        let class = Class::<T>::new();
+        let mut replica = T::initial();
+        class.adopt(&mut replica);
+        let mut link = Self {
+            live,
+            shadow: class.shadow_of(&T::initial()),
+            replica,
+            list: Changelist::new(),
+            writer: BitWriter::new(),
+            scratch: Scratch::default(),
+            all: class.lifetime().ordinary().clone(),
+            class,
+        };
+        link.build();
+        link.apply();
+        link
+    }
+
+    /// Compares and writes what changed.
+    pub(crate) fn build(&mut self) {
+        let Self { class, live, shadow, list, writer, scratch, all, .. } = self;
+        list.clear();
+        class.compare(live, shadow, all, list, &mut Vec::new(), scratch);
+        writer.clear();
+        class.write_values(shadow, list, writer).expect("what was compared has a form");
+    }
+
+    /// Validates what was written and brings it to the replica.
+    pub(crate) fn apply(&mut self) {
+        let Self { class, replica, list, writer, .. } = self;
+        let mut references = ReferenceMap::new(&NoObjects);
+        let reader = writer.as_slice().reader();
+        class
+            .validate(Some(replica), list.handles(), &mut reader.clone(), &mut references)
+            .and_then(|()| {
+                class.apply(replica, list.handles(), &mut reader.clone(), &mut references, &mut ())
+            })
+            .expect("what was written can be read");
+        class.conclude(replica, true);
+    }
+
+    /// The bytes that were written last, rounded up.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.writer.bit_len().div_ceil(8) as u64
+    }
+}

@@ -1,0 +1,32 @@
+//! Places in an array as its user names them.
+//!
+//! Invariant: a place that is not there ends in a panic that says so, before anything has changed.
+
+use std::ops::{Bound, Range, RangeBounds};
+
+/// The range as numbers.
+///
+/// # Panics
+/// If the range ends before it starts, or beyond `len`.
+#[track_caller]
+pub(crate) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Range<usize> {
+    let start = match range.start_bound() {
+        Bound::Included(&start) => start,
+        Bound::Excluded(&before) => before + 1,
+        Bound::Unbounded => 0,
+    };
+    let end = match range.end_bound() {
+        Bound::Included(&last) => last + 1,
+        Bound::Excluded(&end) => end,
+        Bound::Unbounded => len,
+    };
+    assert!(start <= end && end <= len, "{start}..{end} is no range of {len} items");
+    start..end
+}
+
+/// Says that there is no item at `index`.
+#[cold]
+#[track_caller]
+pub(crate) fn no_item(index: usize, len: usize) -> ! {
+    panic!("there is no item {index} among {len}")
+}

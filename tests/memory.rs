@@ -1,0 +1,99 @@
+//! What fast arrays and their connections make a server hold: a constant for what is acknowledged, what changed for what is not.
+//!
+//! *Invariant:* bytes are counted by an allocator, and only while the server works; what clients hold is not in them.
+
+#[path = "support/allocator.rs"]
+mod allocator;
+#[path = "support/crowd.rs"]
+mod crowd;
+
+use crowd::{Crowd, Link, fall_behind, further_growth, growth, per_array, per_connection, send_off};
+
+#[global_allocator]
+static ALLOCATOR: allocator::Counting = allocator::Counting;
+
+/// What a connection may cost that has all: itself, its place in a map, and some buffers of a packet.
+const CONNECTION_BYTES: f64 = 10_240.0;
+/// What a connection may cost more, however much went that it has not heard of.
+const LAGGARD_BYTES: isize = 262_144;
+/// What may be kept for each item that was changed and is not acknowledged.
+const ITEM_BYTES: isize = 192;
+/// What packets and their records may cost beside the items.
+const RECORD_BYTES: isize = 16_384;
+
+/// A hundred items change again and again, and two packets of three are lost.
+fn lossy(crowd: &mut Crowd) {
+    for tick in 0..300 {
+        crowd.edit(tick % 10, 10, 1);
+        crowd.tick(if tick % 3 == 0 { Link::Good } else { Link::Dead });
+    }
+}
+
+#[test]
+fn r11_who_has_all_costs_the_same_whatever_the_length_and_what_went_before() {
+    for len in [10, 1_000, 100_000] {
+        let quiet = per_connection(1, len, |_| {});
+        assert!(quiet <= CONNECTION_BYTES, "{quiet} bytes with an array of {len} items");
+    }
+    for len in [1_000, 100_000] {
+        let events = |crowd: &mut Crowd| {
+            lossy(crowd);
+            fall_behind(crowd, 100, len / 10);
+            crowd.thin_out(len / 2);
+            fall_behind(crowd, 100, 10);
+        };
+        let worn = per_connection(1, len, events);
+        assert!(worn <= CONNECTION_BYTES, "{worn} bytes after changes and losses in an array of {len} items");
+    }
+}
+
+#[test]
+fn r11_an_acknowledged_array_costs_a_connection_some_bits() {
+    for len in [0, 10] {
+        let bytes = per_array(len);
+        assert!(bytes <= 2.0, "{bytes} bytes for each connection and array of {len} items");
+    }
+}
+
+#[test]
+fn r11_what_is_under_way_costs_what_changed_and_is_there_once_for_all() {
+    for len in [10_000, 100_000] {
+        for changed in [1, 1_000] {
+            let events = |crowd: &mut Crowd| send_off(crowd, changed, len);
+            let (alone, further) = (growth(len, 1, events), further_growth(len, events));
+            let most = ITEM_BYTES * changed as isize + RECORD_BYTES;
+            assert!(0 < alone && alone <= most, "{alone} bytes for {changed} of {len} items");
+            assert!(further <= 8_192, "{further} bytes for another connection and {changed} of {len} items");
+        }
+    }
+}
+
+#[test]
+fn r11_who_hears_nothing_costs_what_changed_however_long_that_takes() {
+    for len in [1_000, 100_000] {
+        for (ticks, spread) in [(100, len), (100, 100), (1_000, 100)] {
+            let changed = (10 * ticks).min(spread) as isize;
+            for connections in [1, 4] {
+                let bytes = growth(len, connections, |crowd| fall_behind(crowd, ticks, spread));
+                let each = bytes / connections as isize;
+                let what = format!("{changed} of {len} items that changed in {ticks} ticks");
+                assert!(each <= ITEM_BYTES * changed + RECORD_BYTES, "{each} bytes for {what}");
+                assert!(each >= 8 * changed, "{each} bytes are too few for {what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn r12_who_misses_removals_costs_what_a_cap_allows() {
+    for len in [10_000, 100_000] {
+        for ticks in [1, 200, 1_000] {
+            let further = further_growth(len, |crowd| {
+                crowd.thin_out(len);
+                crowd.tick(Link::Dead);
+                fall_behind(crowd, ticks - 1, 10);
+            });
+            assert!(further <= LAGGARD_BYTES, "{further} bytes after every second of {len} items went");
+        }
+    }
+}
