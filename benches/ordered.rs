@@ -6,7 +6,6 @@
 //! *Invariant:* after each run the client's array is the server's.
 
 #[path = "support/ratios.rs"]
-#[expect(dead_code, reason = "what is not measured goes between what is")]
 mod ratios;
 
 use std::hint::black_box;
