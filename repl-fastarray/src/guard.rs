@@ -78,7 +78,7 @@ impl<T> ItemMut<'_, T> {
         }
     }
 
-    /// The item without a mark: what is written to it is sent when something else marks it (S142).
+    /// The item without a mark: what is written to it is sent at the latest when something else marks it (S142).
     #[must_use]
     pub fn unmarked(this: &mut Self) -> &mut T {
         this.item
@@ -211,13 +211,13 @@ impl<T> FastArray<T> {
         }
     }
 
-    /// The item at `index`, without a mark: what is written is not sent until somebody marks the item (S141, S142).
+    /// The item at `index`, without a mark: what is written is sent at the latest when somebody marks the item (S141, S142).
     #[must_use]
     pub fn unmarked_mut(&mut self, index: usize) -> Option<&mut T> {
         self.items.get_mut(index)
     }
 
-    /// All items, without marks: what is written is not sent until somebody marks the items (S141, S142).
+    /// All items, without marks: what is written is sent at the latest when somebody marks the items (S141, S142).
     #[must_use]
     pub fn unmarked_slice_mut(&mut self) -> &mut [T] {
         &mut self.items

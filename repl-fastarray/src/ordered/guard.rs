@@ -126,7 +126,7 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// The item at `index`, without a mark: what is written is not sent until somebody marks the item (S141, S142).
+    /// The item at `index`, without a mark: what is written is sent at the latest when somebody marks the item (S141, S142).
     #[must_use]
     pub fn unmarked_mut(&mut self, index: usize) -> Option<&mut T> {
         self.items.get_mut(index).map(|entry| &mut entry.item)
