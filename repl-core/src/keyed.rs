@@ -134,6 +134,11 @@ pub trait Keyed: Property {
         self.len() == 0
     }
 
+    /// The item `id` will be asked for soon: a hint, which may do nothing. O(1).
+    fn preload(&self, id: ItemId) {
+        let _ = id;
+    }
+
     /// The item `id`. O(1).
     fn item(&self, id: ItemId) -> Option<&Self::Item>;
 

@@ -40,7 +40,7 @@
 //! which [`wire`] has the form.
 //!
 //! *Invariant:* `unsafe` stands in the module `access`, which reads and writes objects through their layouts, and in the implementations of
-//! [`Property`] and the calls that vouch for a layout being the object's own; nowhere else.
+//! [`Property`] and the calls that vouch for a layout being the object's own, and before the one instruction of `preload`; nowhere else.
 #![warn(missing_docs)]
 
 mod access;
@@ -77,6 +77,7 @@ mod opaque;
 mod places;
 mod plan;
 mod portions;
+mod preload;
 mod program;
 mod property;
 mod prune;
@@ -117,6 +118,7 @@ pub mod __private {
     pub use crate::callbacks::{NoCallbacks, ObjectTold, OwnCallbacks, SaysCallbacks};
     pub use crate::codec::Format;
     pub use crate::map::{HashKey, SortKey, ValueCallbacks};
+    pub use crate::preload::preload;
     pub use crate::program::{Parent, Tables};
     pub use crate::property::EveryFieldIsSend;
     pub use crate::shape::{Field, Shape};

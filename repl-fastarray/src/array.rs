@@ -73,8 +73,8 @@ use crate::roster::Roster;
 ///
 /// # Cost
 ///
-/// Unless something else is said, methods cost what those of `Vec` with the same names cost; for each item 4 bytes are kept beside it, and 10
-/// to 20 more once items are looked for by id, up to 32 in arrays of some hundred items.
+/// Unless something else is said, methods cost what those of `Vec` with the same names cost; for each item 4 bytes are kept beside it, and 16
+/// to 32 more once items are looked for by id.
 pub struct FastArray<T> {
     pub(crate) items: Vec<T>,
     pub(crate) roster: Roster,

@@ -2,6 +2,8 @@
 //!
 //! Invariant: what a shadow has followed it has completely: of the same log, everything up to its revision and nothing after.
 
+use std::mem::needs_drop;
+
 use repl_core::{ItemId, Step};
 
 use crate::array::FastArray;
@@ -66,8 +68,8 @@ impl<T: FastArrayItem> Following for FastArray<T> {
 
     fn take_step(&mut self, live: &Self, entry: Entry, visit: Visit<'_, T>) {
         if entry.is_removal() {
-            if let Some(at) = self.roster.position(entry.id) {
-                self.swap_remove(at);
+            if self.roster.had(&live.roster, entry.id) {
+                self.depart(entry.id);
                 visit(entry.id, Step::Removed);
             }
         } else if let Some(at) = live.roster.locate(entry.id, entry.place()) {
@@ -76,6 +78,7 @@ impl<T: FastArrayItem> Following for FastArray<T> {
     }
 
     fn match_up(&mut self, live: &Self, visit: Visit<'_, T>) {
+        self.take_out_departed();
         let mut is_there = vec![false; self.items.len()];
         for at in 0..live.items.len() {
             let own = self.step(live, at, visit);
@@ -101,9 +104,30 @@ impl<T: FastArrayItem> FastArray<T> {
             visit(id, Step::Touched { live, shadow: &mut self.items[at], moved: false });
             return at;
         }
+        if self.roster.has_departed(id) {
+            self.take_out_departed();
+        }
         let at = self.append_initial(id);
         visit(id, Step::Added { live, shadow: &mut self.items[at] });
         at
+    }
+
+    /// The item `id` of a shadow is gone. To find it where it lies among many takes longer than all else that is to be done, so some are left where they are
+    /// and looked for at once; not where an item may hold memory.
+    fn depart(&mut self, id: ItemId) {
+        if self.roster.depart(id) || needs_drop::<T>() {
+            self.take_out_departed();
+        }
+    }
+
+    fn take_out_departed(&mut self) {
+        self.roster.preload_departed();
+        while let Some(id) = self.roster.departed.pop() {
+            if let Some(at) = self.roster.position(id) {
+                self.items.swap_remove(at);
+                self.roster.take_out(id, at);
+            }
+        }
     }
 
     /// Appends an initial item under an id that no other has; gives where it is.
@@ -115,21 +139,105 @@ impl<T: FastArrayItem> FastArray<T> {
     /// Comes to have the items that `other` has, and by `copy` their values; has then followed what `other` has. Local items are neither taken
     /// over nor lost (S183).
     pub(crate) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
+        self.take_out_departed();
         for at in (0..self.items.len()).rev() {
             let id = self.roster.ids[at];
             if !id.is_local() && other.roster.position(id).is_none() {
                 self.swap_remove(at);
             }
         }
-        let items = other.roster.ids.iter().zip(&other.items).filter(|(id, _)| !id.is_local());
-        for (place, (&id, item)) in items.enumerate() {
+        let standing = other.roster.standing().filter(|(id, _)| !id.is_local());
+        for (place, (id, from)) in standing.enumerate() {
             let at = self.roster.position(id).unwrap_or_else(|| self.append_initial(id));
             self.swap(at, place);
-            copy(item, &mut self.items[place]);
+            copy(&other.items[from], &mut self.items[place]);
         }
         if self.receipt.is_none() {
             self.roster.continue_as(&other.roster);
             self.followed = other.followed;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use repl_core::Keyed;
+
+    use super::*;
+    use crate::roster::MOST_DEPARTED;
+
+    /// What a shadow is told.
+    fn steps(shadow: &mut FastArray<u32>, live: &FastArray<u32>) -> Vec<(u32, &'static str)> {
+        let mut steps = Vec::new();
+        Keyed::follow(shadow, live, &mut |id, step| {
+            let step = match step {
+                Step::Added { live, shadow } => {
+                    *shadow = *live;
+                    "added"
+                }
+                Step::Touched { .. } => "touched",
+                Step::Removed => "removed",
+            };
+            steps.push((id.number(), step));
+        });
+        steps
+    }
+
+    fn ids(array: &FastArray<u32>) -> Vec<u32> {
+        let mut ids = Vec::new();
+        Keyed::ids(array, &mut |id| ids.push(id.number()));
+        ids.sort_unstable();
+        ids
+    }
+
+    #[test]
+    fn what_departed_from_a_shadow_is_gone_for_whoever_asks_and_taken_out_when_it_is_much() {
+        let mut live: FastArray<u32> = (0..400).collect();
+        let mut shadow = FastArray::new();
+        steps(&mut shadow, &live);
+        let (mut most, mut last) = (0, 0);
+        for _ in 0..300 {
+            let id = live.id(live.len() / 2).expect("it is long enough");
+            live.remove_by_id(id);
+            assert_eq!(steps(&mut shadow, &live), [(id.number(), "removed")]);
+            assert_eq!((Keyed::item(&shadow, id), Keyed::len(&shadow)), (None, live.len()));
+            assert_eq!(ids(&shadow), ids(&live));
+            last = shadow.items.len() - live.len();
+            most = last.max(most);
+        }
+        assert_eq!(most, MOST_DEPARTED - 1);
+        assert!(last <= shadow.items.len() / 4, "{last} of {}", shadow.items.len());
+
+        let mut copy = FastArray::new();
+        copy.copy_items(&shadow, &mut |from, to| *to = *from);
+        assert_eq!((copy.items.len(), ids(&copy)), (live.len(), ids(&live)));
+    }
+
+    #[test]
+    fn items_that_hold_memory_are_taken_out_at_once() {
+        let mut live: FastArray<String> = (0..400).map(|item| item.to_string()).collect();
+        let mut shadow = FastArray::new();
+        Keyed::follow(&mut shadow, &live, &mut |_, _| {});
+        live.remove(7);
+        Keyed::follow(&mut shadow, &live, &mut |_, _| {});
+        assert_eq!(shadow.items.len(), 399);
+    }
+
+    #[test]
+    fn s174_an_id_that_departed_and_comes_round_is_a_new_item() {
+        for looks_between in [true, false] {
+            let mut live: FastArray<u32> = (0..100).collect();
+            live.roster.continue_as(&FastArray::<u32>::with_next_id(ItemId::LAST).roster);
+            live.push(100);
+            let mut shadow = FastArray::new();
+            steps(&mut shadow, &live);
+            live.remove(0);
+            let mut told = if looks_between { steps(&mut shadow, &live) } else { Vec::new() };
+            assert_eq!(live.push(101), ItemId::FIRST);
+            told.extend(steps(&mut shadow, &live));
+            assert_eq!(told, [(1, "removed"), (1, "added")]);
+            assert_eq!(Keyed::item(&shadow, ItemId::FIRST), Some(&101));
+            assert_eq!(ids(&shadow), ids(&live));
         }
     }
 }

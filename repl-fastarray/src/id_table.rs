@@ -5,11 +5,10 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
+use repl_core::__private::preload;
 use repl_core::ItemId;
 
 const LEAST_CELLS: usize = 8;
-/// So many stay near the processor: they are kept half free, and found at once.
-const FEW_CELLS: usize = 1 << 10;
 /// So many are kept for the next use of a table that is cleared.
 const MOST_KEPT: usize = 64;
 
@@ -33,9 +32,9 @@ fn hash(id: ItemId) -> usize {
     (product as u64 ^ (product >> 64) as u64) as usize
 }
 
-/// How many ids go into so many cells.
+/// How many ids go into so many cells: where half of them are free most ids are at home, and the processor guesses so.
 fn room(cells: usize) -> usize {
-    if cells <= FEW_CELLS { cells / 2 } else { cells / 5 * 4 }
+    cells / 2
 }
 
 impl<V> Default for IdTable<V> {
@@ -54,6 +53,13 @@ impl<V: Copy> IdTable<V> {
         }
         table.resize(cells);
         table
+    }
+
+    /// Somebody will ask for `id` soon.
+    pub(crate) fn preload(&self, id: ItemId) {
+        if let Some(cell) = self.cells.get(self.home(id)) {
+            preload(cell);
+        }
     }
 
     /// What is known of `id`. O(1).
@@ -101,10 +107,15 @@ impl<V: Copy> IdTable<V> {
         }
     }
 
+    /// The cell in which `id` is if no other has taken it; the first if there are no cells.
+    fn home(&self, id: ItemId) -> usize {
+        hash(id) & self.cells.len().saturating_sub(1)
+    }
+
     /// The cell that has `id`, or else the one that would; none if there are no cells.
     fn find(&self, id: ItemId) -> Option<usize> {
         let mask = self.cells.len().checked_sub(1)?;
-        let mut at = hash(id) & mask;
+        let mut at = self.home(id);
         while self.cells[at].is_some_and(|(other, _)| other != id) {
             at = (at + 1) & mask;
         }

@@ -29,6 +29,11 @@ impl Ids {
         *self = Self { next: ItemId::FIRST_LOCAL, wrapped: any_used };
     }
 
+    /// Whether `id`, which an item had, was given before this came to be as it is in `now`; `None` if there is no telling, since ids have come round.
+    pub(crate) fn was_given(&self, id: ItemId, now: &Self) -> Option<bool> {
+        (!now.wrapped).then(|| id < self.next)
+    }
+
     /// An id that no item has.
     pub(crate) fn fresh(&mut self, is_used: impl Fn(ItemId) -> bool) -> ItemId {
         let mut id = self.next;

@@ -30,6 +30,11 @@ impl Index {
         if self.drift == 0 { Some(place) } else { near(id, place, self.drift, ids) }
     }
 
+    /// Somebody will ask for `id` soon.
+    pub(crate) fn preload(&self, id: ItemId) {
+        self.places.preload(id);
+    }
+
     /// `id` stands at `at` now, new or moved.
     pub(crate) fn set(&mut self, id: ItemId, at: usize) {
         self.places.set(id, at as u32);

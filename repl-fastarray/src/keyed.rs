@@ -26,7 +26,11 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
     const HAS_CALLBACKS: bool = T::Told::HAS_CALLBACKS;
 
     fn len(&self) -> usize {
-        self.items.len()
+        self.items.len() - self.roster.departed.len()
+    }
+
+    fn preload(&self, id: ItemId) {
+        self.roster.preload(id);
     }
 
     fn item(&self, id: ItemId) -> Option<&T> {
@@ -38,7 +42,7 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
     }
 
     fn ids(&self, each: &mut dyn FnMut(ItemId)) {
-        self.roster.ids.iter().copied().for_each(each);
+        self.roster.standing().for_each(|(id, _)| each(id));
     }
 
     fn is_abreast(&self, live: &Self) -> bool {
@@ -47,6 +51,7 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
 
     fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, T>)) {
         self.catch_up(live, visit);
+        self.roster.continue_as(&live.roster);
     }
 
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {

@@ -83,7 +83,10 @@ impl Log {
 
     /// A shadow has everything up to the present revision.
     pub(crate) fn follow(&self) {
-        self.followed.fetch_max(self.revision, Ordering::Relaxed);
+        // No `fetch_max`, which would wait for everything written so far: if two who follow at once lose one of two numbers, entries are kept longer.
+        if self.followed.load(Ordering::Relaxed) < self.revision {
+            self.followed.store(self.revision, Ordering::Relaxed);
+        }
     }
 
     /// Whether anybody ever followed, so that changes are noted. Drops what all have followed.

@@ -2,6 +2,9 @@
 //!
 //! Invariant: items that the user of a client added are never received, spared, swept or removed here (S183).
 
+use std::cmp::Reverse;
+
+use repl_core::__private::preload;
 use repl_core::{HandleSet, ItemId};
 
 use crate::array::FastArray;
@@ -41,8 +44,13 @@ pub(crate) trait Replica: Sized {
     /// Appends an initial item under an id that none has.
     fn append_received(&mut self, id: ItemId) -> Self::Spot;
 
+    /// The item at `spot` will be taken out.
+    fn preload_removal(&self, spot: Self::Spot) {
+        let _ = spot;
+    }
+
     /// Takes out items.
-    fn take_out(&mut self, spots: Vec<Self::Spot>);
+    fn take_out(&mut self, going: Vec<(ItemId, Self::Spot)>);
 
     /// Calls `each` with all items in their order, and where they are.
     fn each_spot(&self, each: &mut dyn FnMut(ItemId, Self::Spot));
@@ -96,9 +104,10 @@ pub(crate) trait Replica: Sized {
             if receipt.is_added(id) {
                 // Nobody has been told that it came.
                 receipt.take_back(id);
-                self.take_out(vec![spot]);
+                self.take_out(vec![(id, spot)]);
             } else {
                 receipt.doom(id);
+                self.preload_removal(spot);
             }
         }
     }
@@ -168,16 +177,17 @@ pub(crate) trait Replica: Sized {
 
     /// The items that go: those told of in the order of the telling, then those swept by index. Items that came and were swept
     /// in the same update are taken out at once. What is left in the receipt is there.
-    fn doomed(&mut self) -> Vec<Self::Spot> {
+    fn doomed(&mut self) -> Vec<(ItemId, Self::Spot)> {
         let swept = self.open_receipt().settle();
-        let swept = swept.into_iter().filter_map(|id| self.spot(id)).collect();
+        let swept = swept.into_iter().filter_map(|id| Some((id, self.spot(id)?))).collect();
         self.take_out(swept);
         let Some(receipt) = self.receipt() else { return Vec::new() };
-        let mut doomed: Vec<_> = receipt.removed.iter().filter_map(|&id| self.spot(id)).collect();
+        let removed = receipt.removed.iter();
+        let mut doomed: Vec<_> = removed.filter_map(|&id| Some((id, self.spot(id)?))).collect();
         if receipt.has_sweep() {
             self.each_spot(&mut |id, spot| {
                 if receipt.is_swept(id) {
-                    doomed.push(spot);
+                    doomed.push((id, spot));
                 }
             });
         }
@@ -185,9 +195,9 @@ pub(crate) trait Replica: Sized {
     }
 
     /// Calls everything but the last callback, in the order of S178.
-    fn tell(&mut self, doomed: &[Self::Spot]) {
+    fn tell(&mut self, doomed: &[(ItemId, Self::Spot)]) {
         let final_len = self.size() - doomed.len();
-        let doomed: Vec<_> = doomed.iter().map(|&spot| self.place(spot)).collect();
+        let doomed: Vec<_> = doomed.iter().map(|&(_, spot)| self.place(spot)).collect();
         let Some(receipt) = self.receipt() else { return };
         let place = |id| self.spot(id).map(|spot| self.place(spot));
         let added: Vec<_> = receipt.added.iter().filter_map(|&id| place(id)).collect();
@@ -283,10 +293,18 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
         self.append_initial(id)
     }
 
-    fn take_out(&mut self, mut spots: Vec<usize>) {
+    fn preload_removal(&self, spot: usize) {
+        preload(&self.items[spot]);
+        self.roster.preload_removal(spot);
+    }
+
+    fn take_out(&mut self, mut going: Vec<(ItemId, usize)>) {
         // From the highest down, for the last item takes the place of each.
-        spots.sort_unstable();
-        spots.into_iter().rev().for_each(|spot| drop(self.swap_remove(spot)));
+        going.sort_unstable_by_key(|&(_, spot)| Reverse(spot));
+        for (id, spot) in going {
+            self.items.swap_remove(spot);
+            self.roster.take_out(id, spot);
+        }
     }
 
     fn each_spot(&self, each: &mut dyn FnMut(ItemId, usize)) {

@@ -1,10 +1,12 @@
 //! The roster: the ids of an array's items in their order, and what was done to them.
 //!
-//! Invariant: no id stands twice, and every item has one, at its own place.
+//! Invariant: no id stands twice, and every item has one, at its own place. The ids that have departed from a shadow stand there still, but to whoever
+//! asks they are gone.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use repl_core::__private::preload;
 use repl_core::ItemId;
 
 use crate::ids::Ids;
@@ -14,6 +16,9 @@ use crate::log::Log;
 /// So many ids are looked through as fast as an index is asked.
 const FEW: usize = 32;
 
+/// So many that have departed are taken out, or as many as a fourth of all if that is less.
+pub(crate) const MOST_DEPARTED: usize = 32;
+
 /// What an array knows of its items beside the items.
 pub(crate) struct Roster {
     pub(crate) ids: Vec<ItemId>,
@@ -21,12 +26,20 @@ pub(crate) struct Roster {
     index: OnceLock<Index>,
     pub(crate) log: Log,
     unused: Ids,
+    /// Of a shadow: what is gone for whoever asks, but still to be taken out; at most [`MOST_DEPARTED`].
+    pub(crate) departed: Vec<ItemId>,
 }
 
 impl Roster {
     /// Nobody, and `next` for the first to come.
     pub(crate) fn starting(next: ItemId) -> Self {
-        Self { ids: Vec::new(), index: OnceLock::new(), log: Log::default(), unused: Ids::starting(next) }
+        Self {
+            ids: Vec::new(),
+            index: OnceLock::new(),
+            log: Log::default(),
+            unused: Ids::starting(next),
+            departed: Vec::new(),
+        }
     }
 
     /// The id that the first item of a copy gets.
@@ -63,6 +76,9 @@ impl Roster {
 
     /// Where `id` stands. O(1), but for the first question after much has moved, which is O(n).
     pub(crate) fn position(&self, id: ItemId) -> Option<usize> {
+        if self.has_departed(id) {
+            return None;
+        }
         match self.index.get() {
             Some(index) => index.position(id, &self.ids),
             None if self.ids.len() <= FEW => self.ids.iter().position(|&other| other == id),
@@ -72,7 +88,25 @@ impl Roster {
 
     /// Where `id` stands, perhaps at `place`.
     pub(crate) fn position_from(&self, id: ItemId, place: usize) -> Option<usize> {
-        if self.ids.get(place) == Some(&id) { Some(place) } else { self.position(id) }
+        if self.ids.get(place) == Some(&id) && !self.has_departed(id) {
+            // Whoever comes here will mostly ask for the item again.
+            self.preload(id);
+            return Some(place);
+        }
+        self.position(id)
+    }
+
+    /// Somebody will ask where `id` stands.
+    pub(crate) fn preload(&self, id: ItemId) {
+        if let Some(index) = self.index.get() {
+            index.preload(id);
+        }
+    }
+
+    /// What stands at `at` will be taken out, and the last put in its place.
+    pub(crate) fn preload_removal(&self, at: usize) {
+        self.ids.get(at).into_iter().for_each(preload);
+        self.ids.last().into_iter().for_each(|&last| self.preload(last));
     }
 
     /// Where the item stands now that the log has at `place`.
@@ -119,14 +153,47 @@ impl Roster {
     }
 
     pub(crate) fn swap_remove(&mut self, at: usize) {
-        let id = self.ids.swap_remove(at);
-        self.removed(id, at);
+        self.take_out(self.ids[at], at);
+    }
+
+    /// Takes out `id`, which stands at `at`, and puts the last in its place. Who knows the id need not wait for it to be read.
+    pub(crate) fn take_out(&mut self, id: ItemId, at: usize) {
+        self.ids.swap_remove(at);
         if let Some(&moved) = self.ids.get(at) {
             self.log.scattered();
             if let Some(index) = self.index.get_mut() {
                 index.set(moved, at);
             }
         }
+        self.removed(id, at);
+    }
+
+    /// Whether a shadow, which last continued as `live` was then, had the item `id` that has gone from `live` since.
+    pub(crate) fn had(&self, live: &Self, id: ItemId) -> bool {
+        self.unused.was_given(id, &live.unused).unwrap_or_else(|| self.position(id).is_some())
+    }
+
+    /// The item `id` of a shadow departs. Says whether those that have are to be taken out.
+    #[must_use]
+    pub(crate) fn depart(&mut self, id: ItemId) -> bool {
+        self.departed.push(id);
+        self.departed.len() >= MOST_DEPARTED.min(self.ids.len() / 4)
+    }
+
+    pub(crate) fn has_departed(&self, id: ItemId) -> bool {
+        // To the end, whatever is found: several at a time, and nothing for the processor to guess.
+        self.departed.iter().fold(false, |found, &departed| found | (departed == id))
+    }
+
+    /// Those that have departed will be taken out, and the last put in their places.
+    pub(crate) fn preload_departed(&self) {
+        let last = self.ids.iter().rev().take(self.departed.len());
+        self.departed.iter().chain(last).for_each(|&id| self.preload(id));
+    }
+
+    /// Where those stand that have not departed, ascending.
+    pub(crate) fn standing(&self) -> impl Iterator<Item = (ItemId, usize)> {
+        self.ids.iter().copied().zip(0..).filter(|&(id, _)| !self.has_departed(id))
     }
 
     /// Takes out a range; the order of the others stays.

@@ -69,6 +69,11 @@ impl<'a> KeyedItems<'a> {
         self.command.shape.ordered
     }
 
+    /// The item `id` will be asked for soon.
+    pub(crate) fn preload(&self, id: ItemId) {
+        self.collection.preload(id);
+    }
+
     pub(crate) fn label(&self, id: ItemId) -> Option<&'a Label> {
         self.collection.label(id)
     }

@@ -16,6 +16,7 @@ use crate::shape::KeyedShape;
 /// A collection without its types.
 pub(crate) trait Collection: Any {
     fn len(&self) -> usize;
+    fn preload(&self, id: ItemId);
     fn item(&self, id: ItemId) -> Option<*const u8>;
     fn item_mut(&mut self, id: ItemId) -> Option<*mut u8>;
     fn label(&self, id: ItemId) -> Option<&Label>;
@@ -55,6 +56,10 @@ fn typed<A: Keyed>(other: &dyn Collection) -> &A {
 impl<A: Keyed> Collection for A {
     fn len(&self) -> usize {
         Keyed::len(self)
+    }
+
+    fn preload(&self, id: ItemId) {
+        Keyed::preload(self, id);
     }
 
     fn item(&self, id: ItemId) -> Option<*const u8> {

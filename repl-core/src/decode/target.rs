@@ -250,6 +250,13 @@ impl<'a> Target for Validation<'a> {
         read.read(&mut Validation(Some(item.ok_or(ReadError::OutOfRange)?)))
     }
 
+    fn depart(&mut self, handle: u32, departure: Departure) {
+        // Whoever applies the update will look for it.
+        if let (Departure::One(id), Some(items)) = (departure, self.collection(handle)) {
+            items.preload(id);
+        }
+    }
+
     fn entries(&mut self, handle: u32) -> usize {
         self.map(handle).map_or(0, |entries| entries.len())
     }

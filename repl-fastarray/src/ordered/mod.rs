@@ -84,8 +84,7 @@ pub use guard::IterMut;
 ///
 /// # Cost
 ///
-/// For each item some 40 bytes are kept beside it, and 10 to 20 more once items are looked for by id, up to 32 in arrays of some hundred
-/// items.
+/// For each item some 40 bytes are kept beside it, and 16 to 32 more once items are looked for by id.
 pub struct OrderedFastArray<T> {
     items: Sequence<Entry<T>>,
     /// Made when somebody asks for an id, and kept from then on.

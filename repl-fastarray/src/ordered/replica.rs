@@ -74,8 +74,8 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
         self.place(self.len(), Entry { item: T::initial(), label: Label::START, id })
     }
 
-    fn take_out(&mut self, spots: Vec<Key>) {
-        spots.into_iter().for_each(|spot| drop(self.take(spot)));
+    fn take_out(&mut self, going: Vec<(ItemId, Key)>) {
+        going.into_iter().for_each(|(_, spot)| drop(self.take(spot)));
     }
 
     fn each_spot(&self, each: &mut dyn FnMut(ItemId, Key)) {

@@ -118,9 +118,12 @@ pub(crate) fn id(number: u32) -> ItemId {
     ItemId::new(number).expect("not zero")
 }
 
-/// What an array holds, by id.
+/// What an array holds, by id, as the core finds it.
 pub(crate) fn contents<T: FastArrayItem + Clone>(array: &FastArray<T>) -> BTreeMap<ItemId, T> {
-    array.ids().iter().copied().zip(array.iter().cloned()).collect()
+    let mut ids = Vec::new();
+    Keyed::ids(array, &mut |id| ids.push(id));
+    assert_eq!(ids.len(), Keyed::len(array));
+    ids.into_iter().map(|id| (id, Keyed::item(array, id).expect("it is listed").clone())).collect()
 }
 
 /// What became of an item.
