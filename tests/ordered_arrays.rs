@@ -129,6 +129,70 @@ fn s183_local_items_stay_between_those_of_the_server() {
     assert_eq!(room.client().get(scroll).expect("it is there").lines, [1_000]);
 }
 
+/// Inserts `count` items among 1,000, at the places that `place` gives for how many there are and how many were inserted; gives the bits of all updates
+/// beside the values, each of `batch` insertions.
+fn bits_beside_values(count: usize, batch: usize, mut place: impl FnMut(usize, usize) -> usize) -> usize {
+    let class: Class<Scroll> = Class::new();
+    let mut live = Scroll { lines: (0..1_000).collect(), author: 0 };
+    let mut shadow = class.shadow_of(&Scroll::default());
+    update(&class, &live, &mut shadow);
+    let mut written = 0;
+    for inserted in 0..count {
+        let at = place(live.lines.len(), inserted);
+        live.lines.insert(at, 7);
+        if (inserted + 1).is_multiple_of(batch) {
+            written += update(&class, &live, &mut shadow).1.len() - batch * 64;
+        }
+    }
+    written
+}
+
+#[test]
+fn r13_no_way_to_insert_that_is_foreseen_takes_many_bytes() {
+    type Place = fn(usize, usize) -> usize;
+    // With tenths of bytes for each insertion, ten and one in an update.
+    let places: [(&str, Place, usize, usize); 10] = [
+        ("append", |len, _| len, 15, 75),
+        ("prepend", |_, _| 0, 15, 75),
+        ("forward", |_, nth| 500 + nth, 20, 90),
+        ("backward", |_, _| 500, 20, 95),
+        ("far cursors", |_, nth| [200 + nth / 2, 701 + nth / 2 * 2][nth % 2], 65, 90),
+        ("cursors with an item between", |_, nth| [500 + nth / 2, 502 + nth / 2 * 2][nth % 2], 60, 90),
+        ("cursors side by side", |_, nth| [500 + nth / 2, 501 + nth / 2 * 2][nth % 2], 60, 95),
+        ("two places in turn", |_, nth| 500 + nth % 2, 45, 95),
+        ("two places in turn, one apart", |_, nth| 500 + nth % 2 * 2, 45, 95),
+        ("between the last two", |_, nth| 500 + nth.div_ceil(2), 60, 105),
+    ];
+    for (name, place, ten, one) in places {
+        for (batch, tenths) in [(10, ten), (1, one)] {
+            let bits = bits_beside_values(10_000, batch, place);
+            assert!(bits * 10 <= 10_000 * 8 * tenths, "{name}: {bits} bits in updates of {batch}");
+        }
+    }
+}
+
+#[test]
+fn r13_unforeseen_ways_to_insert_take_bounded_bytes() {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut below = move |bound: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random >> 16) as usize % bound
+    };
+    let anywhere = bits_beside_values(10_000, 10, |len, _| below(len + 1));
+    assert!(anywhere <= 10_000 * 8 * 6, "{anywhere} bits anywhere");
+    let among_twenty = bits_beside_values(10_000, 10, |_, _| 500 + below(20));
+    assert!(among_twenty <= 10_000 * 8 * 7, "{among_twenty} bits among twenty places");
+    // The worst place: always on one side of the last, and nobody knows on which.
+    let mut last = 500;
+    let beside_last = bits_beside_values(10_000, 10, |_, _| {
+        last += below(2);
+        last
+    });
+    assert!(beside_last <= 10_000 * 8 * 16, "{beside_last} bits beside the last");
+}
+
 /// An update of an object that has nothing but the items of `live`, for a client that has those of `shadow`.
 fn update(class: &Class<Scroll>, live: &Scroll, shadow: &mut Scroll) -> (HandleSet, Vec<bool>) {
     let (mut list, mut refusals) = (Changelist::new(), Vec::new());

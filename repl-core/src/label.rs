@@ -9,6 +9,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 
 mod wire;
 
@@ -21,6 +22,12 @@ const MAX: usize = Label::MAX_BYTES;
 const ROOM_FOR_RUN: u64 = 32;
 /// The part of the gap that is left before an item that begins a run: more is likely to come behind it.
 const PART_BEFORE: u64 = 4;
+/// Free numbers in the narrowest gap between labels that are [spread](Label::spread). Measured at the worst places: 2 does better than 8 or 32, for it
+/// takes fewer digits.
+const ROOM_WHEN_SPREAD: u64 = 2;
+
+/// Digits from which on a label is long. Measured at the worst places: 8 has many relabelled, 16 has long labels; a run takes 6 at most.
+const LONG: usize = 12;
 
 /// Where a new label is put between its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +38,18 @@ pub enum Lean {
     After,
     /// With room on both sides.
     Neither,
+}
+
+impl Lean {
+    /// The other side.
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Before => Self::After,
+            Self::After => Self::Before,
+            Self::Neither => Self::Neither,
+        }
+    }
 }
 
 /// What is known of whoever inserts an item.
@@ -128,21 +147,44 @@ impl Label {
             Lean::After => 1 + spare,
             Lean::Neither => 1 + spare / PART_BEFORE,
         };
-        let mut labels = Labels { next: gap.number(offset), left: count, stride: 1 };
+        let mut labels = Labels { next: gap.number(offset), left: count };
         labels.skip_short();
         Some(labels)
     }
 
-    /// As many labels as are asked for between `before` and `after`, in order, evenly spread over the gap and with room between any two: for
-    /// items that are there already and whose labels have grown too long. None as for [`between`](Self::between).
-    pub fn spread(before: Option<&Self>, after: Option<&Self>, count: usize) -> Option<Labels> {
-        let parts = (count as u64).checked_add(1)?;
-        let gap = Gap::find(before, after, parts.checked_mul(ROOM_FOR_RUN)?)?;
-        let stride = gap.free.checked_add(1)? / parts;
-        if stride == 0 {
+    /// As many labels as are asked for between `before` and `after`, in order and with room between any two, for items that are there already and
+    /// whose labels have grown too long. Half of the room or so is close to those at the places `hot` among them, and a gap twice as far away is
+    /// half as wide: whoever inserted there goes on near by. None if they would have more than `max_bytes` digits. O(count).
+    pub fn spread(
+        before: Option<&Self>,
+        after: Option<&Self>,
+        count: usize,
+        hot: Range<usize>,
+        max_bytes: usize,
+    ) -> Option<impl Iterator<Item = Self> + use<>> {
+        let octave = |distance: usize| distance.saturating_add(1).ilog2();
+        let farthest = octave(hot.start.max(count.checked_sub(hot.end)?));
+        let weight = move |gap: usize| {
+            let distance = hot.start.saturating_sub(gap).max(gap.saturating_sub(hot.end));
+            1_u64 << farthest.saturating_sub(octave(distance))
+        };
+        let total: u64 = (0..=count).map(&weight).sum();
+        let gap = Gap::find(before, after, total.checked_mul(ROOM_WHEN_SPREAD)?)?;
+        let unit = gap.free.checked_add(1)? / total;
+        if unit == 0 || gap.low.len > max_bytes {
             return None;
         }
-        Some(Labels { next: gap.number(stride), left: count, stride })
+        let mut number = gap.low;
+        Some((0..count).map(move |at| {
+            number.add(weight(at) * unit);
+            number.label()
+        }))
+    }
+
+    /// Whether it is so long that new labels for the items around cost less than more digits would.
+    #[must_use]
+    pub fn is_long(&self) -> bool {
+        self.as_bytes().len() > LONG
     }
 
     /// The next label with as many digits, if there is one.
@@ -200,18 +242,17 @@ impl fmt::Debug for Label {
     }
 }
 
-/// Labels in order, at equal distances.
+/// Labels in order, each one step from the last.
 #[derive(Clone, Debug)]
 pub struct Labels {
     next: Number,
     left: usize,
-    stride: u64,
 }
 
 impl Labels {
     /// Steps over a number that ends in zero, if each is one step from the last: it would be a digit shorter.
     fn skip_short(&mut self) {
-        if self.stride == 1 && self.next.ends_in_zero() {
+        if self.next.ends_in_zero() {
             self.next.add(1);
         }
     }
@@ -223,7 +264,7 @@ impl Iterator for Labels {
     fn next(&mut self) -> Option<Label> {
         self.left = self.left.checked_sub(1)?;
         let label = self.next.label();
-        self.next.add(self.stride);
+        self.next.add(1);
         self.skip_short();
         Some(label)
     }

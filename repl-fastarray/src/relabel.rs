@@ -9,33 +9,35 @@ use repl_core::label::Label;
 
 /// Items on each side of a full place that get new labels at first.
 const REACH: usize = 16;
-/// Digits that the new labels have at most, unless all items get new ones.
-const DIGITS: usize = Label::MAX_BYTES / 2;
+/// How many times as far it goes each time that this was not enough.
+const FARTHER: usize = 4;
+/// Digits that the new labels have at most; each time it goes farther one less, so that the next time comes the later the more items it was.
+const DIGITS: usize = 8;
 
 /// Gives new labels to the items at `places` and around them, so that others fit in there, and tells `relabelled` whose they are. What
 /// the items at `places` themselves have for labels does not matter.
 ///
-/// As few as leave room: from 32 on, twice as many until labels of half the length do. `label` gives the label of an item. O(n) at worst.
+/// As few as leave room, by steps: some 32 if 8 digits do, 128 if 7 do, and so on. `label` gives the label of an item. O(n) at worst; over many
+/// insertions O(log n) each.
 pub(crate) fn relabel<T>(
     items: &mut Sequence<T>,
     places: Range<usize>,
     label: impl Fn(&mut T) -> &mut Label,
     mut relabelled: impl FnMut(Key),
 ) {
-    let mut reach = REACH;
+    let (mut reach, mut digits) = (REACH, DIGITS);
     let (range, labels) = loop {
         let range = places.start.saturating_sub(reach)..items.len().min(places.end.saturating_add(reach));
-        let all = range.len() == items.len();
+        let hot = places.start - range.start..places.end - range.start;
+        let max = if range.len() == items.len() { Label::MAX_BYTES } else { digits };
         let before =
             range.start.checked_sub(1).and_then(|at| items.get_mut(at)).map(|item| label(item).clone());
         let after = items.get_mut(range.end).map(|item| label(item).clone());
-        // They are evenly spread, so none has many digits more than the last.
-        match Label::spread(before.as_ref(), after.as_ref(), range.len()) {
-            Some(labels) if all || labels.clone().all(|label| label.as_bytes().len() <= DIGITS) => {
-                break (range, labels);
-            }
-            _ => reach = reach.saturating_mul(2),
+        if let Some(labels) = Label::spread(before.as_ref(), after.as_ref(), range.len(), hot, max) {
+            break (range, labels);
         }
+        reach = reach.saturating_mul(FARTHER);
+        digits = digits.saturating_sub(1);
     };
     let keys: Vec<Key> = items.keys_from(range.start).take(range.len()).collect();
     for (key, new) in keys.into_iter().zip(labels) {

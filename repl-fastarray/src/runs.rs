@@ -6,7 +6,9 @@ use crate::sequence::Key;
 use repl_core::label::{Hint, Lean};
 
 /// Places at which several users of an array may take turns and still each be seen to go on.
-const PLACES: usize = 8;
+const PLACES: usize = 32;
+/// Turns in a row after which another is expected.
+const TURNS: u32 = 2;
 
 /// The last places of insertion, the latest first.
 #[derive(Clone, Debug, Default)]
@@ -20,8 +22,17 @@ struct End {
     key: Key,
     /// On which side of the one before that it was put; on neither, if the run only began.
     lean: Lean,
-    /// How many items the run has.
+    /// How many items the run has since it last went on otherwise than expected.
     run: u32,
+    /// Whether that was the other side than with the one before: then the run is expected to turn again.
+    turned: bool,
+}
+
+impl End {
+    /// Whether an item on this side of it turns the run.
+    fn turns_to(self, side: Lean) -> bool {
+        self.lean != Lean::Neither && self.lean != side
+    }
 }
 
 impl Runs {
@@ -32,13 +43,20 @@ impl Runs {
 
     /// What is known of an item that is inserted between these neighbours.
     ///
-    /// A run that turns is none, lest it use up the room between both its ends with every turn.
+    /// A run that turns is none, lest it use up the room between both its ends with every turn. If it turned the last times, the next item is
+    /// expected between this one and the last, and this one is put away from the last.
     pub(crate) fn hint(&self, before: Option<Key>, after: Option<Key>) -> Hint {
         match (self.beside(before, after), before, after) {
-            (Some((at, lean)), ..) => match self.ends[at] {
-                end if end.lean == lean || end.lean == Lean::Neither => Hint { lean, run: end.run },
-                _ => Hint::NONE,
-            },
+            (Some((at, side)), ..) => {
+                let end = self.ends[at];
+                match end.turns_to(side) {
+                    turns if turns == end.turned && (!turns || end.run >= TURNS) => {
+                        Hint { lean: if turns { side.opposite() } else { side }, run: end.run }
+                    }
+                    false => Hint { lean: side, run: 0 },
+                    true => Hint::NONE,
+                }
+            }
             (None, Some(_), None) => Hint { lean: Lean::Before, run: 0 },
             (None, None, Some(_)) => Hint { lean: Lean::After, run: 0 },
             _ => Hint::NONE,
@@ -46,18 +64,27 @@ impl Runs {
     }
 
     /// Notes that `count` items were inserted between these neighbours, the last of them, or the first of them if the hint was
-    /// [`Lean::After`], with the key `end`.
-    pub(crate) fn inserted(&mut self, before: Option<Key>, after: Option<Key>, end: Key, count: u32) {
-        let run = self.hint(before, after).run.saturating_add(count);
-        let lean = match self.beside(before, after) {
-            Some((at, lean)) => {
-                self.ends.remove(at);
-                lean
+    /// [`Lean::After`], with the key `key`.
+    ///
+    /// The item that a run went on from is forgotten, unless others may go on from it elsewhere: from the first one of a run to the other side, and
+    /// from where a run turned as before.
+    pub(crate) fn inserted(&mut self, before: Option<Key>, after: Option<Key>, key: Key, count: u32) {
+        let new = match self.beside(before, after) {
+            Some((at, side)) => {
+                let end = self.ends[at];
+                let turned = end.turns_to(side);
+                if end.lean == Lean::Neither {
+                    self.ends[at].lean = side.opposite();
+                } else if !turned || end.turned {
+                    self.ends.remove(at);
+                }
+                let run = if turned == end.turned { end.run.saturating_add(count) } else { count };
+                End { key, lean: side, run, turned }
             }
-            None => Lean::Neither,
+            None => End { key, lean: Lean::Neither, run: count, turned: false },
         };
         self.ends.truncate(PLACES - 1);
-        self.ends.insert(0, End { key: end, lean, run });
+        self.ends.insert(0, new);
     }
 
     /// Notes that an item is no more; a run that ended with it now ends with the one before it, which is asked for only then.
@@ -107,6 +134,30 @@ mod tests {
         runs.inserted(Some(a), Some(c), d, 1);
         assert_eq!(runs.hint(Some(a), Some(d)).lean, Lean::After);
         assert_eq!(runs.hint(Some(d), Some(c)).lean, Lean::Neither, "it turned");
+    }
+
+    #[test]
+    fn a_run_that_has_turned_twice_is_expected_to_turn_again() {
+        let keys: Vec<Option<Key>> = keys(6).into_iter().map(Some).collect();
+        let [left, right, a, b, c, d] = keys[..] else { unreachable!() };
+        let mut runs = Runs::new();
+        for (before, after, new) in [(left, right, a), (a, right, b), (a, b, c), (c, b, d)] {
+            new.into_iter().for_each(|new| runs.inserted(before, after, new, 1));
+        }
+        assert_eq!(runs.hint(c, d).lean, Lean::Before, "away from the last");
+        assert_eq!(runs.hint(d, b).lean, Lean::Before, "it goes on straight");
+    }
+
+    #[test]
+    fn a_run_goes_on_where_it_began_and_where_it_turned() {
+        let keys: Vec<Option<Key>> = keys(6).into_iter().map(Some).collect();
+        let [left, right, a, b, c, d] = keys[..] else { unreachable!() };
+        let mut runs = Runs::new();
+        for (before, after, new) in [(left, right, a), (a, right, b), (left, a, c), (c, a, d)] {
+            new.into_iter().for_each(|new| runs.inserted(before, after, new, 1));
+        }
+        assert_eq!(runs.hint(left, c).lean, Lean::After);
+        assert_eq!(runs.hint(b, right).lean, Lean::Before);
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn is_between(label: &Label, before: Option<&Label>, after: Option<&Label>) -> b
 proptest! {
     #[test]
     fn r13_a_label_between_two_is_between_them(
-        (a, b) in two_labels(), hint in any_hint(), open in 0..4_u8, count in 1..2000_usize
+        (a, b) in two_labels(), hint in any_hint(), open in 0..4_u8, count in 1..2000_usize, hot in any::<(usize, usize)>()
     ) {
         let (low, high) = (a.clone().min(b.clone()), a.max(b));
         let before = (open != 0 && !low.as_bytes().is_empty()).then_some(&low);
@@ -59,9 +59,11 @@ proptest! {
             // Only full neighbours leave no room.
             None => prop_assert!(low == high || low.as_bytes().len().max(high.as_bytes().len()) == MAX),
         }
-        for labels in [Label::run(before, after, count, hint), Label::spread(before, after, count)] {
-            let Some(labels) = labels else { continue };
-            let labels: Vec<Label> = labels.collect();
+        let hot = (hot.0 % (count + 1), hot.1 % (count + 1));
+        let hot = hot.0.min(hot.1)..hot.0.max(hot.1);
+        let run: Option<Vec<Label>> = Label::run(before, after, count, hint).map(Iterator::collect);
+        let spread: Option<Vec<Label>> = Label::spread(before, after, count, hot, MAX).map(Iterator::collect);
+        for labels in [run, spread].into_iter().flatten() {
             prop_assert_eq!(labels.len(), count);
             prop_assert!(labels.iter().all(|label| is_canonical(label) && is_between(label, before, after)));
             prop_assert!(labels.is_sorted_by(|a, b| a < b));
@@ -165,14 +167,27 @@ fn r13_a_gap_is_used_up_only_after_hundreds_of_insertions_at_the_worst_places() 
 
 #[test]
 fn labels_that_are_spread_are_short_and_leave_room() {
-    let labels: Vec<Label> = Label::spread(None, None, 100_000).unwrap().collect();
+    let labels: Vec<Label> = Label::spread(None, None, 100_000, 0..100_000, MAX).unwrap().collect();
     assert!(labels.iter().all(|label| label.as_bytes().len() <= 3));
     assert!(labels.windows(2).all(|pair| {
         let between = Label::between(Some(&pair[0]), Some(&pair[1]), Hint::NONE);
         between.is_some_and(|label| label.as_bytes().len() <= 3)
     }));
+    assert!(Label::spread(None, None, 100_000, 0..1, 2).is_none(), "they take three digits");
     let labels: Vec<Label> = Label::run(None, None, 100_000, Hint::NONE).unwrap().collect();
     assert!(labels.iter().all(|label| label.as_bytes().len() == 3));
+}
+
+#[test]
+fn labels_that_are_spread_leave_most_room_where_it_was_used_up() {
+    let labels: Vec<Label> = Label::spread(None, None, 64, 32..33, MAX).unwrap().collect();
+    let value = |at: usize| {
+        let digits = labels[at].as_bytes().iter().chain(&[0; 2]).take(2);
+        digits.fold(0_i32, |value, &digit| value * 256 + i32::from(digit))
+    };
+    let gaps: Vec<i32> = (1..64).map(|at| value(at) - value(at - 1)).collect();
+    assert!(gaps[..32].is_sorted() && gaps[31..].is_sorted_by(|a, b| a >= b), "{gaps:?}");
+    assert!(gaps[31] + gaps[32] >= 65_536 / 8, "{gaps:?}");
 }
 
 #[test]

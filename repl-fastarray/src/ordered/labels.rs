@@ -26,9 +26,11 @@ impl<T> OrderedFastArray<T> {
         true
     }
 
-    /// The same, with other labels for the neighbours if need be.
+    /// The same, with other labels for the neighbours if there is no room or only for long ones.
     pub(super) fn label_anyway(&mut self, places: Range<usize>, hint: Hint) {
-        if !self.label_within(places.clone(), hint) {
+        let first = places.start;
+        let fits = self.label_within(places.clone(), hint);
+        if !fits || self.items.get(first).is_some_and(|entry| entry.label.is_long()) {
             self.make_room(places);
         }
     }

@@ -239,9 +239,11 @@ impl<T> OrderedFastArray<T> {
         let after = self.items.key_at(index);
         let hint = self.runs.hint(before, after);
         let key = match Label::between(self.label_of(before), self.label_of(after), hint) {
-            Some(label) => self.place(index, Entry { item, label, id }),
+            Some(label) if self.receipt.is_some() || !label.is_long() => {
+                self.place(index, Entry { item, label, id })
+            }
             None if self.receipt.is_some() => self.squeeze_in(before, id, item),
-            None => {
+            _ => {
                 let key = self.place(index, Entry { item, label: Label::START, id });
                 self.make_room(index..index + 1);
                 key
