@@ -44,6 +44,18 @@ impl EntryChange {
             Self::Changed { list, .. } => Some(list),
         }
     }
+
+    /// Removes what `later` says of the same entry too; gives whether anything is left.
+    fn outlasts(&mut self, later: &Self) -> bool {
+        match (self, later) {
+            (_, Self::Born) => false,
+            (Self::Changed { list, .. }, Self::Changed { list: later, .. }) => {
+                list.subtract(later);
+                !list.is_empty()
+            }
+            (Self::Born, Self::Changed { .. }) => true,
+        }
+    }
 }
 
 impl EntryChanges {
@@ -121,7 +133,7 @@ impl EntryChanges {
         self.whole || other.whole || spans.is_some_and(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
     }
 
-    /// Removes what `later` says too, or has overtaken (R4).
+    /// Removes what `later` says too, or has overtaken (R4). O(the shorter of the two), times the logarithm of the other.
     pub(crate) fn subtract(&mut self, later: &Self) {
         if later.sweep == Sweep::None && !self.may_meet(later) {
             return;
@@ -131,23 +143,33 @@ impl EntryChanges {
             self.removed.clear();
         }
         if later.whole {
-            self.whole = false;
-            self.entries.clear();
+            *self = Self { sweep: self.sweep, ..Self::default() };
+            return;
+        }
+        if later.items() < self.items() {
+            self.subtract_few(later);
+            return;
         }
         self.removed.retain(|key| !later.removed.contains(key) && !later.is_born(key));
         self.entries.retain(|key, change| {
-            if later.removed.contains(key) {
-                return false;
-            }
-            match (change, later.entries.get(key)) {
-                (_, Some(EntryChange::Born)) => false,
-                (EntryChange::Changed { list, .. }, Some(EntryChange::Changed { list: later, .. })) => {
-                    list.subtract(later);
-                    !list.is_empty()
-                }
-                _ => true,
-            }
+            !later.removed.contains(key) && later.entries.get(key).is_none_or(|later| change.outlasts(later))
         });
+    }
+
+    /// The same where `later` says less: one by one what that names. O(what `later` says × log entries).
+    fn subtract_few(&mut self, later: &Self) {
+        for key in &later.removed {
+            self.removed.remove(key);
+            self.entries.remove(key);
+        }
+        for (key, change) in &later.entries {
+            if matches!(change, EntryChange::Born) {
+                self.removed.remove(key);
+            }
+            if self.entries.get_mut(key).is_some_and(|earlier| !earlier.outlasts(change)) {
+                self.entries.remove(key);
+            }
+        }
     }
 
     /// The births alone, and those within changed entries.

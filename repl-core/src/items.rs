@@ -36,6 +36,19 @@ pub(crate) struct ItemChange {
     pub(crate) list: Changelist,
 }
 
+impl ItemChange {
+    fn says_anything(&self) -> bool {
+        self.moved || !self.list.is_empty()
+    }
+
+    /// Removes what `later` says of the same item too; gives whether anything is left.
+    fn outlasts(&mut self, later: &Self) -> bool {
+        self.list.subtract(&later.list);
+        self.moved &= !later.moved;
+        self.says_anything()
+    }
+}
+
 /// What of the receiver's other items is to go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sweep {
@@ -146,16 +159,41 @@ impl ItemChanges {
         self.removed.subtract(&later.born);
         self.born.subtract(&later.born);
         self.born.subtract(&later.removed);
+        if later.changed.len() < self.changed.len() {
+            self.subtract_few(later);
+            return;
+        }
         self.changed.retain_mut(|item| {
             if later.born.contains(item.id.number()) || later.removed.contains(item.id.number()) {
                 return false;
             }
-            if let Some(later) = later.changed_item(item.id) {
-                item.list.subtract(&later.list);
-                item.moved &= !later.moved;
-            }
-            item.moved || !item.list.is_empty()
+            later.changed_item(item.id).is_none_or(|later| item.outlasts(later))
         });
+    }
+
+    /// Of the changed items, the same where `later` has fewer: it looks for those, and goes through all only if one of them is to go.
+    fn subtract_few(&mut self, later: &Self) {
+        let mut is_over =
+            later.born.as_slice().iter().chain(later.removed.as_slice()).any(|range| self.changes_in(range));
+        for item in &later.changed {
+            if let Ok(at) = self.changed.binary_search_by_key(&item.id, |item| item.id)
+                && let Some(earlier) = self.changed.get_mut(at)
+            {
+                is_over |= !earlier.outlasts(item);
+            }
+        }
+        if is_over {
+            self.changed.retain(|item| {
+                let id = item.id.number();
+                item.says_anything() && !later.born.contains(id) && !later.removed.contains(id)
+            });
+        }
+    }
+
+    /// Whether an item with one of these ids changed. O(log items).
+    fn changes_in(&self, range: &Range<u32>) -> bool {
+        let at = self.changed.partition_point(|item| item.id.number() < range.start);
+        self.changed.get(at).is_some_and(|item| item.id.number() < range.end)
     }
 
     fn changed_item(&self, id: ItemId) -> Option<&ItemChange> {
@@ -221,11 +259,8 @@ impl ItemChanges {
                 births.born.contains(item.id.number()) || births.changed_item(item.id).is_some()
             });
         }
-        let changes_in = |range: &Range<u32>| {
-            let at = self.changed.partition_point(|item| item.id.number() < range.start);
-            self.changed.get(at).is_some_and(|item| item.id.number() < range.end)
-        };
-        born.iter().any(changes_in) || births.changed.iter().any(|item| self.changed_item(item.id).is_some())
+        born.iter().any(|range| self.changes_in(range))
+            || births.changed.iter().any(|item| self.changed_item(item.id).is_some())
     }
 
     /// What began a collection anew must not do so again where the receiver has some of it by now.

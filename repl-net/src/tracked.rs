@@ -42,8 +42,6 @@ pub(crate) struct Tracked {
     births: VecDeque<(Sequence, Changelist)>,
     /// How many of these are not of items alone.
     array_births: usize,
-    /// What was lost in the packets that are being given up, to be pending: the first of them first.
-    pub(crate) lost: Vec<Changelist>,
     /// Properties that the client had and may not see any more: since which frame. Zero: what it has may be older than that.
     pub(crate) left: Vec<(PropertyIndex, u64)>,
     /// The blob that carries the object, while one does.
@@ -65,7 +63,6 @@ impl Tracked {
             pending: Changelist::new(),
             births: VecDeque::new(),
             array_births: 0,
-            lost: Vec::new(),
             left: Vec::new(),
             blob: None,
             open_bits: 0,
@@ -84,7 +81,6 @@ impl Tracked {
         self.phase == Phase::Open
             && self.position.is_none()
             && self.pending.is_empty()
-            && self.lost.is_empty()
             && self.array_births == 0
             && self.blob.is_none()
     }

@@ -15,6 +15,7 @@ use repl_core::{BitReader, Changelist, HandleSet, PropertyIndex, ReadError, View
 
 use newcomers::Newcomers;
 pub(crate) use pass::{PassContext, PassScratch};
+use resolve::LostList;
 
 use crate::ConnectionId;
 use crate::acks::Arrival;
@@ -83,8 +84,8 @@ pub(crate) struct Connection {
     last_blob: u32,
     /// Whether an object waits for a place among the blobs.
     blob_waits: bool,
-    /// Objects of which something was lost that is not pending yet; none between calls.
-    lost: Vec<u32>,
+    /// What was lost and is not pending yet, the first lost first; none between calls.
+    lost: Vec<LostList>,
     /// Packets held for lost so far.
     pub(crate) packets_lost: u64,
 }
