@@ -9,7 +9,7 @@ use crate::items::Sweep;
 use crate::key::KeyBits;
 
 /// Removed keys that a list holds; beyond that it says which entries there are (R12).
-const MAX_REMOVED: usize = 1_024;
+pub(crate) const MAX_REMOVED: usize = 1_024;
 
 /// Entries that came, changed and went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -378,18 +378,25 @@ mod tests {
         fn w08_splitting_loses_nothing_and_takes_the_oldest_first(
             old in model(),
             new in model(),
+            newer in any::<bool>(),
+            waits in any::<bool>(),
             count in 1..12_usize,
         ) {
-            let mut left = changes(&old, 1);
-            left.merge(&changes(&new, 2));
+            let (mut left, later) = (changes(&old, 1), changes(&new, if newer { 2 } else { 0 }));
+            let mut queue = EntryQueue::new(left.clone());
+            left.merge(&later);
             let (all, mut seen) = (told(&left), Model::new());
-            let mut queue = EntryQueue::new(left);
+            if waits {
+                queue.add(later);
+            } else {
+                queue = EntryQueue::new(left);
+            }
             while !queue.is_empty() {
                 let part = queue.part(count);
                 queue.skip(count);
                 prop_assert_eq!(part.items(), count.min(all.len() - seen.len()));
                 let newest = part.entries.values().filter_map(age).max().unwrap_or(0);
-                let left = queue.clone().into_changes();
+                let left = queue.part(queue.len());
                 prop_assert_eq!(left.items(), queue.len());
                 prop_assert!(left.entries.values().filter_map(age).all(|age| age >= newest));
                 prop_assert!(left.removed.is_empty() || part.entries.is_empty());

@@ -9,7 +9,7 @@ use crate::keyed::ItemId;
 use crate::ranges::Ranges;
 
 /// Stretches of removed ids that a list holds; beyond that it says which items there are (R12).
-const MAX_REMOVED_RANGES: usize = 1_024;
+pub(crate) const MAX_REMOVED_RANGES: usize = 1_024;
 
 /// Items that came, changed and went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -382,18 +382,25 @@ mod tests {
         fn w08_splitting_loses_nothing_and_takes_the_oldest_first(
             old in model(),
             new in model(),
+            newer in any::<bool>(),
+            waits in any::<bool>(),
             count in 1..12_usize,
         ) {
-            let mut left = changes(&old, 1);
-            left.merge(&changes(&new, 2));
+            let (mut left, later) = (changes(&old, 1), changes(&new, if newer { 2 } else { 0 }));
+            let mut queue = ItemQueue::new(left.clone());
+            left.merge(&later);
             let (all, mut seen) = (told(&left), Model::new());
-            let mut queue = ItemQueue::new(left);
+            if waits {
+                queue.add(later);
+            } else {
+                queue = ItemQueue::new(left);
+            }
             while !queue.is_empty() {
                 let part = queue.part(count);
                 queue.skip(count);
                 prop_assert_eq!(part.items(), count.min(all.len() - seen.len()));
                 let newest = part.changed.iter().map(|item| item.key).max().unwrap_or(0);
-                let left = queue.clone().into_changes();
+                let left = queue.part(queue.len());
                 prop_assert_eq!(left.items(), queue.len());
                 prop_assert!(left.changed.iter().all(|item| item.key >= newest));
                 prop_assert!(left.removed.is_empty() || part.changed.is_empty() && part.born.is_empty());

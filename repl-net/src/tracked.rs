@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
-use repl_core::{Changelist, PropertyIndex};
+use repl_core::{Changelist, HandleSet, Portions, PropertyIndex};
 
 use crate::events::CloseReason;
 use crate::sequence::Sequence;
@@ -37,6 +37,8 @@ pub(crate) struct Tracked {
     pub(crate) position: Option<u64>,
     /// What the client lacks beside that: lost, or not sent for want of room.
     pub(crate) pending: Changelist,
+    /// What had no room in earlier ticks, in the order in which it is to go, and older than what is pending: one for each collection or map at most.
+    pub(crate) waiting: Vec<Portions>,
     /// New elements of arrays by the packet that carried them (R2); they go again with each change of their array until that packet, or a
     /// later one that carried them, is acknowledged.
     births: VecDeque<(Sequence, Changelist)>,
@@ -61,6 +63,7 @@ impl Tracked {
             since: Sequence::default(),
             position: None,
             pending: Changelist::new(),
+            waiting: Vec::new(),
             births: VecDeque::new(),
             array_births: 0,
             left: Vec::new(),
@@ -78,11 +81,18 @@ impl Tracked {
     /// Whether the client has everything it may see, or will have by what is under way, so that changes can be sent as to most others; items of
     /// collections that are not acked are watched over item by item.
     pub(crate) fn is_settled(&self) -> bool {
-        self.phase == Phase::Open
-            && self.position.is_none()
-            && self.pending.is_empty()
-            && self.array_births == 0
-            && self.blob.is_none()
+        self.phase == Phase::Open && !self.lacks_something() && self.array_births == 0 && self.blob.is_none()
+    }
+
+    /// Whether the client is still to be sent something that changed.
+    pub(crate) fn lacks_something(&self) -> bool {
+        self.position.is_some() || !self.pending.is_empty() || !self.waiting.is_empty()
+    }
+
+    /// Forgets what was to be sent, as far as these properties are concerned.
+    pub(crate) fn drop_pending(&mut self, handles: &HandleSet) {
+        self.pending.remove(handles);
+        self.waiting.retain(|portions| !portions.is_in(handles));
     }
 
     /// Whether there is nothing to remember but that it is settled.

@@ -262,6 +262,7 @@ impl Connection {
         (tracked.phase, tracked.since) = (Phase::Closing(reason), since);
         Self::catch_up(world, tracked, None);
         tracked.pending.clear();
+        tracked.waiting.clear();
         if let Some(blob) = tracked.blob.take() {
             self.blobs.abandon(blob);
         }
@@ -402,9 +403,11 @@ impl Connection {
             let Some(first) = handles.iter().next() else { continue };
             match (before.contains(first), after.contains(first)) {
                 (true, false) => {
-                    let lacks = is_behind || tracked.pending.handles().intersects(&handles);
+                    let lacks = is_behind
+                        || tracked.pending.handles().intersects(&handles)
+                        || tracked.waiting.iter().any(|portions| portions.is_in(&handles));
                     tracked.set_left(property, if lacks { 0 } else { frame });
-                    tracked.pending.remove(&handles);
+                    tracked.drop_pending(&handles);
                 }
                 (false, true) => {
                     let changed = world.objects[slot as usize].changed_at(property);

@@ -128,7 +128,7 @@ impl Connection {
                     && tracked.since <= sequence
                 {
                     tracked.phase = Phase::Open;
-                    if tracked.position.is_some() || !tracked.pending.is_empty() {
+                    if tracked.lacks_something() {
                         self.needs.insert(slot);
                     }
                 }
@@ -145,7 +145,7 @@ impl Connection {
                     && tracked.blob == Some(blob.id)
                 {
                     tracked.blob = None;
-                    if tracked.position.is_some() || !tracked.pending.is_empty() {
+                    if tracked.lacks_something() {
                         self.needs.insert(slot);
                     }
                 }
