@@ -287,6 +287,13 @@ impl Changelist {
         }
     }
 
+    /// Takes out what the list says of one property.
+    pub(crate) fn take_nested(&mut self, handle: u32) -> Option<Nested> {
+        self.handles.remove(handle);
+        let at = self.nested.0.binary_search_by_key(&handle, |(handle, _)| *handle).ok()?;
+        Some(self.nested.0.remove(at).1)
+    }
+
     /// Of what begins objects: the items of collections and the entries of maps at the object's own level move to the list that is given back, to be sent later; here they
     /// begin empty.
     #[must_use]

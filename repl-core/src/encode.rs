@@ -241,7 +241,7 @@ fn write_items(
     let changes = changes.unwrap_or(&none);
     let mut all = Vec::new();
     let mut born = Vec::new();
-    if changes.sweep != Sweep::None || changes.born.count() > items.len() {
+    if changes.sweep == Sweep::Dead || changes.born.count() > items.len() {
         all = items.ids();
         born.extend(all.iter().copied().filter(|id| changes.born.contains(id.number())));
     } else {
@@ -338,14 +338,14 @@ fn write_entries(
 ) -> Result<(), WriteError> {
     let none = EntryChanges::default();
     let changes = changes.unwrap_or(&none);
-    let all = if changes.whole || changes.sweep != Sweep::None { entries.keys() } else { Vec::new() };
+    let all = if changes.whole { entries.keys() } else { Vec::new() };
     let there = |key, change| entries.value(key).map(|value| Listed { key, change, value });
     let listed: Vec<Listed<'_>> = if changes.whole {
         all.iter().filter_map(|key| there(key, &EntryChange::Born)).collect()
     } else {
         changes.entries.iter().filter_map(|(key, change)| there(key, change)).collect()
     };
-    write_entry_departures(entries, changes, &all, &listed, writer);
+    write_entry_departures(entries, changes, &listed, writer);
     let mut previous = None;
     for Listed { key, change, value } in listed {
         writer.write_flag(true);
@@ -384,7 +384,6 @@ struct Listed<'a> {
 fn write_entry_departures(
     entries: MapEntries<'_>,
     changes: &EntryChanges,
-    all: &[KeyBits],
     listed: &[Listed<'_>],
     writer: &mut BitWriter,
 ) {
@@ -399,7 +398,7 @@ fn write_entry_departures(
     } else if changes.sweep == Sweep::Dead {
         writer.write_bits(Departures::AllButListed as u64, 2);
         let is_here = |key: &KeyBits| listed.binary_search_by_key(&key, |entry| entry.key).is_ok();
-        write_keys(all.iter().filter(|key| !is_here(key)), writer);
+        write_keys(entries.keys().iter().filter(|key| !is_here(key)), writer);
     } else {
         let mut gone = changes.removed.iter().filter(|key| entries.value(key).is_none()).peekable();
         if gone.peek().is_none() {

@@ -9,7 +9,7 @@ use crate::keyed::ItemId;
 use crate::ranges::Ranges;
 
 /// Stretches of removed ids that a list holds; beyond that it says which items there are (R12).
-const MAX_REMOVED_RANGES: usize = 1_024;
+pub(crate) const MAX_REMOVED_RANGES: usize = 1_024;
 
 /// Items that came, changed and went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,6 +34,19 @@ pub(crate) struct ItemChange {
     pub(crate) moved: bool,
     /// Its properties, with handles of its own level.
     pub(crate) list: Changelist,
+}
+
+impl ItemChange {
+    fn says_anything(&self) -> bool {
+        self.moved || !self.list.is_empty()
+    }
+
+    /// Removes what `later` says of the same item too; gives whether anything is left.
+    fn outlasts(&mut self, later: &Self) -> bool {
+        self.list.subtract(&later.list);
+        self.moved &= !later.moved;
+        self.says_anything()
+    }
 }
 
 /// What of the receiver's other items is to go.
@@ -146,16 +159,41 @@ impl ItemChanges {
         self.removed.subtract(&later.born);
         self.born.subtract(&later.born);
         self.born.subtract(&later.removed);
+        if later.changed.len() < self.changed.len() {
+            self.subtract_few(later);
+            return;
+        }
         self.changed.retain_mut(|item| {
             if later.born.contains(item.id.number()) || later.removed.contains(item.id.number()) {
                 return false;
             }
-            if let Some(later) = later.changed_item(item.id) {
-                item.list.subtract(&later.list);
-                item.moved &= !later.moved;
-            }
-            item.moved || !item.list.is_empty()
+            later.changed_item(item.id).is_none_or(|later| item.outlasts(later))
         });
+    }
+
+    /// Of the changed items, the same where `later` has fewer: it looks for those, and goes through all only if one of them is to go.
+    fn subtract_few(&mut self, later: &Self) {
+        let mut is_over =
+            later.born.as_slice().iter().chain(later.removed.as_slice()).any(|range| self.changes_in(range));
+        for item in &later.changed {
+            if let Ok(at) = self.changed.binary_search_by_key(&item.id, |item| item.id)
+                && let Some(earlier) = self.changed.get_mut(at)
+            {
+                is_over |= !earlier.outlasts(item);
+            }
+        }
+        if is_over {
+            self.changed.retain(|item| {
+                let id = item.id.number();
+                item.says_anything() && !later.born.contains(id) && !later.removed.contains(id)
+            });
+        }
+    }
+
+    /// Whether an item with one of these ids changed. O(log items).
+    fn changes_in(&self, range: &Range<u32>) -> bool {
+        let at = self.changed.partition_point(|item| item.id.number() < range.start);
+        self.changed.get(at).is_some_and(|item| item.id.number() < range.end)
     }
 
     fn changed_item(&self, id: ItemId) -> Option<&ItemChange> {
@@ -221,11 +259,8 @@ impl ItemChanges {
                 births.born.contains(item.id.number()) || births.changed_item(item.id).is_some()
             });
         }
-        let changes_in = |range: &Range<u32>| {
-            let at = self.changed.partition_point(|item| item.id.number() < range.start);
-            self.changed.get(at).is_some_and(|item| item.id.number() < range.end)
-        };
-        born.iter().any(changes_in) || births.changed.iter().any(|item| self.changed_item(item.id).is_some())
+        born.iter().any(|range| self.changes_in(range))
+            || births.changed.iter().any(|item| self.changed_item(item.id).is_some())
     }
 
     /// What began a collection anew must not do so again where the receiver has some of it by now.
@@ -347,18 +382,25 @@ mod tests {
         fn w08_splitting_loses_nothing_and_takes_the_oldest_first(
             old in model(),
             new in model(),
+            newer in any::<bool>(),
+            waits in any::<bool>(),
             count in 1..12_usize,
         ) {
-            let mut left = changes(&old, 1);
-            left.merge(&changes(&new, 2));
+            let (mut left, later) = (changes(&old, 1), changes(&new, if newer { 2 } else { 0 }));
+            let mut queue = ItemQueue::new(left.clone());
+            left.merge(&later);
             let (all, mut seen) = (told(&left), Model::new());
-            let mut queue = ItemQueue::new(left);
+            if waits {
+                queue.add(later);
+            } else {
+                queue = ItemQueue::new(left);
+            }
             while !queue.is_empty() {
                 let part = queue.part(count);
                 queue.skip(count);
                 prop_assert_eq!(part.items(), count.min(all.len() - seen.len()));
                 let newest = part.changed.iter().map(|item| item.key).max().unwrap_or(0);
-                let left = queue.clone().into_changes();
+                let left = queue.part(queue.len());
                 prop_assert_eq!(left.items(), queue.len());
                 prop_assert!(left.changed.iter().all(|item| item.key >= newest));
                 prop_assert!(left.removed.is_empty() || part.changed.is_empty() && part.born.is_empty());

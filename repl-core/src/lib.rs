@@ -44,6 +44,7 @@
 #![warn(missing_docs)]
 
 mod access;
+mod age_queue;
 mod attributes;
 pub mod bits;
 mod callbacks;

@@ -3,12 +3,15 @@
 //! Invariant: what is to go is put in order once, and looked at no more before its turn; so cutting a list costs what it holds, into however many
 //! parts it is cut.
 
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 
-use crate::changelist::Changelist;
-use crate::entries::{EntryChange, EntryChanges};
-use crate::items::{ItemChange, ItemChanges, Sweep};
+use crate::age_queue::AgeQueue;
+use crate::changelist::{Changelist, Nested};
+use crate::entries::{EntryChange, EntryChanges, MAX_REMOVED};
+use crate::handles::HandleSet;
+use crate::items::{ItemChange, ItemChanges, MAX_REMOVED_RANGES, Sweep};
 use crate::key::KeyBits;
+use crate::keyed::ItemId;
 use crate::ranges::RangeQueue;
 
 /// What a list said of the items of one collection or the entries of one map: removals first, then the oldest changes, then births in the order of
@@ -35,6 +38,22 @@ impl Portions {
 
     pub(crate) fn of_entries(handle: u32, changes: EntryChanges) -> Self {
         Self { handle, queue: Queue::Entries(EntryQueue::new(changes)) }
+    }
+
+    /// Whether the collection or map is among these properties.
+    #[must_use]
+    pub fn is_in(&self, handles: &HandleSet) -> bool {
+        handles.contains(self.handle)
+    }
+
+    /// Takes over what a list says of the same collection or map, found later than what waits here. O(what it says), times the logarithm of what waits; only
+    /// where something that waits goes, or comes before the others, O(what waits).
+    pub fn add(&mut self, list: &mut Changelist) {
+        match (&mut self.queue, list.take_nested(self.handle)) {
+            (Queue::Items(items), Some(Nested::Items(later))) => items.add(*later),
+            (Queue::Entries(entries), Some(Nested::Entries(later))) => entries.add(*later),
+            (_, later) => debug_assert!(later.is_none(), "a handle is a collection or a map, always"),
+        }
     }
 
     /// How many items or entries are left.
@@ -74,20 +93,6 @@ impl Portions {
             Queue::Entries(entries) => entries.skip(count),
         }
     }
-
-    /// What is left, as a list again. O(what is left), times its logarithm.
-    #[must_use]
-    pub fn into_list(self) -> Changelist {
-        let mut list = Changelist::new();
-        if self.is_empty() {
-            return list;
-        }
-        match self.queue {
-            Queue::Items(items) => list.insert_items(self.handle, items.into_changes()),
-            Queue::Entries(entries) => list.insert_entries(self.handle, entries.into_changes()),
-        }
-        list
-    }
 }
 
 /// What a list said of a collection.
@@ -95,16 +100,24 @@ impl Portions {
 pub(crate) struct ItemQueue {
     sweep: Sweep,
     removed: RangeQueue,
-    /// The oldest first.
-    changed: VecDeque<ItemChange>,
+    /// What changed, and whether the label did.
+    changed: AgeQueue<ItemId, (bool, Changelist)>,
     born: RangeQueue,
+}
+
+fn item_change((key, id, (moved, list)): (u64, ItemId, (bool, Changelist))) -> ItemChange {
+    ItemChange { id, key, moved, list }
+}
+
+fn aged_item(ItemChange { id, key, moved, list }: ItemChange) -> (u64, ItemId, (bool, Changelist)) {
+    (key, id, (moved, list))
 }
 
 impl ItemQueue {
     pub(crate) fn new(changes: ItemChanges) -> Self {
-        let ItemChanges { sweep, removed, born, mut changed } = changes;
-        changed.sort_by_key(|item| item.key);
-        Self { sweep, removed: removed.into(), changed: changed.into(), born: born.into() }
+        let ItemChanges { sweep, removed, born, changed } = changes;
+        let changed = AgeQueue::new(changed.into_iter().map(aged_item).collect());
+        Self { sweep, removed: removed.into(), changed, born: born.into() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -115,16 +128,39 @@ impl ItemQueue {
         self.sweep == Sweep::None && self.len() == 0
     }
 
-    pub(crate) fn part(&self, count: usize) -> ItemChanges {
-        if count >= self.len() {
-            return self.clone().into_changes();
+    /// Adds what happened later, as [`ItemChanges::merge`] does.
+    pub(crate) fn add(&mut self, later: ItemChanges) {
+        self.sweep = self.sweep.max(later.sweep);
+        self.removed.exchange(&later.born, &later.removed);
+        if self.removed.stretches() > MAX_REMOVED_RANGES {
+            self.removed = RangeQueue::default();
+            self.sweep = self.sweep.max(Sweep::Dead);
         }
+        self.born.exchange(&later.removed, &later.born);
+        if later.removed.count() + later.born.count() < self.changed.len() {
+            self.changed.remove(later.removed.iter().chain(later.born.iter()).filter_map(ItemId::new));
+        } else {
+            let is_over = |id: u32| later.removed.contains(id) || later.born.contains(id);
+            self.changed.remove_where(|id| is_over(id.number()));
+        }
+        let (removed, born) = (&self.removed, &self.born);
+        let is_news = |id: ItemId| !removed.contains(id.number()) && !born.contains(id.number());
+        let found = later.changed.into_iter().filter(|item| is_news(item.id)).map(aged_item);
+        self.changed.add(found, |(moved, list), (later_moved, later)| {
+            *moved |= later_moved;
+            list.merge(later);
+        });
+    }
+
+    pub(crate) fn part(&self, count: usize) -> ItemChanges {
         let mut left = count;
         let removed = self.removed.first(&mut left);
-        let mut changed: Vec<ItemChange> = self.changed.iter().take(left).cloned().collect();
+        let changed = self.changed.iter().take(left).cloned().map(item_change);
+        let mut changed: Vec<ItemChange> = changed.collect();
         changed.sort_unstable_by_key(|item| item.id);
         left -= changed.len();
-        ItemChanges { sweep: Sweep::None, removed, changed, born: self.born.first(&mut left) }
+        let sweep = if count >= self.len() { self.sweep } else { Sweep::None };
+        ItemChanges { sweep, removed, changed, born: self.born.first(&mut left) }
     }
 
     pub(crate) fn skip(&mut self, count: usize) {
@@ -136,15 +172,9 @@ impl ItemQueue {
         let mut left = count;
         self.removed.skip(&mut left);
         let changed = left.min(self.changed.len());
-        self.changed.drain(..changed);
+        self.changed.skip(changed);
         left -= changed;
         self.born.skip(&mut left);
-    }
-
-    pub(crate) fn into_changes(self) -> ItemChanges {
-        let mut changed = Vec::from(self.changed);
-        changed.sort_unstable_by_key(|item| item.id);
-        ItemChanges { sweep: self.sweep, removed: self.removed.into(), changed, born: self.born.into() }
     }
 }
 
@@ -153,40 +183,76 @@ impl ItemQueue {
 pub(crate) struct EntryQueue {
     sweep: Sweep,
     whole: bool,
-    removed: VecDeque<KeyBits>,
-    /// The oldest first, those that go whole last.
-    entries: VecDeque<(KeyBits, EntryChange)>,
+    removed: BTreeSet<KeyBits>,
+    changed: AgeQueue<KeyBits, Changelist>,
+    /// What goes whole.
+    born: BTreeSet<KeyBits>,
+}
+
+/// Entries of a list: those that go whole, and those that changed.
+type Sorted = (BTreeSet<KeyBits>, Vec<(u64, KeyBits, Changelist)>);
+
+fn sorted(entries: impl Iterator<Item = (KeyBits, EntryChange)>) -> Sorted {
+    let (mut born, mut changed) = (Vec::new(), Vec::new());
+    for (key, change) in entries {
+        match change {
+            EntryChange::Born => born.push(key),
+            EntryChange::Changed { age, list } => changed.push((age, key, list)),
+        }
+    }
+    (born.into_iter().collect(), changed)
 }
 
 impl EntryQueue {
     pub(crate) fn new(changes: EntryChanges) -> Self {
         let EntryChanges { sweep, whole, removed, entries } = changes;
-        let mut entries: Vec<_> = entries.into_iter().collect();
-        entries.sort_by_key(|(_, change)| match change {
-            EntryChange::Changed { age, .. } => *age,
-            EntryChange::Born => u64::MAX,
-        });
-        Self { sweep, whole, removed: removed.into_iter().collect(), entries: entries.into() }
+        let (born, changed) = sorted(entries.into_iter());
+        Self { sweep, whole, removed, changed: AgeQueue::new(changed), born }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.removed.len() + self.entries.len() + usize::from(self.whole)
+        self.removed.len() + self.changed.len() + self.born.len() + usize::from(self.whole)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.sweep == Sweep::None && self.len() == 0
     }
 
-    pub(crate) fn part(&self, count: usize) -> EntryChanges {
-        if count >= self.len() {
-            return self.clone().into_changes();
+    /// Adds what happened later, as [`EntryChanges::merge`] does.
+    pub(crate) fn add(&mut self, later: EntryChanges) {
+        if self.whole || later.whole {
+            let mut all = self.part(self.len());
+            all.merge(&later);
+            *self = Self::new(all);
+            return;
         }
+        self.sweep = self.sweep.max(later.sweep);
+        let (born, mut changed) = sorted(later.entries.into_iter());
+        self.changed.remove(later.removed.iter().chain(&born).cloned());
+        later.removed.iter().for_each(|key| _ = self.born.remove(key));
+        self.removed.extend(later.removed);
+        born.iter().for_each(|key| _ = self.removed.remove(key));
+        self.born.extend(born);
+        changed.retain(|(_, key, _)| !self.born.contains(key) && !self.removed.contains(key));
+        self.changed.add(changed.into_iter(), Changelist::merge);
+        if self.removed.len() > MAX_REMOVED {
+            self.removed.clear();
+            self.sweep = self.sweep.max(Sweep::Dead);
+        }
+    }
+
+    pub(crate) fn part(&self, count: usize) -> EntryChanges {
         let left = count.saturating_sub(self.removed.len());
+        let changed = self.changed.iter().take(left).cloned();
+        let changed = changed.map(|(age, key, list)| (key, EntryChange::Changed { age, list }));
+        let left = left.saturating_sub(self.changed.len());
+        let born = self.born.iter().take(left).map(|key| (key.clone(), EntryChange::Born));
+        let is_all = count >= self.len();
         EntryChanges {
-            sweep: Sweep::None,
-            whole: false,
+            sweep: if is_all { self.sweep } else { Sweep::None },
+            whole: is_all && self.whole,
             removed: self.removed.iter().take(count).cloned().collect(),
-            entries: self.entries.iter().take(left).cloned().collect(),
+            entries: changed.chain(born).collect(),
         }
     }
 
@@ -196,18 +262,15 @@ impl EntryQueue {
             return;
         }
         self.sweep = self.sweep.min(Sweep::Dead);
-        let removed = count.min(self.removed.len());
-        self.removed.drain(..removed);
-        let entries = (count - removed).min(self.entries.len());
-        self.entries.drain(..entries);
-    }
-
-    pub(crate) fn into_changes(self) -> EntryChanges {
-        EntryChanges {
-            sweep: self.sweep,
-            whole: self.whole,
-            removed: self.removed.into_iter().collect(),
-            entries: self.entries.into_iter().collect(),
+        let mut left = count;
+        while left > 0 && self.removed.pop_first().is_some() {
+            left -= 1;
+        }
+        let changed = left.min(self.changed.len());
+        self.changed.skip(changed);
+        left -= changed;
+        while left > 0 && self.born.pop_first().is_some() {
+            left -= 1;
         }
     }
 }

@@ -169,6 +169,27 @@ impl RangeQueue {
         self.len
     }
 
+    pub(crate) fn contains(&self, member: u32) -> bool {
+        let at = self.ranges.partition_point(|range| range.end <= member);
+        self.ranges.get(at).is_some_and(|range| range.start <= member)
+    }
+
+    /// Takes out the members of one set, then adds those of another. O(ranges) where there are any.
+    pub(crate) fn exchange(&mut self, out: &Ranges, to: &Ranges) {
+        if out.is_empty() && to.is_empty() {
+            return;
+        }
+        let mut ranges = Ranges::from(std::mem::take(self));
+        ranges.subtract(out);
+        ranges.union(to);
+        *self = ranges.into();
+    }
+
+    /// How many stretches they form.
+    pub(crate) fn stretches(&self) -> usize {
+        self.ranges.len()
+    }
+
     /// The lowest members, at most `count`, which is lowered by their number.
     pub(crate) fn first(&self, count: &mut usize) -> Ranges {
         let mut first = Vec::new();

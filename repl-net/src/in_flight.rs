@@ -72,6 +72,16 @@ pub(crate) struct Cargo {
     pub(crate) opened: Vec<(usize, u64)>,
 }
 
+impl Cargo {
+    /// The properties of an object whose values it carries.
+    fn lists_of(&self, slot: u32, generation: NonZeroU32) -> impl Iterator<Item = &Changelist> {
+        let shared = self.shared.iter().filter_map(move |segment| segment.item(slot));
+        let shared = shared.filter(move |item| item.generation == generation).map(|item| &item.list);
+        let own = self.sent.iter().filter(move |sent| (sent.slot, sent.generation) == (slot, generation));
+        shared.chain(own.filter_map(|sent| sent.content.list()))
+    }
+}
+
 impl Record {
     /// Whether the packet asks for an ack (R8).
     pub(crate) fn elicits_ack(&self) -> bool {
@@ -156,21 +166,11 @@ impl InFlight {
         }
     }
 
-    /// The oldest packet of unknown fate, and when it was sent.
-    pub(crate) fn oldest_unknown(&self) -> Option<(Sequence, Duration)> {
-        let mut unknown =
-            self.records.iter().zip(self.first..).filter(|(record, _)| record.fate == Fate::Unknown);
-        unknown.next().map(|(record, number)| (Sequence::new(number), record.sent_at))
-    }
-
-    /// The packets of unknown fate that were sent by `time`, ascending. O(packets in the row).
-    pub(crate) fn unknown_before(&self, time: Duration) -> Vec<Sequence> {
+    /// The packets of unknown fate, ascending, and when each was sent.
+    pub(crate) fn unknown(&self) -> impl Iterator<Item = (Sequence, Duration)> {
         let unknown =
             self.records.iter().zip(self.first..).filter(|(record, _)| record.fate == Fate::Unknown);
-        unknown
-            .filter(|(record, _)| record.sent_at <= time)
-            .map(|(_, number)| Sequence::new(number))
-            .collect()
+        unknown.map(|(record, number)| (Sequence::new(number), record.sent_at))
     }
 
     /// Marks a packet; gives its time of sending if its fate was unknown.
@@ -202,31 +202,35 @@ impl InFlight {
         give_back_room(&mut self.records);
     }
 
-    /// Takes out of `list` what packets after `sequence`, not known to be lost, carried of the object (R4).
-    pub(crate) fn subtract_later(
+    /// What these lists of an object say that no packet after theirs, not known to be lost, carried again (R4); each comes with the packet that it was
+    /// lost with, ascending. All lists together are set off against each packet: O(what these say of the object), however many were lost.
+    pub(crate) fn not_sent_since(
         &self,
-        sequence: Sequence,
         slot: u32,
         generation: NonZeroU32,
-        list: &mut Changelist,
-    ) {
-        let Some(at) = self.at(sequence) else { return };
-        for record in self.records.range(at + 1..).filter(|record| record.fate != Fate::Lost) {
-            if list.is_empty() {
-                return;
-            }
-            let shared = record.cargo.shared.iter().filter_map(|segment| segment.item(slot));
-            for item in shared.filter(|item| item.generation == generation) {
-                list.subtract(&item.list);
-            }
-            for sent in
-                record.cargo.sent.iter().filter(|sent| (sent.slot, sent.generation) == (slot, generation))
-            {
-                if let Some(later) = sent.content.list() {
+        lost: impl Iterator<Item = (Sequence, Changelist)>,
+    ) -> Changelist {
+        let mut lost = lost.peekable();
+        let start = lost.peek().and_then(|(sequence, _)| self.at(*sequence)).unwrap_or(self.records.len());
+        // The lists up to here, the first of which is what is left of those before.
+        let mut left = Vec::new();
+        for (record, number) in self.records.range(start..).zip(self.first + start as u64..) {
+            if record.fate != Fate::Lost {
+                for later in record.cargo.lists_of(slot, generation) {
+                    let mut list = Changelist::merged(std::mem::take(&mut left));
                     list.subtract(later);
+                    left.push(list);
                 }
             }
+            while let Some((_, list)) = lost.next_if(|(sequence, _)| sequence.number() == number) {
+                left.push(list);
+            }
+            if lost.peek().is_none() && left.iter().all(Changelist::is_empty) {
+                break;
+            }
         }
+        left.extend(lost.map(|(_, list)| list));
+        Changelist::merged(left)
     }
 
     /// Whether a packet after `sequence`, not known to be lost, carried such a thing of the object.

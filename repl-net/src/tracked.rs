@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
-use repl_core::{Changelist, PropertyIndex};
+use repl_core::{Changelist, HandleSet, Portions, PropertyIndex};
 
 use crate::events::CloseReason;
 use crate::sequence::Sequence;
@@ -37,13 +37,13 @@ pub(crate) struct Tracked {
     pub(crate) position: Option<u64>,
     /// What the client lacks beside that: lost, or not sent for want of room.
     pub(crate) pending: Changelist,
+    /// What had no room in earlier ticks, in the order in which it is to go, and older than what is pending: one for each collection or map at most.
+    pub(crate) waiting: Vec<Portions>,
     /// New elements of arrays by the packet that carried them (R2); they go again with each change of their array until that packet, or a
     /// later one that carried them, is acknowledged.
     births: VecDeque<(Sequence, Changelist)>,
     /// How many of these are not of items alone.
     array_births: usize,
-    /// What was lost in the packets that are being given up, to be pending: the first of them first.
-    pub(crate) lost: Vec<Changelist>,
     /// Properties that the client had and may not see any more: since which frame. Zero: what it has may be older than that.
     pub(crate) left: Vec<(PropertyIndex, u64)>,
     /// The blob that carries the object, while one does.
@@ -63,9 +63,9 @@ impl Tracked {
             since: Sequence::default(),
             position: None,
             pending: Changelist::new(),
+            waiting: Vec::new(),
             births: VecDeque::new(),
             array_births: 0,
-            lost: Vec::new(),
             left: Vec::new(),
             blob: None,
             open_bits: 0,
@@ -81,12 +81,18 @@ impl Tracked {
     /// Whether the client has everything it may see, or will have by what is under way, so that changes can be sent as to most others; items of
     /// collections that are not acked are watched over item by item.
     pub(crate) fn is_settled(&self) -> bool {
-        self.phase == Phase::Open
-            && self.position.is_none()
-            && self.pending.is_empty()
-            && self.lost.is_empty()
-            && self.array_births == 0
-            && self.blob.is_none()
+        self.phase == Phase::Open && !self.lacks_something() && self.array_births == 0 && self.blob.is_none()
+    }
+
+    /// Whether the client is still to be sent something that changed.
+    pub(crate) fn lacks_something(&self) -> bool {
+        self.position.is_some() || !self.pending.is_empty() || !self.waiting.is_empty()
+    }
+
+    /// Forgets what was to be sent, as far as these properties are concerned.
+    pub(crate) fn drop_pending(&mut self, handles: &HandleSet) {
+        self.pending.remove(handles);
+        self.waiting.retain(|portions| !portions.is_in(handles));
     }
 
     /// Whether there is nothing to remember but that it is settled.

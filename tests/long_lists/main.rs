@@ -113,6 +113,75 @@ fn r15_a_late_joiner_gets_maps_at_a_cost_that_grows_with_their_length() {
     assert!(long <= short * MOST, "4,000 entries cost {short} bytes, {LONGER} times as many {long}");
 }
 
+/// A room whose client gets few bytes in a tick.
+fn narrow() -> (Room, ObjectRef<Cells>) {
+    let config = ServerConfig { max_bytes_per_tick: 2_000, ..ServerConfig::default() };
+    let mut room = Room::new(config, |client| {
+        client.register::<Cells>();
+    });
+    let cells = room.server.spawn(Cells::default());
+    room.enter();
+    room.settle();
+    (room, cells)
+}
+
+#[test]
+fn r15_items_and_entries_that_wait_cost_nothing_before_their_turn() {
+    let cost = |prepare: fn(&mut Cells, u32), items: u32| {
+        let (mut room, cells) = narrow();
+        prepare(&mut room.server[cells], items);
+        let step = |room: &mut Room| {
+            let packets = room.tick_one();
+            room.deliver(0, &packets);
+            room.acknowledge();
+        };
+        (0..4).for_each(|_| step(&mut room));
+        let ((), given) = measure_given(|| {
+            for tick in 0..8 {
+                let cells = &mut room.server[cells];
+                cells.map.values_mut().take(1).for_each(|value| *value += tick);
+                cells.array.iter_mut().take(1).for_each(|mut item| *item += tick);
+                step(&mut room);
+            }
+        });
+        given
+    };
+    for prepare in [fill_array, fill_map] {
+        let (short, long) = (cost(prepare, 4_000), cost(prepare, 4_000 * LONGER));
+        assert!(
+            long <= short * 2,
+            "where 4,000 wait it costs {short} bytes, where {LONGER} times as many {long}"
+        );
+    }
+}
+
+#[test]
+fn w08_what_changes_while_it_waits_arrives_as_it_is_in_the_end() {
+    let (mut room, id) = narrow();
+    (fill_array(&mut room.server[id], 3_000), fill_map(&mut room.server[id], 3_000));
+    for tick in 0..90_u32 {
+        for turn in 0..24 {
+            let (cells, key) = (&mut room.server[id], (tick * 37 + turn * 263) % 3_000);
+            let at = key as usize % cells.array.len();
+            match (tick + turn) % 4 {
+                0 => _ = (cells.map.remove(&key), cells.array.swap_remove(at)),
+                1 => _ = (cells.map.insert(key, tick), cells.array.push(tick)),
+                _ => _ = (cells.map.get_mut(&key).map(|value| *value += 1), cells.array[at] += 1),
+            }
+        }
+        let packets = room.tick_one();
+        if tick % 3 > 0 {
+            room.deliver(0, &packets);
+        }
+        room.acknowledge();
+    }
+    room.settle();
+    let (here, there) = (&room.server[id], &room.client()[id]);
+    assert_eq!(here.map, there.map);
+    assert_eq!(here.array.len(), there.array.len());
+    assert!(here.array.ids().iter().all(|&id| here.array.by_id(id) == there.array.by_id(id)));
+}
+
 fn shelf(texts: usize) -> (Room, ObjectRef<Shelf>) {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Shelf>();

@@ -19,52 +19,56 @@ const MAX_SHARED_BLOB_BYTES: usize = 32 << 10;
 const PART_BITS: usize = 5 * 64 + 2 * BLOB_SPAN as usize;
 
 impl Connection {
-    /// Sends a list that no packet holds.
-    pub(super) fn send_large_list(&mut self, slot: u32, list: Changelist, context: &mut PassContext<'_>) {
-        let (mut large, mut waiting) = (Vec::new(), Vec::new());
+    /// Sends a list that no packet holds, and what `waiting` holds of other collections and maps since earlier ticks.
+    pub(super) fn send_large_list(
+        &mut self,
+        slot: u32,
+        list: Changelist,
+        mut waiting: Vec<Portions>,
+        context: &mut PassContext<'_>,
+    ) {
+        let mut large = Vec::new();
         for mut part in self.send_small_properties(slot, list, context) {
             match part.take_portions() {
-                Some(portions) => {
-                    let (blob, rest) = self.send_items(slot, portions, context);
-                    large.extend(blob);
-                    waiting.push(rest);
-                }
+                Some(portions) => waiting.push(portions),
                 None => large.push(part),
             }
         }
+        for portions in &mut waiting {
+            large.extend(self.send_items(slot, portions, context));
+        }
+        waiting.retain(|portions| !portions.is_empty());
         // One large property at a time, and not always the same one, or those behind it would never get their turn.
         let turn = context.world.frame as usize % large.len().max(1);
         if turn < large.len() {
             self.send_property_as_blob(slot, &large.swap_remove(turn), context);
         }
         let generation = context.world.objects[slot as usize].generation;
-        for list in large.into_iter().chain(waiting).filter(|list| !list.is_empty()) {
-            let pending = &mut self.tracked.open(slot, generation).pending;
-            if pending.is_empty() {
-                *pending = list
-            } else {
-                pending.merge(&list)
-            }
+        let tracked = self.tracked.open(slot, generation);
+        large.iter().for_each(|list| tracked.pending.merge(list));
+        tracked.waiting.append(&mut waiting);
+        if tracked.lacks_something() {
             self.needs.insert(slot);
         }
     }
 
     /// Sends what changed of one collection in several packets, the oldest changes first (R15). If it comes upon an item that needs more than a packet it
-    /// gives what is to go as a blob with that; and what is left.
+    /// gives what is to go as a blob with that.
     fn send_items(
         &mut self,
         slot: u32,
-        mut portions: Portions,
+        portions: &mut Portions,
         context: &mut PassContext<'_>,
-    ) -> (Option<Changelist>, Changelist) {
+    ) -> Option<Changelist> {
         let mut size = PartSize::new(self.outbox.capacity());
         while !portions.is_empty() && !self.outbox.is_exhausted() {
             let count = size.count().min(portions.len());
-            let (part, bits) = self.write_list(slot, portions.part(count), context);
+            let (part, bits) = self.write_list(slot, pruned_part(slot, portions, count, context), context);
             match size.judge(count, bits, portions.len()) {
                 Verdict::Send => {
                     portions.skip(count);
-                    if !part.is_empty() {
+                    // Of what is gone by now only the property itself is left, and nothing to say of it.
+                    if part.items().is_some() {
                         self.send_written(slot, part, bits, context);
                     }
                     // An object stands once in a packet.
@@ -72,14 +76,14 @@ impl Connection {
                 }
                 Verdict::TryAgain => {}
                 Verdict::TooLarge => {
-                    let count = self.items_of_blob(slot, &portions, bits, context);
-                    let blob = portions.part(count);
+                    let count = self.items_of_blob(slot, portions, bits, context);
+                    let blob = pruned_part(slot, portions, count, context);
                     portions.skip(count);
-                    return (Some(blob), portions.into_list());
+                    return Some(blob);
                 }
             }
         }
-        (None, portions.into_list())
+        None
     }
 
     /// How many items go in one blob, the first of which takes so many bits: with an item that needs one go as many others as there is room for, since nothing
@@ -102,7 +106,7 @@ impl Connection {
             }
             count = size.count().min(portions.len());
             let refused;
-            (refused, bits) = self.measure(slot, &mut portions.part(count), context);
+            (refused, bits) = self.measure(slot, &mut pruned_part(slot, portions, count, context), context);
             if !refused.is_empty() {
                 return 1;
             }
@@ -241,4 +245,16 @@ impl Connection {
             self.blobs.sent(id, index);
         }
     }
+}
+
+/// What is to be said of the first `count` items or entries of what may have waited: some may be gone by now.
+pub(super) fn pruned_part(
+    slot: u32,
+    portions: &Portions,
+    count: usize,
+    context: &PassContext<'_>,
+) -> Changelist {
+    let mut part = portions.part(count);
+    context.world.column_of(slot).prune(context.world.objects[slot as usize].row, &mut part);
+    part
 }

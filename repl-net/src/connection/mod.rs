@@ -15,6 +15,7 @@ use repl_core::{BitReader, Changelist, HandleSet, PropertyIndex, ReadError, View
 
 use newcomers::Newcomers;
 pub(crate) use pass::{PassContext, PassScratch};
+use resolve::LostList;
 
 use crate::ConnectionId;
 use crate::acks::Arrival;
@@ -83,8 +84,8 @@ pub(crate) struct Connection {
     last_blob: u32,
     /// Whether an object waits for a place among the blobs.
     blob_waits: bool,
-    /// Objects of which something was lost that is not pending yet; none between calls.
-    lost: Vec<u32>,
+    /// What was lost and is not pending yet, the first lost first; none between calls.
+    lost: Vec<LostList>,
     /// Packets held for lost so far.
     pub(crate) packets_lost: u64,
 }
@@ -261,6 +262,7 @@ impl Connection {
         (tracked.phase, tracked.since) = (Phase::Closing(reason), since);
         Self::catch_up(world, tracked, None);
         tracked.pending.clear();
+        tracked.waiting.clear();
         if let Some(blob) = tracked.blob.take() {
             self.blobs.abandon(blob);
         }
@@ -401,9 +403,11 @@ impl Connection {
             let Some(first) = handles.iter().next() else { continue };
             match (before.contains(first), after.contains(first)) {
                 (true, false) => {
-                    let lacks = is_behind || tracked.pending.handles().intersects(&handles);
+                    let lacks = is_behind
+                        || tracked.pending.handles().intersects(&handles)
+                        || tracked.waiting.iter().any(|portions| portions.is_in(&handles));
                     tracked.set_left(property, if lacks { 0 } else { frame });
-                    tracked.pending.remove(&handles);
+                    tracked.drop_pending(&handles);
                 }
                 (false, true) => {
                     let changed = world.objects[slot as usize].changed_at(property);

@@ -5,8 +5,9 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use repl_core::{BitSlice, BitWriter, Changelist, ViewFlags};
+use repl_core::{BitSlice, BitWriter, Changelist, Portions, ViewFlags};
 
+use super::large::pruned_part;
 use super::{Connection, Stage};
 use crate::broadcast::Broadcast;
 use crate::classes::ClassList;
@@ -27,6 +28,9 @@ use crate::world::World;
 const PRIVATE_GAP_ORDER: u32 = 3;
 /// What an opening takes beside its handles and values: what tells where it comes from, and how many such follow.
 pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3;
+
+/// So many items or entries may well go in one packet with other things.
+const FEW_ITEMS: usize = 64;
 
 /// What a pass needs of the server.
 pub(crate) struct PassContext<'a> {
@@ -340,6 +344,7 @@ impl Connection {
         }
         Self::catch_up(context.world, tracked, None);
         tracked.pending = refused;
+        tracked.waiting.clear();
         tracked.phase = Phase::Opening;
         tracked.open_bits = estimate;
         tracked.add_births(sequence, list.births());
@@ -349,13 +354,31 @@ impl Connection {
     fn send_update(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let mut list = Changelist::new();
         self.gather(slot, context.world, &mut list);
-        if !list.is_empty() {
+        let waiting = self.take_waiting(slot, &mut list, context);
+        if !waiting.is_empty() {
+            self.send_large_list(slot, list, waiting, context);
+        } else if !list.is_empty() {
             self.send_list(slot, list, context);
         }
         context.scratch.settling.push(slot);
     }
 
-    /// Collects what the client lacks of an object and may see.
+    /// Takes what had no room in earlier ticks, and with it what `list` says of the same collections and maps; where few items wait they go to the list.
+    fn take_waiting(&mut self, slot: u32, list: &mut Changelist, context: &PassContext<'_>) -> Vec<Portions> {
+        let Some(tracked) = self.tracked.get_mut(slot) else { return Vec::new() };
+        let mut waiting = std::mem::take(&mut tracked.waiting);
+        waiting.retain_mut(|portions| {
+            portions.add(list);
+            if portions.len() > FEW_ITEMS {
+                return true;
+            }
+            list.merge(&pruned_part(slot, portions, portions.len(), context));
+            false
+        });
+        waiting
+    }
+
+    /// Collects what the client lacks of an object and may see, but for what waits already.
     fn gather(&mut self, slot: u32, world: &mut World, list: &mut Changelist) {
         let mut has_position = false;
         if let Some(tracked) = self.tracked.get_mut(slot) {
@@ -380,12 +403,12 @@ impl Connection {
     /// Sends a list in one packet, or property by property in several, or as a blob (R15).
     pub(super) fn send_list(&mut self, slot: u32, list: Changelist, context: &mut PassContext<'_>) {
         if list.items().is_some_and(|items| items * LEAST_ITEM_BITS > self.outbox.capacity()) {
-            self.send_large_list(slot, list, context);
+            self.send_large_list(slot, list, Vec::new(), context);
             return;
         }
         let (list, bits) = self.write_list(slot, list, context);
         if bits > self.outbox.capacity() {
-            self.send_large_list(slot, list, context);
+            self.send_large_list(slot, list, Vec::new(), context);
         } else if !list.is_empty() {
             self.send_written(slot, list, bits, context);
         }

@@ -23,6 +23,13 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 /// Openings, ends and parts in packets held for lost of which a late ack is still heard.
 const MAX_LATE: usize = 512;
 
+/// What a lost packet carried of an object.
+pub(super) struct LostList {
+    sequence: Sequence,
+    slot: u32,
+    list: Changelist,
+}
+
 impl Connection {
     /// Takes in acks.
     pub(super) fn acked(&mut self, world: &mut World, acks: AckRanges<'_>, now: Duration) {
@@ -121,7 +128,7 @@ impl Connection {
                     && tracked.since <= sequence
                 {
                     tracked.phase = Phase::Open;
-                    if tracked.position.is_some() || !tracked.pending.is_empty() {
+                    if tracked.lacks_something() {
                         self.needs.insert(slot);
                     }
                 }
@@ -138,7 +145,7 @@ impl Connection {
                     && tracked.blob == Some(blob.id)
                 {
                     tracked.blob = None;
-                    if tracked.position.is_some() || !tracked.pending.is_empty() {
+                    if tracked.lacks_something() {
                         self.needs.insert(slot);
                     }
                 }
@@ -155,9 +162,8 @@ impl Connection {
         let reorder_wait = self.round_trip.smoothed()
             + (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout);
         let mut timed_out = false;
-        loop {
-            let oldest = self.outbox.in_flight.oldest_unknown();
-            let Some((sequence, sent_at)) = oldest else { break };
+        let mut overdue = Vec::new();
+        for (sequence, sent_at) in self.outbox.in_flight.unknown() {
             let age = now.saturating_sub(sent_at);
             let is_overtaken = self.newest_acked.is_some_and(|newest| newest > sequence);
             let is_late = age >= timeout;
@@ -165,11 +171,12 @@ impl Connection {
                 break;
             }
             timed_out |= is_late && !is_overtaken;
-            self.lost(world, sequence);
-            // Else the search for the next would begin at this one.
-            self.outbox.in_flight.trim();
+            overdue.push(sequence);
         }
+        overdue.into_iter().for_each(|sequence| self.lost(world, sequence));
         self.fold_lost(world);
+        // Not before: what was lost is set off against all that was sent since.
+        self.outbox.in_flight.trim();
         if timed_out {
             self.timeouts += 1;
         }
@@ -183,7 +190,10 @@ impl Connection {
             return;
         }
         self.last_retry = now;
-        let old = self.outbox.in_flight.unknown_before(now.saturating_sub(RETRY_INTERVAL));
+        let start = now.saturating_sub(RETRY_INTERVAL);
+        let unknown = self.outbox.in_flight.unknown();
+        let old: Vec<Sequence> =
+            unknown.filter(|(_, sent_at)| *sent_at <= start).map(|(sequence, _)| sequence).collect();
         for sequence in old {
             let Some(cargo) = self.outbox.in_flight.take_cargo(sequence) else { continue };
             for sent in &cargo.sent {
@@ -200,8 +210,8 @@ impl Connection {
             return;
         }
         self.packets_lost += 1;
-        let Some(cargo) = self.outbox.in_flight.take_cargo(sequence) else { return };
-        self.cargo_lost(world, sequence, &cargo);
+        let Some(mut cargo) = self.outbox.in_flight.take_cargo(sequence) else { return };
+        self.cargo_lost(world, sequence, &mut cargo);
         let is_newest = self.late.back().is_none_or(|(last, _)| *last <= sequence);
         debug_assert!(is_newest, "packets are given up in ascending order");
         let to_hear_of = cargo.sent.iter().filter(|sent| !matches!(sent.content, Content::Update(_)));
@@ -210,14 +220,19 @@ impl Connection {
         self.outbox.in_flight.put_cargo(sequence, cargo);
     }
 
-    /// What a packet carried is to be sent again, as far as no later one carries it.
-    fn cargo_lost(&mut self, world: &mut World, sequence: Sequence, cargo: &Cargo) {
+    /// What a packet carried is to be sent again, as far as no later one carries it. Its own lists of changes are taken.
+    fn cargo_lost(&mut self, world: &mut World, sequence: Sequence, cargo: &mut Cargo) {
         for item in cargo.shared.iter().flat_map(|segment| &segment.items) {
             self.list_lost(world, sequence, item.slot, item.generation, item.list.clone());
         }
         self.newcomers_lost(world, sequence, cargo);
-        for Sent { slot, generation, content } in &cargo.sent {
-            self.content_lost(world, sequence, *slot, *generation, content);
+        for Sent { slot, generation, content } in &mut cargo.sent {
+            match content {
+                Content::Update(list) => {
+                    self.list_lost(world, sequence, *slot, *generation, std::mem::take(list));
+                }
+                content => self.content_lost(world, sequence, *slot, *generation, content),
+            }
         }
     }
 
@@ -268,33 +283,44 @@ impl Connection {
         }
     }
 
+    /// Notes what is to be pending with the next [fold](Self::fold_lost), as far as it was not sent since.
     fn list_lost(
         &mut self,
         world: &World,
         sequence: Sequence,
         slot: u32,
         generation: NonZeroU32,
-        mut list: Changelist,
+        list: Changelist,
     ) {
-        if !self.is_current(world, slot, generation) {
-            return;
-        }
         let phase = self.tracked.get(slot).map_or(Phase::Open, |tracked| tracked.phase);
-        if !matches!(phase, Phase::Open | Phase::Opening) {
-            return;
+        if self.is_current(world, slot, generation) && matches!(phase, Phase::Open | Phase::Opening) {
+            self.lost.push(LostList { sequence, slot, list });
         }
-        self.outbox.in_flight.subtract_later(sequence, slot, generation, &mut list);
-        if list.is_empty() {
-            return;
-        }
-        let mask = self.mask(world, slot);
-        self.put_back(world, slot, list, &mask);
     }
 
-    /// Makes a list pending with the next [fold](Self::fold_lost), as far as the connection may see it; what it may not see any more it lacks when it sees it again.
+    /// What was lost is pending from here on: of all packets that were given up together, so that each does not go through all that was sent since, and
+    /// all that is pending already.
+    fn fold_lost(&mut self, world: &World) {
+        let mut lost = std::mem::take(&mut self.lost);
+        // The first lost stays first.
+        lost.sort_by_key(|lost| lost.slot);
+        let mut lost = lost.into_iter().peekable();
+        while let Some(slot) = lost.peek().map(|lost| lost.slot) {
+            let generation = world.objects[slot as usize].generation;
+            let of_slot = std::iter::from_fn(|| lost.next_if(|lost| lost.slot == slot));
+            let lists = of_slot.map(|lost| (lost.sequence, lost.list));
+            let list = self.outbox.in_flight.not_sent_since(slot, generation, lists);
+            if !list.is_empty() {
+                let mask = self.mask(world, slot);
+                self.put_back(world, slot, list, &mask);
+            }
+        }
+    }
+
+    /// Makes a list pending, as far as the connection may see it; what it may not see any more it lacks when it sees it again.
     fn put_back(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
-        let generation = world.objects[slot as usize].generation;
-        let tracked = self.tracked.open(slot, generation);
+        let object = &world.objects[slot as usize];
+        let tracked = self.tracked.open(slot, object.generation);
         // What began collections anew has done so, or the client would not have the object; it may have items of them by now.
         list.soften();
         let mut hidden = Changelist::new();
@@ -304,26 +330,14 @@ impl Connection {
                 tracked.set_left(property, 0);
             }
         }
-        if tracked.lost.is_empty() {
-            self.lost.push(slot);
-        }
-        tracked.lost.push(list);
+        let column = world.column_of(slot);
+        column.prune(object.row, &mut list);
+        column.prune(object.row, &mut tracked.pending);
+        // What is pending was found later, so it has the last word.
+        list.merge(&tracked.pending);
+        tracked.pending = list;
         self.apart.insert(slot);
         self.needs.insert(slot);
-    }
-
-    /// What was lost is pending from here on: of many packets at once, so that each does not go through what is pending already.
-    fn fold_lost(&mut self, world: &World) {
-        while let Some(slot) = self.lost.pop() {
-            let Some(tracked) = self.tracked.get_mut(slot) else { continue };
-            // What is pending was found later, so it has the last word.
-            let mut lists = std::mem::take(&mut tracked.lost);
-            lists.reverse();
-            lists.push(std::mem::take(&mut tracked.pending));
-            let (row, column) = (world.objects[slot as usize].row, world.column_of(slot));
-            lists.iter_mut().for_each(|list| column.prune(row, list));
-            tracked.pending = Changelist::merged(lists);
-        }
     }
 
     /// A blob was given up: what it carried is pending again, or the object unsent.
@@ -331,14 +345,12 @@ impl Connection {
         match content {
             Content::Update(list) => {
                 self.put_back(world, slot, list, mask);
-                self.fold_lost(world);
             }
             // The client has the object by an opening from before.
             Content::Open(list)
                 if self.tracked.get(slot).is_none_or(|tracked| tracked.phase == Phase::Open) =>
             {
                 self.put_back(world, slot, list, mask);
-                self.fold_lost(world);
             }
             Content::Open(_) => {
                 if let Some(tracked) = self.tracked.get_mut(slot) {
