@@ -75,6 +75,7 @@ fn prune_entries(entries: MapEntries<'_>, changes: &mut EntryChanges) {
         changes.entries = keys.into_iter().map(|key| (key, EntryChange::Born)).collect();
         return;
     }
+    changes.removed.retain(|key| entries.value(key).is_none());
     changes.entries.retain(|key, change| match (entries.value(key), change) {
         (Some(value), EntryChange::Changed { list, .. }) => {
             prune(value, list);

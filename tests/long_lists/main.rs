@@ -7,6 +7,7 @@ mod allocator;
 #[path = "../support/mod.rs"]
 mod support;
 
+use std::collections::VecDeque;
 use std::collections::HashMap;
 
 use repl::prelude::*;
@@ -180,6 +181,34 @@ fn w08_what_changes_while_it_waits_arrives_as_it_is_in_the_end() {
     assert_eq!(here.map, there.map);
     assert_eq!(here.array.len(), there.array.len());
     assert!(here.array.ids().iter().all(|&id| here.array.by_id(id) == there.array.by_id(id)));
+}
+
+#[test]
+fn r04_a_removal_that_was_lost_does_not_undo_the_entrys_coming_back_that_waits() {
+    let (mut room, id) = narrow();
+    let keys = [0, 1, 1_000, 2_999, 5_000, 70_000, 1 << 24, u32::MAX];
+    room.server[id].map.extend(keys.map(|key| (key, 1)));
+    room.settle();
+    // Replies take some ticks, so that the loss is found when much waits.
+    let mut replies = VecDeque::from(vec![Vec::new(); 4]);
+    for tick in 0..100 {
+        match tick {
+            0..40 => _ = room.server[id].map.insert(0, tick),
+            40 => keys.iter().for_each(|key| _ = room.server[id].map.remove(key)),
+            41 => room.server[id].map.extend((0..3_000).chain(keys).map(|key| (key, tick))),
+            _ => {}
+        }
+        let packets = room.tick_one();
+        if tick != 40 {
+            room.deliver(0, &packets);
+        }
+        replies.push_back(room.replies(0));
+        room.hear(0, &replies.pop_front().unwrap_or_default());
+    }
+    room.settle();
+    let (here, there) = (&room.server[id].map, &room.client()[id].map);
+    let lacking: Vec<_> = here.keys().filter(|key| here.get(key) != there.get(key)).collect();
+    assert_eq!((lacking, there.len()), (Vec::new(), here.len()));
 }
 
 fn shelf(texts: usize) -> (Room, ObjectRef<Shelf>) {
