@@ -3,6 +3,7 @@
 //! Invariant: what a shadow has followed it has completely: of the same log, everything up to its revision and nothing after.
 
 use std::mem::needs_drop;
+use std::num::NonZeroU64;
 
 use repl_core::{ItemId, Step};
 
@@ -13,7 +14,7 @@ use crate::log::{Entry, Log};
 /// How far a shadow has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Followed {
-    lineage: u64,
+    lineage: NonZeroU64,
     revision: u64,
 }
 

@@ -19,7 +19,7 @@ const MOST_KEPT: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct IdTable<V> {
     /// None, or a power of two of them.
-    cells: Vec<Option<(ItemId, V)>>,
+    cells: Box<[Option<(ItemId, V)>]>,
     len: usize,
 }
 
@@ -39,7 +39,7 @@ fn room(cells: usize) -> usize {
 
 impl<V> Default for IdTable<V> {
     fn default() -> Self {
-        Self { cells: Vec::new(), len: 0 }
+        Self { cells: Box::default(), len: 0 }
     }
 }
 
@@ -123,7 +123,7 @@ impl<V: Copy> IdTable<V> {
     }
 
     fn resize(&mut self, cells: usize) {
-        let old = std::mem::replace(&mut self.cells, vec![None; cells]);
+        let old = std::mem::replace(&mut self.cells, vec![None; cells].into_boxed_slice());
         for (id, value) in old.into_iter().flatten() {
             if let Some(at) = self.find(id) {
                 self.cells[at] = Some((id, value));

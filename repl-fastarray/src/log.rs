@@ -1,8 +1,8 @@
 //! The log: which items were touched or removed since shadows last followed their array.
 //!
-//! Invariant: each entry is one revision; the entries are those of the revisions after `base`, up to `revision`, and no shadow has followed
-//! beyond `revision`.
+//! Invariant: each entry is one revision; the entries are those of the last revisions, up to `revision`, and no shadow has followed beyond that.
 
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use repl_core::ItemId;
@@ -38,32 +38,30 @@ pub(crate) struct Log {
     /// The last revision that a shadow has followed; what lies before is dropped with the next change.
     followed: AtomicU64,
     revision: u64,
-    base: u64,
     entries: Vec<Entry>,
     /// How far items may stand from the places noted in `entries`, if they were not moved elsewhere.
     drift: usize,
 }
 
-/// The next lineage to be given.
-static LINEAGE: AtomicU64 = AtomicU64::new(1);
+/// How many lineages were given.
+static LINEAGES: AtomicU64 = AtomicU64::new(0);
 
 impl Log {
     /// Whose log it is; from now on changes are noted.
-    pub(crate) fn lineage(&self) -> u64 {
-        let known = self.lineage.load(Ordering::Relaxed);
-        if known != 0 {
+    pub(crate) fn lineage(&self) -> NonZeroU64 {
+        if let Some(known) = NonZeroU64::new(self.lineage.load(Ordering::Relaxed)) {
             return known;
         }
-        let new = LINEAGE.fetch_add(1, Ordering::Relaxed);
-        match self.lineage.compare_exchange(0, new, Ordering::Relaxed, Ordering::Relaxed) {
+        let new = NonZeroU64::MIN.saturating_add(LINEAGES.fetch_add(1, Ordering::Relaxed));
+        match self.lineage.compare_exchange(0, new.get(), Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => new,
-            Err(other) => other,
+            Err(other) => NonZeroU64::new(other).unwrap_or(new),
         }
     }
 
     /// Whether this is the log called `lineage`, at `revision`.
-    pub(crate) fn is_at(&self, lineage: u64, revision: u64) -> bool {
-        revision == self.revision && lineage == self.lineage.load(Ordering::Relaxed)
+    pub(crate) fn is_at(&self, lineage: NonZeroU64, revision: u64) -> bool {
+        revision == self.revision && lineage.get() == self.lineage.load(Ordering::Relaxed)
     }
 
     /// How many changes were noted.
@@ -71,9 +69,14 @@ impl Log {
         self.revision
     }
 
+    /// The revision before that of the first entry.
+    fn base(&self) -> u64 {
+        self.revision - self.entries.len() as u64
+    }
+
     /// The entries after `revision`, in which an item may be touched again and again; `None` if some of them are gone.
     pub(crate) fn since(&self, revision: u64) -> Option<&[Entry]> {
-        self.entries.get(revision.checked_sub(self.base)? as usize..)
+        self.entries.get(revision.checked_sub(self.base())? as usize..)
     }
 
     /// How far items may stand from the places noted; `None` if there is no telling.
@@ -95,10 +98,8 @@ impl Log {
             return false;
         }
         let followed = *self.followed.get_mut();
-        if followed > self.base {
-            self.entries.drain(..(followed - self.base) as usize);
-            self.base = followed;
-        }
+        let seen_by_all = followed.saturating_sub(self.base());
+        self.entries.drain(..seen_by_all as usize);
         if self.entries.is_empty() {
             self.drift = 0;
         }
@@ -125,7 +126,6 @@ impl Log {
         if self.entries.len() > 2 * len + 64 {
             // Whoever followed before compares all items: that costs less than what was noted.
             self.entries.clear();
-            self.base = self.revision;
         }
     }
 

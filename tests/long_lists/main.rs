@@ -7,8 +7,8 @@ mod allocator;
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::collections::VecDeque;
 use std::collections::HashMap;
+use std::collections::VecDeque;
 
 use repl::prelude::*;
 
@@ -159,7 +159,8 @@ fn r15_items_and_entries_that_wait_cost_nothing_before_their_turn() {
 #[test]
 fn w08_what_changes_while_it_waits_arrives_as_it_is_in_the_end() {
     let (mut room, id) = narrow();
-    (fill_array(&mut room.server[id], 3_000), fill_map(&mut room.server[id], 3_000));
+    fill_array(&mut room.server[id], 3_000);
+    fill_map(&mut room.server[id], 3_000);
     for tick in 0..90_u32 {
         for turn in 0..24 {
             let (cells, key) = (&mut room.server[id], (tick * 37 + turn * 263) % 3_000);
