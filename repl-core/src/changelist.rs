@@ -143,6 +143,18 @@ impl Changelist {
         lists.pop().unwrap_or_default()
     }
 
+    /// Whether the two may say something of the same: what is said of other items of the same collection, or of other entries of the same map, mostly
+    /// does not meet. O(properties).
+    #[must_use]
+    pub fn may_meet(&self, other: &Self) -> bool {
+        let mut both = self.handles.iter().filter(|&handle| other.handles.contains(handle));
+        both.any(|handle| match (self.nested.get(handle), other.nested.get(handle)) {
+            (Some(Nested::Items(one)), Some(Nested::Items(other))) => one.may_meet(other),
+            (Some(Nested::Entries(one)), Some(Nested::Entries(other))) => one.may_meet(other),
+            _ => true,
+        })
+    }
+
     /// Removes what `later` holds too: what was lost and has been sent again since need not go a third time (R4). Where a
     /// part of new elements remains, all from its first on remain.
     pub fn subtract(&mut self, later: &Self) {

@@ -2,6 +2,7 @@
 //!
 //! Invariant: no key is in both sets; what happened last to an entry is what counts.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::changelist::Changelist;
@@ -128,7 +129,7 @@ impl EntryChanges {
     }
 
     /// Whether the two may name the same entries: the parts of a long list mostly do not. O(log entries).
-    fn may_meet(&self, other: &Self) -> bool {
+    pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let spans = self.span().zip(other.span());
         self.whole || other.whole || spans.is_some_and(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
     }
@@ -166,8 +167,10 @@ impl EntryChanges {
             if matches!(change, EntryChange::Born) {
                 self.removed.remove(key);
             }
-            if self.entries.get_mut(key).is_some_and(|earlier| !earlier.outlasts(change)) {
-                self.entries.remove(key);
+            if let Entry::Occupied(mut earlier) = self.entries.entry(key.clone())
+                && !earlier.get_mut().outlasts(change)
+            {
+                earlier.remove();
             }
         }
     }

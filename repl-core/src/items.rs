@@ -141,7 +141,7 @@ impl ItemChanges {
     }
 
     /// Whether the two may name the same items: the parts of a long list mostly do not. O(1).
-    fn may_meet(&self, other: &Self) -> bool {
+    pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let spans = self.span().zip(other.span());
         spans.is_some_and(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
     }

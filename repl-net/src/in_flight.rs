@@ -203,7 +203,7 @@ impl InFlight {
     }
 
     /// What these lists of an object say that no packet after theirs, not known to be lost, carried again (R4); each comes with the packet that it was
-    /// lost with, ascending. All lists together are set off against each packet: O(what these say of the object), however many were lost.
+    /// lost with, ascending. Lists that speak of the same are set off together: O(what the packets say of the object), however many were lost.
     pub(crate) fn not_sent_since(
         &self,
         slot: u32,
@@ -212,20 +212,22 @@ impl InFlight {
     ) -> Changelist {
         let mut lost = lost.peekable();
         let start = lost.peek().and_then(|(sequence, _)| self.at(*sequence)).unwrap_or(self.records.len());
-        // The lists up to here, the first of which is what is left of those before.
-        let mut left = Vec::new();
+        let mut left: Vec<Changelist> = Vec::new();
         for (record, number) in self.records.range(start..).zip(self.first + start as u64..) {
             if record.fate != Fate::Lost {
                 for later in record.cargo.lists_of(slot, generation) {
-                    let mut list = Changelist::merged(std::mem::take(&mut left));
-                    list.subtract(later);
-                    left.push(list);
+                    left.iter_mut().for_each(|list| list.subtract(later));
+                    left.retain(|list| !list.is_empty());
                 }
             }
             while let Some((_, list)) = lost.next_if(|(sequence, _)| sequence.number() == number) {
-                left.push(list);
+                // Parts of one long list stay apart: most of what is sent again meets few of them.
+                match left.iter_mut().rfind(|earlier| earlier.may_meet(&list)) {
+                    Some(earlier) => earlier.merge(&list),
+                    None => left.push(list),
+                }
             }
-            if lost.peek().is_none() && left.iter().all(Changelist::is_empty) {
+            if lost.peek().is_none() && left.is_empty() {
                 break;
             }
         }
