@@ -15,7 +15,7 @@ use crate::keyed::ItemId;
 use crate::ranges::RangeQueue;
 
 /// What a list said of the items of one collection or the entries of one map: removals first, then the oldest changes, then births in the order of
-/// their ids or keys.
+/// their ids or keys. What [waits](Self::turn) has births before changes every other time, so that neither starves where the other never ends.
 ///
 /// Who sweeps comes last, and spares what the parts before brought, in whatever order they arrive.
 #[derive(Clone, Debug)]
@@ -54,6 +54,18 @@ impl Portions {
             (Queue::Entries(entries), Some(Nested::Entries(later))) => entries.add(*later),
             (_, later) => debug_assert!(later.is_none(), "a handle is a collection or a map, always"),
         }
+    }
+
+    /// What is left waits for its next turn: then births go before changes, or again after them.
+    pub fn turn(&mut self) {
+        let first = match &mut self.queue {
+            Queue::Items(items) => &mut items.first,
+            Queue::Entries(entries) => &mut entries.first,
+        };
+        *first = match first {
+            First::Changes => First::Births,
+            First::Births => First::Changes,
+        };
     }
 
     /// How many items or entries are left.
@@ -95,9 +107,28 @@ impl Portions {
     }
 }
 
+/// What goes first, when all removals have gone.
+#[derive(Clone, Copy, Debug, Default)]
+enum First {
+    #[default]
+    Changes,
+    Births,
+}
+
+impl First {
+    /// How many of so many changes and births are among the first `count` of both.
+    fn share(self, count: usize, changes: usize, births: usize) -> (usize, usize) {
+        match self {
+            Self::Changes => (count.min(changes), count.saturating_sub(changes).min(births)),
+            Self::Births => (count.saturating_sub(births).min(changes), count.min(births)),
+        }
+    }
+}
+
 /// What a list said of a collection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ItemQueue {
+    first: First,
     sweep: Sweep,
     removed: RangeQueue,
     /// What changed, and whether the label did.
@@ -117,7 +148,7 @@ impl ItemQueue {
     pub(crate) fn new(changes: ItemChanges) -> Self {
         let ItemChanges { sweep, removed, born, changed } = changes;
         let changed = AgeQueue::new(changed.into_iter().map(aged_item).collect());
-        Self { sweep, removed: removed.into(), changed, born: born.into() }
+        Self { first: First::default(), sweep, removed: removed.into(), changed, born: born.into() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -155,12 +186,12 @@ impl ItemQueue {
     pub(crate) fn part(&self, count: usize) -> ItemChanges {
         let mut left = count;
         let removed = self.removed.first(&mut left);
-        let changed = self.changed.iter().take(left).cloned().map(item_change);
+        let (changes, mut births) = self.first.share(left, self.changed.len(), self.born.len());
+        let changed = self.changed.iter().take(changes).cloned().map(item_change);
         let mut changed: Vec<ItemChange> = changed.collect();
         changed.sort_unstable_by_key(|item| item.id);
-        left -= changed.len();
         let sweep = if count >= self.len() { self.sweep } else { Sweep::None };
-        ItemChanges { sweep, removed, changed, born: self.born.first(&mut left) }
+        ItemChanges { sweep, removed, changed, born: self.born.first(&mut births) }
     }
 
     pub(crate) fn skip(&mut self, count: usize) {
@@ -171,16 +202,16 @@ impl ItemQueue {
         self.sweep = self.sweep.min(Sweep::Dead);
         let mut left = count;
         self.removed.skip(&mut left);
-        let changed = left.min(self.changed.len());
-        self.changed.skip(changed);
-        left -= changed;
-        self.born.skip(&mut left);
+        let (changes, mut births) = self.first.share(left, self.changed.len(), self.born.len());
+        self.changed.skip(changes);
+        self.born.skip(&mut births);
     }
 }
 
 /// What a list said of a map.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EntryQueue {
+    first: First,
     sweep: Sweep,
     whole: bool,
     removed: BTreeSet<KeyBits>,
@@ -207,7 +238,7 @@ impl EntryQueue {
     pub(crate) fn new(changes: EntryChanges) -> Self {
         let EntryChanges { sweep, whole, removed, entries } = changes;
         let (born, changed) = sorted(entries.into_iter());
-        Self { sweep, whole, removed, changed: AgeQueue::new(changed), born }
+        Self { first: First::default(), sweep, whole, removed, changed: AgeQueue::new(changed), born }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -243,10 +274,10 @@ impl EntryQueue {
 
     pub(crate) fn part(&self, count: usize) -> EntryChanges {
         let left = count.saturating_sub(self.removed.len());
-        let changed = self.changed.iter().take(left).cloned();
+        let (changes, births) = self.first.share(left, self.changed.len(), self.born.len());
+        let changed = self.changed.iter().take(changes).cloned();
         let changed = changed.map(|(age, key, list)| (key, EntryChange::Changed { age, list }));
-        let left = left.saturating_sub(self.changed.len());
-        let born = self.born.iter().take(left).map(|key| (key.clone(), EntryChange::Born));
+        let born = self.born.iter().take(births).map(|key| (key.clone(), EntryChange::Born));
         let is_all = count >= self.len();
         EntryChanges {
             sweep: if is_all { self.sweep } else { Sweep::None },
@@ -266,11 +297,8 @@ impl EntryQueue {
         while left > 0 && self.removed.pop_first().is_some() {
             left -= 1;
         }
-        let changed = left.min(self.changed.len());
-        self.changed.skip(changed);
-        left -= changed;
-        while left > 0 && self.born.pop_first().is_some() {
-            left -= 1;
-        }
+        let (changes, births) = self.first.share(left, self.changed.len(), self.born.len());
+        self.changed.skip(changes);
+        (0..births).for_each(|_| _ = self.born.pop_first());
     }
 }

@@ -212,6 +212,28 @@ fn r04_a_removal_that_was_lost_does_not_undo_the_entrys_coming_back_that_waits()
     assert_eq!((lacking, there.len()), (Vec::new(), here.len()));
 }
 
+#[test]
+fn w08_what_waits_behind_changes_that_never_end_arrives_all_the_same() {
+    let (mut room, id) = narrow();
+    fill_array(&mut room.server[id], 3_000);
+    fill_map(&mut room.server[id], 3_000);
+    room.settle();
+    let cells = &mut room.server[id];
+    let came = cells.array.push(7);
+    cells.map.insert(3_000, 7);
+    let gone: Vec<_> = cells.map.keys().copied().filter(|key| key % 4 == 0 && *key < 3_000).collect();
+    gone.iter().for_each(|key| _ = cells.map.remove(key));
+    for tick in 0..60 {
+        let cells = &mut room.server[id];
+        cells.array.iter_mut().take(2_999).for_each(|mut item| *item += 1);
+        cells.map.iter_mut().filter(|(key, _)| **key < 3_000).for_each(|(_, value)| *value += tick);
+        room.step();
+    }
+    let held = &room.client()[id];
+    assert_eq!(held.array.by_id(came), Some(&7));
+    assert_eq!((held.map.get(&3_000), held.map.len()), (Some(&7), 2_251));
+}
+
 fn shelf(texts: usize) -> (Room, ObjectRef<Shelf>) {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Shelf>();

@@ -38,6 +38,11 @@ impl Connection {
             large.extend(self.send_items(slot, portions, context));
         }
         waiting.retain(|portions| !portions.is_empty());
+        // The first was cut, so another begins in the next tick: behind one that never ends none would ever get its turn.
+        if let Some(first) = waiting.first_mut() {
+            first.turn();
+            waiting.rotate_left(1);
+        }
         // One large property at a time, and not always the same one, or those behind it would never get their turn.
         let turn = context.world.frame as usize % large.len().max(1);
         if turn < large.len() {
