@@ -37,7 +37,8 @@ pub(crate) struct Tracked {
     pub(crate) position: Option<u64>,
     /// What the client lacks beside that: lost, or not sent for want of room.
     pub(crate) pending: Changelist,
-    /// What had no room in earlier ticks, in the order in which it is to go, and older than what is pending: one for each collection or map at most.
+    /// What had no room in earlier ticks, one for each collection or map at most, the next to go first. All that is pending was found later, but for what
+    /// was lost: of that, pruning takes what is overtaken.
     pub(crate) waiting: Vec<Portions>,
     /// New elements of arrays by the packet that carried them (R2); they go again with each change of their array until that packet, or a
     /// later one that carried them, is acknowledged.

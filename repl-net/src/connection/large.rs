@@ -1,6 +1,6 @@
 //! What takes more than a packet: the items of a collection in as many as they need, all else in fragments (R15).
 //!
-//! Invariant: nothing of an object is sent beside its blob while that is under way, and what waits is pending.
+//! Invariant: nothing of an object is sent beside its blob while that is under way, and what has no room is pending or waits.
 
 use std::time::Duration;
 
@@ -34,15 +34,21 @@ impl Connection {
                 None => large.push(part),
             }
         }
-        for portions in &mut waiting {
+        let mut cut = None;
+        for (at, portions) in waiting.iter_mut().enumerate() {
+            let before = portions.len();
             large.extend(self.send_items(slot, portions, context));
+            if portions.len() < before && !portions.is_empty() {
+                cut = Some(at);
+            }
+        }
+        // Behind one that never ends no other would ever get its turn.
+        if let Some(at) = cut {
+            let mut portions = waiting.remove(at);
+            portions.turn();
+            waiting.push(portions);
         }
         waiting.retain(|portions| !portions.is_empty());
-        // The first was cut, so another begins in the next tick: behind one that never ends none would ever get its turn.
-        if let Some(first) = waiting.first_mut() {
-            first.turn();
-            waiting.rotate_left(1);
-        }
         // One large property at a time, and not always the same one, or those behind it would never get their turn.
         let turn = context.world.frame as usize % large.len().max(1);
         if turn < large.len() {
