@@ -51,6 +51,8 @@ pub(crate) struct Tracked {
     pub(crate) blob: Option<u32>,
     /// Bits of the last opening; zero if there was none.
     pub(crate) open_bits: usize,
+    /// Whether an opening that may have arrived had items of collections: then none may empty these.
+    pub(crate) opened_with_items: bool,
     /// Whether the object is to come back once its closing is acknowledged.
     pub(crate) reopen: bool,
 }
@@ -70,6 +72,7 @@ impl Tracked {
             left: Vec::new(),
             blob: None,
             open_bits: 0,
+            opened_with_items: false,
             reopen: false,
         }
     }

@@ -9,7 +9,9 @@ mod acks;
 mod identity;
 mod large;
 mod loss;
+mod openings;
 mod order;
+mod round_trips;
 
 use repl::prelude::*;
 

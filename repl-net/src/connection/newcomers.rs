@@ -92,6 +92,7 @@ impl Connection {
             let mut tracked = Tracked::new(slot, generation, phase.unwrap_or(Phase::Open));
             // Only small ones are sent as newcomers.
             tracked.open_bits = usize::from(tracked.phase == Phase::Opening);
+            tracked.opened_with_items = tracked.phase == Phase::Opening;
             tracked
         })
     }

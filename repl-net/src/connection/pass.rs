@@ -5,7 +5,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use repl_core::{BitSlice, BitWriter, Changelist, Portions, ViewFlags};
+use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions, ViewFlags};
 
 use super::large::pruned_part;
 use super::{Connection, Stage};
@@ -276,34 +276,20 @@ impl Connection {
 
     /// Sends an object whole: every property that ever changed and may be seen (R2, S69).
     fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        let world = &mut *context.world;
-        let object = &world.objects[slot as usize];
-        let column = world.column_of(slot);
-        let mut handles = object.mask(column.lifetime(), self.flags(object).with(ViewFlags::INITIAL));
+        let object = &context.world.objects[slot as usize];
+        let lifetime = context.world.lifetime(slot);
+        let mut handles = object.mask(lifetime, self.flags(object).with(ViewFlags::INITIAL));
         handles.intersect(object.history.ever());
         if let Some(off) = self.switched_off.get(&slot) {
             handles.difference(off);
         }
-        let mut list = world.whole(slot, &handles);
-        // Collections begin empty where they are large; their items follow in as many packets as they need (R15).
-        let large_bits = self.outbox.capacity() / 2;
-        let mut later = Changelist::new();
-        if column.items_of(object.row, &handles) * LEAST_NEW_BITS > large_bits {
-            later = list.take_items();
-        }
-        column.prune(object.row, &mut list);
+        let may_have_items = self.tracked.get(slot).is_some_and(|tracked| tracked.opened_with_items);
+        let Opening { list, later, refused } =
+            write_opening(slot, &handles, may_have_items, self.outbox.capacity(), context);
+        let world = &mut *context.world;
+        let object = &world.objects[slot as usize];
+        let column = world.column_of(slot);
         let values = &mut context.scratch.values;
-        values.clear();
-        let mut refused = world.write_values(slot, &mut list, values);
-        refused.merge(&later);
-        if values.bit_len() > large_bits {
-            later = list.take_items();
-            if !later.is_empty() {
-                refused.merge(&later);
-                values.clear();
-                refused.merge(&world.write_values(slot, &mut list, values));
-            }
-        }
         let birth = Birth {
             origin: Origin {
                 generation: object.generation,
@@ -343,7 +329,9 @@ impl Connection {
             return;
         }
         Self::catch_up(context.world, tracked, None);
-        tracked.pending = refused;
+        tracked.opened_with_items |= later.is_empty();
+        tracked.pending = later;
+        tracked.pending.merge(&refused);
         tracked.waiting.clear();
         tracked.phase = Phase::Opening;
         tracked.open_bits = estimate;
@@ -472,4 +460,45 @@ impl Connection {
             self.tracked.open(slot, generation).add_births(self.outbox.sequence(), births);
         }
     }
+}
+
+/// What an opening carries; its values are in the scratch.
+struct Opening {
+    list: Changelist,
+    /// Items and entries that have no room in it, and follow once it is acknowledged (R15).
+    later: Changelist,
+    /// What a hand-written serialiser refuses.
+    refused: Changelist,
+}
+
+/// Writes the values of an opening to the scratch. Where collections are large their items follow later, in as many packets as they need (R15).
+/// Then a collection begins empty, unless an opening with items may have arrived before: a client that has items keeps those that are still there.
+fn write_opening(
+    slot: u32,
+    handles: &HandleSet,
+    may_have_items: bool,
+    capacity_bits: usize,
+    context: &mut PassContext<'_>,
+) -> Opening {
+    let (world, values) = (&*context.world, &mut context.scratch.values);
+    let (column, row) = (world.column_of(slot), world.objects[slot as usize].row);
+    let large_bits = capacity_bits / 2;
+    let mut list = world.whole(slot, handles);
+    if column.items_of(row, handles) * LEAST_NEW_BITS <= large_bits {
+        column.prune(row, &mut list);
+        values.clear();
+        let refused = world.write_values(slot, &mut list, values);
+        if values.bit_len() <= large_bits {
+            return Opening { list, later: Changelist::new(), refused };
+        }
+        list.merge(&refused);
+    }
+    let later = list.take_items();
+    if may_have_items && !later.is_empty() {
+        list.soften();
+    }
+    column.prune(row, &mut list);
+    values.clear();
+    let refused = world.write_values(slot, &mut list, values);
+    Opening { list, later, refused }
 }
