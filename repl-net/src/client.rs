@@ -16,7 +16,7 @@ use crate::config::ClientConfig;
 use crate::events::{ClientEvent, DisconnectReason};
 use crate::handshake::{ClientLimits, Control, MTU_BYTES, list_classes};
 use crate::outbox::{Limits, Outbox};
-use crate::packet::{self, Header, PacketKind};
+use crate::packet::{self, Header, Opened};
 use crate::replicas::Replicas;
 use crate::sequence::{Sequence, WINDOW};
 use crate::traffic::ClassTraffic;
@@ -75,8 +75,9 @@ pub struct Client {
 impl Client {
     /// A client that knows no class.
     ///
-    /// `session` tells this session from earlier ones of the same peer, whose late packets are then as good as damaged: give a number
-    /// that is not used again.
+    /// `session` tells this session from all others of the same address: each packet is bound to it, and those of another are as good
+    /// as damaged (R25). Take a new number each time; on the open internet 64 random bits that nobody can predict, since who knows
+    /// the number can end the session.
     ///
     /// # Panics
     /// If a packet of the configured size could not hold anything: below 128 bytes or above 65,507.
@@ -161,15 +162,16 @@ impl Client {
         if bytes.len() > self.config.mtu_bytes {
             return Err(ReceiveError::Damaged);
         }
-        let (kind, mut reader) = packet::open(bytes, self.outbox.session).ok_or(ReceiveError::Damaged)?;
-        let result = match kind {
-            PacketKind::Control => self.control(&mut reader, now),
-            PacketKind::State => self.state(&mut reader, now),
+        let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
+        let opened = packet::open(bytes, self.outbox.session, newest).ok_or(ReceiveError::Damaged)?;
+        let result = match opened {
+            Opened::Control(mut reader) => self.control(&mut reader, now),
+            Opened::State(sequence, mut reader) => self.state(sequence, &mut reader, now),
         };
         match result {
             Ok(()) | Err(Halt::Stale) => Ok(()),
             Err(Halt::Malformed(why)) => {
-                self.outbox.push(Control::Disconnect.to_packet());
+                self.outbox.control(&Control::Disconnect);
                 self.close(DisconnectReason::Protocol(why.clone()));
                 Err(ReceiveError::Malformed(why))
             }
@@ -191,6 +193,7 @@ impl Client {
             (Control::TooSmall(mismatch), Stage::Handshake { .. }) => {
                 self.close(DisconnectReason::Limits(mismatch))
             }
+            (Control::Taken, Stage::Handshake { .. }) => self.close(DisconnectReason::Taken),
             (Control::Disconnect, Stage::Handshake { .. } | Stage::Connected) => {
                 self.close(DisconnectReason::Closed)
             }
@@ -208,30 +211,25 @@ impl Client {
         }
     }
 
-    fn state(&mut self, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
-        match self.stage {
-            // State under our session can only follow a welcome, which was lost.
-            Stage::Handshake { .. } => self.welcome(now),
-            Stage::Connected => {}
-            Stage::Idle | Stage::Closed => return Ok(()),
+    fn state(&mut self, sequence: Sequence, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
+        // Before anything else is read: what is too old has no effect at all.
+        let arrival = self.received.check(sequence);
+        if arrival == Arrival::TooOld || matches!(self.stage, Stage::Idle | Stage::Closed) {
+            return Ok(());
         }
-        let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
-        let (header, _) = Header::read(reader, newest, self.outbox.next())?;
-        self.last_heard = Some(now);
-        if let Some(floor) = header.floor {
-            self.received.forget_below(floor);
-        }
+        let (header, _) = Header::read(reader, sequence, self.outbox.next())?;
         let mut body = reader.clone();
         let elicits_ack = body.read_flag()?;
-        match self.received.check(header.sequence) {
-            Arrival::New => {}
-            Arrival::Duplicate => {
-                if elicits_ack {
-                    self.ack_pace.owe();
-                }
-                return Ok(());
+        if arrival == Arrival::Duplicate {
+            if elicits_ack {
+                self.ack_pace.owe();
             }
-            Arrival::TooOld => return Ok(()),
+            return Ok(());
+        }
+        // State under our session can only follow a welcome, which may have been lost.
+        self.welcome(now);
+        if let Some(floor) = header.floor {
+            self.received.forget_below(floor);
         }
         if elicits_ack {
             self.replicas.receive(header.sequence, header.stamp, reader, &mut self.events)?;
@@ -255,7 +253,7 @@ impl Client {
 
     /// Ends the connection; the farewell goes with the next [`poll_transmit`](Self::poll_transmit). Objects stay as they are.
     pub fn disconnect(&mut self) {
-        self.outbox.push(Control::Disconnect.to_packet());
+        self.outbox.control(&Control::Disconnect);
         self.close(DisconnectReason::Closed);
     }
 
@@ -276,13 +274,13 @@ impl Client {
                 *next_hello = now.saturating_add(HELLO_INTERVAL);
                 if *lists_classes {
                     for control in list_classes(&self.replicas.classes, self.config.mtu_bytes) {
-                        self.outbox.push(control.to_packet());
+                        self.outbox.control(&control);
                     }
                 } else {
                     let checksum = self.replicas.classes.checksum();
                     let limits = ClientLimits::of(&self.config);
                     let hello = Control::Hello { session: self.outbox.session, checksum, limits };
-                    self.outbox.push(hello.to_packet());
+                    self.outbox.control(&hello);
                 }
             }
             Stage::Connected => {

@@ -33,6 +33,14 @@ pub enum DisconnectReason {
     /// The client cannot hold what the server may send.
     #[error("limits differ: {0}")]
     Limits(LimitMismatch),
+    /// Told to a client: the server's connection is held by another session, an earlier one of this address as a rule. The server
+    /// lets go of that after its [`timeout`](crate::ServerConfig::timeout); then a new client may try again, or at once from
+    /// another address.
+    #[error(
+        "the connection belongs to another session: try again with a new client once the server has timed out the other one, or from \
+         another address"
+    )]
+    Taken,
     /// The peer sent what it must not send.
     #[error("protocol error: {0}")]
     Protocol(String),

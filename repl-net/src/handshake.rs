@@ -13,7 +13,7 @@ use repl_core::{BitReader, BitWriter, ReadError};
 
 use crate::classes::{ClassList, LayoutMismatch};
 use crate::config::{ClientConfig, ServerConfig};
-use crate::packet::{self, PacketKind, read_end};
+use crate::packet::{self, PacketKind, Salt, read_end};
 
 /// How large a packet may be at most: one that holds anything, and one that UDP carries.
 pub(crate) const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
@@ -42,11 +42,13 @@ pub(crate) enum Control {
     TooSmall(LimitMismatch),
     /// Either: goodbye.
     Disconnect,
+    /// Server: this connection is another session's.
+    Taken,
 }
 
 impl Control {
-    /// The packet as bytes.
-    pub(crate) fn to_packet(&self) -> Vec<u8> {
+    /// The packet as bytes, bound to its session (R25). A hello brings its own.
+    pub(crate) fn to_packet(&self, session: u64) -> Vec<u8> {
         let mut writer = BitWriter::new();
         packet::begin(PacketKind::Control, &mut writer);
         match self {
@@ -87,9 +89,11 @@ impl Control {
                 writer.write_bits(6, 3);
                 mismatch.write(&mut writer);
             }
+            Self::Taken => writer.write_bits(7, 3),
         }
+        let salt = if matches!(self, Self::Hello { .. }) { Salt::HELLO } else { Salt::control(session) };
         let mut bytes = Vec::new();
-        packet::seal(&mut writer, 0, &mut bytes);
+        packet::seal(&mut writer, salt, &mut bytes);
         bytes
     }
 
@@ -126,6 +130,7 @@ impl Control {
             }
             5 => Self::Disconnect,
             6 => Self::TooSmall(LimitMismatch::read(reader)?),
+            7 => Self::Taken,
             _ => return Err(ReadError::UnknownVariant),
         };
         read_end(reader)?;

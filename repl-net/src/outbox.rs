@@ -9,8 +9,9 @@ use std::time::Duration;
 use repl_core::{BitSlice, BitWriter};
 
 use crate::acks::Received;
+use crate::handshake::Control;
 use crate::in_flight::{InFlight, Record, Sent};
-use crate::packet::{self, Header, PacketKind};
+use crate::packet::{self, Header, PacketKind, Salt};
 use crate::rtt::SendTimes;
 use crate::segment::{Birth, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
 use crate::sequence::{Sequence, WINDOW};
@@ -47,7 +48,7 @@ pub(crate) struct Outbox {
     limits: Limits,
     /// What has arrived from the other side, told in each packet of a pass.
     pub(crate) received: Received,
-    /// Salts the checksums.
+    /// The session, which every packet is bound to (R25).
     pub(crate) session: u64,
     /// Bytes of packets made, of all kinds.
     pub(crate) bytes_sent: u64,
@@ -228,7 +229,7 @@ impl Outbox {
         self.segment.end(&mut self.writer);
         self.writer.write_bits(0, 1);
         let mut bytes = self.spare.take();
-        packet::seal(&mut self.writer, self.session, &mut bytes);
+        packet::seal(&mut self.writer, Salt::state(self.session, self.next), &mut bytes);
         debug_assert!(bytes.len() <= self.limits.mtu_bytes, "a packet of {} bytes", bytes.len());
         (record.sent_at, record.bytes) = (now, bytes.len());
         if record.elicits_ack() {
@@ -240,7 +241,12 @@ impl Outbox {
         self.push(bytes);
     }
 
-    /// Queues a packet that has no number: one of the handshake.
+    /// Queues a packet of the handshake, or a farewell, of this session.
+    pub(crate) fn control(&mut self, control: &Control) {
+        self.push(control.to_packet(self.session));
+    }
+
+    /// Queues a packet that has no number.
     pub(crate) fn push(&mut self, bytes: Vec<u8>) {
         self.pass_bytes += bytes.len();
         self.bytes_sent += bytes.len() as u64;

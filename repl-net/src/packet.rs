@@ -22,6 +22,39 @@ pub(crate) enum PacketKind {
     Control,
 }
 
+/// What a packet belongs to. It is part of the checksum and not of the packet, so it costs no bits, and a packet that
+/// belongs to something else is as good as damaged (R25).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Salt {
+    session: u64,
+    /// The bits of the packet's number that are not in the packet.
+    epoch: u64,
+}
+
+impl Salt {
+    /// A hello, which brings its session in its bits.
+    pub(crate) const HELLO: Self = Self { session: 0, epoch: u64::MAX };
+
+    /// A control packet of a session.
+    pub(crate) const fn control(session: u64) -> Self {
+        Self { session, epoch: 0 }
+    }
+
+    /// The packet of state with this number.
+    pub(crate) const fn state(session: u64, sequence: Sequence) -> Self {
+        Self { session, epoch: sequence.epoch() }
+    }
+}
+
+/// A packet whose checksum is right, to be read on from behind what is in here.
+#[derive(Debug)]
+pub(crate) enum Opened<'a> {
+    /// A packet of the handshake, or a farewell.
+    Control(BitReader<'a>),
+    /// A packet of state with this number.
+    State(Sequence, BitReader<'a>),
+}
+
 /// The header of a packet of state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
@@ -41,26 +74,44 @@ pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
 }
 
 /// Ends a packet: `into` is its bytes, with the checksum in place. The last byte is filled with zeros.
-///
-/// `session` is part of the checksum of packets of state, so that those of another session are as good as damaged; zero for the handshake's.
-pub(crate) fn seal(writer: &mut BitWriter, session: u64, into: &mut Vec<u8>) {
+pub(crate) fn seal(writer: &mut BitWriter, salt: Salt, into: &mut Vec<u8>) {
     into.clear();
     into.extend_from_slice(writer.finish());
-    let sum = checksum(&into[CHECKSUM_BYTES..], session);
+    let sum = checksum(&into[CHECKSUM_BYTES..], salt);
     into[..CHECKSUM_BYTES].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// Opens a packet whose checksum is right; `None` for any other bytes.
-pub(crate) fn open(bytes: &[u8], session: u64) -> Option<(PacketKind, BitReader<'_>)> {
-    let (sum, content) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
+/// Opens a packet of a session; `None` for any other bytes. `newest` is the newest packet of state that arrived so far: one
+/// more than 32,767 numbers away from it is read with wrong upper bits, so its checksum is wrong.
+pub(crate) fn open(bytes: &[u8], session: u64, newest: Sequence) -> Option<Opened<'_>> {
+    let (sum, content) = split(bytes)?;
     let mut reader = BitReader::new(content);
-    let kind = if reader.read_flag().ok()? { PacketKind::Control } else { PacketKind::State };
-    let session = if kind == PacketKind::Control { 0 } else { session };
-    (u32::from_le_bytes(*sum) == checksum(content, session)).then_some((kind, reader))
+    let (salt, opened) = if reader.read_flag().ok()? {
+        (Salt::control(session), Opened::Control(reader))
+    } else {
+        let sequence = Sequence::from_wire(reader.read_bits(16).ok()? as u16, newest);
+        (Salt::state(session, sequence), Opened::State(sequence, reader))
+    };
+    (sum == checksum(content, salt)).then_some(opened)
 }
 
-fn checksum(content: &[u8], session: u64) -> u32 {
-    let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL ^ session as u32 ^ (session >> 32) as u32);
+/// Opens a hello of any session, to be read from its type on; `None` for any other bytes.
+pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
+    let (sum, content) = split(bytes)?;
+    let mut reader = BitReader::new(content);
+    let is_control = reader.read_flag().ok()?;
+    (is_control && sum == checksum(content, Salt::HELLO)).then_some(reader)
+}
+
+fn split(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let (sum, content) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
+    Some((u32::from_le_bytes(*sum), content))
+}
+
+fn checksum(content: &[u8], salt: Salt) -> u32 {
+    let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL);
+    hasher.update(&salt.session.to_le_bytes());
+    hasher.update(&salt.epoch.to_le_bytes());
     hasher.update(content);
     hasher.finalize()
 }
@@ -81,14 +132,13 @@ impl Header {
         acks.write(writer, max_ack_bits);
     }
 
-    /// Reads a header and the acks behind it. `newest` is the newest packet that arrived so far, `next` what the reader's own side will send
-    /// next, past which nothing can be acked.
+    /// Reads the header of the packet `sequence` from behind its number, and the acks. `next` is what the reader's own side will
+    /// send next, past which nothing can be acked.
     pub(crate) fn read<'a>(
         reader: &mut BitReader<'a>,
-        newest: Sequence,
+        sequence: Sequence,
         next: Sequence,
     ) -> Result<(Self, AckRanges<'a>), ReadError> {
-        let sequence = Sequence::from_wire(reader.read_bits(16)? as u16, newest);
         let offset = if reader.read_flag()? { reader.read_exp_golomb(2)?.checked_add(1) } else { Some(0) };
         let offset = offset.filter(|&offset| offset <= sequence.number()).ok_or(ReadError::OutOfRange)?;
         let floor = if reader.read_flag()? {

@@ -60,6 +60,11 @@ impl Sequence {
         (self.0 % WIRE_SPAN) as u16
     }
 
+    /// The bits that a header does not hold: how often the form on the wire has wrapped.
+    pub(crate) const fn epoch(self) -> u64 {
+        self.0 / WIRE_SPAN
+    }
+
     /// The number with these low 16 bits that lies nearest to `near`: exact for whatever lies at most 32,767 packets before or after
     /// it. At the ends of the 64 bits, where the nearest does not exist, it is the one that does.
     pub(crate) const fn from_wire(wire: u16, near: Self) -> Self {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
-use repl_core::{Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
+use repl_core::{BitReader, Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
 
 use crate::broadcast::Broadcast;
 use crate::classes::ClassList;
@@ -16,7 +16,7 @@ use crate::connection::{Connection, PassContext, PassScratch, Stage};
 use crate::events::{DisconnectReason, ServerEvent, SpawnError};
 use crate::handshake::{ClassListing, ClientLimits, Control, MTU_BYTES, timeout_ms};
 use crate::outbox::Limits;
-use crate::packet::{self, PacketKind};
+use crate::packet::{self, Opened};
 use crate::role::Role;
 use crate::sequence::Sequence;
 use crate::world::{World, WorldLimits};
@@ -82,7 +82,7 @@ struct Peer {
 impl Peer {
     fn say_welcome(&mut self, timeout: Duration, now: Duration) {
         self.last_welcome = now;
-        self.connection.outbox.push(Control::Welcome { timeout_ms: timeout_ms(timeout) }.to_packet());
+        self.connection.outbox.control(&Control::Welcome { timeout_ms: timeout_ms(timeout) });
     }
 
     /// A client that is silent for long may not know how long it may be, for it takes state as a welcome that was lost.
@@ -94,6 +94,15 @@ impl Peer {
         {
             self.say_welcome(timeout, now);
         }
+    }
+}
+
+/// What is said to a client at the end.
+fn farewell(reason: &DisconnectReason) -> Control {
+    match reason {
+        DisconnectReason::Layouts(mismatch) => Control::Refused(mismatch.clone()),
+        DisconnectReason::Limits(mismatch) => Control::TooSmall(*mismatch),
+        _ => Control::Disconnect,
     }
 }
 
@@ -429,12 +438,10 @@ impl Server {
         if peer.connection.is_closed() {
             return;
         }
-        let farewell = match &reason {
-            DisconnectReason::Layouts(mismatch) => Control::Refused(mismatch.clone()),
-            DisconnectReason::Limits(mismatch) => Control::TooSmall(*mismatch),
-            _ => Control::Disconnect,
-        };
-        peer.connection.outbox.push(farewell.to_packet());
+        // Nobody could open the farewell of a session that has not begun.
+        if peer.limits.is_some() {
+            peer.connection.outbox.control(&farewell(&reason));
+        }
         peer.connection.stage = Stage::Closed(reason.clone());
         peer.connection.release_all(&mut self.world);
         self.events.push_back(ServerEvent::Disconnected(id, reason));
@@ -449,30 +456,52 @@ impl Server {
         if bytes.len() > max_bytes {
             return;
         }
-        let Some((kind, mut reader)) = packet::open(bytes, peer.connection.outbox.session) else { return };
-        let result = match (kind, &peer.connection.stage) {
-            (PacketKind::Control, _) => match Control::read(&mut reader) {
-                Ok(control) => {
-                    self.control(connection, control, now);
-                    Ok(())
-                }
-                Err(error) => Err(error),
-            },
-            (PacketKind::State, Stage::Connected) => {
-                peer.connection.receive(&mut self.world, &mut reader, now)
+        if let Some(mut reader) = packet::open_hello(bytes) {
+            self.hello(connection, &mut reader, now);
+            return;
+        }
+        // Before its hello a client has no session that a packet could be bound to.
+        if peer.limits.is_none() {
+            return;
+        }
+        let session = peer.connection.outbox.session;
+        let Some(opened) = packet::open(bytes, session, peer.connection.newest_received()) else { return };
+        let result = match (opened, &peer.connection.stage) {
+            (Opened::Control(mut reader), _) => {
+                Control::read(&mut reader).map(|control| self.control(connection, control, now))
             }
-            (PacketKind::State, _) => Ok(()),
+            (Opened::State(sequence, mut reader), Stage::Connected) => {
+                peer.connection.receive(&mut self.world, sequence, &mut reader, now)
+            }
+            (Opened::State(..), _) => Ok(()),
         };
         if let Err(error) = result {
             self.close(connection, DisconnectReason::Protocol(error.to_string()));
         }
     }
 
-    fn control(&mut self, id: ConnectionId, control: Control, now: Duration) {
+    /// A client says hello. Anyone can write one: for a session that holds the connection it changes nothing, and a second
+    /// session is told that there is another (R25).
+    fn hello(&mut self, id: ConnectionId, reader: &mut BitReader<'_>, now: Duration) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         let connection = &mut peer.connection;
-        match (control, connection.stage.clone()) {
-            (Control::Hello { session, checksum, limits }, Stage::Handshake) => {
+        let is_held = peer.limits.is_some();
+        let (session, checksum, limits) = match Control::read(reader) {
+            Ok(Control::Hello { session, checksum, limits }) => (session, checksum, limits),
+            Err(error) if !is_held => {
+                self.close(id, DisconnectReason::Protocol(error.to_string()));
+                return;
+            }
+            _ => return,
+        };
+        if is_held && session != connection.outbox.session {
+            connection.outbox.push(Control::Taken.to_packet(session));
+            return;
+        }
+        match &connection.stage {
+            Stage::Closed(reason) => connection.outbox.push(farewell(reason).to_packet(session)),
+            Stage::Connected => peer.say_welcome(self.config.timeout, now),
+            Stage::Handshake => {
                 connection.last_heard = now;
                 connection.outbox.session = session;
                 peer.limits = Some(limits);
@@ -481,17 +510,17 @@ impl Server {
                 } else if checksum == self.classes.checksum() {
                     self.welcome(id, now);
                 } else {
-                    connection.outbox.push(Control::Differs.to_packet());
+                    connection.outbox.control(&Control::Differs);
                 }
             }
-            (Control::Hello { session, .. }, Stage::Connected) if session == connection.outbox.session => {
-                peer.say_welcome(self.config.timeout, now);
-            }
-            (Control::Hello { .. }, Stage::Closed(DisconnectReason::Limits(mismatch))) => {
-                connection.outbox.push(Control::TooSmall(mismatch).to_packet());
-            }
-            // Not before the hello, which says whose classes these are and what they may hold.
-            (Control::Classes { part, parts, entries }, Stage::Handshake) if peer.limits.is_some() => {
+        }
+    }
+
+    fn control(&mut self, id: ConnectionId, control: Control, now: Duration) {
+        let Some(peer) = self.connections.get_mut(&id) else { return };
+        let connection = &mut peer.connection;
+        match (control, connection.stage.clone()) {
+            (Control::Classes { part, parts, entries }, Stage::Handshake) => {
                 connection.last_heard = now;
                 match peer.listing.take(part, parts, entries) {
                     Ok(Some(list)) => match self.classes.first_mismatch(&list) {
@@ -503,7 +532,7 @@ impl Server {
                 }
             }
             (Control::Classes { .. }, Stage::Closed(DisconnectReason::Layouts(mismatch))) => {
-                connection.outbox.push(Control::Refused(mismatch).to_packet());
+                connection.outbox.control(&Control::Refused(mismatch));
             }
             (Control::Disconnect, Stage::Handshake | Stage::Connected) => {
                 self.close(id, DisconnectReason::Closed)

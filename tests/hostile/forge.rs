@@ -19,12 +19,14 @@ fn crc32(initial: u32, bytes: &[u8]) -> u32 {
     !crc
 }
 
-/// Puts the right checksum before `content`; packets of the handshake have no session.
+/// Puts the right checksum before `content`: of a packet of that session, whose number has no more than 16 bits. A hello brings its
+/// session with it.
 pub(crate) fn seal(content: &[u8], session: u64) -> Vec<u8> {
-    let is_control = BitReader::new(content).read_flag().unwrap_or(false);
-    let session = if is_control { 0 } else { session };
-    let sum = crc32(PROTOCOL ^ session as u32 ^ (session >> 32) as u32, content);
-    [&sum.to_le_bytes(), content].concat()
+    let mut reader = BitReader::new(content);
+    let is_hello = reader.read_flag().unwrap_or(false) && reader.read_bits(3).unwrap_or(7) == 0;
+    let (session, epoch) = if is_hello { (0, u64::MAX) } else { (session, 0_u64) };
+    let salted = [&session.to_le_bytes(), &epoch.to_le_bytes(), content].concat();
+    [&crc32(PROTOCOL, &salted).to_le_bytes(), content].concat()
 }
 
 /// The packet with another content, sealed.

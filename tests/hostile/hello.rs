@@ -19,7 +19,7 @@ fn control(kind: u64, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
     writer.write_flag(true);
     writer.write_bits(kind, 3);
     write(&mut writer);
-    seal(&writer.into_bytes(), 0)
+    seal(&writer.into_bytes(), SESSION)
 }
 
 /// A hello of a client that can hold this: bytes of a packet, objects, bytes of an object, and its timeout in milliseconds.

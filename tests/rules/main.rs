@@ -6,6 +6,7 @@
 mod support;
 
 mod acks;
+mod age;
 mod identity;
 mod large;
 mod loss;

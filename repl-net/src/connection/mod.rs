@@ -428,28 +428,35 @@ impl Connection {
         self.needs.insert(slot);
     }
 
-    /// Reads a packet of state from the client: acks.
+    /// The newest packet of state that the client sent, by which the numbers of others are read.
+    pub(crate) fn newest_received(&self) -> Sequence {
+        self.outbox.received.newest().unwrap_or(self.first)
+    }
+
+    /// Reads the packet of state `sequence` from the client, from behind its number: acks.
     ///
     /// # Errors
     /// When it is malformed: the connection is to be closed.
     pub(crate) fn receive(
         &mut self,
         world: &mut World,
+        sequence: Sequence,
         reader: &mut BitReader<'_>,
         now: Duration,
     ) -> Result<(), ReadError> {
-        let (header, acks) =
-            Header::read(reader, self.outbox.received.newest().unwrap_or(self.first), self.outbox.next())?;
+        // Before its acks are read: what is too old has no effect at all.
+        if self.outbox.received.check(sequence) != Arrival::New {
+            return Ok(());
+        }
+        let (_, acks) = Header::read(reader, sequence, self.outbox.next())?;
         // A client sends no state (S106): its packets end behind their header.
         if reader.read_flag()? {
             return Err(ReadError::OutOfRange);
         }
         read_end(reader)?;
-        if self.outbox.received.insert(header.sequence) == Arrival::TooOld {
-            return Ok(());
-        }
+        self.outbox.received.insert(sequence);
         // The client's packets ask for no acks, so none need be remembered.
-        self.outbox.received.forget_below(header.sequence.next());
+        self.outbox.received.forget_below(sequence.next());
         self.last_heard = now;
         self.acked(world, acks, now);
         Ok(())
