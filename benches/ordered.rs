@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion};
 use repl::{
-    BitReader, BitWriter, Changelist, Class, HandleSet, NoObjects, OrderedFastArray, ReferenceMap,
+    BitReader, BitWriter, Changelist, Checked, Class, HandleSet, NoObjects, OrderedFastArray, ReferenceMap,
     Replicated, Scratch,
 };
 
@@ -123,8 +123,9 @@ impl Pair {
         let bits = writer.bit_len();
         let mut reader = BitReader::new(writer.finish());
         let mut references = ReferenceMap::new(&NoObjects);
-        class.validate(Some(client), handles, &mut reader.clone(), &mut references).expect("our own bits");
-        class.apply(client, handles, &mut reader, &mut references, &mut ()).expect("validated bits");
+        let (checked, ahead) = (&mut Checked::new(), &mut reader.clone());
+        class.validate(Some(client), handles, ahead, &mut references, checked).expect("our own bits");
+        class.apply(client, handles, checked.take(&mut reader), &mut references, &mut ());
         class.conclude(client, true);
         bits
     }

@@ -15,7 +15,9 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
-use repl::{BitReader, BitWriter, Changelist, Class, HandleSet, NoObjects, ReferenceMap, Refusal, Scratch};
+use repl::{
+    BitReader, BitWriter, Changelist, Checked, Class, HandleSet, NoObjects, ReferenceMap, Refusal, Scratch,
+};
 
 use player::Player;
 use ratios::{Side, timed};
@@ -139,13 +141,14 @@ impl<S: Sample> Batch<S> {
     fn decode(&mut self, into: &mut S) -> usize {
         let (mut first, mut second) = (BitReader::new(self.writer.finish()), None);
         let mut references = ReferenceMap::new(&NoObjects);
+        let (class, mut checked) = (&self.class, Checked::new());
         for _ in 0..VALUES {
             let mut again = second.unwrap_or(first.clone());
             let target = Some(&*into);
-            self.class.validate(target, &self.handles, &mut first, &mut references).expect("our own bits");
-            self.class
-                .apply(into, &self.handles, &mut again, &mut references, &mut ())
-                .expect("validated bits");
+            class
+                .validate(target, &self.handles, &mut first, &mut references, &mut checked)
+                .expect("our own bits");
+            class.apply(into, &self.handles, checked.take(&mut again), &mut references, &mut ());
             black_box(&*into);
             second = Some(again);
         }

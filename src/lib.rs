@@ -149,10 +149,10 @@ pub mod fast_array;
 #[cfg(feature = "bitflags")]
 pub use repl_core::flags;
 pub use repl_core::{
-    BitReader, BitSlice, BitWriter, Callbacks, Changelist, Checksum, Class, Condition, Counts, DecodeError,
-    Guid, HandleSet, History, ItemId, Keyed, Layout, Lifetime, Map, NetSerialize, NoObjects, Notify,
-    ObjectRef, Objects, Observer, Program, Property, PropertyIndex, ReadError, ReferenceMap, Refusal,
-    Replicated, Scratch, ViewFlags, With, WriteError,
+    BitReader, BitSlice, BitWriter, Callbacks, Changelist, Checked, CheckedMark, CheckedUpdate, Checksum,
+    Class, Condition, Counts, DecodeError, Guid, HandleSet, History, ItemId, Keyed, Layout, Lifetime, Map,
+    NetSerialize, NoObjects, Notify, ObjectRef, Objects, Observer, Program, Property, PropertyIndex,
+    ReadError, ReferenceMap, Refusal, Replicated, Scratch, ViewFlags, With, WriteError,
 };
 pub use repl_core::{bits, leaf, limits, wire};
 pub use repl_derive::{FastArrayItem, NetSerialize, Replicated};

@@ -242,10 +242,11 @@ fn client(class: &Class<Scroll>) -> Scroll {
 fn take(class: &Class<Scroll>, client: &mut Scroll, handles: &HandleSet, bits: &[bool]) -> bool {
     let bytes = bytes(bits);
     let (mut reader, mut references) = (BitReader::new(&bytes), ReferenceMap::new(&NoObjects));
-    if class.validate(Some(client), handles, &mut reader.clone(), &mut references).is_err() {
+    let mut checked = repl::Checked::new();
+    if class.validate(Some(client), handles, &mut reader.clone(), &mut references, &mut checked).is_err() {
         return false;
     }
-    class.apply(client, handles, &mut reader, &mut references, &mut ()).expect("it was validated");
+    class.apply(client, handles, checked.take(&mut reader), &mut references, &mut ());
     class.conclude(client, true);
     true
 }

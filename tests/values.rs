@@ -399,6 +399,7 @@ fn s69_an_update_of_a_new_object_is_validated_against_the_value_it_begins_with()
             changes.handles(),
             &mut writer.clone().as_slice().reader(),
             &mut references,
+            &mut repl::Checked::new(),
         )
     };
     assert_eq!(validate(None), Ok(()));
@@ -495,9 +496,10 @@ fn receive_squad(
     let objects = Some1(present.to_vec());
     let mut references = ReferenceMap::new(&objects);
     let mut reader = writer.as_slice().reader();
-    class.validate(Some(replica), changes.handles(), &mut reader.clone(), &mut references).unwrap();
+    let (checked, ahead) = (&mut repl::Checked::new(), &mut reader.clone());
+    class.validate(Some(replica), changes.handles(), ahead, &mut references, checked).unwrap();
     let mut told = Told::default();
-    class.apply(replica, changes.handles(), &mut reader, &mut references, &mut told).unwrap();
+    class.apply(replica, changes.handles(), checked.take(&mut reader), &mut references, &mut told);
     told.0
 }
 

@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* what was built is applied before anything else is built, so the replica always stands where the shadow stands.
 
-use repl::{BitWriter, Changelist, Class, HandleSet, NoObjects, ReferenceMap, Replicated, Scratch};
+use repl::{BitWriter, Changelist, Checked, Class, HandleSet, NoObjects, ReferenceMap, Replicated, Scratch};
 
 /// An object at both ends.
 pub(crate) struct Link<T: Replicated> {
@@ -12,6 +12,7 @@ pub(crate) struct Link<T: Replicated> {
     pub(crate) replica: T,
     list: Changelist,
     writer: BitWriter,
+    checked: Checked,
     scratch: Scratch,
     all: HandleSet,
 }
@@ -28,6 +29,7 @@ impl<T: Replicated> Link<T> {
             replica,
             list: Changelist::new(),
             writer: BitWriter::new(),
+            checked: Checked::new(),
             scratch: Scratch::default(),
             all: class.lifetime().ordinary().clone(),
             class,
@@ -48,15 +50,14 @@ impl<T: Replicated> Link<T> {
 
     /// Validates what was written and brings it to the replica.
     pub(crate) fn apply(&mut self) {
-        let Self { class, replica, list, writer, .. } = self;
+        let Self { class, replica, list, writer, checked, .. } = self;
         let mut references = ReferenceMap::new(&NoObjects);
-        let reader = writer.as_slice().reader();
+        let (reader, handles) = (writer.as_slice().reader(), list.handles());
+        checked.clear();
         class
-            .validate(Some(replica), list.handles(), &mut reader.clone(), &mut references)
-            .and_then(|()| {
-                class.apply(replica, list.handles(), &mut reader.clone(), &mut references, &mut ())
-            })
+            .validate(Some(replica), handles, &mut reader.clone(), &mut references, checked)
             .expect("what was written can be read");
+        class.apply(replica, handles, checked.take(&mut reader.clone()), &mut references, &mut ());
         class.conclude(replica, true);
     }
 

@@ -7,8 +7,9 @@ use std::marker::PhantomData;
 use crate::access::{Level, LevelMut, Slot, is_changed, scan};
 use crate::bits::{BitReader, BitSlice, BitWriter};
 use crate::changelist::Changelist;
+use crate::checked::{Checked, CheckedUpdate};
 use crate::compare::{Comparison, Refusal, Scratch, copy_slots, same_slot};
-use crate::decode::{self, Observer, Path, Recipient, Validation, Walk};
+use crate::decode::{self, Observer, Pass, Path, Recipient, Validation, Walk};
 use crate::display;
 use crate::encode;
 use crate::flat::flatten;
@@ -280,8 +281,8 @@ impl<T: Replicated> Class<T> {
         flat
     }
 
-    /// Reads the values of `handles` without applying them: whether [`apply`](Self::apply) will succeed on `object`, or on a new one,
-    /// whose arrays come whole (R2).
+    /// Reads the values of `handles` without applying them: whether they are an update of `object`, or of a new one, whose arrays come
+    /// whole (R2). What [`apply`](Self::apply) needs goes to `checked`.
     ///
     /// # Errors
     /// When the bits are no update of such an object, with the property and the bit.
@@ -291,6 +292,7 @@ impl<T: Replicated> Class<T> {
         handles: &HandleSet,
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
+        checked: &mut Checked,
     ) -> Result<(), DecodeError> {
         let initial;
         let object = match object {
@@ -301,40 +303,62 @@ impl<T: Replicated> Class<T> {
             }
         };
         let mut target = Validation(Some(self.level(object)));
-        self.walk(reader, references, &mut (), |walk| walk.object(&mut target, handles))
+        let (pass, observer) = (Pass::Validate(checked), &mut ());
+        let mut walk = Walk { program: &self.program, reader, references, observer, pass, path: Path::new() };
+        let result = walk.object(&mut target, handles);
+        // What a value that failed mentioned must not be taken for the next one's.
+        walk.references.take_mentioned();
+        result.map_err(|reason| {
+            let layout = self.program.layout();
+            let property = display::path(layout, walk.path.steps());
+            DecodeError { class: layout.name(), property, bit: walk.reader.position(), reason }
+        })?;
+        checked.update(reader.position());
+        Ok(())
     }
 
-    /// Reads the values of `handles` into `object`, and tells `observer` what they bring.
-    ///
-    /// # Errors
-    /// Only for bits that [`validate`](Self::validate) refuses too; then the object is partly written.
+    /// Reads the values of `handles` into `object`, and tells `observer` what they bring. A value that was validated, and that a reader of the
+    /// user's own refuses now, stays as it is.
     pub fn apply(
         &self,
         object: &mut T,
         handles: &HandleSet,
-        reader: &mut BitReader<'_>,
+        update: CheckedUpdate<'_, '_>,
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<(), DecodeError> {
-        let mut target = Recipient::new(self.level_mut(object), None);
-        self.walk(reader, references, observer, |walk| walk.object(&mut target, handles))
+    ) {
+        let target = Recipient::new(self.level_mut(object), None);
+        self.apply_to(target, handles, update, references, observer);
     }
 
     /// The same for an object that was lent to its user, whatever he made of it; `base` is what the server had sent of it. What he took out of arrays
-    /// and collections comes back with the update that says something of it.
-    ///
-    /// # Errors
-    /// As above, where `validate` looked at `base`.
+    /// and collections comes back with the update that says something of it. `validate` must have looked at `base`.
     pub fn apply_lent(
         &self,
         (object, base): (&mut T, &T),
         handles: &HandleSet,
-        reader: &mut BitReader<'_>,
+        update: CheckedUpdate<'_, '_>,
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<(), DecodeError> {
-        let mut target = Recipient::new(self.level_mut(object), Some(self.level(base)));
-        self.walk(reader, references, observer, |walk| walk.object(&mut target, handles))
+    ) {
+        let target = Recipient::new(self.level_mut(object), Some(self.level(base)));
+        self.apply_to(target, handles, update, references, observer);
+    }
+
+    fn apply_to(
+        &self,
+        mut target: Recipient<'_>,
+        handles: &HandleSet,
+        update: CheckedUpdate<'_, '_>,
+        references: &mut ReferenceMap<'_>,
+        observer: &mut dyn Observer,
+    ) {
+        let CheckedUpdate { mut reader, end, ends } = update;
+        let (pass, reader) = (Pass::Apply(ends), &mut reader);
+        let mut walk = Walk { program: &self.program, reader, references, observer, pass, path: Path::new() };
+        let result = walk.object(&mut target, handles);
+        debug_assert_eq!(result, Ok(()), "an update that was validated");
+        debug_assert_eq!(walk.reader.position(), end, "both passes read the same bits");
     }
 
     /// Reads one leaf again from the bits it had, because an object it mentions came or went (S118). `path` is as `apply` told it. Does
@@ -375,23 +399,6 @@ impl<T: Replicated> Class<T> {
             level.read_leaf(handle, &mut reader, references).ok();
         });
         references.take_mentioned();
-    }
-
-    fn walk<'b, O: Observer + ?Sized>(
-        &self,
-        reader: &mut BitReader<'b>,
-        references: &mut ReferenceMap<'_>,
-        observer: &mut O,
-        run: impl FnOnce(&mut Walk<'_, '_, 'b, O>) -> Result<(), ReadError>,
-    ) -> Result<(), DecodeError> {
-        let mut walk = Walk { program: &self.program, reader, references, observer, path: Path::new() };
-        run(&mut walk).map_err(|reason| {
-            // What the value that failed mentioned must not be taken for the next one's.
-            walk.references.take_mentioned();
-            let layout = self.program.layout();
-            let property = display::path(layout, walk.path.steps());
-            DecodeError { class: layout.name(), property, bit: walk.reader.position(), reason }
-        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Decoding: the reverse of [`encode`](crate::encode), twice: once to see that all is well, once to apply it.
 //!
-//! Invariant: both passes read the same bits in the same way, so what has been validated can be applied; nothing is applied of what has
-//! not been validated (R20).
+//! Invariant: nothing is applied of what has not been validated (R20), and what has been cannot fail: both passes read the same bits in the
+//! same way, and where a reader of the user's own stops is known from the first.
 #![cfg_attr(
     not(test),
     deny(
@@ -15,6 +15,8 @@
 use std::ops::Range;
 
 use crate::bits::{BitReader, BitSlice};
+use crate::checked::{Checked, Ends};
+use crate::codec::Codec;
 use crate::handles::HandleSet;
 use crate::id_list::{Departures, IdReader};
 use crate::keyed::ItemId;
@@ -28,10 +30,12 @@ use crate::wire;
 mod edits;
 mod entries;
 mod recipient;
+mod skip;
 mod target;
 
 use edits::{Departed, Edits};
 pub(crate) use recipient::Recipient;
+use skip::Skip;
 pub(crate) use target::{Departure, ReadItem, Target, Validation, adopt, conclude, conclude_slot};
 
 /// Told what an update brings. A path is the handles from the object's own level down; below it they are element handles, from 0.
@@ -72,7 +76,16 @@ pub(crate) struct Walk<'w, 'r, 'b, O: ?Sized> {
     pub(crate) reader: &'w mut BitReader<'b>,
     pub(crate) references: &'w mut ReferenceMap<'r>,
     pub(crate) observer: &'w mut O,
+    pub(crate) pass: Pass<'w>,
     pub(crate) path: Path,
+}
+
+/// Which pass a walk is.
+pub(crate) enum Pass<'w> {
+    /// Sees that all is well, and writes down where values end.
+    Validate(&'w mut Checked),
+    /// Applies what was validated.
+    Apply(Ends<'w>),
 }
 
 /// Handles from the object's own level down to where a walk stands: for errors, and for finding a leaf again.
@@ -191,7 +204,20 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
 
     fn leaf<T: Target>(&mut self, handle: u32, leaf: &LeafCommand, target: &mut T) -> Result<(), ReadError> {
         let start = self.reader.position();
-        target.leaf(handle, leaf, self.reader, self.references)?;
+        match &mut self.pass {
+            _ if !matches!(leaf.codec, Codec::Opaque(_)) => {
+                target.leaf(handle, leaf, self.reader, self.references)?
+            }
+            Pass::Validate(checked) => {
+                target.leaf(handle, leaf, self.reader, self.references)?;
+                checked.value(self.reader.position(), self.references.any_mentioned());
+            }
+            Pass::Apply(ends) => {
+                let mut value = ends.take(self.reader)?.reader();
+                // A reader of the user's own that refuses what it took before leaves the value as it is.
+                target.leaf(handle, leaf, &mut value, self.references).ok();
+            }
+        }
         if self.references.any_mentioned() {
             let bits = self.reader.slice(start..self.reader.position()).ok_or(ReadError::End)?;
             self.observer.mention(self.path.steps(), &mut self.references.take_mentioned(), bits);
@@ -223,9 +249,11 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
             let index = edit.checked_div(array.handles).ok_or(ReadError::OutOfRange)?;
             let inner_handle =
                 edit.checked_rem(array.handles).ok_or(ReadError::OutOfRange)?.saturating_add(1);
-            let mut element = target.element(handle, index as usize).ok_or(ReadError::OutOfRange)?;
             self.path.push(edit);
-            self.property(inner, inner_handle, &mut element)?;
+            match target.element(handle, index as usize) {
+                Some(mut element) => self.property(inner, inner_handle, &mut element)?,
+                None => self.property(inner, inner_handle, &mut Skip)?,
+            }
             self.path.pop();
         }
         self.new_elements(inner, handle, array, tail..len, target)
@@ -251,8 +279,11 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
     ) -> Result<(), ReadError> {
         for index in range {
             let start = self.reader.position();
-            let mut element = target.element(handle, index).ok_or(ReadError::OutOfRange)?;
-            self.whole(table, array.handles.saturating_mul(index as u32), &mut element)?;
+            let first = array.handles.saturating_mul(index as u32);
+            match target.element(handle, index) {
+                Some(mut element) => self.whole(table, first, &mut element)?,
+                None => self.whole(table, first, &mut Skip)?,
+            }
             wire::read_padding(start, array.least_bits, self.reader)?;
         }
         Ok(())

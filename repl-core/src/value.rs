@@ -51,6 +51,12 @@ pub trait NetSerialize: Sized + 'static {
 
     /// Reads a value. The bytes may come from anyone: refuse what [`write`](Self::write) cannot have written, and never panic.
     ///
+    /// A reference reads as null while its object is not there, though `write` wrote another: take null wherever you take a reference, or the
+    /// packet is refused and the connection ends. How many bits are read must not depend on it.
+    ///
+    /// Clients read a value twice, to see that it is well and to apply it, and again when an object that it mentions comes or goes. If it is
+    /// refused only later, the property keeps the value that it had.
+    ///
     /// # Errors
     /// When the bits are no value of this type; the packet that held them is refused whole.
     fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError>;

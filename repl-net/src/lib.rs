@@ -67,6 +67,7 @@ mod mentions;
 mod object;
 mod openings;
 mod outbox;
+mod outcome;
 mod packet;
 mod part_size;
 mod reassembly;

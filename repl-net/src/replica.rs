@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use repl_core::__private::ObjectTold;
 use repl_core::{
-    BitReader, BitSlice, Class, DecodeError, HandleSet, Notify, Observer, Program, PropertyIndex,
-    ReferenceMap, Replicated,
+    BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, HandleSet, Notify, Observer, Program,
+    PropertyIndex, ReferenceMap, Replicated,
 };
 
 use crate::column::Archetype;
@@ -36,23 +36,24 @@ pub(crate) enum Callback {
 /// The objects of one class, whatever its type.
 pub(crate) trait Replica: Any + Send {
     fn program(&self) -> &Program;
-    /// Reads an update without applying it.
+    /// Reads an update without applying it; what applying needs goes to `checked`.
     fn validate(
         &self,
         subject: Subject,
         handles: &HandleSet,
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
+        checked: &mut Checked,
     ) -> Result<(), DecodeError>;
-    /// Applies an update, and remembers what [`changed`](Self::changed) asks for.
+    /// Applies an update that was validated, and remembers what [`changed`](Self::changed) asks for.
     fn apply(
         &mut self,
         row: u32,
         handles: &HandleSet,
-        reader: &mut BitReader<'_>,
+        update: CheckedUpdate<'_, '_>,
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<(), DecodeError>;
+    );
     /// Adds the properties among `handles` that must be notified after an update of these to `notifies`.
     fn changed(&self, row: u32, handles: &HandleSet, notifies: &mut Vec<PropertyIndex>);
     /// Reads one leaf again (S118). `received` are the handles that this packet brought or that were read again.
@@ -193,13 +194,17 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         handles: &HandleSet,
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
+        checked: &mut Checked,
     ) -> Result<(), DecodeError> {
+        let class = &self.class;
         match subject {
-            Subject::Row(row) => self.class.validate(self.base(row as usize), handles, reader, references),
-            Subject::Archetype(0) => self.class.validate(None, handles, reader, references),
+            Subject::Row(row) => {
+                class.validate(self.base(row as usize), handles, reader, references, checked)
+            }
+            Subject::Archetype(0) => class.validate(None, handles, reader, references, checked),
             Subject::Archetype(archetype) => {
                 let object = self.archetypes.get(archetype as usize).map(|make| make());
-                self.class.validate(object.as_ref(), handles, reader, references)
+                class.validate(object.as_ref(), handles, reader, references, checked)
             }
         }
     }
@@ -208,20 +213,20 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         &mut self,
         row: u32,
         handles: &HandleSet,
-        reader: &mut BitReader<'_>,
+        update: CheckedUpdate<'_, '_>,
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<(), DecodeError> {
+    ) {
         self.lend_to_callbacks(row);
         let row = row as usize;
         self.remember(row, touches(handles));
         let Self { class, live, bases, slots, .. } = self;
-        let (Some(live), Some(slot)) = (live.get_mut(row), slots.get(row)) else { return Ok(()) };
+        let (Some(live), Some(slot)) = (live.get_mut(row), slots.get(row)) else { return };
         let Some(base) = bases.get_mut(slot) else {
-            return class.apply(live, handles, reader, references, observer);
+            return class.apply(live, handles, update, references, observer);
         };
-        class.apply_lent((live, base), handles, &mut reader.clone(), references, observer)?;
-        class.apply(base, handles, reader, references, &mut ())
+        class.apply_lent((live, base), handles, update.clone(), references, observer);
+        class.apply(base, handles, update, references, &mut ());
     }
 
     fn changed(&self, row: u32, handles: &HandleSet, notifies: &mut Vec<PropertyIndex>) {

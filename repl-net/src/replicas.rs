@@ -1,15 +1,25 @@
 //! What a client holds: its classes, its objects by slot, and how a body is validated and applied.
 //!
 //! Invariant: a body is applied as a whole or not at all; an object never shows a value older than one it showed (R1).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::any::TypeId;
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::num::NonZeroU32;
 use std::ops::Range;
 
 use repl_core::{
-    BitReader, BitSlice, Guid, HandleSet, ObjectRef, Objects, Observer, PropertyIndex, ReferenceMap,
-    Replicated,
+    BitReader, BitSlice, BitWriter, Checked, Guid, HandleSet, ObjectRef, Objects, Observer, PropertyIndex,
+    ReferenceMap, Replicated,
 };
 
 use crate::blob::MAX_BLOBS;
@@ -17,6 +27,7 @@ use crate::body::{Halt, Item, OpenHead, Visitor, walk};
 use crate::classes::ClassList;
 use crate::events::{ClientEvent, CloseReason};
 use crate::mentions::Mentions;
+use crate::outcome::Outcome;
 use crate::reassembly::{Part, Reassembly};
 use crate::replica::{Callback, Replica, Subject, TypedReplica};
 use crate::segment::PreviousLists;
@@ -33,8 +44,8 @@ pub(crate) struct SlotTable {
     generations: Vec<u32>,
     classes: Vec<u16>,
     rows: Vec<u32>,
-    /// Those whose objects end in the packet that is being applied: what refers to them is null, whichever of the two stands first in it.
-    closing: SlotSet,
+    /// What comes and goes in the packet that is being read: references resolve as if all of it had been applied, whatever stands first in it.
+    outcome: Outcome,
 }
 
 impl SlotTable {
@@ -44,7 +55,7 @@ impl SlotTable {
             generations: vec![0; slots],
             classes: vec![0; slots],
             rows: vec![0; slots],
-            closing: SlotSet::up_to(slots),
+            outcome: Outcome::new(slots),
         }
     }
 
@@ -86,8 +97,10 @@ impl SlotTable {
 
 impl Objects for SlotTable {
     fn contains(&self, guid: Guid) -> bool {
-        self.generation(guid.slot()) == Some(guid.generation())
-            && (self.closing.is_empty() || !self.closing.contains(guid.slot()))
+        match self.generation(guid.slot()) {
+            Some(generation) => generation == guid.generation() && !self.outcome.closes(guid.slot()),
+            None => self.outcome.opens(guid),
+        }
     }
 }
 
@@ -113,8 +126,9 @@ pub(crate) struct Replicas {
     pub(crate) traffic: Option<Traffic>,
     previous: PreviousLists,
     seen: SlotSet,
-    /// What the packet being validated closes.
-    closing: SlotSet,
+    /// What comes and goes in the packet being validated, as far as it was read.
+    outcome: Outcome,
+    checked: Checked,
     touched: Vec<Touched>,
     /// Guids that came or went in the packet being applied.
     moved: Vec<Guid>,
@@ -133,7 +147,8 @@ impl Replicas {
             traffic: measure.then(Traffic::default),
             previous: PreviousLists::default(),
             seen: SlotSet::up_to(max_objects),
-            closing: SlotSet::up_to(max_objects),
+            outcome: Outcome::new(max_objects),
+            checked: Checked::new(),
             touched: Vec::new(),
             moved: Vec::new(),
         }
@@ -200,67 +215,113 @@ impl Replicas {
         events: &mut VecDeque<ClientEvent>,
     ) -> Result<(), Halt> {
         let mut parts = Vec::new();
-        self.seen.clear();
-        self.closing.clear();
-        self.validate(sequence, stamp, &mut body.clone(), Some(&mut parts))?;
+        let first = Look::First(Cell::new(false));
+        self.begin().validate(sequence, stamp, &mut body.clone(), Parts::Take(&mut parts), &first)?;
         let mut blobs = Vec::new();
         for part in parts {
             let stamp = part.stamp;
             if let Some(mut blob) = self.reassembly.take(part, self.max_object_bytes)? {
-                match self.validate(sequence, stamp, &mut blob.as_slice().reader(), None) {
+                let (checked, outcome) = (self.checked.mark(), self.outcome.mark());
+                match self.validate(sequence, stamp, &mut blob.as_slice().reader(), Parts::Refuse, &first) {
                     Ok(()) => blobs.push((stamp, blob)),
-                    Err(Halt::Stale) => {}
+                    Err(Halt::Stale) => {
+                        self.checked.truncate(checked);
+                        self.outcome.truncate(outcome);
+                    }
                     Err(halt) => return Err(halt),
                 }
             }
         }
-        std::mem::swap(&mut self.slots.closing, &mut self.closing);
-        let mut applied = self.apply(sequence, stamp, &mut body.clone(), events);
-        for (stamp, mut blob) in blobs {
-            applied =
-                applied.and_then(|()| self.apply(sequence, stamp, &mut blob.as_slice().reader(), events));
+        self.outcome.sort();
+        std::mem::swap(&mut self.slots.outcome, &mut self.outcome);
+        let is_settled =
+            !first.has_missed() && !(self.checked.has_asked() && self.slots.outcome.closes_any());
+        let validated =
+            if is_settled { Ok(()) } else { self.validate_again(sequence, stamp, body, &mut blobs) };
+        if validated.is_ok() {
+            self.apply(sequence, stamp, &mut body.clone(), events);
+            for (stamp, mut blob) in blobs {
+                self.apply(sequence, stamp, &mut blob.as_slice().reader(), events);
+            }
         }
-        self.slots.closing.clear();
-        applied?;
+        self.slots.outcome.clear();
+        validated?;
         self.heal();
         self.call_back();
         Ok(())
     }
 
+    /// Forgets the packet before.
+    fn begin(&mut self) -> &mut Self {
+        self.seen.clear();
+        self.outcome.clear();
+        self.checked.clear();
+        self
+    }
+
+    /// Validates a packet once more, with the objects that are there after it: readers of the user's own have asked for such as are not there
+    /// before, or as may go.
+    #[cold]
+    fn validate_again(
+        &mut self,
+        sequence: Sequence,
+        stamp: Sequence,
+        body: &BitReader<'_>,
+        blobs: &mut [(Sequence, BitWriter)],
+    ) -> Result<(), Halt> {
+        self.begin().validate(sequence, stamp, &mut body.clone(), Parts::PassOver, &Look::Second)?;
+        for (stamp, blob) in blobs {
+            self.validate(sequence, *stamp, &mut blob.as_slice().reader(), Parts::Refuse, &Look::Second)?;
+        }
+        self.outcome.sort();
+        if self.outcome.is_same(&self.slots.outcome) {
+            Ok(())
+        } else {
+            Err(malformed("what comes and goes depends on how references read"))
+        }
+    }
+
+    /// Reads a body and changes nothing.
     fn validate(
         &mut self,
         sequence: Sequence,
         stamp: Sequence,
         reader: &mut BitReader<'_>,
-        parts: Option<&mut Vec<Part>>,
+        parts: Parts<'_>,
+        look: &Look,
     ) -> Result<(), Halt> {
         let (mut previous, mut seen) = (std::mem::take(&mut self.previous), std::mem::take(&mut self.seen));
-        let mut closing = std::mem::take(&mut self.closing);
+        let mut checked = std::mem::take(&mut self.checked);
+        let mut outcome = std::mem::replace(&mut self.outcome, Outcome::new(0));
+        let objects = Looking { slots: &self.slots, look };
         let mut visitor = Validator {
-            references: ReferenceMap::new(&self.slots),
+            references: ReferenceMap::new(&objects),
             replicas: self,
             stamp,
             seen: &mut seen,
-            closing: &mut closing,
+            outcome: &mut outcome,
+            checked: &mut checked,
             parts,
         };
         let result = walk(sequence, reader, &mut previous, &mut visitor);
-        (self.previous, self.seen, self.closing) = (previous, seen, closing);
+        (self.previous, self.seen, self.outcome, self.checked) = (previous, seen, outcome, checked);
         result
     }
 
+    /// Applies a body that was validated.
     fn apply(
         &mut self,
         sequence: Sequence,
         stamp: Sequence,
         reader: &mut BitReader<'_>,
         events: &mut VecDeque<ClientEvent>,
-    ) -> Result<(), Halt> {
+    ) {
         let mut previous = std::mem::take(&mut self.previous);
-        let mut visitor = Applier { replicas: self, stamp, events };
+        let mut checked = std::mem::take(&mut self.checked);
+        let mut visitor = Applier { replicas: self, stamp, events, checked: &mut checked };
         let result = walk(sequence, reader, &mut previous, &mut visitor);
-        self.previous = previous;
-        result
+        debug_assert_eq!(result, Ok(()), "a body that was validated");
+        (self.previous, self.checked) = (previous, checked);
     }
 
     /// Reads the leaves again that mention objects which came or went (S118, S120).
@@ -329,14 +390,55 @@ impl Replicas {
     }
 }
 
+/// Which objects readers find while a packet is validated.
+enum Look {
+    /// All that they ask for, as nobody knows yet what comes and goes; and whether one of them was not there.
+    First(Cell<bool>),
+    /// Those that are there after the packet.
+    Second,
+}
+
+impl Look {
+    fn has_missed(&self) -> bool {
+        matches!(self, Self::First(missed) if missed.get())
+    }
+}
+
+struct Looking<'a> {
+    slots: &'a SlotTable,
+    look: &'a Look,
+}
+
+impl Objects for Looking<'_> {
+    fn contains(&self, guid: Guid) -> bool {
+        let is_there = self.slots.contains(guid);
+        match self.look {
+            Look::First(missed) => {
+                missed.set(missed.get() || !is_there);
+                true
+            }
+            Look::Second => is_there,
+        }
+    }
+}
+
+/// What is done with parts of blobs.
+enum Parts<'a> {
+    Take(&'a mut Vec<Part>),
+    /// They were taken before.
+    PassOver,
+    Refuse,
+}
+
 /// Reads a body and changes nothing.
 struct Validator<'a> {
     references: ReferenceMap<'a>,
     replicas: &'a Replicas,
     stamp: Sequence,
     seen: &'a mut SlotSet,
-    closing: &'a mut SlotSet,
-    parts: Option<&'a mut Vec<Part>>,
+    outcome: &'a mut Outcome,
+    checked: &'a mut Checked,
+    parts: Parts<'a>,
 }
 
 impl Validator<'_> {
@@ -384,7 +486,8 @@ impl Visitor for Validator<'_> {
     fn update(&mut self, slot: u32, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
         let (class, row) = self.replicas.slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
         let column = self.replicas.columns.get(class as usize).ok_or_else(|| malformed("no such class"))?;
-        column.validate(Subject::Row(row), item.handles, reader, &mut self.references).map_err(malformed)
+        let Self { references, checked, .. } = self;
+        column.validate(Subject::Row(row), item.handles, reader, references, checked).map_err(malformed)
     }
 
     fn open(&mut self, head: OpenHead, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
@@ -395,7 +498,10 @@ impl Visitor for Validator<'_> {
             return Err(Halt::Malformed(format!("archetype {} was not registered", head.archetype)));
         }
         let subject = match self.replicas.slots.generation(head.slot) {
-            None => Subject::Archetype(head.archetype),
+            None => {
+                self.outcome.open(Guid::new(head.slot, head.generation));
+                Subject::Archetype(head.archetype)
+            }
             Some(generation) => match self.replicas.slots.place(head.slot) {
                 Some((known, row)) if known as usize == class && generation == head.generation => {
                     Subject::Row(row)
@@ -403,21 +509,23 @@ impl Visitor for Validator<'_> {
                 _ => return Err(Halt::Malformed(format!("slot {} is taken by another object", head.slot))),
             },
         };
-        column.validate(subject, item.handles, reader, &mut self.references).map_err(malformed)
+        let Self { references, checked, .. } = self;
+        column.validate(subject, item.handles, reader, references, checked).map_err(malformed)
     }
 
     fn close(&mut self, slot: u32, _: CloseReason) -> Result<(), Halt> {
         self.check(slot)?;
-        self.closing.insert(slot);
+        self.outcome.close(slot);
         Ok(())
     }
 
     fn part(&mut self, part: Part) -> Result<(), Halt> {
         match &mut self.parts {
             // All but one are the last parts of their blobs, or they would not fit.
-            Some(parts) if parts.len() > MAX_BLOBS => return Err(malformed("too many fragments")),
-            Some(parts) => parts.push(part),
-            None => return Err(malformed("a blob within a blob")),
+            Parts::Take(parts) if parts.len() > MAX_BLOBS => return Err(malformed("too many fragments")),
+            Parts::Take(parts) => parts.push(part),
+            Parts::PassOver => {}
+            Parts::Refuse => return Err(malformed("a blob within a blob")),
         }
         Ok(())
     }
@@ -428,6 +536,7 @@ struct Applier<'a> {
     replicas: &'a mut Replicas,
     stamp: Sequence,
     events: &'a mut VecDeque<ClientEvent>,
+    checked: &'a mut Checked,
 }
 
 impl Applier<'_> {
@@ -448,7 +557,7 @@ impl Applier<'_> {
         }
         let mut references = ReferenceMap::new(slots);
         let mut record = Record { slot, class, mentions, traffic: traffic.as_mut() };
-        column.apply(row, item.handles, reader, &mut references, &mut record).map_err(malformed)?;
+        column.apply(row, item.handles, self.checked.take(reader), &mut references, &mut record);
         let mut notifies = Vec::new();
         column.changed(row, item.handles, &mut notifies);
         touched.push(Touched { slot, is_new, received: item.handles.clone(), notifies });

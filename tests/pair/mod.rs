@@ -108,12 +108,12 @@ pub(crate) fn receive<T: Replicated>(
     let handles = read_handles(class.program().handles(), false, &mut reader);
     let handles = handles.map_err(|reason| wrong(reason, reader.position()))?;
     let mut ahead = reader.clone();
-    class.validate(Some(replica), &handles, &mut ahead, &mut references)?;
+    let mut checked = repl::Checked::new();
+    class.validate(Some(replica), &handles, &mut ahead, &mut references, &mut checked)?;
     if ahead.remaining() > 0 {
         return Err(wrong(repl::ReadError::OutOfRange, ahead.position()));
     }
-    class.apply(replica, &handles, &mut reader, &mut references, &mut ()).unwrap();
-    assert_eq!(reader.remaining(), 0, "both passes read the same bits");
+    class.apply(replica, &handles, checked.take(&mut reader), &mut references, &mut ());
     Ok(())
 }
 

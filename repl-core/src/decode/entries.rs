@@ -1,10 +1,19 @@
 //! Decoding maps: what goes, comes and changes, by key.
 //!
 //! Invariant: keys ascend in every list, so none stands twice, and none is both taken out and brought by one update.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::collections::BTreeSet;
 
-use super::{ChangedItem, Observer, Table, Target, Walk, WholeItem};
+use super::{ChangedItem, Observer, Pass, Table, Target, Walk, WholeItem};
 use crate::bits::BitReader;
 use crate::handles::HandleSet;
 use crate::id_list::Departures;
@@ -28,9 +37,20 @@ impl Keys {
         Self { read: map.shape.read_key, last: None }
     }
 
-    /// The next key.
-    fn key(&mut self, reader: &mut BitReader<'_>) -> Result<KeyBits, ReadError> {
-        let key = (self.read)(reader)?;
+    /// The next key, where it ends before it is read by its type.
+    fn key(&mut self, reader: &mut BitReader<'_>, pass: &mut Pass<'_>) -> Result<KeyBits, ReadError> {
+        let key = match pass {
+            Pass::Validate(checked) => {
+                let key = (self.read)(reader)?;
+                checked.value(reader.position(), false);
+                key
+            }
+            Pass::Apply(ends) => KeyBits::new(ends.take(reader)?),
+        };
+        self.next_after_last(key)
+    }
+
+    fn next_after_last(&mut self, key: KeyBits) -> Result<KeyBits, ReadError> {
         if self.last.as_ref().is_some_and(|last| *last >= key) {
             return Err(ReadError::OutOfRange);
         }
@@ -38,12 +58,25 @@ impl Keys {
     }
 
     /// The next key of a list; `None` at its end.
-    fn next(&mut self, reader: &mut BitReader<'_>) -> Result<Option<KeyBits>, ReadError> {
-        if reader.read_flag()? { self.key(reader).map(Some) } else { Ok(None) }
+    fn next(
+        &mut self,
+        reader: &mut BitReader<'_>,
+        pass: &mut Pass<'_>,
+    ) -> Result<Option<KeyBits>, ReadError> {
+        if reader.read_flag()? { self.key(reader, pass).map(Some) } else { Ok(None) }
+    }
+
+    /// The next key of a list that was read before.
+    fn next_again(&mut self, reader: &mut BitReader<'_>) -> Result<Option<KeyBits>, ReadError> {
+        if !reader.read_flag()? {
+            return Ok(None);
+        }
+        let key = (self.read)(reader)?;
+        self.next_after_last(key).map(Some)
     }
 }
 
-/// The keys that an update takes out, walked over beside those that it brings.
+/// The keys that an update takes out, walked over beside those that it brings while it is validated.
 #[derive(Default)]
 struct Departed<'b> {
     list: Option<(Keys, BitReader<'b>)>,
@@ -55,7 +88,7 @@ impl Departed<'_> {
     fn contains(&mut self, key: &KeyBits) -> Result<bool, ReadError> {
         let Some((keys, reader)) = &mut self.list else { return Ok(false) };
         while self.next.as_ref().is_none_or(|next| next < key) {
-            self.next = keys.next(reader)?;
+            self.next = keys.next_again(reader)?;
             if self.next.is_none() {
                 self.list = None;
                 return Ok(false);
@@ -80,7 +113,7 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
         let mut previous: Option<HandleSet> = None;
         while self.reader.read_flag()? {
             let start = self.reader.position();
-            let key = keys.key(self.reader)?;
+            let key = keys.key(self.reader, &mut self.pass)?;
             if departed.contains(&key)? {
                 return Err(ReadError::OutOfRange);
             }
@@ -119,7 +152,7 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
         let (mut keys, mut whole) = (Keys::of(map), 0);
         for _ in 0..len {
             let start = self.reader.position();
-            let key = keys.key(self.reader)?;
+            let key = keys.key(self.reader, &mut self.pass)?;
             doomed.remove(&key);
             let depth = self.path.enter(key.steps());
             self.new_entry(table, handle, map, &key, start, &mut whole, target)?;
@@ -145,13 +178,15 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
         let list = (keys.clone(), self.reader.clone());
         match departures {
             Departures::Listed => {
-                while let Some(key) = keys.next(self.reader)? {
+                while let Some(key) = keys.next(self.reader, &mut self.pass)? {
                     self.remove_entry(handle, &key, target);
                 }
-                Ok(Departed { list: Some(list), next: None })
+                // That none of them comes, too, was seen before anything is applied.
+                let validates = matches!(self.pass, Pass::Validate(_));
+                Ok(Departed { list: validates.then_some(list), next: None })
             }
             Departures::AllButListed => {
-                while let Some(key) = keys.next(self.reader)? {
+                while let Some(key) = keys.next(self.reader, &mut self.pass)? {
                     doomed.remove(&key);
                 }
                 Ok(Departed::default())

@@ -1,7 +1,8 @@
 //! Where decoded values are written: an object, or a part of one. If it was lent to its user, what he took out of it, and an update says something
 //! of, comes back as the server had sent it.
 //!
-//! Invariant: what was lent is written before the update reaches what the server had sent; nothing that the user did makes an update fail (S49).
+//! Invariant: what was lent is written before the update reaches what the server had sent; nothing that the user did makes an update fail (S49):
+//! what has no place any more is passed over.
 #![cfg_attr(
     not(test),
     deny(
@@ -12,6 +13,7 @@
     )
 )]
 
+use super::skip::Skip;
 use super::target::{Departure, ReadItem, Target, adopt};
 use crate::access::{KeyedItems, Level, LevelMut, MapEntries, Slot};
 use crate::bits::BitReader;
@@ -124,7 +126,7 @@ impl Target for Recipient<'_> {
     }
 
     fn item_whole(&mut self, handle: u32, id: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError> {
-        let mut items = self.live.keyed(handle).ok_or(ReadError::OutOfRange)?;
+        let Some(mut items) = self.live.keyed(handle) else { return read.read(&mut Skip).map(|()| true) };
         if items.as_items().item(id).is_none() {
             let mut item = items.received_whole(id);
             adopt(&mut item);
@@ -132,8 +134,8 @@ impl Target for Recipient<'_> {
         }
         items.received_sparing(id);
         let all = HandleSet::up_to(items.as_items().handles());
-        items.change(id, &all, |item| read_into(item, read)).ok_or(ReadError::OutOfRange)??;
-        Ok(false)
+        let changed = items.change(id, &all, |item| read_into(item, read));
+        changed.unwrap_or_else(|| read.read(&mut Skip)).map(|()| false)
     }
 
     fn item_change(
@@ -145,7 +147,7 @@ impl Target for Recipient<'_> {
     ) -> Result<(), ReadError> {
         let sent = self.base_items(handle);
         let base = sent.and_then(|items| items.item(id));
-        let mut items = self.live.keyed(handle).ok_or(ReadError::OutOfRange)?;
+        let Some(mut items) = self.live.keyed(handle) else { return read.read(&mut Skip) };
         if let (None, Some(base)) = (items.as_items().item(id), base) {
             restore(base, items.received_whole(id), read)?;
             if let Some(label) = sent.and_then(|items| items.label(id)) {
@@ -154,7 +156,7 @@ impl Target for Recipient<'_> {
             return Ok(());
         }
         let change = |item: &mut LevelMut<'_>| read.read(&mut Recipient { live: item.reborrow(), base });
-        items.change(id, handles, change).ok_or(ReadError::OutOfRange)?
+        items.change(id, handles, change).unwrap_or_else(|| read.read(&mut Skip))
     }
 
     fn place(&mut self, handle: u32, id: ItemId, label: Label) {
@@ -194,13 +196,13 @@ impl Target for Recipient<'_> {
         with_callbacks: bool,
         read: &mut impl ReadItem,
     ) -> Result<(), ReadError> {
-        let mut entries = self.live.map(handle).ok_or(ReadError::OutOfRange)?;
+        let Some(mut entries) = self.live.map(handle) else { return read.read(&mut Skip) };
         if entries.as_entries().value(key).is_some() {
             let all = HandleSet::up_to(entries.as_entries().handles());
             let changed = entries.change(key, &all, with_callbacks, |value| read_into(value, read));
-            return changed.ok_or(ReadError::OutOfRange)?;
+            return changed.unwrap_or_else(|| read.read(&mut Skip));
         }
-        let mut value = entries.insert(key).ok_or(ReadError::OutOfRange)?;
+        let Some(mut value) = entries.insert(key) else { return read.read(&mut Skip) };
         adopt(&mut value);
         read_into(&mut value, read)?;
         if with_callbacks {
@@ -218,16 +220,17 @@ impl Target for Recipient<'_> {
         read: &mut impl ReadItem,
     ) -> Result<(), ReadError> {
         let base = self.base_entries(handle).and_then(|entries| entries.value(key));
-        let mut entries = self.live.map(handle).ok_or(ReadError::OutOfRange)?;
+        let Some(mut entries) = self.live.map(handle) else { return read.read(&mut Skip) };
         if let (None, Some(base)) = (entries.as_entries().value(key), base) {
-            restore(base, entries.insert(key).ok_or(ReadError::OutOfRange)?, read)?;
+            let Some(value) = entries.insert(key) else { return read.read(&mut Skip) };
+            restore(base, value, read)?;
             if with_callbacks {
                 entries.added(key);
             }
             return Ok(());
         }
         let change = |value: &mut LevelMut<'_>| read.read(&mut Recipient { live: value.reborrow(), base });
-        entries.change(key, handles, with_callbacks, change).ok_or(ReadError::OutOfRange)?
+        entries.change(key, handles, with_callbacks, change).unwrap_or_else(|| read.read(&mut Skip))
     }
 
     fn entry_remove(&mut self, handle: u32, key: &KeyBits, with_callbacks: bool) {
