@@ -71,6 +71,27 @@
 //! assert!(table.contains("position[2]  f32 -4096..=4096 by 0.01"));
 //! ```
 //!
+//! **Review what travels.** Keep that table beside the code as a snapshot of [`insta`](https://insta.rs):
+//!
+//! ```no_run
+//! # use repl::prelude::*;
+//! # #[derive(Replicated, Default)]
+//! # struct Player {
+//! #     #[replicated]
+//! #     health: u16,
+//! # }
+//! #[test]
+//! fn what_travels_of_a_player_is_as_it_was_reviewed() {
+//!     insta::assert_snapshot!(Player::LAYOUT);
+//! }
+//! ```
+//!
+//! A change of a field, a type, a width or a condition fails the test and shows the line that differs. `cargo insta review` accepts or
+//! rejects it, and the accepted table is committed with the change. Builds on both sides of such a change refuse each other in the handshake.
+//! `{:#}` adds to each row its offset and size in memory, and the runs of memory that are compared at once: these depend on compiler and
+//! target, so compare them only for types that are `repr(C)`. The example `layouts` has both, and a serialiser of its own on the traits of
+//! [`bitstream_io`].
+//!
 //! **Serve.** A [`Server`] owns the objects. [`spawn`](Server::spawn) adds one and gives an [`ObjectRef`], by which it is read and changed:
 //! `server[player].health -= 10` also marks it, so that the next [`tick`](Server::tick) compares it. [`set_owner`](Server::set_owner) and
 //! [`set_visible`](Server::set_visible) decide who sees what. All classes must be known before the first client connects: say
@@ -79,8 +100,9 @@
 //! **Receive.** A [`Client`] knows the same classes by [`register`](Client::register) and holds its copies under the same references.
 //! [`poll_event`](Client::poll_event) tells what came and went; notifies and [`Callbacks`] are called by [`receive`](Client::receive).
 //!
-//! **Carry.** Neither opens a socket or reads a clock. What [`poll_transmit`](Server::poll_transmit) gives goes out over UDP or anything else that
-//! carries packets of 1,200 bytes (see [`ServerConfig::mtu_bytes`]); what comes in goes to `receive`; the time is an argument. For tests
+//! **Carry.** Neither opens a socket or reads a clock. What [`poll_any_transmit`](Server::poll_any_transmit) and
+//! [`Client::poll_transmit`] return goes out over UDP or anything else that carries packets of 1,200 bytes (see
+//! [`ServerConfig::mtu_bytes`]); what comes in goes to `receive`; the time is an argument. For tests
 //! [`sim`] has a seeded network that delays, loses, repeats and reorders.
 //!
 //! # What this crate does not do
@@ -146,6 +168,8 @@
 
 pub mod fast_array;
 
+/// The traits `BitRead` and `BitWrite` of this crate are what serialisers of your own read and write with; see the example `layouts`.
+pub use repl_core::bitstream_io;
 #[cfg(feature = "bitflags")]
 pub use repl_core::flags;
 pub use repl_core::{
@@ -183,7 +207,7 @@ pub use repl_net::sim;
 pub use repl_net::{
     ArchetypeId, ClassTraffic, Client, ClientConfig, ClientEvent, CloseReason, ConnectionId, ConnectionStats,
     DisconnectReason, LayoutMismatch, Limit, LimitMismatch, PropertyTraffic, ReceiveError, Role, Server,
-    ServerConfig, ServerEvent, SpawnError,
+    ServerConfig, ServerEvent, SpawnError, Transmit,
 };
 
 /// What most programs need: the derives with their traits, server and client with what they are told and tell, references, conditions and fast

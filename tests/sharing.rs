@@ -242,7 +242,7 @@ fn s67_a_write_that_changed_nothing_sends_nothing() {
         Room::furnished(ServerConfig::default(), register, 2, |server| server.spawn(Car::default()));
     let same = room.server[car].clone();
     room.server[car] = same;
-    room.server.objects_mut::<Car>();
+    drop(room.server.objects_mut::<Car>());
     assert!(room.tick().iter().all(Vec::is_empty));
 }
 

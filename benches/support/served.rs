@@ -47,7 +47,7 @@ impl Packets {
 pub(crate) enum Writing {
     /// `server[player].health = …`: each marks one object.
     ByReference,
-    /// `for player in server.objects_mut()`: all are scanned.
+    /// `for (_, player) in server.objects_mut()`: all are scanned.
     AllAtOnce,
 }
 
@@ -99,7 +99,9 @@ impl Served {
     fn write(&mut self, workload: &Workload, step: u32) {
         match self.writing {
             Writing::ByReference => workload.apply(step, &mut ByReference(&mut self.server, &self.players)),
-            Writing::AllAtOnce => workload.apply(step, &mut AllAtOnce(self.server.objects_mut())),
+            Writing::AllAtOnce => {
+                workload.apply(step, &mut AllAtOnce { players: self.server.objects_mut(), next: 0 });
+            }
         }
     }
 
@@ -238,7 +240,7 @@ impl Joining {
     /// The same for clients of whom each finds every player changed since the one before, so that all must be written anew for it alone.
     pub(crate) fn joins_anew(&mut self, count: u64) -> Duration {
         let join = |_| {
-            for player in self.server.objects_mut::<Player>() {
+            for (_, player) in self.server.objects_mut::<Player>() {
                 player.score ^= 1;
             }
             self.server.tick(self.now);
@@ -319,18 +321,28 @@ impl Arena for ByReference<'_> {
     }
 }
 
-/// Writes players where they lie: in the order in which they were spawned, since none has gone.
-struct AllAtOnce<'a>(&'a mut [Player]);
+/// Writes players where they lie: in the order in which they were spawned, since none has gone; the indices of a tick ascend.
+struct AllAtOnce<I> {
+    players: I,
+    next: u32,
+}
 
-impl Arena for AllAtOnce<'_> {
+impl<'a, I: Iterator<Item = (ObjectRef<Player>, &'a mut Player)>> AllAtOnce<I> {
+    fn player(&mut self, index: u32) -> &'a mut Player {
+        let skipped = index - std::mem::replace(&mut self.next, index + 1);
+        self.players.nth(skipped as usize).expect("players enough").1
+    }
+}
+
+impl<'a, I: Iterator<Item = (ObjectRef<Player>, &'a mut Player)>> Arena for AllAtOnce<I> {
     #[inline]
     fn set_health(&mut self, index: u32, health: u16) {
-        self.0[index as usize].health = health;
+        self.player(index).health = health;
     }
 
     #[inline]
     fn turn(&mut self, index: u32, position: [f32; 3], yaw: f32) {
-        let player = &mut self.0[index as usize];
+        let player = self.player(index);
         (player.position, player.yaw) = (position, yaw);
     }
 }

@@ -120,7 +120,7 @@ impl Arena {
             self.fly(server, shot);
         }
         // All turrets turn: a write to a whole class, found by one scan over its memory.
-        for turret in server.objects_mut::<Turret>() {
+        for (_, turret) in server.objects_mut::<Turret>() {
             turret.heading = (turret.heading + 0.5) % 360.0;
         }
     }

@@ -171,10 +171,10 @@ impl Session {
     pub(crate) fn encore(&mut self) {
         self.arena.tick += 1;
         self.arena.draw_omens(&mut self.server);
-        for player in self.server.objects_mut::<model::Player>() {
+        for (_, player) in self.server.objects_mut::<model::Player>() {
             player.health = player.health.saturating_sub(1);
         }
-        for turret in self.server.objects_mut::<model::Turret>() {
+        for (_, turret) in self.server.objects_mut::<model::Turret>() {
             turret.heading = (turret.heading + 90.0) % 360.0;
         }
     }

@@ -92,6 +92,7 @@ mod value;
 pub mod wire;
 
 pub use bits::{BitReader, BitSlice, BitWriter};
+pub use bitstream_io;
 pub use callbacks::Callbacks;
 pub use changelist::Changelist;
 pub use checked::{Checked, CheckedMark, CheckedUpdate};
@@ -123,7 +124,7 @@ pub mod __private {
     pub use crate::map::{HashKey, SortKey, ValueCallbacks};
     pub use crate::preload::preload;
     pub use crate::program::{Parent, Tables};
-    pub use crate::property::EveryFieldIsSend;
+    pub use crate::property::{EveryFieldIsSend, EveryFieldIsSync};
     pub use crate::shape::{Field, Shape};
     pub use crate::static_program;
     pub use crate::*;

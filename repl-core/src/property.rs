@@ -45,8 +45,15 @@ pub trait EveryFieldIsSend: Send {}
 
 impl<T: Send> EveryFieldIsSend for T {}
 
-/// An object: a struct whose annotated fields are replicated. Derive it. All its fields are `Send`, those that are not replicated included.
-pub trait Replicated: Property + NetSerialize + EveryFieldIsSend {
+/// What every object is, so that threads can read one server or client together: its name is for the error where it is not.
+#[doc(hidden)]
+pub trait EveryFieldIsSync: Sync {}
+
+impl<T: Sync> EveryFieldIsSync for T {}
+
+/// An object: a struct whose annotated fields are replicated. Derive it. All its fields are `Send` and `Sync`, those that are not
+/// replicated included.
+pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsSync {
     /// The table of the type: handles, paths, types, conditions, widths. Prints as a reviewer reads it.
     const LAYOUT: &'static Layout;
 

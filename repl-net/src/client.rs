@@ -3,7 +3,7 @@
 //! Invariant: bytes from the server never panic and never decide how much is allocated; a packet is applied whole or not at all (R20).
 
 use std::collections::VecDeque;
-use std::ops::Index;
+use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
 use repl_core::{BitReader, ObjectRef, Replicated};
@@ -19,6 +19,7 @@ use crate::outbox::{Limits, Outbox};
 use crate::packet::{self, Header, Opened};
 use crate::replicas::Replicas;
 use crate::sequence::{Sequence, WINDOW};
+use crate::tick_watch::TickWatch;
 use crate::traffic::ClassTraffic;
 
 /// How often a client says hello until it is answered.
@@ -70,6 +71,7 @@ pub struct Client {
     last_sent: Duration,
     events: VecDeque<ClientEvent>,
     lent: Vec<u8>,
+    tick_watch: TickWatch,
 }
 
 impl Client {
@@ -108,6 +110,7 @@ impl Client {
             last_sent: Duration::ZERO,
             events: VecDeque::new(),
             lent: Vec::new(),
+            tick_watch: TickWatch::default(),
             config,
         }
     }
@@ -134,7 +137,7 @@ impl Client {
     #[track_caller]
     pub fn register_archetype<T: Replicated>(
         &mut self,
-        make: impl Fn() -> T + Send + 'static,
+        make: impl Fn() -> T + Send + Sync + 'static,
     ) -> ArchetypeId {
         assert!(
             self.stage == Stage::Idle,
@@ -155,6 +158,10 @@ impl Client {
     /// # Errors
     /// When the packet was not applied. All but [`Damaged`](ReceiveError::Damaged) end the connection, or found it ended. Packets that
     /// were overtaken or repeated are no errors.
+    ///
+    /// # Panics
+    /// In debug builds, if packets have been handed over for half of [`timeout`](ClientConfig::timeout) without a [`tick`](Self::tick).
+    #[track_caller]
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
         if self.stage == Stage::Closed {
             return Err(ReceiveError::Closed);
@@ -164,6 +171,7 @@ impl Client {
         }
         let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
         let opened = packet::open(bytes, self.outbox.session, newest).ok_or(ReceiveError::Damaged)?;
+        self.tick_watch.received(now, self.config.timeout, "Client");
         let result = match opened {
             Opened::Control(mut reader) => self.control(&mut reader, now),
             Opened::State(sequence, mut reader) => self.state(sequence, &mut reader, now),
@@ -258,7 +266,9 @@ impl Client {
     }
 
     /// Makes the packets of this tick: hellos, acks, signs of life. `now` is the time since an epoch of the caller's, and never goes back.
+    /// Without it the client neither connects nor stays connected: call it in every frame.
     pub fn tick(&mut self, now: Duration) {
+        self.tick_watch.ticked();
         if self.stage == Stage::Idle {
             self.replicas.number_classes();
             self.last_heard = Some(now);
@@ -302,7 +312,14 @@ impl Client {
     }
 
     /// The next packet for the server, to be sent at once; `None` if there is no more in this tick.
+    ///
+    /// # Panics
+    /// In debug builds, if it is called 1,000 times before the first [`tick`](Self::tick).
+    #[track_caller]
     pub fn poll_transmit(&mut self) -> Option<&[u8]> {
+        if self.stage == Stage::Idle {
+            self.tick_watch.polled_in_vain();
+        }
         self.outbox.pop(&mut self.lent).then_some(self.lent.as_slice())
     }
 
@@ -326,8 +343,8 @@ impl Client {
     /// keeps a copy of the object from now on, if it has any of these. An array that is taken out and given to a server's object is still a
     /// client's: give it a clone.
     ///
-    /// Nothing of the change is sent to the server. Because of the copy objects are lent one by one and by name: there is no `IndexMut` here and no
-    /// `objects_mut`, as a [`Server`](crate::Server) has them.
+    /// Nothing of the change is sent to the server. Because of the copy objects are lent one by one and by name: `client[object]` cannot be
+    /// written to, and there is no `objects_mut`, as a [`Server`](crate::Server) has them.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }
@@ -363,6 +380,7 @@ impl Client {
     }
 }
 
+/// To read an object that is there. To change one for this client alone there is [`Client::get_mut`].
 impl<T: Replicated> Index<ObjectRef<T>> for Client {
     type Output = T;
 
@@ -371,6 +389,31 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
     #[track_caller]
     fn index(&self, object: ObjectRef<T>) -> &T {
         match self.get(object) {
+            Some(found) => found,
+            None => panic!("the {} {object:?} is not there", T::LAYOUT.name()),
+        }
+    }
+}
+
+/// What no type implements: it is there for its error, where `client[object]` is written to.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a client's `{Self}` cannot be changed through `client[object]`",
+    label = "changed on a client",
+    note = "to change the object for everyone, change it on the server: `server[object]`",
+    note = "to change it on this client alone, such as to predict, write `if let Some(found) = client.get_mut(object) {{ … }}`: what the server \
+            sends later replaces the change"
+)]
+pub trait IndexedMutablyOnClients {}
+
+/// Not for use: an object is changed through [`Client::get_mut`], as the compiler says where this is tried.
+#[doc(hidden)]
+impl<T: Replicated + IndexedMutablyOnClients> IndexMut<ObjectRef<T>> for Client {
+    /// # Panics
+    /// If the object is not there.
+    #[track_caller]
+    fn index_mut(&mut self, object: ObjectRef<T>) -> &mut T {
+        match self.get_mut(object) {
             Some(found) => found,
             None => panic!("the {} {object:?} is not there", T::LAYOUT.name()),
         }

@@ -9,7 +9,7 @@ use repl_core::{
 };
 
 /// The objects of one class, whatever its type.
-pub(crate) trait Column: Any + Send {
+pub(crate) trait Column: Any + Send + Sync {
     fn program(&self) -> &Program;
     fn lifetime(&self) -> &Lifetime;
     /// Compares a row's object with its shadow; see [`Class::compare`].
@@ -38,7 +38,7 @@ pub(crate) trait Column: Any + Send {
 }
 
 /// Makes the values an object begins with.
-pub(crate) type Archetype<T> = Box<dyn Fn() -> T + Send>;
+pub(crate) type Archetype<T> = Box<dyn Fn() -> T + Send + Sync>;
 
 /// The objects of the class `T`.
 pub(crate) struct TypedColumn<T> {

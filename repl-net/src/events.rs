@@ -59,7 +59,7 @@ pub struct SpawnError {
     pub max_objects: usize,
 }
 
-/// Something a server tells.
+/// Something a server tells. What nobody polls does not grow without end: of refused values at most 1,024 wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerEvent {
@@ -68,7 +68,7 @@ pub enum ServerEvent {
     /// A connection ended.
     Disconnected(ConnectionId, DisconnectReason),
     /// A value has no form on the wire; its leaf keeps the last value that had one, while others of the same array or struct go on. Told
-    /// for each such leaf in each tick in which the object was compared.
+    /// for each such leaf when the object was compared, and not again as long as the event waits to be polled.
     ///
     /// Or a value would make its object larger than [`ServerConfig::max_object_bytes`](crate::ServerConfig::max_object_bytes): the whole
     /// property keeps the last value that had room, and all others go on. Told once, and again when the size changes. It is tried again whenever
@@ -86,6 +86,8 @@ pub enum ServerEvent {
         /// What is wrong with the value.
         error: WriteError,
     },
+    /// So many values more were refused than could wait to be polled, before those that are told next.
+    RefusalsDropped(u64),
 }
 
 /// Something a client tells.

@@ -262,6 +262,11 @@ impl Outbox {
         self.in_flight.end_round();
     }
 
+    /// Whether no packet is ready to go.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.ready.is_empty()
+    }
+
     /// The next packet to go: lent in `current`, whose memory is used again.
     pub(crate) fn pop(&mut self, current: &mut Vec<u8>) -> bool {
         let Some(bytes) = self.ready.pop_front() else { return false };

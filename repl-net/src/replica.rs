@@ -34,7 +34,7 @@ pub(crate) enum Callback {
 }
 
 /// The objects of one class, whatever its type.
-pub(crate) trait Replica: Any + Send {
+pub(crate) trait Replica: Any + Send + Sync {
     fn program(&self) -> &Program;
     /// Reads an update without applying it; what applying needs goes to `checked`.
     fn validate(

@@ -3,7 +3,11 @@
 //! Invariant: nothing is sent or received here; bytes come in through [`Server::receive`] and go out through
 //! [`Server::poll_transmit`], time is an argument.
 
-use std::collections::{BTreeMap, VecDeque};
+mod disjoint;
+mod events;
+mod transmit;
+
+use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
@@ -19,11 +23,15 @@ use crate::outbox::Limits;
 use crate::packet::{self, Opened};
 use crate::role::Role;
 use crate::sequence::Sequence;
+use crate::tick_watch::TickWatch;
 use crate::world::{World, WorldLimits};
+
+use events::ServerEvents;
+pub use transmit::Transmit;
 
 /// Names a connection of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConnectionId(u32);
+pub struct ConnectionId(pub(crate) u32);
 
 impl ConnectionId {
     /// The number of the connection, from zero in the order of connecting; never used again.
@@ -65,7 +73,10 @@ pub struct Server {
     connections: BTreeMap<ConnectionId, Peer>,
     /// The number of the next connection.
     next_connection: u32,
-    events: VecDeque<ServerEvent>,
+    /// The connection whose packets are being polled.
+    transmitting: ConnectionId,
+    events: ServerEvents,
+    tick_watch: TickWatch,
 }
 
 struct Peer {
@@ -132,7 +143,9 @@ impl Server {
             scratch: PassScratch::default(),
             connections: BTreeMap::new(),
             next_connection: 0,
-            events: VecDeque::new(),
+            transmitting: ConnectionId(0),
+            events: ServerEvents::default(),
+            tick_watch: TickWatch::default(),
         }
     }
 
@@ -158,7 +171,7 @@ impl Server {
     #[track_caller]
     pub fn register_archetype<T: Replicated>(
         &mut self,
-        make: impl Fn() -> T + Send + 'static,
+        make: impl Fn() -> T + Send + Sync + 'static,
     ) -> ArchetypeId {
         assert!(
             !self.is_frozen(),
@@ -261,10 +274,10 @@ impl Server {
         })
     }
 
-    /// All objects of a class, to be changed: each is compared at the next tick, by a scan over their memory.
-    pub fn objects_mut<T: Replicated>(&mut self) -> &mut [T] {
-        self.world.poll::<T>();
-        self.world.typed_mut::<T>().map_or(&mut [], |column| &mut column.live)
+    /// All objects of a class with their references, to be changed: each is compared at the next tick, by a scan over their memory. In no
+    /// particular order.
+    pub fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
+        self.world.objects_mut()
     }
 
     /// Whether the object is there.
@@ -444,11 +457,15 @@ impl Server {
         }
         peer.connection.stage = Stage::Closed(reason.clone());
         peer.connection.release_all(&mut self.world);
-        self.events.push_back(ServerEvent::Disconnected(id, reason));
+        self.events.push(ServerEvent::Disconnected(id, reason));
     }
 
     /// Hands over a packet from a client. Bytes that are no packet of the session are dropped in silence; a malformed packet whose
     /// checksum is right ends the connection (R20). O(bytes).
+    ///
+    /// # Panics
+    /// In debug builds, if packets have been handed over for half of [`timeout`](ServerConfig::timeout) without a [`tick`](Self::tick).
+    #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         let Some(peer) = self.connections.get_mut(&connection) else { return };
         // A client need not know how large the server's packets are, so its own may be as large as it said.
@@ -457,6 +474,7 @@ impl Server {
             return;
         }
         if let Some(mut reader) = packet::open_hello(bytes) {
+            self.tick_watch.received(now, self.config.timeout, "Server");
             self.hello(connection, &mut reader, now);
             return;
         }
@@ -466,6 +484,7 @@ impl Server {
         }
         let session = peer.connection.outbox.session;
         let Some(opened) = packet::open(bytes, session, peer.connection.newest_received()) else { return };
+        self.tick_watch.received(now, self.config.timeout, "Server");
         let result = match (opened, &peer.connection.stage) {
             (Opened::Control(mut reader), _) => {
                 Control::read(&mut reader).map(|control| self.control(connection, control, now))
@@ -546,20 +565,23 @@ impl Server {
         peer.connection.stage = Stage::Connected;
         peer.say_welcome(self.config.timeout, now);
         peer.connection.show_all(&mut self.world);
-        self.events.push_back(ServerEvent::Connected(id));
+        self.events.push(ServerEvent::Connected(id));
     }
 
     /// Compares what may have changed, and makes the packets of this tick. `now` is the time since an epoch of the caller's, and never
     /// goes back.
     ///
+    /// Nothing of what was changed leaves before the next tick: call it in every frame, with or without changes.
+    ///
     /// O(what changed), not O(objects); a connection that needs nothing costs next to nothing.
     pub fn tick(&mut self, now: Duration) {
+        self.tick_watch.ticked();
         self.world.compare();
         for (slot, refusal) in std::mem::take(&mut self.world.changes.refusals) {
             let object = &self.world.objects[slot as usize];
             let column = self.world.column(object.class);
             let layout = column.program().layout();
-            self.events.push_back(ServerEvent::ValueRefused {
+            self.events.push(ServerEvent::ValueRefused {
                 object: ObjectRef::new(object.guid(slot)),
                 class: layout.name(),
                 property: column
@@ -603,7 +625,8 @@ impl Server {
         }
     }
 
-    /// The next packet for a connection, to be sent at once; `None` if there is no more in this tick.
+    /// The next packet for a connection, to be sent at once; `None` if there is no more in this tick. For all connections in one loop
+    /// there is [`poll_any_transmit`](Self::poll_any_transmit).
     pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
         let peer = self.connections.get_mut(&connection)?;
         peer.connection.outbox.pop(&mut peer.lent).then_some(peer.lent.as_slice())
@@ -611,7 +634,7 @@ impl Server {
 
     /// The next event; `None` if there is no more.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
-        self.events.pop_front()
+        self.events.pop()
     }
 
     /// The connections that are not closed.

@@ -182,13 +182,6 @@ impl World {
         self.columns.get_mut(class as usize)?.as_any_mut().downcast_mut()
     }
 
-    /// Marks all objects of a class: they are scanned at the next tick.
-    pub(crate) fn poll<T: Replicated>(&mut self) {
-        if let Some(&class) = self.by_type.get(&TypeId::of::<T>()) {
-            self.polled[class as usize] = true;
-        }
-    }
-
     /// The slot of an object that is there.
     pub(crate) fn slot_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<u32> {
         let guid = object.guid()?;
@@ -210,6 +203,71 @@ impl World {
         let live = column.downcast_mut::<TypedColumn<T>>()?.live.get_mut(entry.row as usize)?;
         self.dirty.insert(slot);
         Some(live)
+    }
+
+    /// Class and row of an object.
+    fn place_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(usize, usize)> {
+        let entry = &self.objects[self.slot_of(object)? as usize];
+        Some((entry.class.into(), entry.row as usize))
+    }
+
+    fn mark_guid<T: ?Sized>(dirty: &mut SlotSet, object: ObjectRef<T>) {
+        if let Some(guid) = object.guid() {
+            dirty.insert(guid.slot());
+        }
+    }
+
+    /// Several objects of a class, marked as dirty; `None` if one is not there or stands twice.
+    pub(crate) fn get_disjoint_mut<T: Replicated, const N: usize>(
+        &mut self,
+        objects: [ObjectRef<T>; N],
+    ) -> Option<[&mut T; N]> {
+        let class = *self.by_type.get(&TypeId::of::<T>())?;
+        let mut rows = [0; N];
+        for (row, object) in rows.iter_mut().zip(objects) {
+            let place = self.place_of(object)?;
+            *row = Some(place).filter(|(found, _)| *found == class as usize)?.1;
+        }
+        let Self { columns, dirty, .. } = self;
+        let live = live_mut::<T>(&mut *columns[class as usize])?.get_disjoint_mut(rows).ok()?;
+        objects.into_iter().for_each(|object| Self::mark_guid(dirty, object));
+        Some(live)
+    }
+
+    /// Two objects of any classes, marked as dirty; `None` if one is not there or both are the same.
+    pub(crate) fn get_pair_mut<A: Replicated, B: Replicated>(
+        &mut self,
+        first: ObjectRef<A>,
+        second: ObjectRef<B>,
+    ) -> Option<(&mut A, &mut B)> {
+        let ((one, row), (other, other_row)) = (self.place_of(first)?, self.place_of(second)?);
+        let Self { columns, dirty, .. } = self;
+        let (a, b): (&mut A, &mut B) = if one == other {
+            let [a, b] = live_mut::<A>(&mut *columns[one])?.get_disjoint_mut([row, other_row]).ok()?;
+            (a, (b as &mut dyn Any).downcast_mut()?)
+        } else {
+            let [one, other] = columns.get_disjoint_mut([one, other]).ok()?;
+            (live_mut(&mut **one)?.get_mut(row)?, live_mut(&mut **other)?.get_mut(other_row)?)
+        };
+        Self::mark_guid(dirty, first);
+        Self::mark_guid(dirty, second);
+        Some((a, b))
+    }
+
+    /// All objects of a class, each to be compared at the next tick.
+    pub(crate) fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
+        let class = self.by_type.get(&TypeId::of::<T>()).copied();
+        let Self { columns, objects, polled, .. } = self;
+        let column = class.and_then(|class| {
+            polled[class as usize] = true;
+            columns[class as usize].as_any_mut().downcast_mut::<TypedColumn<T>>()
+        });
+        column.into_iter().flat_map(|column| column.slots.iter().zip(&mut column.live)).map(
+            |(&slot, object)| {
+                let entry = &objects[slot as usize];
+                (ObjectRef::new(entry.guid(slot)), object)
+            },
+        )
     }
 
     pub(crate) fn mark_dirty(&mut self, slot: u32) {
@@ -397,4 +455,9 @@ impl World {
 /// Whether an object is compared otherwise before it opens on a connection.
 fn asks_at_open(lifetime: &Lifetime) -> bool {
     !lifetime.initial_only().is_empty() || !lifetime.push().is_empty()
+}
+
+/// The live objects of a column, if they are `T`s.
+fn live_mut<T: Replicated>(column: &mut dyn Column) -> Option<&mut Vec<T>> {
+    Some(&mut column.as_any_mut().downcast_mut::<TypedColumn<T>>()?.live)
 }

@@ -53,7 +53,7 @@ fn kind<T: Creature>() -> Kind {
         change: |server, guid, uid, property, ink| {
             if ink.rng.chance(0.2) {
                 // Found by the scan over all objects of the class.
-                for object in server.objects_mut::<T>() {
+                for (_, object) in server.objects_mut::<T>() {
                     if *object.uid() == uid {
                         object.change(property, ink);
                     }

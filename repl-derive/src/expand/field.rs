@@ -196,7 +196,7 @@ pub(super) fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
             predicates.push(parse_quote!(#ty: #private::Property));
         }
         if container.derive == Derive::Replicated {
-            predicates.push(parse_quote!(#ty: ::core::marker::Send));
+            predicates.push(parse_quote!(#ty: ::core::marker::Send + ::core::marker::Sync));
         }
         for required in traits(container, field) {
             predicates.push(parse_quote!(#ty: #required));
@@ -211,7 +211,7 @@ pub(super) fn generics(container: &Container<'_>, more: Vec<WherePredicate>) -> 
     let owned: Vec<WherePredicate> = generics
         .type_params()
         .map(|parameter| &parameter.ident)
-        .map(|ident| parse_quote!(#ident: ::core::marker::Send + 'static))
+        .map(|ident| parse_quote!(#ident: ::core::marker::Send + ::core::marker::Sync + 'static))
         .collect();
     if container.is_generic() {
         let clause = generics.make_where_clause();

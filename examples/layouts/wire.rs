@@ -1,0 +1,77 @@
+//! A serialiser of one's own: a bearing in whole degrees.
+//!
+//! It is written against [`BitWrite`] and [`BitRead`], which `repl` re-exports, so it works on the writer of a packet as well as on any other
+//! writer of `bitstream_io`, such as one of a file. Give its functions to a field with `#[replicated(with = wire::bearing)]`.
+//!
+//! *Invariant:* what [`write_degrees`] writes, [`read_degrees`] reads, and it refuses all other bits: they may come from anyone.
+
+use std::io;
+
+use repl::bitstream_io::{BitRead, BitWrite};
+
+/// What a bearing takes on the wire.
+pub(crate) const BEARING_BITS: u32 = 9;
+
+fn write_degrees(degrees: u16, writer: &mut impl BitWrite) -> io::Result<()> {
+    writer.write_var(BEARING_BITS, degrees)
+}
+
+fn read_degrees(reader: &mut impl BitRead) -> io::Result<Option<u16>> {
+    let degrees = reader.read_var(BEARING_BITS)?;
+    Ok(Some(degrees).filter(|degrees| *degrees < 360))
+}
+
+/// For fields that are degrees as `f32`.
+pub(crate) mod bearing {
+    use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+
+    pub(crate) fn write(bearing: &f32, writer: &mut BitWriter) -> Result<(), WriteError> {
+        let degrees = bearing.rem_euclid(360.0).round();
+        if !degrees.is_finite() {
+            return Err(WriteError::OutOfRange);
+        }
+        Ok(super::write_degrees(degrees as u16 % 360, writer)?)
+    }
+
+    pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<f32, ReadError> {
+        super::read_degrees(reader)?.map(f32::from).ok_or(ReadError::OutOfRange)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use repl::bitstream_io::{BitReader, BitWriter, LittleEndian};
+    use repl::{NoObjects, ReadError, ReferenceMap};
+
+    use super::*;
+
+    #[test]
+    fn a_bearing_arrives_in_whole_degrees() {
+        for (bearing, arrives) in [(0.0, 0.0), (359.4, 359.0), (359.6, 0.0), (-90.0, 270.0), (725.0, 5.0)] {
+            let mut writer = repl::BitWriter::new();
+            bearing::write(&bearing, &mut writer).expect("a number");
+            let read = bearing::read(&mut writer.as_slice().reader(), &mut ReferenceMap::new(&NoObjects));
+            assert_eq!(read, Ok(arrives));
+        }
+    }
+
+    #[test]
+    fn bits_that_are_no_bearing_are_refused() {
+        let mut writer = repl::BitWriter::new();
+        writer.write_bits(360, BEARING_BITS);
+        let read = bearing::read(&mut writer.as_slice().reader(), &mut ReferenceMap::new(&NoObjects));
+        assert_eq!(read, Err(ReadError::OutOfRange));
+    }
+
+    #[test]
+    fn the_same_functions_write_and_read_files() {
+        let mut file = BitWriter::endian(Vec::new(), LittleEndian);
+        write_degrees(270, &mut file).expect("room");
+        file.byte_align().expect("room");
+        let bytes = file.into_writer();
+        assert_eq!(
+            read_degrees(&mut BitReader::endian(&bytes[..], LittleEndian)).expect("enough"),
+            Some(270)
+        );
+    }
+}

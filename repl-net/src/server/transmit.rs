@@ -1,0 +1,43 @@
+//! All packets of a server in one loop, whichever connection they are for.
+//!
+//! *Invariant:* each packet is returned once, the packets of one connection in the order in which they were made.
+
+use super::{ConnectionId, Server};
+
+/// A packet to be sent, and whom it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit<'a> {
+    /// The connection whose client is to receive it.
+    pub connection: ConnectionId,
+    /// The packet.
+    pub bytes: &'a [u8],
+}
+
+impl Server {
+    /// The next packet of any connection, to be sent at once; `None` if there is no more in this tick. Farewells of connections that are
+    /// closed are among them, and [`connections`](Self::connections) does not name those any more: prefer this to a loop over
+    /// [`poll_transmit`](Self::poll_transmit). Each call returns packets of one connection as long as it has any, then those of the next.
+    ///
+    /// The packet is lent until the next call on the server. All calls of a tick together take O(packets + connections).
+    ///
+    /// ```
+    /// # use std::{collections::HashMap, net::SocketAddr, net::UdpSocket};
+    /// # use repl_net::{ConnectionId, Server};
+    /// # fn send(server: &mut Server, socket: &UdpSocket, addresses: &HashMap<ConnectionId, SocketAddr>) -> std::io::Result<()> {
+    /// while let Some(packet) = server.poll_any_transmit() {
+    ///     socket.send_to(packet.bytes, addresses[&packet.connection])?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn poll_any_transmit(&mut self) -> Option<Transmit<'_>> {
+        let start = self.transmitting;
+        let has_packets = |id: &ConnectionId| {
+            self.connections.get(id).is_some_and(|peer| !peer.connection.outbox.is_drained())
+        };
+        let mut ids = self.connections.range(start..).chain(self.connections.range(..start));
+        let connection = ids.find_map(|(id, _)| has_packets(id).then_some(*id))?;
+        self.transmitting = connection;
+        self.poll_transmit(connection).map(|bytes| Transmit { connection, bytes })
+    }
+}

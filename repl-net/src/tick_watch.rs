@@ -1,0 +1,50 @@
+//! Notices, in debug builds, that a game loop forgot to tick: then packets arrive and nothing ever comes of it.
+//!
+//! *Invariant:* only the caller's own omissions are told, never what a peer does: a program that ticks is never stopped.
+
+use std::time::Duration;
+
+/// How often a client that never ticked may be polled in vain.
+const MAX_IDLE_POLLS: u32 = 1_000;
+
+/// What happened since the last tick.
+#[derive(Debug, Default)]
+pub(crate) struct TickWatch {
+    /// When the first packet since the last tick was received.
+    first_receipt: Option<Duration>,
+    /// Polls in vain before the first tick.
+    idle_polls: u32,
+}
+
+impl TickWatch {
+    /// `tick` was called.
+    pub(crate) fn ticked(&mut self) {
+        self.first_receipt = None;
+    }
+
+    /// A packet was received.
+    ///
+    /// # Panics
+    /// In debug builds, if packets have arrived for half of `timeout` and `tick` was not called: soon the peers give the connection up.
+    #[track_caller]
+    pub(crate) fn received(&mut self, now: Duration, timeout: Duration, owner: &str) {
+        let silent = now.saturating_sub(*self.first_receipt.get_or_insert(now));
+        debug_assert!(
+            silent < timeout / 2,
+            "packets have arrived for {silent:?}, but `{owner}::tick` was not called: call it in every frame, it makes the packets to be sent",
+        );
+    }
+
+    /// A client that never ticked was asked for packets.
+    ///
+    /// # Panics
+    /// In debug builds, if that happened 1,000 times.
+    #[track_caller]
+    pub(crate) fn polled_in_vain(&mut self) {
+        self.idle_polls = self.idle_polls.saturating_add(1);
+        debug_assert!(
+            self.idle_polls < MAX_IDLE_POLLS,
+            "packets were asked for {MAX_IDLE_POLLS} times, but `Client::tick` was never called: call it in every frame, it says hello to the server",
+        );
+    }
+}
