@@ -30,7 +30,7 @@ struct Item {
 }
 
 /// What holds the entries.
-trait Store: Send + Property + PartialEq {
+trait Store: Send + Sync + Property + PartialEq {
     const NAME: &'static str;
 
     fn of(len: u32) -> Self;

@@ -16,7 +16,7 @@ use std::marker::PhantomData;
 
 use vendor::replication::{FastArray, FastArrayItem, ItemCallbacks, NetSerialize, Replicated};
 
-trait Rules: Send + 'static {
+trait Rules: Send + Sync + 'static {
     type Amount;
 }
 
