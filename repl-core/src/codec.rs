@@ -2,9 +2,11 @@
 //!
 //! Invariant: a codec is complete; whoever holds one needs no attribute to know the width, range and rules of the leaf.
 
+use std::ops::RangeInclusive;
+
 use crate::checksum::Checksum;
 use crate::opaque::OpaqueLeaf;
-use crate::quantize::Quantizer;
+use crate::quantize::{Quantizer, SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
 
 /// How one leaf travels.
 #[derive(Clone, Copy)]
@@ -173,6 +175,11 @@ impl Repr {
     }
 }
 
+/// Whether a width is one of `widths`.
+pub(crate) const fn is_within(bits: u8, widths: &RangeInclusive<u8>) -> bool {
+    *widths.start() <= bits && bits <= *widths.end()
+}
+
 /// The bits that tell `count` values apart: ⌈log2 count⌉.
 pub(crate) const fn width_of(count: u128) -> u32 {
     if count <= 1 { 0 } else { 128 - (count - 1).leading_zeros() }
@@ -214,12 +221,12 @@ impl IntCodec {
 
 impl Codec {
     pub(crate) const fn smallest_three(bits: u8) -> Self {
-        assert!(bits >= 3 && bits <= 20, "`smallest_three` takes 3 to 20 bits a component");
+        assert!(is_within(bits, &SMALLEST_THREE_BITS), "`smallest_three` cannot take so many bits a component");
         Self::SmallestThree { bits }
     }
 
     pub(crate) const fn unit_vector(bits: u8) -> Self {
-        assert!(bits >= 2 && bits <= 22, "`unit_vector` takes 2 to 22 bits a coordinate");
+        assert!(is_within(bits, &UNIT_VECTOR_BITS), "`unit_vector` cannot take so many bits a coordinate");
         Self::UnitVector { bits }
     }
 

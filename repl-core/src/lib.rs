@@ -125,6 +125,7 @@ pub mod __private {
     pub use crate::preload::preload;
     pub use crate::program::{Parent, Tables};
     pub use crate::property::{EveryFieldIsSend, EveryFieldIsSync};
+    pub use crate::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
     pub use crate::shape::{Field, Shape};
     pub use crate::static_program;
     pub use crate::*;

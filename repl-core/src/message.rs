@@ -35,6 +35,16 @@ impl Text {
         self
     }
 
+    /// The text with a number of at most three digits at its end.
+    pub(crate) const fn and_number(self, number: u8) -> Self {
+        let digits = [b'0' + number / 100, b'0' + number / 10 % 10, b'0' + number % 10];
+        let leading = (number < 100) as usize + (number < 10) as usize;
+        match str::from_utf8(digits.split_at(leading).1) {
+            Ok(digits) => self.and(digits),
+            Err(_) => self,
+        }
+    }
+
     /// The whole text.
     pub(crate) const fn as_str(&self) -> &str {
         match str::from_utf8(self.bytes.split_at(self.len).0) {

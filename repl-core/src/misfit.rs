@@ -2,11 +2,14 @@
 //!
 //! *Invariant:* each refusal is a panic with the caller's place, so that the compiler's error stands at the user's field alone.
 
+use std::ops::RangeInclusive;
+
 use crate::attributes::Unit;
-use crate::codec::{Codec, Format};
+use crate::codec::{Codec, Format, is_within};
 use crate::condition::Condition;
 use crate::layout::count;
 use crate::message::Text;
+use crate::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
 use crate::shape::{Field, Formatted, Kind, Notify, Shape};
 
 impl Field {
@@ -29,6 +32,10 @@ impl Field {
     pub const fn checked(self) -> Self {
         match misfit(self.formatted()) {
             Some(Misfit::Form(why)) => panic!("{}", why),
+            Some(Misfit::Width { attribute, least, most }) => {
+                let text = Text::of("`").and(attribute).and("` is a whole number from ");
+                panic!("{}", text.and_number(least).and(" to ").and_number(most).as_str())
+            }
             Some(Misfit::Inside(inside)) => panic!("{}", inside.refusal(self.name).as_str()),
             None => {}
         }
@@ -41,6 +48,8 @@ impl Field {
 enum Misfit {
     /// The attribute is for other types or numbers.
     Form(&'static str),
+    /// A number of bits outside of those that the attribute takes.
+    Width { attribute: &'static str, least: u8, most: u8 },
     /// A field of a nested struct says what belongs to objects.
     Inside(Inside),
 }
@@ -57,8 +66,8 @@ const fn misfit(property: Formatted) -> Option<Misfit> {
         Kind::Leaf(codec) => misfit_of_leaf(codec, property.format),
         Kind::Struct(fields) => misfit_of_struct(property, fields),
         Kind::FixedArray { element, len } => match (property.format, len) {
-            (Format::SmallestThree { bits }, 4) if is_f32(element) => outside(bits, 2, 20),
-            (Format::UnitVector { bits }, 3) if is_f32(element) => outside(bits, 2, 24),
+            (Format::SmallestThree { bits }, 4) if is_f32(element) => outside("smallest_three", bits, &SMALLEST_THREE_BITS),
+            (Format::UnitVector { bits }, 3) if is_f32(element) => outside("unit_vector", bits, &UNIT_VECTOR_BITS),
             _ => misfit(property.element(element)),
         },
         Kind::Array(array) => misfit(property.element(array.element)),
@@ -74,11 +83,11 @@ const fn is_f32(shape: &Shape) -> bool {
     matches!(shape.kind, Kind::Leaf(Codec::F32))
 }
 
-const fn outside(bits: u8, least: u8, most: u8) -> Option<Misfit> {
-    if bits < least || bits > most {
-        Some(Misfit::Form("`smallest_three` takes 3 to 20 bits, `unit_vector` 2 to 22"))
-    } else {
+const fn outside(attribute: &'static str, bits: u8, widths: &RangeInclusive<u8>) -> Option<Misfit> {
+    if is_within(bits, widths) {
         None
+    } else {
+        Some(Misfit::Width { attribute, least: *widths.start(), most: *widths.end() })
     }
 }
 

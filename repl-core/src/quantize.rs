@@ -14,6 +14,7 @@
 )]
 
 use std::f64::consts::FRAC_1_SQRT_2;
+use std::ops::RangeInclusive;
 
 use crate::bits::width_bits;
 use crate::checksum::Checksum;
@@ -130,7 +131,7 @@ struct Lattice {
 }
 
 impl Lattice {
-    /// All but one of the codes of `bits` bits, 2 to 22.
+    /// All but one of the codes of `bits` bits, which are in one of the two ranges below.
     fn new(bits: u32) -> Self {
         debug_assert!((2..=24).contains(&bits), "a component of {bits} bits");
         Self { half: (1_i32.wrapping_shl(bits.wrapping_sub(1))).wrapping_sub(1), bits }
@@ -173,8 +174,14 @@ fn normalise<const N: usize>(vector: [f32; N]) -> Result<[f64; N], WriteError> {
     }
 }
 
-/// A unit quaternion in 2 + 3 × `bits` bits, `bits` from 3 to 20: which component is largest, and the three others. A quaternion and its
-/// negative, which are the same rotation, have the same form.
+/// How many bits a component may take by `smallest_three`.
+pub const SMALLEST_THREE_BITS: RangeInclusive<u8> = 3..=20;
+
+/// How many bits a coordinate may take by `unit_vector`.
+pub const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
+
+/// A unit quaternion in 2 + 3 × `bits` bits, `bits` in [`SMALLEST_THREE_BITS`]: which component is largest, and
+/// the three others. A quaternion and its negative, which are the same rotation, have the same form.
 ///
 /// # Errors
 /// [`WriteError::NotFinite`] for NaN and infinities; [`WriteError::OutOfRange`] if its length is not one, give or take 0.001.
@@ -243,8 +250,8 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
     Ok(quaternion)
 }
 
-/// A unit vector in 2 × `bits` bits, `bits` from 2 to 22: the vector is cut with an octahedron, whose lower half is folded out around the
-/// upper one to make a square.
+/// A unit vector in 2 × `bits` bits, `bits` in [`UNIT_VECTOR_BITS`]: the vector is cut with an octahedron, whose
+/// lower half is folded out around the upper one to make a square.
 ///
 /// # Errors
 /// [`WriteError::NotFinite`] for NaN and infinities; [`WriteError::OutOfRange`] if its length is not one, give or take 0.001.
@@ -307,6 +314,10 @@ mod tests {
                 within.then(|| Quantizer::new(min, min + range, step, saturate))
             },
         )
+    }
+
+    fn widths(range: &RangeInclusive<u8>) -> RangeInclusive<u32> {
+        u32::from(*range.start())..=u32::from(*range.end())
     }
 
     /// Unit vectors, many of them with components that are equal, nearly equal, or zero.
@@ -374,7 +385,7 @@ mod tests {
         }
 
         #[test]
-        fn quaternion_arrives_near_and_encodes_to_the_same_bits(quaternion in unit::<4>(), bits in 3..=20_u32) {
+        fn quaternion_arrives_near_and_encodes_to_the_same_bits(quaternion in unit::<4>(), bits in widths(&SMALLEST_THREE_BITS)) {
             let packed = encode_smallest_three(quaternion, bits).unwrap();
             prop_assert!(packed < 1 << (2 + 3 * bits));
             let arrived = decode_smallest_three(packed, bits).unwrap();
@@ -387,15 +398,15 @@ mod tests {
         }
 
         #[test]
-        fn any_bits_are_a_unit_quaternion_or_an_error(packed in any::<u64>(), bits in 2..=20_u32) {
+        fn any_bits_are_a_unit_quaternion_or_an_error(packed in any::<u64>(), bits in widths(&SMALLEST_THREE_BITS)) {
             if let Ok(quaternion) = decode_smallest_three(packed & ((1 << (2 + 3 * bits)) - 1), bits) {
                 prop_assert!((distance(quaternion, [0.0; 4], 1.0) - 1.0).abs() < 1e-6);
             }
-            prop_assert!(bits == 20 || decode_smallest_three(packed | 1 << (2 + 3 * bits), bits).is_err());
+            prop_assert!(bits == u32::from(*SMALLEST_THREE_BITS.end()) || decode_smallest_three(packed | 1 << (2 + 3 * bits), bits).is_err());
         }
 
         #[test]
-        fn vector_arrives_near_and_encodes_to_the_same_bits(vector in unit::<3>(), bits in 2..=22_u32) {
+        fn vector_arrives_near_and_encodes_to_the_same_bits(vector in unit::<3>(), bits in widths(&UNIT_VECTOR_BITS)) {
             let packed = encode_unit_vector(vector, bits).unwrap();
             prop_assert!(packed < 1 << (2 * bits));
             let arrived = decode_unit_vector(packed, bits).unwrap();
@@ -406,7 +417,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bits_are_the_only_form_of_a_vector_or_an_error(packed in any::<u64>(), bits in 2..=22_u32) {
+        fn any_bits_are_the_only_form_of_a_vector_or_an_error(packed in any::<u64>(), bits in widths(&UNIT_VECTOR_BITS)) {
             let packed = packed & ((1 << (2 * bits)) - 1);
             if let Ok(vector) = decode_unit_vector(packed, bits) {
                 prop_assert_eq!(encode_unit_vector(vector, bits), Ok(packed));

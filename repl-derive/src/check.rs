@@ -3,6 +3,8 @@
 //! *Invariant:* what passes here expands without an error path; what does not is reported at the smallest span, with what to write
 //! instead. What only the compiler can know (types, constants) is left to it and to the traits of `repl-core`.
 
+use std::ops::RangeInclusive;
+
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{GenericArgument, GenericParam, Ident, Path, PathArguments, Type};
@@ -11,6 +13,13 @@ use crate::ast::{Body, Container, Derive, Field, Variant};
 use crate::attr::{At, Quantize};
 use crate::error::Errors;
 use crate::number::{Bounds, Number};
+
+/// How many bits a component may take by `smallest_three`: what `repl-core` says, for an error at the number itself.
+/// A test compares the two.
+pub(crate) const SMALLEST_THREE_BITS: RangeInclusive<u8> = 3..=20;
+
+/// How many bits a coordinate may take by `unit_vector`, in the same way.
+pub(crate) const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 
 /// Applies every rule.
 pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
@@ -330,10 +339,14 @@ fn numbers(field: &Field<'_>, errors: &mut Errors) {
             }
             ascending(range, errors);
         }
-        Some(Quantize::SmallestThree(bits)) => within(bits, 3, 20, "smallest_three", errors),
-        Some(Quantize::UnitVector(bits)) => within(bits, 2, 22, "unit_vector", errors),
+        Some(Quantize::SmallestThree(bits)) => width(bits, &SMALLEST_THREE_BITS, "smallest_three", errors),
+        Some(Quantize::UnitVector(bits)) => width(bits, &UNIT_VECTOR_BITS, "unit_vector", errors),
         None => {}
     }
+}
+
+fn width(number: &Number, range: &RangeInclusive<u8>, name: &str, errors: &mut Errors) {
+    within(number, (*range.start()).into(), (*range.end()).into(), name, errors);
 }
 
 fn within(number: &Number, least: i128, most: i128, name: &str, errors: &mut Errors) {

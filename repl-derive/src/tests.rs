@@ -18,6 +18,12 @@ fn expanded(kind: Derive, input: TokenStream) -> String {
     }
 }
 
+#[test]
+fn widths_of_directions_and_rotations_are_those_of_the_codecs() {
+    assert_eq!(crate::check::SMALLEST_THREE_BITS, repl_core::__private::SMALLEST_THREE_BITS);
+    assert_eq!(crate::check::UNIT_VECTOR_BITS, repl_core::__private::UNIT_VECTOR_BITS);
+}
+
 macro_rules! snapshot {
     ($name:ident, $kind:ident, $($input:tt)*) => {
         #[test]
