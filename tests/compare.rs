@@ -148,6 +148,8 @@ fn s69_a_shadow_holds_what_is_replicated_and_nothing_else() {
 mod quarters {
     use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
+    pub(super) const NAME: &str = "quarters";
+
     pub(super) fn write(degrees: &u16, writer: &mut BitWriter) -> Result<(), WriteError> {
         if *degrees >= 360 {
             return Err(WriteError::OutOfRange);

@@ -84,6 +84,8 @@ mod stubborn {
 
     pub(super) static REFUSES: AtomicBool = AtomicBool::new(false);
 
+    pub(super) const NAME: &str = "stubborn";
+
     pub(super) fn write(value: &u16, writer: &mut BitWriter) -> Result<(), WriteError> {
         if REFUSES.load(Ordering::Relaxed) {
             return Err(WriteError::Other("refused"));

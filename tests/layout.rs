@@ -308,6 +308,39 @@ fn a_class_refuses_the_program_of_another_type() {
     let _ = Class::<Impostor>::new();
 }
 
+/// A module for `with` that writes a `u16` in so many bits.
+macro_rules! form {
+    ($module:ident, $bits:literal, $($name:literal $(, $version:literal)?)?) => {
+        pub(super) mod $module {
+            use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
+
+            $(
+                pub(crate) const NAME: &str = $name;
+                $(pub(crate) const VERSION: u32 = $version;)?
+            )?
+
+            pub(crate) fn write(value: &u16, writer: &mut BitWriter) -> Result<(), WriteError> {
+                writer.write_bits((*value).into(), $bits);
+                Ok(())
+            }
+
+            pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<u16, ReadError> {
+                Ok(reader.read_bits($bits)? as u16)
+            }
+        }
+    };
+}
+
+mod fine {
+    form!(angle, 16, "fine angle");
+}
+
+mod coarse {
+    form!(angle, 8, "coarse angle");
+    form!(second_angle, 9, "coarse angle", 2);
+    form!(renamed, 8, "coarse angle", 1);
+}
+
 macro_rules! checksums_differ {
     ($($name:ident { $($field:tt)* })*) => {{
         $(
@@ -350,7 +383,65 @@ fn r21_checksums_tell_names_types_widths_conditions_and_quantisers_apart() {
         QuantisedFiner { #[replicated(quantize(step = 0.25, range = 0.0..=8.0))] a: f32 }
         Opaque { a: Heading }
         Composed { a: Stack }
+        FineForm { #[replicated(with = fine::angle)] a: u16 }
+        CoarseForm { #[replicated(with = coarse::angle)] a: u16 }
+        CoarseFormOfTwo { #[replicated(with = coarse::second_angle)] a: u16 }
     }
+}
+
+#[test]
+fn r21_what_counts_of_a_form_is_the_name_and_version_that_its_module_says() {
+    macro_rules! angle {
+        ($with:path) => {{
+            #[derive(Replicated, Default)]
+            #[replicated(all)]
+            struct Angle {
+                #[replicated(with = $with)]
+                _a: u16,
+            }
+            Angle::LAYOUT
+        }};
+    }
+    assert_eq!(
+        angle!(coarse::angle).checksum(),
+        angle!(coarse::renamed).checksum(),
+        "not the module's own name"
+    );
+    let second = angle!(coarse::second_angle);
+    assert_ne!(angle!(coarse::angle).checksum(), second.checksum());
+    assert!(second.to_string().contains("coarse angle v2"), "{second}");
+}
+
+#[test]
+fn r21_a_serialiser_by_hand_has_a_version() {
+    macro_rules! heading {
+        ($version:literal) => {{
+            #[derive(Clone, Default)]
+            struct Turn;
+            impl NetSerialize for Turn {
+                const WIRE_NAME: &'static str = "Turn";
+                const WIRE_VERSION: u32 = $version;
+
+                fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+                    writer.write_bits(0, $version);
+                    Ok(())
+                }
+
+                fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+                    reader.read_bits($version).map(|_| Self)
+                }
+            }
+            leaf!(Turn);
+
+            #[derive(Replicated, Default)]
+            #[replicated(all)]
+            struct Wheel {
+                _turn: Turn,
+            }
+            Wheel::LAYOUT.checksum()
+        }};
+    }
+    assert_ne!(heading!(1), heading!(2));
 }
 
 #[test]

@@ -349,6 +349,8 @@ pub(crate) mod tenths {
         (time.as_millis() as u64).div_ceil(100)
     }
 
+    pub(crate) const NAME: &str = "tenths";
+
     pub(crate) fn write(time: &Duration, writer: &mut BitWriter) -> Result<(), WriteError> {
         match of(time) {
             tenths @ 0..=MOST => writer.write_bits(tenths, 7),

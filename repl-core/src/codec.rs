@@ -221,7 +221,10 @@ impl IntCodec {
 
 impl Codec {
     pub(crate) const fn smallest_three(bits: u8) -> Self {
-        assert!(is_within(bits, &SMALLEST_THREE_BITS), "`smallest_three` cannot take so many bits a component");
+        assert!(
+            is_within(bits, &SMALLEST_THREE_BITS),
+            "`smallest_three` cannot take so many bits a component"
+        );
         Self::SmallestThree { bits }
     }
 

@@ -129,7 +129,10 @@ fn type_name(property: Formatted) -> String {
             }
             Codec::SmallestThree { .. } => "quaternion".to_owned(),
             Codec::UnitVector { .. } => "unit vector".to_owned(),
-            Codec::Opaque(_) => format!("{}{}", property.shape.name, arguments((property.shape.rust_name)())),
+            Codec::Opaque(leaf) => {
+                let version = if leaf.version == 1 { String::new() } else { format!(" v{}", leaf.version) };
+                format!("{}{}{version}", property.shape.name, arguments((property.shape.rust_name)()))
+            }
             _ => property.shape.name.to_owned(),
         },
         Kind::Struct(fields) if property.shape.name == "()" => {

@@ -128,6 +128,7 @@ pub mod __private {
     pub use crate::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
     pub use crate::shape::{Field, Shape};
     pub use crate::static_program;
+    pub use crate::value::{assert_named, unsaid};
     pub use crate::*;
 
     /// Writes all replicated fields of an object in order (the derives' `NetSerialize`).

@@ -66,8 +66,12 @@ const fn misfit(property: Formatted) -> Option<Misfit> {
         Kind::Leaf(codec) => misfit_of_leaf(codec, property.format),
         Kind::Struct(fields) => misfit_of_struct(property, fields),
         Kind::FixedArray { element, len } => match (property.format, len) {
-            (Format::SmallestThree { bits }, 4) if is_f32(element) => outside("smallest_three", bits, &SMALLEST_THREE_BITS),
-            (Format::UnitVector { bits }, 3) if is_f32(element) => outside("unit_vector", bits, &UNIT_VECTOR_BITS),
+            (Format::SmallestThree { bits }, 4) if is_f32(element) => {
+                outside("smallest_three", bits, &SMALLEST_THREE_BITS)
+            }
+            (Format::UnitVector { bits }, 3) if is_f32(element) => {
+                outside("unit_vector", bits, &UNIT_VECTOR_BITS)
+            }
             _ => misfit(property.element(element)),
         },
         Kind::Array(array) => misfit(property.element(array.element)),

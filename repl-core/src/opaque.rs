@@ -4,14 +4,15 @@
 
 use crate::access::opaque as access;
 use crate::bits::{BitReader, BitWriter};
-use crate::checksum::Checksum;
 use crate::reference::ReferenceMap;
-use crate::value::{NetSerialize, ReadError, With, WriteError};
+use crate::value::{NetSerialize, ReadError, With, WriteError, form_checksum};
 
 /// A leaf whose type is known only to its functions.
 #[derive(Clone, Copy)]
 pub(crate) struct OpaqueLeaf {
     pub(crate) checksum: u64,
+    /// The version of its form, for those who read the table.
+    pub(crate) version: u32,
     pub(crate) identical: unsafe fn(*const u8, *const u8) -> bool,
     pub(crate) copy: unsafe fn(*const u8, *mut u8),
     pub(crate) write: unsafe fn(*const u8, &mut BitWriter) -> Result<(), WriteError>,
@@ -24,6 +25,7 @@ impl OpaqueLeaf {
     pub(crate) const fn of<T: NetSerialize + Clone>() -> Self {
         Self {
             checksum: T::WIRE_CHECKSUM,
+            version: T::WIRE_VERSION,
             identical: access::opaque_identical::<T>,
             copy: access::opaque_copy::<T>,
             write: access::opaque_write::<T>,
@@ -34,7 +36,8 @@ impl OpaqueLeaf {
 
     pub(crate) const fn with<T: Clone + 'static, W: With<T>>() -> Self {
         Self {
-            checksum: Checksum::of(W::WIRE_NAME),
+            checksum: form_checksum(W::WIRE_NAME, W::WIRE_VERSION),
+            version: W::WIRE_VERSION,
             identical: access::with_identical::<T, W>,
             copy: access::opaque_copy::<T>,
             write: access::with_write::<T, W>,

@@ -39,9 +39,12 @@ pub trait NetSerialize: Sized + 'static {
     /// The type's name in checksums, layouts and errors.
     const WIRE_NAME: &'static str;
 
-    /// Covers all that decides the bits written. Two builds whose checksums differ do not speak to each other (R21): change it
-    /// (or the name) when the form changes.
-    const WIRE_CHECKSUM: u64 = Checksum::of(Self::WIRE_NAME);
+    /// The version of the bits that [`write`](Self::write) writes; 1 by default. Raise it when they change: two
+    /// builds with different versions do not speak to each other, and are told so before any state flows (R21).
+    const WIRE_VERSION: u32 = 1;
+
+    /// Covers all that decides the bits written: by default the name and the version.
+    const WIRE_CHECKSUM: u64 = form_checksum(Self::WIRE_NAME, Self::WIRE_VERSION);
 
     /// Writes the value.
     ///
@@ -68,6 +71,32 @@ pub trait NetSerialize: Sized + 'static {
     }
 }
 
+/// The checksum of a form that is known by its name and version alone.
+pub(crate) const fn form_checksum(name: &str, version: u32) -> u64 {
+    Checksum::new().text(name).number(version as u64).finish()
+}
+
+/// What `with = module` takes for constants that the module lacks.
+pub mod unsaid {
+    /// No name: refused at compile time.
+    pub const NAME: &str = "";
+    /// The first version.
+    pub const VERSION: u32 = 1;
+}
+
+/// Refuses a module without a name.
+///
+/// # Panics
+/// In a constant, so at compile time, if `name` is empty.
+#[track_caller]
+pub const fn assert_named(name: &str) {
+    assert!(
+        !name.is_empty(),
+        "the module does not say what its form is called on the wire: write `pub const NAME: &str = \"…\";` in it, with a name \
+         that no other form has, and raise `pub const VERSION: u32` whenever its bits change"
+    );
+}
+
 /// Whether two values that write themselves write the same.
 pub(crate) fn same_bits(
     one: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
@@ -77,10 +106,14 @@ pub(crate) fn same_bits(
     one(&mut ours).is_ok() && other(&mut theirs).is_ok() && ours == theirs
 }
 
-/// A serialiser for values of type `T` that are not its own: what `with = module` makes of the module's functions `write` and `read`.
+/// A serialiser for values of type `T` that are not its own: what `with = module` makes of the module's functions
+/// `write` and `read` and of its constants `NAME` and `VERSION`.
 pub trait With<T>: 'static {
-    /// Names the serialiser in checksums and layouts.
+    /// Names the serialiser in checksums and layouts: the module's `NAME`.
     const WIRE_NAME: &'static str;
+
+    /// As [`NetSerialize::WIRE_VERSION`]: the module's `VERSION`, 1 if it has none.
+    const WIRE_VERSION: u32;
 
     /// As [`NetSerialize::write`].
     ///

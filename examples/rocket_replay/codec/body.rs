@@ -51,6 +51,8 @@ struct Numbers {
     motion: Option<[[i64; 3]; 2]>,
 }
 
+pub(crate) const NAME: &str = "body";
+
 /// Writes a body: 165 to 200 bits on average, where raw floats would take 450.
 pub(crate) fn write(body: &Body, writer: &mut BitWriter) -> Result<(), WriteError> {
     let start = writer.bit_len();

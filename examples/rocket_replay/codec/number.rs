@@ -10,6 +10,8 @@ pub(crate) mod small {
 
     const ORDER: u32 = 3;
 
+    pub(crate) const NAME: &str = "small";
+
     /// Writes an integer: 4 bits from −4 to 3, 62 at most.
     pub(crate) fn write(number: &i32, writer: &mut BitWriter) -> Result<(), WriteError> {
         let folded = (*number << 1) ^ (*number >> 31);
@@ -30,6 +32,8 @@ pub(crate) mod index {
 
     const ORDER: u32 = 7;
 
+    pub(crate) const NAME: &str = "index";
+
     /// Writes a number.
     pub(crate) fn write(number: &i32, writer: &mut BitWriter) -> Result<(), WriteError> {
         writer.write_exp_golomb(u64::from(number.wrapping_add(1) as u32), ORDER);
@@ -48,6 +52,8 @@ pub(crate) mod stick {
     use super::*;
 
     const USUAL: [u8; 4] = [128, 255, 0, 254];
+
+    pub(crate) const NAME: &str = "stick";
 
     /// Writes a position.
     pub(crate) fn write(position: &u8, writer: &mut BitWriter) -> Result<(), WriteError> {

@@ -15,6 +15,8 @@ pub(crate) mod place {
 
     const TABLES: [&Widths; 3] = [&tables::BALL_X, &tables::BALL_Y, &tables::BALL_Z];
 
+    pub(crate) const NAME: &str = "place";
+
     /// Writes a place.
     pub(crate) fn write(place: &[f32; 3], writer: &mut BitWriter) -> Result<(), WriteError> {
         write_by(TABLES, *place, writer);
@@ -33,6 +35,8 @@ pub(crate) mod velocity {
     use repl::{ReferenceMap, WriteError};
 
     const TABLES: [&Widths; 3] = [&tables::BALL_V, &tables::BALL_V, &tables::BALL_VZ];
+
+    pub(crate) const NAME: &str = "velocity";
 
     /// Writes a velocity.
     pub(crate) fn write(velocity: &[f32; 3], writer: &mut BitWriter) -> Result<(), WriteError> {
@@ -53,6 +57,8 @@ pub(crate) mod spin {
 
     const TABLES: [&Widths; 3] = [&tables::BALL_W, &tables::BALL_W, &tables::BALL_W];
 
+    pub(crate) const NAME: &str = "spin";
+
     /// Writes a spin.
     pub(crate) fn write(spin: &[f32; 3], writer: &mut BitWriter) -> Result<(), WriteError> {
         write_by(TABLES, *spin, writer);
@@ -71,6 +77,8 @@ pub(crate) mod rotation {
     use repl::{ReferenceMap, WriteError};
 
     const STEP_BITS: u32 = STEPS.ilog2();
+
+    pub(crate) const NAME: &str = "rotation";
 
     /// Writes a rotation.
     pub(crate) fn write(quaternion: &[f32; 4], writer: &mut BitWriter) -> Result<(), WriteError> {

@@ -4,7 +4,6 @@
 
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
-use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Generics, Ident, Path, WherePredicate, parse_quote};
 
@@ -241,6 +240,23 @@ pub(super) fn serializers(container: &Container<'_>, generics: &Generics) -> Tok
     .collect()
 }
 
+/// The name and the version that a module says of its form. A constant that it lacks is found in the outer block,
+/// whose names come after those of the inner one: so the compiler's error can say what to write.
+fn wire_form(private: &TokenStream, module: &Path, span: Span) -> [TokenStream; 2] {
+    ["NAME", "VERSION"].map(|constant| {
+        let constant = Ident::new(constant, span);
+        quote_spanned! {span=>
+            {
+                use #private::unsaid::*;
+                {
+                    use #module::*;
+                    #constant
+                }
+            }
+        }
+    })
+}
+
 fn serializer_of(
     container: &Container<'_>,
     generics: &Generics,
@@ -252,16 +268,20 @@ fn serializer_of(
     let (declared, parameters, bounds) = generics.split_for_impl();
     let (own_declared, _, own_bounds) = container.generics().split_for_impl();
     let (name, ty) = (serializer_name(index), type_of(container, field));
-    let last = module.segments.last().map(|segment| &segment.ident);
-    let wire_name = last.map(|module| module.unraw().to_string()).unwrap_or_default();
-    let span = here(last.map_or_else(Span::call_site, Ident::span));
+    let span = here(module.segments.last().map_or_else(Span::call_site, |last| last.ident.span()));
+    let private_here = private_at(container, span);
+    let [wire_name, wire_version] = wire_form(&private_here, module, span);
     let write = quote_spanned!(span=> #module::write(value, writer));
     let read = quote_spanned!(span=> #module::read(reader, references));
+    let named = quote_spanned!(span=> #private_here::assert_named(#wire_name););
     quote! {
+        const _: () = #named
+
         struct #name #own_declared (::core::marker::PhantomData<fn() -> #ident #parameters>) #own_bounds;
 
         impl #declared #private::With<#ty> for #name #parameters #bounds {
             const WIRE_NAME: &'static ::core::primitive::str = #wire_name;
+            const WIRE_VERSION: ::core::primitive::u32 = #wire_version;
 
             fn write(
                 value: &#ty,

@@ -23,6 +23,8 @@ mod milliseconds {
 
     use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
+    pub(crate) const NAME: &str = "milliseconds";
+
     pub(crate) fn write(value: &Duration, writer: &mut BitWriter) -> Result<(), WriteError> {
         let millis = u32::try_from(value.as_millis()).map_err(|_| WriteError::OutOfRange)?;
         writer.write_bits(millis.into(), 32);

@@ -26,6 +26,8 @@ mod seconds {
 
     use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
+    pub(crate) const NAME: &str = "seconds";
+
     pub(crate) fn write(value: &Duration, writer: &mut BitWriter) -> Result<(), WriteError> {
         let seconds = u16::try_from(value.as_secs()).map_err(|_| WriteError::OutOfRange)?;
         writer.write_bits(seconds.into(), 16);

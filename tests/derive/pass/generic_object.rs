@@ -39,6 +39,8 @@ mod count {
 
     use super::Count;
 
+    pub const NAME: &str = "count";
+
     pub fn write<T>(value: &Count<T>, writer: &mut BitWriter) -> Result<(), WriteError> {
         writer.write_bits(value.0.len() as u64, 8);
         Ok(())

@@ -81,6 +81,8 @@ mod flag {
     use ::core::primitive::u64;
     use ::core::result::Result::{self, Ok};
 
+    pub const NAME: &::core::primitive::str = "flag";
+
     pub fn write(value: &u64, writer: &mut ::repl::BitWriter) -> Result<(), ::repl::WriteError> {
         writer.write_bits(*value, 1);
         Ok(())

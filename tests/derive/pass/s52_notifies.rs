@@ -56,6 +56,8 @@ mod observers {
 mod repl_bool {
     use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
+    pub const NAME: &str = "repl_bool";
+
     pub fn write(value: &bool, writer: &mut BitWriter) -> Result<(), WriteError> {
         writer.write_flag(*value);
         Ok(())

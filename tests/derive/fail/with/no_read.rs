@@ -9,6 +9,8 @@ struct Player {
 mod heading {
     use repl::{BitWriter, WriteError};
 
+    pub const NAME: &str = "heading";
+
     pub fn write(heading: &f32, writer: &mut BitWriter) -> Result<(), WriteError> {
         writer.write_bits(u64::from(heading.to_bits()), 32);
         Ok(())

@@ -13,6 +13,8 @@ mod opened {
     use super::Opened;
     use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
+    pub const NAME: &str = "opened";
+
     pub fn write(_: &Opened, _: &mut BitWriter) -> Result<(), WriteError> {
         Ok(())
     }
