@@ -25,6 +25,12 @@ fn read_degrees(reader: &mut impl BitRead) -> io::Result<Option<u16>> {
 pub(crate) mod bearing {
     use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
+    /// What the form is called on the wire: builds with other names or versions are refused before state flows.
+    pub(crate) const NAME: &str = "bearing";
+
+    /// To be raised whenever the bits change.
+    pub(crate) const VERSION: u32 = 1;
+
     pub(crate) fn write(bearing: &f32, writer: &mut BitWriter) -> Result<(), WriteError> {
         let degrees = bearing.rem_euclid(360.0).round();
         if !degrees.is_finite() {
