@@ -5,7 +5,7 @@ mod pair;
 use pair::world::{World, changes};
 use pair::{Pair, handles};
 use proptest::prelude::*;
-use repl::{Class, NetSerialize, Replicated, WriteError};
+use repl::{Changelist, Class, NetSerialize, Replicated, WriteError};
 
 #[derive(Replicated, Default)]
 #[replicated(all)]
@@ -49,6 +49,11 @@ fn s61_a_shrink_is_the_count_alone() {
     let mut pair = with_elements(&[1, 2, 3]);
     let changes = pair.edit(|object| object.b.truncate(1));
     assert_eq!(pair.flat(&changes), [2, 0, 0, 0]);
+    // Printing and sending drop what is past the end, so the list itself must not have it.
+    let mut count = Changelist::new();
+    count.insert(2);
+    assert_eq!(changes, count);
+    assert_eq!(pair.shadow.b, [1]);
 }
 
 #[test]

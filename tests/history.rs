@@ -25,6 +25,14 @@ fn s65_places_grow_by_one_with_each_list() {
     assert_eq!((history.start(), history.end()), (0, 2));
     history.release();
     assert_eq!((history.start(), history.end()), (2, 2));
+    // Places grow whether a list is kept or not, and however many are asked for.
+    history.push(&list([3]), false, nothing_is_evicted);
+    assert_eq!((history.start(), history.end()), (3, 3));
+    history.push(&list([4]), true, nothing_is_evicted);
+    history.gather(3, &mut list([]));
+    assert_eq!((history.start(), history.end()), (3, 4));
+    (0..100).for_each(|handle| history.push(&list([1 + handle]), true, |_, _| {}));
+    assert_eq!((history.start(), history.end()), (104 - History::MAX_LISTS as u64, 104));
 }
 
 #[test]

@@ -4,8 +4,10 @@
 
 mod support;
 
-use repl::Callbacks;
+use std::cell::RefCell;
+
 use repl::prelude::*;
+use repl::{BitReader, BitWriter, Callbacks, ReadError, ReferenceMap, WriteError};
 use support::{Packets, Room};
 
 #[derive(Replicated, Default)]
@@ -149,6 +151,49 @@ fn s51_an_array_notifies_for_its_length_and_for_its_elements() {
 }
 
 #[test]
+fn s51_an_array_that_is_received_as_it_is_shown_notifies_only_if_told_always() {
+    #[derive(Replicated, Default)]
+    struct Choir {
+        #[replicated(notify = on_voices)]
+        voices: Vec<u8>,
+        #[replicated(notify = on_songs, notify_always)]
+        songs: Vec<u8>,
+        log: Vec<String>,
+    }
+    impl Choir {
+        fn on_voices(&mut self, old: &Vec<u8>) {
+            self.log.push(format!("voices {old:?} > {:?}", self.voices));
+        }
+        fn on_songs(&mut self, old: &Vec<u8>) {
+            self.log.push(format!("songs {old:?} > {:?}", self.songs));
+        }
+    }
+    let register = |client: &mut Client| {
+        client.register::<Choir>();
+    };
+    let start = || Choir { voices: vec![1, 2], songs: vec![1, 2], log: Vec::new() };
+    let (mut room, choir) =
+        Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(start()));
+    let local = room.guests[0].client.get_mut(choir).expect("the client has it");
+    local.log.clear();
+    (local.voices[1], local.songs[1]) = (7, 7);
+    (room.server[choir].voices[1], room.server[choir].songs[1]) = (7, 7);
+    update(&mut room);
+    let log = |room: &mut Room| {
+        std::mem::take(&mut room.guests[0].client.get_mut(choir).expect("the client has it").log)
+    };
+    assert_eq!(log(&mut room), ["songs [1, 7] > [1, 7]"], "received with the elements that it shows");
+    // The same with its length.
+    let local = room.guests[0].client.get_mut(choir).expect("the client has it");
+    local.voices.push(3);
+    local.songs.push(3);
+    room.server[choir].voices.push(3);
+    room.server[choir].songs.push(3);
+    update(&mut room);
+    assert_eq!(log(&mut room), ["songs [1, 7, 3] > [1, 7, 3]"], "received with the length that it has");
+}
+
+#[test]
 fn s52_the_old_value_is_the_one_last_shown() {
     let (mut room, hero) = one_hero();
     for value in [3, 7, 4] {
@@ -178,22 +223,106 @@ fn s54_callbacks_come_in_order_and_post_net_init_last() {
     );
 }
 
+thread_local! {
+    /// What happened to pawns, in its order.
+    static COURSE: RefCell<Vec<(u8, &'static str)>> = const { RefCell::new(Vec::new()) };
+}
+
+fn note(pawn: u8, what: &'static str) {
+    COURSE.with_borrow_mut(|course| course.push((pawn, what)));
+}
+
+/// A leaf that tells when one is read, and when one is replaced.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Traced {
+    pawn: u8,
+    value: u8,
+}
+
+impl NetSerialize for Traced {
+    const WIRE_NAME: &'static str = "Traced";
+
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        self.pawn.write(writer)?;
+        self.value.write(writer)
+    }
+
+    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+        let (pawn, value) = (u8::read(reader, references)?, u8::read(reader, references)?);
+        note(pawn, "value");
+        Ok(Self { pawn, value })
+    }
+}
+repl::leaf!(Traced);
+
+impl Drop for Traced {
+    fn drop(&mut self) {
+        note(self.pawn, "value");
+    }
+}
+
+#[derive(Replicated, Default)]
+#[replicated(callbacks)]
+struct Pawn {
+    #[replicated]
+    traced: Traced,
+    #[replicated(notify = on_steps)]
+    steps: u16,
+}
+
+impl Pawn {
+    fn numbered(pawn: u8) -> Self {
+        Self { traced: Traced { pawn, value: 0 }, ..Self::default() }
+    }
+
+    fn on_steps(&mut self) {
+        note(self.traced.pawn, "notify");
+    }
+}
+
+impl Callbacks for Pawn {
+    fn pre_net_receive(&mut self) {
+        note(self.traced.pawn, "pre");
+    }
+
+    fn post_net_receive(&mut self) {
+        note(self.traced.pawn, "post");
+    }
+
+    fn post_rep_notifies(&mut self) {
+        note(self.traced.pawn, "notified");
+    }
+}
+
 #[test]
 fn s54_all_values_of_a_packet_are_there_before_any_callback_after_receiving() {
-    let (mut room, hero) = one_hero();
-    let other = room.server.spawn(Hero::default());
-    room.settle();
-    log(&mut room, hero);
-    log(&mut room, other);
-    room.server[hero].health = 1;
-    room.server[other].health = 2;
+    let register = |client: &mut Client| {
+        client.register::<Pawn>();
+    };
+    let (mut room, pawns) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        [1, 2, 3].map(|pawn| server.spawn(Pawn::numbered(pawn)))
+    });
+    for pawn in pawns {
+        room.server[pawn].traced.value = 5;
+        room.server[pawn].steps = 5;
+    }
     let packets = room.tick_one();
     assert_eq!(packets.len(), 1);
+    COURSE.take();
     room.deliver(0, &packets);
-    let expected =
-        |value: u16| ["pre 0".into(), "post 0".into(), format!("health 0 > {value}"), "notified".into()];
-    assert_eq!(log(&mut room, hero), expected(1));
-    assert_eq!(log(&mut room, other), expected(2));
+    let course = COURSE.take();
+    let last_value = course.iter().rposition(|(_, what)| *what == "value").expect("values were read");
+    let (values, callbacks) = course.split_at(last_value + 1);
+    assert!(values.iter().all(|(_, what)| ["value", "pre"].contains(what)), "{course:?}");
+    let each = ["post", "notify", "notified"];
+    let expected: Vec<_> = [1, 2, 3].iter().flat_map(|&pawn| each.map(|what| (pawn, what))).collect();
+    assert_eq!(callbacks, expected);
+    for pawn in [1, 2, 3] {
+        assert_eq!(values.iter().filter(|entry| **entry == (pawn, "pre")).count(), 1, "{course:?}");
+        let pre = values.iter().position(|entry| *entry == (pawn, "pre"));
+        let replaced = values.iter().rposition(|entry| *entry == (pawn, "value"));
+        assert!(pre < replaced, "what is about to be received is told before: {course:?}");
+    }
 }
 
 #[test]

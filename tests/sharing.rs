@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cell::Cell;
 
 use repl::prelude::*;
 use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
@@ -98,24 +98,17 @@ fn s90_packets_are_the_same_bit_for_bit_with_and_without_sharing() {
     }
 }
 
-#[test]
-fn s88_connections_that_need_the_same_get_the_same_bodies() {
-    let register = |client: &mut Client| {
-        client.register::<Car>();
-    };
-    let (mut room, cars) = Room::furnished(ServerConfig::default(), register, 3, |server| {
-        (0..20).map(|_| server.spawn(Car::default())).collect::<Vec<_>>()
-    });
-    cars.iter().for_each(|&car| room.server[car].place = [1.5, 2.5]);
-    let packets = room.tick();
-    // The checksums differ by session, the bits after them do not.
-    let body = |guest: usize| packets[guest].iter().map(|packet| packet[4..].to_vec()).collect::<Packets>();
-    assert_eq!(body(0).len(), 1);
-    assert_eq!((body(0), body(1)), (body(1), body(2)));
+thread_local! {
+    static WRITTEN: Cell<usize> = const { Cell::new(0) };
+    static COMPARED: Cell<usize> = const { Cell::new(0) };
 }
 
-static WRITTEN: AtomicUsize = AtomicUsize::new(0);
-static COMPARED: AtomicUsize = AtomicUsize::new(0);
+/// How many values `work` writes and compares, and what it returns.
+fn effort<R>(work: impl FnOnce() -> R) -> ((usize, usize), R) {
+    (WRITTEN.set(0), COMPARED.set(0));
+    let result = work();
+    ((WRITTEN.get(), COMPARED.get()), result)
+}
 
 /// A leaf that counts what is done with it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -125,7 +118,7 @@ impl NetSerialize for Counted {
     const WIRE_NAME: &'static str = "Counted";
 
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
-        WRITTEN.fetch_add(1, Ordering::Relaxed);
+        WRITTEN.set(WRITTEN.get() + 1);
         self.0.write(writer)
     }
 
@@ -134,7 +127,7 @@ impl NetSerialize for Counted {
     }
 
     fn identical(&self, other: &Self) -> bool {
-        COMPARED.fetch_add(1, Ordering::Relaxed);
+        COMPARED.set(COMPARED.get() + 1);
         self == other
     }
 }
@@ -146,45 +139,139 @@ struct Meter {
     count: Counted,
 }
 
-#[test]
-fn s28_s67_s88_one_comparison_and_one_writing_serve_all_connections() {
+/// The bits behind the checksums, which differ by session.
+fn bodies(packets: &[Vec<u8>]) -> Packets {
+    packets.iter().map(|packet| packet[4..].to_vec()).collect()
+}
+
+/// What a tick writes and compares for so many guests after one value changed, and what an object that is spawned then takes.
+fn effort_of_a_change(share: bool, guests: usize) -> [(usize, usize); 2] {
     let register = |client: &mut Client| {
         client.register::<Meter>();
     };
-    let (mut effort, mut openings) = (Vec::new(), Vec::new());
-    for guests in [1, 2, 16] {
-        let (mut room, meter) = Room::furnished(ServerConfig::default(), register, guests, |server| {
-            server.spawn(Meter::default())
-        });
-        let before = (COMPARED.load(Ordering::Relaxed), WRITTEN.load(Ordering::Relaxed));
-        room.server[meter].count = Counted(5);
-        let packets = room.tick();
-        effort
-            .push((COMPARED.load(Ordering::Relaxed) - before.0, WRITTEN.load(Ordering::Relaxed) - before.1));
-        for (guest, packets) in packets.iter().enumerate() {
-            room.deliver(guest, packets);
-            assert_eq!(room.guests[guest].client.get(meter).map(|meter| meter.count.0), Some(5));
-        }
-        let before = WRITTEN.load(Ordering::Relaxed);
-        let newcomer = room.server.spawn(Meter { count: Counted(7) });
-        let packets = room.tick();
-        openings.push(WRITTEN.load(Ordering::Relaxed) - before);
-        for (guest, packets) in packets.iter().enumerate() {
-            room.deliver(guest, packets);
-            assert_eq!(room.guests[guest].client.get(newcomer).map(|meter| meter.count.0), Some(7));
+    let config = ServerConfig { share, ..ServerConfig::default() };
+    let (mut room, meter) =
+        Room::furnished(config, register, guests, |server| server.spawn(Meter::default()));
+    room.server[meter].count = Counted(5);
+    let (change, packets) = effort(|| room.tick());
+    let newcomer = room.server.spawn(Meter { count: Counted(7) });
+    let (opening, later) = effort(|| room.tick());
+    for guest in 0..guests {
+        assert_eq!(bodies(&packets[guest]), bodies(&packets[0]));
+        room.deliver(guest, &packets[guest]);
+        room.deliver(guest, &later[guest]);
+        let shown =
+            [meter, newcomer].map(|meter| room.guests[guest].client.get(meter).map(|meter| meter.count.0));
+        assert_eq!(shown, [Some(5), Some(7)]);
+    }
+    [change, opening]
+}
+
+#[test]
+fn s28_s67_s88_one_comparison_and_one_writing_serve_all_connections() {
+    let alone = effort_of_a_change(true, 1);
+    for (written, compared) in alone {
+        assert!(written >= 1 && compared >= 1, "the leaf counts what is done with it");
+    }
+    for guests in [2, 16] {
+        assert_eq!(effort_of_a_change(true, guests), alone, "{guests} connections");
+        let unshared = effort_of_a_change(false, guests);
+        for (unshared, alone) in unshared.iter().zip(&alone) {
+            assert!(unshared.0 >= alone.0 + guests - 1, "without sharing each connection's is written");
+            assert_eq!(unshared.1, alone.1, "and compared once all the same");
         }
     }
-    assert_eq!(
-        (openings[0], openings[0]),
-        (openings[1], openings[2]),
-        "an opening, for 1, 2 and 16 connections"
-    );
-    assert_eq!(
-        (effort[0], effort[0]),
-        (effort[1], effort[2]),
-        "compared and written, for 1, 2 and 16 connections"
-    );
-    assert!(effort[0].0 >= 1 && effort[0].1 >= 1);
+}
+
+#[test]
+fn s88_an_opening_is_written_once_for_all_who_join_until_its_object_changes() {
+    let register = |client: &mut Client| {
+        client.register::<Meter>();
+    };
+    let (mut room, meter) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        server.spawn(Meter { count: Counted(1) })
+    });
+    for value in [1, 2, 3] {
+        room.server[meter].count = Counted(value);
+        room.settle();
+        let written: Vec<usize> = (0..3)
+            .map(|_| {
+                let ((written, _), ()) = effort(|| {
+                    room.enter();
+                    room.settle();
+                });
+                let shown = room.guests.last().and_then(|guest| guest.client.get(meter));
+                assert_eq!(shown.map(|meter| meter.count.0), Some(value), "nobody is shown what is stale");
+                written
+            })
+            .collect();
+        assert!(
+            written[0] <= 1 && written[1..] == [0, 0],
+            "{written:?}: the second and third take the first's"
+        );
+        assert!(value == 1 || written[0] == 1, "{written:?}: what changed is written anew");
+    }
+}
+
+/// Seen in another way by each of a player, its owner and a recording.
+#[derive(Replicated, Default)]
+struct Film {
+    #[replicated]
+    count: Counted,
+    #[replicated]
+    star: ObjectRef<Self>,
+    #[replicated(condition = OwnerOnly)]
+    cut: Counted,
+    #[replicated(condition = ReplayOnly)]
+    tape: Counted,
+    #[replicated(condition = SkipReplay)]
+    hud: Counted,
+}
+
+#[test]
+fn s89_what_an_owner_or_a_recording_sees_is_written_for_it_alone_and_references_for_all() {
+    let register = |client: &mut Client| {
+        client.register::<Film>();
+    };
+    let (mut room, film) =
+        Room::furnished(ServerConfig::default(), register, 3, |server| server.spawn(Film::default()));
+    room.enter_replay();
+    room.server.set_owner(film, Some(room.guests[2].id));
+    room.settle();
+    let change = |room: &mut Room, change: &dyn Fn(&mut Film)| {
+        change(&mut room.server[film]);
+        let packets = room.tick();
+        packets.iter().enumerate().for_each(|(guest, packets)| room.deliver(guest, packets));
+        room.acknowledge();
+        packets
+    };
+    let told = |room: &Room| -> Vec<[u32; 4]> {
+        let shown = (0..4).map(|guest| room.guests[guest].client.get(film).expect("all have it"));
+        shown.map(|film| [&film.count, &film.cut, &film.tape, &film.hud].map(|count| count.0)).collect()
+    };
+    change(&mut room, &|film| film.count = Counted(1));
+    assert_eq!(told(&room), [[1, 0, 0, 0]; 4]);
+    let packets = change(&mut room, &|own| own.star = film);
+    assert_eq!(bodies(&packets[0]), bodies(&packets[1]));
+    for guest in 0..4 {
+        let shown = room.guests[guest].client.get(film).expect("all have it");
+        assert_eq!(shown.star, film, "a reference is shared like any other value");
+    }
+    let packets = change(&mut room, &|film| {
+        (film.count, film.cut, film.tape, film.hud) = (Counted(2), Counted(3), Counted(4), Counted(5));
+    });
+    assert_eq!(told(&room), [[2, 0, 0, 5], [2, 0, 0, 5], [2, 3, 0, 5], [2, 0, 4, 0]]);
+    assert_eq!(bodies(&packets[0]), bodies(&packets[1]));
+    assert!((2..4).all(|guest| bodies(&packets[guest]) != bodies(&packets[0])));
+    // A late recording is opened by itself, though the players' openings are shared.
+    room.enter_replay();
+    room.enter();
+    room.settle();
+    let late = |guest: usize| {
+        let film = room.guests[guest].client.get(film).expect("it has it");
+        [&film.count, &film.cut, &film.tape, &film.hud].map(|count| count.0)
+    };
+    assert_eq!([late(4), late(5)], [[2, 0, 4, 0], [2, 0, 0, 5]]);
 }
 
 #[test]

@@ -323,6 +323,26 @@ fn s138_writing_through_an_array_marks_what_was_written() {
 }
 
 #[test]
+fn s138_each_mark_counts_though_the_item_was_marked_before_and_keeps_its_id() {
+    let mut live = FastArray::from([1_u32, 2, 3]);
+    assert_eq!(live.ids(), [id(1), id(2), id(3)], "the first id is 1, and each is one more than the last");
+    let mut shadow = FastArray::new();
+    follow(&mut shadow, &live);
+    for round in 0..3 {
+        live[1] += 1;
+        assert!(!shadow.is_abreast(&live), "a mark of an item marks its array, for the {round}th time too");
+        assert_eq!(follow(&mut shadow, &live), [(id(2), Went::Touched)]);
+        live.mark(1);
+        assert!(!shadow.is_abreast(&live));
+        assert_eq!(follow(&mut shadow, &live), [(id(2), Went::Touched)]);
+        assert!(shadow.is_abreast(&live));
+    }
+    assert_eq!(live.ids(), [id(1), id(2), id(3)], "an item that has an id keeps it when it is marked");
+    live.push(4);
+    assert_eq!(live.ids().last(), Some(&id(4)));
+}
+
+#[test]
 fn s138_reading_marks_nothing() {
     let (mut live, mut shadow) = pair(100);
     assert_eq!(live.iter_mut().map(|item| *item).sum::<u32>(), live.iter().sum());

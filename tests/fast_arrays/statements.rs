@@ -100,23 +100,48 @@ fn s39_the_dynamic_condition_of_an_array_is_obeyed() {
 
 #[test]
 fn s146_the_archetypes_items_are_the_first_base() {
+    fn archetype() -> Bag {
+        Bag { items: [item(1), item(2)].into(), ..Bag::default() }
+    }
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Bag>();
-        client.register_archetype(|| Bag { items: [item(1), item(2)].into(), ..Bag::default() });
+        client.register_archetype(archetype);
     });
-    let archetype =
-        room.server.register_archetype(|| Bag { items: [item(1), item(2)].into(), ..Bag::default() });
-    let mut bag = Bag { items: [item(1), item(2)].into(), ..Bag::default() };
-    bag.items.remove(0);
-    bag.items.push(item(3));
-    let bag = room.server.spawn_from(archetype, bag);
-    let untouched = Bag { number: 1, items: [item(1), item(2)].into(), ..Bag::default() };
-    let untouched = room.server.spawn_from(archetype, untouched);
+    let kind = room.server.register_archetype(archetype);
     room.enter();
     room.settle();
-    assert_same(&room, 0, bag);
+    calls();
+    let untouched = room.server.spawn_from(kind, Bag { number: 1, ..archetype() });
+    room.settle();
     assert_same(&room, 0, untouched);
     assert_eq!(seen_bag(&room, 0, untouched).items.len(), 2);
+    assert_eq!(room.received::<Bag>(0, "items"), (0, 0), "what the archetype has is not sent");
+    assert_eq!(calls(), [Call::End(1)], "nor told");
+
+    let mut bag = archetype();
+    bag.items.remove(0);
+    bag.items.push(item(3));
+    let bag = room.server.spawn_from(kind, bag);
+    room.settle();
+    assert_same(&room, 0, bag);
+    let told: Vec<String> = calls().iter().filter_map(outline).collect();
+    assert_eq!(told, ["remove 1", "add 3"], "the second item is the archetype's and stays");
+
+    // The archetype is never changed: the next object begins as the first did.
+    let next = room.server.spawn_from(kind, archetype());
+    room.settle();
+    assert_same(&room, 0, next);
+    assert_eq!(seen_bag(&room, 0, next).items.len(), 2);
+    assert_eq!(room.updates::<Bag>(0, "items"), 1);
+}
+
+fn outline(call: &Call) -> Option<String> {
+    match call {
+        Call::Item(Step::Remove(item)) => Some(format!("remove {}", item.kind)),
+        Call::Item(Step::Add(item)) => Some(format!("add {}", item.kind)),
+        Call::Item(Step::Change(item, _)) => Some(format!("change {}", item.kind)),
+        _ => None,
+    }
 }
 
 #[test]
@@ -144,24 +169,42 @@ fn s148_a_late_joiner_is_told_of_what_is_there_and_of_no_removal() {
 }
 
 #[test]
-fn s153_a_recording_connection_holds_what_a_player_holds() {
+fn s153_what_a_player_predicts_is_in_no_recording() {
     let (mut room, bag) = room_with(10..14);
     room.enter_replay();
     room.settle();
-    let own = room.guests[1].client.get_mut(bag).expect("it has it").items.push(item(77));
-    assert!(own.is_local());
-    room.server[bag].items.push(item(14));
-    let packets = room.tick();
-    room.deliver(0, &packets[0]);
-    room.deliver(1, &packets[1]);
-    (0..2).for_each(|guest| drop(room.replies(guest)));
-    room.server[bag].items.truncate(2);
-    room.settle();
-    assert_same(&room, 0, bag);
-    assert_same(&room, 1, bag);
-    assert_eq!(seen_bag(&room, 1, bag).items.by_id(own).map(|item| item.kind), Some(77));
-    // What a player predicts is nobody else's: nothing of it was sent (S183).
-    assert_eq!(room.server[bag].items.len(), 2);
+    // Both add an item of their own, which nobody else may come to have.
+    let own = [0, 1].map(|guest| {
+        room.guests[guest].client.get_mut(bag).expect("it has it").items.push(item(77 + guest as u32))
+    });
+    let kinds_of_server = |room: &Room| by_id(list(&room.server[bag].items));
+    for _ in 0..3 {
+        room.server[bag].items.push(item(14));
+        room.server[bag].items.remove(0);
+        room.settle();
+        for guest in 0..2 {
+            let shown = &seen_bag(&room, guest, bag).items;
+            // By every id there is, so that one that is not the server's is not overlooked.
+            let (local, others): (Vec<ItemId>, Vec<ItemId>) =
+                shown.ids().iter().partition(|id| id.is_local());
+            assert_eq!(local, [own[guest]], "its own, and nobody else's");
+            assert_eq!(shown.by_id(own[guest]).map(|item| item.kind), Some(77 + guest as u32));
+            assert_eq!(others.len(), room.server[bag].items.len());
+            assert_eq!(by_id(list(shown)), kinds_of_server(&room));
+        }
+    }
+    // A client that records by itself tells by the ids what it predicted.
+    let shown = &seen_bag(&room, 0, bag).items;
+    let recorded: Vec<u32> = shown
+        .ids()
+        .iter()
+        .filter(|id| !id.is_local())
+        .filter_map(|&id| Some(shown.by_id(id)?.kind))
+        .collect();
+    let mut expected: Vec<u32> = room.server[bag].items.iter().map(|item| item.kind).collect();
+    let mut recorded = recorded;
+    (recorded.sort_unstable(), expected.sort_unstable());
+    assert_eq!(recorded, expected);
 }
 
 #[test]
