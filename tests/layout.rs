@@ -505,6 +505,27 @@ fn a_table_prints_as_a_reviewer_reads_it() {
 }
 
 #[test]
+fn a_switch_that_starts_off_stands_in_the_table_and_changes_no_bits() {
+    mod on {
+        #[derive(repl::Replicated, Default)]
+        pub(super) struct Agent {
+            #[replicated(condition = Custom, push)]
+            pub(super) plan: u16,
+        }
+    }
+    mod off {
+        #[derive(repl::Replicated, Default)]
+        pub(super) struct Agent {
+            #[replicated(condition = Custom, starts_off, push)]
+            pub(super) plan: u16,
+        }
+    }
+    insta::assert_snapshot!(off::Agent::LAYOUT);
+    assert_eq!(on::Agent::LAYOUT.checksum(), off::Agent::LAYOUT.checksum());
+    assert_eq!((on::Agent::default().plan, off::Agent::default().plan), (0, 0));
+}
+
+#[test]
 fn the_alternate_form_adds_what_the_compiler_decides() {
     #[derive(Replicated, Default)]
     #[repr(C)]

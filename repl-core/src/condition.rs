@@ -27,7 +27,10 @@ pub enum Condition {
     SimulatedOrPhysics = 6,
     /// With the opening, and always to the owner.
     InitialOrOwner = 7,
-    /// To all while switched on at run time; while switched off for the object it is not even compared (S45).
+    /// To the connections for which it is switched on. There are two switches, and a value is sent only while both are on: that of the
+    /// object, for all connections, which begins as on, and that of the object for one connection, which begins as on, or as off if the field
+    /// says `starts_off`. While the object's switch is off the property is not even compared, and who opens the object gets the value of its
+    /// archetype (S45). Once both are on, a connection gets the current value if it lacks it.
     Custom = 8,
     /// To replay connections and to the owner.
     ReplayOrOwner = 9,

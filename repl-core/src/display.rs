@@ -189,6 +189,9 @@ fn remarks(field: &Field) -> String {
     if field.condition != Condition::None {
         words.push(field.condition.name());
     }
+    if field.starts_off {
+        words.push("starts off");
+    }
     match field.notify {
         Notify::None => {}
         Notify::OnChanged => words.push("notify"),

@@ -153,6 +153,14 @@ impl HandleSet {
         }
     }
 
+    /// Takes the members of `other` out that are here, and adds those that are not.
+    pub fn symmetric_difference(&mut self, other: &Self) {
+        self.first ^= other.first;
+        for at in 1..other.words() {
+            *self.word_mut(at) ^= other.word(at);
+        }
+    }
+
     /// Whether every member is in `other`.
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
@@ -230,6 +238,7 @@ mod tests {
             prop_assert_eq!(of(&|set| set.union(&theirs)), &one | &other);
             prop_assert_eq!(of(&|set| set.intersect(&theirs)), &one & &other);
             prop_assert_eq!(of(&|set| set.difference(&theirs)), &one - &other);
+            prop_assert_eq!(of(&|set| set.symmetric_difference(&theirs)), &one ^ &other);
             let gone = &other - &kept;
             prop_assert_eq!(of(&|set| set.difference_unless(&theirs, |handle| kept.contains(&handle))), &one - &gone);
             prop_assert_eq!(of(&|set| other.iter().for_each(|&handle| set.remove(handle))), &one - &other);

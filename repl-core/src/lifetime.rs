@@ -15,6 +15,7 @@ pub struct Lifetime {
     initial_only: HandleSet,
     push: HandleSet,
     rest: HandleSet,
+    starts_off: HandleSet,
     active: Vec<HandleSet>,
     parents: Vec<Parent>,
     conditional: bool,
@@ -46,6 +47,7 @@ impl Lifetime {
             push: select(&|parent| {
                 parent.push && !matches!(parent.condition, Condition::InitialOnly | Condition::Never)
             }),
+            starts_off: select(&|parent| parent.starts_off),
             conditional: parents.iter().any(|parent| parent.condition != Condition::None),
             ordinary,
             rest,
@@ -72,12 +74,18 @@ impl Lifetime {
         &self.push
     }
 
+    /// What goes to a connection only once it was switched on for it.
+    #[must_use]
+    pub fn starts_off(&self) -> &HandleSet {
+        &self.starts_off
+    }
+
     /// What comparing by runs of plain memory does not cover.
     pub(crate) fn rest(&self) -> &HandleSet {
         &self.rest
     }
 
-    /// What goes to a connection that sees an object with `flags`, before conditions set at run time.
+    /// What goes to a connection that sees an object with `flags`, before switches and conditions set at run time.
     #[must_use]
     pub fn active(&self, flags: ViewFlags) -> &HandleSet {
         &self.active[flags.index()]

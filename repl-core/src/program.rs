@@ -108,6 +108,8 @@ pub struct Parent {
     pub(crate) condition: Condition,
     pub(crate) notify: Notify,
     pub(crate) push: bool,
+    /// Whether a custom condition begins switched off for each connection.
+    pub(crate) starts_off: bool,
     /// Half-open range of commands (S7).
     pub(crate) commands: (u32, u32),
     /// Half-open range of handles.
@@ -120,6 +122,7 @@ const BLANK_PARENT: Parent = Parent {
     condition: Condition::None,
     notify: Notify::None,
     push: false,
+    starts_off: false,
     commands: (0, 0),
     handles: (0, 0),
 };
@@ -292,6 +295,7 @@ const fn flatten(layout: &Layout, commands: &mut [Command], parents: &mut [Paren
                 condition: field.condition,
                 notify: field.notify,
                 push: field.push,
+                starts_off: field.starts_off,
                 commands: (first_command as u32, cursor.command as u32),
                 handles: (first_handle as u32 + 1, level.handles as u32 + 1),
             };

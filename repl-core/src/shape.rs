@@ -122,6 +122,7 @@ pub struct Field {
     pub(crate) condition: Condition,
     pub(crate) notify: Notify,
     pub(crate) push: bool,
+    pub(crate) starts_off: bool,
 }
 
 impl Field {
@@ -137,6 +138,7 @@ impl Field {
             condition: Condition::None,
             notify: Notify::None,
             push: false,
+            starts_off: false,
         }
     }
 
@@ -168,6 +170,12 @@ impl Field {
     #[must_use]
     pub const fn push(self) -> Self {
         Self { push: true, ..self }
+    }
+
+    /// Under a custom condition that begins switched off for each connection.
+    #[must_use]
+    pub const fn starts_off(self) -> Self {
+        Self { starts_off: true, ..self }
     }
 }
 

@@ -38,6 +38,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) faulty: bool,
     pub(crate) skip: Flag,
     pub(crate) condition: Option<At<Ident>>,
+    pub(crate) starts_off: Flag,
     pub(crate) notify: Option<At<Path>>,
     pub(crate) notify_always: Flag,
     pub(crate) push: Flag,
@@ -83,6 +84,7 @@ impl FieldAttrs {
         attrs.faulty = each(attributes, Place::of_field(derive), errors, |item| match item.key.as_str() {
             "skip" => item.put(&mut attrs.skip, Item::flag),
             "condition" => item.put(&mut attrs.condition, condition::of),
+            "starts_off" => item.put(&mut attrs.starts_off, Item::flag),
             "notify" => item.put(&mut attrs.notify, Item::path),
             "notify_always" => item.put(&mut attrs.notify_always, Item::flag),
             "push" => item.put(&mut attrs.push, Item::flag),
@@ -106,6 +108,7 @@ impl FieldAttrs {
         let slots = [
             ("skip", of(&self.skip)),
             ("condition", of(&self.condition)),
+            ("starts_off", of(&self.starts_off)),
             ("notify", of(&self.notify)),
             ("notify_always", of(&self.notify_always)),
             ("push", of(&self.push)),

@@ -43,6 +43,7 @@ pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
         skip_stands_alone(field, errors);
         objects_only(container, field, errors);
         notifies(container, field, errors);
+        starts_off_can_be_switched(container, field, errors);
         one_form(field, errors);
         whole_values_have_their_own_form(field, errors);
         saturates_something(field, errors);
@@ -213,7 +214,7 @@ fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
 /// for each of its fields.
 fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     for (name, span) in field.attrs.given() {
-        if !matches!(name, "condition" | "notify" | "notify_always" | "push") {
+        if !matches!(name, "condition" | "starts_off" | "notify" | "notify_always" | "push") {
             continue;
         }
         let message = match container.derive {
@@ -230,7 +231,7 @@ fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Error
 /// Why an item's field cannot say `name`, and what to write instead.
 fn misplaced_in_an_item(name: &str) -> String {
     match name {
-        "condition" => "an item has no owner and no view of its own: say `condition` on the field of the object that holds the array; what \
+        "condition" | "starts_off" => "an item has no owner and no view of its own: say `condition` on the field of the object that holds the array; what \
                         only some may see goes into an array of its own"
             .to_owned(),
         "push" => "a write to an item marks the item, and only marked items are compared: remove `push`, or say it on the field of the \
@@ -260,6 +261,30 @@ fn notifies(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
                 format!("under `condition = Never` nothing is sent, so `{what}` {why}: remove one of them"),
             );
         }
+    }
+}
+
+/// A switch that starts off belongs to the one condition that can be switched (S45).
+fn starts_off_can_be_switched(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
+    let attrs = &field.attrs;
+    let (Some(starts_off), Derive::Replicated, None) = (&attrs.starts_off, container.derive, &attrs.skip)
+    else {
+        return;
+    };
+    match &attrs.condition {
+        Some(condition) if condition.value == "Custom" => {}
+        Some(condition) => errors.at(
+            starts_off.span,
+            format!(
+                "only a `Custom` condition can be switched on: write `condition = Custom, starts_off`, or remove `starts_off` to keep \
+                 `condition = {}`",
+                condition.value
+            ),
+        ),
+        None => errors.at(
+            starts_off.span,
+            "only a `Custom` condition can be switched on: write `condition = Custom, starts_off`",
+        ),
     }
 }
 

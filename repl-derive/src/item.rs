@@ -39,6 +39,7 @@ static VALUE: Place = Place { place: "on a value", forms: OF_TYPES, refused: &["
 const OF_FIELDS: &[(&str, &str)] = &[
     ("skip", "skip"),
     ("condition", "condition = OwnerOnly"),
+    ("starts_off", "starts_off"),
     ("notify", "notify = method"),
     ("notify_always", "notify_always"),
     ("push", "push"),
@@ -53,7 +54,7 @@ const OF_FIELDS: &[(&str, &str)] = &[
 ];
 
 /// What belongs to properties of objects.
-const OF_OBJECTS: &[&str] = &["condition", "notify", "notify_always", "push"];
+const OF_OBJECTS: &[&str] = &["condition", "starts_off", "notify", "notify_always", "push"];
 
 static FIELD: Place = Place { place: "on a field", forms: OF_FIELDS, refused: &[] };
 static FIELD_OF_ITEM: Place = Place { place: "on a field of an item", forms: OF_FIELDS, refused: OF_OBJECTS };

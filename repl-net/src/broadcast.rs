@@ -158,7 +158,7 @@ impl Context<'_> {
         let lifetime = self.world.column(object.class).lifetime();
         let mut list = change.list.clone();
         if lifetime.is_conditional() {
-            list.retain(&object.mask(lifetime, object.common_flags()));
+            list.retain(&object.mask(lifetime, object.common_flags(), None));
         }
         list
     }

@@ -34,11 +34,11 @@ pub(crate) struct Object {
 /// What only some objects have.
 #[derive(Debug, Default)]
 struct Particulars {
-    /// Handles of custom conditions that are switched off for all (S45).
+    /// Handles of custom conditions that are switched off for all: neither compared nor sent (S45).
     custom_off: HandleSet,
     /// Conditions set at run time.
     dynamic: Vec<(PropertyIndex, Condition)>,
-    /// Handles of push properties that were marked since the last comparison (S124).
+    /// Handles of push properties that were marked and not compared since (S124).
     marked: HandleSet,
     /// For classes with conditions: the frame in which each property last changed, zero for never.
     changed_at: Vec<u64>,
@@ -70,14 +70,38 @@ impl Object {
         self.particulars.get_or_insert_default()
     }
 
-    /// Switches handles of custom conditions for all (S45).
-    pub(crate) fn switch_custom(&mut self, handles: &HandleSet, active: bool) {
-        let off = &mut self.particulars().custom_off;
-        if active { off.difference(handles) } else { off.union(handles) }
+    /// Whether the property of `handles`, whose condition is custom, is switched on for all.
+    pub(crate) fn is_custom_on(&self, handles: &HandleSet) -> bool {
+        self.particulars.as_ref().is_none_or(|own| !own.custom_off.intersects(handles))
     }
 
-    /// Sets the condition of a property at run time.
-    pub(crate) fn set_condition(&mut self, property: PropertyIndex, condition: Condition) {
+    /// Switches the property of `handles`, whose condition is custom, for all. Switched on it is compared next time, marked or not (S45).
+    pub(crate) fn switch_custom(&mut self, lifetime: &Lifetime, handles: &HandleSet, active: bool) {
+        let off = &mut self.particulars().custom_off;
+        if active {
+            off.difference(handles);
+            self.mark(lifetime, handles);
+        } else {
+            off.union(handles);
+        }
+    }
+
+    /// The condition of a property that was declared as dynamic.
+    pub(crate) fn condition(&self, property: PropertyIndex) -> Condition {
+        let mut set = self.particulars.iter().flat_map(|own| &own.dynamic);
+        set.find(|(known, _)| *known == property).map_or(Condition::Dynamic, |(_, condition)| *condition)
+    }
+
+    /// Sets the condition of a property at run time. One that was `Never` is compared next time, marked or not (S45).
+    pub(crate) fn set_condition(
+        &mut self,
+        lifetime: &Lifetime,
+        property: PropertyIndex,
+        condition: Condition,
+    ) {
+        if self.condition(property) == Condition::Never {
+            self.mark(lifetime, &lifetime.handles_of(property));
+        }
         let dynamic = &mut self.particulars().dynamic;
         match dynamic.iter_mut().find(|(known, _)| *known == property) {
             Some((_, known)) => *known = condition,
@@ -85,9 +109,20 @@ impl Object {
         }
     }
 
-    /// Marks handles of a push property: they are compared next time (S124).
-    pub(crate) fn mark(&mut self, handles: &HandleSet) {
-        self.particulars().marked.union(handles);
+    /// Marks those of `handles` that are of push properties: they are compared next time (S124).
+    pub(crate) fn mark(&mut self, lifetime: &Lifetime, handles: &HandleSet) {
+        let mut handles = handles.clone();
+        handles.intersect(lifetime.push());
+        if !handles.is_empty() {
+            self.particulars().marked.union(&handles);
+        }
+    }
+
+    /// Forgets the marks of what was compared. What was not, because it was switched off or had no room, stays marked.
+    pub(crate) fn unmark(&mut self, compared: &HandleSet) {
+        if let Some(own) = &mut self.particulars {
+            own.marked.difference(compared);
+        }
     }
 
     /// From here on remembers when each of so many properties changes.
@@ -137,23 +172,39 @@ impl Object {
         self.flags(false, false)
     }
 
-    /// The handles that go to a connection with these flags.
-    pub(crate) fn mask(&self, lifetime: &Lifetime, flags: ViewFlags) -> HandleSet {
+    /// The handles that go to a connection with these flags. `switched`: the properties with custom conditions whose switch for this
+    /// connection is not as it was declared; `None` for a connection that has no such switches.
+    pub(crate) fn mask(
+        &self,
+        lifetime: &Lifetime,
+        flags: ViewFlags,
+        switched: Option<&HandleSet>,
+    ) -> HandleSet {
         let mut mask = lifetime.active(flags).clone();
         for (property, condition) in self.particulars.iter().flat_map(|own| &own.dynamic) {
             let handles = lifetime.handles_of(*property);
             if condition.allows(flags) { mask.union(&handles) } else { mask.difference(&handles) }
         }
+        match switched {
+            None => mask.difference(lifetime.starts_off()),
+            Some(switched) => {
+                let mut off = lifetime.starts_off().clone();
+                off.symmetric_difference(switched);
+                mask.difference(&off);
+            }
+        }
+        if let Some(own) = &self.particulars {
+            mask.difference(&own.custom_off);
+        }
         mask
     }
 
     /// The handles that are compared now (S39): marked ones of `push`, at an open those of `InitialOnly` and all of `push` too, none
-    /// that are switched off.
-    pub(crate) fn scope(&mut self, lifetime: &Lifetime, opening: bool) -> HandleSet {
+    /// that are switched off for all.
+    pub(crate) fn scope(&self, lifetime: &Lifetime, opening: bool) -> HandleSet {
         let mut scope = lifetime.ordinary().clone();
-        if let Some(own) = &mut self.particulars {
+        if let Some(own) = &self.particulars {
             scope.union(&own.marked);
-            own.marked.clear();
         }
         if opening {
             scope.union(lifetime.initial_only());

@@ -96,7 +96,8 @@ impl Openings {
 
     fn write_object(&mut self, slot: u32, world: &World, wire: impl Fn(u16) -> u32) {
         let object = &world.objects[slot as usize];
-        let mut handles = object.mask(world.lifetime(slot), object.common_flags().with(ViewFlags::INITIAL));
+        let flags = object.common_flags().with(ViewFlags::INITIAL);
+        let mut handles = object.mask(world.lifetime(slot), flags, None);
         handles.intersect(object.history.ever());
         let start = self.values.bit_len();
         // What has too many items is not written only to be found too large.

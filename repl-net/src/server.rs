@@ -289,8 +289,8 @@ impl Server {
     /// Marks a `push` property as changed (S124). Does nothing if the object is gone.
     pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex) {
         if let Some(slot) = self.world.slot_of(object) {
-            let handles = self.world.lifetime(slot).handles_of(property);
-            self.world.objects[slot as usize].mark(&handles);
+            let (entry, lifetime) = self.world.object_mut(slot);
+            entry.mark(lifetime, &lifetime.handles_of(property));
             self.world.mark_dirty(slot);
         }
     }
@@ -332,9 +332,15 @@ impl Server {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].physics = replicates);
     }
 
-    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for all connections. While off it is not compared;
-    /// switched on again, a difference goes to everyone (S45). The value from before goes on to clients that lack it, late joiners too: to
-    /// keep it from them declare the property as `Dynamic` and use [`set_dynamic_condition`](Self::set_dynamic_condition).
+    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for all connections, those to come included; at first it is on.
+    /// A connection gets the property while this switch is on and [its own](Self::set_custom_active_for) is on too.
+    ///
+    /// From the moment it is off no packet is made with the property in it, for nobody: not for changes, for losses of earlier packets, or for
+    /// objects that open, which begin with the value of their archetype. While it is off the property is not compared. Switched on again, it
+    /// is compared with the next tick, marked or not if it is `push` (S45), and each connection gets the value if it lacks it.
+    ///
+    /// Clients keep what they have got before. O(connections) if it changes anything; while the property is off the server keeps a few hundred bytes
+    /// for the object for each connection that has got the property before.
     ///
     /// # Panics
     /// If the property was declared with another condition.
@@ -348,12 +354,25 @@ impl Server {
         let Some(slot) = self.world.slot_of(object) else { return };
         self.assert_condition::<T>(slot, property, Condition::Custom);
         let handles = self.world.lifetime(slot).handles_of(property);
-        self.world.objects[slot as usize].switch_custom(&handles, active);
-        self.world.mark_dirty(slot);
+        if self.world.objects[slot as usize].is_custom_on(&handles) == active {
+            return;
+        }
+        self.change_view(object.erase(), |world, slot| {
+            let (entry, lifetime) = world.object_mut(slot);
+            entry.switch_custom(lifetime, &handles, active);
+            world.mark_dirty(slot);
+        });
     }
 
-    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for one connection, at first on. Switched on again, the
-    /// connection gets the current value if it lacks it.
+    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for one connection. At first it is on, or off if the field says
+    /// `#[replicated(condition = Custom, starts_off)]`: then no client gets the property that was not named here, whenever it joins and whenever
+    /// its events are polled. The switch of the [object](Self::set_custom_active) must be on too.
+    ///
+    /// From the moment it is off no packet is made for this connection with the property in it. The property is compared all the same; switched on
+    /// again, the connection gets the current value if it lacks it. It is forgotten with the object and with the connection.
+    ///
+    /// A connection whose switch is not as the field declares it sees the object in a way of its own: what it is sent of the object is not shared with
+    /// others. So declare the way that most connections have it.
     ///
     /// # Panics
     /// If the property was declared with another condition.
@@ -384,8 +403,12 @@ impl Server {
     ) {
         let Some(slot) = self.world.slot_of(object) else { return };
         self.assert_condition::<T>(slot, property, Condition::Dynamic);
+        if self.world.objects[slot as usize].condition(property) == condition {
+            return;
+        }
         self.change_view(object.erase(), |world, slot| {
-            world.objects[slot as usize].set_condition(property, condition);
+            let (entry, lifetime) = world.object_mut(slot);
+            entry.set_condition(lifetime, property, condition);
             world.mark_dirty(slot);
         });
     }

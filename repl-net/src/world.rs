@@ -279,6 +279,13 @@ impl World {
         self.column(self.objects[slot as usize].class)
     }
 
+    /// The object in `slot`, to be changed, and its class's conditions.
+    pub(crate) fn object_mut(&mut self, slot: u32) -> (&mut Object, &Lifetime) {
+        let object = &mut self.objects[slot as usize];
+        let class = object.class;
+        (object, self.columns[class as usize].lifetime())
+    }
+
     pub(crate) fn lifetime(&self, slot: u32) -> &Lifetime {
         self.columns[self.objects[slot as usize].class as usize].lifetime()
     }
@@ -397,6 +404,7 @@ impl World {
         let column = &mut *self.columns[entry.class as usize];
         let mut scope = entry.scope(column.lifetime(), self.opening.contains(slot));
         let too_large = column.keep_within(self.limits.max_object_bits(), entry.row, &mut scope);
+        entry.unmark(&scope);
         self.refusals.extend(entry.find_too_large(too_large));
         let list = self.changes.blank(slot);
         column.compare(entry.row, &scope, list, &mut self.refusals, &mut self.scratch);

@@ -6,7 +6,9 @@
 mod support;
 
 mod changes;
+mod push;
 mod secrecy;
+mod switches;
 mod truth;
 
 use repl::prelude::*;

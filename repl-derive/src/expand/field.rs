@@ -79,6 +79,7 @@ pub(super) fn entry(
         let condition = &condition.value;
         quote_spanned!(span=> .condition(#private::Condition::#condition))
     });
+    let starts_off = attrs.starts_off.as_ref().map(|_| quote_spanned!(span=> .starts_off()));
     let notify = attrs.notify.as_ref().map(|_| {
         let when = format_ident!("{}", if attrs.notify_always.is_some() { "Always" } else { "OnChanged" });
         quote_spanned!(span=> .notify(#private::Notify::#when))
@@ -94,7 +95,7 @@ pub(super) fn entry(
         quote_spanned!(span=> .max_len_of::<#ty>(#max_len))
     });
     quote_spanned! {span=>
-        #private::Field::new(#name, #offset, #shape) #condition #notify #push #atomic #format #max_len.checked()
+        #private::Field::new(#name, #offset, #shape) #condition #starts_off #notify #push #atomic #format #max_len.checked()
     }
 }
 

@@ -73,8 +73,8 @@ pub(crate) struct Connection {
     young: SlotSet,
     /// Objects that the client is not to have, whether it has said hello or not.
     hidden: SlotSet,
-    /// Handles of custom conditions that are switched off for this connection, by slot.
-    switched_off: BTreeMap<u32, HandleSet>,
+    /// Handles of custom conditions whose switch for this connection is not as it was declared, by slot.
+    switched: BTreeMap<u32, HandleSet>,
     blobs: Blobs,
     /// What packets that were held for lost carried, changes apart, in the order in which they were given up.
     late: VecDeque<(Sequence, Sent)>,
@@ -118,7 +118,7 @@ impl Connection {
             own_view: SlotSet::default(),
             young: SlotSet::default(),
             hidden: SlotSet::default(),
-            switched_off: BTreeMap::new(),
+            switched: BTreeMap::new(),
             blobs: Blobs::default(),
             late: VecDeque::new(),
             last_private: 0,
@@ -137,17 +137,13 @@ impl Connection {
     /// The handles of an object that go to this connection now.
     pub(crate) fn mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
-        let mut mask = object.mask(world.lifetime(slot), self.flags(object));
-        if let Some(off) = self.switched_off.get(&slot) {
-            mask.difference(off);
-        }
-        mask
+        object.mask(world.lifetime(slot), self.flags(object), self.switched.get(&slot))
     }
 
     /// Whether the connection sees an object as most do, so that the broadcast is right for it.
     fn has_common_view(&self, world: &World, slot: u32) -> bool {
         let object = &world.objects[slot as usize];
-        !self.switched_off.contains_key(&slot)
+        !self.switched.contains_key(&slot)
             && (!world.lifetime(slot).is_conditional() || self.flags(object) == object.common_flags())
     }
 
@@ -170,14 +166,15 @@ impl Connection {
     ) {
         let before = self.mask(world, slot);
         let handles = world.lifetime(slot).handles_of(property);
-        let off = self.switched_off.entry(slot).or_default();
-        if active {
-            off.difference(&handles)
+        let is_as_declared = active != handles.intersects(world.lifetime(slot).starts_off());
+        let switched = self.switched.entry(slot).or_default();
+        if is_as_declared {
+            switched.difference(&handles)
         } else {
-            off.union(&handles)
+            switched.union(&handles)
         }
-        if off.is_empty() {
-            self.switched_off.remove(&slot);
+        if switched.is_empty() {
+            self.switched.remove(&slot);
         }
         self.review(world, slot, &before);
     }
@@ -216,7 +213,7 @@ impl Connection {
         self.hide(world, slot, CloseReason::Destroyed);
         self.hidden.remove(slot);
         self.own_view.remove(slot);
-        self.switched_off.remove(&slot);
+        self.switched.remove(&slot);
         self.known.contains(slot)
     }
 
@@ -379,7 +376,11 @@ impl Connection {
         if !self.known.contains(slot) {
             return;
         }
-        if is_own && self.newcomers.is_waiting(slot) {
+        if self.newcomers.is_waiting(slot) {
+            // Nothing was sent: as long as the view is the common one, the opening for all will be right.
+            if !is_own {
+                return;
+            }
             self.track(world, slot);
         }
         let after = self.mask(world, slot);

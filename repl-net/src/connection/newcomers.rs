@@ -162,8 +162,8 @@ impl Connection {
                 }
                 let object = &world.objects[slot as usize];
                 let generation = object.generation;
-                let mut handles =
-                    object.mask(world.lifetime(slot), object.common_flags().with(ViewFlags::INITIAL));
+                let flags = object.common_flags().with(ViewFlags::INITIAL);
+                let mut handles = object.mask(world.lifetime(slot), flags, None);
                 handles.intersect(object.history.ever());
                 let content = Content::Open(world.whole(slot, &handles));
                 self.content_lost(world, sequence, slot, generation, &content);

@@ -278,11 +278,9 @@ impl Connection {
     fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let object = &context.world.objects[slot as usize];
         let lifetime = context.world.lifetime(slot);
-        let mut handles = object.mask(lifetime, self.flags(object).with(ViewFlags::INITIAL));
+        let flags = self.flags(object).with(ViewFlags::INITIAL);
+        let mut handles = object.mask(lifetime, flags, self.switched.get(&slot));
         handles.intersect(object.history.ever());
-        if let Some(off) = self.switched_off.get(&slot) {
-            handles.difference(off);
-        }
         let may_have_items = self.tracked.get(slot).is_some_and(|tracked| tracked.opened_with_items);
         let Opening { list, later, refused } =
             write_opening(slot, &handles, may_have_items, self.outbox.capacity(), context);

@@ -1,0 +1,24 @@
+//! A custom condition may begin switched off, whatever else the field says.
+
+use repl::Replicated;
+
+#[derive(Replicated, Default)]
+struct Player {
+    #[replicated(condition = Custom, starts_off)]
+    plan: String,
+    #[replicated(starts_off, push, notify = on_mood, condition = Custom)]
+    mood: u8,
+    moods: Vec<u8>,
+}
+
+impl Player {
+    fn on_mood(&mut self, old: &u8) {
+        self.moods.push(*old);
+    }
+}
+
+fn main() {
+    let mut player = Player { mood: 1, ..Player::default() };
+    Replicated::notify(&mut player, 1, &Player::default());
+    assert_eq!((player.plan.as_str(), player.moods), ("", vec![0]));
+}

@@ -1,0 +1,339 @@
+//! Marks, and what is skipped while nothing asks for it (S123 to S133).
+//!
+//! *Invariant:* what is compared is counted by the values themselves, so a comparison without effect is seen too.
+
+mod support;
+
+use std::cell::Cell;
+
+use repl::prelude::*;
+use repl::{BitReader, BitWriter, PropertyIndex, ReadError, ReferenceMap, WriteError};
+use support::{Room, property, size};
+
+/// Makes a number that counts how often it is compared.
+macro_rules! counted {
+    ($name:ident, $compared:ident) => {
+        thread_local!(static $compared: Cell<u32> = const { Cell::new(0) });
+
+        #[derive(Clone, Debug, Default, PartialEq)]
+        struct $name(u32);
+
+        impl NetSerialize for $name {
+            const WIRE_NAME: &'static str = stringify!($name);
+
+            fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+                self.0.write(writer)
+            }
+
+            fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+                u32::read(reader, references).map(Self)
+            }
+
+            fn identical(&self, other: &Self) -> bool {
+                $compared.set($compared.get() + 1);
+                self == other
+            }
+        }
+        repl::leaf!($name);
+    };
+}
+
+counted!(Polled, POLLED);
+counted!(Pushed, PUSHED);
+
+#[derive(FastArrayItem, Clone, Default)]
+struct Item {
+    count: u8,
+}
+
+#[derive(Replicated, Default)]
+struct Meter {
+    #[replicated]
+    polled: Polled,
+    #[replicated(push)]
+    pushed: Pushed,
+    #[replicated(push)]
+    row: [u8; 3],
+    #[replicated(push)]
+    target: ObjectRef<Self>,
+    #[replicated(push, condition = AutonomousOnly)]
+    input: u8,
+    #[replicated(push, condition = OwnerOnly)]
+    orders: u8,
+    #[replicated(condition = Custom)]
+    extra: u8,
+    #[replicated]
+    items: FastArray<Item>,
+    #[replicated]
+    text: String,
+}
+
+fn room(guests: usize) -> (Room, ObjectRef<Meter>) {
+    let register = |client: &mut Client| {
+        client.register::<Meter>();
+    };
+    Room::furnished(ServerConfig::default(), register, guests, |server| server.spawn(Meter::default()))
+}
+
+fn of(name: &str) -> PropertyIndex {
+    property::<Meter>(name)
+}
+
+/// Whether polled and pushed values are compared while `run` runs.
+fn compared(run: impl FnOnce()) -> (bool, bool) {
+    let before = (POLLED.get(), PUSHED.get());
+    run();
+    (POLLED.get() > before.0, PUSHED.get() > before.1)
+}
+
+/// What guest `guest` shows of an object.
+fn shown(room: &Room, guest: usize, meter: ObjectRef<Meter>) -> &Meter {
+    room.guests[guest].client.get(meter).expect("the client has it")
+}
+
+/// Two seconds in which nothing is compared and nothing sent but signs of life.
+fn assert_skipped(room: &mut Room, why: &str) {
+    let is_compared = compared(|| {
+        for _ in 0..120 {
+            room.acknowledge();
+            for (guest, packets) in room.tick().into_iter().enumerate() {
+                assert!(
+                    packets.iter().all(|packet| packet.len() <= 8),
+                    "{why}: sent {} bytes",
+                    size(&packets)
+                );
+                room.deliver(guest, &packets);
+            }
+        }
+    });
+    assert_eq!(is_compared, (false, false), "{why}: compared");
+}
+
+#[test]
+fn s123_push_is_opted_in_to_and_all_else_counts_as_always_dirty() {
+    let (mut room, meter) = room(1);
+    room.server[meter].polled = Polled(1);
+    room.server[meter].pushed = Pushed(1);
+    let is_compared = compared(|| room.settle());
+    assert_eq!(is_compared, (true, false));
+    assert_eq!((shown(&room, 0, meter).polled.0, shown(&room, 0, meter).pushed.0), (1, 0));
+}
+
+#[test]
+fn s124_a_mark_is_of_one_property_of_one_object_for_whoever_sees_it() {
+    let (mut room, meter) = room(2);
+    room.enter_replay();
+    let other = room.server.spawn(Meter::default());
+    room.settle();
+    for object in [meter, other] {
+        room.server[object].row = [1, 2, 3];
+        room.server[object].pushed = Pushed(7);
+    }
+    // All elements of a fixed array, each of which is a parent of its own.
+    room.server.mark_dirty(meter, of("row"));
+    room.settle();
+    for guest in 0..3 {
+        let (marked, unmarked) = (shown(&room, guest, meter), shown(&room, guest, other));
+        assert_eq!((marked.row, marked.pushed.0), ([1, 2, 3], 0), "guest {guest}");
+        assert_eq!((unmarked.row, unmarked.pushed.0), ([0; 3], 0), "guest {guest}");
+    }
+}
+
+#[test]
+fn s125_a_mark_asks_for_one_comparison_and_sends_nothing_by_itself() {
+    let (mut room, meter) = room(1);
+    let is_compared = compared(|| {
+        room.server.mark_dirty(meter, of("pushed"));
+        assert_eq!(size(&room.tick_one()), 0);
+    });
+    assert!(is_compared.1);
+    // The mark is spent: a later change waits for a mark of its own.
+    room.server[meter].pushed = Pushed(5);
+    let is_compared = compared(|| room.settle());
+    assert_eq!((is_compared.1, shown(&room, 0, meter).pushed.0), (false, 0));
+    room.server.mark_dirty(meter, of("pushed"));
+    room.settle();
+    assert_eq!((shown(&room, 0, meter).pushed.0, room.updates::<Meter>(0, "pushed")), (5, 1));
+}
+
+#[test]
+fn s126_a_push_property_that_nobody_marked_waits_for_an_opening() {
+    let (mut room, meter) = room(1);
+    room.server[meter].pushed = Pushed(5);
+    room.settle();
+    room.server.objects_mut::<Meter>()[0].pushed = Pushed(6);
+    room.settle();
+    room.server.mark_dirty(meter, of("row"));
+    room.server[meter].polled = Polled(1);
+    room.settle();
+    assert_eq!(shown(&room, 0, meter).pushed.0, 0);
+    // The opening for one compares it, and what differs goes to all (S68).
+    room.enter();
+    room.settle();
+    assert_eq!([0, 1].map(|guest| shown(&room, guest, meter).pushed.0), [6; 2]);
+}
+
+#[test]
+fn s127_no_kind_of_push_property_is_compared_unasked() {
+    let (mut room, meter) = room(1);
+    let target = room.server.spawn(Meter::default());
+    room.settle();
+    room.server[meter].target = target;
+    room.server[meter].pushed = Pushed(1);
+    let is_compared = compared(|| {
+        for round in 0..300 {
+            // More ticks than a round has after which memory is given back, and an object that goes.
+            if round == 100 {
+                room.server.despawn(target);
+            }
+            room.server[meter].polled = Polled(round);
+            room.step();
+        }
+    });
+    assert!(!is_compared.1);
+    assert_eq!(room.updates::<Meter>(0, "target"), 0);
+}
+
+#[test]
+fn s128_a_new_owner_gets_what_the_role_shows_him_without_a_mark() {
+    let (mut room, meter) = room(2);
+    room.server.set_remote_role(meter, Role::AutonomousProxy);
+    (room.server[meter].input, room.server[meter].orders) = (3, 4);
+    room.server.mark_dirty(meter, of("input"));
+    room.server.mark_dirty(meter, of("orders"));
+    room.settle();
+    let of_guest = |room: &Room, guest| (shown(room, guest, meter).input, shown(room, guest, meter).orders);
+    assert_eq!([0, 1].map(|guest| of_guest(&room, guest)), [(0, 0); 2]);
+    room.server.set_owner(meter, Some(room.guests[1].id));
+    room.settle();
+    assert_eq!([0, 1].map(|guest| of_guest(&room, guest)), [(0, 0), (3, 4)]);
+    room.server.set_owner(meter, None);
+    room.server.set_remote_role(meter, Role::Authority);
+    room.settle();
+    assert_eq!([0, 1].map(|guest| of_guest(&room, guest)), [(3, 0), (3, 4)]);
+}
+
+#[test]
+fn s130_an_object_is_skipped_until_something_asks_for_it() {
+    let (mut room, meter) = room(2);
+    assert_skipped(&mut room, "all is acknowledged");
+
+    room.enter();
+    room.settle();
+    assert_eq!(room.updates::<Meter>(2, "polled"), 0, "as its archetype");
+    assert!(room.guests[2].client.contains(meter), "an opening");
+    assert_skipped(&mut room, "opened");
+
+    room.server[meter].orders = 1;
+    room.server.mark_dirty(meter, of("orders"));
+    room.settle();
+    assert_skipped(&mut room, "changed for nobody");
+    room.server.set_owner(meter, Some(room.guests[0].id));
+    room.settle();
+    assert_eq!(shown(&room, 0, meter).orders, 1, "a view that changed");
+    assert_skipped(&mut room, "owned");
+
+    room.server[meter].polled = Polled(5);
+    let packets = room.tick();
+    room.deliver(0, &packets[0]);
+    room.settle();
+    assert_eq!([0, 1, 2].map(|guest| shown(&room, guest, meter).polled.0), [5; 3], "a loss");
+    assert_skipped(&mut room, "made good");
+
+    room.server[meter].pushed = Pushed(6);
+    assert_skipped_but_for_the_write(&mut room);
+    room.server.mark_dirty(meter, of("pushed"));
+    room.settle();
+    assert_eq!([0, 1, 2].map(|guest| shown(&room, guest, meter).pushed.0), [6; 3], "a mark");
+    assert_skipped(&mut room, "marked");
+}
+
+/// A write through the guard has the polled properties compared, and nothing sent.
+fn assert_skipped_but_for_the_write(room: &mut Room) {
+    let is_compared = compared(|| assert!(room.tick().iter().all(|packets| size(packets) == 0)));
+    assert_eq!(is_compared, (true, false));
+    assert_skipped(room, "written to");
+}
+
+#[test]
+fn s131_a_lost_change_of_a_fast_array_is_sent_again_though_nothing_changes_any_more() {
+    let (mut room, meter) = room(2);
+    room.server[meter].items.extend([Item { count: 1 }, Item { count: 2 }]);
+    room.settle();
+    room.server[meter].items[0].count = 9;
+    room.server[meter].items.remove(1);
+    let packets = room.tick();
+    room.deliver(1, &packets[1]);
+    let is_compared = compared(|| room.settle());
+    assert_eq!(is_compared, (false, false), "from the shadow, without a comparison");
+    for guest in 0..2 {
+        let items: Vec<u8> = shown(&room, guest, meter).items.iter().map(|item| item.count).collect();
+        assert_eq!(items, [9], "guest {guest}");
+    }
+}
+
+#[test]
+fn s132_nothing_that_ever_happened_keeps_an_object_from_being_skipped() {
+    let (mut room, meter) = room(3);
+    let ids = [0, 1, 2].map(|guest| room.guests[guest].id);
+    let happenings: [(&str, fn(&mut Room, ObjectRef<Meter>, [ConnectionId; 3])); 8] = [
+        ("a change", |room, meter, _| room.server[meter].polled.0 += 1),
+        ("a mark", |room, meter, _| room.server.mark_dirty(meter, of("pushed"))),
+        ("an owner", |room, meter, ids| room.server.set_owner(meter, Some(ids[0]))),
+        ("a switch for all", |room, meter, _| room.server.set_custom_active(meter, of("extra"), false)),
+        ("a switch for one", |room, meter, ids| {
+            room.server.set_custom_active_for(ids[1], meter, of("extra"), false);
+        }),
+        ("fragments", |room, meter, _| room.server[meter].text = "long ".repeat(800)),
+        ("hiding", |room, meter, ids| room.server.set_visible(ids[2], meter, false)),
+        ("showing", |room, meter, ids| room.server.set_visible(ids[2], meter, true)),
+    ];
+    for (what, happen) in happenings {
+        for is_lost in [false, true] {
+            happen(&mut room, meter, ids);
+            if is_lost {
+                room.tick();
+            }
+            room.settle();
+            assert_skipped(&mut room, what);
+        }
+    }
+    room.enter();
+    room.server.disconnect(ids[1]);
+    room.guests.remove(1);
+    room.settle();
+    assert_skipped(&mut room, "one came and one went");
+}
+
+#[test]
+fn s133_each_connection_has_what_changed_to_itself() {
+    let (mut room, meter) = room(3);
+    let other = room.server.spawn(Meter::default());
+    room.settle();
+    // Each sees the objects in a way of its own, so that nothing is shared.
+    for guest in 0..3 {
+        for object in [meter, other] {
+            room.server.set_custom_active_for(room.guests[guest].id, object, of("extra"), false);
+        }
+    }
+    room.settle();
+    room.server[meter].polled = Polled(1);
+    let first = room.tick();
+    room.server[other].polled = Polled(2);
+    let second = room.tick();
+    // One loses what changed of the first object, one what changed of the second, one nothing; one joins, and one becomes the owner.
+    room.deliver(0, &second[0]);
+    room.deliver(1, &first[1]);
+    room.deliver(2, &[&first[2][..], &second[2]].concat());
+    room.enter();
+    room.server.set_owner(other, Some(room.guests[2].id));
+    room.settle();
+    for guest in 0..4 {
+        let seen = [meter, other].map(|object| shown(&room, guest, object).polled.0);
+        assert_eq!(seen, [1, 2], "guest {guest}");
+    }
+    // Only what was lost went again.
+    let updates = [0, 1, 2].map(|guest| room.updates::<Meter>(guest, "polled"));
+    assert_eq!(updates, [2, 2, 2]);
+    assert_eq!([0, 1].map(|guest| room.server.stats(room.guests[guest].id).unwrap().packets_lost), [1, 1]);
+}
