@@ -161,7 +161,7 @@ fn s126_a_push_property_that_nobody_marked_waits_for_an_opening() {
     let (mut room, meter) = room(1);
     room.server[meter].pushed = Pushed(5);
     room.settle();
-    room.server.objects_mut::<Meter>()[0].pushed = Pushed(6);
+    room.server.objects_mut::<Meter>().for_each(|(_, meter)| meter.pushed = Pushed(6));
     room.settle();
     room.server.mark_dirty(meter, of("row"));
     room.server[meter].polled = Polled(1);

@@ -126,7 +126,7 @@ fn s45_who_joins_while_a_push_property_is_off_gets_it_with_the_others() {
     room.enter();
     room.settle();
     assert_eq!((armed(&room, trap), codes(&room, trap)), (vec![0, 0], vec![0, 0]));
-    room.server.objects_mut::<Trap>();
+    room.server.objects_mut::<Trap>().for_each(drop);
     room.settle();
     room.server.set_custom_active(trap, custom, true);
     room.server.set_dynamic_condition(trap, dynamic, Condition::None);
