@@ -14,7 +14,7 @@ use crate::acks::{Arrival, Received};
 use crate::body::Halt;
 use crate::config::ClientConfig;
 use crate::events::{ClientEvent, DisconnectReason};
-use crate::handshake::{ClientLimits, Control, MTU_BYTES, list_classes};
+use crate::handshake::{ClientLimits, Control, list_classes};
 use crate::outbox::{Limits, Outbox};
 use crate::packet::{self, Header, Opened};
 use crate::replicas::Replicas;
@@ -82,15 +82,11 @@ impl Client {
     /// the number can end the session.
     ///
     /// # Panics
-    /// If a packet of the configured size could not hold anything: below 128 bytes or above 65,507.
+    /// If a field of `config` is out of the range that stands with it; the message names the field.
     #[must_use]
     #[track_caller]
     pub fn new(config: ClientConfig, session: u64) -> Self {
-        assert!(
-            MTU_BYTES.contains(&config.mtu_bytes),
-            "the largest packet is from 128 to 65,507 bytes, but `mtu_bytes` is {}",
-            config.mtu_bytes,
-        );
+        config.assert_valid();
         let limits = Limits {
             mtu_bytes: config.mtu_bytes,
             packets_in_flight: WINDOW as usize,

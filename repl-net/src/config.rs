@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use crate::handshake::MTU_BYTES;
+
 /// Limits and times of a server.
 ///
 /// A client whose [`mtu_bytes`](ClientConfig::mtu_bytes), [`max_objects`](ClientConfig::max_objects) or
@@ -14,27 +16,31 @@ use std::time::Duration;
 pub struct ServerConfig {
     /// The largest packet that is sent, in bytes, 128 to 65,507. Default 1,200.
     pub mtu_bytes: usize,
-    /// A connection that is silent for so long is closed. Clients are told, and give signs of life often enough (R9). Default 10 s.
+    /// A connection that is silent for so long is closed. Clients are told, and give signs of life often enough (R9). At least 1 ms.
+    /// Default 10 s.
     pub timeout: Duration,
     /// Objects that there may be at a time, those that are gone included until every client that had them has acknowledged it: beyond it
-    /// [`Server::try_spawn`](crate::Server::try_spawn) fails. At most 4,294,967,295, and more counts as that. Default 65,536.
+    /// [`Server::try_spawn`](crate::Server::try_spawn) fails. 1 to 4,294,967,295, and more counts as that. Default 65,536.
     pub max_objects: usize,
     /// What one object may take on the wire, in bytes, opened whole, with what it has from its archetype. Items of its fast arrays and entries of its
     /// maps do not count, as they travel in parts; but one of them by itself may not take more either. A value that would make the object or the
     /// item larger is refused with [`ServerEvent::ValueRefused`](crate::ServerEvent::ValueRefused): the property keeps for clients the last
     /// value that had room, and follows again when it has. Objects that can be larger than a packet go in fragments, which clients hold until
-    /// they are whole. At most 4,294,967,295, and more counts as that. Default 256 KiB.
+    /// they are whole. 1 to 4,294,967,295, and more counts as that. Default 256 KiB.
     ///
     /// Items and entries that are larger than a packet go in fragments too, and nothing else of their object is sent to a client until it has
     /// acknowledged them; so others that wait go along, up to 32 KiB together, and never more than an eighth of this.
     ///
     /// Each client's [`max_object_bytes`](ClientConfig::max_object_bytes) must be no less.
     pub max_object_bytes: usize,
-    /// Packets of state sent to a connection and not yet acknowledged or given up, at most 1,024 (R6). Default 1,024.
+    /// Packets of state sent to a connection and not yet acknowledged or given up (R6). 1 to 1,024, and more counts as that.
+    /// Default 1,024.
     pub max_packets_in_flight: usize,
-    /// Their bytes. Default 4 MiB.
+    /// Bytes of these packets, at least 1. A packet is begun if one of [`mtu_bytes`](Self::mtu_bytes) has room, so the limit always
+    /// holds, except that one packet may always be in flight: any limit that is less than a packet allows one. Default 4 MiB.
     pub max_bytes_in_flight: usize,
-    /// Bytes that go to one connection in one tick; the rest follows in later ticks. Default no limit.
+    /// Bytes that go to one connection in one tick, at least 1; the rest follows in later ticks. The packet that reaches the limit
+    /// still goes, so one packet a tick always does. Default no limit.
     pub max_bytes_per_tick: usize,
     /// Whether value bits are serialised once for all connections that need the same (S88). The packets are the same either way
     /// (S90). Default `true`.
@@ -64,13 +70,14 @@ impl Default for ServerConfig {
 pub struct ClientConfig {
     /// The largest packet in bytes: larger ones are dropped unread. 128 to 65,507, no less than the server's. Default 1,200.
     pub mtu_bytes: usize,
-    /// A server that is silent for so long is given up. The server is told, and gives signs of life often enough (R9). Default 10 s.
+    /// A server that is silent for so long is given up. The server is told, and gives signs of life often enough (R9). At least 1 ms.
+    /// Default 10 s.
     pub timeout: Duration,
     /// The slots of the server's world that this client can hold objects of, whether it sees them or not: no fewer than
-    /// [`ServerConfig::max_objects`]. A slot takes 18 bytes. Default 65,536.
+    /// [`ServerConfig::max_objects`]. A slot takes 18 bytes. At least 1. Default 65,536.
     pub max_objects: usize,
-    /// Bytes of objects that arrive in fragments, held until they are whole: no less than [`ServerConfig::max_object_bytes`]. Default
-    /// 256 KiB.
+    /// Bytes of objects that arrive in fragments, held until they are whole: no less than [`ServerConfig::max_object_bytes`]. At
+    /// least 1. Default 256 KiB.
     pub max_object_bytes: usize,
     /// Whether received bits are counted by class and property. Default `false`.
     pub measure: bool,
@@ -89,4 +96,52 @@ impl Default for ClientConfig {
             first_sequence: 0,
         }
     }
+}
+
+impl ServerConfig {
+    /// # Panics
+    /// If a field is out of its range, with the name of the field and what is allowed.
+    #[track_caller]
+    pub(crate) fn assert_valid(&self) {
+        assert_mtu(self.mtu_bytes);
+        assert_timeout(self.timeout);
+        assert_positive("max_objects", self.max_objects);
+        assert_positive("max_object_bytes", self.max_object_bytes);
+        assert_positive("max_packets_in_flight", self.max_packets_in_flight);
+        assert_positive("max_bytes_in_flight", self.max_bytes_in_flight);
+        assert_positive("max_bytes_per_tick", self.max_bytes_per_tick);
+    }
+}
+
+impl ClientConfig {
+    /// # Panics
+    /// If a field is out of its range, with the name of the field and what is allowed.
+    #[track_caller]
+    pub(crate) fn assert_valid(&self) {
+        assert_mtu(self.mtu_bytes);
+        assert_timeout(self.timeout);
+        assert_positive("max_objects", self.max_objects);
+        assert_positive("max_object_bytes", self.max_object_bytes);
+    }
+}
+
+#[track_caller]
+fn assert_mtu(bytes: usize) {
+    assert!(
+        MTU_BYTES.contains(&bytes),
+        "the largest packet is from 128 to 65,507 bytes, but `mtu_bytes` is {bytes}"
+    );
+}
+
+#[track_caller]
+fn assert_timeout(timeout: Duration) {
+    assert!(
+        timeout >= Duration::from_millis(1),
+        "`timeout` is at least 1 ms, but {timeout:?} was asked for: every connection would be closed at once"
+    );
+}
+
+#[track_caller]
+fn assert_positive(name: &str, limit: usize) {
+    assert!(limit > 0, "`{name}` is at least 1, but 0 was asked for: nothing could ever be sent");
 }

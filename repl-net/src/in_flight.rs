@@ -12,6 +12,7 @@ use repl_core::Changelist;
 
 use crate::segment::Segment;
 use crate::sequence::Sequence;
+use crate::slot_set::{SlotSet, slots_of};
 use crate::spare::{Spare, give_back_room};
 
 /// What a packet carried of one object, beside shared segments.
@@ -29,8 +30,6 @@ pub(crate) enum Content {
     Update(Changelist),
     /// The object whole, with these properties.
     Open(Changelist),
-    /// Its end.
-    Close,
     /// A part of a blob.
     Fragment { blob: u32, index: u32 },
 }
@@ -40,7 +39,7 @@ impl Content {
     pub(crate) fn list(&self) -> Option<&Changelist> {
         match self {
             Self::Update(list) | Self::Open(list) => Some(list),
-            Self::Close | Self::Fragment { .. } => None,
+            Self::Fragment { .. } => None,
         }
     }
 }
@@ -70,22 +69,45 @@ pub(crate) struct Cargo {
     pub(crate) sent: Vec<Sent>,
     /// Newcomers that it opened, by words of 64 slots.
     pub(crate) opened: Vec<(usize, u64)>,
+    /// Objects that it closed, in the same way.
+    pub(crate) closed: Vec<(usize, u64)>,
 }
 
 impl Cargo {
-    /// The properties of an object whose values it carries.
-    fn lists_of(&self, slot: u32, generation: NonZeroU32) -> impl Iterator<Item = &Changelist> {
-        let shared = self.shared.iter().filter_map(move |segment| segment.item(slot));
-        let shared = shared.filter(move |item| item.generation == generation).map(|item| &item.list);
-        let own = self.sent.iter().filter(move |sent| (sent.slot, sent.generation) == (slot, generation));
-        shared.chain(own.filter_map(|sent| sent.content.list()))
+    /// Notes that the packet closes the object in `slot`.
+    pub(crate) fn close(&mut self, slot: u32) {
+        let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
+        match self.closed.last_mut() {
+            Some((last, mask)) if *last == word => *mask |= bit,
+            _ => self.closed.push((word, bit)),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.shared.is_empty() && self.sent.is_empty() && self.opened.is_empty() && self.closed.is_empty()
+    }
+
+    /// Calls `visit` with each list of property values that the packet carries of the objects in `slots`.
+    fn visit_lists(&self, slots: &SlotSet, mut visit: impl FnMut(u32, NonZeroU32, &Changelist)) {
+        for segment in &self.shared {
+            let found =
+                segment.masks.iter().flat_map(|(word, mask)| slots_of(*word, mask & slots.word(*word)));
+            for item in found.filter_map(|slot| segment.item(slot)) {
+                visit(item.slot, item.generation, &item.list);
+            }
+        }
+        for sent in self.sent.iter().filter(|sent| slots.contains(sent.slot)) {
+            if let Some(list) = sent.content.list() {
+                visit(sent.slot, sent.generation, list);
+            }
+        }
     }
 }
 
 impl Record {
     /// Whether the packet asks for an ack (R8).
     pub(crate) fn elicits_ack(&self) -> bool {
-        !self.cargo.shared.is_empty() || !self.cargo.sent.is_empty() || !self.cargo.opened.is_empty()
+        !self.cargo.is_empty()
     }
 
     fn recycle(&mut self) {
@@ -94,6 +116,7 @@ impl Record {
         self.cargo.shared.clear();
         self.cargo.sent.clear();
         self.cargo.opened.clear();
+        self.cargo.closed.clear();
     }
 }
 
@@ -202,52 +225,68 @@ impl InFlight {
         give_back_room(&mut self.records);
     }
 
-    /// What these lists of an object say that no packet after theirs, not known to be lost, carried again (R4); each comes with the packet that it was
-    /// lost with, ascending. Lists that speak of the same are set off together: O(what the packets say of the object), however many were lost.
-    pub(crate) fn not_sent_since(
-        &self,
-        slot: u32,
-        generation: NonZeroU32,
-        lost: impl Iterator<Item = (Sequence, Changelist)>,
-    ) -> Changelist {
-        let mut lost = lost.peekable();
-        let start = lost.peek().and_then(|(sequence, _)| self.at(*sequence)).unwrap_or(self.records.len());
-        let mut left: Vec<Changelist> = Vec::new();
+    /// Removes from what was lost of each object what packets after it, not known to be lost, carried again (R4).
+    ///
+    /// O(what was lost and what is in flight), since it goes through the packets once for all objects.
+    pub(crate) fn set_off(&self, lost: &mut [LostObject]) {
+        debug_assert!(lost.is_sorted_by(|one, other| one.slot < other.slot), "each object once");
+        let mut slots = SlotSet::default();
+        lost.iter().for_each(|lost| slots.insert(lost.slot));
+        let earliest = lost.iter().filter_map(|lost| lost.lists.front().map(|(sequence, _)| *sequence)).min();
+        let start = earliest.and_then(|sequence| self.at(sequence)).unwrap_or(self.records.len());
         for (record, number) in self.records.range(start..).zip(self.first + start as u64..) {
-            if record.fate != Fate::Lost {
-                for later in record.cargo.lists_of(slot, generation) {
-                    left.iter_mut().for_each(|list| list.subtract(later));
-                    left.retain(|list| !list.is_empty());
+            if record.fate == Fate::Lost {
+                continue;
+            }
+            record.cargo.visit_lists(&slots, |slot, generation, later| {
+                if let Ok(at) = lost.binary_search_by_key(&slot, |lost| lost.slot)
+                    && let Some(lost) = lost.get_mut(at)
+                    && lost.generation == generation
+                {
+                    lost.subtract(Sequence::new(number), later);
                 }
-            }
-            while let Some((_, list)) = lost.next_if(|(sequence, _)| sequence.number() == number) {
-                // Parts of one long list stay apart: most of what is sent again meets few of them.
-                match left.iter_mut().rfind(|earlier| earlier.may_meet(&list)) {
-                    Some(earlier) => earlier.merge(&list),
-                    None => left.push(list),
-                }
-            }
-            if lost.peek().is_none() && left.is_empty() {
-                break;
-            }
+            });
         }
-        left.extend(lost.map(|(_, list)| list));
-        Changelist::merged(left)
+    }
+}
+
+/// What packets that were given up together carried of one object.
+#[derive(Debug)]
+pub(crate) struct LostObject {
+    pub(crate) slot: u32,
+    pub(crate) generation: NonZeroU32,
+    /// The lists that were lost and the packets that carried them, ascending.
+    pub(crate) lists: VecDeque<(Sequence, Changelist)>,
+    /// What is left of those that were set off against a later packet; lists that speak of the same are one.
+    left: Vec<Changelist>,
+}
+
+impl LostObject {
+    pub(crate) fn new(slot: u32, generation: NonZeroU32) -> Self {
+        Self { slot, generation, lists: VecDeque::new(), left: Vec::new() }
     }
 
-    /// Whether a packet after `sequence`, not known to be lost, carried such a thing of the object.
-    pub(crate) fn any_later(
-        &self,
-        sequence: Sequence,
-        slot: u32,
-        generation: NonZeroU32,
-        wanted: impl Fn(&Content) -> bool,
-    ) -> bool {
-        let Some(at) = self.at(sequence) else { return false };
-        self.records
-            .range(at + 1..)
-            .filter(|record| record.fate != Fate::Lost)
-            .flat_map(|record| &record.cargo.sent)
-            .any(|sent| (sent.slot, sent.generation) == (slot, generation) && wanted(&sent.content))
+    /// Takes in the lists that were lost before the packet `end`.
+    fn advance(&mut self, end: Sequence) {
+        while let Some((_, list)) = self.lists.pop_front_if(|(sequence, _)| *sequence < end) {
+            // Parts of one long list stay apart: most of what is sent again meets few of them.
+            match self.left.iter_mut().rfind(|earlier| earlier.may_meet(&list)) {
+                Some(earlier) => earlier.merge(&list),
+                None => self.left.push(list),
+            }
+        }
+    }
+
+    /// Removes what the packet `sequence` carried too, from what was lost before it.
+    fn subtract(&mut self, sequence: Sequence, later: &Changelist) {
+        self.advance(sequence);
+        self.left.iter_mut().for_each(|list| list.subtract(later));
+        self.left.retain(|list| !list.is_empty());
+    }
+
+    /// What is left of all that was lost.
+    pub(crate) fn into_list(mut self) -> Changelist {
+        self.left.extend(self.lists.into_iter().map(|(_, list)| list));
+        Changelist::merged(self.left)
     }
 }

@@ -98,11 +98,22 @@ impl Outbox {
         self.pass_bytes = 0;
     }
 
-    /// Whether no more packets may be made in this pass (R6).
+    /// Whether nothing more may be sent in this pass (R6). Where something may, [`make_room`](Self::make_room) tells whether an item has room.
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.in_flight.len() >= self.limits.packets_in_flight.min(WINDOW as usize)
-            || self.in_flight.bytes() >= self.limits.bytes_in_flight
-            || self.pass_bytes >= self.limits.bytes_per_pass
+        self.record.is_none() && !self.may_begin_packet()
+    }
+
+    /// Whether the limits allow another packet beside the one being filled. One may always be in flight, or nothing would ever be sent
+    /// under a limit that is less than a packet.
+    fn may_begin_packet(&self) -> bool {
+        debug_assert!(self.record.is_none(), "the packet being filled does not count yet");
+        if self.pass_bytes >= self.limits.bytes_per_pass {
+            return false;
+        }
+        let (packets, bytes) = (self.in_flight.len(), self.in_flight.bytes());
+        packets == 0
+            || packets < self.limits.packets_in_flight.min(WINDOW as usize)
+                && bytes.saturating_add(self.limits.mtu_bytes) <= self.limits.bytes_in_flight
     }
 
     /// Whether there is less room than could be wished for, so that it must be shared out.
@@ -134,59 +145,81 @@ impl Outbox {
         self.record.get_or_insert_with(|| in_flight.blank())
     }
 
-    /// Appends a shared segment whole.
-    pub(crate) fn segment(&mut self, segment: &Arc<Segment>, now: Duration) {
-        let bits = segment.bits();
-        if self.record.is_some() && self.room() < bits.len() + 1 {
-            self.flush(now);
-        }
+    /// Appends a shared segment whole, which [has room](Self::make_room).
+    pub(crate) fn segment(&mut self, segment: &Arc<Segment>) {
         self.open_packet().cargo.shared.push(Arc::clone(segment));
         self.segment.end(&mut self.writer);
-        self.writer.append(bits);
+        self.writer.append(segment.bits());
     }
 
-    /// Completes the packet being filled if an item of `bits` bits does not fit it: the item goes with [`sequence`](Self::sequence).
-    pub(crate) fn make_room(&mut self, bits: usize, now: Duration) {
-        if self.record.is_some() && self.room() < bits + 2 * SEGMENT_BITS {
+    /// Makes room for an item of `bits` bits, which then goes with [`sequence`](Self::sequence): completes the packet being filled if it
+    /// does not fit that. `false` if it has no room there and the limits allow no further packet.
+    #[must_use]
+    pub(crate) fn make_room(&mut self, bits: usize, now: Duration) -> bool {
+        if self.record.is_some() {
+            if self.room() >= bits + 2 * SEGMENT_BITS {
+                return true;
+            }
             self.flush(now);
         }
+        self.may_begin_packet()
     }
 
-    /// Makes room for an item of `bits` bits, and writes it into a segment of its kind.
+    /// Writes an item that [has room](Self::make_room) into a segment of its kind.
     pub(crate) fn item(
         &mut self,
         kind: SegmentKind,
         gap_order: u32,
         sent: Sent,
-        bits: usize,
-        now: Duration,
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     ) {
-        self.make_room(bits, now);
         let slot = sent.slot;
         self.open_packet().cargo.sent.push(sent);
+        self.write_item(kind, gap_order, slot, write);
+    }
+
+    /// Writes the end of an object that [has room](Self::make_room).
+    pub(crate) fn close(
+        &mut self,
+        gap_order: u32,
+        slot: u32,
+        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
+    ) {
+        self.open_packet().cargo.close(slot);
+        self.write_item(SegmentKind::Close, gap_order, slot, write);
+    }
+
+    fn write_item(
+        &mut self,
+        kind: SegmentKind,
+        gap_order: u32,
+        slot: u32,
+        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
+    ) {
         if !self.segment.takes(kind, slot) {
             self.segment.begin(kind, gap_order, &mut self.writer);
         }
         write(&mut self.segment, &mut self.writer);
     }
 
-    /// Begins a run of openings from slot `first` on, of as many objects as the packet holds; gives how many, none only if a packet holds
-    /// not even one. Their values, of `sizes` bits, are to be [appended](Self::append) in turn.
+    /// Begins a run of openings from slot `first` on, of as many objects as the packet holds; returns how many, zero only if a packet holds
+    /// not even one, and `None` if the limits allow no further packet. Their values, of `sizes` bits, are to be [appended](Self::append) in turn.
     pub(crate) fn run(
         &mut self,
         first: u32,
         birth: &Birth<'_>,
         sizes: impl Iterator<Item = usize>,
         now: Duration,
-    ) -> u32 {
+    ) -> Option<u32> {
         let mut sizes = sizes.peekable();
         let head_bits = birth.bits(self.max_bits) + SEGMENT_BITS + 1;
         let first_bits = head_bits + sizes.peek().copied().unwrap_or(0);
         if first_bits > self.capacity() {
-            return 0;
+            return Some(0);
         }
-        self.make_room(first_bits, now);
+        if !self.make_room(first_bits, now) {
+            return None;
+        }
         self.open_packet();
         let mut left = self.room().saturating_sub(head_bits);
         let fits = |bits: &usize| {
@@ -200,7 +233,7 @@ impl Outbox {
             self.segment.begin_openings(first, &mut self.writer);
         }
         self.segment.run(first, count, birth, &mut self.writer);
-        count
+        Some(count)
     }
 
     /// Appends values to the packet being filled.

@@ -18,7 +18,7 @@ use crate::classes::ClassList;
 use crate::config::ServerConfig;
 use crate::connection::{Connection, PassContext, PassScratch, Stage};
 use crate::events::{DisconnectReason, ServerEvent, SpawnError};
-use crate::handshake::{ClassListing, ClientLimits, Control, MTU_BYTES, timeout_ms};
+use crate::handshake::{ClassListing, ClientLimits, Control, timeout_ms};
 use crate::outbox::Limits;
 use crate::packet::{self, Opened};
 use crate::role::Role;
@@ -121,15 +121,11 @@ impl Server {
     /// A server without objects.
     ///
     /// # Panics
-    /// If a packet of the configured size could not hold anything: below 128 bytes or above 65,507.
+    /// If a field of `config` is out of the range that stands with it; the message names the field.
     #[must_use]
     #[track_caller]
     pub fn new(config: ServerConfig) -> Self {
-        assert!(
-            MTU_BYTES.contains(&config.mtu_bytes),
-            "the largest packet is from 128 to 65,507 bytes, but `mtu_bytes` is {}",
-            config.mtu_bytes,
-        );
+        config.assert_valid();
         let mut world = World::default();
         world.limits = WorldLimits {
             max_objects: config.max_objects.min(u32::MAX as usize),

@@ -33,6 +33,9 @@ pub(crate) struct Tracked {
     /// The first packet that may have opened the object, or that may have closed it, if that is its phase: what earlier ones carried is of
     /// an earlier stay with the client.
     pub(crate) since: Sequence,
+    /// The newest packet that carried its opening or its end, or a part of a blob of it. Packets are given up in the order in which they
+    /// were sent, so until this one is, what an earlier one carried need not go again.
+    pub(crate) carried: Sequence,
     /// Where in the object's history the connection fell behind.
     pub(crate) position: Option<u64>,
     /// What the client lacks beside that: lost, or not sent for want of room.
@@ -64,6 +67,7 @@ impl Tracked {
             generation,
             phase,
             since: Sequence::default(),
+            carried: Sequence::default(),
             position: None,
             pending: Changelist::new(),
             waiting: Vec::new(),

@@ -30,19 +30,96 @@ fn r06_at_most_1024_packets_are_unresolved() {
     assert_eq!(copy(&room, one).a, 3_000);
 }
 
+/// What is in flight to the first guest when nothing was ever acked or given up: packets and bytes.
+fn sent_since(room: &Room, before: repl::ConnectionStats) -> (usize, usize) {
+    let now = room.server.stats(room.guests[0].id).expect("it is connected");
+    (now.packets_in_flight, (now.bytes_sent - before.bytes_sent) as usize)
+}
+
 #[test]
-fn r06_the_configured_numbers_of_packets_and_bytes_hold_too() {
-    let packets = ServerConfig { max_packets_in_flight: 7, ..ServerConfig::default() };
-    let bytes = ServerConfig { max_bytes_in_flight: 500, ..ServerConfig::default() };
-    for (config, most_packets, most_bytes) in [(packets, 7, usize::MAX), (bytes, usize::MAX, 500)] {
-        let (mut room, one) = Room::furnished(config, things, 1, |server| server.spawn(thing(0)));
-        let sent = |room: &Room| room.server.stats(room.guests[0].id).unwrap().bytes_sent as usize;
-        let before = sent(&room);
-        let packets = flood(&mut room, one, 100);
-        assert!(packets <= most_packets && packets > 0);
-        assert!(sent(&room) - before < most_bytes.saturating_add(1_200));
+fn r06_no_more_packets_or_bytes_are_in_flight_than_configured() {
+    let with = |packets, bytes| ServerConfig {
+        max_packets_in_flight: packets,
+        max_bytes_in_flight: bytes,
+        mtu_bytes: 200,
+        ..ServerConfig::default()
+    };
+    for (packets, bytes) in
+        [(1, 10_000), (2, 10_000), (7, 10_000), (100, 200), (100, 399), (100, 1_000), (3, 1)]
+    {
+        let spawn = |server: &mut Server| (0..100).map(|_| server.spawn(thing(0))).collect::<Vec<_>>();
+        let (mut room, all) = Room::furnished(with(packets, bytes), things, 1, spawn);
+        let before = room.server.stats(room.guests[0].id).expect("it is connected");
+        for round in 1..=20_u32 {
+            for (at, &object) in all.iter().enumerate() {
+                room.server[object].a = round;
+                room.server[object].name = "n".repeat(at * round as usize % 140);
+                room.server[object].list.push(round as u16);
+            }
+            let hidden = all[round as usize];
+            let id = room.guests[0].id;
+            room.server.set_visible(id, hidden, round % 2 == 0);
+            room.tick_one();
+            room.now -= TICK - Duration::from_micros(5);
+            let (in_flight, in_bytes) = sent_since(&room, before);
+            assert!(in_flight >= 1 && in_flight <= packets, "{in_flight} packets, {packets} may be");
+            // One packet may always be in flight.
+            assert!(in_bytes <= bytes.max(200), "{in_bytes} bytes, {bytes} may be");
+        }
+        for &object in &all {
+            let id = room.guests[0].id;
+            room.server.set_visible(id, object, true);
+        }
         room.settle();
-        assert_eq!(copy(&room, one).a, 100);
+        for &object in &all {
+            assert_eq!(copy(&room, object), room.server[object], "{packets} packets and {bytes} bytes");
+        }
+    }
+}
+
+#[test]
+fn limits_of_zero_are_refused_and_those_of_one_work() {
+    type Set = fn(&mut ServerConfig);
+    let zeros: [(&str, Set); 6] = [
+        ("max_packets_in_flight", |config| config.max_packets_in_flight = 0),
+        ("max_bytes_in_flight", |config| config.max_bytes_in_flight = 0),
+        ("max_bytes_per_tick", |config| config.max_bytes_per_tick = 0),
+        ("max_objects", |config| config.max_objects = 0),
+        ("max_object_bytes", |config| config.max_object_bytes = 0),
+        ("timeout", |config| config.timeout = Duration::ZERO),
+    ];
+    for (name, set) in zeros {
+        let mut config = ServerConfig::default();
+        set(&mut config);
+        let panic = std::panic::catch_unwind(|| Server::new(config)).err().expect(name);
+        let text = panic.downcast_ref::<String>().expect("a text");
+        assert!(text.contains(&format!("`{name}`")) && text.contains("at least 1"), "{text}");
+    }
+    type SetClient = fn(&mut ClientConfig);
+    let zeros: [(&str, SetClient); 3] = [
+        ("max_objects", |config| config.max_objects = 0),
+        ("max_object_bytes", |config| config.max_object_bytes = 0),
+        ("timeout", |config| config.timeout = Duration::ZERO),
+    ];
+    for (name, set) in zeros {
+        let mut config = ClientConfig::default();
+        set(&mut config);
+        let panic = std::panic::catch_unwind(|| Client::new(config, 1)).err().expect(name);
+        let text = panic.downcast_ref::<String>().expect("a text");
+        assert!(text.contains(&format!("`{name}`")) && text.contains("at least 1"), "{text}");
+    }
+    let least: [Set; 3] = [
+        |config| config.max_packets_in_flight = 1,
+        |config| config.max_bytes_in_flight = 1,
+        |config| config.max_bytes_per_tick = 1,
+    ];
+    for set in least {
+        let mut config = ServerConfig::default();
+        set(&mut config);
+        let (mut room, one) = Room::furnished(config, things, 1, |server| server.spawn(thing(3)));
+        room.server[one].name = "n".repeat(3_000);
+        room.settle();
+        assert_eq!(copy(&room, one), room.server[one]);
     }
 }
 

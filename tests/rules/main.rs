@@ -7,6 +7,7 @@ mod support;
 
 mod acks;
 mod age;
+mod closings;
 mod identity;
 mod large;
 mod loss;

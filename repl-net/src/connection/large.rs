@@ -77,6 +77,10 @@ impl Connection {
             let (part, bits) = self.write_list(slot, pruned_part(slot, portions, count, context), context);
             match size.judge(count, bits, portions.len()) {
                 Verdict::Send => {
+                    // What is pruned needs no room.
+                    if part.items().is_some() && !self.outbox.make_room(bits, context.now) {
+                        return None;
+                    }
                     portions.skip(count);
                     // Of what is gone by now only the property itself is left, and nothing to say of it.
                     if part.items().is_some() {
@@ -229,16 +233,18 @@ impl Connection {
         let mut sent_parts: Vec<(u32, u32)> = Vec::with_capacity(MAX_BLOBS);
         for blob in self.blobs.iter() {
             for index in blob.unsent() {
-                if self.outbox.is_exhausted() {
+                let part = blob.part(index);
+                if !self.outbox.make_room(ITEM_BITS + PART_BITS + part.len(), now) {
                     break;
                 }
-                let part = blob.part(index);
                 let content = Content::Fragment { blob: blob.id, index };
                 let sent = Sent { slot: blob.slot, generation: blob.generation, content };
-                let estimate = ITEM_BITS + PART_BITS + part.len();
-                self.outbox.make_room(estimate, now);
-                let behind = self.outbox.sequence().since(blob.stamp);
-                self.outbox.item(SegmentKind::Fragment, 0, sent, estimate, now, |segment, writer| {
+                let sequence = self.outbox.sequence();
+                let behind = sequence.since(blob.stamp);
+                if let Some(tracked) = self.tracked.get_mut(blob.slot) {
+                    tracked.carried = sequence;
+                }
+                self.outbox.item(SegmentKind::Fragment, 0, sent, |segment, writer| {
                     segment.slot(blob.slot, writer);
                     writer.write_exp_golomb(oldest.into(), 4);
                     writer.write_bits(under_way, BLOB_SPAN);

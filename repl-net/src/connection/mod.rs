@@ -15,13 +15,12 @@ use repl_core::{BitReader, Changelist, HandleSet, PropertyIndex, ReadError, View
 
 use newcomers::Newcomers;
 pub(crate) use pass::{PassContext, PassScratch};
-use resolve::LostList;
+use resolve::{Late, LostList};
 
 use crate::ConnectionId;
 use crate::acks::Arrival;
 use crate::blob::Blobs;
 use crate::events::{CloseReason, DisconnectReason};
-use crate::in_flight::Sent;
 use crate::object::Object;
 use crate::outbox::{Limits, Outbox};
 use crate::packet::{Header, read_end};
@@ -77,7 +76,7 @@ pub(crate) struct Connection {
     switched: BTreeMap<u32, HandleSet>,
     blobs: Blobs,
     /// What packets that were held for lost carried, changes apart, in the order in which they were given up.
-    late: VecDeque<(Sequence, Sent)>,
+    late: VecDeque<(Sequence, Late)>,
     /// The object that was last sent to this client alone.
     last_private: u32,
     /// The object that last began a blob.

@@ -9,7 +9,7 @@
 use repl_core::{Changelist, ViewFlags};
 
 use super::{Connection, PassContext};
-use crate::in_flight::{Cargo, Content, Sent};
+use crate::in_flight::Content;
 use crate::openings::SMALL_OPEN_BITS;
 use crate::segment::Birth;
 use crate::sequence::Sequence;
@@ -121,7 +121,7 @@ impl Connection {
                 count: context.world.column(run.head.class).program().handles(),
                 classes: classes.len(),
             };
-            let sent = self.outbox.run(run.first, &birth, run.sizes(), context.now);
+            let Some(sent) = self.outbox.run(run.first, &birth, run.sizes(), context.now) else { break };
             if sent == 0 {
                 self.track(context.world, run.first);
                 at += 1;
@@ -139,36 +139,37 @@ impl Connection {
     }
 
     /// A packet arrived that opened newcomers: the client has them.
-    pub(super) fn newcomers_arrived(&mut self, world: &mut World, sequence: Sequence, cargo: &Cargo) {
-        for &(word, mask) in &cargo.opened {
-            let here = mask & self.newcomers.opening.word(word);
-            self.newcomers.opening.remove_mask(word, here);
-            self.apart.remove_mask(word, here & !self.own_view.word(word));
-            // The others are tracked by now.
-            let others = mask & !here & self.known.word(word) & !self.newcomers.used.word(word);
-            for slot in slots_of(word, others) {
-                let generation = world.objects[slot as usize].generation;
-                self.content_arrived(world, sequence, slot, generation, &Content::Open(Changelist::new()));
-            }
+    pub(super) fn newcomers_arrived(
+        &mut self,
+        world: &mut World,
+        sequence: Sequence,
+        word: usize,
+        mask: u64,
+    ) {
+        let here = mask & self.newcomers.opening.word(word);
+        self.newcomers.opening.remove_mask(word, here);
+        self.apart.remove_mask(word, here & !self.own_view.word(word));
+        // The others are tracked by now.
+        let others = mask & !here & self.known.word(word) & !self.newcomers.used.word(word);
+        for slot in slots_of(word, others) {
+            let generation = world.objects[slot as usize].generation;
+            self.content_arrived(world, sequence, slot, generation, &Content::Open(Changelist::new()));
         }
     }
 
     /// A packet was lost that opened newcomers: from here on they are tracked.
-    pub(super) fn newcomers_lost(&mut self, world: &mut World, sequence: Sequence, cargo: &Cargo) {
-        for &(word, mask) in &cargo.opened {
-            for slot in slots_of(word, mask & self.known.word(word) & !self.newcomers.used.word(word)) {
-                if self.newcomers.contains(slot) {
-                    self.track(world, slot);
-                }
-                let object = &world.objects[slot as usize];
-                let generation = object.generation;
-                let flags = object.common_flags().with(ViewFlags::INITIAL);
-                let mut handles = object.mask(world.lifetime(slot), flags, None);
-                handles.intersect(object.history.ever());
-                let content = Content::Open(world.whole(slot, &handles));
-                self.content_lost(world, sequence, slot, generation, &content);
-                self.late.push_back((sequence, Sent { slot, generation, content }));
+    pub(super) fn newcomers_lost(&mut self, world: &mut World, sequence: Sequence, word: usize, mask: u64) {
+        for slot in slots_of(word, mask & self.known.word(word) & !self.newcomers.used.word(word)) {
+            if self.newcomers.contains(slot) {
+                self.track(world, slot);
             }
+            let object = &world.objects[slot as usize];
+            let generation = object.generation;
+            let flags = object.common_flags().with(ViewFlags::INITIAL);
+            let mut handles = object.mask(world.lifetime(slot), flags, None);
+            handles.intersect(object.history.ever());
+            let content = Content::Open(world.whole(slot, &handles));
+            self.content_lost(world, sequence, slot, generation, &content);
         }
     }
 }

@@ -152,8 +152,8 @@ impl Connection {
         if segment.continues {
             self.outbox.flush(context.now);
         }
-        if is_whole && !self.outbox.is_exhausted() {
-            self.outbox.segment(segment, context.now);
+        if is_whole && self.outbox.make_room(segment.bits().len(), context.now) {
+            self.outbox.segment(segment);
             if segment.has_births {
                 let sequence = self.outbox.sequence();
                 for item in segment.items.iter().filter(|item| item.list.has_births()) {
@@ -166,14 +166,14 @@ impl Connection {
             if !self.is_in_step(item.slot) {
                 continue;
             }
-            if self.outbox.is_exhausted() {
+            let Some(values) = segment.bits().slice(item.values.clone()) else { continue };
+            if !self.send_shared_item(item, values, context.world, context.classes, context.now) {
                 self.fall_behind(context.world, item.slot);
-            } else if let Some(values) = segment.bits().slice(item.values.clone()) {
-                self.send_shared_item(item, values, context.world, context.classes, context.now);
             }
         }
     }
 
+    /// Sends what a shared segment has of one object; `false` if there is no room for it.
     fn send_shared_item(
         &mut self,
         item: &SegmentItem,
@@ -181,19 +181,22 @@ impl Connection {
         world: &World,
         classes: &ClassList,
         now: Duration,
-    ) {
+    ) -> bool {
         let SegmentItem { slot, generation, list, .. } = item;
         let class = world.objects[*slot as usize].class;
         let count = world.column(class).program().handles();
         let wire_class = classes.wire(class.into()) as usize;
+        if !self.outbox.make_room(ITEM_BITS + handles_bits(count) + values.len(), now) {
+            return false;
+        }
         let sent = Sent { slot: *slot, generation: *generation, content: Content::Update(list.clone()) };
-        let estimate = ITEM_BITS + handles_bits(count) + values.len();
-        self.outbox.item(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, estimate, now, |segment, writer| {
+        self.outbox.item(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
             segment.update(*slot, wire_class, count, list.handles(), values, writer);
         });
         if list.has_births() {
             self.watch_over(*slot, *generation, self.outbox.sequence(), list);
         }
+        true
     }
 
     /// Remembers what came into being in the packet `sequence`, until that is acked.
@@ -259,19 +262,17 @@ impl Connection {
     }
 
     fn send_close(&mut self, slot: u32, reason: CloseReason, now: Duration) {
-        let Some(tracked) = self.tracked.get(slot) else { return };
-        let sent = Sent { slot, generation: tracked.generation, content: Content::Close };
-        self.outbox.item(
-            SegmentKind::Close,
-            PRIVATE_GAP_ORDER,
-            sent,
-            ITEM_BITS + 2,
-            now,
-            |segment, writer| {
-                segment.slot(slot, writer);
-                writer.write_bits(reason as u64, 2);
-            },
-        );
+        if !self.outbox.make_room(ITEM_BITS + 2, now) {
+            self.needs.insert(slot);
+            return;
+        }
+        let sequence = self.outbox.sequence();
+        let Some(tracked) = self.tracked.get_mut(slot) else { return };
+        tracked.carried = sequence;
+        self.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
+            segment.slot(slot, writer);
+            writer.write_bits(reason as u64, 2);
+        });
     }
 
     /// Sends an object whole: every property that ever changed and may be seen (R2, S69).
@@ -304,28 +305,27 @@ impl Connection {
             segment.run(slot, 1, &birth, writer);
             writer.append(values);
         };
-        if estimate > self.outbox.capacity() {
+        let is_sent = if estimate > self.outbox.capacity() {
             self.send_blob(SegmentKind::Open, sent, context, write);
-        } else {
+            self.tracked.get(slot).is_some_and(|tracked| tracked.blob.is_some())
+        } else if self.outbox.make_room(estimate, context.now) {
             let values = values.as_slice();
-            self.outbox.item(
-                SegmentKind::Open,
-                gap_order(slot, 1),
-                sent,
-                estimate,
-                context.now,
-                |segment, writer| {
-                    write(segment, writer, values);
-                },
-            );
-        }
-        let sequence = self.outbox.sequence();
-        let Some(tracked) = self.tracked.get_mut(slot) else { return };
-        if tracked.blob.is_none() && estimate > self.outbox.capacity() {
+            self.outbox.item(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
+                write(segment, writer, values);
+            });
+            true
+        } else {
+            self.needs.insert(slot);
+            false
+        };
+        if !is_sent {
             // An opening from before this change may arrive all the same.
             self.postpone(slot, context.world);
             return;
         }
+        let sequence = self.outbox.sequence();
+        let Some(tracked) = self.tracked.get_mut(slot) else { return };
+        tracked.carried = sequence;
         Self::catch_up(context.world, tracked, None);
         tracked.opened_with_items |= later.is_empty();
         tracked.pending = later;
@@ -429,7 +429,7 @@ impl Connection {
         (refused, ITEM_BITS + handles_bits(count) + context.scratch.values.bit_len())
     }
 
-    /// Sends a list whose values are in the scratch.
+    /// Sends a list whose values are in the scratch; it is pending if there is no room for it.
     pub(super) fn send_written(
         &mut self,
         slot: u32,
@@ -438,22 +438,21 @@ impl Connection {
         context: &mut PassContext<'_>,
     ) {
         let object = &context.world.objects[slot as usize];
+        if !self.outbox.make_room(bits, context.now) {
+            self.tracked.open(slot, object.generation).pending.merge(&list);
+            self.apart.insert(slot);
+            self.needs.insert(slot);
+            return;
+        }
         let (generation, handles) = (object.generation, list.handles().clone());
         let count = context.world.column_of(slot).program().handles();
         let class = context.classes.wire(object.class.into()) as usize;
         let births = list.births();
         let sent = Sent { slot, generation, content: Content::Update(list) };
         let values = context.scratch.values.as_slice();
-        self.outbox.item(
-            SegmentKind::Update,
-            PRIVATE_GAP_ORDER,
-            sent,
-            bits,
-            context.now,
-            |segment, writer| {
-                segment.update(slot, class, count, &handles, values, writer);
-            },
-        );
+        self.outbox.item(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
+            segment.update(slot, class, count, &handles, values, writer);
+        });
         if !births.is_empty() {
             self.tracked.open(slot, generation).add_births(self.outbox.sequence(), births);
         }

@@ -9,8 +9,9 @@ use repl_core::{Changelist, HandleSet};
 
 use super::Connection;
 use crate::acks::{AckRange, AckRanges};
-use crate::in_flight::{Cargo, Content, Fate, Sent};
+use crate::in_flight::{Cargo, Content, Fate, LostObject, Sent};
 use crate::sequence::Sequence;
+use crate::slot_set::slots_of;
 use crate::tracked::Phase;
 use crate::world::World;
 
@@ -20,8 +21,18 @@ const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
 /// How often a link that does not answer is tried (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Openings, ends and parts in packets held for lost of which a late ack is still heard.
-const MAX_LATE: usize = 512;
+/// Openings, ends and parts in packets held for lost of which a late ack is still heard, by object or by word of 64 slots.
+const MAX_LATE: usize = 2_048;
+
+/// What a packet that was held for lost carried and a late ack still settles.
+#[derive(Debug)]
+pub(super) enum Late {
+    Sent(Sent),
+    /// Newcomers that it opened, in a word of slots.
+    Opened(usize, u64),
+    /// Objects that it closed, in a word of slots.
+    Closed(usize, u64),
+}
 
 /// What a lost packet carried of an object.
 pub(super) struct LostList {
@@ -60,9 +71,15 @@ impl Connection {
     fn acked_late(&mut self, world: &mut World, range: AckRange) {
         let start = self.late.partition_point(|(sequence, _)| *sequence < range.first);
         let end = self.late.partition_point(|(sequence, _)| *sequence <= range.last);
-        let heard: Vec<(Sequence, Sent)> = self.late.drain(start..end).collect();
-        for (sequence, sent) in heard {
-            self.content_arrived(world, sequence, sent.slot, sent.generation, &sent.content);
+        let heard: Vec<(Sequence, Late)> = self.late.drain(start..end).collect();
+        for (sequence, late) in heard {
+            match late {
+                Late::Sent(sent) => {
+                    self.content_arrived(world, sequence, sent.slot, sent.generation, &sent.content);
+                }
+                Late::Opened(word, mask) => self.newcomers_arrived(world, sequence, word, mask),
+                Late::Closed(word, mask) => self.closings_arrived(world, sequence, word, mask),
+            }
         }
     }
 
@@ -73,10 +90,11 @@ impl Connection {
                 self.list_arrived(world, sequence, item.slot, item.generation, &item.list);
             }
         }
-        self.newcomers_arrived(world, sequence, &cargo);
+        cargo.opened.iter().for_each(|(word, mask)| self.newcomers_arrived(world, sequence, *word, *mask));
         for sent in &cargo.sent {
             self.content_arrived(world, sequence, sent.slot, sent.generation, &sent.content);
         }
+        cargo.closed.iter().for_each(|(word, mask)| self.closings_arrived(world, sequence, *word, *mask));
         self.outbox.in_flight.put_cargo(sequence, cargo);
     }
 
@@ -85,6 +103,34 @@ impl Connection {
         self.tracked
             .get(slot)
             .is_some_and(|tracked| matches!(tracked.phase, Phase::Closing(_)) && tracked.since <= sequence)
+    }
+
+    /// A packet arrived that closed objects: the client has them no more.
+    fn closings_arrived(&mut self, world: &mut World, sequence: Sequence, word: usize, mask: u64) {
+        for slot in slots_of(word, mask & self.known.word(word)) {
+            if self.is_closing(sequence, slot) {
+                debug_assert!(
+                    self.tracked.get(slot).map(|tracked| tracked.generation)
+                        == world.objects.get(slot as usize).map(|object| object.generation),
+                    "a slot is not used again before the end of its object is acknowledged (R17)"
+                );
+                self.forget(world, slot);
+            }
+        }
+    }
+
+    /// A packet was lost that closed objects, or is held for lost: what no later one closes is to be closed again.
+    fn closings_lost(&mut self, sequence: Sequence, word: usize, mask: u64) {
+        for slot in slots_of(word, mask & self.known.word(word)) {
+            if self.is_closing(sequence, slot) && !self.is_carried_later(sequence, slot) {
+                self.needs.insert(slot);
+            }
+        }
+    }
+
+    /// Whether a packet after `sequence` carries the opening or the end of an object, too. O(1).
+    fn is_carried_later(&self, sequence: Sequence, slot: u32) -> bool {
+        self.tracked.get(slot).is_some_and(|tracked| tracked.carried > sequence)
     }
 
     fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
@@ -133,11 +179,6 @@ impl Connection {
                     }
                 }
                 self.list_arrived(world, sequence, slot, generation, list);
-            }
-            Content::Close => {
-                if self.is_closing(sequence, slot) && self.is_current(world, slot, generation) {
-                    self.forget(world, slot);
-                }
             }
             Content::Fragment { blob, index } => {
                 let Some(blob) = self.blobs.arrived(*blob, *index) else { return };
@@ -197,10 +238,11 @@ impl Connection {
         for sequence in old {
             let Some(cargo) = self.outbox.in_flight.take_cargo(sequence) else { continue };
             for sent in &cargo.sent {
-                if matches!(sent.content, Content::Close | Content::Fragment { .. }) {
+                if matches!(sent.content, Content::Fragment { .. }) {
                     self.content_lost(world, sequence, sent.slot, sent.generation, &sent.content);
                 }
             }
+            cargo.closed.iter().for_each(|(word, mask)| self.closings_lost(sequence, *word, *mask));
             self.outbox.in_flight.put_cargo(sequence, cargo);
         }
     }
@@ -214,8 +256,11 @@ impl Connection {
         self.cargo_lost(world, sequence, &mut cargo);
         let is_newest = self.late.back().is_none_or(|(last, _)| *last <= sequence);
         debug_assert!(is_newest, "packets are given up in ascending order");
-        let to_hear_of = cargo.sent.iter().filter(|sent| !matches!(sent.content, Content::Update(_)));
-        self.late.extend(to_hear_of.map(|sent| (sequence, sent.clone())));
+        let sent = cargo.sent.iter().filter(|sent| !matches!(sent.content, Content::Update(_)));
+        let late = sent.map(|sent| Late::Sent(sent.clone()));
+        let opened = cargo.opened.iter().map(|(word, mask)| Late::Opened(*word, *mask));
+        let closed = cargo.closed.iter().map(|(word, mask)| Late::Closed(*word, *mask));
+        self.late.extend(late.chain(opened).chain(closed).map(|late| (sequence, late)));
         self.late.drain(..self.late.len().saturating_sub(MAX_LATE));
         self.outbox.in_flight.put_cargo(sequence, cargo);
     }
@@ -225,7 +270,8 @@ impl Connection {
         for item in cargo.shared.iter().flat_map(|segment| &segment.items) {
             self.list_lost(world, sequence, item.slot, item.generation, item.list.clone());
         }
-        self.newcomers_lost(world, sequence, cargo);
+        cargo.opened.iter().for_each(|(word, mask)| self.newcomers_lost(world, sequence, *word, *mask));
+        cargo.closed.iter().for_each(|(word, mask)| self.closings_lost(sequence, *word, *mask));
         for Sent { slot, generation, content } in &mut cargo.sent {
             match content {
                 Content::Update(list) => {
@@ -259,24 +305,13 @@ impl Connection {
                     self.list_lost(world, sequence, slot, generation, list.clone());
                     return;
                 }
-                let is_open =
-                    |content: &Content| matches!(content, Content::Open(_) | Content::Fragment { .. });
                 // A blob may have been begun without room for any of its parts: it is an opening under way all the same.
                 let has_blob = self.tracked.get(slot).is_some_and(|tracked| tracked.blob.is_some());
-                if !has_blob && !self.outbox.in_flight.any_later(sequence, slot, generation, is_open) {
+                if !has_blob && !self.is_carried_later(sequence, slot) {
                     let tracked = self.tracked.open(slot, generation);
                     tracked.phase = Phase::Unsent;
                     self.needs.insert(slot);
                     world.compare_for_open(slot);
-                }
-            }
-            Content::Close => {
-                let is_close = |content: &Content| matches!(content, Content::Close);
-                if self.is_closing(sequence, slot)
-                    && self.is_current(world, slot, generation)
-                    && !self.outbox.in_flight.any_later(sequence, slot, generation, is_close)
-                {
-                    self.needs.insert(slot);
                 }
             }
             Content::Fragment { blob, index } => self.blobs.lost(*blob, *index),
@@ -302,14 +337,24 @@ impl Connection {
     /// all that is pending already.
     fn fold_lost(&mut self, world: &World) {
         let mut lost = std::mem::take(&mut self.lost);
-        // The first lost stays first.
+        if lost.is_empty() {
+            return;
+        }
+        // Of one object the first lost stays first.
         lost.sort_by_key(|lost| lost.slot);
-        let mut lost = lost.into_iter().peekable();
-        while let Some(slot) = lost.peek().map(|lost| lost.slot) {
-            let generation = world.objects[slot as usize].generation;
-            let of_slot = std::iter::from_fn(|| lost.next_if(|lost| lost.slot == slot));
-            let lists = of_slot.map(|lost| (lost.sequence, lost.list));
-            let list = self.outbox.in_flight.not_sent_since(slot, generation, lists);
+        let mut objects: Vec<LostObject> = Vec::new();
+        for LostList { sequence, slot, list } in lost {
+            if objects.last().is_none_or(|last| last.slot != slot) {
+                objects.push(LostObject::new(slot, world.objects[slot as usize].generation));
+            }
+            if let Some(object) = objects.last_mut() {
+                object.lists.push_back((sequence, list));
+            }
+        }
+        self.outbox.in_flight.set_off(&mut objects);
+        for object in objects {
+            let slot = object.slot;
+            let list = object.into_list();
             if !list.is_empty() {
                 let mask = self.mask(world, slot);
                 self.put_back(world, slot, list, &mask);
@@ -359,7 +404,7 @@ impl Connection {
                 self.needs.insert(slot);
                 world.compare_for_open(slot);
             }
-            Content::Close | Content::Fragment { .. } => {}
+            Content::Fragment { .. } => {}
         }
     }
 }
