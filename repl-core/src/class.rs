@@ -8,7 +8,7 @@ use crate::access::{Level, LevelMut, Slot, is_changed, scan};
 use crate::bits::{BitReader, BitSlice, BitWriter};
 use crate::changelist::Changelist;
 use crate::checked::{Checked, CheckedUpdate};
-use crate::compare::{Comparison, Refusal, Scratch, copy_slots, same_slot};
+use crate::compare::{Comparison, Refusal, Scratch, copy_slots, same_slot, settle};
 use crate::decode::{self, Observer, Pass, Path, Recipient, Validation, Walk};
 use crate::display;
 use crate::encode;
@@ -147,11 +147,33 @@ impl<T: Replicated> Class<T> {
     }
 
     fn rest_differs(&self, live: &T, shadow: &T) -> bool {
+        self.any_differs(live, shadow, self.lifetime.rest())
+            || self.any_differs(live, shadow, self.lifetime.marks_itself())
+    }
+
+    fn any_differs(&self, live: &T, shadow: &T, handles: &HandleSet) -> bool {
         let (live, shadow) = (self.level(live), self.level(shadow));
-        self.lifetime.rest().iter().any(|handle| match (live.slot(handle), shadow.slot(handle)) {
+        handles.iter().any(|handle| match (live.slot(handle), shadow.slot(handle)) {
             (Some(live), Some(shadow)) => !same_slot(live, shadow),
             _ => false,
         })
+    }
+
+    /// The handles of the `push` properties in which a fast array was touched since its shadow last followed it, or is another one: they count as
+    /// marked (S129). O(1) for each such array; nothing where there is none.
+    #[must_use]
+    pub fn touched(&self, live: &T, shadow: &T) -> HandleSet {
+        let mut touched = HandleSet::new();
+        for handle in self.lifetime.marks_itself().iter() {
+            let mut one = HandleSet::new();
+            one.insert(handle);
+            if self.any_differs(live, shadow, &one)
+                && let Some(property) = self.lifetime.property_of(handle)
+            {
+                touched.union(&self.lifetime.handles_of(property));
+            }
+        }
+        touched
     }
 
     /// Compares the handles in `scope`, copies what differs to the shadow and adds it to `changes` (S60). A value without a form on
@@ -171,6 +193,12 @@ impl<T: Replicated> Class<T> {
         let mut comparison = Comparison { sizes: &self.sizes.items, refusals, scratch };
         comparison.level(self.level(live), &mut self.level_mut(shadow), candidates.iter(), changes);
         scratch.candidates = candidates;
+    }
+
+    /// Settles the collections of an object that was compared: those that took the place of others get the ids under which the shadow has them.
+    /// To be called when [`Scratch::take_unsettled`] says so, before the object is used again. O(items).
+    pub fn settle(&self, live: &mut T) {
+        settle(&mut self.level_mut(live));
     }
 
     /// Whether objects have arrays, collections or maps that grow.

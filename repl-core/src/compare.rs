@@ -53,6 +53,16 @@ pub struct Scratch {
     shadow: BitWriter,
     /// Comparisons so far: the key of what the next one finds of items.
     pub(crate) comparisons: u64,
+    /// Whether a collection took the place of another, so that its object is to be settled.
+    unsettled: bool,
+}
+
+impl Scratch {
+    /// Whether an object that was compared since this was last asked is to be [settled](crate::Class::settle).
+    #[must_use]
+    pub fn take_unsettled(&mut self) -> bool {
+        std::mem::take(&mut self.unsettled)
+    }
 }
 
 enum Outcome {
@@ -298,7 +308,7 @@ impl Comparison<'_> {
         }
         let (mut born, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
         let table = live.table();
-        shadow.follow(&live, &mut |id, step| match step {
+        let is_unsettled = shadow.follow(&live, &mut |id, step| match step {
             ItemStep::Added(live, mut shadow) => {
                 self.behind(id.number(), |this| this.new_item(table, live, &mut shadow));
                 born.push(id);
@@ -311,6 +321,7 @@ impl Comparison<'_> {
             }
             ItemStep::Removed => removed.push(id),
         });
+        self.scratch.unsettled |= is_unsettled;
         let changes = ItemChanges::new(&mut born, &mut removed, changed);
         (!changes.is_empty()).then_some(changes)
     }
@@ -388,6 +399,37 @@ pub(crate) fn copy_slots(from: Level<'_>, to: &mut LevelMut<'_>, handles: impl I
                 }
             }
             None => {}
+        }
+    }
+}
+
+/// Gives the items of the collections of a level, at any depth, the ids under which shadows have followed them.
+pub(crate) fn settle(level: &mut LevelMut<'_>) {
+    for handle in 1..=level.as_level().handles() {
+        match level.as_level().slot(handle) {
+            Some(Slot::Array(array)) if array.nests() => {
+                for index in 0..array.len() {
+                    if let Some(mut element) = level.element(handle, index) {
+                        settle(&mut element);
+                    }
+                }
+            }
+            Some(Slot::Keyed(items)) => {
+                let nests = items.nests();
+                let Some(mut items) = level.keyed(handle) else { continue };
+                items.settle();
+                for id in if nests { items.as_items().ids() } else { Vec::new() } {
+                    if let Some(mut item) = items.item(id) {
+                        settle(&mut item);
+                    }
+                }
+            }
+            Some(Slot::Map(entries)) if entries.nests() => {
+                if let Some(mut entries) = level.map(handle) {
+                    entries.each_value(&mut settle);
+                }
+            }
+            _ => {}
         }
     }
 }

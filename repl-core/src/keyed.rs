@@ -159,7 +159,13 @@ pub trait Keyed: Property {
 
     /// Makes this, a shadow, have the items that `live` has, and tells `visit` of each that was touched since it last did. Copying what differs of an
     /// item is left to `visit`. O(items touched), O(items) if the shadow followed another collection before.
-    fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, Self::Item>));
+    ///
+    /// Returns whether `live` is to be [settled](Self::settle) before it is used again: it has taken the place of another collection, and its items
+    /// get other ids than those that were given there.
+    fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, Self::Item>)) -> bool;
+
+    /// Gives the items of a live collection the ids under which a shadow has followed them, if they are others. O(1) if not, else O(items).
+    fn settle(&mut self);
 
     /// Makes this have the ids that `other` has, in its order, calling `copy` with each item of `other` and the one that stands for it here.
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&Self::Item, &mut Self::Item));

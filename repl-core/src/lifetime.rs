@@ -14,6 +14,7 @@ pub struct Lifetime {
     ordinary: HandleSet,
     initial_only: HandleSet,
     push: HandleSet,
+    marks_itself: HandleSet,
     rest: HandleSet,
     starts_off: HandleSet,
     active: Vec<HandleSet>,
@@ -42,11 +43,17 @@ impl Lifetime {
         for handle in ordinary.iter().filter(|&handle| scan_nothing || !program.is_plain(handle)) {
             rest.insert(handle);
         }
+        let push = select(&|parent| {
+            parent.push && !matches!(parent.condition, Condition::InitialOnly | Condition::Never)
+        });
+        let mut marks_itself = HandleSet::new();
+        for handle in push.iter().filter(|&handle| program.is_keyed(handle)) {
+            marks_itself.insert(handle);
+        }
         Self {
             initial_only: select(&|parent| parent.condition == Condition::InitialOnly),
-            push: select(&|parent| {
-                parent.push && !matches!(parent.condition, Condition::InitialOnly | Condition::Never)
-            }),
+            push,
+            marks_itself,
             starts_off: select(&|parent| parent.starts_off),
             conditional: parents.iter().any(|parent| parent.condition != Condition::None),
             ordinary,
@@ -78,6 +85,11 @@ impl Lifetime {
     #[must_use]
     pub fn starts_off(&self) -> &HandleSet {
         &self.starts_off
+    }
+
+    /// Of [`push`](Self::push) the fast arrays, which know by themselves when they were touched (S129).
+    pub(crate) fn marks_itself(&self) -> &HandleSet {
+        &self.marks_itself
     }
 
     /// What comparing by runs of plain memory does not cover.

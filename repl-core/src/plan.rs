@@ -74,8 +74,11 @@ impl Plan {
         let mut i = 0;
         while i < fields.len() {
             let field = &fields[i];
-            if !field.push && !matches!(field.condition, Condition::InitialOnly | Condition::Never) {
+            if matches!(field.condition, Condition::InitialOnly | Condition::Never) {
+            } else if !field.push {
                 plan = plan.with_value(object.field(field), field.offset);
+            } else if marks_itself(object.field(field)) {
+                plan.rest = true;
             }
             i += 1;
         }
@@ -156,6 +159,25 @@ impl Plan {
             plan.run_count += 1;
         }
         plan
+    }
+}
+
+/// Whether a property is a collection, or has one in a struct or a fixed array: these know by themselves when they were touched (S129).
+const fn marks_itself(property: Formatted) -> bool {
+    match property.kind() {
+        Kind::Keyed(_) => true,
+        Kind::Struct(fields) => {
+            let mut i = 0;
+            while i < fields.len() {
+                if marks_itself(property.field(&fields[i])) {
+                    return true;
+                }
+                i += 1;
+            }
+            false
+        }
+        Kind::FixedArray { element, len } => len > 0 && marks_itself(property.element(element)),
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Map(_) => false,
     }
 }
 

@@ -53,13 +53,17 @@ use crate::roster::Roster;
 ///
 /// # Ids
 ///
-/// Ids count from [`ItemId::FIRST`] on. Clients know an array by the field it stands in and its items by id, so an array that is *assigned* over
-/// another is matched with it id by id. One made by `From`, `collect`, `Default` or `Deserialize` has ids from the first on: its first item goes
-/// on as the item that had the first id, with other values, and clients see changes rather than removals and adds. Only a
-/// [clone](Self#impl-Clone-for-FastArray<T>), whose ids follow those of its source, has none that the source had.
+/// Ids count from [`ItemId::FIRST`] on. Clients know an array by the field it stands in and its items by id.
 ///
-/// - To replace all by new items, write `array.clear(); array.extend(items);`.
-/// - To filter, write [`retain`](Self::retain), not `array = array.iter().filter(…).cloned().collect()`.
+/// **An array that is assigned over another has new items**, however it was made (`From`, `collect`, `Default`, `clone`, `mem::swap`): clients remove
+/// all old items and add all new ones, and no old item changes into a new one. No id is used twice in one field, so the server gives the items of such
+/// an array other ids at the next tick, if theirs were used there before; `ids` and [`id`](Self::id) return the new ones from then on. The ids of an
+/// array that stays where it is never change.
+///
+/// - To remember items of an array that replaces another, ask for their ids after the tick; or write `array.clear(); array.extend(items);`,
+///   which costs as much, and the ids stay.
+/// - To filter, write [`retain`](Self::retain), not `array = array.iter().filter(…).cloned().collect()`, which sends all items again.
+/// - An array that is taken out and put back before the next tick is still the same.
 /// - An item that was taken out and put back is a new one. To give an item other values, write to it.
 ///
 /// On a client, items that it adds by itself get ids apart ([`ItemId::is_local`]). They stay until it takes them out, and are never taken for
@@ -134,7 +138,7 @@ impl<T> FastArray<T> {
         &self.roster.ids
     }
 
-    /// The id of the item at `index` (S138): it stays with the item wherever that moves, and no other item gets it.
+    /// The id of the item at `index` (S138): it stays with the item wherever that moves in this array, and no other item gets it.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
         self.roster.ids.get(index).copied()
@@ -285,3 +289,5 @@ impl<T> Drop for Sieve<'_, T> {
         }
     }
 }
+
+const _: () = assert!(size_of::<FastArray<u64>>() <= 200, "many arrays stand in items of others");

@@ -36,16 +36,40 @@ pub(crate) trait Following: Sized {
     /// Visits all items. O(n).
     fn match_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>);
 
-    /// Comes to have what `live` has: by its log, if that reaches back far enough, else by going through all items.
-    fn catch_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>) {
-        let (log, lineage) = (live.log(), live.log().lineage());
-        let known = self.followed().filter(|followed| followed.lineage == lineage);
-        match known.and_then(|followed| log.since(followed.revision)) {
+    /// The first id for the items of `live`, if that has taken the place of the array that this shadow has followed, and has ids that were given
+    /// there too. O(n).
+    fn first_for_successor(&self, live: &Self) -> Option<ItemId>;
+
+    /// All items go, and those of `live` come, with ids from `first` on in their order. O(n).
+    fn start_over(&mut self, live: &Self, first: ItemId, visit: Visit<'_, Self::Item>);
+
+    /// From now on new items would get the ids that they would get in `live`.
+    fn continue_as(&mut self, live: &Self);
+
+    /// Comes to have what `live` has: by its log, if that reaches back far enough, else by going through all items. Returns whether `live` is to be
+    /// settled: an array that took the place of another has new items, whatever ids it gave them (S137).
+    fn catch_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool {
+        debug_assert!(live.log().is_settled(), "an array is settled before it is followed again");
+        let (log, mut lineage) = (live.log(), live.log().lineage());
+        let known = *self.followed();
+        let is_other = known.is_some_and(|followed| followed.lineage != lineage);
+        let successor = if is_other { self.first_for_successor(live) } else { None };
+        match known.filter(|_| !is_other).and_then(|followed| log.since(followed.revision)) {
             Some(entries) => entries.iter().for_each(|&entry| self.take_step(live, entry, &mut *visit)),
-            None => self.match_up(live, visit),
+            None => match successor {
+                Some(first) => {
+                    lineage = log.succeed(first);
+                    self.start_over(live, first, visit);
+                }
+                None => self.match_up(live, visit),
+            },
+        }
+        if successor.is_none() {
+            self.continue_as(live);
         }
         log.follow();
         *self.followed() = Some(Followed { lineage, revision: log.revision() });
+        successor.is_some()
     }
 }
 
@@ -93,6 +117,27 @@ impl<T: FastArrayItem> Following for FastArray<T> {
                 visit(id, Step::Removed);
             }
         }
+    }
+
+    fn first_for_successor(&self, live: &Self) -> Option<ItemId> {
+        self.roster.first_for_successor(&live.roster)
+    }
+
+    fn start_over(&mut self, live: &Self, first: ItemId, visit: Visit<'_, T>) {
+        self.take_out_departed();
+        self.roster.ids.iter().for_each(|&id| visit(id, Step::Removed));
+        self.truncate(0);
+        let mut id = first;
+        for live in &live.items {
+            let at = self.append_initial(id);
+            visit(id, Step::Added { live, shadow: &mut self.items[at] });
+            id = id.next();
+        }
+        self.roster.continue_after(first, live.items.len());
+    }
+
+    fn continue_as(&mut self, live: &Self) {
+        self.roster.follow(&live.roster);
     }
 }
 

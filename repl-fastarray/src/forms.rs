@@ -10,8 +10,7 @@ use crate::ordered::OrderedFastArray;
 
 macro_rules! forms_of {
     ($($array:ident)*) => {$(
-        /// An empty array, which gives ids from the first on. What this means for clients if it is assigned over another stands at the type,
-        /// under [Ids](Self#ids).
+        /// An empty array, whose items get ids from the first on; see [Ids](Self#ids).
         impl<T> Default for $array<T> {
             fn default() -> Self {
                 Self::new()
@@ -43,8 +42,7 @@ macro_rules! forms_of {
             }
         }
 
-        /// Gives ids from the first on. Assigned over an array that clients have, the items are taken for those that had these ids: see
-        /// [Ids](Self#ids).
+        /// Makes new items, with ids from the first on; see [Ids](Self#ids) for an array that is assigned over another.
         impl<T> FromIterator<T> for $array<T> {
             fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
                 let mut array = Self::new();
@@ -53,24 +51,21 @@ macro_rules! forms_of {
             }
         }
 
-        /// Gives ids from the first on. Assigned over an array that clients have, the items are taken for those that had these ids: see
-        /// [Ids](Self#ids).
+        /// Makes new items, with ids from the first on; see [Ids](Self#ids) for an array that is assigned over another.
         impl<T> From<Vec<T>> for $array<T> {
             fn from(items: Vec<T>) -> Self {
                 items.into_iter().collect()
             }
         }
 
-        /// Gives ids from the first on. Assigned over an array that clients have, the items are taken for those that had these ids: see
-        /// [Ids](Self#ids).
+        /// Makes new items, with ids from the first on; see [Ids](Self#ids) for an array that is assigned over another.
         impl<T, const N: usize> From<[T; N]> for $array<T> {
             fn from(items: [T; N]) -> Self {
                 items.into_iter().collect()
             }
         }
 
-        /// Gives clones of the items ids from the first on. Assigned over an array that clients have, they are taken for the items that had these
-        /// ids: see [Ids](Self#ids).
+        /// Makes new items of clones, with ids from the first on; see [Ids](Self#ids) for an array that is assigned over another.
         impl<T: Clone> From<&[T]> for $array<T> {
             fn from(items: &[T]) -> Self {
                 items.iter().cloned().collect()
@@ -132,8 +127,7 @@ macro_rules! forms_of {
             }
         }
 
-        /// From a sequence of items, which get ids from the first on. Assigned over an array that clients have, they are taken for the items that
-        /// had these ids: see [Ids](Self#ids).
+        /// From a sequence of items, which are new and get ids from the first on; see [Ids](Self#ids) for an array that is assigned over another.
         #[cfg(feature = "serde")]
         impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for $array<T> {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

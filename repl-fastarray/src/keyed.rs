@@ -49,9 +49,14 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
         self.followed.is_some_and(|followed| followed.is_abreast(&live.roster.log))
     }
 
-    fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, T>)) {
-        self.catch_up(live, visit);
-        self.roster.continue_as(&live.roster);
+    fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, T>)) -> bool {
+        self.catch_up(live, visit)
+    }
+
+    fn settle(&mut self) {
+        if let Some(first) = self.roster.log.settle() {
+            self.roster.rename_from(first);
+        }
     }
 
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {

@@ -3,7 +3,7 @@
 //! Invariant: each entry is one revision; the entries are those of the last revisions, up to `revision`, and no shadow has followed beyond that.
 
 use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use repl_core::ItemId;
 
@@ -37,10 +37,12 @@ pub(crate) struct Log {
     lineage: AtomicU64,
     /// The last revision that a shadow has followed; what lies before is dropped with the next change.
     followed: AtomicU64,
+    /// The first of the ids that the items get when the array is settled; zero if they keep theirs.
+    first: AtomicU32,
     revision: u64,
     entries: Vec<Entry>,
     /// How far items may stand from the places noted in `entries`, if they were not moved elsewhere.
-    drift: usize,
+    drift: u32,
 }
 
 /// How many lineages were given.
@@ -52,11 +54,36 @@ impl Log {
         if let Some(known) = NonZeroU64::new(self.lineage.load(Ordering::Relaxed)) {
             return known;
         }
-        let new = NonZeroU64::MIN.saturating_add(LINEAGES.fetch_add(1, Ordering::Relaxed));
+        let new = Self::new_lineage();
         match self.lineage.compare_exchange(0, new.get(), Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => new,
             Err(other) => NonZeroU64::new(other).unwrap_or(new),
         }
+    }
+
+    fn new_lineage() -> NonZeroU64 {
+        NonZeroU64::MIN.saturating_add(LINEAGES.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The array takes the place of another: its items get ids from `first` on when it is settled. Returns its lineage from now on.
+    pub(crate) fn succeed(&self, first: ItemId) -> NonZeroU64 {
+        let new = Self::new_lineage();
+        self.first.store(first.number(), Ordering::Relaxed);
+        self.lineage.store(new.get(), Ordering::Relaxed);
+        new
+    }
+
+    /// The first of the ids that the items get now, if they get others: what was noted under the old ones is dropped.
+    pub(crate) fn settle(&mut self) -> Option<ItemId> {
+        let first = ItemId::new(std::mem::take(self.first.get_mut()))?;
+        self.entries.clear();
+        self.drift = 0;
+        Some(first)
+    }
+
+    /// Whether the items have the ids that they will have.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.first.load(Ordering::Relaxed) == 0
     }
 
     /// Whether this is the log called `lineage`, at `revision`.
@@ -81,7 +108,7 @@ impl Log {
 
     /// How far items may stand from the places noted; `None` if there is no telling.
     pub(crate) fn drift(&self) -> Option<usize> {
-        (self.drift != usize::MAX).then_some(self.drift)
+        (self.drift != u32::MAX).then_some(self.drift as usize)
     }
 
     /// A shadow has everything up to the present revision.
@@ -132,7 +159,7 @@ impl Log {
     /// Everything behind some place has moved by `places`.
     pub(crate) fn shifted(&mut self, places: usize) {
         if self.trimmed() && !self.entries.is_empty() {
-            self.drift = self.drift.saturating_add(places);
+            self.drift = self.drift.saturating_add(u32::try_from(places).unwrap_or(u32::MAX));
         }
     }
 

@@ -61,6 +61,36 @@ impl Roster {
         self.log.scattered();
     }
 
+    /// The items get ids one after another from `first` on, in their order.
+    pub(crate) fn rename_from(&mut self, first: ItemId) {
+        let mut next = first;
+        for id in &mut self.ids {
+            *id = next;
+            next = next.next();
+        }
+        self.unused = Ids::after(first, self.ids.len());
+        self.index.take();
+    }
+
+    /// The first id for the items of `successor`, which takes the place of the array whose shadow has this roster; see
+    /// [`Ids::first_for_successor`].
+    pub(crate) fn first_for_successor(&self, successor: &Self) -> Option<ItemId> {
+        let (least, len) = (successor.ids.iter().min().copied(), successor.ids.len());
+        self.unused.first_for_successor(&successor.unused, least, len, |each| {
+            self.ids.iter().copied().for_each(each);
+        })
+    }
+
+    /// New items get the ids that follow a run of `len` from `first` on.
+    pub(crate) fn continue_after(&mut self, first: ItemId, len: usize) {
+        self.unused.follow(&Ids::after(first, len));
+    }
+
+    /// The same for a shadow, which has followed the array with `live`.
+    pub(crate) fn follow(&mut self, live: &Self) {
+        self.unused.follow(&live.unused);
+    }
+
     /// New items get the ids that they would get in `other`, whose ids are all that are here.
     pub(crate) fn continue_as(&mut self, other: &Self) {
         self.unused = other.unused;

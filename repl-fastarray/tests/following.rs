@@ -73,11 +73,16 @@ struct Watcher {
     shadow: FastArray<u32>,
     /// Touched since; `None` if it may be told of everything, since the array is another or has forgotten what was touched.
     touched: Option<BTreeSet<ItemId>>,
+    /// Which array it has followed.
+    followed: Option<u32>,
 }
 
 struct Room {
     live: FastArray<u32>,
     other: FastArray<u32>,
+    /// Which arrays `live` and `other` are: each that is made has a number of its own.
+    numbers: (u32, u32),
+    made: u32,
     watchers: [Watcher; 3],
     /// How many changes at most were noted since one of them last followed.
     noted: usize,
@@ -88,7 +93,13 @@ impl Room {
         Self {
             live: (0..start).collect(),
             other: (0..3).collect(),
-            watchers: std::array::from_fn(|_| Watcher { shadow: FastArray::new(), touched: None }),
+            numbers: (0, 1),
+            made: 2,
+            watchers: std::array::from_fn(|_| Watcher {
+                shadow: FastArray::new(),
+                touched: None,
+                followed: None,
+            }),
             noted: 0,
         }
     }
@@ -107,6 +118,13 @@ impl Room {
         if self.noted > 2 * self.live.len() + 64 {
             self.replaced();
         }
+    }
+
+    /// The array is another, or its items are.
+    fn renewed(&mut self) {
+        self.numbers.0 = self.made;
+        self.made += 1;
+        self.replaced();
     }
 
     fn replaced(&mut self) {
@@ -164,14 +182,15 @@ impl Room {
             Op::Reverse => self.live.reverse(),
             Op::CloneOver => {
                 self.live = self.live.clone();
-                self.replaced();
+                self.renewed();
             }
             Op::Renew(count) => {
                 self.live = (0..count).collect();
-                self.replaced();
+                self.renewed();
             }
             Op::Exchange => {
                 std::mem::swap(&mut self.live, &mut self.other);
+                std::mem::swap(&mut self.numbers.0, &mut self.numbers.1);
                 self.replaced();
             }
             Op::Follow(which) => self.follow(which),
@@ -228,12 +247,18 @@ impl Room {
             }
         }
         self.noted = 0;
-        let Watcher { shadow, touched } = &mut self.watchers[which];
-        let (before, now) = (contents(shadow), contents(&self.live));
+        let Watcher { shadow, touched, followed } = &mut self.watchers[which];
+        let (before, ids) = (contents(shadow), self.live.ids().to_vec());
         if shadow.is_abreast(&self.live) {
-            assert_eq!(before, now, "it lacks nothing");
+            assert_eq!(before, contents(&self.live), "it lacks nothing");
         }
-        let steps = follow(shadow, &self.live);
+        let steps = follow(shadow, &mut self.live);
+        let now = contents(&self.live);
+        if followed.is_some_and(|followed| followed != self.numbers.0) {
+            let (old, new) = (before.keys().map(|id| id.number()), now.keys().map(|id| id.number()));
+            assert!(numbers(&steps, Went::Removed).into_iter().eq(old), "all that was there goes");
+            assert!(numbers(&steps, Went::Added).into_iter().eq(new), "and all that is there comes");
+        }
         let mut told = BTreeMap::new();
         for (id, went) in steps {
             let known = told.insert(id, went);
@@ -261,6 +286,12 @@ impl Room {
         assert_eq!(contents(shadow), now);
         assert!(shadow.is_abreast(&self.live));
         *touched = Some(BTreeSet::new());
+        let has_other_ids = self.live.ids() != ids;
+        if has_other_ids {
+            self.renewed();
+            self.watchers[which].touched = Some(BTreeSet::new());
+        }
+        self.watchers[which].followed = Some(self.numbers.0);
     }
 }
 
@@ -282,9 +313,9 @@ proptest! {
 
 /// An array of `items` with a shadow that has followed it.
 fn pair(items: u32) -> (FastArray<u32>, FastArray<u32>) {
-    let live: FastArray<u32> = (0..items).collect();
+    let mut live: FastArray<u32> = (0..items).collect();
     let mut shadow = FastArray::new();
-    assert_eq!(follow(&mut shadow, &live).len(), items as usize);
+    assert_eq!(follow(&mut shadow, &mut live).len(), items as usize);
     (live, shadow)
 }
 
@@ -293,10 +324,10 @@ fn s136_each_shadow_has_a_place_of_its_own() {
     let (mut live, mut early) = pair(5);
     live[1] = 9;
     let mut late = FastArray::new();
-    assert_eq!(numbers(&follow(&mut late, &live), Went::Added), [1, 2, 3, 4, 5]);
+    assert_eq!(numbers(&follow(&mut late, &mut live), Went::Added), [1, 2, 3, 4, 5]);
     live.remove(0);
-    assert_eq!(follow(&mut late, &live), [(id(1), Went::Removed)]);
-    let steps = follow(&mut early, &live);
+    assert_eq!(follow(&mut late, &mut live), [(id(1), Went::Removed)]);
+    let steps = follow(&mut early, &mut live);
     assert!(steps.contains(&(id(2), Went::Touched)) && steps.contains(&(id(1), Went::Removed)));
     for shadow in [&early, &late] {
         assert!(shadow.is_abreast(&live));
@@ -311,7 +342,7 @@ fn s138_writing_through_an_array_marks_what_was_written() {
         *item += 1;
         *item += 1;
     }
-    assert_eq!(numbers(&follow(&mut shadow, &live), Went::Touched), [8, 4_008, 8_008]);
+    assert_eq!(numbers(&follow(&mut shadow, &mut live), Went::Touched), [8, 4_008, 8_008]);
 
     live[5] += 1;
     live.edit(id(7), |item| *item += 1);
@@ -319,7 +350,7 @@ fn s138_writing_through_an_array_marks_what_was_written() {
     if let Some(mut item) = live.get_mut(9) {
         ItemMut::mark(&mut item);
     }
-    assert_eq!(numbers(&follow(&mut shadow, &live), Went::Touched), [6, 7, 8, 10]);
+    assert_eq!(numbers(&follow(&mut shadow, &mut live), Went::Touched), [6, 7, 8, 10]);
 }
 
 #[test]
@@ -349,7 +380,7 @@ fn s138_reading_marks_nothing() {
     live.retain_mut(|item| **item < 100);
     assert!(live.get_mut(3).is_some() && live.get_mut_by_id(id(3)).is_some());
     assert!(shadow.is_abreast(&live));
-    assert_eq!(follow(&mut shadow, &live), []);
+    assert_eq!(follow(&mut shadow, &mut live), []);
 }
 
 #[test]
@@ -362,9 +393,9 @@ fn s141_s142_what_is_written_without_a_mark_waits_for_one() {
     }
     assert!(shadow.is_abreast(&live));
     live.mark(1);
-    assert_eq!(follow(&mut shadow, &live), [(id(2), Went::Touched)]);
+    assert_eq!(follow(&mut shadow, &mut live), [(id(2), Went::Touched)]);
     live.mark_all();
-    assert_eq!(numbers(&follow(&mut shadow, &live), Went::Touched), [1, 2, 3]);
+    assert_eq!(numbers(&follow(&mut shadow, &mut live), Went::Touched), [1, 2, 3]);
     assert_eq!(shadow, [9, 9, 9]);
 }
 
@@ -375,7 +406,7 @@ fn s140_s143_adding_and_removing_need_no_mark() {
     live.insert(0, 8);
     live.remove(1);
     live.swap_remove(1);
-    let mut steps = follow(&mut shadow, &live);
+    let mut steps = follow(&mut shadow, &mut live);
     steps.sort_unstable();
     assert_eq!(
         steps,
@@ -391,7 +422,7 @@ fn s145_a_new_order_is_nothing_to_follow() {
     live.swap(3, 30);
     live.sort_by_key(|item| item % 7);
     assert!(shadow.is_abreast(&live));
-    assert_eq!(follow(&mut shadow, &live), []);
+    assert_eq!(follow(&mut shadow, &mut live), []);
 }
 
 #[test]
@@ -401,7 +432,7 @@ fn s148_who_comes_late_is_told_of_what_is_there() {
     live[0] = 7;
     live.push(8);
     let mut late = FastArray::new();
-    let steps = follow(&mut late, &live);
+    let steps = follow(&mut late, &mut live);
     assert_eq!(numbers(&steps, Went::Added), [2, 3, 4, 5, 6]);
     assert_eq!(steps.len(), 5, "and of nothing else");
 }
@@ -413,16 +444,16 @@ fn s167_rotations_and_sorts_between_changes_misalign_nothing() {
     live[0] = 30;
     live.sort_by(|one, other| other.cmp(one));
     live[2] = 40;
-    assert_eq!(numbers(&follow(&mut shadow, &live), Went::Touched), [1, 3]);
+    assert_eq!(numbers(&follow(&mut shadow, &mut live), Went::Touched), [1, 3]);
     assert_eq!(contents(&shadow), BTreeMap::from([(id(1), 40), (id(2), 1), (id(3), 30)]));
 }
 
 #[test]
 fn s147_an_array_that_nobody_marked_is_followed_all_the_same() {
-    let live = FastArray::from([5_u32, 6]);
+    let mut live = FastArray::from([5_u32, 6]);
     let mut shadow = FastArray::new();
     assert!(!shadow.is_abreast(&live));
-    assert_eq!(numbers(&follow(&mut shadow, &live), Went::Added), [1, 2]);
+    assert_eq!(numbers(&follow(&mut shadow, &mut live), Went::Added), [1, 2]);
 }
 
 #[test]
@@ -434,7 +465,7 @@ fn s174_ids_that_come_round_are_told_like_others() {
         if live.len() > 3 {
             live.remove(0);
         }
-        follow(&mut shadow, &live);
+        follow(&mut shadow, &mut live);
         assert_eq!(contents(&shadow), contents(&live));
     }
     assert_eq!(live.ids(), [id(46), id(47), id(48)]);
@@ -446,7 +477,7 @@ fn what_came_and_went_between_two_looks_is_not_told() {
     live.push(9);
     live.pop();
     assert!(!shadow.is_abreast(&live));
-    assert_eq!(follow(&mut shadow, &live), []);
+    assert_eq!(follow(&mut shadow, &mut live), []);
     assert!(shadow.is_abreast(&live));
 }
 
@@ -456,7 +487,7 @@ fn an_item_touched_often_in_a_row_is_told_once() {
     for round in 0..1_000 {
         live[1] = round;
     }
-    assert_eq!(follow(&mut shadow, &live), [(id(2), Went::Touched)]);
+    assert_eq!(follow(&mut shadow, &mut live), [(id(2), Went::Touched)]);
 }
 
 #[test]
@@ -470,7 +501,7 @@ fn a_long_absence_costs_no_memory_and_ends_with_a_look_at_all_items() {
     live[6] = 99;
     live.remove(0);
     live.push(7);
-    let mut steps = follow(&mut shadow, &live);
+    let mut steps = follow(&mut shadow, &mut live);
     steps.sort_unstable();
     assert_eq!(steps.first(), Some(&(id(1), Went::Removed)));
     assert!(steps[1..10].iter().zip(2..).all(|(step, number)| *step == (id(number), Went::Touched)));
@@ -479,15 +510,65 @@ fn a_long_absence_costs_no_memory_and_ends_with_a_look_at_all_items() {
 }
 
 #[test]
-fn an_array_assigned_over_another_is_matched_by_ids() {
+fn s137_an_array_assigned_over_another_has_new_items_with_ids_of_their_own() {
     let (_, mut shadow) = pair(3);
     let mut live: FastArray<u32> = (10..12).collect();
     live.remove(0);
     live.push(12);
-    let mut steps = follow(&mut shadow, &live);
-    steps.sort_unstable();
-    assert_eq!(steps, [(id(1), Went::Removed), (id(2), Went::Touched), (id(3), Went::Touched)]);
+    assert_eq!(live.ids(), [id(2), id(3)], "as if nothing stood there before");
+    let steps = follow(&mut shadow, &mut live);
+    assert_eq!(numbers(&steps, Went::Removed), [1, 2, 3]);
+    assert_eq!(numbers(&steps, Went::Added), [4, 5]);
+    assert_eq!(steps.len(), 5, "nothing changes into another item");
+    assert_eq!((live.ids(), live.by_id(id(5))), (&[id(4), id(5)][..], Some(&12)));
     assert_eq!(contents(&shadow), contents(&live));
+    assert_eq!(live.push(13), id(6));
+    assert_eq!(follow(&mut shadow, &mut live), [(id(6), Went::Added)]);
+}
+
+#[test]
+fn s137_an_empty_array_assigned_over_another_goes_on_with_its_ids() {
+    let (_, mut shadow) = pair(3);
+    let mut live = FastArray::new();
+    assert_eq!(numbers(&follow(&mut shadow, &mut live), Went::Removed), [1, 2, 3]);
+    assert_eq!(live.push(7), id(4), "clients may not know yet that the first three are gone");
+}
+
+#[test]
+fn s137_an_assignment_that_is_undone_before_anybody_looks_changes_nothing() {
+    let (mut live, mut shadow) = pair(3);
+    let old = std::mem::replace(&mut live, (5..9).collect());
+    live = old;
+    assert!(shadow.is_abreast(&live));
+    assert_eq!(follow(&mut shadow, &mut live), []);
+}
+
+#[test]
+fn s137_arrays_that_change_places_bring_new_items_to_both() {
+    let ((mut one, mut shadow), (mut other, mut other_shadow)) = (pair(3), pair(2));
+    std::mem::swap(&mut one, &mut other);
+    let steps = [follow(&mut shadow, &mut one), follow(&mut other_shadow, &mut other)];
+    assert_eq!(steps.each_ref().map(|steps| numbers(steps, Went::Removed)), [vec![1, 2, 3], vec![1, 2]]);
+    assert_eq!(steps.each_ref().map(|steps| numbers(steps, Went::Added)), [vec![4, 5], vec![4, 5, 6]]);
+    std::mem::swap(&mut one, &mut other);
+    let steps = follow(&mut shadow, &mut one);
+    assert_eq!(numbers(&steps, Went::Added), [7, 8, 9], "what came back is new too");
+}
+
+#[test]
+fn s137_s174_new_items_whose_ids_come_round_meet_none_that_is_there() {
+    let mut live = FastArray::with_next_id(id(ItemId::LAST.number() - 1));
+    live.extend(0..5_u32);
+    let mut shadow = FastArray::new();
+    follow(&mut shadow, &mut live);
+    for round in 0..4 {
+        let before = contents(&shadow);
+        live = (0..4).collect();
+        let steps = follow(&mut shadow, &mut live);
+        assert_eq!((steps.len(), numbers(&steps, Went::Touched)), (before.len() + 4, vec![]), "{round}");
+        assert!(live.ids().iter().all(|id| !before.contains_key(id)), "{round}");
+        assert_eq!(contents(&shadow), contents(&live));
+    }
 }
 
 #[test]
@@ -514,6 +595,6 @@ fn a_copied_shadow_has_followed_what_its_source_has() {
     assert!(copy.is_abreast(&live));
     live[2] = 9;
     for shadow in [&mut shadow, &mut copy] {
-        assert_eq!(follow(shadow, &live), [(id(3), Went::Touched)]);
+        assert_eq!(follow(shadow, &mut live), [(id(3), Went::Touched)]);
     }
 }

@@ -21,6 +21,8 @@ pub(crate) trait Column: Any + Send + Sync {
         refusals: &mut Vec<Refusal>,
         scratch: &mut Scratch,
     );
+    /// The handles of the `push` properties of a row's object that count as marked; see [`Class::touched`].
+    fn touched(&self, row: u32) -> HandleSet;
     /// Takes out of `scope` what would make a row's object larger than `max_bits`; see [`Class::keep_within`].
     fn keep_within(&self, max_bits: u64, row: u32, scope: &mut HandleSet) -> Vec<Refusal>;
     /// Tells the slot of each object that differs from its shadow.
@@ -113,6 +115,14 @@ impl<T: Replicated> Column for TypedColumn<T> {
     ) {
         let row = row as usize;
         self.class.compare(&self.live[row], &mut self.shadow[row], scope, changes, refusals, scratch);
+        if scratch.take_unsettled() {
+            self.class.settle(&mut self.live[row]);
+        }
+    }
+
+    fn touched(&self, row: u32) -> HandleSet {
+        let row = row as usize;
+        self.class.touched(&self.live[row], &self.shadow[row])
     }
 
     fn keep_within(&self, max_bits: u64, row: u32, scope: &mut HandleSet) -> Vec<Refusal> {

@@ -402,6 +402,10 @@ impl World {
     fn compare_object(&mut self, slot: u32) {
         let entry = &mut self.objects[slot as usize];
         let column = &mut *self.columns[entry.class as usize];
+        let touched = column.touched(entry.row);
+        if !touched.is_empty() {
+            entry.mark(column.lifetime(), &touched);
+        }
         let mut scope = entry.scope(column.lifetime(), self.opening.contains(slot));
         let too_large = column.keep_within(self.limits.max_object_bits(), entry.row, &mut scope);
         entry.unmark(&scope);

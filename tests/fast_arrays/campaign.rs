@@ -1,5 +1,6 @@
 //! Random worlds of fast arrays: every seed draws what happens to the arrays, to the links and to who sees what; a model that knows the
-//! callbacks alone is held against each client after each packet, and the server against all clients in the end.
+//! callbacks alone is held against each client after each packet, and the server against all clients in the end. No item ever changes its kind, so
+//! that one which is taken for another is found out (S137).
 //!
 //! *Invariant:* a run is a pure function of its seed.
 

@@ -12,6 +12,7 @@ mod deltas;
 mod large;
 mod nested;
 mod ops;
+mod push;
 mod replay;
 mod statements;
 mod told;

@@ -14,6 +14,10 @@ pub(crate) trait Random: FastArrayItem + Clone + Default {
     fn change(&mut self, dice: &mut Dice<'_>);
     /// A number to sort by.
     fn rank(&self) -> u32;
+    /// Swaps back what tells two items apart, whose values were swapped.
+    fn keep_apart(&mut self, other: &mut Self) {
+        let _ = other;
+    }
 }
 
 /// Chance, and what can be referred to.
@@ -89,8 +93,7 @@ impl Random for Item {
 
     fn change(&mut self, dice: &mut Dice<'_>) {
         match dice.below(8) {
-            0 => self.kind.change(dice),
-            1 => self.name = "abc".repeat(dice.below(4)),
+            0 | 1 => self.name = "abc".repeat(dice.below(4)),
             2 => self.marks.push(u8::random(dice)),
             3 => self.marks.truncate(dice.below(3)),
             4 => self.target = dice.target(),
@@ -101,6 +104,11 @@ impl Random for Item {
 
     fn rank(&self) -> u32 {
         self.kind
+    }
+
+    /// An item has its kind for life, by which `replay` sees whether one was taken for another.
+    fn keep_apart(&mut self, other: &mut Self) {
+        std::mem::swap(&mut self.kind, &mut other.kind);
     }
 }
 
@@ -158,6 +166,7 @@ fn change<T: Random>(array: &mut FastArray<T>, dice: &mut Dice<'_>) {
             let mut guards = array.iter_mut();
             if let (Some(mut one), Some(mut other)) = (guards.next(), guards.nth(at)) {
                 std::mem::swap(&mut *one, &mut *other);
+                one.keep_apart(&mut other);
             }
         }
     }
@@ -205,6 +214,10 @@ fn replace<T: Random>(array: &mut FastArray<T>, longest: usize, dice: &mut Dice<
     match dice.below(4) {
         0 => *array = dice.array(longest),
         1 => *array = array.clone(),
+        2 if dice.rng.chance(0.5) => {
+            let source: FastArray<T> = dice.array(longest);
+            array.clone_from(&source);
+        }
         2 => *array = Vec::from(std::mem::take(array)).into(),
         _ => {
             let taken = std::mem::take(array);

@@ -165,6 +165,7 @@ fn replay<T: Plain>(before: &List<T::Form>, update: &Update<T::Form>) -> List<T:
     for (at, (id, was)) in before.iter().enumerate() {
         assert_eq!(all[at].0, *id, "what was there stands where it stood");
         let names = T::differing(was, &all[at].1);
+        assert!(!names.contains(&"kind"), "item {id} was taken for another: {was:?} became {:?}", all[at].1);
         match changes.indices.iter().position(|&changed| changed == at) {
             Some(told) => {
                 assert_eq!(*changed[told].1, names, "what changed of item {id}: {was:?} to {:?}", all[at].1);

@@ -4,7 +4,7 @@
 
 use repl::prelude::*;
 
-use super::classes::{Bag, Call, Item, PlainItem, Step, View, calls};
+use super::classes::{Bag, Call, Item, PlainItem, Socket, Step, View, calls};
 use super::support::Room;
 
 pub(crate) fn item(kind: u32) -> Item {
@@ -175,7 +175,7 @@ fn s177_an_update_is_one_change_of_the_array_whatever_it_holds() {
     let items = &mut room.server[bag].items;
     items.drain(2..5);
     (0..4).for_each(|at| items[at].name = "changed".into());
-    items[0].sockets.push(super::classes::Socket::default());
+    items[0].sockets.push(Socket::default());
     items.extend([item(20), item(21)]);
     let packets = sent(&mut room);
     room.deliver(0, &packets);
@@ -291,7 +291,7 @@ fn s184_what_maps_and_goes_in_one_packet_calls_nothing() {
 #[test]
 fn w04_an_inner_array_that_is_as_it_was_is_no_change_of_its_item() {
     let (mut room, bag) = room_with([10]);
-    room.server[bag].items[0].sockets.push(super::classes::Socket { gem: 3, ..Default::default() });
+    room.server[bag].items[0].sockets.push(Socket { gem: 3, ..Default::default() });
     let packets = sent(&mut room);
     room.deliver(0, &packets);
     assert_eq!(told().get(2).map(String::as_str), Some("change 10 [\"sockets\"]"));
@@ -300,4 +300,79 @@ fn w04_an_inner_array_that_is_as_it_was_is_no_change_of_its_item() {
     room.server[bag].items[0].name = "ten".into();
     room.settle();
     assert!(told().iter().all(|call| !call.contains("sockets")));
+}
+
+#[test]
+fn s137_an_array_assigned_over_another_removes_the_old_items_and_adds_new_ones() {
+    let (mut room, bag) = room_with([10, 11]);
+    room.server[bag].items = [item(20), item(21), item(22)].into();
+    let packets = sent(&mut room);
+    room.deliver(0, &packets);
+    assert_eq!(
+        told(),
+        [
+            "remove 10",
+            "remove 11",
+            "removes [0, 1] of 5, 2 to 3",
+            "add 20",
+            "add 21",
+            "add 22",
+            "adds [2, 3, 4] of 5, 2 to 3",
+            "changes [] of 5, 2 to 3",
+            "receive [] of 3, 2 to 3",
+        ]
+    );
+    let ids = |bag: &Bag| {
+        let mut ids: Vec<u32> = bag.items.ids().iter().map(|id| id.number()).collect();
+        ids.sort_unstable();
+        ids
+    };
+    let shown = room.client().get(bag).expect("the client has it");
+    assert_eq!((ids(&room.server[bag]), ids(shown)), (vec![4, 5, 6], vec![4, 5, 6]));
+}
+
+#[test]
+fn s137_an_item_is_never_taken_for_that_of_an_array_whose_end_was_not_heard_of() {
+    let (mut room, bag) = room_with([10, 11, 12]);
+    room.server[bag].items = FastArray::new();
+    // Lost: the client has the first three still.
+    sent(&mut room);
+    room.server[bag].items.push(item(20));
+    room.settle();
+    assert_eq!(kinds(&room, bag), [20]);
+    let told = told();
+    assert!(told.contains(&"add 20".to_owned()) && told.contains(&"remove 10".to_owned()), "{told:?}");
+    assert!(!told.iter().any(|told| told.starts_with("change ")), "{told:?}");
+}
+
+#[test]
+fn s137_the_sockets_of_an_item_that_is_written_anew_are_new() {
+    let socketed = |gem| Item { sockets: [Socket { gem, ..Socket::default() }].into(), ..item(10) };
+    let (mut room, bag) = room_of([socketed(1)].into());
+    room.server[bag].items[0] = socketed(2);
+    room.settle();
+    let of_sockets = calls().into_iter().filter_map(|call| match call {
+        Call::Socket(Step::Remove(socket)) => Some(("remove", socket.gem)),
+        Call::Socket(Step::Add(socket)) => Some(("add", socket.gem)),
+        Call::Socket(Step::Change(socket, _)) => Some(("change", socket.gem)),
+        _ => None,
+    });
+    assert!(of_sockets.eq([("remove", 1), ("add", 2)]));
+}
+
+#[test]
+fn s137_a_steady_array_takes_no_more_bytes_after_it_was_replaced() {
+    let (mut room, bag) = room_with([10, 11]);
+    let write = |room: &mut Room, name: &str| {
+        room.server[bag].items[1].name = name.to_owned();
+        let packets = sent(room);
+        room.deliver(0, &packets);
+        let bytes = packets.iter().map(Vec::len).sum::<usize>();
+        room.settle();
+        bytes
+    };
+    let before = write(&mut room, "one");
+    room.server[bag].items = [item(20), item(21)].into();
+    room.settle();
+    assert_eq!(write(&mut room, "two"), before);
 }

@@ -96,8 +96,13 @@ impl KeyedItemsMut<'_> {
         KeyedItems { program: self.program, command: self.command, collection: self.collection }
     }
 
-    /// Makes this, a shadow, have the items of `live`, telling `visit` of each that was touched.
-    pub(crate) fn follow(&mut self, live: &KeyedItems<'_>, visit: &mut dyn FnMut(ItemId, ItemStep<'_>)) {
+    /// Makes this, a shadow, have the items of `live`, telling `visit` of each that was touched. Returns whether `live` is to be settled.
+    #[must_use]
+    pub(crate) fn follow(
+        &mut self,
+        live: &KeyedItems<'_>,
+        visit: &mut dyn FnMut(ItemId, ItemStep<'_>),
+    ) -> bool {
         let items = ItemTable::of(self.program, self.command.table, self.command.handles);
         self.collection.follow(live.collection, &mut |id, step| {
             visit(
@@ -112,7 +117,12 @@ impl KeyedItemsMut<'_> {
                     RawStep::Removed => ItemStep::Removed,
                 },
             );
-        });
+        })
+    }
+
+    /// Gives the items the ids under which a shadow has followed them.
+    pub(crate) fn settle(&mut self) {
+        self.collection.settle();
     }
 
     /// Takes over the ids of `other`; `copy` is given each item there and here.

@@ -24,7 +24,8 @@ pub(crate) trait Collection: Any {
     /// All ids, ascending.
     fn ids(&self) -> Vec<ItemId>;
     fn is_abreast(&self, live: &dyn Collection) -> bool;
-    fn follow(&mut self, live: &dyn Collection, visit: &mut dyn FnMut(ItemId, RawStep));
+    fn follow(&mut self, live: &dyn Collection, visit: &mut dyn FnMut(ItemId, RawStep)) -> bool;
+    fn settle(&mut self);
     /// Takes over the ids of `other`; `copy` is given each item there and here.
     fn copy_from(&mut self, other: &dyn Collection, copy: &mut dyn FnMut(*const u8, *mut u8));
     fn become_replica(&mut self);
@@ -89,7 +90,7 @@ impl<A: Keyed> Collection for A {
         Keyed::is_abreast(self, typed(live))
     }
 
-    fn follow(&mut self, live: &dyn Collection, visit: &mut dyn FnMut(ItemId, RawStep)) {
+    fn follow(&mut self, live: &dyn Collection, visit: &mut dyn FnMut(ItemId, RawStep)) -> bool {
         Keyed::follow(self, typed(live), &mut |id, step| {
             let step = match step {
                 Step::Added { live, shadow } => {
@@ -101,7 +102,11 @@ impl<A: Keyed> Collection for A {
                 Step::Removed => RawStep::Removed,
             };
             visit(id, step);
-        });
+        })
+    }
+
+    fn settle(&mut self) {
+        Keyed::settle(self);
     }
 
     fn copy_from(&mut self, other: &dyn Collection, copy: &mut dyn FnMut(*const u8, *mut u8)) {

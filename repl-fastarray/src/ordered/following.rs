@@ -8,6 +8,7 @@ use repl_core::{ItemId, Step};
 
 use super::{Entry, OrderedFastArray};
 use crate::follow::{Followed, Following, Visit};
+use crate::ids::Ids;
 use crate::item::FastArrayItem;
 use crate::log::{self, Log};
 use crate::sequence::Key;
@@ -48,6 +49,29 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
             }
         }
     }
+
+    fn first_for_successor(&self, live: &Self) -> Option<ItemId> {
+        let (least, len) = (live.ids().min(), live.len());
+        self.ids.first_for_successor(&live.ids, least, len, |each| self.ids().for_each(each))
+    }
+
+    fn start_over(&mut self, live: &Self, first: ItemId, visit: Visit<'_, T>) {
+        self.ids().for_each(|id| visit(id, Step::Removed));
+        self.clear();
+        let mut id = first;
+        for entry in live.items.iter() {
+            let key = self.append_initial(entry, id);
+            if let Some(shadow) = self.items.by_key_mut(key) {
+                visit(id, Step::Added { live: &entry.item, shadow: &mut shadow.item });
+            }
+            id = id.next();
+        }
+        self.ids.follow(&Ids::after(first, live.len()));
+    }
+
+    fn continue_as(&mut self, live: &Self) {
+        self.ids.follow(&live.ids);
+    }
 }
 
 impl<T: FastArrayItem> OrderedFastArray<T> {
@@ -55,7 +79,7 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
     fn step(&mut self, live: &Entry<T>, visit: Visit<'_, T>) -> Key {
         let id = live.id;
         let known = self.key(id);
-        let key = known.unwrap_or_else(|| self.append_initial(live));
+        let key = known.unwrap_or_else(|| self.append_initial(live, id));
         if let Some(shadow) = self.items.by_key_mut(key) {
             let moved = shadow.label != live.label;
             shadow.label.clone_from(&live.label);
@@ -69,10 +93,23 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         key
     }
 
-    /// Appends an initial item in the name of another, wherever that stands.
-    fn append_initial(&mut self, other: &Entry<T>) -> Key {
-        let entry = Entry { item: T::initial(), label: other.label.clone(), id: other.id };
+    /// Appends an initial item called `id` in the place of another, wherever that stands.
+    fn append_initial(&mut self, other: &Entry<T>, id: ItemId) -> Key {
+        let entry = Entry { item: T::initial(), label: other.label.clone(), id };
         self.place(self.len(), entry)
+    }
+
+    /// The items get ids one after another from `first` on, in their order.
+    pub(super) fn rename_from(&mut self, first: ItemId) {
+        let mut next = first;
+        for key in self.keys(0..self.len()) {
+            if let Some(entry) = self.items.by_key_mut(key) {
+                entry.id = next;
+                next = next.next();
+            }
+        }
+        self.ids = Ids::after(first, self.len());
+        self.index.take();
     }
 
     /// Comes to have the items that `other` has, and by `copy` their values; has then followed what `other` has. Local items are neither taken
@@ -84,7 +121,7 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
             self.take(key);
         }
         for from in other.items.iter().filter(|entry| !entry.id.is_local()) {
-            let key = self.key(from.id).unwrap_or_else(|| self.append_initial(from));
+            let key = self.key(from.id).unwrap_or_else(|| self.append_initial(from, from.id));
             if let Some(to) = self.items.by_key_mut(key) {
                 to.label.clone_from(&from.label);
                 copy(&from.item, &mut to.item);

@@ -52,8 +52,14 @@ impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
         self.followed.is_some_and(|followed| followed.is_abreast(&live.log))
     }
 
-    fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, T>)) {
-        self.catch_up(live, visit);
+    fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, T>)) -> bool {
+        self.catch_up(live, visit)
+    }
+
+    fn settle(&mut self) {
+        if let Some(first) = self.log.settle() {
+            self.rename_from(first);
+        }
     }
 
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {

@@ -55,10 +55,9 @@ pub use guard::IterMut;
 ///
 /// # Ids
 ///
-/// Ids mean what they mean in a [`FastArray`](crate::FastArray#ids), and so does assigning one array over another: what comes of `From`, `collect`,
-/// `Default` or `Deserialize` is matched with what was there id by id, and clients see changes and moves rather than removals and adds. To replace
-/// all by new items, write `array.clear(); array.extend(items);`; to filter, [`retain`](Self::retain). An item that was removed and inserted
-/// elsewhere is a new one: to keep its identity [move](Self::move_item) it.
+/// Ids mean what they mean in a [`FastArray`](crate::FastArray#ids): an array that is assigned over another has new items, and those that need other
+/// ids get them at the next tick. To filter, write [`retain`](Self::retain). An item that was removed and inserted elsewhere is a new one: to keep
+/// its identity [move](Self::move_item) it.
 ///
 /// A place is best remembered as the id of the item beside it:
 ///

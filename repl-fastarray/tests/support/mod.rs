@@ -137,10 +137,10 @@ pub(crate) enum Went {
 /// Lets `shadow` follow `live`, copying what is told; gives the steps.
 pub(crate) fn follow<T: FastArrayItem + Clone>(
     shadow: &mut FastArray<T>,
-    live: &FastArray<T>,
+    live: &mut FastArray<T>,
 ) -> Vec<(ItemId, Went)> {
     let mut steps = Vec::new();
-    shadow.follow(live, &mut |id, step| {
+    let is_unsettled = shadow.follow(live, &mut |id, step| {
         steps.push((
             id,
             match step {
@@ -156,6 +156,9 @@ pub(crate) fn follow<T: FastArrayItem + Clone>(
             },
         ));
     });
+    if is_unsettled {
+        live.settle();
+    }
     steps
 }
 
