@@ -174,9 +174,9 @@ pub use repl_core::bitstream_io;
 pub use repl_core::flags;
 pub use repl_core::{
     BitReader, BitSlice, BitWriter, Callbacks, Changelist, Checked, CheckedMark, CheckedUpdate, Checksum,
-    Class, Condition, Counts, DecodeError, Guid, HandleSet, History, ItemId, Keyed, Layout, Lifetime, Map,
-    NetSerialize, NoObjects, Notify, ObjectRef, Objects, Observer, Program, Property, PropertyIndex,
-    ReadError, ReferenceMap, Refusal, Replicated, Scratch, ViewFlags, With, WriteError,
+    Class, Condition, Counts, DecodeError, Guid, HandleSet, History, ItemId, Keyed, Layout, LayoutOf,
+    Lifetime, Map, NetSerialize, NoObjects, Notify, ObjectRef, Objects, Observer, Program, Property,
+    PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, Scratch, ViewFlags, With, WriteError,
 };
 pub use repl_core::{bits, leaf, limits, wire};
 pub use repl_derive::{FastArrayItem, NetSerialize, Replicated};

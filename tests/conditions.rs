@@ -117,7 +117,7 @@ fn s35_s73_each_outcome_of_flags_is_a_set_of_whole_properties() {
 }
 
 fn handles_of(class: &Class<Soldier>, property: &str) -> Vec<u32> {
-    class.lifetime().handles_of(Soldier::LAYOUT.property(property)).iter().collect()
+    class.lifetime().handles_of(Soldier::LAYOUT.property(property).erase()).iter().collect()
 }
 
 #[test]

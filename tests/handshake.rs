@@ -324,3 +324,35 @@ fn indexing_an_object_that_is_gone_is_refused() {
     server.despawn(ship);
     server[ship].hull = 1;
 }
+
+#[test]
+#[should_panic(
+    expected = "`handshake::Ship` and `handshake::newer::Ship` are both called `Ship` on the wire: give one of them another name with \
+                `#[replicated(name = \"…\")]`"
+)]
+fn r21_a_server_refuses_two_classes_of_one_name() {
+    Server::new(ServerConfig::default()).register::<Ship>().register::<newer::Ship>();
+}
+
+#[test]
+#[should_panic(expected = "are both called `Ship` on the wire")]
+fn r21_a_client_refuses_two_classes_of_one_name() {
+    Client::new(ClientConfig::default(), 1).register::<newer::Ship>().register::<Ship>();
+}
+
+#[test]
+#[should_panic(
+    expected = "`Ship` has no property number 1: ask for one by its name with `Ship::LAYOUT.property`"
+)]
+fn an_index_of_no_property_is_refused() {
+    let mut server = Server::new(ServerConfig::default());
+    let ship = server.spawn(Ship::default());
+    server.mark_dirty(ship, repl::PropertyIndex::new(1));
+}
+
+#[test]
+#[should_panic(expected = "archetype 1 of `Ship` is not this server's")]
+fn an_archetype_of_another_server_is_refused() {
+    let foreign = Server::new(ServerConfig::default()).register_archetype(Ship::default);
+    Server::new(ServerConfig::default()).spawn_from(foreign, Ship::default());
+}

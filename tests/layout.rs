@@ -6,7 +6,7 @@ use repl::{
 
 /// The handles of a property.
 fn handles_of<T: Replicated>(property: &str) -> Vec<u32> {
-    Class::<T>::new().lifetime().handles_of(T::LAYOUT.property(property)).iter().collect()
+    Class::<T>::new().lifetime().handles_of(T::LAYOUT.property(property).erase()).iter().collect()
 }
 
 #[derive(Replicated, Default)]
@@ -291,7 +291,7 @@ fn a_property_that_is_not_there_is_answered_with_those_that_are() {
 struct Impostor;
 
 impl Replicated for Impostor {
-    const LAYOUT: &'static repl::Layout = Mixed::LAYOUT;
+    const LAYOUT: &'static repl::LayoutOf<Self> = &repl::LayoutOf::new(Mixed::LAYOUT.table());
 
     type Told = repl::__private::NoCallbacks;
 

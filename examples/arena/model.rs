@@ -128,10 +128,10 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    pub(crate) const TALLY: PropertyIndex = Self::LAYOUT.property("tally");
-    pub(crate) const LASER: PropertyIndex = Self::LAYOUT.property("laser");
-    pub(crate) const WOUNDS: PropertyIndex = Self::LAYOUT.property("wounds");
-    pub(crate) const EMOTE: PropertyIndex = Self::LAYOUT.property("emote");
+    pub(crate) const TALLY: PropertyIndex<Self> = Self::LAYOUT.property("tally");
+    pub(crate) const LASER: PropertyIndex<Self> = Self::LAYOUT.property("laser");
+    pub(crate) const WOUNDS: PropertyIndex<Self> = Self::LAYOUT.property("wounds");
+    pub(crate) const EMOTE: PropertyIndex<Self> = Self::LAYOUT.property("emote");
 
     pub(crate) fn is_alive(&self) -> bool {
         self.health > 0
@@ -370,8 +370,8 @@ pub(crate) mod tenths {
 /// The archetypes of projectiles, as both sides register them.
 #[derive(Clone, Copy)]
 pub(crate) struct Archetypes {
-    pub(crate) bolt: repl::ArchetypeId,
-    pub(crate) rocket: repl::ArchetypeId,
+    pub(crate) bolt: repl::ArchetypeId<Projectile>,
+    pub(crate) rocket: repl::ArchetypeId<Projectile>,
 }
 
 /// Makes every class known to a server.

@@ -9,8 +9,9 @@ use std::ops::Range;
 
 use crate::handles::HandleSet;
 use crate::label::Label;
-use crate::layout::{Layout, PropertyIndex, count};
+use crate::layout::{Layout, count};
 use crate::property::Property;
+use crate::property_index::PropertyIndex;
 use crate::shape::Field;
 
 /// The identity of an item within its collection, given by the server and never on another item.

@@ -8,6 +8,7 @@ use std::any::TypeId;
 use crate::checksum::Checksum;
 use crate::message::{Text, slips};
 use crate::property::Property;
+use crate::property_index::PropertyIndex;
 use crate::shape::{Field, Formatted, Kind, Shape};
 
 /// The table of one object type. Prints as a reviewer reads it, `{:#}` with what varies by compiler.
@@ -90,6 +91,12 @@ impl Layout {
         self.shape.name
     }
 
+    /// What the compiler calls the type, with its path: for texts, never for the wire.
+    #[must_use]
+    pub fn rust_name(&self) -> &'static str {
+        (self.shape.rust_name)()
+    }
+
     /// The sizes of the flat form.
     #[must_use]
     pub const fn counts(&self) -> Counts {
@@ -102,7 +109,7 @@ impl Layout {
         self.checksum
     }
 
-    /// The property called `name`, for marking it or setting its condition at run time.
+    /// The property called `name`.
     ///
     /// # Panics
     /// If there is none; in a constant, at compile time.
@@ -112,7 +119,7 @@ impl Layout {
         let mut i = 0;
         while i < self.fields.len() {
             if same(self.fields[i].name, name) {
-                return PropertyIndex(i as u16);
+                return PropertyIndex::new(i);
             }
             i += 1;
         }
@@ -153,24 +160,6 @@ impl Layout {
     #[must_use]
     pub const fn properties(&self) -> usize {
         self.fields.len()
-    }
-}
-
-/// A replicated field of an object type, counted in the order of declaration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PropertyIndex(u16);
-
-impl PropertyIndex {
-    /// The property at this place in the order of declaration, below 65,536.
-    #[must_use]
-    pub const fn new(index: usize) -> Self {
-        Self(index as u16)
-    }
-
-    /// The place in the order of declaration, from zero.
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self.0 as usize
     }
 }
 

@@ -4,8 +4,8 @@
 
 use crate::condition::{Condition, ViewFlags};
 use crate::handles::HandleSet;
-use crate::layout::PropertyIndex;
 use crate::program::{Parent, Program};
+use crate::property_index::PropertyIndex;
 use crate::shape::Notify;
 
 /// The conditions of one class as sets of handles.

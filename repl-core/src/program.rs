@@ -7,7 +7,8 @@ use std::borrow::Cow;
 
 use crate::codec::{Codec, Direct};
 use crate::condition::Condition;
-use crate::layout::{Layout, PropertyIndex, count, parents_of, travels};
+use crate::layout::{Layout, count, parents_of, travels};
+use crate::property_index::PropertyIndex;
 use crate::shape::{ArrayShape, Formatted, KeyedShape, Kind, MapShape, Notify};
 use crate::wire::least_bits;
 

@@ -8,10 +8,10 @@ use crate::bits::{BitReader, BitWriter};
 use crate::callbacks::ObjectTold;
 use crate::checksum::Checksum;
 use crate::codec::{Codec, IntCodec, Repr};
-use crate::layout::Layout;
 use crate::limits;
 use crate::map::ValueCallbacks;
 use crate::program::Program;
+use crate::property_index::LayoutOf;
 use crate::reference::{ObjectRef, ReferenceMap};
 use crate::shape::{Field, Shape};
 use crate::value::{NetSerialize, ReadError, WriteError};
@@ -55,7 +55,7 @@ impl<T: Sync> EveryFieldIsSync for T {}
 /// replicated included.
 pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsSync {
     /// The table of the type: handles, paths, types, conditions, widths. Prints as a reviewer reads it.
-    const LAYOUT: &'static Layout;
+    const LAYOUT: &'static LayoutOf<Self>;
 
     /// Whether the object is told what it receives: [`OwnCallbacks`](crate::callbacks::OwnCallbacks) or
     /// [`NoCallbacks`](crate::callbacks::NoCallbacks).

@@ -9,9 +9,9 @@ use crate::codec::Codec;
 use crate::compare::{Refusal, same_slot};
 use crate::handles::HandleSet;
 use crate::keyed::ItemId;
-use crate::layout::PropertyIndex;
 use crate::program::{Command, CommandKind, Program};
 use crate::property::Replicated;
+use crate::property_index::PropertyIndex;
 use crate::value::WriteError;
 use crate::wire::LEAST_BITS;
 

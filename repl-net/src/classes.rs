@@ -2,7 +2,7 @@
 //!
 //! Invariant: both sides number classes by the order of their names, so equal lists mean equal numbers.
 
-use repl_core::Checksum;
+use repl_core::{Checksum, Layout, Replicated};
 
 /// Names and checksums of all classes, ascending by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,5 +100,23 @@ impl ClassList {
                 (_, None) => return None,
             }
         }
+    }
+}
+
+/// Asserts that no other class has the name of `T` on the wire: updates would be taken for the other's.
+///
+/// # Panics
+/// If one of `known` has.
+#[track_caller]
+pub(crate) fn assert_sole_name<T: Replicated>(mut known: impl Iterator<Item = &'static Layout>) {
+    let layout = T::LAYOUT.table();
+    let namesake = known.find(|known| known.name() == layout.name());
+    if let Some(namesake) = namesake {
+        panic!(
+            "`{}` and `{}` are both called `{}` on the wire: give one of them another name with `#[replicated(name = \"…\")]`",
+            namesake.rust_name(),
+            layout.rust_name(),
+            layout.name(),
+        );
     }
 }

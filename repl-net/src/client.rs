@@ -134,13 +134,13 @@ impl Client {
     pub fn register_archetype<T: Replicated>(
         &mut self,
         make: impl Fn() -> T + Send + Sync + 'static,
-    ) -> ArchetypeId {
+    ) -> ArchetypeId<T> {
         assert!(
             self.stage == Stage::Idle,
             "archetypes are registered before the first tick, and this one is of `{}`",
             T::LAYOUT.name(),
         );
-        ArchetypeId(self.replicas.register::<T>().add_archetype(Box::new(make)))
+        ArchetypeId::new(self.replicas.register::<T>().add_archetype(Box::new(make)))
     }
 
     /// Whether the server has accepted this client, and neither side has ended the connection since.

@@ -86,6 +86,11 @@ impl<T: Replicated> TypedColumn<T> {
         self.archetypes.len() as u32 - 1
     }
 
+    /// Whether an archetype has this number.
+    pub(crate) fn has_archetype(&self, number: u32) -> bool {
+        (number as usize) < self.archetypes.len()
+    }
+
     /// Adds an object whose shadow begins at an archetype (S29, S69); gives its row.
     pub(crate) fn insert(&mut self, object: T, slot: u32, archetype: u32) -> u32 {
         let archetype = self.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());

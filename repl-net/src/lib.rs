@@ -52,6 +52,7 @@
 
 mod ack_pace;
 mod acks;
+mod archetype;
 mod blob;
 mod body;
 mod broadcast;
@@ -86,11 +87,12 @@ mod tracked;
 mod traffic;
 mod world;
 
+pub use archetype::ArchetypeId;
 pub use classes::LayoutMismatch;
 pub use client::{Client, ReceiveError};
 pub use config::{ClientConfig, ServerConfig};
 pub use events::{ClientEvent, CloseReason, DisconnectReason, ServerEvent, SpawnError};
 pub use handshake::{Limit, LimitMismatch};
 pub use role::Role;
-pub use server::{ArchetypeId, ConnectionId, ConnectionStats, Server, Transmit};
+pub use server::{ConnectionId, ConnectionStats, Server, Transmit};
 pub use traffic::{ClassTraffic, PropertyTraffic};

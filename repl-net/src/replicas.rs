@@ -24,7 +24,7 @@ use repl_core::{
 
 use crate::blob::MAX_BLOBS;
 use crate::body::{Halt, Item, OpenHead, Visitor, walk};
-use crate::classes::ClassList;
+use crate::classes::{ClassList, assert_sole_name};
 use crate::events::{ClientEvent, CloseReason};
 use crate::mentions::Mentions;
 use crate::outcome::Outcome;
@@ -154,9 +154,11 @@ impl Replicas {
         }
     }
 
+    #[track_caller]
     pub(crate) fn register<T: Replicated>(&mut self) -> &mut TypedReplica<T> {
         let columns = &mut self.columns;
         let class = *self.by_type.entry(TypeId::of::<T>()).or_insert_with(|| {
+            assert_sole_name::<T>(columns.iter().map(|column| column.program().layout()));
             columns.push(Box::new(TypedReplica::<T>::new()));
             columns.len() as u16 - 1
         });

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use repl_core::{BitReader, Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
 
+use crate::archetype::ArchetypeId;
 use crate::broadcast::Broadcast;
 use crate::classes::ClassList;
 use crate::config::ServerConfig;
@@ -40,10 +41,6 @@ impl ConnectionId {
         self.0 as usize
     }
 }
-
-/// Names a set of initial values of a class, known to both sides. See [`Server::register_archetype`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ArchetypeId(pub(crate) u32);
 
 /// What a connection has cost so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -168,7 +165,7 @@ impl Server {
     pub fn register_archetype<T: Replicated>(
         &mut self,
         make: impl Fn() -> T + Send + Sync + 'static,
-    ) -> ArchetypeId {
+    ) -> ArchetypeId<T> {
         assert!(
             !self.is_frozen(),
             "archetypes are registered before the first connection: call `register_archetype` for this `{}` before `connect`",
@@ -178,7 +175,7 @@ impl Server {
         let max_bytes = self.config.max_object_bytes;
         let Some(column) = self.world.typed_mut::<T>() else { unreachable!("the class was just registered") };
         column.assert_fits(&make(), max_bytes);
-        ArchetypeId(column.add_archetype(Box::new(make)))
+        ArchetypeId::new(column.add_archetype(Box::new(make)))
     }
 
     /// Adds an object. Clients make theirs from `T::default()`, so only what differs from that is sent (S69).
@@ -196,7 +193,7 @@ impl Server {
     /// # Panics
     /// As [`spawn`](Self::spawn).
     #[track_caller]
-    pub fn spawn_from<T: Replicated>(&mut self, archetype: ArchetypeId, object: T) -> ObjectRef<T> {
+    pub fn spawn_from<T: Replicated>(&mut self, archetype: ArchetypeId<T>, object: T) -> ObjectRef<T> {
         match self.try_spawn_from(archetype, object) {
             Ok(reference) => reference,
             Err(error) => panic!("{error}"),
@@ -225,10 +222,16 @@ impl Server {
     #[track_caller]
     pub fn try_spawn_from<T: Replicated>(
         &mut self,
-        archetype: ArchetypeId,
+        archetype: ArchetypeId<T>,
         object: T,
     ) -> Result<ObjectRef<T>, SpawnError> {
-        let reference = self.world.spawn(object, archetype.0, self.is_frozen())?;
+        let number = archetype.number();
+        assert!(
+            number == 0 || self.world.typed::<T>().is_some_and(|column| column.has_archetype(number)),
+            "archetype {number} of `{}` is not this server's: spawn from what its own `register_archetype` returned",
+            T::LAYOUT.name(),
+        );
+        let reference = self.world.spawn(object, number, self.is_frozen())?;
         if let Some(slot) = self.world.slot_of(reference) {
             for peer in self.connections.values_mut() {
                 if peer.connection.stage == Stage::Connected {
@@ -283,12 +286,36 @@ impl Server {
     }
 
     /// Marks a `push` property as changed (S124). Does nothing if the object is gone.
-    pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex) {
-        if let Some(slot) = self.world.slot_of(object) {
+    ///
+    /// # Panics
+    /// If the index was made by hand and is none of a property of `T`.
+    #[track_caller]
+    pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
+        if let Some((slot, property)) = self.place_of(object, property) {
             let (entry, lifetime) = self.world.object_mut(slot);
             entry.mark(lifetime, &lifetime.handles_of(property));
             self.world.mark_dirty(slot);
         }
+    }
+
+    /// Where the object is, and which property it is to its class. `None` if the object is gone, or is no `T`.
+    ///
+    /// # Panics
+    /// If `T` has no such property.
+    #[track_caller]
+    fn place_of<T: Replicated>(
+        &self,
+        object: ObjectRef<T>,
+        property: PropertyIndex<T>,
+    ) -> Option<(u32, PropertyIndex)> {
+        let (name, index) = (T::LAYOUT.name(), property.index());
+        assert!(
+            index < T::LAYOUT.properties(),
+            "`{name}` has no property number {index}: ask for one by its name with `{name}::LAYOUT.property`",
+        );
+        let slot = self.world.slot_of(object)?;
+        let is_of_class = self.world.class_of::<T>() == Some(self.world.objects[slot as usize].class);
+        is_of_class.then_some((slot, property.erase()))
     }
 
     /// Calls `change` on an object's state, and lets every connection see by the conditions that follow.
@@ -344,10 +371,10 @@ impl Server {
     pub fn set_custom_active<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
-        property: PropertyIndex,
+        property: PropertyIndex<T>,
         active: bool,
     ) {
-        let Some(slot) = self.world.slot_of(object) else { return };
+        let Some((slot, property)) = self.place_of(object, property) else { return };
         self.assert_condition::<T>(slot, property, Condition::Custom);
         let handles = self.world.lifetime(slot).handles_of(property);
         if self.world.objects[slot as usize].is_custom_on(&handles) == active {
@@ -377,10 +404,10 @@ impl Server {
         &mut self,
         connection: ConnectionId,
         object: ObjectRef<T>,
-        property: PropertyIndex,
+        property: PropertyIndex<T>,
         active: bool,
     ) {
-        let Some(slot) = self.world.slot_of(object) else { return };
+        let Some((slot, property)) = self.place_of(object, property) else { return };
         self.assert_condition::<T>(slot, property, Condition::Custom);
         let Some(peer) = self.connections.get_mut(&connection) else { return };
         peer.connection.switch_custom(&mut self.world, slot, property, active);
@@ -394,10 +421,10 @@ impl Server {
     pub fn set_dynamic_condition<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
-        property: PropertyIndex,
+        property: PropertyIndex<T>,
         condition: Condition,
     ) {
-        let Some(slot) = self.world.slot_of(object) else { return };
+        let Some((slot, property)) = self.place_of(object, property) else { return };
         self.assert_condition::<T>(slot, property, Condition::Dynamic);
         if self.world.objects[slot as usize].condition(property) == condition {
             return;

@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 
 use repl_core::{BitWriter, Changelist, HandleSet, Lifetime, ObjectRef, Refusal, Replicated, Scratch};
 
-use crate::classes::ClassList;
+use crate::classes::{ClassList, assert_sole_name};
 use crate::column::{Column, TypedColumn};
 use crate::events::SpawnError;
 use crate::object::Object;
@@ -147,6 +147,7 @@ impl World {
             return class;
         }
         let name = T::LAYOUT.name();
+        assert_sole_name::<T>(self.columns.iter().map(|column| column.program().layout()));
         assert!(
             !frozen,
             "class `{name}` is new, but clients have connected already: call `register::<{name}>()` before the first `connect`"
@@ -170,6 +171,11 @@ impl World {
 
     pub(crate) fn column(&self, class: u16) -> &dyn Column {
         &*self.columns[class as usize]
+    }
+
+    /// The number of the class of `T`, if it is known.
+    pub(crate) fn class_of<T: Replicated>(&self) -> Option<u16> {
+        self.by_type.get(&TypeId::of::<T>()).copied()
     }
 
     pub(crate) fn typed<T: Replicated>(&self) -> Option<&TypedColumn<T>> {

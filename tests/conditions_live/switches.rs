@@ -39,11 +39,11 @@ fn room(guests: usize) -> (Room, ObjectRef<Agent>) {
     room_with(ServerConfig::default(), guests)
 }
 
-fn plan() -> PropertyIndex {
+fn plan() -> PropertyIndex<Agent> {
     property::<Agent>("plan")
 }
 
-fn talk() -> PropertyIndex {
+fn talk() -> PropertyIndex<Agent> {
     property::<Agent>("talk")
 }
 

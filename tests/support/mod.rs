@@ -196,7 +196,7 @@ impl Room {
 }
 
 /// The property called `name`.
-pub(crate) fn property<T: Replicated>(name: &str) -> PropertyIndex {
+pub(crate) fn property<T: Replicated>(name: &str) -> PropertyIndex<T> {
     T::LAYOUT.property(name)
 }
 

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* the model asks the server for values only, never for what it thinks of connections.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 
 use repl::sim::Rng;
@@ -28,7 +29,7 @@ pub(crate) struct Kind {
     /// An object as its archetype makes it.
     pub(crate) fresh: fn(bool) -> (Vec<Leaf>, Notified),
     change: fn(&mut Server, Guid, u32, usize, &mut Ink<'_>),
-    spawn: fn(&mut Server, ArchetypeId, bool, u32, &mut Ink<'_>) -> ObjectRef<()>,
+    spawn: fn(&mut Server, ArchetypeId<Actor>, bool, u32, &mut Ink<'_>) -> ObjectRef<()>,
 }
 
 fn leaves_of<T: Creature>(object: &T) -> Vec<Leaf> {
@@ -70,6 +71,8 @@ fn kind<T: Creature>() -> Kind {
                     object.change(property, ink);
                 }
             }
+            // Other classes than actors have none but their default.
+            let archetype = (&archetype as &dyn Any).downcast_ref().copied().unwrap_or_default();
             server.spawn_from(archetype, object).erase()
         },
     }
@@ -130,7 +133,7 @@ pub(crate) struct World {
     pub(crate) by_guid: BTreeMap<Guid, u32>,
     alive: Vec<u32>,
     pub(crate) views: BTreeMap<ConnectionId, View>,
-    archetype: ArchetypeId,
+    archetype: ArchetypeId<Actor>,
     rng: Rng,
     versions: u32,
     dirty: Vec<u32>,

@@ -65,7 +65,7 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl #declared #private::Replicated for #ident #parameters #bounds {
-            const LAYOUT: &'static #private::Layout = #layout;
+            const LAYOUT: &'static #private::LayoutOf<Self> = &#private::LayoutOf::new(#layout);
 
             #told
 

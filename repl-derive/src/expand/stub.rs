@@ -67,7 +67,8 @@ fn object(container: &Container<'_>, generics: &Generics) -> TokenStream {
         impl #declared #private::SaysCallbacks for #ident #parameters #bounds {}
 
         impl #declared #private::Replicated for #ident #parameters #bounds {
-            const LAYOUT: &'static #private::Layout = &#private::Layout::of::<Self>();
+            const LAYOUT: &'static #private::LayoutOf<Self> =
+                &#private::LayoutOf::new(&#private::Layout::of::<Self>());
 
             type Told = #private::NoCallbacks;
 

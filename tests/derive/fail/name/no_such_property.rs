@@ -7,6 +7,6 @@ struct Player {
     ammo: u16,
 }
 
-const HEALTH: PropertyIndex = Player::LAYOUT.property("helth");
+const HEALTH: PropertyIndex<Player> = Player::LAYOUT.property("helth");
 
 fn main() {}
