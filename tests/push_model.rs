@@ -75,7 +75,7 @@ fn room(guests: usize) -> (Room, ObjectRef<Meter>) {
     Room::furnished(ServerConfig::default(), register, guests, |server| server.spawn(Meter::default()))
 }
 
-fn of(name: &str) -> PropertyIndex {
+fn of(name: &str) -> PropertyIndex<Meter> {
     property::<Meter>(name)
 }
 
