@@ -1,4 +1,4 @@
-//! Marks, and what is skipped while nothing asks for it (S123 to S133).
+//! What is compared: conditions (S39), marks, and what is skipped while nothing asks for it (S123 to S133).
 //!
 //! *Invariant:* what is compared is counted by the values themselves, so a comparison without effect is seen too.
 
@@ -7,7 +7,7 @@ mod support;
 use std::cell::Cell;
 
 use repl::prelude::*;
-use repl::{BitReader, BitWriter, PropertyIndex, ReadError, ReferenceMap, WriteError};
+use repl::{BitReader, BitWriter, Condition, PropertyIndex, ReadError, ReferenceMap, WriteError};
 use support::{Room, property, size};
 
 /// Makes a number that counts how often it is compared.
@@ -40,6 +40,68 @@ macro_rules! counted {
 
 counted!(Polled, POLLED);
 counted!(Pushed, PUSHED);
+
+counted!(ForOwner, FOR_OWNER);
+counted!(AtOpen, AT_OPEN);
+counted!(Switched, SWITCHED);
+counted!(Chosen, CHOSEN);
+counted!(Unsent, UNSENT);
+
+/// A counted number under each condition that has a say in what is compared, and one under a condition that has none.
+#[derive(Replicated, Default)]
+struct Gauge {
+    #[replicated]
+    plain: u8,
+    #[replicated(condition = OwnerOnly)]
+    for_owner: ForOwner,
+    #[replicated(condition = InitialOnly)]
+    at_open: AtOpen,
+    #[replicated(condition = Custom)]
+    switched: Switched,
+    #[replicated(condition = Dynamic)]
+    chosen: Chosen,
+    #[replicated(condition = Never)]
+    unsent: Unsent,
+}
+
+/// What of the gauge, which is written to, is compared until the room rests.
+fn compared_of(room: &mut Room, gauge: ObjectRef<Gauge>) -> Vec<&'static str> {
+    let counts = || [FOR_OWNER.get(), AT_OPEN.get(), SWITCHED.get(), CHOSEN.get(), UNSENT.get()];
+    let before = counts();
+    room.server[gauge].plain += 1;
+    room.settle();
+    let names = ["for_owner", "at_open", "switched", "chosen", "unsent"];
+    let grown = names.into_iter().zip(before.iter().zip(counts())).filter(|(_, (was, is))| *was < is);
+    grown.map(|(name, _)| name).collect()
+}
+
+#[test]
+fn s39_only_these_conditions_have_a_say_in_what_is_compared() {
+    let register = |client: &mut Client| {
+        client.register::<Gauge>();
+    };
+    let (mut room, gauge) =
+        Room::furnished(ServerConfig::default(), register, 2, |server| server.spawn(Gauge::default()));
+    let (switched, chosen) = (property::<Gauge>("switched"), property::<Gauge>("chosen"));
+    let first = room.guests[0].id;
+    assert_eq!(compared_of(&mut room, gauge), ["for_owner", "switched", "chosen"], "without an owner, too");
+
+    room.server.set_custom_active_for(first, gauge, switched, false);
+    assert_eq!(compared_of(&mut room, gauge), ["for_owner", "switched", "chosen"], "off for one connection");
+    room.server.set_custom_active(gauge, switched, false);
+    assert_eq!(compared_of(&mut room, gauge), ["for_owner", "chosen"], "off for all");
+    room.server.set_dynamic_condition(gauge, chosen, Condition::ReplayOnly);
+    assert_eq!(compared_of(&mut room, gauge), ["for_owner", "chosen"], "for nobody who is here");
+    room.server.set_dynamic_condition(gauge, chosen, Condition::Never);
+    assert_eq!(compared_of(&mut room, gauge), ["for_owner"]);
+
+    // At an opening what is for openings; what is off stays off.
+    room.enter();
+    assert_eq!(compared_of(&mut room, gauge), ["for_owner", "at_open"], "an opening");
+    room.server.set_custom_active(gauge, switched, true);
+    room.server.set_dynamic_condition(gauge, chosen, Condition::None);
+    assert_eq!(compared_of(&mut room, gauge), ["for_owner", "switched", "chosen"], "on again");
+}
 
 #[derive(FastArrayItem, Clone, Default)]
 struct Item {

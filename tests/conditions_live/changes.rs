@@ -5,7 +5,7 @@
 use repl::Condition;
 use repl::prelude::*;
 
-use super::support::property;
+use super::support::{Room, property};
 use super::{Every, room, seen};
 
 #[test]
@@ -121,6 +121,52 @@ fn s44_if_filtering_leaves_nothing_nothing_is_written() {
     room.server[object].owner_only = 1;
     let packets = room.tick();
     assert_eq!((packets[0].len(), packets[1].len()), (1, 0));
+}
+
+#[test]
+fn s44_what_filtering_leaves_nothing_of_is_remembered_nowhere() {
+    let register = |client: &mut Client| {
+        client.register::<Every>();
+    };
+    let config = ServerConfig { max_packets_in_flight: 4, ..ServerConfig::default() };
+    let (mut room, objects) =
+        Room::furnished(config, register, 2, |server| [0; 3].map(|_| server.spawn(Every::default())));
+    // One of them sees the objects like most, the other in a way of its own.
+    let second = room.guests[1].id;
+    for object in objects {
+        room.server.set_custom_active_for(second, object, property::<Every>("custom"), false);
+    }
+    room.settle();
+    let sent = |room: &Room, guest: usize| room.server.stats(room.guests[guest].id).unwrap().packets_sent;
+    let before = [sent(&room, 0), sent(&room, 1)];
+    for round in 1..=60 {
+        for object in objects {
+            room.server[object].owner_only = round;
+            room.server[object].never = round;
+        }
+        // Nobody acknowledges anything: what stayed in flight would fill the window.
+        let packets = room.tick();
+        assert!(
+            packets.iter().flatten().all(|packet| packet.len() <= 8),
+            "round {round}: more than signs of life"
+        );
+    }
+    for guest in 0..2 {
+        assert_eq!(room.in_flight(guest), 0);
+        assert!(sent(&room, guest) - before[guest] < 20, "signs of life alone");
+    }
+    room.server[objects[1]].none = 7;
+    let packets = room.tick();
+    // Lost, and with it nothing of what was filtered.
+    assert_eq!([0, 1].map(|guest| (packets[guest].len(), room.in_flight(guest))), [(1, 1); 2]);
+    room.settle();
+    for guest in 0..2 {
+        assert_eq!(
+            (room.updates::<Every>(guest, "none"), room.updates::<Every>(guest, "owner_only")),
+            (1, 0)
+        );
+        assert_eq!(seen(&room, guest, objects[1]).none, 7);
+    }
 }
 
 #[test]

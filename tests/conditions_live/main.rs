@@ -56,6 +56,28 @@ impl Every {
         *self = Self::of([value; 16]);
     }
 
+    /// In the order of the conditions.
+    fn values(&self) -> [u8; 16] {
+        [
+            self.none,
+            self.initial_only,
+            self.owner_only,
+            self.skip_owner,
+            self.simulated_only,
+            self.autonomous_only,
+            self.simulated_or_physics,
+            self.initial_or_owner,
+            self.custom,
+            self.replay_or_owner,
+            self.replay_only,
+            self.simulated_only_no_replay,
+            self.simulated_or_physics_no_replay,
+            self.skip_replay,
+            self.dynamic,
+            self.never,
+        ]
+    }
+
     fn of(values: [u8; 16]) -> Self {
         let [
             none,

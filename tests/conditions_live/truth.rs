@@ -2,10 +2,12 @@
 //!
 //! *Invariant:* what is expected follows from S35, not from the library's own table.
 
+use std::time::Duration;
+
 use repl::Condition;
 use repl::prelude::*;
 
-use super::support::property;
+use super::support::{property, size};
 use super::{Every, View, room, seen, spectators};
 
 #[test]
@@ -38,41 +40,67 @@ fn s35_each_connection_is_updated_by_the_truth_table() {
 }
 
 #[test]
-fn s36_a_view_follows_owner_role_and_physics_at_run_time() {
-    let (mut room, object) = room(1);
-    let id = room.guests[0].id;
-    let mut value = 0;
-    for owner in [None, Some(id)] {
-        for role in [Role::SimulatedProxy, Role::AutonomousProxy, Role::Authority] {
+fn s36_a_view_follows_owner_role_and_physics_of_each_connection_at_run_time() {
+    let (mut room, object, _) = spectators(Role::None, false);
+    room.settle();
+    let ids: Vec<ConnectionId> = room.guests.iter().map(|guest| guest.id).collect();
+    let mut value = 1;
+    for owner in [None, Some(0), Some(1), Some(2), Some(0), None] {
+        for role in [Role::SimulatedProxy, Role::AutonomousProxy, Role::Authority, Role::None] {
             for physics in [false, true] {
-                room.server.set_owner(object, owner);
+                room.server.set_owner(object, owner.map(|guest| ids[guest]));
                 room.server.set_remote_role(object, role);
                 room.server.set_replicates_physics(object, physics);
-                room.settle();
-                let before = seen(&room, 0, object);
                 value += 1;
                 room.server[object].set_all(value);
+                let before = [0, 1, 2].map(|guest| seen(&room, guest, object).values());
                 room.settle();
-                let simulated =
-                    role == Role::SimulatedProxy || role == Role::AutonomousProxy && owner.is_none();
-                let allowed =
-                    View { owner: owner.is_some(), simulated, physics, replay: false }.expect(false);
-                let after = seen(&room, 0, object);
-                let changed = |old: u8, new: u8, allowed: u8| {
-                    assert_eq!(new, if allowed == 1 { value } else { old }, "{owner:?} {role:?} {physics}");
-                };
-                changed(before.owner_only, after.owner_only, allowed.owner_only);
-                changed(before.skip_owner, after.skip_owner, allowed.skip_owner);
-                changed(before.simulated_only, after.simulated_only, allowed.simulated_only);
-                changed(before.autonomous_only, after.autonomous_only, allowed.autonomous_only);
-                changed(
-                    before.simulated_or_physics,
-                    after.simulated_or_physics,
-                    allowed.simulated_or_physics,
-                );
+                for guest in 0..3 {
+                    let is_owner = owner == Some(guest);
+                    // An autonomous proxy is downgraded for all but its owner (S204).
+                    let simulated =
+                        role == Role::SimulatedProxy || role == Role::AutonomousProxy && !is_owner;
+                    let view = View { owner: is_owner, simulated, physics, replay: guest == 2 };
+                    let allowed = view.expect(false).values();
+                    let after = seen(&room, guest, object).values();
+                    for (at, &allowed) in allowed.iter().enumerate() {
+                        let expected = if allowed == 1 { value } else { before[guest][at] };
+                        assert_eq!(
+                            after[at],
+                            expected,
+                            "{} at guest {guest}: {role:?} {view:?}",
+                            Condition::ALL[at].name()
+                        );
+                    }
+                }
             }
         }
     }
+}
+
+#[test]
+fn s36_an_object_is_initial_until_its_opening_is_acknowledged() {
+    let (mut room, _) = room(1);
+    let late = room.server.spawn(Every::of([1; 16]));
+    // The first opening is lost; the next is as initial as that one was, and has the values of its own tick (S40).
+    assert!(size(&room.tick_one()) > 0);
+    room.server[late].initial_only = 2;
+    room.wait(Duration::from_secs(1));
+    room.settle();
+    let opened = seen(&room, 0, late);
+    assert_eq!((opened.none, opened.initial_only, opened.initial_or_owner), (1, 2, 1));
+    room.server[late].set_all(3);
+    room.settle();
+    let updated = seen(&room, 0, late);
+    assert_eq!((updated.none, updated.initial_only, updated.initial_or_owner), (3, 2, 1));
+    // Out of sight and back, it opens anew.
+    let id = room.guests[0].id;
+    room.server.set_visible(id, late, false);
+    room.settle();
+    room.server.set_visible(id, late, true);
+    room.settle();
+    let again = seen(&room, 0, late);
+    assert_eq!((again.none, again.initial_only, again.initial_or_owner), (3, 3, 3));
 }
 
 #[test]

@@ -254,6 +254,8 @@ impl Connection {
         match phase {
             _ if has_blob => self.postpone(slot, context.world),
             Phase::Closing(reason) => self.send_close(slot, reason, context.now),
+            // Found lost in this pass: what is compared for an opening is compared with the next tick (S40).
+            Phase::Unsent if context.world.will_compare_for_open(slot) => self.needs.insert(slot),
             Phase::Unsent => self.send_open(slot, context),
             Phase::Opening if open_bits <= SMALL_OPEN_BITS => self.send_open(slot, context),
             Phase::Opening => self.postpone(slot, context.world),
