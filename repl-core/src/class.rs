@@ -39,6 +39,8 @@ pub struct Class<T> {
     maps: HandleSet,
     /// Whether there is a keyed collection at any depth.
     holds_items: bool,
+    lends_arrays: bool,
+    lends_entries: bool,
     sizes: Sizes,
     objects: PhantomData<fn(&mut T)>,
 }
@@ -84,8 +86,24 @@ impl<T: Replicated> Class<T> {
         let keyed = select(&|handle| program.is_keyed(handle));
         let maps = select(&|handle| program.is_map(handle));
         let holds_items = program.collections().next().is_some();
+        let lends = |has_callbacks: bool, first, end| has_callbacks && nests(&program, first, end);
+        let lends_arrays =
+            program.collections().any(|keyed| lends(keyed.shape.has_callbacks, keyed.first, keyed.end));
+        let lends_entries = program.maps().any(|map| lends(map.shape.has_callbacks, map.first, map.end));
         let sizes = Sizes::of(&program);
-        Self { program, lifetime, places, arrays, keyed, maps, holds_items, sizes, objects: PhantomData }
+        Self {
+            lifetime,
+            places,
+            arrays,
+            keyed,
+            maps,
+            holds_items,
+            lends_arrays,
+            lends_entries,
+            sizes,
+            objects: PhantomData,
+            program,
+        }
     }
 
     /// The flat table.
@@ -216,21 +234,13 @@ impl<T: Replicated> Class<T> {
     /// Whether callbacks of items are given what holds arrays or collections of its own.
     #[must_use]
     pub fn lends_arrays(&self) -> bool {
-        let mut collections = self.program.collections();
-        collections.any(|keyed| keyed.shape.has_callbacks && self.nests(keyed.first, keyed.end))
+        self.lends_arrays
     }
 
     /// Whether callbacks of values of maps, which run while an update is applied, are given what holds arrays or collections of its own.
     #[must_use]
     pub fn lends_entries(&self) -> bool {
-        self.program.maps().any(|map| map.shape.has_callbacks && self.nests(map.first, map.end))
-    }
-
-    /// Whether any of these commands is more than a leaf.
-    fn nests(&self, first: u32, end: u32) -> bool {
-        let is_leaf = |command: &Command| matches!(command.kind, CommandKind::Leaf(_) | CommandKind::Return);
-        let inner = self.program.commands().get(first as usize..end as usize);
-        !inner.unwrap_or_default().iter().all(is_leaf)
+        self.lends_entries
     }
 
     /// From now on an object is a client's: what its user adds to its collections is local (S183).
@@ -428,6 +438,13 @@ impl<T: Replicated> Class<T> {
         });
         references.take_mentioned();
     }
+}
+
+/// Whether any of these commands is more than a leaf.
+fn nests(program: &Program, first: u32, end: u32) -> bool {
+    let is_leaf = |command: &Command| matches!(command.kind, CommandKind::Leaf(_) | CommandKind::Return);
+    let inner = program.commands().get(first as usize..end as usize);
+    !inner.unwrap_or_default().iter().all(is_leaf)
 }
 
 /// Calls `at_end` with the level that `path` leads to and the handle there; `None` if the way is gone. Below `level`'s own handle a

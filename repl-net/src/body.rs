@@ -76,14 +76,14 @@ pub(crate) fn walk(
                 SegmentKind::Update => {
                     let class = visitor.class_of(slot)?;
                     let handles = read_list(class, reader, previous, visitor)?;
-                    let item = Item { handles: &handles, head_bits: reader.position().saturating_sub(start) };
+                    let item = Item { handles, head_bits: reader.position().saturating_sub(start) };
                     visitor.update(slot, item, reader)?;
                 }
                 SegmentKind::Open => {
                     let run = Run::read(slot, origin, reader, previous, visitor)?;
                     origin = Some(run.origin);
                     segment.end_run(run.end);
-                    run.walk(start, reader, visitor)?;
+                    run.walk(start, reader, previous, visitor)?;
                 }
                 SegmentKind::Close => {
                     let reason = match reader.read_bits(2)? {
@@ -107,11 +107,10 @@ struct Run {
     /// One past the last slot.
     end: u32,
     origin: Origin,
-    handles: HandleSet,
 }
 
 impl Run {
-    /// Reads what the objects from slot `first` on have in common; `previous_origin` is that of the run before in the segment.
+    /// Reads what the objects from slot `first` on have in common, their list of handles to `previous`; `previous_origin` is that of the run before in the segment.
     fn read(
         first: u32,
         previous_origin: Option<Origin>,
@@ -119,14 +118,12 @@ impl Run {
         previous: &mut PreviousLists,
         visitor: &impl Visitor,
     ) -> Result<Self, Halt> {
-        let (origin, handles) = match previous_origin {
-            Some(origin) if reader.read_flag()? => {
-                let handles = previous.of(origin.class as usize).ok_or(ReadError::OutOfRange)?;
-                (origin, handles.clone())
-            }
+        let origin = match previous_origin {
+            Some(origin) if reader.read_flag()? => origin,
             _ => {
                 let origin = read_origin(reader, visitor)?;
-                (origin, read_opening_list(origin.class, reader, previous, visitor)?)
+                read_opening_list(origin.class, reader, previous, visitor)?;
+                origin
             }
         };
         let more = reader.read_exp_golomb(0)?;
@@ -134,16 +131,23 @@ impl Run {
             return Err(ReadError::OutOfRange.into());
         }
         let end = first.checked_add(more as u32).and_then(|last| last.checked_add(1));
-        Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin, handles })
+        Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin })
     }
 
     /// Walks the objects; the run began at bit `start`.
-    fn walk(&self, start: usize, reader: &mut BitReader<'_>, visitor: &mut impl Visitor) -> Result<(), Halt> {
+    fn walk(
+        &self,
+        start: usize,
+        reader: &mut BitReader<'_>,
+        previous: &PreviousLists,
+        visitor: &mut impl Visitor,
+    ) -> Result<(), Halt> {
         let Origin { generation, class, archetype } = self.origin;
+        let handles = previous.of(class as usize).ok_or(ReadError::OutOfRange)?;
         let mut head_bits = reader.position().saturating_sub(start);
         for slot in self.first..self.end {
             let values = reader.position();
-            let item = Item { handles: &self.handles, head_bits };
+            let item = Item { handles, head_bits };
             visitor.open(OpenHead { slot, generation, class, archetype }, item, reader)?;
             if slot > self.first && reader.position().saturating_sub(values) < LEAST_RUN_BITS {
                 return Err(ReadError::OutOfRange.into());
@@ -167,11 +171,9 @@ fn read_opening_list(
     reader: &mut BitReader<'_>,
     previous: &mut PreviousLists,
     visitor: &impl Visitor,
-) -> Result<HandleSet, Halt> {
-    if let Some(list) = previous.of(class as usize)
-        && reader.read_flag()?
-    {
-        return Ok(list.clone());
+) -> Result<(), Halt> {
+    if previous.of(class as usize).is_some() && reader.read_flag()? {
+        return Ok(());
     }
     let count = visitor.handles_of(class).ok_or(ReadError::OutOfRange)?;
     let handles = if !reader.read_flag()? {
@@ -183,22 +185,19 @@ fn read_opening_list(
         return Err(ReadError::OutOfRange.into());
     };
     previous.set(class as usize, &handles);
-    Ok(handles)
+    Ok(())
 }
 
-fn read_list(
+fn read_list<'p>(
     class: u32,
     reader: &mut BitReader<'_>,
-    previous: &mut PreviousLists,
+    previous: &'p mut PreviousLists,
     visitor: &impl Visitor,
-) -> Result<HandleSet, Halt> {
-    if let Some(list) = previous.of(class as usize)
-        && reader.read_flag()?
-    {
-        return Ok(list.clone());
+) -> Result<&'p HandleSet, Halt> {
+    let is_same = previous.of(class as usize).is_some() && reader.read_flag()?;
+    if !is_same {
+        let count = visitor.handles_of(class).ok_or(ReadError::OutOfRange)?;
+        previous.set(class as usize, &read_handles(count, false, reader)?);
     }
-    let count = visitor.handles_of(class).ok_or(ReadError::OutOfRange)?;
-    let handles = read_handles(count, false, reader)?;
-    previous.set(class as usize, &handles);
-    Ok(handles)
+    Ok(previous.of(class as usize).ok_or(ReadError::OutOfRange)?)
 }

@@ -1,12 +1,23 @@
 //! Where a client's objects mention other objects: which leaf, which guids, and the bits to read it again (S117).
 //!
-//! Invariant: a leaf that mentions guids is here exactly once, with the bits it last had.
+//! Invariant: a leaf that mentions guids is here exactly once, with the bits it last had. A reference that is all of its leaf, as in an array of
+//! references, takes about 12 bytes.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::{Bound, Range};
 use std::sync::Arc;
 
-use repl_core::{BitSlice, Guid};
+use repl_core::wire::{read_guid, write_guid};
+use repl_core::{BitSlice, BitWriter, Guid};
 
 /// A leaf: the slot of its object, and the path of handles to it.
 pub(crate) type Place = (u32, Arc<[u32]>);
@@ -14,25 +25,10 @@ pub(crate) type Place = (u32, Arc<[u32]>);
 /// The leaves of all objects that mention guids.
 #[derive(Debug, Default)]
 pub(crate) struct Mentions {
-    /// By slot and by the path of handles to the leaf.
-    by_object: HashMap<u32, BTreeMap<Arc<[u32]>, Mention>>,
-    /// Each guid with each leaf that mentions it.
-    by_guid: BTreeSet<(Guid, u32, Arc<[u32]>)>,
-}
-
-/// A leaf that mentions guids.
-#[derive(Debug)]
-pub(crate) struct Mention {
-    guids: Vec<Guid>,
-    bytes: Vec<u8>,
-    bit_len: usize,
-}
-
-impl Mention {
-    /// The bits of the leaf.
-    pub(crate) fn bits(&self) -> BitSlice<'_> {
-        BitSlice::new(&self.bytes, 0, self.bit_len).unwrap_or_default()
-    }
+    /// By slot, how many leaves of the object are here.
+    objects: HashMap<u32, u32>,
+    references: References,
+    values: Values,
 }
 
 impl Mentions {
@@ -45,62 +41,326 @@ impl Mentions {
         bits: BitSlice<'_>,
     ) {
         self.remove_leaf(slot, path);
-        let mut guids: Vec<Guid> = guids.collect();
-        guids.shrink_to_fit();
-        let path: Arc<[u32]> = path.into();
-        self.by_guid.extend(guids.iter().map(|&guid| (guid, slot, Arc::clone(&path))));
-        let (mut writer, bit_len) = (repl_core::BitWriter::new(), bits.len());
-        writer.append(bits);
-        let mut bytes = writer.into_bytes();
-        bytes.shrink_to_fit();
-        self.by_object.entry(slot).or_default().insert(path, Mention { guids, bytes, bit_len });
+        let count = self.objects.entry(slot).or_default();
+        *count = count.saturating_add(1);
+        match (Leaf::of(slot, path), reference_of(bits)) {
+            (Some(leaf), Some(guid)) => self.references.insert(leaf, guid),
+            _ => self.values.insert(slot, path, guids, bits),
+        }
     }
 
     /// A leaf mentions nothing any more.
     pub(crate) fn remove_leaf(&mut self, slot: u32, path: &[u32]) {
-        let Some(leaves) = self.by_object.get_mut(&slot) else { return };
-        let Some((path, mention)) = leaves.remove_entry(path) else { return };
-        self.unlink(slot, &path, &mention);
+        if !self.objects.contains_key(&slot) {
+            return;
+        }
+        let was_reference = Leaf::of(slot, path).is_some_and(|leaf| self.references.remove(leaf));
+        let removed = was_reference || self.values.remove(slot, path);
+        self.forget(slot, u32::from(removed));
     }
 
     /// Below `path` nothing is left of what begins with one of `steps`. O(leaves there that mention guids).
     pub(crate) fn cut(&mut self, slot: u32, path: &[u32], steps: Range<u32>) {
-        let Some(leaves) = self.by_object.get_mut(&slot) else { return };
-        let first = [path, &[steps.start]].concat();
-        let is_below = |leaf: &Arc<[u32]>| {
-            leaf.strip_prefix(path).and_then(|rest| rest.first()).is_some_and(|step| steps.contains(step))
-        };
-        let from = leaves.range::<[u32], _>((Bound::Included(first.as_slice()), Bound::Unbounded));
-        let gone: Vec<_> = from.map(|(leaf, _)| Arc::clone(leaf)).take_while(is_below).collect();
-        for leaf in gone {
-            self.remove_leaf(slot, &leaf);
-        }
-    }
-
-    fn unlink(&mut self, slot: u32, path: &Arc<[u32]>, mention: &Mention) {
-        for &guid in &mention.guids {
-            self.by_guid.remove(&(guid, slot, Arc::clone(path)));
+        if self.objects.contains_key(&slot) {
+            let removed = self.references.cut(slot, path, &steps);
+            let removed = removed.saturating_add(self.values.cut(slot, path, &steps));
+            self.forget(slot, removed);
         }
     }
 
     /// The object in `slot` is gone.
     pub(crate) fn remove_object(&mut self, slot: u32) {
-        for (path, mention) in self.by_object.remove(&slot).unwrap_or_default() {
-            self.unlink(slot, &path, &mention);
+        if self.objects.remove(&slot).is_some() {
+            self.references.cut_lists(List { slot, first: 0, second: 0 }, List::last(slot), &ALL);
+            self.values.cut(slot, &[], &ALL);
         }
     }
 
-    /// The leaves that mention `guid`. O(these leaves).
-    pub(crate) fn of(&self, guid: Guid) -> impl Iterator<Item = Place> + '_ {
-        let first = (guid, 0, Arc::default());
-        self.by_guid
-            .range(first..)
-            .take_while(move |(mentioned, ..)| *mentioned == guid)
-            .map(|(_, slot, path)| (*slot, Arc::clone(path)))
+    fn forget(&mut self, slot: u32, leaves: u32) {
+        if leaves > 0
+            && let Some(count) = self.objects.get_mut(&slot)
+        {
+            *count = count.saturating_sub(leaves);
+            if *count == 0 {
+                self.objects.remove(&slot);
+            }
+        }
     }
 
-    /// What a leaf mentions.
-    pub(crate) fn get(&self, slot: u32, path: &[u32]) -> Option<&Mention> {
-        self.by_object.get(&slot)?.get(path)
+    /// Calls `visit` with the slot, path and bits of each leaf that mentions one of `guids`, once. O(64 of these leaves and of others beside them).
+    pub(crate) fn each_of(&self, guids: &[Guid], visit: &mut dyn FnMut(u32, &[u32], BitSlice<'_>)) {
+        for &guid in guids {
+            self.references.each_of(guid, visit);
+        }
+        let places: BTreeSet<Place> = guids.iter().flat_map(|&guid| self.values.of(guid)).collect();
+        for (slot, path) in places {
+            if let Some(value) = self.values.by_place.get(&(slot, Arc::clone(&path))) {
+                visit(slot, &path, value.bits());
+            }
+        }
+    }
+}
+
+const ALL: Range<u32> = 0..u32::MAX;
+
+/// The guid of a leaf that is a reference and nothing else.
+fn reference_of(bits: BitSlice<'_>) -> Option<Guid> {
+    let mut reader = bits.reader();
+    let guid = read_guid(&mut reader).ok()??;
+    (reader.remaining() == 0).then_some(guid)
+}
+
+/// Where leaves stand side by side: the path to them, of at most two steps, each counted from one; zero for none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct List {
+    slot: u32,
+    first: u32,
+    second: u32,
+}
+
+impl List {
+    fn of(slot: u32, path: &[u32]) -> Option<Self> {
+        match *path {
+            [] => Some(Self { slot, first: 0, second: 0 }),
+            [first] => Some(Self { slot, first: first.checked_add(1)?, second: 0 }),
+            [first, second] => {
+                Some(Self { slot, first: first.checked_add(1)?, second: second.checked_add(1)? })
+            }
+            _ => None,
+        }
+    }
+
+    /// The last of an object.
+    const fn last(slot: u32) -> Self {
+        Self { slot, first: u32::MAX, second: u32::MAX }
+    }
+
+    /// The path to a leaf here.
+    fn path(self, step: u32) -> ([u32; 3], usize) {
+        match (self.first.checked_sub(1), self.second.checked_sub(1)) {
+            (Some(first), Some(second)) => ([first, second, step], 3),
+            (Some(first), None) => ([first, step, 0], 2),
+            _ => ([step, 0, 0], 1),
+        }
+    }
+}
+
+/// A leaf by its list and its last step.
+#[derive(Clone, Copy)]
+struct Leaf {
+    list: List,
+    step: u32,
+}
+
+impl Leaf {
+    fn of(slot: u32, path: &[u32]) -> Option<Self> {
+        let (&step, parent) = path.split_last()?;
+        Some(Self { list: List::of(slot, parent)?, step })
+    }
+
+    fn key(self) -> Key {
+        (self.list, self.step / CHUNK)
+    }
+
+    fn bit(self) -> u32 {
+        self.step % CHUNK
+    }
+}
+
+/// How many steps of a list lie in one chunk.
+const CHUNK: u32 = 64;
+
+/// A chunk: its list, and its place there.
+type Key = (List, u32);
+
+/// Guids of up to 64 leaves side by side.
+#[derive(Debug, Default)]
+struct Chunk {
+    /// Which leaves are here.
+    mask: u64,
+    guids: Vec<Guid>,
+}
+
+impl Chunk {
+    /// Where the guid of a leaf stands, or would.
+    fn rank(&self, bit: u32) -> usize {
+        (self.mask & !u64::MAX.wrapping_shl(bit)).count_ones() as usize
+    }
+
+    fn has(&self, bit: u32) -> bool {
+        self.mask.wrapping_shr(bit) & 1 == 1
+    }
+
+    fn insert(&mut self, bit: u32, guid: Guid) {
+        let rank = self.rank(bit);
+        if self.guids.len() == self.guids.capacity() {
+            self.guids.reserve_exact((self.guids.len() / 4).max(1));
+        }
+        self.guids.insert(rank, guid);
+        self.mask |= 1_u64.wrapping_shl(bit);
+    }
+
+    fn remove(&mut self, bit: u32) -> Option<Guid> {
+        let rank = self.rank(bit);
+        if !self.has(bit) || rank >= self.guids.len() {
+            return None;
+        }
+        self.mask &= !1_u64.wrapping_shl(bit);
+        Some(self.guids.remove(rank))
+    }
+
+    /// The places and guids of the leaves.
+    fn iter(&self) -> impl Iterator<Item = (u32, Guid)> + '_ {
+        (0..CHUNK).filter(|&bit| self.has(bit)).zip(self.guids.iter().copied())
+    }
+}
+
+/// Leaves that are one reference each.
+#[derive(Debug, Default)]
+struct References {
+    chunks: BTreeMap<Key, Chunk>,
+    /// Each guid with each chunk that has it.
+    by_guid: BTreeSet<(Guid, Key)>,
+}
+
+impl References {
+    fn insert(&mut self, leaf: Leaf, guid: Guid) {
+        self.chunks.entry(leaf.key()).or_default().insert(leaf.bit(), guid);
+        self.by_guid.insert((guid, leaf.key()));
+    }
+
+    fn remove(&mut self, leaf: Leaf) -> bool {
+        let Some(chunk) = self.chunks.get_mut(&leaf.key()) else { return false };
+        let Some(guid) = chunk.remove(leaf.bit()) else { return false };
+        if !chunk.guids.contains(&guid) {
+            self.by_guid.remove(&(guid, leaf.key()));
+        }
+        if chunk.mask == 0 {
+            self.chunks.remove(&leaf.key());
+        }
+        true
+    }
+
+    /// Gives how many leaves went.
+    fn cut(&mut self, slot: u32, path: &[u32], steps: &Range<u32>) -> u32 {
+        let mut removed = 0_u32;
+        if self.chunks.is_empty() || steps.is_empty() {
+            return removed;
+        }
+        if let Some(list) = List::of(slot, path) {
+            removed = self.cut_lists(list, list, steps);
+        }
+        let nested = |step: u32| List::of(slot, &[path, &[step]].concat());
+        if let (Some(first), Some(last)) = (nested(steps.start), nested(steps.end.saturating_sub(1))) {
+            // An own handle's list stands before those of its elements.
+            let last = if path.is_empty() { List { second: u32::MAX, ..last } } else { last };
+            removed = removed.saturating_add(self.cut_lists(first, last, &ALL));
+        }
+        removed
+    }
+
+    /// Removes the leaves with these last steps from the lists from `first` to `last`; gives how many went.
+    fn cut_lists(&mut self, first: List, last: List, steps: &Range<u32>) -> u32 {
+        let end = (last, steps.end.saturating_sub(1) / CHUNK);
+        let mut from = Bound::Included((first, steps.start / CHUNK));
+        let mut removed = 0_u32;
+        while let Some((&key, _)) = self.chunks.range((from, Bound::Included(end))).next() {
+            from = Bound::Excluded(key);
+            let base = key.1.saturating_mul(CHUNK);
+            for bit in (0..CHUNK).filter(|&bit| steps.contains(&base.saturating_add(bit))) {
+                let step = base.saturating_add(bit);
+                removed = removed.saturating_add(self.remove(Leaf { list: key.0, step }).into());
+            }
+        }
+        removed
+    }
+
+    fn each_of(&self, guid: Guid, visit: &mut dyn FnMut(u32, &[u32], BitSlice<'_>)) {
+        let none = List { slot: 0, first: 0, second: 0 };
+        let chunks = self.by_guid.range((guid, (none, 0))..).take_while(|(mentioned, _)| *mentioned == guid);
+        let mut bits = BitWriter::new();
+        write_guid(Some(guid), &mut bits);
+        for (_, key) in chunks {
+            let Some(chunk) = self.chunks.get(key) else { continue };
+            for (bit, _) in chunk.iter().filter(|(_, mentioned)| *mentioned == guid) {
+                let (path, len) = key.0.path(key.1.saturating_mul(CHUNK).saturating_add(bit));
+                visit(key.0.slot, path.get(..len).unwrap_or_default(), bits.as_slice());
+            }
+        }
+    }
+}
+
+/// Leaves that are more than a reference, or lie deeper than two collections.
+#[derive(Debug, Default)]
+struct Values {
+    by_place: BTreeMap<Place, Value>,
+    /// Each guid with each leaf that mentions it.
+    by_guid: BTreeSet<(Guid, Place)>,
+}
+
+#[derive(Debug)]
+struct Value {
+    guids: Box<[Guid]>,
+    bytes: Box<[u8]>,
+    bit_len: usize,
+}
+
+impl Value {
+    fn bits(&self) -> BitSlice<'_> {
+        BitSlice::new(&self.bytes, 0, self.bit_len).unwrap_or_default()
+    }
+}
+
+impl Values {
+    fn insert(&mut self, slot: u32, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>) {
+        let place: Place = (slot, path.into());
+        let guids: Box<[Guid]> = guids.collect();
+        self.by_guid.extend(guids.iter().map(|&guid| (guid, place.clone())));
+        let (mut writer, bit_len) = (BitWriter::new(), bits.len());
+        writer.append(bits);
+        self.by_place.insert(place, Value { guids, bytes: writer.into_bytes().into(), bit_len });
+    }
+
+    fn remove(&mut self, slot: u32, path: &[u32]) -> bool {
+        if self.by_place.is_empty() {
+            return false;
+        }
+        let place: Place = (slot, path.into());
+        let Some(value) = self.by_place.remove(&place) else { return false };
+        for &guid in &value.guids {
+            self.by_guid.remove(&(guid, place.clone()));
+        }
+        true
+    }
+
+    /// Gives how many leaves went.
+    fn cut(&mut self, slot: u32, path: &[u32], steps: &Range<u32>) -> u32 {
+        let is_below = |(other, leaf): &Place| {
+            *other == slot
+                && leaf
+                    .strip_prefix(path)
+                    .and_then(|rest| rest.first())
+                    .is_some_and(|step| steps.contains(step))
+        };
+        let mut removed = 0_u32;
+        if self.by_place.is_empty() {
+            return removed;
+        }
+        let first: Place = (slot, [path, &[steps.start]].concat().into());
+        while let Some((place, _)) = self.by_place.range(&first..).next().filter(|(place, _)| is_below(place))
+        {
+            let (_, path) = place.clone();
+            self.remove(slot, &path);
+            removed = removed.saturating_add(1);
+        }
+        removed
+    }
+
+    fn of(&self, guid: Guid) -> impl Iterator<Item = Place> + '_ {
+        let first = (guid, (0, Arc::default()));
+        self.by_guid
+            .range(first..)
+            .take_while(move |(mentioned, _)| *mentioned == guid)
+            .map(|(_, place)| place.clone())
     }
 }

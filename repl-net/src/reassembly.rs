@@ -1,10 +1,20 @@
 //! Reassembly: the parts of blobs on a client, until they are whole (R15).
 //!
-//! Invariant: the bits that are held never exceed the configured bytes; a claimed length allocates nothing.
+//! Invariant: the bits that are held never exceed the configured bytes, and what they are held in takes half as much more at most, and 4 KiB; a
+//! claimed length allocates nothing.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use repl_core::{BitReader, BitWriter, ReadError};
+use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 
 use crate::blob::BLOB_SPAN;
 use crate::sequence::Sequence;
@@ -56,7 +66,53 @@ struct Partial {
     slot: u32,
     bit_len: usize,
     part_bits: usize,
-    parts: BTreeMap<usize, BitWriter>,
+    /// The parts in the order in which they arrived, each from a whole byte on.
+    bytes: Vec<u8>,
+    /// By index, which parts are there and where in `bytes` they begin.
+    places: Vec<(u32, u32)>,
+}
+
+/// Makes room for `more` elements, and little beyond.
+fn reserve<T>(list: &mut Vec<T>, more: usize) {
+    if list.capacity().saturating_sub(list.len()) < more {
+        list.reserve_exact(more.max(list.len() / 8));
+    }
+}
+
+impl Partial {
+    fn bits_of(&self, index: usize) -> usize {
+        self.part_bits.min(self.bit_len.saturating_sub(index.saturating_mul(self.part_bits)))
+    }
+
+    /// Takes a part; says whether it is new.
+    fn insert(&mut self, index: usize, part: &mut BitWriter) -> bool {
+        let index = index as u32;
+        let Err(at) = self.places.binary_search_by_key(&index, |&(index, _)| index) else { return false };
+        let bytes = part.finish();
+        reserve(&mut self.places, 1);
+        self.places.insert(at, (index, self.bytes.len() as u32));
+        reserve(&mut self.bytes, bytes.len());
+        self.bytes.extend_from_slice(bytes);
+        true
+    }
+
+    fn is_whole(&self) -> bool {
+        self.places.len() == self.bit_len.div_ceil(self.part_bits)
+    }
+
+    fn whole(&self) -> BitWriter {
+        let mut whole = BitWriter::new();
+        for &(index, start) in &self.places {
+            let bytes = self.bytes.get(start as usize..).unwrap_or_default();
+            whole.append(BitSlice::new(bytes, 0, self.bits_of(index as usize)).unwrap_or_default());
+        }
+        whole
+    }
+
+    /// The bytes of the bits that are there.
+    fn size(&self) -> usize {
+        self.places.iter().map(|&(index, _)| self.bits_of(index as usize) / 8).sum()
+    }
 }
 
 /// The blobs that are not whole yet.
@@ -80,21 +136,17 @@ impl Reassembly {
         if part.bit_len / 8 > max_bytes {
             return Err(ReadError::TooLong { len: part.bit_len / 8, max: max_bytes });
         }
-        let Part { slot, blob, bit_len, part_bits, .. } = part;
-        let new = || Partial { slot, bit_len, part_bits, parts: BTreeMap::new() };
+        let Part { slot, blob, bit_len, part_bits, index, mut bits, .. } = part;
+        let new = || Partial { slot, bit_len, part_bits, bytes: Vec::new(), places: Vec::new() };
         let partial = self.partial.entry(blob).or_insert_with(new);
         if (partial.slot, partial.bit_len, partial.part_bits) != (slot, bit_len, part_bits) {
             return Err(ReadError::OutOfRange);
         }
-        let size = part.bits.bit_len() / 8;
-        if partial.parts.insert(part.index, part.bits).is_none() {
-            self.bytes = self.bytes.saturating_add(size);
+        if partial.insert(index, &mut bits) {
+            self.bytes = self.bytes.saturating_add(bits.bit_len() / 8);
         }
-        if partial.parts.len() == bit_len.div_ceil(part_bits) {
-            let mut whole = BitWriter::new();
-            for bits in partial.parts.values_mut() {
-                whole.append(bits.as_slice());
-            }
+        if partial.is_whole() {
+            let whole = partial.whole();
             self.drop_blob(blob);
             return Ok(Some(whole));
         }
@@ -122,8 +174,7 @@ impl Reassembly {
 
     fn drop_blob(&mut self, id: u32) {
         if let Some(partial) = self.partial.remove(&id) {
-            let size: usize = partial.parts.values().map(|bits| bits.bit_len() / 8).sum();
-            self.bytes = self.bytes.saturating_sub(size);
+            self.bytes = self.bytes.saturating_sub(partial.size());
         }
         if id >= self.floor {
             self.done.insert(id);

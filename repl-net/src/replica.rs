@@ -33,6 +33,16 @@ pub(crate) enum Callback {
     PostNetInit,
 }
 
+/// A notified property that a packet touched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notified {
+    /// Which of the class's notifies it is.
+    notify: u32,
+    pub(crate) property: PropertyIndex,
+    /// Whether its method is to be called (S49, S50).
+    pub(crate) is_due: bool,
+}
+
 /// The objects of one class, whatever its type.
 pub(crate) trait Replica: Any + Send + Sync {
     fn program(&self) -> &Program;
@@ -54,18 +64,14 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     );
-    /// Adds the properties among `handles` that must be notified after an update of these to `notifies`.
-    fn changed(&self, row: u32, handles: &HandleSet, notifies: &mut Vec<PropertyIndex>);
-    /// Reads one leaf again (S118). `received` are the handles that this packet brought or that were read again.
-    fn read_again(
-        &mut self,
-        row: u32,
-        path: &[u32],
-        bits: BitSlice<'_>,
-        references: &mut ReferenceMap<'_>,
-        received: &mut HandleSet,
-        notifies: &mut Vec<PropertyIndex>,
-    );
+    /// Adds the notified properties among `handles` to `notified`.
+    fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<Notified>);
+    /// Leaves of the property at `handle` will be read again: remembers it, unless this packet has brought it.
+    fn begin_again(&mut self, row: u32, handle: u32, notified: &mut Vec<Notified>);
+    /// Reads one leaf again (S118).
+    fn read_again(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
+    /// Sees once more which of the properties changed, after leaves were read again.
+    fn changed_again(&self, row: u32, notified: &mut [Notified]);
     fn has_archetype(&self, archetype: u32) -> bool;
     /// Adds an object as its archetype makes it; gives its row.
     fn insert(&mut self, slot: u32, archetype: u32) -> u32;
@@ -90,6 +96,8 @@ pub(crate) struct TypedReplica<T> {
     slots: Vec<u32>,
     archetypes: Vec<Archetype<T>>,
     notifies: Vec<(PropertyIndex, Notify, (u32, u32))>,
+    /// By handle, less one, one more than the place in `notifies`; zero for none. Empty if there are no notifies.
+    notify_of: Vec<u32>,
 }
 
 impl<T: Replicated> TypedReplica<T> {
@@ -103,8 +111,13 @@ impl<T: Replicated> TypedReplica<T> {
                 _ => notifies.push((property, notify, range)),
             }
         }
+        let handles = if notifies.is_empty() { 0 } else { class.program().handles() };
+        let place = |handle| notifies.iter().position(|(.., range)| (range.0..range.1).contains(&handle));
+        let notify_of =
+            (1..=handles).map(|handle| place(handle).map_or(0, |place| place as u32 + 1)).collect();
         Self {
             class,
+            notify_of,
             live: Vec::new(),
             old: Vec::new(),
             bases: HashMap::new(),
@@ -150,37 +163,43 @@ impl<T: Replicated> TypedReplica<T> {
         lent.or_else(|| self.live.get(row))
     }
 
-    /// Remembers the values of the notified properties among `touched`.
-    fn remember(&mut self, row: usize, touched: impl Fn((u32, u32)) -> bool) {
-        let (Some(live), Some(old)) = (self.live.get(row), self.old.get_mut(row)) else { return };
-        let mut handles = HandleSet::new();
-        for (.., range) in self.notifies.iter().filter(|(.., range)| touched(*range)) {
-            (range.0..range.1).for_each(|handle| handles.insert(handle));
+    /// Remembers the values of these notified properties.
+    fn remember(&mut self, row: usize, handles: &HandleSet) {
+        let Self { class, live, old, notifies, notify_of, .. } = self;
+        let (Some(live), Some(old)) = (live.get(row), old.get_mut(row)) else { return };
+        let mut remembered = HandleSet::new();
+        for notify in notified_among(notify_of, handles) {
+            let (first, end) = notifies.get(notify as usize).map_or((0, 0), |(.., range)| *range);
+            (first..end).for_each(|handle| remembered.insert(handle));
         }
         // Of collections nobody keeps what they were: it would cost all of their items at each update. They know by themselves what came.
-        handles.difference(self.class.keyed());
-        if !handles.is_empty() {
-            self.class.copy(live, old, &handles);
+        remembered.difference(class.keyed());
+        if !remembered.is_empty() {
+            class.copy(live, old, &remembered);
         }
     }
 
-    /// Adds the notified properties among `touched` that changed, or are told of always, each once (S49, S50), and removes those that
-    /// changed back.
-    fn queue(&self, row: usize, touched: impl Fn((u32, u32)) -> bool, into: &mut Vec<PropertyIndex>) {
-        let (Some(live), Some(old)) = (self.live.get(row), self.old.get(row)) else { return };
-        for (property, notify, range) in self.notifies.iter().filter(|(.., range)| touched(*range)) {
-            let is_due = *notify == Notify::Always || self.class.any_changed(live, old, *range);
-            match into.iter().position(|known| known == property) {
-                None if is_due => into.push(*property),
-                Some(at) if !is_due => drop(into.swap_remove(at)),
-                _ => {}
-            }
-        }
+    /// Whether a notified property changed, or is told of always (S49, S50).
+    fn notified(&self, row: usize, notify: u32) -> Option<Notified> {
+        let (live, old) = (self.live.get(row)?, self.old.get(row)?);
+        let (property, when, range) = self.notifies.get(notify as usize)?;
+        let is_due = *when == Notify::Always || self.class.any_changed(live, old, *range);
+        Some(Notified { notify, property: *property, is_due })
     }
 }
 
-fn touches(handles: &HandleSet) -> impl Fn((u32, u32)) -> bool {
-    |range| (range.0..range.1).any(|handle| handles.contains(handle))
+/// The notify of the property at `handle`.
+fn notify_at(notify_of: &[u32], handle: u32) -> Option<u32> {
+    notify_of.get(handle.wrapping_sub(1) as usize)?.checked_sub(1)
+}
+
+/// The notifies of the properties of `handles`, each once. O(handles), if the class has any.
+fn notified_among(notify_of: &[u32], handles: &HandleSet) -> impl Iterator<Item = u32> {
+    let handles = (!notify_of.is_empty()).then(|| handles.iter());
+    let mut last = None;
+    // The handles of one stand side by side.
+    let is_next = move |notify: &u32| last.replace(*notify) != Some(*notify);
+    handles.into_iter().flatten().filter_map(|handle| notify_at(notify_of, handle)).filter(is_next)
 }
 
 impl<T: Replicated> Replica for TypedReplica<T> {
@@ -219,7 +238,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     ) {
         self.lend_to_callbacks(row);
         let row = row as usize;
-        self.remember(row, touches(handles));
+        self.remember(row, handles);
         let Self { class, live, bases, slots, .. } = self;
         let (Some(live), Some(slot)) = (live.get_mut(row), slots.get(row)) else { return };
         let Some(base) = bases.get_mut(slot) else {
@@ -229,33 +248,41 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         class.apply(base, handles, update, references, &mut ());
     }
 
-    fn changed(&self, row: u32, handles: &HandleSet, notifies: &mut Vec<PropertyIndex>) {
-        self.queue(row as usize, touches(handles), notifies);
+    fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<Notified>) {
+        for notify in notified_among(&self.notify_of, handles) {
+            notified.extend(self.notified(row as usize, notify));
+        }
     }
 
-    fn read_again(
-        &mut self,
-        row: u32,
-        path: &[u32],
-        bits: BitSlice<'_>,
-        references: &mut ReferenceMap<'_>,
-        received: &mut HandleSet,
-        notifies: &mut Vec<PropertyIndex>,
-    ) {
+    fn begin_again(&mut self, row: u32, handle: u32, notified: &mut Vec<Notified>) {
         self.lend_to_callbacks(row);
         let row = row as usize;
-        let own = path.first().copied().unwrap_or(0);
-        let touched = |range: (u32, u32)| (range.0..range.1).contains(&own);
+        let Some(notify) = notify_at(&self.notify_of, handle) else { return };
         // What this packet brought already has its old value: the one shown before the packet.
-        self.remember(row, |range| touched(range) && !touches(received)(range));
-        received.insert(own);
+        if notified.iter().all(|known| known.notify != notify) {
+            let mut handles = HandleSet::new();
+            handles.insert(handle);
+            self.remember(row, &handles);
+            notified.extend(self.notified(row, notify));
+        }
+    }
+
+    fn changed_again(&self, row: u32, notified: &mut [Notified]) {
+        for known in notified {
+            if let Some(now) = self.notified(row as usize, known.notify) {
+                *known = now;
+            }
+        }
+    }
+
+    fn read_again(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>) {
+        let row = row as usize;
         if let Some(base) = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot)) {
             self.class.read_again_silently(base, path, bits, references);
         }
         if let Some(live) = self.live.get_mut(row) {
             self.class.read_again(live, path, bits, references);
         }
-        self.queue(row, touched, notifies);
     }
 
     fn has_archetype(&self, archetype: u32) -> bool {

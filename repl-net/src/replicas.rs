@@ -13,13 +13,12 @@
 
 use std::any::TypeId;
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;
 use std::ops::Range;
 
 use repl_core::{
-    BitReader, BitSlice, BitWriter, Checked, Guid, HandleSet, ObjectRef, Objects, Observer, PropertyIndex,
-    ReferenceMap, Replicated,
+    BitReader, BitSlice, BitWriter, Checked, Guid, ObjectRef, Objects, Observer, ReferenceMap, Replicated,
 };
 
 use crate::blob::MAX_BLOBS;
@@ -29,7 +28,7 @@ use crate::events::{ClientEvent, CloseReason};
 use crate::mentions::Mentions;
 use crate::outcome::Outcome;
 use crate::reassembly::{Part, Reassembly};
-use crate::replica::{Callback, Replica, Subject, TypedReplica};
+use crate::replica::{Callback, Notified, Replica, Subject, TypedReplica};
 use crate::segment::PreviousLists;
 use crate::sequence::Sequence;
 use crate::slot_set::SlotSet;
@@ -104,14 +103,23 @@ impl Objects for SlotTable {
     }
 }
 
+/// The object whose leaves are being read again.
+struct Healing {
+    slot: u32,
+    class: u16,
+    row: u32,
+    /// Its place among those touched.
+    at: usize,
+    /// The property that was begun; zero for none.
+    handle: u32,
+}
+
 /// An object that a packet touched.
 #[derive(Debug)]
 struct Touched {
     slot: u32,
     is_new: bool,
-    /// The handles of which something was read.
-    received: HandleSet,
-    notifies: Vec<PropertyIndex>,
+    notified: Vec<Notified>,
 }
 
 /// Classes and objects of a client.
@@ -326,44 +334,60 @@ impl Replicas {
         (self.previous, self.checked) = (previous, checked);
     }
 
-    /// Reads the leaves again that mention objects which came or went (S118, S120).
+    /// Reads the leaves again that mention objects which came or went (S118, S120). O(these leaves): each was paid for with the bits that brought it.
     fn heal(&mut self) {
-        // By slot, where an object stands among those touched.
-        let mut places: Option<HashMap<u32, usize>> = None;
-        // Each leaf once, however many of the objects it mentions came or went.
-        let leaves: BTreeSet<_> =
-            std::mem::take(&mut self.moved).into_iter().flat_map(|guid| self.mentions.of(guid)).collect();
-        for (slot, path) in leaves {
-            let Some(mention) = self.mentions.get(slot, &path) else { continue };
-            let Some((class, row)) = self.slots.place(slot) else { continue };
-            let Some(column) = self.columns.get_mut(class as usize) else { continue };
-            let touched = &mut self.touched;
-            let places = places.get_or_insert_with(|| {
-                touched.iter().zip(0..).map(|(touched, at)| (touched.slot, at)).collect()
-            });
-            let at = *places.entry(slot).or_insert_with(|| {
-                column.call(row, Callback::PreNetReceive);
-                let (received, notifies) = (HandleSet::new(), Vec::new());
-                touched.push(Touched { slot, is_new: false, received, notifies });
-                touched.len().saturating_sub(1)
-            });
-            let Some(touched) = touched.get_mut(at) else { continue };
-            let mut references = ReferenceMap::new(&self.slots);
-            let Touched { received, notifies, .. } = touched;
-            column.read_again(row, &path, mention.bits(), &mut references, received, notifies);
+        let Self { columns, slots, mentions, touched, moved, .. } = self;
+        if moved.is_empty() {
+            return;
+        }
+        let places = std::cell::OnceCell::new();
+        let mut healing: Option<Healing> = None;
+        let (mut again, mut references) = (HashMap::new(), ReferenceMap::new(&*slots));
+        mentions.each_of(moved, &mut |slot, path, bits| {
+            let Some(&handle) = path.first() else { return };
+            if healing.as_ref().is_none_or(|known| known.slot != slot) {
+                let Some((class, row)) = slots.place(slot) else { return };
+                let stood = || touched.iter().zip(0..).map(|(touched, at)| (touched.slot, at)).collect();
+                let places: &HashMap<u32, usize> = places.get_or_init(stood);
+                let at = places.get(&slot).or_else(|| again.get(&slot)).copied();
+                healing = Some(Healing { slot, class, row, at: at.unwrap_or(touched.len()), handle: 0 });
+                if at.is_none() {
+                    if let Some(column) = columns.get_mut(class as usize) {
+                        column.call(row, Callback::PreNetReceive);
+                    }
+                    touched.push(Touched { slot, is_new: false, notified: Vec::new() });
+                }
+                again.insert(slot, at.unwrap_or(touched.len().saturating_sub(1)));
+            }
+            let Some(known) = &mut healing else { return };
+            let Some(column) = columns.get_mut(known.class as usize) else { return };
+            if known.handle != handle
+                && let Some(touched) = touched.get_mut(known.at)
+            {
+                column.begin_again(known.row, handle, &mut touched.notified);
+                known.handle = handle;
+            }
+            column.read_again(known.row, path, bits, &mut references);
+        });
+        moved.clear();
+        for (slot, at) in again {
+            let Some((class, row)) = slots.place(slot) else { continue };
+            if let (Some(column), Some(touched)) = (columns.get(class as usize), touched.get_mut(at)) {
+                column.changed_again(row, &mut touched.notified);
+            }
         }
     }
 
     /// Calls the objects that were touched, in the order of S54.
     fn call_back(&mut self) {
-        for mut touched in std::mem::take(&mut self.touched) {
+        for mut touched in self.touched.drain(..) {
             let Some((class, row)) = self.slots.place(touched.slot) else { continue };
             let Some(column) = self.columns.get_mut(class as usize) else { continue };
             column.conclude(row);
             column.call(row, Callback::PostNetReceive);
-            touched.notifies.sort_unstable();
-            for property in touched.notifies {
-                column.call(row, Callback::Notify(property));
+            touched.notified.sort_unstable_by_key(|notified| notified.property);
+            for notified in touched.notified.iter().filter(|notified| notified.is_due) {
+                column.call(row, Callback::Notify(notified.property));
             }
             column.call(row, Callback::PostRepNotifies);
             if touched.is_new {
@@ -560,9 +584,9 @@ impl Applier<'_> {
         let mut references = ReferenceMap::new(slots);
         let mut record = Record { slot, class, mentions, traffic: traffic.as_mut() };
         column.apply(row, item.handles, self.checked.take(reader), &mut references, &mut record);
-        let mut notifies = Vec::new();
-        column.changed(row, item.handles, &mut notifies);
-        touched.push(Touched { slot, is_new, received: item.handles.clone(), notifies });
+        let mut notified = Vec::new();
+        column.changed(row, item.handles, &mut notified);
+        touched.push(Touched { slot, is_new, notified });
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ mod support;
 #[path = "../support/allocator.rs"]
 mod allocator;
 mod claims;
+mod costs;
 mod forge;
 mod fragments;
 mod hello;

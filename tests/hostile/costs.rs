@@ -1,0 +1,130 @@
+//! What small packets cost a client: memory for what they bring, whatever it refers to, and for what is left when nothing comes of it.
+//!
+//! *Invariant:* nothing here depends on a clock: what is counted is memory that was given out, which no long walk over many places does without.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+
+use super::allocator::{held, measure, measure_given};
+use super::budget;
+use super::support::Room;
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Crowd {
+    leader: ObjectRef<Self>,
+    friends: Vec<ObjectRef<Self>>,
+}
+
+#[derive(Replicated)]
+#[replicated(all)]
+struct Wall {
+    bricks: [bool; 4_096],
+}
+
+impl Default for Wall {
+    fn default() -> Self {
+        Self { bricks: [false; 4_096] }
+    }
+}
+
+const FRIENDS: usize = 2_000;
+
+/// A client with crowds, and one that it does not see, or does.
+fn crowds(crowds: usize, is_seen: bool) -> (Room, Vec<ObjectRef<Crowd>>, ObjectRef<Crowd>) {
+    let register = |client: &mut Client| {
+        client.register::<Crowd>();
+    };
+    let (mut room, objects) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        (0..crowds).map(|_| server.spawn(Crowd::default())).collect::<Vec<_>>()
+    });
+    let other = room.server.spawn(Crowd::default());
+    let id = room.guests[0].id;
+    room.server.set_visible(id, other, is_seen);
+    room.settle();
+    (room, objects, other)
+}
+
+#[test]
+fn references_cost_what_their_bits_pay_for() {
+    let (mut room, crowds, other) = crowds(40, false);
+    for crowd in crowds {
+        room.server[crowd].friends = vec![other; FRIENDS];
+    }
+    let (mut wire, mut client) = (0, 0_isize);
+    for _ in 0..100 {
+        for packet in room.tick_one() {
+            wire += packet.len();
+            let before = held();
+            room.deliver(0, std::slice::from_ref(&packet));
+            client += held() - before;
+        }
+        room.acknowledge();
+    }
+    let references: usize = room.client().objects::<Crowd>().map(|(_, crowd)| crowd.friends.len()).sum();
+    assert_eq!(references, 40 * FRIENDS);
+    let created =
+        room.client().objects::<Crowd>().map(|(_, crowd)| 8 * crowd.friends.capacity()).sum::<usize>();
+    let client = usize::try_from(client).unwrap();
+    assert!(
+        client <= 16 * wire + created + 4_096,
+        "{client} bytes for {references} references in {wire} bytes"
+    );
+}
+
+#[test]
+fn an_object_that_comes_or_goes_costs_nothing_for_those_that_refer_to_it() {
+    let (mut room, crowds, other) = crowds(40, false);
+    for crowd in crowds {
+        room.server[crowd].friends = vec![other; FRIENDS];
+    }
+    room.settle();
+    let id = room.guests[0].id;
+    for is_seen in [true, false, true, false] {
+        room.server.set_visible(id, other, is_seen);
+        let packets = room.tick_one();
+        let [packet] = &packets[..] else { panic!("one packet") };
+        let client = &mut room.guests[0].client;
+        let (result, given) = measure_given(|| client.receive(Duration::ZERO, packet));
+        result.unwrap();
+        let mapped = client
+            .objects::<Crowd>()
+            .flat_map(|(_, crowd)| &crowd.friends)
+            .filter(|friend| !friend.is_null());
+        assert_eq!(mapped.count(), if is_seen { 40 * FRIENDS } else { 0 });
+        // For each of the crowds a few bytes: their callbacks are due.
+        assert!(given <= budget(packet.len()) + 40 * 256, "{given} bytes for a packet of {}", packet.len());
+        room.settle();
+    }
+}
+
+#[test]
+fn a_bit_of_an_object_costs_the_same_however_many_handles_it_has() {
+    let register = |client: &mut Client| {
+        client.register::<Wall>();
+    };
+    let (mut room, walls) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        (0..1_000).map(|_| server.spawn(Wall::default())).collect::<Vec<_>>()
+    });
+    let mut given = Vec::new();
+    for round in [true, false, true] {
+        for &wall in &walls {
+            room.server[wall].bricks[4_095] = round;
+        }
+        let packets = room.tick_one();
+        let [packet] = &packets[..] else { panic!("{} packets", packets.len()) };
+        let client = &mut room.guests[0].client;
+        let (result, bytes) = measure(|| client.receive(Duration::ZERO, packet));
+        result.unwrap();
+        assert!(client.objects::<Wall>().all(|(_, wall)| wall.bricks[4_095] == round));
+        given.push((bytes, packet.len()));
+        room.settle();
+    }
+    // The first time it takes memory that it uses again: 64 bytes for each object that one packet may touch.
+    let (first, len) = given[0];
+    assert!(first <= 1_000 * 64 + budget(len), "{first} bytes for a packet of {len}");
+    for &(bytes, len) in &given[1..] {
+        assert!(bytes <= budget(len), "{bytes} bytes for a packet of {len}");
+    }
+}
