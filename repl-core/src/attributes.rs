@@ -98,7 +98,7 @@ macro_rules! fits {
 
 fits!(Quantizable: f32, f64; array vec option tuples);
 fits!(Ranged: u8, u16, u32, u64, usize, i8, i16, i32, i64, isize; array vec option tuples);
-fits!(Lengthy: String; array option);
+fits!(Lengthy: String, Box<str>, std::sync::Arc<str>; array option);
 impl<T> Lengthy for Vec<T> {}
 
 /// Implements traits of values for maps, and [`Lengthy`] for maps and sets.

@@ -2,8 +2,10 @@
 //!
 //! Invariant: a codec is complete; whoever holds one needs no attribute to know the width, range and rules of the leaf.
 
-use std::ops::RangeInclusive;
+use std::ops::{Deref, RangeInclusive};
 
+use crate::access::opaque::opaque_copy;
+use crate::access::text as access;
 use crate::checksum::Checksum;
 use crate::opaque::OpaqueLeaf;
 use crate::quantize::{Quantizer, SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
@@ -31,12 +33,29 @@ pub(crate) enum Codec {
     UnitVector { bits: u8 },
     /// 7 bits or 21, and one that says which.
     Char,
-    /// UTF-8 of at most `max_bytes`.
-    String { max_bytes: u32 },
+    /// UTF-8 of at most `max_bytes`, held by a `String` or another owner.
+    String { max_bytes: u32, text: TextLeaf },
     /// A guid or null.
     Reference,
     /// By the type's own functions.
     Opaque(OpaqueLeaf),
+}
+
+/// How text is held in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct TextLeaf {
+    /// Whether by a `String`.
+    pub(crate) is_string: bool,
+    pub(crate) get: unsafe fn(*const u8) -> *const str,
+    pub(crate) set: unsafe fn(*mut u8, String),
+    pub(crate) copy: unsafe fn(*const u8, *mut u8),
+}
+
+impl TextLeaf {
+    /// Text held by a `T`.
+    pub(crate) const fn of<T: Deref<Target = str> + From<String> + Clone + 'static>(is_string: bool) -> Self {
+        Self { is_string, get: access::get::<T>, set: access::set::<T>, copy: opaque_copy::<T> }
+    }
 }
 
 /// An integer in memory and on the wire.
@@ -254,7 +273,7 @@ impl Codec {
             ),
         };
         match (formatted, max_len) {
-            (Self::String { .. }, Some(max_bytes)) => Self::String { max_bytes },
+            (Self::String { text, .. }, Some(max_bytes)) => Self::String { max_bytes, text },
             (codec, _) => codec,
         }
     }
@@ -315,7 +334,7 @@ impl Codec {
             Self::SmallestThree { bits } => sum.number(7).number(*bits as u64),
             Self::UnitVector { bits } => sum.number(8).number(*bits as u64),
             Self::Char => sum.number(9),
-            Self::String { max_bytes } => sum.number(10).number(*max_bytes as u64),
+            Self::String { max_bytes, .. } => sum.number(10).number(*max_bytes as u64),
             Self::Reference => sum.number(11),
             Self::Opaque(leaf) => sum.number(12).number(leaf.checksum),
         }

@@ -177,7 +177,7 @@ fn arguments(rust_name: &str) -> String {
 
 fn bits(codec: &Codec) -> String {
     match codec {
-        Codec::String { max_bytes } => format!("≤ {max_bytes} B"),
+        Codec::String { max_bytes, .. } => format!("≤ {max_bytes} B"),
         Codec::Char => "8, 22".to_owned(),
         _ => codec.width_bits().map_or_else(|| "–".to_owned(), |bits| bits.to_string()),
     }

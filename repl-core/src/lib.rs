@@ -89,6 +89,7 @@ mod ranges;
 mod reference;
 mod shape;
 mod size;
+mod units;
 mod value;
 pub mod wire;
 

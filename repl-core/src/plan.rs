@@ -105,7 +105,7 @@ impl Plan {
                 }
             }
             Kind::Leaf(_) | Kind::Array(_) if !travels(property) => {}
-            Kind::Leaf(Codec::String { .. }) => plan = plan.with_string(offset),
+            Kind::Leaf(Codec::String { text, .. }) if text.is_string => plan = plan.with_string(offset),
             Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) | Kind::Map(_) => plan.rest = true,
         }
         plan

@@ -248,7 +248,9 @@ impl Program {
     /// Whether scanning plain memory and strings covers the property of `handle`.
     pub(crate) fn is_plain(&self, handle: u32) -> bool {
         match self.kind(handle) {
-            Some(CommandKind::Leaf(leaf)) => leaf.bytes > 0 || matches!(leaf.codec, Codec::String { .. }),
+            Some(CommandKind::Leaf(leaf)) => {
+                leaf.bytes > 0 || matches!(leaf.codec, Codec::String { text, .. } if text.is_string)
+            }
             _ => false,
         }
     }

@@ -3,11 +3,14 @@
 //!
 //! Invariant: a field's spelling never decides anything; its `Property::SHAPE` does.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use crate::access::{arrays, whole};
 use crate::bits::{BitReader, BitWriter};
 use crate::callbacks::ObjectTold;
 use crate::checksum::Checksum;
-use crate::codec::{Codec, IntCodec, Repr};
+use crate::codec::{Codec, IntCodec, Repr, TextLeaf};
 use crate::limits;
 use crate::map::ValueCallbacks;
 use crate::program::Program;
@@ -142,7 +145,23 @@ leaf_of_std! {
     f32, "f32", true, Codec::F32;
     f64, "f64", true, Codec::F64;
     char, "char", true, Codec::Char;
-    String, "String", false, Codec::String { max_bytes: limits::MAX_STRING_BYTES };
+    String, "String", false, text::<Self>(true);
+    Box<str>, "String", false, text::<Self>(false);
+}
+
+/// Text that is shared, so that objects may hold the same without a copy each.
+// SAFETY: the codec is the one for text in an `Arc`.
+unsafe impl Property for Arc<str> {
+    const SHAPE: &'static Shape = &Shape::leaf::<Self>("String", false, text::<Self>(false));
+    fn initial() -> Self {
+        Self::from("")
+    }
+}
+net_serialize_by_shape!([] Arc<str>, "String");
+
+/// The codec of text held by a `T`.
+const fn text<T: Deref<Target = str> + From<String> + Clone + 'static>(is_string: bool) -> Codec {
+    Codec::String { max_bytes: limits::MAX_STRING_BYTES, text: TextLeaf::of::<T>(is_string) }
 }
 
 // SAFETY: a reference is 64 plain bits, whatever it refers to.

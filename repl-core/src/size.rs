@@ -90,7 +90,7 @@ fn fixed_bits(command: &Command) -> Option<u64> {
 fn most_bits(program: &Program, command: &Command) -> u64 {
     match &command.kind {
         CommandKind::Leaf(leaf) => match leaf.codec {
-            Codec::String { max_bytes } => TEXT_HEAD_BITS + u64::from(max_bytes) * 8,
+            Codec::String { max_bytes, .. } => TEXT_HEAD_BITS + u64::from(max_bytes) * 8,
             Codec::Char => CHAR_BITS,
             Codec::Reference => REFERENCE_BITS,
             codec => codec.width_bits().map_or(u64::MAX, u64::from),

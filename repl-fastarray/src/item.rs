@@ -3,6 +3,10 @@
 //! Invariant: callbacks run on clients only, after an update has been accepted as a whole; what was not touched is told nothing.
 
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::num::NonZero;
+use std::sync::Arc;
+use std::time::Duration;
 
 use repl_core::__private::{Lengthy, NoCallbacks, OwnCallbacks, Quantizable, Ranged, ValueCallbacks};
 use repl_core::{HandleSet, Layout, ObjectRef, Property, PropertyIndex};
@@ -263,7 +267,14 @@ leaves! {
     [] i8, [] i16, [] i32, [] i64, [] i128, [] isize,
     [] f32, [] f64,
     [T: ?Sized + 'static] ObjectRef<T>,
+    [] Box<str>, [] Arc<str>, [] Duration,
+    [] IpAddr, [] Ipv4Addr, [] Ipv6Addr, [] SocketAddr, [] SocketAddrV4, [] SocketAddrV6,
+    [] NonZero<u8>, [] NonZero<u16>, [] NonZero<u32>, [] NonZero<u64>, [] NonZero<u128>, [] NonZero<usize>,
+    [] NonZero<i8>, [] NonZero<i16>, [] NonZero<i32>, [] NonZero<i64>, [] NonZero<i128>, [] NonZero<isize>,
 }
+
+#[cfg(feature = "uuid")]
+leaves!([] uuid::Uuid);
 
 /// What attributes on the field of an array can say: how long it may be, and for items that are one leaf, how these travel.
 macro_rules! attributes {

@@ -9,8 +9,6 @@ use crate::quantize::{self, Quantizer};
 use crate::reference::{Guid, ReferenceMap};
 use crate::value::{ReadError, WriteError};
 
-use super::opaque::opaque_copy;
-
 /// Bits of any character, and of the first of them.
 const CHAR_BITS: u32 = 21;
 const SHORT_CHAR_BITS: u32 = 7;
@@ -33,6 +31,14 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
         // SAFETY: as above.
         16 => unsafe { same::<[u8; 16]>(a, b) },
         _ => match &leaf.codec {
+            Codec::String { text, .. } if !text.is_string => {
+                // SAFETY: the functions were made for the type.
+                let a = unsafe { (text.get)(a) };
+                // SAFETY: as above.
+                let b = unsafe { (text.get)(b) };
+                // SAFETY: both are lent as long as the values that hold them.
+                std::ptr::eq(a, b) || unsafe { *a == *b }
+            }
             Codec::String { .. } => {
                 // SAFETY: the codec says that a string lies here.
                 let a = unsafe { &*a.cast::<String>() };
@@ -67,8 +73,8 @@ pub(super) unsafe fn copy_value(leaf: &LeafCommand, from: *const u8, to: *mut u8
         return;
     }
     match &leaf.codec {
-        // SAFETY: the codec says that both are strings.
-        Codec::String { .. } => unsafe { opaque_copy::<String>(from, to) },
+        // SAFETY: the function was made for the type.
+        Codec::String { text, .. } => unsafe { (text.copy)(from, to) },
         // SAFETY: the functions were made for the type.
         Codec::Opaque(opaque) => unsafe { (opaque.copy)(from, to) },
         _ => debug_assert!(false, "all other leaves are plain bytes"),
@@ -125,8 +131,12 @@ pub(super) unsafe fn write_value(
         }
         // SAFETY: as above.
         Codec::Char => write_char(unsafe { value.cast::<char>().read() }, writer),
-        // SAFETY: as above.
-        Codec::String { max_bytes } => write_text(unsafe { &*value.cast::<String>() }, *max_bytes, writer)?,
+        Codec::String { max_bytes, text } => {
+            // SAFETY: as above; the function was made for the type.
+            let text = unsafe { (text.get)(value) };
+            // SAFETY: the text is lent as long as the value.
+            write_text(unsafe { &*text }, *max_bytes, writer)?;
+        }
         // SAFETY: as above; references of all types are alike in memory.
         Codec::Reference => write_guid(unsafe { value.cast::<crate::ObjectRef<()>>().read() }.guid(), writer),
         Codec::Opaque(opaque) => {
@@ -201,7 +211,7 @@ pub(super) unsafe fn write_nearest(
             writer.write_bits(quantize::encode_unit_vector([0.0, 0.0, 1.0], bits)?, 2 * bits);
             Ok(())
         }
-        Codec::String { max_bytes } => write_text("", *max_bytes, writer),
+        Codec::String { max_bytes, .. } => write_text("", *max_bytes, writer),
         _ => Err(error),
     }
 }
@@ -253,10 +263,10 @@ pub(super) unsafe fn read_value(
         },
         // SAFETY: as above.
         Codec::Char => unsafe { to.cast::<char>().write(read_char(reader)?) },
-        Codec::String { max_bytes } => {
-            let text = read_text(*max_bytes, reader)?;
-            // SAFETY: as above.
-            unsafe { *to.cast::<String>() = text }
+        Codec::String { max_bytes, text } => {
+            let read = read_text(*max_bytes, reader)?;
+            // SAFETY: as above; the function was made for the type.
+            unsafe { (text.set)(to, read) }
         }
         Codec::Reference => {
             let reference =
@@ -304,7 +314,7 @@ pub(crate) fn validate_value(
         Codec::SmallestThree { bits } => drop(read_quaternion(*bits, reader)?),
         Codec::UnitVector { bits } => drop(read_unit_vector(*bits, reader)?),
         Codec::Char => drop(read_char(reader)?),
-        Codec::String { max_bytes } => drop(read_text(*max_bytes, reader)?),
+        Codec::String { max_bytes, .. } => drop(read_text(*max_bytes, reader)?),
         Codec::Reference => drop(read_guid(reader)?),
         Codec::Opaque(opaque) => {
             let start = reader.position();

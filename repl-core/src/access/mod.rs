@@ -19,6 +19,7 @@ mod leaf;
 pub(crate) mod map;
 pub(crate) mod opaque;
 mod scan;
+pub(crate) mod text;
 pub(crate) mod whole;
 
 pub(crate) use entries::{EntryStep, MapEntries, MapEntriesMut};
