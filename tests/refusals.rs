@@ -4,9 +4,10 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use repl::WriteError;
+
 use repl::prelude::*;
 
 use support::Room;
@@ -141,4 +142,67 @@ fn what_is_refused_of_something_new_is_told_with_the_way_to_it() {
     let expected: Vec<_> =
         in_stacks.chain(["marks[1].depth".to_owned(), "badge?.depth".to_owned()]).collect();
     assert_eq!(refused(&mut room), expected);
+}
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+struct Sheet {
+    #[replicated(quantize(step = 0.5, range = 1.0..=100.0))]
+    rows: Vec<f32>,
+    #[replicated(quantize(step = 0.5, range = 1.0..=100.0))]
+    best: Option<f32>,
+    #[replicated(max_len = 3)]
+    words: Vec<String>,
+    grid: Vec<Vec<Cell>>,
+    cells: HashMap<u8, Cell>,
+    last: u32,
+}
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+struct Cell {
+    #[replicated(quantize(step = 0.5, range = 1.0..=100.0))]
+    weight: f32,
+}
+
+fn cell(weight: f32) -> Cell {
+    Cell { weight }
+}
+
+#[test]
+fn r03_clients_are_never_shown_a_value_that_the_server_never_had() {
+    let register = |client: &mut Client| {
+        client.register::<Sheet>();
+    };
+    let (mut room, sheet) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        server.spawn(Sheet { rows: vec![1.0, 2.0], grid: vec![vec![cell(1.0)]], ..Sheet::default() })
+    });
+    let before = room.client()[sheet].clone();
+    assert_eq!((before.rows.len(), before.grid.len()), (2, 1));
+    // New ones without a form, among others that have one: none of them comes, and what was there changes as it did.
+    let broken = &mut room.server[sheet];
+    broken.rows = vec![3.0, 2.0, 4.0, f32::NAN, 5.0];
+    broken.best = Some(f32::INFINITY);
+    broken.words = vec!["a".into(), "long".repeat(2_000)];
+    broken.grid = vec![vec![cell(1.0), cell(f32::NAN)], vec![cell(2.0), cell(0.0)]];
+    broken.cells = HashMap::from([(1, cell(2.0)), (2, cell(f32::NAN))]);
+    broken.last = 1;
+    room.settle();
+    let expected = Sheet { rows: vec![3.0, 2.0], cells: HashMap::from([(1, cell(2.0))]), last: 1, ..before };
+    assert_eq!(room.client()[sheet], expected);
+    // A newcomer sees the same.
+    room.enter();
+    room.settle();
+    assert_eq!(room.guests[1].client[sheet], expected);
+    // What has a form again comes.
+    let mended = &mut room.server[sheet];
+    mended.rows[3] = 6.0;
+    mended.best = Some(7.0);
+    mended.words[1] = "short".into();
+    mended.grid[0][1] = cell(8.0);
+    mended.grid[1][1] = cell(9.0);
+    mended.cells.insert(2, cell(10.0));
+    let whole = mended.clone();
+    room.settle();
+    assert_eq!([&room.client()[sheet], &room.guests[1].client[sheet]], [&whole; 2]);
 }

@@ -169,11 +169,11 @@ impl Comparison<'_> {
             };
             self.element(live, &mut shadow, index as u32, &mut changes);
         }
-        if len > old_len {
+        let is_longer = len > old_len && self.copy_elements(live, shadow, handle, old_len);
+        if is_longer {
             changes.tail = old_len as u32;
-            self.copy_elements(live, shadow, handle, old_len);
         }
-        (len != old_len || !changes.is_count_only()).then_some(changes)
+        (is_longer || len < old_len || !changes.is_count_only()).then_some(changes)
     }
 
     fn element(
@@ -234,14 +234,27 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies the elements of `live` from `first` on; a leaf without a form keeps its initial value, and the nearest one to that is sent.
-    fn copy_elements(&mut self, live: Array<'_>, shadow: &mut LevelMut<'_>, handle: u32, first: usize) {
+    /// Copies the elements of `live` from `first` on. If anything in them has no form none is there, or clients would be shown an initial value that
+    /// the server never had; says whether they are.
+    fn copy_elements(
+        &mut self,
+        live: Array<'_>,
+        shadow: &mut LevelMut<'_>,
+        handle: u32,
+        first: usize,
+    ) -> bool {
+        let told = self.refusals.len();
         for index in first..live.len() {
             let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else {
                 continue;
             };
             self.new_element(live, &mut shadow, index as u32 * live.handles(), &HandleSet::new());
         }
+        let is_refused = self.refusals.len() > told;
+        if is_refused {
+            shadow.resize(handle, first);
+        }
+        !is_refused
     }
 
     /// Copies all of a new item or value, but for what would make it too large.
@@ -340,7 +353,7 @@ impl Comparison<'_> {
             self.refuse(None, WriteError::TooLong { len, max });
             return None;
         }
-        let mut changes = EntryChanges::default();
+        let (mut changes, mut held_back) = (EntryChanges::default(), Vec::new());
         let table = live.table();
         shadow.follow(&live, &mut |step| match step {
             EntryStep::Kept(live, mut shadow, form) => {
@@ -364,13 +377,19 @@ impl Comparison<'_> {
                 let told = self.refusals.len();
                 self.new_item(table, live, &mut shadow);
                 self.put_before(told, key.steps());
-                changes.entries.insert(key, EntryChange::Born);
+                // With the next comparison it is tried again.
+                if self.refusals.len() > told {
+                    held_back.push(key);
+                } else {
+                    changes.entries.insert(key, EntryChange::Born);
+                }
             }
             EntryStep::Removed(key) => {
                 changes.removed.insert(key);
             }
             EntryStep::Refused(error) => self.refuse(None, error),
         });
+        held_back.iter().for_each(|key| shadow.remove(key, false));
         (!changes.is_empty()).then_some(changes)
     }
 }
