@@ -265,7 +265,7 @@ fn what_differs_by_less_than_a_step_is_no_change() {
 }
 
 #[test]
-fn new_elements_without_a_form_are_told_and_sent_as_the_nearest_that_has_one() {
+fn new_elements_without_a_form_are_told_and_held_back_until_they_have_one() {
     #[derive(Replicated, Default, Clone)]
     #[replicated(all)]
     struct Bone {
@@ -290,14 +290,24 @@ fn new_elements_without_a_form_are_told_and_sent_as_the_nearest_that_has_one() {
     let bone = Bone { length: f64::NAN, name: "long".into(), weight: 9, ..Bone::default() };
     let changes = pair.edit(|object| object.bones = vec![bone]);
     assert_eq!(pair.refusals.len(), 5);
+    assert!(changes.is_empty(), "it is not there yet");
+
+    let changes = pair.edit(|object| object.bones[0].kind = 3);
+    assert!(changes.is_empty(), "and not while any part of it has no form");
+    let whole = Bone {
+        rotation: [0.0, 0.0, 0.0, 1.0],
+        axis: [0.0, 0.0, 1.0],
+        kind: 3,
+        length: 2.0,
+        name: "ok".into(),
+        weight: 9,
+    };
+    let changes = pair.edit(|object| object.bones[0] = whole);
     pair.receive(&pair.encode(&changes)).unwrap();
     let arrived = &pair.replica.bones[0];
     assert_eq!((arrived.rotation, arrived.axis), ([0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0]));
-    assert_eq!((arrived.kind, arrived.length, arrived.weight), (3, 1.0, 9));
-    assert_eq!(arrived.name, "");
-
-    let changes = pair.edit(|object| object.bones[0].kind = 3);
-    assert_eq!(pair.flat(&changes), [1, 1, 3, 0, 0]);
+    assert_eq!((arrived.kind, arrived.length, arrived.weight), (3, 2.0, 9));
+    assert_eq!(arrived.name, "ok");
 }
 
 #[test]
