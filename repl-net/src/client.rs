@@ -25,6 +25,12 @@ use crate::traffic::ClassTraffic;
 /// How often a client says hello until it is answered.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
 
+/// How often a client answers a welcome: the server repeats it until it hears one answer, which nine times in ten may be lost.
+const ECHOES: u32 = 4;
+const ECHO_INTERVAL: Duration = Duration::from_millis(50);
+/// A client is never silent for longer, for it cannot know whether the server has heard its echo, and without that hears nothing.
+const LONGEST_SILENCE: Duration = Duration::from_millis(250);
+
 /// Why a packet was not applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -47,7 +53,6 @@ enum Stage {
     /// Hello was said; if the server asked for it, the classes are listed.
     Handshake {
         lists_classes: bool,
-        next_hello: Duration,
     },
     Connected,
     Closed,
@@ -60,6 +65,10 @@ enum Stage {
 pub struct Client {
     config: ClientConfig,
     stage: Stage,
+    /// How often the token is still to be echoed, whether there is something to tell or not.
+    echoes_left: u32,
+    /// When to say hello, or to echo the token, next.
+    next_hello: Duration,
     replicas: Replicas,
     outbox: Outbox,
     received: Received,
@@ -97,6 +106,8 @@ impl Client {
         outbox.session = session;
         Self {
             stage: Stage::Idle,
+            echoes_left: 0,
+            next_hello: Duration::ZERO,
             replicas: Replicas::new(config.max_objects, config.max_object_bytes, config.measure),
             outbox,
             received: Received::default(),
@@ -166,7 +177,7 @@ impl Client {
             return Err(ReceiveError::Damaged);
         }
         let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
-        let opened = packet::open(bytes, self.outbox.session, newest).ok_or(ReceiveError::Damaged)?;
+        let opened = packet::open(bytes, self.outbox.session, 0, newest).ok_or(ReceiveError::Damaged)?;
         self.tick_watch.received(now, self.config.timeout, "Client");
         let result = match opened {
             Opened::Control(mut reader) => self.control(&mut reader, now),
@@ -184,12 +195,14 @@ impl Client {
 
     fn control(&mut self, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
         match (Control::read(reader)?, &mut self.stage) {
-            (Control::Welcome { timeout_ms }, Stage::Handshake { .. } | Stage::Connected) => {
+            (Control::Welcome { timeout_ms, token }, Stage::Handshake { .. } | Stage::Connected) => {
+                self.outbox.token = token;
+                (self.echoes_left, self.next_hello) = (ECHOES, now);
                 self.server_timeout = Duration::from_millis(timeout_ms.into());
                 self.welcome(now);
             }
-            (Control::Differs, Stage::Handshake { lists_classes, next_hello }) if !*lists_classes => {
-                (*lists_classes, *next_hello) = (true, now);
+            (Control::Differs, Stage::Handshake { lists_classes }) if !*lists_classes => {
+                (*lists_classes, self.next_hello) = (true, now);
             }
             (Control::Refused(mismatch), Stage::Handshake { .. }) => {
                 self.close(DisconnectReason::Layouts(mismatch))
@@ -218,7 +231,8 @@ impl Client {
     fn state(&mut self, sequence: Sequence, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
         // Before anything else is read: what is too old has no effect at all.
         let arrival = self.received.check(sequence);
-        if arrival == Arrival::TooOld || matches!(self.stage, Stage::Idle | Stage::Closed) {
+        // What overtook the welcome is as good as lost: no ack would be heard, and a late one would look like a long round trip.
+        if arrival == Arrival::TooOld || self.stage != Stage::Connected {
             return Ok(());
         }
         let (header, _) = Header::read(reader, sequence, self.outbox.next())?;
@@ -230,8 +244,7 @@ impl Client {
             }
             return Ok(());
         }
-        // State under our session can only follow a welcome, which may have been lost.
-        self.welcome(now);
+        self.last_heard = Some(now);
         if let Some(floor) = header.floor {
             self.received.forget_below(floor);
         }
@@ -268,42 +281,53 @@ impl Client {
         if self.stage == Stage::Idle {
             self.replicas.number_classes();
             self.last_heard = Some(now);
-            self.stage = Stage::Handshake { lists_classes: false, next_hello: now };
+            self.stage = Stage::Handshake { lists_classes: false };
+            self.next_hello = now;
         }
         let is_closed = self.stage == Stage::Closed;
         let silence = self.last_heard.map_or(Duration::ZERO, |heard| now.saturating_sub(heard));
         if !is_closed && silence >= self.config.timeout {
             self.close(DisconnectReason::Timeout);
         }
-        match &mut self.stage {
-            Stage::Handshake { lists_classes, next_hello } if now >= *next_hello => {
-                *next_hello = now.saturating_add(HELLO_INTERVAL);
-                if *lists_classes {
-                    for control in list_classes(&self.replicas.classes, self.config.mtu_bytes) {
-                        self.outbox.control(&control);
-                    }
-                } else {
-                    let checksum = self.replicas.classes.checksum();
-                    let limits = ClientLimits::of(&self.config);
-                    let hello = Control::Hello { session: self.outbox.session, checksum, limits };
-                    self.outbox.control(&hello);
-                }
-            }
+        match self.stage {
+            Stage::Handshake { lists_classes } => self.ask(lists_classes, now),
             Stage::Connected => {
-                let keep_alive = self.config.timeout.min(self.server_timeout) / 40;
+                let keep_alive = (self.config.timeout.min(self.server_timeout) / 40).min(LONGEST_SILENCE);
                 let is_silent = now.saturating_sub(self.last_sent) >= keep_alive;
                 let owes_ack = self.ack_pace.is_due();
+                let owes_echo = self.echoes_left > 0 && now >= self.next_hello;
+                if owes_echo {
+                    self.echoes_left -= 1;
+                    self.next_hello = now.saturating_add(ECHO_INTERVAL);
+                }
                 if owes_ack {
                     self.outbox.signal(&self.received, now);
-                } else if is_silent {
+                } else if is_silent || owes_echo {
                     // Without acks: told late, they would look like long round trips.
                     self.outbox.signal(&Received::default(), now);
                 }
-                if owes_ack || is_silent {
+                if owes_ack || is_silent || owes_echo {
                     self.last_sent = now;
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Says hello, or which classes there are, now and then.
+    fn ask(&mut self, lists_classes: bool, now: Duration) {
+        if now < self.next_hello {
+            return;
+        }
+        self.next_hello = now.saturating_add(HELLO_INTERVAL);
+        if lists_classes {
+            for control in list_classes(&self.replicas.classes, self.config.mtu_bytes) {
+                self.outbox.control(&control);
+            }
+        } else {
+            let checksum = self.replicas.classes.checksum();
+            let limits = ClientLimits::of(&self.config);
+            self.outbox.control(&Control::Hello { session: self.outbox.session, checksum, limits });
         }
     }
 

@@ -45,6 +45,13 @@ pub struct ServerConfig {
     /// Whether value bits are serialised once for all connections that need the same (S88). The packets are the same either way
     /// (S90). Default `true`.
     pub share: bool,
+    /// Whether a client is sent little, three times the bytes that came from it, until it has shown that it receives what is sent to its
+    /// address (R26): that takes one round trip. Without it a server can be made to flood anyone. Switch it off only where the
+    /// transport has done the same already, as QUIC does. Default `true`.
+    pub validate_addresses: bool,
+    /// What clients' addresses are validated by: from it comes the token that a client must send back. On the open internet 64 random bits
+    /// of each run of the server: whoever knows them can claim to be at any address. Default 0.
+    pub secret: u64,
     /// The number of the first packet of a connection, about the same at both ends: for tests near the wrap. Default 0.
     pub first_sequence: u64,
 }
@@ -60,6 +67,8 @@ impl Default for ServerConfig {
             max_bytes_in_flight: 4 << 20,
             max_bytes_per_tick: usize::MAX,
             share: true,
+            validate_addresses: true,
+            secret: 0,
             first_sequence: 0,
         }
     }

@@ -18,6 +18,9 @@ use crate::packet::{self, PacketKind, Salt, read_end};
 /// How large a packet may be at most: one that holds anything, and one that UDP carries.
 pub(crate) const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 
+/// How long a hello is, if the client's packets may be as long.
+pub(crate) const HELLO_BYTES: usize = 1_200;
+
 /// The most classes that a client may list.
 const MAX_CLASSES: usize = 4_096;
 /// The most packets that it may take for that.
@@ -30,8 +33,8 @@ const MAX_NAME_BYTES: usize = 128;
 pub(crate) enum Control {
     /// Client: this session, the sum over my classes, and what I can hold.
     Hello { session: u64, checksum: u64, limits: ClientLimits },
-    /// Server: state follows; I give you up after so many milliseconds of silence.
-    Welcome { timeout_ms: u32 },
+    /// Server: state follows; I give you up after so many milliseconds of silence. The token is to be part of your checksums (R26).
+    Welcome { timeout_ms: u32, token: u64 },
     /// Server: our sums differ; which classes have you?
     Differs,
     /// Client: some of my classes.
@@ -57,10 +60,12 @@ impl Control {
                 writer.write_bits(*session, 64);
                 writer.write_bits(*checksum, 64);
                 limits.write(&mut writer);
+                pad_hello(limits.mtu_bytes(), &mut writer);
             }
-            Self::Welcome { timeout_ms } => {
+            Self::Welcome { timeout_ms, token } => {
                 writer.write_bits(1, 3);
                 writer.write_bits((*timeout_ms).into(), 32);
+                writer.write_bits(*token, 64);
             }
             Self::Differs => writer.write_bits(2, 3),
             Self::Classes { part, parts, entries } => {
@@ -105,7 +110,7 @@ impl Control {
                 checksum: reader.read_bits(64)?,
                 limits: ClientLimits::read(reader)?,
             },
-            1 => Self::Welcome { timeout_ms: read_timeout(reader)? },
+            1 => Self::Welcome { timeout_ms: read_timeout(reader)?, token: reader.read_bits(64)? },
             2 => Self::Differs,
             3 => {
                 let (part, parts) = (reader.read_exp_golomb(0)?, reader.read_exp_golomb(0)?);
@@ -133,9 +138,30 @@ impl Control {
             7 => Self::Taken,
             _ => return Err(ReadError::UnknownVariant),
         };
+        if matches!(control, Self::Hello { .. }) {
+            skip_padding(reader)?;
+        }
         read_end(reader)?;
         Ok(control)
     }
+}
+
+/// Makes a hello as long as most servers' packets, so that the answer, which may be three times as long, has room for state (R26).
+fn pad_hello(mtu_bytes: usize, writer: &mut BitWriter) {
+    let bits = mtu_bytes.min(HELLO_BYTES) * 8;
+    while writer.bit_len() < bits {
+        writer.write_bits(0, (bits - writer.bit_len()).min(64) as u32);
+    }
+}
+
+/// Reads the zeros behind a hello, but for those that fill the last byte.
+fn skip_padding(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+    while reader.remaining() >= 8 {
+        if reader.read_bits(8)? != 0 {
+            return Err(ReadError::OutOfRange);
+        }
+    }
+    Ok(())
 }
 
 /// What a client says it can hold. Numbers above 32 bits count as the greatest that those hold.

@@ -52,6 +52,7 @@
 
 mod ack_pace;
 mod acks;
+mod allowance;
 mod archetype;
 mod blob;
 mod body;

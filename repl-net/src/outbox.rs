@@ -9,6 +9,7 @@ use std::time::Duration;
 use repl_core::{BitSlice, BitWriter};
 
 use crate::acks::Received;
+use crate::allowance::Allowance;
 use crate::handshake::Control;
 use crate::in_flight::{InFlight, Record, Sent};
 use crate::packet::{self, Header, PacketKind, Salt};
@@ -23,6 +24,10 @@ pub(crate) const FRAME_BITS: usize = 32 + 1 + 16 + 24 + 24 + MAX_ACK_BITS + 1;
 
 /// What acks may take in a packet that carries state.
 const MAX_ACK_BITS: usize = 79;
+
+/// What state leaves of the bytes that may go to an address before it is known to be the client's: enough for the welcome to come
+/// through where nine packets of ten are lost.
+const WELCOMES_BYTES: usize = 1_024;
 
 /// Every so many packets the peer is told from where on packets are unresolved.
 const FLOOR_INTERVAL: u64 = 32;
@@ -50,6 +55,10 @@ pub(crate) struct Outbox {
     pub(crate) received: Received,
     /// The session, which every packet is bound to (R25).
     pub(crate) session: u64,
+    /// What packets of state are bound to beside: on a client that was told it, the server's token, else zero (R26).
+    pub(crate) token: u64,
+    /// What the other side's address is worth (R26).
+    pub(crate) allowance: Allowance,
     /// Bytes of packets made, of all kinds.
     pub(crate) bytes_sent: u64,
     /// Packets made, of all kinds.
@@ -107,13 +116,25 @@ impl Outbox {
     /// under a limit that is less than a packet.
     fn may_begin_packet(&self) -> bool {
         debug_assert!(self.record.is_none(), "the packet being filled does not count yet");
-        if self.pass_bytes >= self.limits.bytes_per_pass {
+        if self.pass_bytes >= self.limits.bytes_per_pass || !self.is_allowed(self.limits.mtu_bytes) {
             return false;
         }
         let (packets, bytes) = (self.in_flight.len(), self.in_flight.bytes());
         packets == 0
             || packets < self.limits.packets_in_flight.min(WINDOW as usize)
                 && bytes.saturating_add(self.limits.mtu_bytes) <= self.limits.bytes_in_flight
+    }
+
+    /// Whether so many bytes of state more may go to the other side's address, and leave room for more welcomes (R26).
+    fn is_allowed(&self, bytes: usize) -> bool {
+        let Some(left) = self.allowance.left() else { return true };
+        let made: usize = self.ready.iter().map(Vec::len).sum();
+        left >= made + bytes + WELCOMES_BYTES
+    }
+
+    /// Whether packets are made that may not go yet (R26).
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.allowance.left().is_some_and(|left| self.ready.front().is_some_and(|front| front.len() > left))
     }
 
     /// Whether there is less room than could be wished for, so that it must be shared out.
@@ -262,7 +283,7 @@ impl Outbox {
         self.segment.end(&mut self.writer);
         self.writer.write_bits(0, 1);
         let mut bytes = self.spare.take();
-        packet::seal(&mut self.writer, Salt::state(self.session, self.next), &mut bytes);
+        packet::seal(&mut self.writer, Salt::state(self.session ^ self.token, self.next), &mut bytes);
         debug_assert!(bytes.len() <= self.limits.mtu_bytes, "a packet of {} bytes", bytes.len());
         (record.sent_at, record.bytes) = (now, bytes.len());
         if record.elicits_ack() {
@@ -271,7 +292,12 @@ impl Outbox {
         self.in_flight.push(record);
         self.next = self.next.next();
         self.pass_packets += 1;
-        self.push(bytes);
+        if self.is_allowed(bytes.len()) {
+            self.push(bytes);
+        } else {
+            // As if it were lost: later it would tell what may not be told any more.
+            self.spare.put(bytes);
+        }
     }
 
     /// Queues a packet of the handshake, or a farewell, of this session.
@@ -302,6 +328,9 @@ impl Outbox {
 
     /// The next packet to go: lent in `current`, whose memory is used again.
     pub(crate) fn pop(&mut self, current: &mut Vec<u8>) -> bool {
+        if !self.ready.front().is_some_and(|front| self.allowance.spend(front.len())) {
+            return false;
+        }
         let Some(bytes) = self.ready.pop_front() else { return false };
         let old = std::mem::replace(current, bytes);
         if old.capacity() > 0 {

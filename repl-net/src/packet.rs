@@ -81,16 +81,16 @@ pub(crate) fn seal(writer: &mut BitWriter, salt: Salt, into: &mut Vec<u8>) {
     into[..CHECKSUM_BYTES].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// Opens a packet of a session; `None` for any other bytes. `newest` is the newest packet of state that arrived so far: one
+/// Opens a packet of a session; `None` for any other bytes. `token` is what packets of state are bound to beside the session. `newest` is the newest packet of state that arrived so far: one
 /// more than 32,767 numbers away from it is read with wrong upper bits, so its checksum is wrong.
-pub(crate) fn open(bytes: &[u8], session: u64, newest: Sequence) -> Option<Opened<'_>> {
+pub(crate) fn open(bytes: &[u8], session: u64, token: u64, newest: Sequence) -> Option<Opened<'_>> {
     let (sum, content) = split(bytes)?;
     let mut reader = BitReader::new(content);
     let (salt, opened) = if reader.read_flag().ok()? {
         (Salt::control(session), Opened::Control(reader))
     } else {
         let sequence = Sequence::from_wire(reader.read_bits(16).ok()? as u16, newest);
-        (Salt::state(session, sequence), Opened::State(sequence, reader))
+        (Salt::state(session ^ token, sequence), Opened::State(sequence, reader))
     };
     (sum == checksum(content, salt)).then_some(opened)
 }

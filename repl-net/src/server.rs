@@ -13,13 +13,14 @@ use std::time::Duration;
 
 use repl_core::{BitReader, Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
 
+use crate::allowance::{Allowance, token};
 use crate::archetype::ArchetypeId;
 use crate::broadcast::Broadcast;
 use crate::classes::ClassList;
 use crate::config::ServerConfig;
 use crate::connection::{Connection, PassContext, PassScratch, Stage};
 use crate::events::{DisconnectReason, ServerEvent, SpawnError};
-use crate::handshake::{ClassListing, ClientLimits, Control, timeout_ms};
+use crate::handshake::{ClassListing, ClientLimits, Control, HELLO_BYTES, timeout_ms};
 use crate::outbox::Limits;
 use crate::packet::{self, Opened};
 use crate::role::Role;
@@ -76,10 +77,17 @@ pub struct Server {
     tick_watch: TickWatch,
 }
 
+/// How often a client is welcomed until it says something that follows it.
+const WELCOME_INTERVAL: Duration = Duration::from_millis(100);
+
 struct Peer {
     connection: Connection,
     /// What the client said it can hold, once it has said hello.
     limits: Option<ClientLimits>,
+    /// What its packets of state are bound to beside the session, once it has said hello (R26).
+    token: u64,
+    /// Whether a packet has come that only who knows the token can have sealed.
+    echoes: bool,
     /// When it was last told that it is welcome.
     last_welcome: Duration,
     listing: ClassListing,
@@ -90,15 +98,17 @@ struct Peer {
 impl Peer {
     fn say_welcome(&mut self, timeout: Duration, now: Duration) {
         self.last_welcome = now;
-        self.connection.outbox.control(&Control::Welcome { timeout_ms: timeout_ms(timeout) });
+        self.connection
+            .outbox
+            .control(&Control::Welcome { timeout_ms: timeout_ms(timeout), token: self.token });
     }
 
-    /// A client that is silent for long may not know how long it may be, for it takes state as a welcome that was lost.
+    /// Until the client knows the token nothing else that it says is heard.
     fn remind(&mut self, timeout: Duration, now: Duration) {
-        let is_silent = now.saturating_sub(self.connection.last_heard) >= timeout / 8;
-        if is_silent
+        if !self.echoes
             && self.connection.stage == Stage::Connected
-            && now.saturating_sub(self.last_welcome) >= timeout / 40
+            && !self.connection.outbox.is_held_back()
+            && now.saturating_sub(self.last_welcome) >= WELCOME_INTERVAL
         {
             self.say_welcome(timeout, now);
         }
@@ -479,9 +489,20 @@ impl Server {
             bytes_per_pass: self.config.max_bytes_per_tick,
         };
         let first = Sequence::new(self.config.first_sequence);
-        let connection = Connection::new(id, is_replay, first, limits, now);
+        let mut connection = Connection::new(id, is_replay, first, limits, now);
+        if self.config.validate_addresses {
+            connection.outbox.allowance = Allowance::nothing();
+        }
         let listing = ClassListing::default();
-        let peer = Peer { connection, limits: None, last_welcome: now, listing, lent: Vec::new() };
+        let peer = Peer {
+            connection,
+            limits: None,
+            token: 0,
+            echoes: false,
+            last_welcome: now,
+            listing,
+            lent: Vec::new(),
+        };
         self.connections.insert(id, peer);
         id
     }
@@ -515,11 +536,13 @@ impl Server {
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         let Some(peer) = self.connections.get_mut(&connection) else { return };
         // A client need not know how large the server's packets are, so its own may be as large as it said.
-        let max_bytes = peer.limits.map_or(0, |limits| limits.mtu_bytes()).max(self.config.mtu_bytes);
+        let said_bytes = peer.limits.map_or(HELLO_BYTES, |limits| limits.mtu_bytes());
+        let max_bytes = said_bytes.max(self.config.mtu_bytes);
         if bytes.len() > max_bytes {
             return;
         }
         if let Some(mut reader) = packet::open_hello(bytes) {
+            peer.connection.outbox.allowance.earn(bytes.len());
             self.tick_watch.received(now, self.config.timeout, "Server");
             self.hello(connection, &mut reader, now);
             return;
@@ -529,7 +552,16 @@ impl Server {
             return;
         }
         let session = peer.connection.outbox.session;
-        let Some(opened) = packet::open(bytes, session, peer.connection.newest_received()) else { return };
+        let newest = peer.connection.newest_received();
+        let Some(opened) = packet::open(bytes, session, peer.token, newest) else { return };
+        match &opened {
+            Opened::Control(_) => peer.connection.outbox.allowance.earn(bytes.len()),
+            // Only the welcome told the token.
+            Opened::State(..) => {
+                peer.echoes = true;
+                peer.connection.outbox.allowance.lift();
+            }
+        }
         self.tick_watch.received(now, self.config.timeout, "Server");
         let result = match (opened, &peer.connection.stage) {
             (Opened::Control(mut reader), _) => {
@@ -550,6 +582,9 @@ impl Server {
     fn hello(&mut self, id: ConnectionId, reader: &mut BitReader<'_>, now: Duration) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         let connection = &mut peer.connection;
+        if connection.outbox.is_held_back() {
+            return;
+        }
         let is_held = peer.limits.is_some();
         let (session, checksum, limits) = match Control::read(reader) {
             Ok(Control::Hello { session, checksum, limits }) => (session, checksum, limits),
@@ -569,6 +604,7 @@ impl Server {
             Stage::Handshake => {
                 connection.last_heard = now;
                 connection.outbox.session = session;
+                peer.token = token(self.config.secret, id.index(), session);
                 peer.limits = Some(limits);
                 if let Some(mismatch) = limits.first_mismatch(&self.config) {
                     self.close(id, DisconnectReason::Limits(mismatch));

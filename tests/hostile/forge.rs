@@ -47,6 +47,13 @@ pub(crate) fn state(sequence: u16, session: u64, write: impl FnOnce(&mut BitWrit
     seal(&writer.into_bytes(), session)
 }
 
+/// What packets of state from a client are bound to beside the session: the token of this welcome.
+pub(crate) fn token(welcome: &[u8]) -> u64 {
+    let mut bits = BitReader::new(&welcome[4..]);
+    assert_eq!((bits.read_bits(1), bits.read_bits(3)), (Ok(1), Ok(1)), "a welcome");
+    bits.skip_bits(32).and_then(|()| bits.read_bits(64)).expect("its timeout and its token")
+}
+
 /// Begins a segment: 0 updates, 1 opens, 2 closes, 3 carries fragments.
 pub(crate) fn segment(kind: u64, writer: &mut BitWriter) {
     writer.write_flag(true);

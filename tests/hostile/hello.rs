@@ -14,7 +14,7 @@ use super::support::collect;
 use super::{Pebble, budget};
 
 /// A packet of the handshake of this type.
-fn control(kind: u64, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
+pub(crate) fn control(kind: u64, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
     let mut writer = BitWriter::new();
     writer.write_flag(true);
     writer.write_bits(kind, 3);
@@ -89,7 +89,10 @@ fn r20_a_welcome_without_time_is_malformed() {
         let mut client = Client::new(ClientConfig::default(), SESSION);
         super::register(&mut client);
         client.tick(Duration::ZERO);
-        let welcome = control(1, |writer| writer.write_bits(timeout_ms, 32));
+        let welcome = control(1, |writer| {
+            writer.write_bits(timeout_ms, 32);
+            writer.write_bits(5, 64);
+        });
         let result = client.receive(Duration::ZERO, &welcome);
         assert_eq!((result.is_ok(), client.is_connected()), (timeout_ms > 0, timeout_ms > 0), "{result:?}");
     }

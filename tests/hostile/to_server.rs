@@ -7,7 +7,7 @@ use std::time::Duration;
 use repl::prelude::*;
 
 use super::allocator::measure;
-use super::forge::{Numbers, reseal, seal};
+use super::forge::{self, Numbers};
 use super::recording::SESSION;
 use super::support::{Packets, collect};
 use super::{Actor, Pebble, budget};
@@ -26,6 +26,22 @@ fn server_after(before: &[Vec<u8>]) -> (Server, ConnectionId, ObjectRef<Actor>, 
         last = collect(&mut server, id);
     }
     (server, id, actor, last)
+}
+
+/// What the packets of state of its client are bound to beside the session, as its welcome says.
+fn token() -> u64 {
+    let mut client = Client::new(ClientConfig::default(), SESSION);
+    super::register(&mut client);
+    client.tick(Duration::ZERO);
+    let hello = client.poll_transmit().expect("a hello").to_vec();
+    let (.., answer) = server_after(&[hello]);
+    forge::token(&answer[0])
+}
+
+/// Seals what a client says that got this token.
+fn seal(content: &[u8], token: u64) -> Vec<u8> {
+    let is_control = content.first().is_some_and(|first| first & 1 == 1);
+    forge::seal(content, if is_control { SESSION } else { SESSION ^ token })
 }
 
 /// What a client says to such a server, which it does not hear every third time.
@@ -71,6 +87,12 @@ fn changed_packets_of_a_client_are_refused_or_taken() {
     let mut numbers = Numbers(5);
     let (mut tried, mut stood) = (0, 0);
     let packets = recorded(30);
+    let token = token();
+    let reseal = |packet: &[u8], change: &mut dyn FnMut(&mut Vec<u8>)| {
+        let mut content = packet[4..].to_vec();
+        change(&mut content);
+        seal(&content, token)
+    };
     for at in 0..packets.len() {
         let (before, packet) = (&packets[..at], &packets[at]);
         assert!(try_on(before, packet), "as it was recorded");
@@ -78,12 +100,12 @@ fn changed_packets_of_a_client_are_refused_or_taken() {
             tried += 1;
             stood += usize::from(try_on(before, &form));
         };
-        (0..packet.len()).for_each(|len| try_form(reseal(packet, SESSION, |content| content.truncate(len))));
+        (0..packet.len()).for_each(|len| try_form(reseal(packet, &mut |content| content.truncate(len))));
         for bit in 0..(packet.len() - 4) * 8 {
-            try_form(reseal(packet, SESSION, |content| content[bit / 8] ^= 1 << (bit % 8)));
+            try_form(reseal(packet, &mut |content| content[bit / 8] ^= 1 << (bit % 8)));
         }
         for _ in 0..200 {
-            try_form(reseal(packet, SESSION, |content| {
+            try_form(reseal(packet, &mut |content| {
                 for _ in 0..=numbers.below(4) {
                     let at = numbers.below(content.len() + 1);
                     content.insert(at, numbers.next() as u8);
@@ -96,7 +118,7 @@ fn changed_packets_of_a_client_are_refused_or_taken() {
 
 #[test]
 fn random_packets_for_a_server_are_refused_or_taken() {
-    let packets = recorded(8);
+    let (packets, token) = (recorded(8), token());
     let mut numbers = Numbers(6);
     for round in 0..20_000 {
         let mut content: Vec<u8> = (0..numbers.below(200)).map(|_| numbers.next() as u8).collect();
@@ -104,7 +126,7 @@ fn random_packets_for_a_server_are_refused_or_taken() {
         if let Some(first) = content.first_mut() {
             *first = *first & !1 | (round % 2) as u8;
         }
-        try_on(&packets[..round % packets.len()], &seal(&content, SESSION));
+        try_on(&packets[..round % packets.len()], &seal(&content, token));
     }
 }
 

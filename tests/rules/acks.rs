@@ -7,6 +7,7 @@ use std::time::Duration;
 use repl::prelude::*;
 use repl::{DisconnectReason, ReceiveError};
 
+use super::forge;
 use super::support::{Room, TICK, collect, size};
 use super::{copy, one_thing, thing, things};
 
@@ -322,11 +323,17 @@ fn r20_a_packet_over_the_mtu_is_not_looked_at() {
 
 #[test]
 fn s106_a_client_that_sends_state_is_disconnected() {
-    let (mut room, one) = one_thing();
-    // A server with the same session as the client's makes a packet of state with a right checksum, and it is sent the wrong way.
-    room.server[one].a = 1;
-    let packets = room.tick_one();
-    room.hear(0, &packets);
+    let mut room = Room::new(ServerConfig::default(), things);
+    let one = room.server.spawn(thing(1));
+    let id = room.enter();
+    room.acknowledge();
+    let packets = collect(&mut room.server, id);
+    let state = forge::state(3, 1_000 ^ forge::token(&packets[0]), |writer| {
+        forge::segment(0, writer);
+        forge::end(writer);
+    });
+    room.deliver(0, &packets);
+    room.hear(0, &[state]);
     assert!(matches!(room.closed(0), Some(DisconnectReason::Protocol(_))));
     let farewell = collect(&mut room.server, room.guests[0].id);
     assert!(size(&farewell) > 0);

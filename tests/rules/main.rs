@@ -2,6 +2,9 @@
 //!
 //! *Invariant:* a test bears the number of its rule; what it asserts is what a user of the library can see.
 
+#[path = "../hostile/forge.rs"]
+#[allow(dead_code, reason = "each test file uses a part")]
+mod forge;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -14,6 +17,7 @@ mod loss;
 mod openings;
 mod order;
 mod round_trips;
+mod silence;
 
 use repl::prelude::*;
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use repl::sim::{Clock, LinkId, Loss, Network, PeerId, Rng, SeedReport};
-use repl::{Client, ConnectionId, DisconnectReason, ReceiveError, ServerEvent};
+use repl::{BitReader, Client, ConnectionId, DisconnectReason, ReadError, ReceiveError, ServerEvent};
 
 use crate::canary::scan;
 use crate::classes::{Actor, Chest, Creature, Dot, Hoard, Pack};
@@ -172,7 +172,10 @@ impl Run {
     /// The client with packets in flight whose watch has run longest, and how many.
     fn packets_in_flight(&self) -> Option<(&Seat, usize)> {
         let seats = self.seats.values().filter_map(|seat| {
-            let packets = self.world.server.stats(seat.connection)?.packets_in_flight;
+            let stats = self.world.server.stats(seat.connection)?;
+            // Of who has something and was never heard to say so, nothing is in flight when no more may be sent (R26).
+            let is_unheard = stats.round_trip.is_zero() && seat.witness.present().next().is_some();
+            let packets = stats.packets_in_flight + usize::from(is_unheard);
             (packets > 0).then_some((seat, packets))
         });
         seats.max_by_key(|(seat, _)| seat.watch.counted())
@@ -181,7 +184,9 @@ impl Run {
     /// The client that lacks something whose watch has run longest, and what it lacks.
     fn difference(&self) -> Option<(&Seat, String)> {
         let seats = self.seats.values().filter_map(|seat| {
-            let difference = seat.witness.difference(&seat.client, &self.world, seat.connection)?;
+            let difference = seat.witness.difference(&seat.client, &self.world, seat.connection);
+            let is_waiting = !seat.client.is_connected();
+            let difference = difference.or_else(|| is_waiting.then(|| "not welcomed".to_owned()))?;
             Some((seat, format!("{:?}: {difference}", seat.connection)))
         });
         seats.max_by_key(|(seat, _)| seat.watch.counted())
@@ -301,8 +306,11 @@ impl Run {
             } else if let Some(seat) = self.seats.get_mut(&delivery.from) {
                 self.world.server.receive(seat.connection, now, delivery.bytes);
                 let made_at = seat.made_at.get(&hash(delivery.bytes)).copied().unwrap_or(0);
-                if made_at > seat.heard {
-                    seat.heard = made_at;
+                if made_at <= seat.heard {
+                    continue;
+                }
+                seat.heard = made_at;
+                if tells_acks(delivery.bytes) {
                     let view = self.world.views.get_mut(&seat.connection).expect("a view for each seat");
                     let known = seat.witness.present().filter(|(_, since)| *since <= made_at);
                     let known = known.filter(|(uid, since)| {
@@ -367,6 +375,25 @@ impl Run {
             }
         }
     }
+}
+
+/// Whether a packet of a client acknowledges anything: a hello does not, nor does a sign of life.
+fn tells_acks(packet: &[u8]) -> bool {
+    let mut bits = BitReader::new(packet.get(4..).unwrap_or_default());
+    let mut read = || {
+        if bits.read_flag()? {
+            return Ok(false);
+        }
+        bits.read_bits(16)?;
+        if bits.read_flag()? {
+            bits.read_exp_golomb(2)?;
+        }
+        if bits.read_flag()? {
+            bits.read_exp_golomb(5)?;
+        }
+        bits.read_flag()
+    };
+    read().unwrap_or_else(|_: ReadError| false)
 }
 
 fn count(loud: &mut Option<(u64, u64)>, packet: &[u8]) {

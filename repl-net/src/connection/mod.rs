@@ -18,7 +18,7 @@ pub(crate) use pass::{PassContext, PassScratch};
 use resolve::{Late, LostList};
 
 use crate::ConnectionId;
-use crate::acks::Arrival;
+use crate::acks::{Arrival, Received};
 use crate::blob::Blobs;
 use crate::events::{CloseReason, DisconnectReason};
 use crate::object::Object;
@@ -49,6 +49,8 @@ pub(crate) struct Connection {
     pub(crate) outbox: Outbox,
     /// The number that packets begin with, here and there.
     first: Sequence,
+    /// Which of the client's packets came. They ask for no acks, so it is not told: only what comes again is told from what comes late.
+    heard: Received,
     pub(crate) round_trip: RoundTrip,
     /// Timeouts since the last ack (R9).
     timeouts: u32,
@@ -103,6 +105,7 @@ impl Connection {
             is_replay,
             outbox: Outbox::new(first, limits),
             first,
+            heard: Received::default(),
             round_trip: RoundTrip::default(),
             timeouts: 0,
             last_retry: now,
@@ -430,7 +433,7 @@ impl Connection {
 
     /// The newest packet of state that the client sent, by which the numbers of others are read.
     pub(crate) fn newest_received(&self) -> Sequence {
-        self.outbox.received.newest().unwrap_or(self.first)
+        self.heard.newest().unwrap_or(self.first)
     }
 
     /// Reads the packet of state `sequence` from the client, from behind its number: acks.
@@ -445,7 +448,7 @@ impl Connection {
         now: Duration,
     ) -> Result<(), ReadError> {
         // Before its acks are read: what is too old has no effect at all.
-        if self.outbox.received.check(sequence) != Arrival::New {
+        if self.heard.check(sequence) != Arrival::New {
             return Ok(());
         }
         let (_, acks) = Header::read(reader, sequence, self.outbox.next())?;
@@ -454,9 +457,7 @@ impl Connection {
             return Err(ReadError::OutOfRange);
         }
         read_end(reader)?;
-        self.outbox.received.insert(sequence);
-        // The client's packets ask for no acks, so none need be remembered.
-        self.outbox.received.forget_below(sequence.next());
+        self.heard.insert(sequence);
         self.last_heard = now;
         self.acked(world, acks, now);
         Ok(())

@@ -1,0 +1,129 @@
+//! R26: what is sent to an address that nobody has answered from, and to a link that has gone silent.
+//!
+//! *Invariant:* the worlds here are larger than all that may be sent at once, so that every limit is felt.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::{BitReader, BitWriter};
+
+use super::forge::{self, seal};
+use super::support::{Packets, Room, TICK, collect, size};
+use super::{Thing, thing, things};
+
+/// A room with a client, not yet connected, and so many things of some hundred bytes each.
+fn full_room(things_count: u32) -> (Room, Vec<ObjectRef<Thing>>) {
+    let mut room = Room::new(ServerConfig::default(), things);
+    let spawn = |a| room.server.spawn(Thing { name: "x".repeat(400), ..thing(a) });
+    let all = (0..things_count).map(spawn).collect();
+    room.enter();
+    (room, all)
+}
+
+/// The client's hello without the zeros behind it, as an attacker would send it: of 43 bytes.
+fn short_hello(room: &mut Room) -> Vec<u8> {
+    let hello = room.replies(0).swap_remove(0);
+    let end = hello.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    let short = forge::reseal(&hello, 0, |content| content.truncate(end.max(39) - 4));
+    assert!(short.len() < 50, "{} bytes", short.len());
+    short
+}
+
+/// Bytes that the server sends to its only connection in so long, while everything changes now and then.
+fn sent_in(room: &mut Room, all: &[ObjectRef<Thing>], time: Duration) -> usize {
+    let end = room.now + time;
+    let mut bytes = 0;
+    while room.now < end {
+        for (at, &object) in all.iter().enumerate().step_by(7) {
+            room.server[object].b = at as u32 ^ room.now.as_millis() as u32;
+        }
+        bytes += size(&room.tick_one());
+    }
+    bytes
+}
+
+#[test]
+fn r26_a_hello_that_nobody_follows_is_answered_with_three_times_its_bytes_at_most() {
+    let (mut room, all) = full_room(2_000);
+    let hello = short_hello(&mut room);
+    let mut bytes = 0;
+    for copies in 1..=5 {
+        room.hear(0, std::slice::from_ref(&hello));
+        bytes += sent_in(&mut room, &all, Duration::from_secs(2));
+        assert!(bytes <= 3 * copies * hello.len(), "{bytes} bytes for {copies} hellos of {}", hello.len());
+    }
+    let id = room.guests[0].id;
+    assert_eq!(room.server.stats(id).map(|stats| stats.round_trip), Some(Duration::ZERO));
+}
+
+#[test]
+fn r26_a_padded_hello_brings_state_at_once_and_three_times_its_bytes_at_most() {
+    let (mut room, all) = full_room(2_000);
+    let hello = room.replies(0);
+    assert_eq!(size(&hello), 1_200);
+    room.hear(0, &hello);
+    let packets = room.tick_one();
+    assert!(packets.len() >= 3, "a welcome and two packets of state");
+    let bytes = size(&packets) + sent_in(&mut room, &all, Duration::from_secs(9));
+    assert!(bytes <= 3_600, "{bytes} bytes");
+}
+
+#[test]
+fn r26_acks_that_do_not_know_the_token_bring_nothing_more() {
+    let (mut room, all) = full_room(2_000);
+    let hello = room.replies(0);
+    room.hear(0, &hello);
+    let mut bytes = sent_in(&mut room, &all, TICK);
+    let mut bits = BitReader::new(&hello[0][4..]);
+    let session = bits.skip_bits(4).and_then(|()| bits.read_bits(64)).expect("a hello is longer");
+    // An attacker who hears nothing knows the session, which is of his choosing, and the numbers of packets, which count from zero.
+    for sequence in 0..200_u16 {
+        let mut writer = BitWriter::new();
+        writer.write_flag(false);
+        writer.write_bits(sequence.into(), 16);
+        writer.write_bits(0, 2);
+        writer.write_flag(true);
+        writer.write_bits(1, 16);
+        writer.write_exp_golomb(1, 2);
+        writer.write_bits(0, 2);
+        let ack = seal(&writer.into_bytes(), session);
+        room.hear(0, &[ack]);
+        bytes += sent_in(&mut room, &all, TICK);
+    }
+    assert!(bytes <= 3_600, "{bytes} bytes");
+}
+
+#[test]
+fn r26_whoever_echoes_the_welcome_gets_everything() {
+    let (mut room, all) = full_room(200);
+    room.settle();
+    for (a, &object) in (0..).zip(&all) {
+        assert_eq!(room.client().get(object).map(|thing| thing.a), Some(a));
+    }
+}
+
+#[test]
+fn r26_answers_wait_until_the_address_has_paid_for_them() {
+    let (mut room, _) = full_room(1);
+    let hello = short_hello(&mut room);
+    let id = room.guests[0].id;
+    let mut answers = Packets::new();
+    for _ in 0..1_000 {
+        room.hear(0, std::slice::from_ref(&hello));
+    }
+    answers.extend(collect(&mut room.server, id));
+    assert!(size(&answers) <= 3_000 * hello.len());
+}
+
+#[test]
+fn a_transport_that_has_validated_the_address_gets_everything_at_once() {
+    let config = ServerConfig { validate_addresses: false, ..ServerConfig::default() };
+    let mut room = Room::new(config, things);
+    for a in 0..100 {
+        room.server.spawn(Thing { name: "x".repeat(400), ..thing(a) });
+    }
+    room.enter();
+    let hello = room.replies(0);
+    room.hear(0, &hello);
+    assert!(size(&room.tick_one()) > 4_000);
+}
