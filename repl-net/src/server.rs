@@ -658,6 +658,9 @@ impl Server {
     /// O(what changed), not O(objects); a connection that needs nothing costs next to nothing.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
+        for peer in self.connections.values_mut() {
+            peer.connection.give_up_lost(&mut self.world, now);
+        }
         self.world.compare();
         for (slot, refusal) in std::mem::take(&mut self.world.changes.refusals) {
             let object = &self.world.objects[slot as usize];

@@ -310,11 +310,6 @@ impl World {
         }
     }
 
-    /// Whether an object is to be compared for an opening and has not been yet.
-    pub(crate) fn will_compare_for_open(&self, slot: u32) -> bool {
-        self.opening.contains(slot)
-    }
-
     /// Adds an object.
     #[track_caller]
     pub(crate) fn spawn<T: Replicated>(

@@ -12,6 +12,7 @@ mod ledger;
 mod patience;
 mod plan;
 mod run;
+mod switches;
 mod witness;
 mod world;
 

@@ -23,7 +23,7 @@ pub(crate) struct Plan {
     pub(crate) view_flips: f64,
     pub(crate) joins: f64,
     /// Weights of the classes.
-    pub(crate) weights: [u64; 5],
+    pub(crate) weights: [u64; 6],
     pub(crate) down: LinkConditions,
     pub(crate) up: LinkConditions,
     /// Packets that the bursts lose, one burst after the other.
@@ -83,6 +83,8 @@ impl Plan {
         let with_bursts = rng.chance(0.4);
         // From a generator of its own: seeds without are as they were.
         let mut own = Rng::new(seed).fork(9);
+        let mut switching = Rng::new(seed).fork(11);
+        let vaults = if switching.chance(0.5) { switching.range(1..5) } else { 0 };
         let hoards = if own.chance(0.6) { own.range(1..5) } else { 0 };
         Self {
             seed,
@@ -93,7 +95,7 @@ impl Plan {
             churn: pick(&mut rng, &[0.0, 0.02, 0.2]),
             view_flips: pick(&mut rng, &[0.0, 0.05, 0.3]),
             joins: pick(&mut rng, &[0.0, 0.005, 0.03]),
-            weights: [rng.range(1..9), rng.below(6), rng.below(3), rng.below(6), hoards],
+            weights: [rng.range(1..9), rng.below(6), rng.below(3), rng.below(6), hoards, vaults],
             down: conditions(&mut rng, down_loss, mtu_bytes),
             up: conditions(&mut rng, up_loss, mtu_bytes),
             bursts: if with_bursts {

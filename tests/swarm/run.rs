@@ -9,7 +9,7 @@ use repl::sim::{Clock, LinkId, Loss, Network, PeerId, Rng, SeedReport};
 use repl::{BitReader, Client, ConnectionId, DisconnectReason, ReadError, ReceiveError, ServerEvent};
 
 use crate::canary::scan;
-use crate::classes::{Actor, Chest, Creature, Dot, Hoard, Pack};
+use crate::classes::{Actor, Chest, Creature, Dot, Hoard, Pack, Vault};
 use crate::ledger::hash;
 use crate::patience::Watch;
 use crate::plan::Plan;
@@ -199,6 +199,7 @@ impl Run {
         client
             .register::<Dot>()
             .register::<Hoard>()
+            .register::<Vault>()
             .register::<Chest>()
             .register::<Pack>()
             .register::<Actor>();
@@ -355,7 +356,11 @@ impl Run {
                 count(&mut self.loud, &packet);
                 scan(&packet, |canary| {
                     self.secrets += 1;
-                    assert!(self.world.may_see(connection, canary), "{connection:?} was sent {canary:?}");
+                    assert!(
+                        self.world.may_see(connection, canary),
+                        "{connection:?} was sent {canary:?} {}",
+                        self.world.describe(connection, canary)
+                    );
                 });
                 self.network.send(now, SERVER, peer, &packet);
             }

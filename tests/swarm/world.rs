@@ -6,14 +6,13 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 
 use repl::sim::Rng;
-use repl::{
-    ArchetypeId, Client, Condition, ConnectionId, Guid, ObjectRef, PropertyIndex, Role, Server, ViewFlags,
-};
+use repl::{ArchetypeId, Client, Condition, ConnectionId, Guid, ObjectRef, Role, Server, ViewFlags};
 
 use crate::canary::Canary;
-use crate::classes::{Actor, Chest, Creature, Dot, Hoard, Ink, Pack, Shown};
+use crate::classes::{Actor, Chest, Creature, Dot, Hoard, Ink, Pack, Shown, Vault};
 use crate::ledger::{Leaf, Leaves, Ledger, property_of};
 use crate::plan::Plan;
+use crate::switches::{Calls, Flipped, Switches, flip_for_one};
 
 /// The values of the properties with notifies.
 pub(crate) type Notified = Vec<(usize, u64)>;
@@ -22,6 +21,7 @@ pub(crate) type Notified = Vec<(usize, u64)>;
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) conditions: &'static [Condition],
+    calls: Calls,
     leaves: fn(&Server, Guid) -> Vec<Leaf>,
     pub(crate) replica: fn(&Client, Guid) -> Option<Vec<Leaf>>,
     /// What the replica was told since the last call, and the values of its properties with notifies.
@@ -41,6 +41,7 @@ fn leaves_of<T: Creature>(object: &T) -> Vec<Leaf> {
 fn kind<T: Creature>() -> Kind {
     Kind {
         conditions: T::CONDITIONS,
+        calls: Calls::of::<T>(),
         leaves: |server, guid| leaves_of(&server[ObjectRef::<T>::new(guid)]),
         replica: |client, guid| client.get(ObjectRef::<T>::new(guid)).map(leaves_of),
         told: |client, guid| {
@@ -79,10 +80,11 @@ fn kind<T: Creature>() -> Kind {
 }
 
 pub(crate) const ACTOR: usize = 0;
+const VAULT: usize = 5;
 
 /// The classes in the order of the plan's weights.
-pub(crate) fn kinds() -> [Kind; 5] {
-    [kind::<Actor>(), kind::<Pack>(), kind::<Chest>(), kind::<Dot>(), kind::<Hoard>()]
+pub(crate) fn kinds() -> [Kind; 6] {
+    [kind::<Actor>(), kind::<Pack>(), kind::<Chest>(), kind::<Dot>(), kind::<Hoard>(), kind::<Vault>()]
 }
 
 /// An object, there or gone.
@@ -95,8 +97,7 @@ pub(crate) struct Thing {
     pub(crate) owner: Option<ConnectionId>,
     role: Role,
     physics: bool,
-    custom_on: bool,
-    dynamic: Condition,
+    switches: Switches,
     /// For each property, the number of the secrets made for it, and of those that were compared while it was switched on.
     versions: Vec<(u32, u32)>,
     is_dirty: bool,
@@ -107,7 +108,7 @@ pub(crate) struct Thing {
 pub(crate) struct View {
     pub(crate) is_replay: bool,
     pub(crate) hidden: BTreeSet<u32>,
-    pub(crate) custom_off: BTreeSet<u32>,
+    pub(crate) flipped: Flipped,
     /// Objects whose opening the client acknowledged, perhaps too late for the server to care.
     pub(crate) acknowledged: BTreeSet<u32>,
     /// Those of them that the server knows to be there.
@@ -127,7 +128,7 @@ impl View {
 /// The server and its model.
 pub(crate) struct World {
     pub(crate) server: Server,
-    pub(crate) kinds: [Kind; 5],
+    pub(crate) kinds: [Kind; 6],
     /// All objects there ever were, by their number.
     pub(crate) things: Vec<Thing>,
     pub(crate) by_guid: BTreeMap<Guid, u32>,
@@ -143,7 +144,12 @@ impl World {
     pub(crate) fn new(plan: &Plan) -> Self {
         let mut server = Server::new(plan.server());
         let archetype = server.register_archetype(|| Actor::archetype(true));
-        server.register::<Pack>().register::<Hoard>().register::<Chest>().register::<Dot>();
+        server
+            .register::<Pack>()
+            .register::<Hoard>()
+            .register::<Chest>()
+            .register::<Dot>()
+            .register::<Vault>();
         let mut world = Self {
             server,
             kinds: kinds(),
@@ -216,8 +222,7 @@ impl World {
             owner: None,
             role: Role::default(),
             physics: false,
-            custom_on: true,
-            dynamic: Condition::Dynamic,
+            switches: Switches::default(),
             versions: newest,
             is_dirty: true,
         });
@@ -251,7 +256,12 @@ impl World {
     }
 
     fn change(&mut self) {
-        let Some(uid) = self.draw() else { return };
+        if let Some(uid) = self.draw() {
+            self.change_one(uid);
+        }
+    }
+
+    fn change_one(&mut self, uid: u32) {
         let guids = self.mentionable();
         let thing = &mut self.things[uid as usize];
         let kind = &self.kinds[thing.kind];
@@ -264,9 +274,7 @@ impl World {
         };
         let mut ink = Ink { rng: &mut self.rng, canary: &mut canary, guids: &guids };
         (kind.change)(&mut self.server, thing.guid, uid, property, &mut ink);
-        if thing.kind == ACTOR && property == Actor::PUSHED {
-            self.server.mark_dirty(ObjectRef::<Actor>::new(thing.guid), PropertyIndex::new(property));
-        }
+        kind.calls.changed(&mut self.server, thing.guid, property);
         if !std::mem::replace(&mut thing.is_dirty, true) {
             self.dirty.push(uid);
         }
@@ -278,38 +286,28 @@ impl World {
         let Some(connection) = self.draw_connection() else { return };
         let (server, thing, rng) = (&mut self.server, &mut self.things[uid as usize], &mut self.rng);
         let object = ObjectRef::<()>::new(thing.guid);
-        let actor = (thing.kind == ACTOR).then(|| ObjectRef::<Actor>::new(thing.guid));
-        let property = |at| PropertyIndex::new(at);
+        let calls = self.kinds[thing.kind].calls;
+        let (has_custom, has_dynamic) = (calls.has(Condition::Custom), calls.has(Condition::Dynamic));
         let view = self.views.get_mut(&connection).expect("a connection that was drawn");
-        match (rng.below(8), actor) {
-            (0 | 1, _) => {
+        match rng.below(8) {
+            0 | 1 => {
                 let owner = rng.chance(0.7).then_some(connection);
                 self.set_owner(uid, owner);
             }
-            (2, _) => {
+            2 => {
                 let roles = [Role::None, Role::SimulatedProxy, Role::AutonomousProxy, Role::Authority];
                 thing.role = *rng.pick(&roles).expect("roles");
                 server.set_remote_role(object, thing.role);
             }
-            (3, _) => {
+            3 => {
                 thing.physics = !thing.physics;
                 server.set_replicates_physics(object, thing.physics);
             }
-            (4, Some(actor)) => {
-                thing.custom_on = !thing.custom_on;
-                server.set_custom_active(actor, property(Actor::CUSTOM), thing.custom_on);
+            4 if has_custom => thing.switches.flip_for_all(&calls, server, thing.guid, rng),
+            5 if has_custom => {
+                flip_for_one(&calls, server, (connection, &mut view.flipped), (thing.guid, uid), rng);
             }
-            (5, Some(actor)) => {
-                let on = view.custom_off.remove(&uid);
-                if !on {
-                    view.custom_off.insert(uid);
-                }
-                server.set_custom_active_for(connection, actor, property(Actor::CUSTOM), on);
-            }
-            (6, Some(actor)) => {
-                thing.dynamic = *rng.pick(&Condition::ALL).expect("conditions");
-                server.set_dynamic_condition(actor, property(Actor::DYNAMIC), thing.dynamic);
-            }
+            6 if has_dynamic => thing.switches.set_dynamic(&calls, server, thing.guid, rng),
             _ => {
                 let visible = view.hidden.remove(&uid);
                 view.lose(uid);
@@ -320,6 +318,26 @@ impl World {
                 }
                 server.set_visible(connection, object, visible);
             }
+        }
+    }
+
+    /// Changes a vault, and who sees it, most of the time at once.
+    fn flip_vault(&mut self) {
+        let vaults: Vec<u32> =
+            self.alive.iter().copied().filter(|&uid| self.things[uid as usize].kind == VAULT).collect();
+        let Some(uid) = self.rng.pick(&vaults).copied() else { return };
+        let Some(connection) = self.draw_connection() else { return };
+        if self.rng.chance(0.6) {
+            self.change_one(uid);
+        }
+        let (server, thing, rng) = (&mut self.server, &mut self.things[uid as usize], &mut self.rng);
+        let calls = self.kinds[VAULT].calls;
+        let view = self.views.get_mut(&connection).expect("a connection that was drawn");
+        match rng.below(4) {
+            0 => thing.switches.flip_for_all(&calls, server, thing.guid, rng),
+            1 => thing.switches.set_dynamic(&calls, server, thing.guid, rng),
+            2 => flip_for_one(&calls, server, (connection, &mut view.flipped), (thing.guid, uid), rng),
+            _ => {}
         }
     }
 
@@ -342,6 +360,9 @@ impl World {
         if self.rng.chance(plan.view_flips) {
             self.flip(tick);
         }
+        if plan.weights[VAULT] > 0 && self.rng.chance(0.5) {
+            self.flip_vault();
+        }
     }
 
     /// Notes what the objects are now, right before the server compares them.
@@ -355,8 +376,8 @@ impl World {
         }
         for &uid in &self.alive {
             let thing = &mut self.things[uid as usize];
-            for property in 0..if thing.kind == ACTOR { thing.versions.len() } else { 0 } {
-                if thing.is_compared(property) {
+            for property in 0..thing.versions.len() {
+                if thing.switches.is_compared(property) {
                     thing.versions[property].1 = thing.versions[property].0;
                 }
             }
@@ -367,16 +388,16 @@ impl World {
     pub(crate) fn may_see(&self, connection: ConnectionId, canary: Canary) -> bool {
         // The end of a secret whose start is in another packet, and bits of something else.
         let thing = self.things.get(canary.object as usize);
-        let Some(thing) = thing.filter(|thing| usize::from(canary.property) < thing.versions.len()) else {
-            return true;
-        };
+        let newest =
+            |thing: &Thing| thing.versions.get(usize::from(canary.property)).map_or(0, |made| made.0);
+        let Some(thing) = thing.filter(|thing| canary.version <= newest(thing)) else { return true };
         let Some(view) = self.views.get(&connection) else { return false };
         if !thing.alive || view.hidden.contains(&canary.object) {
             return false;
         }
         let property = canary.property as usize;
         let initial = !view.opened.contains(&canary.object);
-        let is_compared = thing.kind != ACTOR || canary.version <= thing.versions[property].1;
+        let is_compared = canary.version <= thing.versions[property].1;
         is_compared && self.is_active(connection, view, canary.object, property, initial)
     }
 
@@ -401,11 +422,8 @@ impl World {
             .with_if(ViewFlags::SIMULATED, simulated)
             .with_if(ViewFlags::PHYSICS, thing.physics)
             .with_if(ViewFlags::REPLAY, view.is_replay);
-        let condition = match self.kinds[thing.kind].conditions[property] {
-            Condition::Custom if view.custom_off.contains(&uid) => Condition::Never,
-            Condition::Dynamic => thing.dynamic,
-            declared => declared,
-        };
+        let calls = &self.kinds[thing.kind].calls;
+        let condition = thing.switches.condition(calls, property, &view.flipped, uid);
         condition.allows(flags)
     }
 
@@ -421,7 +439,7 @@ impl World {
                 let declared = self.kinds[thing.kind].conditions[property];
                 let at_open =
                     since_shown && matches!(declared, Condition::InitialOnly | Condition::InitialOrOwner);
-                thing.is_compared(property) && (active || at_open)
+                thing.switches.is_compared(property) && (active || at_open)
             })
             .collect();
         let entries = thing.ledger.entries();
@@ -430,15 +448,6 @@ impl World {
                 (path, entries.last().filter(|_| is_exact[property_of(path)]).map(|(_, leaf)| *leaf))
             })
             .collect()
-    }
-}
-
-impl Thing {
-    /// Whether a property is compared in ticks that open the object nowhere.
-    fn is_compared(&self, property: usize) -> bool {
-        !(self.kind == ACTOR
-            && (property == Actor::CUSTOM && !self.custom_on
-                || property == Actor::DYNAMIC && self.dynamic == Condition::Never))
     }
 }
 

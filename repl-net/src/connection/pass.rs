@@ -59,7 +59,6 @@ impl Connection {
             return;
         }
         self.take_evicted(context.world);
-        self.give_up_lost(context.world, context.now);
         self.outbox.begin_pass();
         self.route(context);
         let packets_before = self.outbox.packets_sent;
@@ -254,8 +253,6 @@ impl Connection {
         match phase {
             _ if has_blob => self.postpone(slot, context.world),
             Phase::Closing(reason) => self.send_close(slot, reason, context.now),
-            // Found lost in this pass: what is compared for an opening is compared with the next tick (S40).
-            Phase::Unsent if context.world.will_compare_for_open(slot) => self.needs.insert(slot),
             Phase::Unsent => self.send_open(slot, context),
             Phase::Opening if open_bits <= SMALL_OPEN_BITS => self.send_open(slot, context),
             Phase::Opening => self.postpone(slot, context.world),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use repl_core::{Changelist, HandleSet};
 
-use super::Connection;
+use super::{Connection, Stage};
 use crate::acks::{AckRange, AckRanges};
 use crate::in_flight::{Cargo, Content, Fate, LostObject, Sent};
 use crate::sequence::Sequence;
@@ -198,7 +198,12 @@ impl Connection {
 
     /// Gives up packets that took too long: those overtaken by an acked one for longer than packets change places, and all that are
     /// older than the timeout (R9).
-    pub(super) fn give_up_lost(&mut self, world: &mut World, now: Duration) {
+    ///
+    /// Before a comparison, so that an object whose opening was lost is compared for the next one (S40).
+    pub(crate) fn give_up_lost(&mut self, world: &mut World, now: Duration) {
+        if self.stage != Stage::Connected {
+            return;
+        }
         let timeout = self.round_trip.retry_timeout(self.timeouts);
         let reorder_wait = self.round_trip.smoothed()
             + (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout);

@@ -64,10 +64,6 @@ pub(crate) struct Actor {
 tell!(Actor);
 
 impl Actor {
-    pub(crate) const CUSTOM: usize = 5;
-    pub(crate) const DYNAMIC: usize = 6;
-    pub(crate) const PUSHED: usize = 14;
-
     fn on_health(&mut self, old: &u16) {
         self.shown.notifies.push((0, hash(&old.to_le_bytes()), hash(&self.health.to_le_bytes())));
     }
@@ -130,6 +126,7 @@ impl Creature for Actor {
         Condition::ReplayOrOwner,
         Condition::OwnerOnly,
     ];
+    const PUSH: &'static [usize] = &[14];
 
     fn archetype(veteran: bool) -> Self {
         if !veteran {

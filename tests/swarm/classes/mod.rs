@@ -33,6 +33,10 @@ impl Shown {
 pub(crate) trait Creature: Replicated + Clone + Default {
     /// The conditions of its properties, in their order.
     const CONDITIONS: &'static [Condition];
+    /// Properties that are compared when they are marked.
+    const PUSH: &'static [usize] = &[];
+    /// Properties that are off for each connection until they are switched on for it.
+    const STARTS_OFF: &'static [usize] = &[];
     /// What clients make it from.
     fn archetype(veteran: bool) -> Self {
         let _ = veteran;
@@ -73,6 +77,7 @@ mod dot;
 mod hoard;
 mod ink;
 mod pack;
+mod vault;
 
 pub(crate) use actor::Actor;
 pub(crate) use chest::Chest;
@@ -80,6 +85,7 @@ pub(crate) use dot::Dot;
 pub(crate) use hoard::Hoard;
 pub(crate) use ink::Ink;
 pub(crate) use pack::Pack;
+pub(crate) use vault::Vault;
 
 fn leaves_of_list<T>(leaves: &mut Leaves, list: &[T], mut each: impl FnMut(&mut Leaves, usize, &T)) {
     for (at, element) in list.iter().enumerate() {
