@@ -358,14 +358,14 @@ fn s138_each_mark_counts_though_the_item_was_marked_before_and_keeps_its_id() {
     let mut live = FastArray::from([1_u32, 2, 3]);
     assert_eq!(live.ids(), [id(1), id(2), id(3)], "the first id is 1, and each is one more than the last");
     let mut shadow = FastArray::new();
-    follow(&mut shadow, &live);
+    follow(&mut shadow, &mut live);
     for round in 0..3 {
         live[1] += 1;
         assert!(!shadow.is_abreast(&live), "a mark of an item marks its array, for the {round}th time too");
-        assert_eq!(follow(&mut shadow, &live), [(id(2), Went::Touched)]);
+        assert_eq!(follow(&mut shadow, &mut live), [(id(2), Went::Touched)]);
         live.mark(1);
         assert!(!shadow.is_abreast(&live));
-        assert_eq!(follow(&mut shadow, &live), [(id(2), Went::Touched)]);
+        assert_eq!(follow(&mut shadow, &mut live), [(id(2), Went::Touched)]);
         assert!(shadow.is_abreast(&live));
     }
     assert_eq!(live.ids(), [id(1), id(2), id(3)], "an item that has an id keeps it when it is marked");
