@@ -47,8 +47,95 @@ fn no_crate_names_a_socket_a_clock_or_a_thread() {
     assert!(files.len() > 50, "{} files", files.len());
     for file in files {
         let text = fs::read_to_string(&file).expect("a source is text");
-        for word in ["std::net", "thread::spawn", "Instant", "SystemTime", "async fn"] {
+        for word in ["UdpSocket", "TcpStream", "thread::spawn", "Instant", "SystemTime", "async fn"] {
             assert!(!text.contains(word), "{} names {word}", file.display());
+        }
+    }
+}
+
+/// What forbids a panic, in each file that reads a peer's bytes.
+const LINTS: [&str; 4] = [
+    "clippy::unwrap_used",
+    "clippy::expect_used",
+    "clippy::indexing_slicing",
+    "clippy::arithmetic_side_effects",
+];
+
+/// Files that name a reader and read nothing with it.
+const NAME_ONLY: [(&str, &str); 3] = [
+    ("repl-core/src/lib.rs", "re-exports, and two functions that pass it on"),
+    ("repl-core/src/bits.rs", "re-exports"),
+    ("repl-core/src/shape.rs", "types of functions"),
+];
+
+/// Files that name no reader, and do what a peer's bytes said.
+const OBEY: [&str; 8] = [
+    "repl-core/src/checked.rs",
+    "repl-core/src/key.rs",
+    "repl-core/src/reference.rs",
+    "repl-core/src/access/entries.rs",
+    "repl-fastarray/src/receipt.rs",
+    "repl-fastarray/src/replica.rs",
+    "repl-net/src/mentions.rs",
+    "repl-net/src/outcome.rs",
+];
+
+/// The sources of the crates that hold and move objects, by their paths from the root, without comments and tests.
+fn code() -> Vec<(String, String, String)> {
+    let mut files = Vec::new();
+    for krate in ["repl-core", "repl-fastarray", "repl-net"] {
+        sources(root().join(krate).join("src"), &mut files);
+    }
+    let read = |file: PathBuf| {
+        let text = fs::read_to_string(&file).expect("a source is text");
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let code = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>();
+        let path = file.strip_prefix(root()).expect("below the root").to_string_lossy().replace('\\', "/");
+        (path, code.join("\n"), text)
+    };
+    let is_tests = |file: &PathBuf| {
+        file.ends_with("tests.rs") || file.components().any(|part| part.as_os_str() == "sim")
+    };
+    files.into_iter().filter(|file| !is_tests(file)).map(read).collect()
+}
+
+#[test]
+fn every_file_that_reads_a_peers_bytes_forbids_what_panics() {
+    let code = code();
+    for (path, _) in NAME_ONLY {
+        assert!(code.iter().any(|(known, ..)| known == path), "{path} is no more");
+    }
+    let mut lacking = Vec::new();
+    for (path, code, text) in &code {
+        let reads = code.contains("BitReader") && NAME_ONLY.iter().all(|(known, _)| known != path);
+        if (reads || OBEY.contains(&path.as_str())) && !LINTS.iter().all(|lint| text.contains(lint)) {
+            lacking.push(path);
+        }
+    }
+    assert!(lacking.is_empty(), "without the lints: {lacking:#?}");
+    assert!(OBEY.iter().all(|path| code.iter().any(|(known, ..)| known == path)));
+}
+
+#[test]
+fn unsafe_code_stands_where_the_architecture_says() {
+    let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the page is there");
+    let (_, rest) = architecture.split_once("*Invariant:* `unsafe` stands in").expect("it says where");
+    let said = rest.split("\n\n").next().unwrap_or_default();
+    for (krate, level) in [
+        ("repl-core", "deny"),
+        ("repl-fastarray", "deny"),
+        ("repl-net", "forbid"),
+        ("repl-derive", "forbid"),
+        (".", "forbid"),
+    ] {
+        let text = fs::read_to_string(root().join(krate).join("src/lib.rs")).expect("a crate has a root");
+        assert!(text.contains(&format!("#![{level}(unsafe_code)]")), "{krate} does not {level} unsafe code");
+    }
+    for (path, _, text) in code() {
+        if text.contains("expect(unsafe_code") || text.contains("allow(unsafe_code") {
+            let module = path.split_once("/src/").expect("a source").1;
+            let module = module.trim_end_matches("/mod.rs").trim_end_matches(".rs");
+            assert!(said.contains(&format!("`{module}`")), "ARCHITECTURE.md does not name {path}");
         }
     }
 }

@@ -2,6 +2,15 @@
 //!
 //! *Invariant:* these traits hold no data and decide no bits; they exist so that a misplaced attribute is refused where it stands, in words
 //! that say what to write.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::marker::PhantomData;
 

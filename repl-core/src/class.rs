@@ -1,6 +1,16 @@
 //! Classes: an object type at run time, with everything that compares, writes and reads its objects.
 //!
 //! Invariant: a class is made from its type's own tables, checked once; so its functions take plain references and are safe.
+#![expect(unsafe_code, reason = "vouches for a layout being the object's own")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::marker::PhantomData;
 
@@ -207,7 +217,7 @@ impl<T: Replicated> Class<T> {
     ) {
         let mut candidates = std::mem::take(&mut scratch.candidates);
         self.places.candidates(live, shadow, scope, &mut candidates);
-        scratch.comparisons += 1;
+        scratch.comparisons = scratch.comparisons.saturating_add(1);
         let mut comparison = Comparison { sizes: &self.sizes.items, refusals, scratch };
         comparison.level(self.level(live), &mut self.level_mut(shadow), candidates.iter(), changes);
         scratch.candidates = candidates;
@@ -301,7 +311,7 @@ impl<T: Replicated> Class<T> {
         };
         let of =
             |set: &HandleSet| set.iter().filter(|&handle| handles.contains(handle)).map(items).sum::<usize>();
-        of(&self.keyed) + of(&self.maps)
+        of(&self.keyed).saturating_add(of(&self.maps))
     }
 
     /// Adds the properties of `handles` to `changes`, whole.
@@ -463,7 +473,8 @@ fn descend(
     match level.as_level().slot(handle)? {
         Slot::Leaf(_) => None,
         Slot::Array(array) => {
-            let (index, inner) = (step.checked_div(array.handles())?, step.checked_rem(array.handles())? + 1);
+            let index = step.checked_div(array.handles())?;
+            let inner = step.checked_rem(array.handles())?.saturating_add(1);
             descend(&mut level.element(handle, index as usize)?, inner, rest, with_callbacks, at_end)
         }
         Slot::Keyed(_) => {

@@ -1,6 +1,16 @@
 //! Types of other crates, each behind the feature of its name.
 //!
 //! Invariant: a foreign type travels as the array of numbers that it is in memory; nothing here gives it another meaning.
+#![cfg_attr(feature = "glam", expect(unsafe_code, reason = "types state their own shapes"))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 /// The vectors and quaternions of `glam`: arrays of their components.
 #[cfg(feature = "glam")]

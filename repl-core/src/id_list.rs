@@ -4,6 +4,15 @@
 //! also the order of the distances in four bits, the distance to the id before less one, what is said of it; and a 0 at the end.
 //!
 //! Invariant: ids ascend, so none stands twice; a list is read as it is walked over and takes no memory.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use crate::bits::{BitReader, BitWriter};
 use crate::keyed::ItemId;
@@ -52,9 +61,9 @@ impl IdWriter {
                 first = id.number();
             }
             last = id.number();
-            count += 1;
+            count = u32::saturating_add(count, 1);
         }
-        let mean = (last - first) / u32::max(count, 2).saturating_sub(1);
+        let mean = u32::saturating_sub(last, first).checked_div(count.max(2).saturating_sub(1)).unwrap_or(0);
         Self { last: None, order: mean.max(1).ilog2().min(15), written: 0 }
     }
 
@@ -62,17 +71,18 @@ impl IdWriter {
     pub(crate) fn id(&mut self, id: ItemId, writer: &mut BitWriter) {
         writer.write_flag(true);
         match self.last {
-            None => writer.write_exp_golomb(u64::from(id.number()) - 1, FIRST_ORDER),
+            None => writer.write_exp_golomb(u64::from(id.number()).saturating_sub(1), FIRST_ORDER),
             Some(last) => {
                 debug_assert!(last < id, "ids ascend");
                 if self.written == 1 {
                     writer.write_bits(self.order.into(), 4);
                 }
-                writer.write_exp_golomb(u64::from(id.number() - last.number()) - 1, self.order);
+                let distance = id.number().saturating_sub(last.number()).saturating_sub(1);
+                writer.write_exp_golomb(distance.into(), self.order);
             }
         }
         self.last = Some(id);
-        self.written += 1;
+        self.written = self.written.saturating_add(1);
     }
 
     /// Ends the list.

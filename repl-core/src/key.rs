@@ -1,6 +1,15 @@
 //! Forms of keys: what a map's key is on the wire, and by what its entry is known where no type is at hand.
 //!
 //! Invariant: a form names a key only if the key that it reads as is the one that it was written of; so two keys of one map never share a form.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::sync::Arc;
 

@@ -39,8 +39,9 @@
 //! Not guaranteed: [`write_values`](Class::write_values) does not say which values follow. Who sends them writes the handles beside them, for
 //! which [`wire`] has the form.
 //!
-//! *Invariant:* `unsafe` stands in the module `access`, which reads and writes objects through their layouts, and in the implementations of
-//! [`Property`] and the calls that vouch for a layout being the object's own, and before the one instruction of `preload`; nowhere else.
+//! *Invariant:* `unsafe` stands in the module `access`, which reads and writes objects through their layouts, in the implementations of
+//! [`Property`], in the calls that vouch for a layout being the object's own, and before the one instruction of `preload`; nowhere else.
+#![deny(unsafe_code)]
 #![warn(missing_docs)]
 
 mod access;

@@ -1,6 +1,16 @@
 //! Maps and sets of the standard library and of `indexmap` as fields: what core asks of one, and the types that have it.
 //!
 //! Invariant: the identity of an entry is its key; a map has no room for anything else, so nothing is asked of it but what any map can do.
+#![expect(unsafe_code, reason = "types state their own shapes")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};

@@ -1,6 +1,15 @@
 //! Leaves that serialise themselves: one command, whatever they hold.
 //!
 //! Invariant: the four functions of a leaf were made for one type, and the shape that holds the leaf is that type's.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use crate::access::opaque as access;
 use crate::bits::{BitReader, BitWriter};

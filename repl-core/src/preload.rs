@@ -1,6 +1,7 @@
 //! Preloading: telling the processor what will be read soon.
 //!
 //! Invariant: a hint and no more; nothing that a program computes depends on it.
+#![expect(unsafe_code, reason = "the one instruction")]
 
 /// The memory at `what` will be read or written some hundred steps from here. O(1), and never waits.
 ///

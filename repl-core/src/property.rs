@@ -2,6 +2,16 @@
 //! types of the standard library.
 //!
 //! Invariant: a field's spelling never decides anything; its `Property::SHAPE` does.
+#![expect(unsafe_code, reason = "types state their own shapes")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -1,6 +1,15 @@
 //! Identities of objects, and references between them.
 //!
 //! Invariant: a guid names one object for ever (R18); a reference on a client either names an object that is there or is null.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::fmt;
 use std::marker::PhantomData;

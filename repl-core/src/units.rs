@@ -1,7 +1,7 @@
 //! Types of the standard library that travel as a unit: times, numbers that are not zero, addresses, boxes.
 //!
 //! *Invariant:* each value has one form, and bits that no value writes are refused.
-
+#![expect(unsafe_code, reason = "types state their own shapes")]
 #![cfg_attr(
     not(test),
     deny(

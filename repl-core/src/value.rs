@@ -1,6 +1,15 @@
 //! Values that write and read themselves, and what can go wrong when they do.
 //!
 //! Invariant: reading what was written gives a value that writes the same bits again.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use crate::bits::{BitReader, BitWriter};
 use crate::checksum::Checksum;

@@ -2,6 +2,15 @@
 //!
 //! Invariant: what is written is the shortest of the forms on offer, chosen by the content alone, so that the same change has
 //! the same bits for every connection (S90).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use crate::bits::{BitReader, BitWriter};
 use crate::codec::width_of;
@@ -53,7 +62,7 @@ pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
     }
     match element.kind() {
         Kind::Leaf(codec) => match (codec.width_bits(), codec.bytes()) {
-            (Some(bits), Some(bytes)) if 2 * bits >= bytes => 0,
+            (Some(bits), Some(bytes)) if bits.saturating_mul(2) >= bytes => 0,
             _ => LEAST_BITS,
         },
         _ => LEAST_BITS,
@@ -62,9 +71,9 @@ pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
 
 /// Follows a new element that began at bit `start` with zeros, up to the least that it must take.
 pub(crate) fn pad_element(start: usize, least_bits: u32, writer: &mut BitWriter) {
-    let bits = (writer.bit_len() - start).min(LEAST_BITS as usize) as u32;
+    let bits = writer.bit_len().saturating_sub(start).min(LEAST_BITS as usize) as u32;
     if bits < least_bits {
-        writer.write_bits(0, least_bits - bits);
+        writer.write_bits(0, least_bits.saturating_sub(bits));
     }
 }
 
@@ -123,7 +132,7 @@ pub(crate) fn check_room(whole: u32, max_len: u32, held: usize) -> Result<(), Re
 pub fn write_handles(set: &HandleSet, count: u32, may_be_empty: bool, writer: &mut BitWriter) {
     let highest = set.last();
     let top = if may_be_empty { highest } else { highest.saturating_sub(1) };
-    let mask_bits = 2 * (top + 1).ilog2() + highest.max(1);
+    let mask_bits = top.saturating_add(1).ilog2().saturating_mul(2).saturating_add(highest.max(1));
     let as_list = list_bits(set, count, may_be_empty) < mask_bits;
     writer.write_bits(as_list.into(), 1);
     if as_list {
@@ -134,8 +143,8 @@ pub fn write_handles(set: &HandleSet, count: u32, may_be_empty: bool, writer: &m
     let mut left = highest.saturating_sub(1);
     for word in set.words_up_to(left) {
         let bits = left.min(64);
-        writer.write_bits(word & (u64::MAX >> (64 - bits)), bits);
-        left -= bits;
+        writer.write_bits(word & u64::MAX.wrapping_shr(64_u32.saturating_sub(bits)), bits);
+        left = left.saturating_sub(bits);
     }
 }
 
@@ -145,7 +154,10 @@ fn write_list(set: &HandleSet, count: u32, may_be_empty: bool, writer: &mut BitW
         if at > 0 || may_be_empty {
             writer.write_bits(1, 1);
         }
-        writer.write_below(u64::from(handle - 1 - next), u64::from(count - next));
+        writer.write_below(
+            handle.saturating_sub(1).saturating_sub(next).into(),
+            count.saturating_sub(next).into(),
+        );
         next = handle;
     }
     if next < count && (next > 0 || may_be_empty) {
@@ -157,7 +169,8 @@ fn list_bits(set: &HandleSet, count: u32, may_be_empty: bool) -> u32 {
     let mut bits = u32::from(may_be_empty);
     let mut next = 0;
     for handle in set.iter() {
-        bits += width_of(u128::from(count - next)) + u32::from(handle < count);
+        let width = width_of(count.saturating_sub(next).into());
+        bits = bits.saturating_add(width).saturating_add(u32::from(handle < count));
         next = handle;
     }
     bits

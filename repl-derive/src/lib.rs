@@ -8,6 +8,7 @@
 //! sees `proc_macro`.
 //!
 //! The attributes are listed at [`Replicated`](macro@Replicated).
+#![forbid(unsafe_code)]
 
 mod ast;
 mod attr;

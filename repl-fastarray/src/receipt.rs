@@ -1,6 +1,15 @@
 //! The receipt: what a replica has been told in the update that is being received.
 //!
 //! Invariant: it names items by id, so that nothing in it depends on where they stand; only items that the server gave are in it.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use repl_core::{HandleSet, ItemId};
 
@@ -59,7 +68,7 @@ impl Receipt {
 
     /// All items go that do not come after this.
     pub(crate) fn sweep(&mut self) {
-        self.sweeps += 1;
+        self.sweeps = self.sweeps.saturating_add(1);
     }
 
     fn fate(&self, id: ItemId) -> Option<Fate> {

@@ -1,6 +1,15 @@
 //! Replicas: how a client's array comes to have the items that its server tells of, and how its callbacks are told.
 //!
 //! Invariant: items that the user of a client added are never received, spared, swept or removed here (S183).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::cmp::Reverse;
 
@@ -196,7 +205,7 @@ pub(crate) trait Replica: Sized {
 
     /// Calls everything but the last callback, in the order of S178.
     fn tell(&mut self, doomed: &[(ItemId, Self::Spot)]) {
-        let final_len = self.size() - doomed.len();
+        let final_len = self.size().saturating_sub(doomed.len());
         let doomed: Vec<_> = doomed.iter().map(|&(_, spot)| self.place(spot)).collect();
         let Some(receipt) = self.receipt() else { return };
         let place = |id| self.spot(id).map(|spot| self.place(spot));
@@ -273,6 +282,7 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
         spot
     }
 
+    #[expect(clippy::indexing_slicing, reason = "a spot is where this array found or put an item")]
     fn item_at(&mut self, spot: usize) -> &mut T {
         &mut self.items[spot]
     }
@@ -294,7 +304,7 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
     }
 
     fn preload_removal(&self, spot: usize) {
-        preload(&self.items[spot]);
+        self.items.get(spot).into_iter().for_each(preload);
         self.roster.preload_removal(spot);
     }
 

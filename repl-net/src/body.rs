@@ -1,6 +1,15 @@
 //! Walking the body of a packet: segments and items, given to a visitor one by one.
 //!
 //! Invariant: the walk is the same for the visitor that validates and the one that applies.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::num::NonZeroU32;
 

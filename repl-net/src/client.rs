@@ -1,6 +1,15 @@
 //! The client: receives objects, acknowledges packets, calls notifies.
 //!
 //! Invariant: bytes from the server never panic and never decide how much is allocated; a packet is applied whole or not at all (R20).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
@@ -292,7 +301,8 @@ impl Client {
         match self.stage {
             Stage::Handshake { lists_classes } => self.ask(lists_classes, now),
             Stage::Connected => {
-                let keep_alive = (self.config.timeout.min(self.server_timeout) / 40).min(LONGEST_SILENCE);
+                let timeout = self.config.timeout.min(self.server_timeout);
+                let keep_alive = timeout.checked_div(40).unwrap_or_default().min(LONGEST_SILENCE);
                 let is_silent = now.saturating_sub(self.last_sent) >= keep_alive;
                 let owes_ack = self.ack_pace.is_due();
                 let owes_echo = self.echoes_left > 0 && now >= self.next_hello;

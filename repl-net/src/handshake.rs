@@ -4,6 +4,15 @@
 //! its classes, and the server answers with the first that differs. The server's answers are a few bytes, or the name of one class.
 //!
 //! Invariant: nothing here reads or changes objects; no state flows before a welcome.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -308,9 +317,9 @@ impl LimitMismatch {
 fn write_name(name: &str, writer: &mut BitWriter) {
     let mut end = name.len().min(MAX_NAME_BYTES);
     while !name.is_char_boundary(end) {
-        end -= 1;
+        end = end.saturating_sub(1);
     }
-    let bytes = &name.as_bytes()[..end];
+    let bytes = name.as_bytes().get(..end).unwrap_or_default();
     writer.write_exp_golomb(bytes.len() as u64, 4);
     bytes.iter().for_each(|&byte| writer.write_bits(byte.into(), 8));
 }
@@ -331,14 +340,14 @@ fn read_name(reader: &mut BitReader<'_>) -> Result<String, ReadError> {
 /// A client's classes in packets of at most `mtu_bytes`.
 pub(crate) fn list_classes(classes: &ClassList, mtu_bytes: usize) -> Vec<Control> {
     let mut parts: Vec<Vec<(String, u64)>> = vec![Vec::new()];
-    let mut bytes = 0;
+    let mut bytes = 0_usize;
     for entry in classes.entries() {
-        let size = entry.0.len().min(MAX_NAME_BYTES) + 12;
-        if bytes + size > mtu_bytes - 32 && bytes > 0 {
+        let size = entry.0.len().min(MAX_NAME_BYTES).saturating_add(12);
+        if bytes.saturating_add(size) > mtu_bytes.saturating_sub(32) && bytes > 0 {
             parts.push(Vec::new());
             bytes = 0;
         }
-        bytes += size;
+        bytes = bytes.saturating_add(size);
         if let Some(part) = parts.last_mut() {
             part.push(entry.clone());
         }

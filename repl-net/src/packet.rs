@@ -1,6 +1,15 @@
 //! The frame of a packet: its checksum, its kind, and the header of one that carries state or acks.
 //!
 //! Invariant: nothing of a packet is looked at before its checksum has been found right (R20).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
@@ -69,7 +78,7 @@ pub(crate) struct Header {
 /// Begins a packet: leaves room for the checksum.
 pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
     writer.clear();
-    writer.write_bits(0, CHECKSUM_BYTES as u32 * 8);
+    writer.write_bits(0, (CHECKSUM_BYTES as u32).saturating_mul(8));
     writer.write_bits((kind == PacketKind::Control).into(), 1);
 }
 
@@ -77,8 +86,9 @@ pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
 pub(crate) fn seal(writer: &mut BitWriter, salt: Salt, into: &mut Vec<u8>) {
     into.clear();
     into.extend_from_slice(writer.finish());
-    let sum = checksum(&into[CHECKSUM_BYTES..], salt);
-    into[..CHECKSUM_BYTES].copy_from_slice(&sum.to_le_bytes());
+    if let Some((head, content)) = into.split_at_mut_checked(CHECKSUM_BYTES) {
+        head.copy_from_slice(&checksum(content, salt).to_le_bytes());
+    }
 }
 
 /// Opens a packet of a session; `None` for any other bytes. `token` is what packets of state are bound to beside the session. `newest` is the newest packet of state that arrived so far: one
@@ -123,7 +133,7 @@ impl Header {
         let offset = self.sequence.since(self.stamp);
         writer.write_flag(offset > 0);
         if offset > 0 {
-            writer.write_exp_golomb(offset - 1, 2);
+            writer.write_exp_golomb(offset.saturating_sub(1), 2);
         }
         writer.write_flag(self.floor.is_some());
         if let Some(floor) = self.floor {

@@ -2,6 +2,15 @@
 //!
 //! Invariant: row `n` of each of the vectors belongs to the same object; `old` is kept only by classes with notifies. Updates are deltas to
 //! what the server sent, so an object that the user may have changed has a base, which holds that and nothing else.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -113,8 +122,9 @@ impl<T: Replicated> TypedReplica<T> {
         }
         let handles = if notifies.is_empty() { 0 } else { class.program().handles() };
         let place = |handle| notifies.iter().position(|(.., range)| (range.0..range.1).contains(&handle));
-        let notify_of =
-            (1..=handles).map(|handle| place(handle).map_or(0, |place| place as u32 + 1)).collect();
+        let notify_of = (1..=handles)
+            .map(|handle| place(handle).map_or(0, |place| (place as u32).saturating_add(1)))
+            .collect();
         Self {
             class,
             notify_of,
@@ -129,7 +139,7 @@ impl<T: Replicated> TypedReplica<T> {
 
     pub(crate) fn add_archetype(&mut self, archetype: Archetype<T>) -> u32 {
         self.archetypes.push(archetype);
-        self.archetypes.len() as u32 - 1
+        (self.archetypes.len() as u32).saturating_sub(1)
     }
 
     pub(crate) fn slots(&self) -> &[u32] {
@@ -300,7 +310,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
         self.live.push(make());
         self.slots.push(slot);
-        self.live.len() as u32 - 1
+        (self.live.len() as u32).saturating_sub(1)
     }
 
     fn remove(&mut self, row: u32) -> Option<u32> {

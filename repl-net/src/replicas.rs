@@ -168,9 +168,10 @@ impl Replicas {
         let class = *self.by_type.entry(TypeId::of::<T>()).or_insert_with(|| {
             assert_sole_name::<T>(columns.iter().map(|column| column.program().layout()));
             columns.push(Box::new(TypedReplica::<T>::new()));
-            columns.len() as u16 - 1
+            (columns.len() as u16).saturating_sub(1)
         });
-        let Some(column) = self.columns[class as usize].as_any_mut().downcast_mut() else {
+        let column = self.columns.get_mut(class as usize);
+        let Some(column) = column.and_then(|column| column.as_any_mut().downcast_mut()) else {
             unreachable!("`by_type` names the column of the type");
         };
         column
@@ -244,8 +245,8 @@ impl Replicas {
         }
         self.outcome.sort();
         std::mem::swap(&mut self.slots.outcome, &mut self.outcome);
-        let is_settled =
-            !first.has_missed() && !(self.checked.has_asked() && self.slots.outcome.closes_any());
+        let may_differ = self.checked.has_asked() && self.slots.outcome.closes_any();
+        let is_settled = !(first.has_missed() || may_differ);
         let validated =
             if is_settled { Ok(()) } else { self.validate_again(sequence, stamp, body, &mut blobs) };
         if validated.is_ok() {

@@ -5,6 +5,15 @@
 //! segment of openings is a run: objects in slots one after another that have all in common but their values.
 //!
 //! Invariant: a segment's bits depend on nothing outside it, so it may be copied into any packet.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -121,15 +130,17 @@ impl Birth<'_> {
     /// The most that `objects` openings in a row take beside their values.
     pub(crate) fn bits(&self, objects: usize) -> usize {
         let Origin { generation, class: _, archetype } = self.origin;
-        let numbers =
-            exp_golomb_bits(generation.get()) + exp_golomb_bits(archetype) + exp_golomb_bits(objects as u32);
-        ITEM_BITS + 32 + numbers + 3 + handles_bits(self.count)
+        [generation.get(), archetype, objects as u32]
+            .map(exp_golomb_bits)
+            .into_iter()
+            .fold(ITEM_BITS.saturating_add(35), usize::saturating_add)
+            .saturating_add(handles_bits(self.count))
     }
 }
 
 /// The most that a number takes in an Exp-Golomb code of a small order.
 fn exp_golomb_bits(number: u32) -> usize {
-    2 * (number | 4).ilog2() as usize + 3
+    ((number | 4).ilog2() as usize).saturating_mul(2).saturating_add(3)
 }
 
 /// Where the writing of a segment stands.
@@ -153,7 +164,7 @@ pub(crate) struct PreviousLists {
 
 impl PreviousLists {
     pub(crate) fn clear(&mut self) {
-        self.epoch += 1;
+        self.epoch = self.epoch.saturating_add(1);
     }
 
     pub(crate) fn of(&self, class: usize) -> Option<&HandleSet> {
@@ -162,7 +173,7 @@ impl PreviousLists {
 
     pub(crate) fn set(&mut self, class: usize, list: &HandleSet) {
         if self.lists.len() <= class {
-            self.lists.resize_with(class + 1, || (0, HandleSet::new()));
+            self.lists.resize_with(class.saturating_add(1), || (0, HandleSet::new()));
         }
         if let Some(entry) = self.lists.get_mut(class) {
             entry.0 = self.epoch;
@@ -211,19 +222,19 @@ impl SegmentWriter {
         if self.items > 0 {
             writer.write_bits(1, 1);
         }
-        writer.write_exp_golomb(u64::from(slot - self.next_slot), self.gap_order);
+        writer.write_exp_golomb(slot.saturating_sub(self.next_slot).into(), self.gap_order);
         if self.kind == Some(SegmentKind::Open) {
             // The order is that of the first slot; runs lie close to each other.
             self.gap_order = 0;
         }
-        self.next_slot = slot + 1;
-        self.items += 1;
+        self.next_slot = slot.saturating_add(1);
+        self.items = self.items.saturating_add(1);
     }
 
     /// Begins a run of openings in `objects` slots from `first` on; the values of each follow in turn.
     pub(crate) fn run(&mut self, first: u32, objects: u32, birth: &Birth<'_>, writer: &mut BitWriter) {
         self.slot(first, writer);
-        self.next_slot = first + objects;
+        self.next_slot = first.saturating_add(objects);
         let Birth { origin, handles, count, classes } = *birth;
         let class = origin.class as usize;
         let same = self.origin == Some(origin) && self.previous.of(class) == Some(handles);
@@ -231,12 +242,12 @@ impl SegmentWriter {
             writer.write_flag(same);
         }
         if !same {
-            writer.write_exp_golomb(u64::from(origin.generation.get()) - 1, 2);
+            writer.write_exp_golomb(u64::from(origin.generation.get()).saturating_sub(1), 2);
             writer.write_below(origin.class.into(), classes.into());
             writer.write_exp_golomb(origin.archetype.into(), 0);
             self.opening_handles(class, count, handles, writer);
         }
-        writer.write_exp_golomb(u64::from(objects) - 1, 0);
+        writer.write_exp_golomb(u64::from(objects).saturating_sub(1), 0);
     }
 
     /// Writes which properties of an opening follow: often it is all of them.
@@ -286,12 +297,12 @@ impl SegmentWriter {
 
 /// The most that the handles of an item take.
 pub(crate) const fn handles_bits(count: u32) -> usize {
-    2 + count as usize
+    (count as usize).saturating_add(2)
 }
 
 /// The order of the gaps of `items` items over `slots` slots: about the logarithm of their mean.
 pub(crate) fn gap_order(slots: u32, items: u32) -> u32 {
-    (slots / items.max(1)).max(1).ilog2().min(15)
+    slots.checked_div(items.max(1)).unwrap_or(0).max(1).ilog2().min(15)
 }
 
 /// Where the reading of a segment stands.

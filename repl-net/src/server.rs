@@ -532,6 +532,15 @@ impl Server {
     ///
     /// # Panics
     /// In debug builds, if packets have been handed over for half of [`timeout`](ServerConfig::timeout) without a [`tick`](Self::tick).
+    #[cfg_attr(
+        not(test),
+        deny(
+            clippy::unwrap_used,
+            clippy::expect_used,
+            clippy::indexing_slicing,
+            clippy::arithmetic_side_effects
+        )
+    )]
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         let Some(peer) = self.connections.get_mut(&connection) else { return };
@@ -579,6 +588,15 @@ impl Server {
 
     /// A client says hello. Anyone can write one: for a session that holds the connection it changes nothing, and a second
     /// session is told that there is another (R25).
+    #[cfg_attr(
+        not(test),
+        deny(
+            clippy::unwrap_used,
+            clippy::expect_used,
+            clippy::indexing_slicing,
+            clippy::arithmetic_side_effects
+        )
+    )]
     fn hello(&mut self, id: ConnectionId, reader: &mut BitReader<'_>, now: Duration) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         let connection = &mut peer.connection;
@@ -617,6 +635,15 @@ impl Server {
         }
     }
 
+    #[cfg_attr(
+        not(test),
+        deny(
+            clippy::unwrap_used,
+            clippy::expect_used,
+            clippy::indexing_slicing,
+            clippy::arithmetic_side_effects
+        )
+    )]
     fn control(&mut self, id: ConnectionId, control: Control, now: Duration) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         let connection = &mut peer.connection;

@@ -1,6 +1,15 @@
 //! Maps as levels: the values of one, to be read and written by their table.
 //!
 //! Invariant: an [`ItemTable`] is used with pointers that the map of its command gave, and only while that map is borrowed.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use super::items::{ItemTable, changed_by};
 use super::map::{Entries, News, RawEntry};
@@ -67,7 +76,9 @@ impl<'a> MapEntries<'a> {
     }
 
     pub(crate) fn value(&self, key: &KeyBits) -> Option<Level<'a>> {
-        self.map.value(key).map(|base| self.values().level(base))
+        let base = self.map.value(key)?;
+        // SAFETY: the map of this command gave it, and is borrowed for `'a`.
+        Some(unsafe { self.values().level(base) })
     }
 
     /// Whether both have the same keys, and `is_same` values for each. O(entries).
@@ -77,7 +88,13 @@ impl<'a> MapEntries<'a> {
         is_same: &mut dyn FnMut(Level<'_>, Level<'_>) -> bool,
     ) -> bool {
         let values = self.values();
-        self.map.is_same(other.map, &mut |one, other| is_same(values.level(one), values.level(other)))
+        self.map.is_same(other.map, &mut |one, other| {
+            // SAFETY: the maps of this command lend a value each, for the time of the call.
+            let one = unsafe { values.level(one) };
+            // SAFETY: as above.
+            let other = unsafe { values.level(other) };
+            is_same(one, other)
+        })
     }
 }
 
@@ -97,10 +114,18 @@ impl MapEntriesMut<'_> {
         self.map.follow(live.map, &mut |step| {
             visit(match step {
                 RawEntry::Kept(live, shadow, form) => {
-                    EntryStep::Kept(values.level(live), values.level_mut(shadow), form)
+                    // SAFETY: the maps of this command lend a value each, for the time of the visit.
+                    let live = unsafe { values.level(live) };
+                    // SAFETY: as above; the shadow is borrowed by this alone.
+                    let shadow = unsafe { values.level_mut(shadow) };
+                    EntryStep::Kept(live, shadow, form)
                 }
                 RawEntry::Born(key, live, shadow) => {
-                    EntryStep::Born(key, values.level(live), values.level_mut(shadow))
+                    // SAFETY: the maps of this command lend a value each, for the time of the visit.
+                    let live = unsafe { values.level(live) };
+                    // SAFETY: as above; the shadow is borrowed by this alone.
+                    let shadow = unsafe { values.level_mut(shadow) };
+                    EntryStep::Born(key, live, shadow)
                 }
                 RawEntry::Removed(key) => EntryStep::Removed(key),
                 RawEntry::Refused(error) => EntryStep::Refused(error),
@@ -115,13 +140,20 @@ impl MapEntriesMut<'_> {
         copy: &mut dyn FnMut(Level<'_>, &mut LevelMut<'_>),
     ) {
         let values = ItemTable::of(self.program, self.command.table, self.command.handles);
-        self.map.copy_from(other.map, &mut |from, to| copy(values.level(from), &mut values.level_mut(to)));
+        self.map.copy_from(other.map, &mut |from, to| {
+            // SAFETY: the maps of this command lend a value each, for the time of the call.
+            let from = unsafe { values.level(from) };
+            // SAFETY: as above; this map is borrowed by this alone.
+            let mut to = unsafe { values.level_mut(to) };
+            copy(from, &mut to);
+        });
     }
 
     /// The value of `key`, an initial one if there was none.
     pub(crate) fn insert(&mut self, key: &KeyBits) -> Option<LevelMut<'_>> {
         let base = self.map.insert(key)?;
-        Some(self.values().level_mut(base))
+        // SAFETY: the map of this command gave it, and is borrowed by this alone for as long as the level is.
+        Some(unsafe { self.values().level_mut(base) })
     }
 
     /// Changes the value of `key` by `change`, which is to write to the properties of `handles`, and if `with_callbacks` tells it which of them
@@ -138,10 +170,13 @@ impl MapEntriesMut<'_> {
         let (mut change, mut result) = (Some(change), None);
         let mut apply = |value: &mut LevelMut<'_>| result = change.take().map(|change| change(value));
         if !with_callbacks || !self.command.shape.has_callbacks {
-            apply(&mut values.level_mut(base));
+            // SAFETY: the map of this command gave it, and nobody else reaches it before the end of the call.
+            apply(&mut unsafe { values.level_mut(base) });
             return result;
         }
-        let changed = changed_by(values, self.command.shape.with_initial, base, handles, &mut apply);
+        let with_initial = self.command.shape.with_initial;
+        // SAFETY: the map of this command gave `base`, and nobody else reaches it before the end of the call; what the shape lends is of the same type.
+        let changed = unsafe { changed_by(values, with_initial, base, handles, &mut apply) };
         if !changed.is_empty() {
             self.map.tell(key, News::Changed(&changed));
         }
@@ -164,6 +199,9 @@ impl MapEntriesMut<'_> {
     /// Calls `each` with every value. O(entries).
     pub(crate) fn each_value(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
         let values = ItemTable::of(self.program, self.command.table, self.command.handles);
-        self.map.values_mut(&mut |base| each(&mut values.level_mut(base)));
+        self.map.values_mut(&mut |base| {
+            // SAFETY: the map of this command, which is borrowed by this alone, lends it for the time of the call.
+            each(&mut unsafe { values.level_mut(base) });
+        });
     }
 }

@@ -80,8 +80,9 @@ impl<'a> KeyedItems<'a> {
 
     pub(crate) fn item(&self, id: ItemId) -> Option<Level<'a>> {
         let base = self.collection.item(id)?;
-        let table = element_table(self.program, self.command.table, self.command.handles);
-        Some(Level { program: self.program, table, base, object: PhantomData })
+        let items = ItemTable::of(self.program, self.command.table, self.command.handles);
+        // SAFETY: the collection of this command gave it, and is borrowed for `'a`.
+        Some(unsafe { items.level(base) })
     }
 
     /// Whether this, a shadow, lacks nothing of `live`.
@@ -109,10 +110,18 @@ impl KeyedItemsMut<'_> {
                 id,
                 match step {
                     RawStep::Added(live, shadow) => {
-                        ItemStep::Added(items.level(live), items.level_mut(shadow))
+                        // SAFETY: the collections of this command lend an item each, for the time of the visit.
+                        let live = unsafe { items.level(live) };
+                        // SAFETY: as above; the shadow is borrowed by this alone.
+                        let shadow = unsafe { items.level_mut(shadow) };
+                        ItemStep::Added(live, shadow)
                     }
                     RawStep::Touched(live, shadow, moved) => {
-                        ItemStep::Touched(items.level(live), items.level_mut(shadow), moved)
+                        // SAFETY: the collections of this command lend an item each, for the time of the visit.
+                        let live = unsafe { items.level(live) };
+                        // SAFETY: as above; the shadow is borrowed by this alone.
+                        let shadow = unsafe { items.level_mut(shadow) };
+                        ItemStep::Touched(live, shadow, moved)
                     }
                     RawStep::Removed => ItemStep::Removed,
                 },
@@ -133,13 +142,19 @@ impl KeyedItemsMut<'_> {
     ) {
         let items = ItemTable::of(self.program, self.command.table, self.command.handles);
         self.collection.copy_from(other.collection, &mut |from, to| {
-            copy(items.level(from), &mut items.level_mut(to));
+            // SAFETY: the collections of this command lend an item each, for the time of the call.
+            let from = unsafe { items.level(from) };
+            // SAFETY: as above; this collection is borrowed by this alone.
+            let mut to = unsafe { items.level_mut(to) };
+            copy(from, &mut to);
         });
     }
 
     pub(crate) fn item(&mut self, id: ItemId) -> Option<LevelMut<'_>> {
         let items = ItemTable::of(self.program, self.command.table, self.command.handles);
-        self.collection.item_mut(id).map(|base| items.level_mut(base))
+        let base = self.collection.item_mut(id)?;
+        // SAFETY: the collection of this command gave it, and is borrowed by this alone for as long as the level is.
+        Some(unsafe { items.level_mut(base) })
     }
 
     /// If a client's user put the collection here, all its items are local from now on.
@@ -154,7 +169,9 @@ impl KeyedItemsMut<'_> {
     /// The item `id`, an initial one if it was not there.
     pub(crate) fn received_whole(&mut self, id: ItemId) -> LevelMut<'_> {
         let items = ItemTable::of(self.program, self.command.table, self.command.handles);
-        items.level_mut(self.collection.received_whole(id))
+        let base = self.collection.received_whole(id);
+        // SAFETY: the collection of this command gave it, and is borrowed by this alone for as long as the level is.
+        unsafe { items.level_mut(base) }
     }
 
     /// Changes the item `id` by `change`, which is to write to the properties of `handles`, and notes those that have other values then. Gives
@@ -170,11 +187,15 @@ impl KeyedItemsMut<'_> {
         let (mut change, mut result) = (Some(change), None);
         let mut apply = |item: &mut LevelMut<'_>| result = change.take().map(|change| change(item));
         if !self.command.watched {
-            apply(&mut items.level_mut(base));
+            // SAFETY: the collection of this command gave it, and nobody else reaches it before the end of the call.
+            apply(&mut unsafe { items.level_mut(base) });
             self.collection.received_change(id, handles);
             return result;
         }
-        let changed = changed_by(items, self.command.shape.with_initial, base, handles, &mut apply);
+        let with_initial = self.command.shape.with_initial;
+        // SAFETY: the collection of this command gave `base`, and nobody else reaches it before the end of the call; what the shape lends is of the
+        // same type.
+        let changed = unsafe { changed_by(items, with_initial, base, handles, &mut apply) };
         if !changed.is_empty() {
             self.collection.received_change(id, &changed);
         }
@@ -200,7 +221,10 @@ impl KeyedItemsMut<'_> {
     /// Calls `each` with the items that came or changed since the last [`conclude`](Self::conclude).
     pub(crate) fn received(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
         let items = ItemTable::of(self.program, self.command.table, self.command.handles);
-        self.collection.received(&mut |base| each(&mut items.level_mut(base)));
+        self.collection.received(&mut |base| {
+            // SAFETY: the collection of this command, which is borrowed by this alone, lends it for the time of the call.
+            each(&mut unsafe { items.level_mut(base) });
+        });
     }
 
     pub(crate) fn conclude(&mut self, with_callbacks: bool) {
@@ -215,7 +239,10 @@ impl KeyedItemsMut<'_> {
 
 /// Changes the item or value at `base` by `apply`, which is to write to the properties of `handles`; gives those that have other values then.
 /// `with_initial` lends an initial one.
-pub(super) fn changed_by(
+///
+/// # Safety
+/// As for [`ItemTable::level_mut`] with `base`, and with what `with_initial` lends.
+pub(super) unsafe fn changed_by(
     items: ItemTable<'_>,
     with_initial: fn(&mut dyn FnMut(*mut u8)),
     base: *mut u8,
@@ -224,7 +251,10 @@ pub(super) fn changed_by(
 ) -> HandleSet {
     let mut changed = HandleSet::new();
     with_initial(&mut |old| {
-        let (mut item, mut old) = (items.level_mut(base), items.level_mut(old));
+        // SAFETY: by the caller.
+        let mut item = unsafe { items.level_mut(base) };
+        // SAFETY: by the caller; it is lent for the time of this call.
+        let mut old = unsafe { items.level_mut(old) };
         let single = handles.iter().filter(|&handle| !item.is_keyed(handle));
         copy_slots(item.as_level(), &mut old, single);
         apply(&mut item);
@@ -285,11 +315,19 @@ impl<'a> ItemTable<'a> {
         Self { program, table: element_table(program, table, handles) }
     }
 
-    pub(super) fn level(self, base: *const u8) -> Level<'a> {
+    /// The item or value at `base`, to be read.
+    ///
+    /// # Safety
+    /// A value whose shape the table is of lies at `base`, and is borrowed for `'a`.
+    pub(super) unsafe fn level(self, base: *const u8) -> Level<'a> {
         Level { program: self.program, table: self.table, base, object: PhantomData }
     }
 
-    pub(super) fn level_mut(self, base: *mut u8) -> LevelMut<'a> {
+    /// The same, to be written.
+    ///
+    /// # Safety
+    /// As for [`level`](Self::level), and nobody else reaches the value meanwhile.
+    pub(super) unsafe fn level_mut(self, base: *mut u8) -> LevelMut<'a> {
         LevelMut { program: self.program, table: self.table, base, object: PhantomData }
     }
 }

@@ -1,6 +1,15 @@
 //! One leaf in memory: comparing, copying, writing and reading it by its codec.
 //!
 //! Invariant: every function reads and writes exactly the value its codec was made for; the callers vouch for the pointer.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use crate::bits::{BitReader, BitSlice, BitWriter};
 use crate::codec::{Codec, Direct, IntCodec, Repr};
@@ -36,8 +45,11 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
                 let a = unsafe { (text.get)(a) };
                 // SAFETY: as above.
                 let b = unsafe { (text.get)(b) };
-                // SAFETY: both are lent as long as the values that hold them.
-                std::ptr::eq(a, b) || unsafe { *a == *b }
+                // SAFETY: it is lent as long as the value that holds it.
+                let a = unsafe { &*a };
+                // SAFETY: as above.
+                let b = unsafe { &*b };
+                std::ptr::eq(a, b) || a == b
             }
             Codec::String { .. } => {
                 // SAFETY: the codec says that a string lies here.
@@ -121,7 +133,10 @@ pub(super) unsafe fn write_value(
             // SAFETY: as above.
             let quaternion = unsafe { value.cast::<[f32; 4]>().read() };
             let bits = u32::from(*bits);
-            writer.write_bits(quantize::encode_smallest_three(quaternion, bits)?, 2 + 3 * bits);
+            writer.write_bits(
+                quantize::encode_smallest_three(quaternion, bits)?,
+                bits.saturating_mul(3).saturating_add(2),
+            );
         }
         Codec::UnitVector { bits } => {
             // SAFETY: as above.
@@ -203,7 +218,10 @@ pub(super) unsafe fn write_nearest(
         }
         Codec::SmallestThree { bits } => {
             let bits = u32::from(*bits);
-            writer.write_bits(quantize::encode_smallest_three([0.0, 0.0, 0.0, 1.0], bits)?, 2 + 3 * bits);
+            writer.write_bits(
+                quantize::encode_smallest_three([0.0, 0.0, 0.0, 1.0], bits)?,
+                bits.saturating_mul(3).saturating_add(2),
+            );
             Ok(())
         }
         Codec::UnitVector { bits } => {
@@ -403,7 +421,7 @@ fn read_wide(reader: &mut BitReader<'_>) -> Result<u128, ReadError> {
 
 fn read_quaternion(bits: u8, reader: &mut BitReader<'_>) -> Result<[f32; 4], ReadError> {
     let bits = u32::from(bits);
-    quantize::decode_smallest_three(reader.read_bits(2 + 3 * bits)?, bits)
+    quantize::decode_smallest_three(reader.read_bits(bits.saturating_mul(3).saturating_add(2))?, bits)
 }
 
 fn read_unit_vector(bits: u8, reader: &mut BitReader<'_>) -> Result<[f32; 3], ReadError> {
@@ -433,7 +451,7 @@ fn write_text(text: &str, max_bytes: u32, writer: &mut BitWriter) -> Result<(), 
         return Err(WriteError::TooLong { len: text.len(), max: max_bytes as usize });
     }
     writer.write_exp_golomb(text.len() as u64, 3);
-    if let Some(bits) = BitSlice::new(text.as_bytes(), 0, text.len() * 8) {
+    if let Some(bits) = BitSlice::new(text.as_bytes(), 0, text.len().saturating_mul(8)) {
         writer.append(bits);
     }
     Ok(())
@@ -447,7 +465,7 @@ fn read_text(max_bytes: u32, reader: &mut BitReader<'_>) -> Result<String, ReadE
     }
     let mut bytes = vec![0; len as usize];
     for chunk in bytes.chunks_mut(8) {
-        let word = reader.read_bits(chunk.len() as u32 * 8)?;
+        let word = reader.read_bits((chunk.len() as u32).saturating_mul(8))?;
         chunk.copy_from_slice(word.to_le_bytes().get(..chunk.len()).unwrap_or_default());
     }
     String::from_utf8(bytes).map_err(|_| ReadError::InvalidUtf8)
@@ -458,7 +476,7 @@ pub fn write_guid(guid: Option<Guid>, writer: &mut BitWriter) {
     writer.write_bits(guid.is_some().into(), 1);
     if let Some(guid) = guid {
         writer.write_exp_golomb(guid.slot().into(), 6);
-        writer.write_exp_golomb(u64::from(guid.generation().get()) - 1, 2);
+        writer.write_exp_golomb(u64::from(guid.generation().get()).saturating_sub(1), 2);
     }
 }
 

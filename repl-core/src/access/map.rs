@@ -2,6 +2,15 @@
 //!
 //! Invariant: pointers that come out of a map are to its values, whose shape is the one in the map's own shape; they hold for as long as the
 //! borrow that they came from.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::any::Any;
 use std::ptr;
@@ -109,6 +118,7 @@ fn own_form_of<K: Property + PartialEq>(key: &K) -> Result<KeyBits, WriteError> 
     }
 }
 
+#[expect(clippy::expect_used, reason = "two objects of one class, whatever a peer sends")]
 fn typed<M: Map>(other: &dyn Entries) -> &M {
     other.as_any().downcast_ref().expect("a shape reaches maps of one type")
 }
@@ -166,17 +176,17 @@ impl<M: Map> Entries for M {
 
     fn follow(&mut self, live: &dyn Entries, visit: &mut dyn FnMut(RawEntry<'_>)) {
         let live = typed::<M>(live);
-        let mut present = 0;
+        let mut present = 0_usize;
         live.each(&mut |key, value| {
             let value = ptr::from_ref(value).cast();
             if let Some(shadow) = Map::value_mut(self, key) {
-                present += 1;
+                present = present.saturating_add(1);
                 visit(RawEntry::Kept(value, ptr::from_mut(shadow).cast(), &|| own_form_of(key)));
                 return;
             }
             match own_form_of(key) {
                 Ok(form) => {
-                    present += 1;
+                    present = present.saturating_add(1);
                     let shadow = ptr::from_mut(Map::insert(self, key.clone())).cast();
                     visit(RawEntry::Born(form, value, shadow));
                 }

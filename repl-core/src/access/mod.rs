@@ -2,6 +2,7 @@
 //!
 //! Invariant: a [`Level`] pairs a pointer with the commands of the type that lives there. Levels are made from references to a
 //! whole object and its class, or from another level's array, and from nothing else, so every command finds at its offset what it says.
+#![expect(unsafe_code, reason = "reads and writes objects through their layouts")]
 
 use std::marker::PhantomData;
 
@@ -251,6 +252,15 @@ impl<'a> LevelMut<'a> {
     }
 
     /// Reads the leaf at `handle`. On an error the value is as it was.
+    #[cfg_attr(
+        not(test),
+        deny(
+            clippy::unwrap_used,
+            clippy::expect_used,
+            clippy::indexing_slicing,
+            clippy::arithmetic_side_effects
+        )
+    )]
     pub(crate) fn read_leaf(
         &mut self,
         handle: u32,

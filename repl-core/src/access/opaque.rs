@@ -1,6 +1,15 @@
 //! The functions of leaves that serialise themselves, each made for one type.
 //!
 //! Invariant: a function is only ever stored in the shape of the type it was made for.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use crate::bits::{BitReader, BitWriter};
 use crate::reference::ReferenceMap;

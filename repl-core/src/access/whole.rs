@@ -1,6 +1,15 @@
 //! Whole values: every replicated field in order, without handles, for values that stand alone.
 //!
 //! Invariant: the bits are those that an array's new elements have, so a value may be written here and read there.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use crate::bits::{BitReader, BitWriter};
 use crate::id_list::{IdReader, IdWriter};
@@ -143,7 +152,7 @@ unsafe fn write_elements(
     for index in 0..len {
         let start = writer.bit_len();
         // SAFETY: `index` is below the length.
-        let at = unsafe { first.add(index * element.shape.size) };
+        let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
         // SAFETY: an element lies there.
         unsafe { write_shape(element, at, writer) }?;
         wire::pad_element(start, least_bits, writer);
@@ -190,7 +199,7 @@ unsafe fn read_shape(
             let (mut list, mut previous) = (IdReader::default(), Label::START);
             while let Some(id) = list.next(reader)? {
                 if collection.len() >= max {
-                    return Err(ReadError::TooLong { len: collection.len() + 1, max });
+                    return Err(ReadError::TooLong { len: collection.len().saturating_add(1), max });
                 }
                 if keyed.ordered {
                     previous = Label::read(&previous, reader)?;
@@ -240,17 +249,17 @@ unsafe fn read_array(
     to: *mut u8,
 ) -> Result<(), ReadError> {
     let len = wire::read_count(property.array_len(array), reader)?;
-    let (element, mut read) = (property.element(array.element), 0);
+    let (element, mut read) = (property.element(array.element), 0_usize);
     let least_bits = wire::least_bits(array, element);
     wire::check_growth(len, least_bits, reader)?;
     loop {
-        let ready = (read * 2).max(FIRST_GROWTH).min(len);
+        let ready = read.saturating_mul(2).max(FIRST_GROWTH).min(len);
         // SAFETY: by the caller.
         let first = unsafe { (array.resize)(to, ready) };
         // SAFETY: the array holds more elements than `read`, or just as many.
-        let next = unsafe { first.add(read * element.shape.size) };
+        let next = unsafe { first.add(read.wrapping_mul(element.shape.size)) };
         // SAFETY: the array was just made long enough.
-        unsafe { read_elements(element, least_bits, reader, references, next, ready - read) }?;
+        unsafe { read_elements(element, least_bits, reader, references, next, ready.saturating_sub(read)) }?;
         if ready == len {
             return Ok(());
         }
@@ -271,7 +280,7 @@ unsafe fn read_elements(
     for index in 0..len {
         let start = reader.position();
         // SAFETY: `index` is below the length.
-        let at = unsafe { first.add(index * element.shape.size) };
+        let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
         // SAFETY: an element lies there.
         unsafe { read_shape(element, reader, references, at) }?;
         wire::read_padding(start, least_bits, reader)?;
@@ -343,7 +352,7 @@ unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8)
 /// Both pointers hold `len` elements of the property's shape.
 unsafe fn identical_elements(element: Formatted, one: *const u8, other: *const u8, len: usize) -> bool {
     (0..len).all(|index| {
-        let offset = index * element.shape.size;
+        let offset = index.wrapping_mul(element.shape.size);
         // SAFETY: `index` is below the length.
         let one = unsafe { one.add(offset) };
         // SAFETY: as above.

@@ -1,6 +1,15 @@
 //! Bits that belong to someone else, from any bit to any bit.
 //!
 //! Invariant: a slice lies within its bytes.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::fmt;
 use std::ops::Range;

@@ -440,6 +440,15 @@ impl Connection {
     ///
     /// # Errors
     /// When it is malformed: the connection is to be closed.
+    #[cfg_attr(
+        not(test),
+        deny(
+            clippy::unwrap_used,
+            clippy::expect_used,
+            clippy::indexing_slicing,
+            clippy::arithmetic_side_effects
+        )
+    )]
     pub(crate) fn receive(
         &mut self,
         world: &mut World,
