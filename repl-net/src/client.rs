@@ -307,7 +307,7 @@ impl Client {
                 let owes_ack = self.ack_pace.is_due();
                 let owes_echo = self.echoes_left > 0 && now >= self.next_hello;
                 if owes_echo {
-                    self.echoes_left -= 1;
+                    self.echoes_left = self.echoes_left.saturating_sub(1);
                     self.next_hello = now.saturating_add(ECHO_INTERVAL);
                 }
                 if owes_ack {

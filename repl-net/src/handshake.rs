@@ -157,9 +157,9 @@ impl Control {
 
 /// Makes a hello as long as most servers' packets, so that the answer, which may be three times as long, has room for state (R26).
 fn pad_hello(mtu_bytes: usize, writer: &mut BitWriter) {
-    let bits = mtu_bytes.min(HELLO_BYTES) * 8;
+    let bits = mtu_bytes.min(HELLO_BYTES).saturating_mul(8);
     while writer.bit_len() < bits {
-        writer.write_bits(0, (bits - writer.bit_len()).min(64) as u32);
+        writer.write_bits(0, bits.saturating_sub(writer.bit_len()).min(64) as u32);
     }
 }
 
