@@ -97,3 +97,18 @@ fn r12_who_misses_removals_costs_what_a_cap_allows() {
         }
     }
 }
+
+#[test]
+fn r06_who_hears_nothing_of_items_that_come_and_go_costs_no_more_with_time() {
+    let lived = |ticks: usize| {
+        growth(1_000, 4, |crowd| {
+            for _ in 0..ticks {
+                crowd.churn(20);
+                crowd.tick(Link::Dead);
+            }
+        }) / 4
+    };
+    let (second, minute) = (lived(60), lived(3_600));
+    println!("{second} bytes for each connection after a second, {minute} after a minute");
+    assert!(minute <= second.max(LAGGARD_BYTES), "{second} bytes after a second, {minute} after a minute");
+}

@@ -272,6 +272,13 @@ impl Changelist {
         }
     }
 
+    /// About how many bytes the list holds on the heap: for what limits the memory of a connection. Lists within items and entries count
+    /// as short. O(properties).
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.handles.heap_bytes() + self.nested.heap_bytes()
+    }
+
     /// How many items or entries this names, if it is about one collection or map at the object's own level and nothing else; what a collection says can be sent in
     /// parts (R15).
     #[must_use]
@@ -337,6 +344,15 @@ impl Changelist {
 
 impl NestedChanges {
     const NONE: Self = Self(Vec::new());
+
+    fn heap_bytes(&self) -> usize {
+        let nested = self.0.iter().map(|(_, nested)| match nested {
+            Nested::Array(array) => array.edits.heap_bytes() + array.nested.heap_bytes(),
+            Nested::Items(items) => items.heap_bytes(),
+            Nested::Entries(entries) => entries.heap_bytes(),
+        });
+        self.0.capacity() * size_of::<(u32, Nested)>() + nested.sum::<usize>()
+    }
 
     pub(crate) fn get(&self, handle: u32) -> Option<&Nested> {
         let at = self.0.binary_search_by_key(&handle, |(handle, _)| *handle).ok()?;

@@ -24,6 +24,9 @@ pub(crate) struct EntryChanges {
     pub(crate) entries: BTreeMap<KeyBits, EntryChange>,
 }
 
+/// About what an entry of a map of keys takes, with a short key and the room that the map leaves free.
+pub(crate) const ENTRY_HEAP_BYTES: usize = 2 * size_of::<(KeyBits, EntryChange)>();
+
 /// What is to be told of an entry that is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EntryChange {
@@ -60,6 +63,11 @@ impl EntryChange {
 }
 
 impl EntryChanges {
+    /// About how many bytes this holds on the heap, in a box of its own; keys count as short. O(1).
+    pub(crate) fn heap_bytes(&self) -> usize {
+        size_of::<Self>() + (self.removed.len() + self.entries.len()) * ENTRY_HEAP_BYTES
+    }
+
     /// All entries that there are.
     pub(crate) fn whole() -> Self {
         Self { sweep: Sweep::All, whole: true, ..Self::default() }

@@ -48,6 +48,11 @@ impl HandleSet {
         set
     }
 
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.rest.capacity() * size_of::<u64>()
+    }
+
     fn word(&self, at: usize) -> u64 {
         match at.checked_sub(1) {
             None => self.first,

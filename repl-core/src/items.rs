@@ -88,6 +88,14 @@ impl ItemChanges {
             && self.changed.is_empty()
     }
 
+    /// About how many bytes this holds on the heap, in a box of its own. O(1).
+    pub(crate) fn heap_bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.removed.heap_bytes()
+            + self.born.heap_bytes()
+            + self.changed.capacity() * size_of::<ItemChange>()
+    }
+
     pub(crate) fn has_births(&self) -> bool {
         !self.born.is_empty()
     }

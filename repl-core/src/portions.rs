@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::age_queue::AgeQueue;
 use crate::changelist::{Changelist, Nested};
-use crate::entries::{EntryChange, EntryChanges, MAX_REMOVED};
+use crate::entries::{ENTRY_HEAP_BYTES, EntryChange, EntryChanges, MAX_REMOVED};
 use crate::handles::HandleSet;
 use crate::items::{ItemChange, ItemChanges, MAX_REMOVED_RANGES, Sweep};
 use crate::key::KeyBits;
@@ -38,6 +38,19 @@ impl Portions {
 
     pub(crate) fn of_entries(handle: u32, changes: EntryChanges) -> Self {
         Self { handle, queue: Queue::Entries(EntryQueue::new(changes)) }
+    }
+
+    /// About how many bytes this holds on the heap. O(1).
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        match &self.queue {
+            Queue::Items(items) => {
+                items.removed.heap_bytes()
+                    + items.born.heap_bytes()
+                    + items.changed.len() * 2 * size_of::<(u64, ItemId, (bool, Changelist))>()
+            }
+            Queue::Entries(entries) => entries.len() * ENTRY_HEAP_BYTES,
+        }
     }
 
     /// Whether the collection or map is among these properties.

@@ -18,6 +18,11 @@ impl Ranges {
         self.0.is_empty()
     }
 
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.0.capacity() * size_of::<Range<u32>>()
+    }
+
     pub(crate) fn as_slice(&self) -> &[Range<u32>] {
         &self.0
     }
@@ -167,6 +172,11 @@ impl From<RangeQueue> for Ranges {
 impl RangeQueue {
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.ranges.capacity() * size_of::<Range<u32>>()
     }
 
     pub(crate) fn contains(&self, member: u32) -> bool {

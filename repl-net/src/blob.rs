@@ -4,7 +4,7 @@
 
 use std::num::NonZeroU32;
 
-use repl_core::{BitSlice, BitWriter};
+use repl_core::{BitSlice, BitWriter, Changelist};
 
 use crate::in_flight::Content;
 use crate::sequence::Sequence;
@@ -112,6 +112,15 @@ impl Blobs {
         let bytes = body.finish().to_vec();
         self.blobs.push(Blob { id, slot, generation, stamp, content, bytes, bit_len, part_bits, parts });
         id
+    }
+
+    /// About how many bytes of memory the blobs hold. O(blobs).
+    pub(crate) fn held_bytes(&self) -> usize {
+        let of = |blob: &Blob| {
+            let list = blob.content.list().map_or(0, Changelist::heap_bytes);
+            size_of::<Blob>() + blob.bytes.capacity() + blob.parts.capacity() + list
+        };
+        self.blobs.iter().map(of).sum()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -110,6 +110,7 @@ impl Client {
             packets_in_flight: WINDOW as usize,
             bytes_in_flight: usize::MAX,
             bytes_per_pass: usize::MAX,
+            memory_bytes: usize::MAX,
         };
         let mut outbox = Outbox::new(Sequence::new(config.first_sequence), limits);
         outbox.session = session;

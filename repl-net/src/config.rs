@@ -39,6 +39,17 @@ pub struct ServerConfig {
     /// Bytes of these packets, at least 1. A packet is begun if one of [`mtu_bytes`](Self::mtu_bytes) has room, so the limit always
     /// holds, except that one packet may always be in flight: any limit that is less than a packet allows one. Default 4 MiB.
     pub max_bytes_in_flight: usize,
+    /// Memory that a connection may cost because the client has not acknowledged what it was sent: records of packets in flight, packets
+    /// that were not polled, new elements whose packets are not acknowledged, changes that were lost or have to wait, objects in fragments. A
+    /// record takes up to 48 times the bytes of its packet, so this ends what is sent before
+    /// [`max_bytes_in_flight`](Self::max_bytes_in_flight) does where many small things are sent to one client alone.
+    ///
+    /// At the limit at most four packets are in flight at a time, and what changes meanwhile is merged: beyond the limit grows only what is
+    /// to be said of each object once. A client that costs more for a whole [`timeout`](Self::timeout) is disconnected with
+    /// [`DisconnectReason::Unacknowledged`](crate::DisconnectReason::Unacknowledged); [`ConnectionStats::memory_bytes`](crate::ConnectionStats::memory_bytes)
+    /// tells how much there is. Some 350 bytes for each object of which anything is outstanding, and six for each slot of the world, come
+    /// on top. At least 65,536. Default 4 MiB.
+    pub max_connection_bytes: usize,
     /// Bytes that go to one connection in one tick, at least 1; the rest follows in later ticks. The packet that reaches the limit
     /// still goes, so one packet a tick always does. Default no limit.
     pub max_bytes_per_tick: usize,
@@ -65,6 +76,7 @@ impl Default for ServerConfig {
             max_object_bytes: 256 << 10,
             max_packets_in_flight: 1_024,
             max_bytes_in_flight: 4 << 20,
+            max_connection_bytes: 4 << 20,
             max_bytes_per_tick: usize::MAX,
             share: true,
             validate_addresses: true,
@@ -107,6 +119,9 @@ impl Default for ClientConfig {
     }
 }
 
+/// What a connection must be allowed to cost.
+const LEAST_CONNECTION_BYTES: usize = 65_536;
+
 impl ServerConfig {
     /// # Panics
     /// If a field is out of its range, with the name of the field and what is allowed.
@@ -118,6 +133,11 @@ impl ServerConfig {
         assert_positive("max_object_bytes", self.max_object_bytes);
         assert_positive("max_packets_in_flight", self.max_packets_in_flight);
         assert_positive("max_bytes_in_flight", self.max_bytes_in_flight);
+        assert!(
+            self.max_connection_bytes >= LEAST_CONNECTION_BYTES,
+            "`max_connection_bytes` is at least {LEAST_CONNECTION_BYTES}, but {} was asked for: not one packet would have room for its record",
+            self.max_connection_bytes
+        );
         assert_positive("max_bytes_per_tick", self.max_bytes_per_tick);
     }
 }

@@ -27,6 +27,12 @@ pub enum DisconnectReason {
     /// Nothing was heard of the peer for the configured time.
     #[error("timed out")]
     Timeout,
+    /// The client was alive and for too long left too much unacknowledged: what the server keeps for it took more than
+    /// [`ServerConfig::max_connection_bytes`](crate::ServerConfig::max_connection_bytes) for a whole
+    /// [`timeout`](crate::ServerConfig::timeout), or the end of an object stayed unacknowledged for four of them. A client that means well may
+    /// connect again; if its link is too slow for what the world sends, hide objects from it or raise the limit.
+    #[error("too much was not acknowledged for too long")]
+    Unacknowledged,
     /// The classes of the two sides differ.
     #[error("layouts differ: {0}")]
     Layouts(LayoutMismatch),

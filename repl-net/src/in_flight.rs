@@ -13,7 +13,7 @@ use repl_core::Changelist;
 use crate::segment::Segment;
 use crate::sequence::Sequence;
 use crate::slot_set::{SlotSet, slots_of};
-use crate::spare::{Spare, give_back_room};
+use crate::spare::{Holds, Spare, give_back_room};
 
 /// What a packet carried of one object, beside shared segments.
 #[derive(Clone, Debug)]
@@ -59,7 +59,15 @@ pub(crate) struct Record {
     pub(crate) fate: Fate,
     pub(crate) sent_at: Duration,
     pub(crate) bytes: usize,
+    /// About what the record holds in memory, as it was when the packet was sent.
+    held_bytes: usize,
     pub(crate) cargo: Cargo,
+}
+
+impl Holds for Record {
+    fn held_bytes(&self) -> usize {
+        size_of::<Self>() + self.cargo.buffer_bytes()
+    }
 }
 
 /// What a packet carries.
@@ -81,6 +89,20 @@ impl Cargo {
             Some((last, mask)) if *last == word => *mask |= bit,
             _ => self.closed.push((word, bit)),
         }
+    }
+
+    /// About how many bytes this holds: buffers, shared segments, which live as long as one record names them, and lists. O(contents).
+    fn content_bytes(&self) -> usize {
+        let shared = self.shared.iter().map(|segment| segment.held_bytes());
+        let lists = self.sent.iter().filter_map(|sent| sent.content.list()).map(Changelist::heap_bytes);
+        self.buffer_bytes() + shared.sum::<usize>() + lists.sum::<usize>()
+    }
+
+    /// The same without what is in the buffers. O(1).
+    fn buffer_bytes(&self) -> usize {
+        self.shared.capacity() * size_of::<Arc<Segment>>()
+            + self.sent.capacity() * size_of::<Sent>()
+            + (self.opened.capacity() + self.closed.capacity()) * size_of::<(usize, u64)>()
     }
 
     fn is_empty(&self) -> bool {
@@ -113,6 +135,7 @@ impl Record {
     fn recycle(&mut self) {
         self.fate = Fate::Unknown;
         self.bytes = 0;
+        self.held_bytes = 0;
         self.cargo.shared.clear();
         self.cargo.sent.clear();
         self.cargo.opened.clear();
@@ -127,6 +150,8 @@ pub(crate) struct InFlight {
     first: u64,
     unresolved: usize,
     bytes: usize,
+    /// About what the records hold in memory.
+    held_bytes: usize,
     spare: Spare<Record>,
 }
 
@@ -145,6 +170,16 @@ impl InFlight {
         self.bytes
     }
 
+    /// About how many bytes of memory all this holds. O(1).
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.held_bytes + self.spare.held_bytes()
+    }
+
+    /// Gives back memory that was kept to be used again.
+    pub(crate) fn give_back_spare(&mut self) {
+        self.spare.clear();
+    }
+
     /// How long the row is: packets since the oldest that is not resolved.
     pub(crate) fn len(&self) -> usize {
         self.records.len()
@@ -161,8 +196,10 @@ impl InFlight {
     }
 
     /// Appends the record of the next packet.
-    pub(crate) fn push(&mut self, record: Record) {
+    pub(crate) fn push(&mut self, mut record: Record) {
         self.bytes += record.bytes;
+        record.held_bytes = size_of::<Record>() + record.cargo.content_bytes();
+        self.held_bytes += record.held_bytes;
         if record.elicits_ack() {
             self.unresolved += 1;
             self.records.push_back(record);
@@ -214,6 +251,7 @@ impl InFlight {
             let Some(mut record) = self.records.pop_front() else { break };
             self.first += 1;
             self.bytes -= record.bytes;
+            self.held_bytes -= record.held_bytes;
             record.recycle();
             self.spare.put(record);
         }

@@ -65,6 +65,7 @@ mod connection;
 mod events;
 mod handshake;
 mod in_flight;
+mod late;
 mod mentions;
 mod object;
 mod openings;

@@ -29,6 +29,12 @@ const MAX_ACK_BITS: usize = 79;
 /// through where nine packets of ten are lost.
 const WELCOMES_BYTES: usize = 1_024;
 
+/// What the record of a packet holds at most for each byte of it, but for rare ones: an object in a few bytes, and its list.
+const RECORD_BYTES_PER_BYTE: usize = 48;
+
+/// Packets that may be in flight where there is no memory for more: what is acknowledged of them makes room.
+const PROBES: usize = 4;
+
 /// Every so many packets the peer is told from where on packets are unresolved.
 const FLOOR_INTERVAL: u64 = 32;
 
@@ -45,6 +51,10 @@ pub(crate) struct Outbox {
     /// The record of the packet being filled.
     record: Option<Record>,
     ready: VecDeque<Vec<u8>>,
+    /// Bytes of the packets in it.
+    ready_bytes: usize,
+    /// What is kept for the connection beside this, as it was before the last pass or after it.
+    pub(crate) other_bytes: usize,
     spare: Spare<Vec<u8>>,
     /// Bits of the largest packet.
     max_bits: usize,
@@ -72,6 +82,8 @@ pub(crate) struct Limits {
     pub(crate) packets_in_flight: usize,
     pub(crate) bytes_in_flight: usize,
     pub(crate) bytes_per_pass: usize,
+    /// What may be kept for the connection.
+    pub(crate) memory_bytes: usize,
 }
 
 impl Outbox {
@@ -123,6 +135,34 @@ impl Outbox {
         packets == 0
             || packets < self.limits.packets_in_flight.min(WINDOW as usize)
                 && bytes.saturating_add(self.limits.mtu_bytes) <= self.limits.bytes_in_flight
+                && (packets < PROBES || self.has_memory())
+    }
+
+    /// Whether there is memory for the record of one more packet.
+    pub(crate) fn has_memory(&self) -> bool {
+        let record_bytes = self.limits.mtu_bytes.saturating_mul(RECORD_BYTES_PER_BYTE);
+        self.memory_bytes().saturating_add(record_bytes) <= self.limits.memory_bytes
+    }
+
+    /// Whether more is kept for the connection than may be.
+    pub(crate) fn is_over_memory(&self) -> bool {
+        self.memory_bytes() > self.limits.memory_bytes
+    }
+
+    /// About what is kept for the connection in all. O(1).
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.held_bytes().saturating_add(self.other_bytes)
+    }
+
+    /// About how many bytes of memory packets, their records and buffers for others hold. O(1).
+    fn held_bytes(&self) -> usize {
+        self.in_flight.held_bytes() + self.ready_bytes + self.spare.held_bytes()
+    }
+
+    /// Gives back memory that was kept to be used again.
+    pub(crate) fn give_back_spare(&mut self) {
+        self.in_flight.give_back_spare();
+        self.spare.clear();
     }
 
     /// Whether so many bytes of state more may go to the other side's address, and leave room for more welcomes (R26).
@@ -310,6 +350,7 @@ impl Outbox {
         self.pass_bytes += bytes.len();
         self.bytes_sent += bytes.len() as u64;
         self.packets_sent += 1;
+        self.ready_bytes += bytes.capacity();
         self.ready.push_back(bytes);
     }
 
@@ -332,6 +373,7 @@ impl Outbox {
             return false;
         }
         let Some(bytes) = self.ready.pop_front() else { return false };
+        self.ready_bytes -= bytes.capacity();
         let old = std::mem::replace(current, bytes);
         if old.capacity() > 0 {
             self.spare.put(old);

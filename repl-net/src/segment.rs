@@ -55,6 +55,8 @@ pub(crate) struct Segment {
     pub(crate) has_births: bool,
     /// The slots by words of 64.
     pub(crate) masks: Vec<(usize, u64)>,
+    /// About how many bytes the lists of the items hold.
+    list_bytes: usize,
 }
 
 /// What a segment carries of one object.
@@ -72,6 +74,7 @@ impl Segment {
         self.bit_len = 0;
         self.continues = false;
         self.has_births = false;
+        self.list_bytes = 0;
         self.items.clear();
         self.masks.clear();
     }
@@ -95,7 +98,17 @@ impl Segment {
             _ => self.masks.push((word, bit)),
         }
         self.has_births |= item.list.has_births();
+        self.list_bytes += item.list.heap_bytes();
         self.items.push(item);
+    }
+
+    /// About how many bytes the segment holds. O(1).
+    pub(crate) fn held_bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.bytes.capacity()
+            + self.items.capacity() * size_of::<SegmentItem>()
+            + self.masks.capacity() * size_of::<(usize, u64)>()
+            + self.list_bytes
     }
 
     /// What it carries of the object in `slot`.

@@ -56,6 +56,9 @@ pub struct ConnectionStats {
     pub packets_in_flight: usize,
     /// The smoothed round trip, with the time that acks wait for the client's tick; zero before the first ack.
     pub round_trip: Duration,
+    /// About how many bytes of memory the server keeps for what the client has not acknowledged, as of the last tick: what
+    /// [`ServerConfig::max_connection_bytes`] limits.
+    pub memory_bytes: usize,
 }
 
 /// Owns objects, and brings each client the state it may see.
@@ -487,6 +490,7 @@ impl Server {
             packets_in_flight: self.config.max_packets_in_flight,
             bytes_in_flight: self.config.max_bytes_in_flight,
             bytes_per_pass: self.config.max_bytes_per_tick,
+            memory_bytes: self.config.max_connection_bytes,
         };
         let first = Sequence::new(self.config.first_sequence);
         let mut connection = Connection::new(id, is_replay, first, limits, now);
@@ -708,7 +712,7 @@ impl Server {
         if self.config.share {
             self.broadcast.build(&self.world, &self.classes, max_bits);
         }
-        let mut silent = Vec::new();
+        let (mut silent, mut overdue) = (Vec::new(), Vec::new());
         for (&id, peer) in &mut self.connections {
             if !self.config.share {
                 self.broadcast.build(&self.world, &self.classes, max_bits);
@@ -726,8 +730,11 @@ impl Server {
             peer.remind(self.config.timeout, now);
             if now.saturating_sub(peer.connection.last_heard) >= self.config.timeout {
                 silent.push(id);
+            } else if peer.connection.is_overdue(self.config.timeout, now) {
+                overdue.push(id);
             }
         }
+        overdue.into_iter().for_each(|id| self.close(id, DisconnectReason::Unacknowledged));
         for id in silent {
             if matches!(self.connections.get(&id), Some(peer) if peer.connection.is_closed()) {
                 self.connections.remove(&id);
@@ -764,6 +771,7 @@ impl Server {
             packets_lost: connection.packets_lost,
             packets_in_flight: connection.outbox.in_flight.unresolved(),
             round_trip: connection.round_trip.smoothed(),
+            memory_bytes: connection.memory_bytes(),
         })
     }
 }

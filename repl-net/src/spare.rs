@@ -10,30 +10,57 @@ pub(crate) const ROUND_TICKS: u64 = 256;
 /// Slots that are not worth giving back.
 const LEAST_CAPACITY: usize = 8;
 
+/// What is worth keeping because it holds memory.
+pub(crate) trait Holds {
+    /// Bytes that it holds on the heap. O(1).
+    fn held_bytes(&self) -> usize;
+}
+
+impl Holds for Vec<u8> {
+    fn held_bytes(&self) -> usize {
+        self.capacity()
+    }
+}
+
 /// Things to be used again.
 #[derive(Debug, Default)]
 pub(crate) struct Spare<T> {
     kept: Vec<T>,
+    /// Bytes that they hold.
+    held_bytes: usize,
     /// The fewest that there were since the round began.
     idle: usize,
 }
 
-impl<T: Default> Spare<T> {
+impl<T: Default + Holds> Spare<T> {
     /// One of those kept, as it was put, or a new one.
     pub(crate) fn take(&mut self) -> T {
         let taken = self.kept.pop();
         self.idle = self.idle.min(self.kept.len());
+        self.held_bytes -= taken.as_ref().map_or(0, T::held_bytes);
         taken.unwrap_or_default()
     }
 
     /// Keeps one.
     pub(crate) fn put(&mut self, used: T) {
+        self.held_bytes += used.held_bytes();
         self.kept.push(used);
+    }
+
+    /// Bytes that those kept hold. O(1).
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.held_bytes
+    }
+
+    /// Gives back all.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
     }
 
     /// Gives back what nobody took in this round, and begins the next.
     pub(crate) fn end_round(&mut self) {
         self.kept.drain(..self.idle);
+        self.held_bytes = self.kept.iter().map(T::held_bytes).sum();
         self.idle = self.kept.len();
         if self.kept.capacity() > LEAST_CAPACITY.max(4 * self.kept.len()) {
             self.kept.shrink_to(2 * self.kept.len());
@@ -51,6 +78,24 @@ pub(crate) fn give_back_room<T>(queue: &mut VecDeque<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Holds for u32 {
+        fn held_bytes(&self) -> usize {
+            0
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_known_in_bytes() {
+        let mut spare = Spare::default();
+        spare.put(Vec::with_capacity(100));
+        spare.put(Vec::with_capacity(50));
+        assert_eq!(spare.held_bytes(), 150);
+        assert_eq!(spare.take().capacity(), 50);
+        assert_eq!(spare.held_bytes(), 100);
+        spare.clear();
+        assert_eq!((spare.held_bytes(), spare.take().capacity()), (0, 0));
+    }
 
     #[test]
     fn what_is_needed_in_each_round_stays_and_the_rest_goes() {

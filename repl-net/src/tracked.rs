@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use repl_core::{Changelist, HandleSet, Portions, PropertyIndex};
 
@@ -45,9 +46,12 @@ pub(crate) struct Tracked {
     pub(crate) waiting: Vec<Portions>,
     /// New elements of arrays by the packet that carried them (R2); they go again with each change of their array until that packet, or a
     /// later one that carried them, is acknowledged.
+    /// What went again stands with the newest packet alone.
     births: VecDeque<(Sequence, Changelist)>,
     /// How many of these are not of items alone.
     array_births: usize,
+    /// With more births than this it is worth looking whether they are still there.
+    most_births: usize,
     /// Properties that the client had and may not see any more: since which frame. Zero: what it has may be older than that.
     pub(crate) left: Vec<(PropertyIndex, u64)>,
     /// The blob that carries the object, while one does.
@@ -58,7 +62,16 @@ pub(crate) struct Tracked {
     pub(crate) opened_with_items: bool,
     /// Whether the object is to come back once its closing is acknowledged.
     pub(crate) reopen: bool,
+    /// When its end was first sent.
+    pub(crate) end_sent_at: Option<Duration>,
+    /// About what this holds on the heap, as it was when it was last weighed.
+    held_bytes: usize,
+    /// Whether it is to be weighed again.
+    is_stale: bool,
 }
+
+/// So many packets with births are not worth looking through.
+const FEW_BIRTHS: usize = 64;
 
 impl Tracked {
     pub(crate) fn new(slot: u32, generation: NonZeroU32, phase: Phase) -> Self {
@@ -73,11 +86,15 @@ impl Tracked {
             waiting: Vec::new(),
             births: VecDeque::new(),
             array_births: 0,
+            most_births: FEW_BIRTHS,
             left: Vec::new(),
             blob: None,
             open_bits: 0,
             opened_with_items: false,
             reopen: false,
+            end_sent_at: None,
+            held_bytes: 0,
+            is_stale: false,
         }
     }
 
@@ -118,12 +135,33 @@ impl Tracked {
         self.births.iter().any(|(_, births)| list.touches_births(births))
     }
 
-    /// Remembers what came into being in a list that the packet `sequence` carries, later than those before.
+    /// Remembers what came into being in a list that the packet `sequence` carries, later than those before. What goes again counts as
+    /// arrived with the newest packet that carries it, so it is kept once.
     pub(crate) fn add_births(&mut self, sequence: Sequence, births: Changelist) {
-        if !births.is_empty() {
-            self.array_births += usize::from(!births.births_are_of_items());
-            self.births.push_back((sequence, births));
+        self.births.iter_mut().for_each(|(_, earlier)| earlier.births_arrived(&births));
+        self.births.push_back((sequence, births));
+        self.count_births();
+    }
+
+    /// Drops what is empty, and counts.
+    fn count_births(&mut self) {
+        self.births.retain(|(_, births)| !births.is_empty());
+        self.array_births = self.births.iter().filter(|(_, births)| !births.births_are_of_items()).count();
+    }
+
+    /// Whether there are so many births that some may be of what is gone.
+    pub(crate) fn births_are_many(&self) -> bool {
+        self.births.len() > self.most_births
+    }
+
+    /// Prunes the births of what is gone: it need not arrive.
+    pub(crate) fn prune_births(&mut self, mut prune: impl FnMut(&mut Changelist)) {
+        for (_, births) in &mut self.births {
+            prune(births);
+            *births = births.births();
         }
+        self.count_births();
+        self.most_births = FEW_BIRTHS.max(2 * self.births.len());
     }
 
     /// Adds the new elements that are not acknowledged to the arrays in `list`.
@@ -141,15 +179,26 @@ impl Tracked {
     /// The packet `sequence` arrived, with `list`: for the arrays in it, so did all new elements up to then; of collections, its items.
     pub(crate) fn births_arrived(&mut self, sequence: Sequence, list: &Changelist) {
         let end = self.births.partition_point(|(carried, _)| *carried <= sequence);
-        for at in (0..end).rev() {
-            let Some((_, births)) = self.births.get_mut(at) else { continue };
-            let before = usize::from(!births.births_are_of_items());
-            births.births_arrived(list);
-            let after = usize::from(!births.births_are_of_items());
-            self.array_births = self.array_births + after - before;
-            if births.is_empty() {
-                self.births.remove(at);
-            }
+        self.births.iter_mut().take(end).for_each(|(_, births)| births.births_arrived(list));
+        self.count_births();
+    }
+
+    /// About what this holds on the heap. O(properties).
+    fn weigh(&self) -> usize {
+        let waiting = self.waiting.iter().map(Portions::heap_bytes);
+        let births = self.births.iter().map(|(_, births)| births.heap_bytes());
+        self.pending.heap_bytes()
+            + self.waiting.capacity() * size_of::<Portions>()
+            + waiting.sum::<usize>()
+            + self.births.capacity() * size_of::<(Sequence, Changelist)>()
+            + births.sum::<usize>()
+            + self.left.capacity() * size_of::<(PropertyIndex, u64)>()
+    }
+
+    fn mark_stale(&mut self, stale: &mut Vec<u32>) {
+        if !self.is_stale {
+            self.is_stale = true;
+            stale.push(self.slot);
         }
     }
 
@@ -177,7 +226,16 @@ pub(crate) struct TrackedObjects {
     free: Vec<u32>,
     /// By slot, one more than the place of its entry; zero for none.
     at: Vec<u32>,
+    /// Slots of entries that may hold more or less since they were weighed; some may be gone, or stand here twice.
+    stale: Vec<u32>,
+    /// About what all entries hold on the heap, as far as they were weighed.
+    held_bytes: usize,
+    /// The entry at which the search for overdue ends goes on.
+    cursor: usize,
 }
+
+/// In so many calls [`TrackedObjects::has_overdue_end`] has seen all entries.
+const SEARCH_CALLS: usize = 256;
 
 impl TrackedObjects {
     pub(crate) fn get(&self, slot: u32) -> Option<&Tracked> {
@@ -186,8 +244,52 @@ impl TrackedObjects {
     }
 
     pub(crate) fn get_mut(&mut self, slot: u32) -> Option<&mut Tracked> {
-        let at = self.at.get(slot as usize)?.checked_sub(1)?;
-        self.entries.get_mut(at as usize)?.as_mut()
+        let Self { entries, at, stale, .. } = self;
+        let at = at.get(slot as usize)?.checked_sub(1)?;
+        let tracked = entries.get_mut(at as usize)?.as_mut()?;
+        tracked.mark_stale(stale);
+        Some(tracked)
+    }
+
+    /// The end of an object is sent, in the packet `sequence`.
+    pub(crate) fn end_sent(&mut self, slot: u32, sequence: Sequence, now: Duration) {
+        let place = self.at.get(slot as usize).and_then(|at| at.checked_sub(1));
+        let entry = place.and_then(|at| self.entries.get_mut(at as usize));
+        if let Some(tracked) = entry.and_then(Option::as_mut) {
+            tracked.carried = sequence;
+            tracked.end_sent_at.get_or_insert(now);
+        }
+    }
+
+    /// About how many bytes on the heap the entries hold: what they lack, and what is not acknowledged of what came into being. O(entries that
+    /// were changed since it was last asked).
+    pub(crate) fn weigh(&mut self) -> usize {
+        let Self { entries, at, stale, held_bytes, .. } = self;
+        for slot in stale.drain(..) {
+            let place = at.get(slot as usize).and_then(|at| at.checked_sub(1));
+            let entry = place.and_then(|at| entries.get_mut(at as usize));
+            if let Some(tracked) = entry.and_then(Option::as_mut) {
+                *held_bytes -= tracked.held_bytes;
+                tracked.held_bytes = tracked.weigh();
+                *held_bytes += tracked.held_bytes;
+                tracked.is_stale = false;
+            }
+        }
+        *held_bytes
+    }
+
+    /// Whether the end of some object was first sent before `start`. It looks at some entries only, and at all in [`SEARCH_CALLS`] calls.
+    pub(crate) fn has_overdue_end(&mut self, start: Duration) -> bool {
+        if self.entries.is_empty() {
+            return false;
+        }
+        let count = self.entries.len().div_ceil(SEARCH_CALLS);
+        let begin = self.cursor.min(self.entries.len() - 1);
+        let some = self.entries.iter().skip(begin).take(count).flatten();
+        let mut ends = some.filter_map(|tracked| tracked.end_sent_at);
+        let is_overdue = ends.any(|sent_at| sent_at < start);
+        self.cursor = if begin + count < self.entries.len() { begin + count } else { 0 };
+        is_overdue
     }
 
     /// The entry of `slot`, new and open if there was none.
@@ -207,12 +309,17 @@ impl TrackedObjects {
             });
             *place = at + 1;
         }
-        self.entries[*place as usize - 1].get_or_insert_with(make)
+        let tracked = self.entries[*place as usize - 1].get_or_insert_with(make);
+        tracked.mark_stale(&mut self.stale);
+        tracked
     }
 
     /// Gives back the places of entries that are gone, if those are most. O(places), if it does.
     pub(crate) fn end_round(&mut self) {
-        let Self { entries, free, at } = self;
+        let Self { entries, free, at, stale, .. } = self;
+        if stale.capacity() > 4 * stale.len() {
+            stale.shrink_to(2 * stale.len());
+        }
         if entries.len() <= LEAST_PLACES.max(4 * (entries.len() - free.len())) {
             return;
         }
@@ -228,7 +335,9 @@ impl TrackedObjects {
         let place = self.at.get_mut(slot as usize)?;
         let at = std::mem::take(place).checked_sub(1)?;
         self.free.push(at);
-        self.entries.get_mut(at as usize)?.take()
+        let removed = self.entries.get_mut(at as usize)?.take()?;
+        self.held_bytes -= removed.held_bytes;
+        Some(removed)
     }
 }
 

@@ -10,6 +10,7 @@ mod support;
 
 mod acks;
 mod age;
+mod backlog;
 mod closings;
 mod identity;
 mod large;

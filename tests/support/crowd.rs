@@ -109,6 +109,20 @@ impl Crowd {
         });
     }
 
+    /// Adds `count` items to the first array and removes as many of the oldest, so that in each tick some come into being.
+    pub(crate) fn churn(&mut self, count: usize) {
+        let bag = self.bags[0];
+        self.serve(|server| {
+            let items = &mut server[bag].items;
+            let mut at = 0;
+            items.retain(|_| {
+                at += 1;
+                at > count
+            });
+            (0..count).for_each(|_| _ = items.push(Item::default()));
+        });
+    }
+
     /// One tick; gives the bytes that one connection was sent.
     pub(crate) fn tick(&mut self, link: Link) -> usize {
         self.now += TICK;

@@ -185,7 +185,7 @@ impl Connection {
         let sequence = self.outbox.sequence();
         let tracked = self.tracked.open(slot, generation);
         if tracked.blob.is_some() {
-            tracked.add_births(sequence, part.births());
+            self.add_births(context.world, slot, sequence, part.births());
         } else {
             tracked.pending.merge(part);
         }

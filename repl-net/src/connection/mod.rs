@@ -4,23 +4,25 @@
 //! it is seen in a way of its own. `apart` is a superset of what is unknown, so that one set tells who needs the broadcast alone.
 
 mod large;
+mod memory;
 mod newcomers;
 mod pass;
 mod resolve;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use repl_core::{BitReader, Changelist, HandleSet, PropertyIndex, ReadError, ViewFlags};
 
 use newcomers::Newcomers;
 pub(crate) use pass::{PassContext, PassScratch};
-use resolve::{Late, LostList};
+use resolve::LostList;
 
 use crate::ConnectionId;
 use crate::acks::{Arrival, Received};
 use crate::blob::Blobs;
 use crate::events::{CloseReason, DisconnectReason};
+use crate::late::LateAcks;
 use crate::object::Object;
 use crate::outbox::{Limits, Outbox};
 use crate::packet::{Header, read_end};
@@ -78,7 +80,9 @@ pub(crate) struct Connection {
     switched: BTreeMap<u32, HandleSet>,
     blobs: Blobs,
     /// What packets that were held for lost carried, changes apart, in the order in which they were given up.
-    late: VecDeque<(Sequence, Late)>,
+    late: LateAcks,
+    /// Since when more has been kept than may be.
+    over_since: Option<Duration>,
     /// The object that was last sent to this client alone.
     last_private: u32,
     /// The object that last began a blob.
@@ -122,7 +126,8 @@ impl Connection {
             hidden: SlotSet::default(),
             switched: BTreeMap::new(),
             blobs: Blobs::default(),
-            late: VecDeque::new(),
+            late: LateAcks::default(),
+            over_since: None,
             last_private: 0,
             last_blob: 0,
             blob_waits: false,

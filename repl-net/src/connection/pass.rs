@@ -2,7 +2,6 @@
 //!
 //! Invariant: every change of the tick is sent, or pending, or behind a remembered place in the history; none is forgotten (S86).
 
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions, ViewFlags};
@@ -20,7 +19,7 @@ use crate::segment::{
 };
 use crate::sequence::Sequence;
 use crate::slot_set::slots_of;
-use crate::spare::{ROUND_TICKS, give_back_room};
+use crate::spare::ROUND_TICKS;
 use crate::tracked::Phase;
 use crate::world::World;
 
@@ -59,6 +58,7 @@ impl Connection {
             return;
         }
         self.take_evicted(context.world);
+        self.limit_memory();
         self.outbox.begin_pass();
         self.route(context);
         let packets_before = self.outbox.packets_sent;
@@ -89,8 +89,9 @@ impl Connection {
         }
         self.outbox.flush(context.now);
         if context.world.frame.is_multiple_of(ROUND_TICKS) {
-            self.end_round();
+            self.end_round(context.world);
         }
+        self.watch_memory(context.now);
         if self.outbox.packets_sent > packets_before {
             self.last_sent = context.now;
         } else if context.now.saturating_sub(self.last_sent) >= context.keep_alive {
@@ -101,12 +102,13 @@ impl Connection {
     }
 
     /// Gives back memory that was not needed of late.
-    fn end_round(&mut self) {
+    fn end_round(&mut self, world: &World) {
         if self.outbox.in_flight.len() == 0 && self.needs.is_empty() {
             // Nothing is left for a late ack to tell.
             self.late.clear();
+            self.forget_births(world);
         }
-        give_back_room(&mut self.late);
+        self.late.end_round();
         self.outbox.end_round();
         self.tracked.end_round();
     }
@@ -156,7 +158,7 @@ impl Connection {
             if segment.has_births {
                 let sequence = self.outbox.sequence();
                 for item in segment.items.iter().filter(|item| item.list.has_births()) {
-                    self.watch_over(item.slot, item.generation, sequence, &item.list);
+                    self.watch_over(context.world, item.slot, sequence, &item.list);
                 }
             }
             return;
@@ -193,17 +195,16 @@ impl Connection {
             segment.update(*slot, wire_class, count, list.handles(), values, writer);
         });
         if list.has_births() {
-            self.watch_over(*slot, *generation, self.outbox.sequence(), list);
+            self.watch_over(world, *slot, self.outbox.sequence(), list);
         }
         true
     }
 
     /// Remembers what came into being in the packet `sequence`, until that is acked.
-    fn watch_over(&mut self, slot: u32, generation: NonZeroU32, sequence: Sequence, list: &Changelist) {
-        let tracked = self.tracked.open(slot, generation);
-        tracked.add_births(sequence, list.births());
+    fn watch_over(&mut self, world: &World, slot: u32, sequence: Sequence, list: &Changelist) {
+        self.add_births(world, slot, sequence, list.births());
         self.young.insert(slot);
-        if !tracked.is_settled() {
+        if self.tracked.get(slot).is_some_and(|tracked| !tracked.is_settled()) {
             self.apart.insert(slot);
         }
     }
@@ -265,9 +266,7 @@ impl Connection {
             self.needs.insert(slot);
             return;
         }
-        let sequence = self.outbox.sequence();
-        let Some(tracked) = self.tracked.get_mut(slot) else { return };
-        tracked.carried = sequence;
+        self.tracked.end_sent(slot, self.outbox.sequence(), now);
         self.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
             segment.slot(slot, writer);
             writer.write_bits(reason as u64, 2);
@@ -332,7 +331,7 @@ impl Connection {
         tracked.waiting.clear();
         tracked.phase = Phase::Opening;
         tracked.open_bits = estimate;
-        tracked.add_births(sequence, list.births());
+        self.add_births(context.world, slot, sequence, list.births());
     }
 
     /// Sends what changed of an object that the client has, and what it lacks beside.
@@ -452,9 +451,7 @@ impl Connection {
         self.outbox.item(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
             segment.update(slot, class, count, &handles, values, writer);
         });
-        if !births.is_empty() {
-            self.tracked.open(slot, generation).add_births(self.outbox.sequence(), births);
-        }
+        self.add_births(context.world, slot, self.outbox.sequence(), births);
     }
 }
 

@@ -10,6 +10,7 @@ use repl_core::{Changelist, HandleSet};
 use super::{Connection, Stage};
 use crate::acks::{AckRange, AckRanges};
 use crate::in_flight::{Cargo, Content, Fate, LostObject, Sent};
+use crate::late::Late;
 use crate::sequence::Sequence;
 use crate::slot_set::slots_of;
 use crate::tracked::Phase;
@@ -20,19 +21,6 @@ const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
 
 /// How often a link that does not answer is tried (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
-
-/// Openings, ends and parts in packets held for lost of which a late ack is still heard, by object or by word of 64 slots.
-const MAX_LATE: usize = 2_048;
-
-/// What a packet that was held for lost carried and a late ack still settles.
-#[derive(Debug)]
-pub(super) enum Late {
-    Sent(Sent),
-    /// Newcomers that it opened, in a word of slots.
-    Opened(usize, u64),
-    /// Objects that it closed, in a word of slots.
-    Closed(usize, u64),
-}
 
 /// What a lost packet carried of an object.
 pub(super) struct LostList {
@@ -69,10 +57,7 @@ impl Connection {
     /// (R4). Without it nothing that takes a round trip ends where round trips last longer than retries wait. Packets are given up in
     /// ascending order, so those of a range stand together: O(log late) where there is none.
     fn acked_late(&mut self, world: &mut World, range: AckRange) {
-        let start = self.late.partition_point(|(sequence, _)| *sequence < range.first);
-        let end = self.late.partition_point(|(sequence, _)| *sequence <= range.last);
-        let heard: Vec<(Sequence, Late)> = self.late.drain(start..end).collect();
-        for (sequence, late) in heard {
+        for (sequence, late) in self.late.take(range) {
             match late {
                 Late::Sent(sent) => {
                     self.content_arrived(world, sequence, sent.slot, sent.generation, &sent.content);
@@ -259,14 +244,7 @@ impl Connection {
         self.packets_lost += 1;
         let Some(mut cargo) = self.outbox.in_flight.take_cargo(sequence) else { return };
         self.cargo_lost(world, sequence, &mut cargo);
-        let is_newest = self.late.back().is_none_or(|(last, _)| *last <= sequence);
-        debug_assert!(is_newest, "packets are given up in ascending order");
-        let sent = cargo.sent.iter().filter(|sent| !matches!(sent.content, Content::Update(_)));
-        let late = sent.map(|sent| Late::Sent(sent.clone()));
-        let opened = cargo.opened.iter().map(|(word, mask)| Late::Opened(*word, *mask));
-        let closed = cargo.closed.iter().map(|(word, mask)| Late::Closed(*word, *mask));
-        self.late.extend(late.chain(opened).chain(closed).map(|late| (sequence, late)));
-        self.late.drain(..self.late.len().saturating_sub(MAX_LATE));
+        self.late.add(sequence, &cargo);
         self.outbox.in_flight.put_cargo(sequence, cargo);
     }
 

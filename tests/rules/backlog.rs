@@ -1,0 +1,187 @@
+//! R6 and R17 with a client that stays alive and acknowledges nothing.
+//!
+//! *Invariant:* the client hears nothing after it has connected, and says nothing but that it is alive.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::{DisconnectReason, SpawnError};
+
+use super::support::{Guest, Room, TICK};
+use super::{Thing, thing};
+
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+#[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
+struct Item {
+    number: u32,
+    list: Vec<u16>,
+}
+
+#[derive(Replicated, Debug, Default)]
+#[replicated(all)]
+struct Bag {
+    number: u32,
+    items: FastArray<Item>,
+    list: Vec<u32>,
+    map: std::collections::BTreeMap<u32, u32>,
+}
+
+fn bags(client: &mut Client) {
+    client.register::<Bag>();
+    client.register::<Thing>();
+}
+
+/// A room with a guest that never gives up, and another that means well.
+fn room(config: ServerConfig) -> Room {
+    let mut room = Room::new(ServerConfig { timeout: TIMEOUT, ..config }, bags);
+    room.server.register::<Bag>().register::<Thing>();
+    let id = room.server.connect(room.now);
+    let mut client = Client::new(ClientConfig { timeout: Duration::MAX, ..ClientConfig::default() }, 5);
+    bags(&mut client);
+    room.guests.push(Guest { client, id });
+    room.enter();
+    room.settle();
+    room
+}
+
+/// A tick in which the first guest says that it is alive and hears nothing, while the other acknowledges all; `false` once the first is
+/// disconnected.
+fn step(room: &mut Room) -> bool {
+    room.acknowledge();
+    let packets = room.tick();
+    room.deliver(1, &packets[1]);
+    room.server.stats(room.guests[0].id).is_some() && room.server.connections().count() == 2
+}
+
+fn memory_bytes(room: &Room, guest: usize) -> usize {
+    room.server.stats(room.guests[guest].id).map_or(0, |stats| stats.memory_bytes)
+}
+
+/// Changes that bring new elements in each tick, of arrays, collections and maps.
+fn churn(bag: &mut Bag, tick: u32) {
+    bag.number = tick;
+    bag.items.push(Item { number: tick, list: vec![tick as u16; 3] });
+    bag.list.push(tick);
+    bag.map.insert(tick, tick);
+    if bag.items.len() > 200 {
+        bag.items.swap_remove(0);
+        bag.list.truncate(100);
+        bag.map.pop_first();
+    }
+    if let Some(mut item) = bag.items.iter_mut().next() {
+        item.list.push(tick as u16);
+        item.list.truncate(50);
+    }
+}
+
+#[test]
+fn r06_what_is_kept_for_a_client_that_never_acks_stays_within_the_configured_bytes() {
+    // What is to be said of each object once, which nothing limits but the objects.
+    let world = 20 * 50_000;
+    for limit in [100_000, 1 << 20, 4 << 20] {
+        let mut room = room(ServerConfig { max_connection_bytes: limit, ..ServerConfig::default() });
+        let all: Vec<_> = (0..20).map(|_| room.server.spawn(Bag::default())).collect();
+        let mut most = 0;
+        for tick in 0..2_000 {
+            all.iter().for_each(|&bag| churn(&mut room.server[bag], tick));
+            let is_connected = step(&mut room);
+            most = most.max(memory_bytes(&room, 0));
+            assert!(most <= limit + world, "{most} bytes in tick {tick}, {limit} may be");
+            assert!(memory_bytes(&room, 1) <= limit);
+            if !is_connected {
+                break;
+            }
+        }
+        println!("{limit}: {most}");
+        room.guests.remove(0);
+        room.settle();
+        for &bag in &all {
+            let (here, there) = (room.client().get(bag).expect("the other has it"), &room.server[bag]);
+            assert_eq!((here.number, &here.list, &here.map), (there.number, &there.list, &there.map));
+        }
+    }
+}
+
+#[test]
+fn r06_who_leaves_no_memory_for_a_whole_timeout_is_disconnected_with_a_reason() {
+    let mut room = room(ServerConfig { max_connection_bytes: 100_000, ..ServerConfig::default() });
+    let all: Vec<_> = (0..50).map(|_| room.server.spawn(Bag::default())).collect();
+    let start = room.now;
+    let mut tick = 0;
+    loop {
+        all.iter().for_each(|&bag| churn(&mut room.server[bag], tick));
+        tick += 1;
+        if !step(&mut room) {
+            break;
+        }
+        assert!(room.now - start < TIMEOUT * 4, "it is still connected");
+    }
+    assert!(room.now - start >= TIMEOUT);
+    assert_eq!(room.closed(0), Some(DisconnectReason::Unacknowledged));
+}
+
+#[test]
+fn r17_slots_of_ends_that_a_client_never_acks_come_back_in_bounded_time() {
+    let mut room = room(ServerConfig { max_objects: 100, ..ServerConfig::default() });
+    let mut alive = std::collections::VecDeque::new();
+    let (start, mut failed, mut spawned_again) = (room.now, None, 0);
+    while room.now - start < TIMEOUT * 8 {
+        if alive.len() >= 10 {
+            alive.pop_front().into_iter().for_each(|object| room.server.despawn(object));
+        }
+        let result: Result<_, SpawnError> = room.server.try_spawn(thing(1));
+        match result {
+            Ok(object) => {
+                alive.push_back(object);
+                spawned_again += u32::from(failed.is_some());
+            }
+            Err(_) => failed = failed.or(Some(room.now)),
+        }
+        step(&mut room);
+    }
+    let failed = failed.expect("all slots are taken for a while");
+    assert!(room.now > failed);
+    assert_eq!(room.closed(0), Some(DisconnectReason::Unacknowledged));
+    assert!(spawned_again > 100, "{spawned_again} objects after that");
+    room.guests.remove(0);
+    room.settle();
+    assert_eq!(room.client().objects::<Thing>().count(), alive.len());
+}
+
+#[test]
+fn a_client_that_acks_late_is_not_disconnected() {
+    let mut room = room(ServerConfig::default());
+    let all: Vec<_> = (0..20).map(|_| room.server.spawn(Bag::default())).collect();
+    let mut acks = std::collections::VecDeque::new();
+    for tick in 0..1_000 {
+        all.iter().for_each(|&bag| churn(&mut room.server[bag], tick));
+        if tick % 7 == 0 {
+            let object = room.server.spawn(thing(tick));
+            step_late(&mut room, &mut acks);
+            room.server.despawn(object);
+        }
+        step_late(&mut room, &mut acks);
+    }
+    assert_eq!(room.closed(0), None);
+    room.settle();
+    (0..600).for_each(|_| _ = room.step());
+    let left = memory_bytes(&room, 0);
+    assert!(left < 10_000, "what was kept is given back, but for {left} bytes");
+}
+
+/// A tick of both guests; the acks of the first take 60 ticks, and half of its packets are lost.
+fn step_late(room: &mut Room, acks: &mut std::collections::VecDeque<Vec<Vec<u8>>>) {
+    acks.push_back(room.replies(0));
+    if acks.len() > 60 {
+        let due = acks.pop_front().unwrap_or_default();
+        room.hear(0, &due);
+    }
+    let replies = room.replies(1);
+    room.hear(1, &replies);
+    let packets = room.tick();
+    let kept: Vec<_> = packets[0].iter().step_by(2).cloned().collect();
+    room.deliver(0, &kept);
+    room.deliver(1, &packets[1]);
+    room.now += TICK / 2;
+}
