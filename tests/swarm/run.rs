@@ -278,8 +278,9 @@ impl Run {
                 self.network.send(now, peer, SERVER, packet);
             }
         }
-        self.world.record(tick);
         self.world.server.tick(now);
+        // Not before: items of an array that was assigned over another get their ids as it is compared.
+        self.world.record(tick);
         self.server_events(tick);
         self.transmit(now);
         let round_trip = self.plan.round_trip();

@@ -365,7 +365,7 @@ impl World {
         }
     }
 
-    /// Notes what the objects are now, right before the server compares them.
+    /// Notes what the objects were when the server compared them.
     pub(crate) fn record(&mut self, tick: u64) {
         for uid in std::mem::take(&mut self.dirty) {
             let thing = &mut self.things[uid as usize];
