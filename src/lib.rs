@@ -32,7 +32,7 @@
 //!
 //! **Annotate.** [`derive(Replicated)`](derive@Replicated) makes a struct an object. Fields with `#[replicated]` are replicated, the others stay
 //! where they are. Numbers, `NonZero`, `bool`, `char`, `String`, `Box<str>`, `Arc<str>`, `Duration`, the addresses of `std::net`, arrays, `Vec`,
-//! `Option`, tuples, `Box` (which travels as a unit), maps and sets of the standard library, [`FastArray`] and [`OrderedFastArray`], [`ObjectRef`]
+//! `Option`, tuples, `Box` and `VecDeque` (which travel as a unit), maps and sets of the standard library, [`FastArray`] and [`OrderedFastArray`], [`ObjectRef`]
 //! and other objects' structs can be fields. [`derive(FastArrayItem)`](derive@FastArrayItem) makes structs items of
 //! fast arrays; [`derive(NetSerialize)`](derive@NetSerialize) makes structs and enums of your own into values that travel as a unit, and [`NetSerialize`] can
 //! be written by hand. [`derive(Replicated)`](derive@Replicated) lists the attributes.

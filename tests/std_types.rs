@@ -4,7 +4,7 @@
 
 mod pair;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::num::{NonZeroI8, NonZeroU16, NonZeroU32};
 use std::sync::Arc;
@@ -51,6 +51,7 @@ fn each_type_reads_as_what_was_written_and_takes_few_bits() {
     assert_eq!(bits_of(SocketAddrV6::new(LOCAL, 7, 1, 2)), 144 + 1 + 64);
     assert_eq!(bits_of(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 7)), 48);
     assert_eq!(bits_of(Box::new(7_u16)), 16);
+    assert_eq!(bits_of(VecDeque::from([true, false])), 4 + 2 * 8);
     assert_eq!((bits_of(Box::<str>::from("☂")), bits_of(Arc::<str>::from("☂"))), (4 + 24, 4 + 24));
 }
 
@@ -73,6 +74,7 @@ fn bits_that_no_value_writes_are_refused() {
         Err(ReadError::OutOfRange)
     );
     assert_eq!(read::<IpAddr>(&[1, 2]), Err(ReadError::End));
+    assert!(read::<VecDeque<u8>>(&[0xff, 0xff]).is_err(), "a claimed length takes no memory");
 }
 
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
@@ -98,6 +100,7 @@ struct Host {
     seen: HashMap<IpAddr, Duration>,
     ports: BTreeMap<NonZeroU16, Box<str>>,
     laps: FastArray<Duration>,
+    jobs: VecDeque<Gear>,
 }
 
 fn host() -> Host {
@@ -114,6 +117,7 @@ fn host() -> Host {
         seen: HashMap::from([(LOCAL.into(), Duration::from_secs(1))]),
         ports: BTreeMap::from([(NonZeroU16::MIN, "one".into())]),
         laps: [Duration::from_secs(61)].into(),
+        jobs: [Gear { name: "row".into(), weight: 1 }].into(),
     }
 }
 
@@ -128,9 +132,12 @@ fn they_are_fields_elements_keys_values_and_items() {
         live.ports.remove(&NonZeroU16::MIN);
         live.gear.weight = 4;
         live.aliases[1] = "c".into();
+        live.jobs.push_front(Gear::default());
+        live.jobs.pop_back();
     });
     assert_eq!(pair.replica.seen[&IpAddr::V6(LOCAL)], Duration::from_secs(2));
     assert_eq!((pair.replica.ports.len(), pair.replica.gear.weight, &*pair.replica.aliases[1]), (0, 4, "c"));
+    assert_eq!(pair.replica.jobs, [Gear::default()]);
     assert!(pair.compare().is_empty());
 }
 

@@ -195,7 +195,10 @@ impl Field {
     message = "`{Self}` cannot be replicated",
     label = "not a property",
     note = "derive `NetSerialize` for it, or implement `NetSerialize` by hand and say `repl::leaf!({Self})`",
-    note = "to keep the field out say `#[replicated(skip)]`; for a foreign type say `#[replicated(with = module)]`"
+    note = "to keep the field out say `#[replicated(skip)]`; for a foreign type say `#[replicated(with = module)]`",
+    note = "instead of an `Instant` or a `SystemTime` hold a `Duration`; of a \
+            `&str` or a `PathBuf` a `String`; of an \
+            `Rc`, `Arc`, `Cell` or `Mutex` what is in it; of a pointer an `ObjectRef`"
 )]
 pub trait Value: Sized {
     /// The type's shape.

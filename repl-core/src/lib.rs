@@ -87,6 +87,7 @@ mod property_index;
 mod prune;
 mod quantize;
 mod ranges;
+mod reach;
 mod reference;
 mod shape;
 mod size;
@@ -130,6 +131,7 @@ pub mod __private {
     pub use crate::program::{Parent, Tables};
     pub use crate::property::{EveryFieldIsSend, EveryFieldIsSync};
     pub use crate::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
+    pub use crate::reach::{ReadsField, WritesField, around, read_with, write_with};
     pub use crate::shape::{Field, Shape};
     pub use crate::static_program;
     pub use crate::value::{assert_named, unsaid};

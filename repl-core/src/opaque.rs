@@ -13,6 +13,7 @@
 
 use crate::access::opaque as access;
 use crate::bits::{BitReader, BitWriter};
+use crate::checksum::Checksum;
 use crate::reference::ReferenceMap;
 use crate::value::{NetSerialize, ReadError, With, WriteError, form_checksum};
 
@@ -45,7 +46,13 @@ impl OpaqueLeaf {
 
     pub(crate) const fn with<T: Clone + 'static, W: With<T>>() -> Self {
         Self {
-            checksum: form_checksum(W::WIRE_NAME, W::WIRE_VERSION),
+            checksum: match W::AROUND {
+                0 => form_checksum(W::WIRE_NAME, W::WIRE_VERSION),
+                around => Checksum::new()
+                    .number(form_checksum(W::WIRE_NAME, W::WIRE_VERSION))
+                    .number(around)
+                    .finish(),
+            },
             version: W::WIRE_VERSION,
             identical: access::with_identical::<T, W>,
             copy: access::opaque_copy::<T>,

@@ -38,7 +38,10 @@ use crate::value::{NetSerialize, ReadError, WriteError};
     message = "`{Self}` cannot be replicated",
     label = "not a property",
     note = "derive `Replicated` or `NetSerialize` for it, or implement `NetSerialize` by hand and say `repl::leaf!({Self})`",
-    note = "to keep the field on the server leave it without `#[replicated]`, or say `#[replicated(skip)]`; for a foreign type say `#[replicated(with = module)]`"
+    note = "to keep the field on the server leave it without `#[replicated]`, or say `#[replicated(skip)]`; for a foreign type say `#[replicated(with = module)]`",
+    note = "instead of an `Instant` or a `SystemTime` hold a `Duration`; of a \
+            `&str` or a `PathBuf` a `String`; of an \
+            `Rc`, `Arc`, `Cell` or `Mutex` what is in it; of a pointer an `ObjectRef`"
 )]
 pub unsafe trait Property: Sized + 'static {
     /// What the type looks like.
@@ -66,6 +69,12 @@ impl<T: Sync> EveryFieldIsSync for T {}
 
 /// An object: a struct whose annotated fields are replicated. Derive it. All its fields are `Send` and `Sync`, those that are not
 /// replicated included.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no object",
+    label = "does not derive `Replicated`",
+    note = "say `#[derive(Replicated, Default)]` on the struct, and `#[replicated]` on each field that clients are to have",
+    note = "items of fast arrays (`FastArrayItem`) and values (`NetSerialize`) are no objects: hold them in a field of one"
+)]
 pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsSync {
     /// The table of the type: handles, paths, types, conditions, widths. Prints as a reviewer reads it.
     const LAYOUT: &'static LayoutOf<Self>;

@@ -1,4 +1,4 @@
-//! Types of the standard library that travel as a unit: times, numbers that are not zero, addresses, boxes.
+//! Types of the standard library that travel as a unit: times, numbers that are not zero, addresses, boxes, queues.
 //!
 //! *Invariant:* each value has one form, and bits that no value writes are refused.
 #![expect(unsafe_code, reason = "types state their own shapes")]
@@ -12,15 +12,19 @@
     )
 )]
 
+use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::num::NonZero;
 use std::time::Duration;
 
 use crate::bits::{BitReader, BitWriter};
+use crate::checksum::Checksum;
+use crate::limits::MAX_ELEMENTS;
 use crate::property::Property;
 use crate::reference::ReferenceMap;
 use crate::shape::Shape;
 use crate::value::{NetSerialize, ReadError, WriteError};
+use crate::wire::{self, LEAST_BITS};
 
 /// The order in which seconds are written.
 const SECONDS_ORDER: u32 = 6;
@@ -147,6 +151,46 @@ impl<T: NetSerialize> NetSerialize for Box<T> {
 
     fn identical(&self, other: &Self) -> bool {
         T::identical(self, other)
+    }
+}
+
+// SAFETY: `opaque` describes any such type: it reaches the value only through the type's own functions.
+unsafe impl<T: Property + NetSerialize + Clone> Property for VecDeque<T> {
+    const SHAPE: &'static Shape = &Shape::opaque::<Self>();
+    fn initial() -> Self {
+        Self::new()
+    }
+}
+
+/// How many elements there are, and each whole. It travels as a unit: a queue moves at its front with each change, so by place nearly all would differ.
+impl<T: NetSerialize> NetSerialize for VecDeque<T> {
+    const WIRE_NAME: &'static str = "VecDeque";
+    const WIRE_CHECKSUM: u64 = Checksum::new().text(Self::WIRE_NAME).number(T::WIRE_CHECKSUM).finish();
+
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        wire::write_count(self.len(), MAX_ELEMENTS, writer)?;
+        for element in self {
+            let start = writer.bit_len();
+            element.write(writer)?;
+            wire::pad_element(start, LEAST_BITS, writer);
+        }
+        Ok(())
+    }
+
+    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+        let len = wire::read_count(MAX_ELEMENTS, reader)?;
+        wire::check_growth(len, LEAST_BITS, reader)?;
+        let mut queue = Self::new();
+        for _ in 0..len {
+            let start = reader.position();
+            queue.push_back(T::read(reader, references)?);
+            wire::read_padding(start, LEAST_BITS, reader)?;
+        }
+        Ok(queue)
+    }
+
+    fn identical(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().zip(other).all(|(one, other)| one.identical(other))
     }
 }
 

@@ -124,6 +124,9 @@ pub trait With<T>: 'static {
     /// As [`NetSerialize::WIRE_VERSION`]: the module's `VERSION`, 1 if it has none.
     const WIRE_VERSION: u32;
 
+    /// The sum of what is written around the module's forms, where the field holds values of the module's type; else zero.
+    const AROUND: u64 = 0;
+
     /// As [`NetSerialize::write`].
     ///
     /// # Errors

@@ -154,13 +154,25 @@ fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
 /// A struct full of fields of which none is replicated is a mistake: someone expects opt out.
 fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
     let fields = container.fields();
-    let unsaid = container.attrs.all.is_none() && fields.iter().all(|field| field.attrs.marked.is_none());
-    if container.derive == Derive::Replicated && unsaid && !fields.is_empty() {
+    if container.derive != Derive::Replicated || container.attrs.all.is_some() || fields.is_empty() {
+        return;
+    }
+    let ident = container.ident();
+    if fields.iter().all(|field| field.attrs.marked.is_none()) {
         errors.at(
-            container.ident().span(),
+            ident.span(),
             format!(
-                "no field of `{}` is replicated: write `#[replicated]` above each field that is, or `#[replicated(all)]` above the struct",
-                container.ident()
+                "no field of `{ident}` is replicated: write `#[replicated]` above each field that is, or `#[replicated(all)]` above the struct"
+            ),
+        );
+    } else if let (true, Some(skip)) =
+        (container.sent().is_empty(), fields.iter().find_map(|field| field.attrs.skip.as_ref()))
+    {
+        errors.at(
+            skip.span,
+            format!(
+                "`skip` leaves out nothing here: in an object only fields that say `#[replicated]` are replicated, and none of `{ident}` does. \
+                 Write `#[replicated(all)]` above the struct to replicate all fields but this, or `#[replicated]` above each that is"
             ),
         );
     }

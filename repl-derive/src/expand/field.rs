@@ -272,8 +272,9 @@ fn serializer_of(
     let span = here(module.segments.last().map_or_else(Span::call_site, |last| last.ident.span()));
     let private_here = private_at(container, span);
     let [wire_name, wire_version] = wire_form(&private_here, module, span);
-    let write = quote_spanned!(span=> #module::write(value, writer));
-    let read = quote_spanned!(span=> #module::read(reader, references));
+    let write = quote_spanned!(span=> #private_here::write_with(#module::write, value, writer));
+    let read = quote_spanned!(span=> #private_here::read_with(#module::read, reader, references));
+    let around = quote_spanned!(span=> #private_here::around::<#ty, _, _>(&#module::write));
     let named = quote_spanned!(span=> #private_here::assert_named(#wire_name););
     quote! {
         const _: () = #named
@@ -283,6 +284,7 @@ fn serializer_of(
         impl #declared #private::With<#ty> for #name #parameters #bounds {
             const WIRE_NAME: &'static ::core::primitive::str = #wire_name;
             const WIRE_VERSION: ::core::primitive::u32 = #wire_version;
+            const AROUND: ::core::primitive::u64 = #around;
 
             fn write(
                 value: &#ty,

@@ -1,0 +1,17 @@
+use std::sync::Mutex;
+
+use repl::Replicated;
+
+#[derive(Replicated)]
+struct Player {
+    #[replicated]
+    field: Mutex<u8>,
+}
+
+impl Default for Player {
+    fn default() -> Self {
+        todo!()
+    }
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+use std::path::PathBuf;
+
+use repl::Replicated;
+
+#[derive(Replicated)]
+struct Player {
+    #[replicated]
+    field: PathBuf,
+}
+
+impl Default for Player {
+    fn default() -> Self {
+        todo!()
+    }
+}
+
+fn main() {}

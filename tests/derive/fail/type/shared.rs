@@ -1,0 +1,17 @@
+use std::sync::Arc;
+
+use repl::Replicated;
+
+#[derive(Replicated)]
+struct Player {
+    #[replicated]
+    field: Arc<Vec<u8>>,
+}
+
+impl Default for Player {
+    fn default() -> Self {
+        todo!()
+    }
+}
+
+fn main() {}
