@@ -1,5 +1,5 @@
-//! A server of fast arrays and its connections, all of which get the same packets, so that one client answers for all: what they make the
-//! server hold is measured as a difference between crowds that are alike otherwise.
+//! A server of fast arrays and its connections, to all of which the same happens: what they make the server hold is measured as a
+//! difference between crowds that are alike otherwise.
 //!
 //! *Invariant:* what is measured with the counting allocator is held by the server; what clients and the harness hold is the same before and after.
 #![allow(dead_code, reason = "each binary uses a part")]
@@ -42,7 +42,8 @@ pub(crate) struct Crowd {
     server: Server,
     bags: Vec<ObjectRef<Bag>>,
     connections: Vec<ConnectionId>,
-    client: Client,
+    /// One for each connection.
+    clients: Vec<Client>,
     now: Duration,
     /// Bytes that the server holds.
     held: isize,
@@ -55,11 +56,10 @@ impl Crowd {
             server: Server::new(ServerConfig { timeout: FOREVER, ..ServerConfig::default() }),
             bags: Vec::new(),
             connections: Vec::new(),
-            client: Client::new(ClientConfig { timeout: FOREVER, ..ClientConfig::default() }, 7),
+            clients: Vec::new(),
             now: TICK,
             held: 0,
         };
-        crowd.client.register::<Bag>();
         crowd.serve(|server| _ = server.register::<Bag>());
         let item = |at| Item { kind: at as u16, ..Item::default() };
         for _ in 0..arrays {
@@ -69,6 +69,10 @@ impl Crowd {
         for _ in 0..connections {
             let connection = crowd.serve(|server| server.connect(Duration::ZERO));
             crowd.connections.push(connection);
+            let config = ClientConfig { timeout: FOREVER, ..ClientConfig::default() };
+            let mut client = Client::new(config, 7 + connection.index() as u64);
+            client.register::<Bag>();
+            crowd.clients.push(client);
         }
         crowd.settle();
         crowd
@@ -128,31 +132,29 @@ impl Crowd {
         self.now += TICK;
         let now = self.now;
         self.serve(|server| server.tick(now));
-        let mut packets: Vec<Vec<u8>> = Vec::new();
+        let mut bytes = 0;
         for at in 0..self.connections.len() {
-            let connection = self.connections[at];
+            let (connection, client) = (self.connections[at], &mut self.clients[at]);
             loop {
-                // What is copied of a packet is not the server's.
+                // What a client makes of a packet is not the server's.
                 let before = held();
                 let Some(packet) = self.server.poll_transmit(connection) else { break };
                 self.held += held() - before;
+                if link == Link::Good {
+                    client.receive(now, packet).expect("a packet of the server");
+                }
                 if at == 0 {
-                    packets.push(packet.to_vec());
+                    bytes += packet.len();
                 }
             }
+            client.tick(now);
+            while let Some(answer) = client.poll_transmit() {
+                let before = held();
+                self.server.receive(connection, now, answer);
+                self.held += held() - before;
+            }
         }
-        if link == Link::Good {
-            packets
-                .iter()
-                .for_each(|packet| self.client.receive(now, packet).expect("a packet of the server"));
-        }
-        self.client.tick(now);
-        while let Some(answer) = self.client.poll_transmit() {
-            let (answer, before) = (answer, held());
-            self.connections.iter().for_each(|connection| self.server.receive(*connection, now, answer));
-            self.held += held() - before;
-        }
-        packets.iter().map(Vec::len).sum()
+        bytes
     }
 
     /// Ticks until everything has been acknowledged for a while.
@@ -175,11 +177,13 @@ impl Crowd {
     }
 
     fn check(&self) {
-        for bag in &self.bags {
-            let (here, there) = (self.client.get(*bag).expect("the client has it"), &self.server[*bag]);
-            assert_eq!(here.items.len(), there.items.len());
-            let same = |id: &ItemId| here.items.by_id(*id) == there.items.by_id(*id);
-            assert!(there.items.ids().iter().all(same), "the client's items differ");
+        for client in &self.clients {
+            for bag in &self.bags {
+                let (here, there) = (client.get(*bag).expect("the client has it"), &self.server[*bag]);
+                assert_eq!(here.items.len(), there.items.len());
+                let same = |id: &ItemId| here.items.by_id(*id) == there.items.by_id(*id);
+                assert!(there.items.ids().iter().all(same), "the client's items differ");
+            }
         }
     }
 }
