@@ -160,7 +160,7 @@ fn assert_skipped(room: &mut Room, why: &str) {
             room.acknowledge();
             for (guest, packets) in room.tick().into_iter().enumerate() {
                 assert!(
-                    packets.iter().all(|packet| packet.len() <= 8),
+                    packets.iter().all(|packet| packet.len() <= support::SIGN_OF_LIFE_BYTES),
                     "{why}: sent {} bytes",
                     size(&packets)
                 );

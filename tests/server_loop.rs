@@ -178,10 +178,13 @@ fn a_server_that_is_never_ticked_says_so() {
         client.register::<Player>();
     });
     room.server.register::<Player>();
-    room.enter();
+    let id = room.enter();
     for _ in 0..1_000 {
         room.wait(support::TICK);
         room.acknowledge();
+        while let Some(welcome) = room.server.poll_transmit(id).map(<[u8]>::to_vec) {
+            room.deliver(0, &[welcome]);
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use repl_core::{BitReader, HandleSet, ReadError};
 use crate::events::CloseReason;
 use crate::packet::read_end;
 use crate::reassembly::Part;
+use crate::role::Proxy;
 use crate::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
 use crate::sequence::Sequence;
 
@@ -45,6 +46,7 @@ pub(crate) struct OpenHead {
     /// The class's number on the wire.
     pub(crate) class: u32,
     pub(crate) archetype: u32,
+    pub(crate) proxy: Proxy,
 }
 
 /// What is done with the items of a body.
@@ -151,13 +153,13 @@ impl Run {
         previous: &PreviousLists,
         visitor: &mut impl Visitor,
     ) -> Result<(), Halt> {
-        let Origin { generation, class, archetype } = self.origin;
+        let Origin { generation, class, archetype, proxy } = self.origin;
         let handles = previous.of(class as usize).ok_or(ReadError::OutOfRange)?;
         let mut head_bits = reader.position().saturating_sub(start);
         for slot in self.first..self.end {
             let values = reader.position();
             let item = Item { handles, head_bits };
-            visitor.open(OpenHead { slot, generation, class, archetype }, item, reader)?;
+            visitor.open(OpenHead { slot, generation, class, archetype, proxy }, item, reader)?;
             if slot > self.first && reader.position().saturating_sub(values) < LEAST_RUN_BITS {
                 return Err(ReadError::OutOfRange.into());
             }
@@ -172,7 +174,8 @@ fn read_origin(reader: &mut BitReader<'_>, visitor: &impl Visitor) -> Result<Ori
     let generation = generation.and_then(NonZeroU32::new).ok_or(ReadError::OutOfRange)?;
     let class = reader.read_below(visitor.classes().into())? as u32;
     let archetype = u32::try_from(reader.read_exp_golomb(0)?).map_err(|_| ReadError::OutOfRange)?;
-    Ok(Origin { generation, class, archetype })
+    let proxy = Proxy::read(reader)?;
+    Ok(Origin { generation, class, archetype, proxy })
 }
 
 fn read_opening_list(

@@ -11,7 +11,8 @@
     )
 )]
 
-use std::collections::VecDeque;
+mod view;
+
 use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use crate::ArchetypeId;
 use crate::ack_pace::AckPace;
 use crate::acks::{Arrival, Received};
 use crate::body::Halt;
+use crate::client_events::ClientEvents;
 use crate::config::ClientConfig;
 use crate::events::{ClientEvent, DisconnectReason};
 use crate::handshake::{ClientLimits, Control, list_classes};
@@ -28,8 +30,11 @@ use crate::outbox::{Limits, Outbox};
 use crate::packet::{self, Header, Opened};
 use crate::replicas::Replicas;
 use crate::sequence::{Sequence, WINDOW};
+use crate::status::StatusSink;
 use crate::tick_watch::TickWatch;
 use crate::traffic::ClassTraffic;
+
+pub use view::ClientStats;
 
 /// How often a client says hello until it is answered.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
@@ -87,7 +92,13 @@ pub struct Client {
     /// How long the server waits for a sign of life, as far as it has said.
     server_timeout: Duration,
     last_sent: Duration,
-    events: VecDeque<ClientEvent>,
+    events: ClientEvents,
+    /// The object whose end was the event that was polled last.
+    told_departed: Option<ObjectRef<()>>,
+    status: StatusSink,
+    is_synchronized: bool,
+    bytes_received: u64,
+    packets_received: u64,
     lent: Vec<u8>,
     tick_watch: TickWatch,
 }
@@ -125,7 +136,12 @@ impl Client {
             last_heard: None,
             server_timeout: Duration::MAX,
             last_sent: Duration::ZERO,
-            events: VecDeque::new(),
+            events: ClientEvents::default(),
+            told_departed: None,
+            status: StatusSink::default(),
+            is_synchronized: false,
+            bytes_received: 0,
+            packets_received: 0,
             lent: Vec::new(),
             tick_watch: TickWatch::default(),
             config,
@@ -188,7 +204,7 @@ impl Client {
         }
         let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
         let opened = packet::open(bytes, self.outbox.session, 0, newest).ok_or(ReceiveError::Damaged)?;
-        self.tick_watch.received(now, self.config.timeout, "Client");
+        self.bytes_received = self.bytes_received.saturating_add(bytes.len() as u64);
         let result = match opened {
             Opened::Control(mut reader) => self.control(&mut reader, now),
             Opened::State(sequence, mut reader) => self.state(sequence, &mut reader, now),
@@ -232,9 +248,10 @@ impl Client {
 
     fn welcome(&mut self, now: Duration) {
         self.last_heard = Some(now);
+        self.tick_watch.received(now, self.config.timeout, "Client");
         if self.stage != Stage::Connected {
             self.stage = Stage::Connected;
-            self.events.push_back(ClientEvent::Connected);
+            self.events.push(ClientEvent::Connected);
         }
     }
 
@@ -245,7 +262,7 @@ impl Client {
         if arrival == Arrival::TooOld || self.stage != Stage::Connected {
             return Ok(());
         }
-        let (header, _) = Header::read(reader, sequence, self.outbox.next())?;
+        let (header, _) = Header::read(reader, sequence, self.outbox.next(), true)?;
         let mut body = reader.clone();
         let elicits_ack = body.read_flag()?;
         if arrival == Arrival::Duplicate {
@@ -255,15 +272,19 @@ impl Client {
             return Ok(());
         }
         self.last_heard = Some(now);
+        self.tick_watch.received(now, self.config.timeout, "Client");
         if let Some(floor) = header.floor {
             self.received.forget_below(floor);
         }
         if elicits_ack {
             self.replicas.receive(header.sequence, header.stamp, reader, &mut self.events)?;
+            self.events.take_untold().into_iter().for_each(|object| self.replicas.release(object));
         } else {
             packet::read_end(&mut body)?;
         }
         self.received.insert(header.sequence);
+        self.packets_received = self.packets_received.saturating_add(1);
+        self.take_status(&header);
         self.ack_pace.arrived(header.sequence);
         if elicits_ack {
             self.ack_pace.owe();
@@ -271,10 +292,20 @@ impl Client {
         Ok(())
     }
 
+    fn take_status(&mut self, header: &Header) {
+        let Some(status) = header.status else { return };
+        self.status.take(header.sequence, header.stamp, status);
+        if status.news.is_some_and(|news| news.has_joined)
+            && !std::mem::replace(&mut self.is_synchronized, true)
+        {
+            self.events.push(ClientEvent::Synchronized);
+        }
+    }
+
     fn close(&mut self, reason: DisconnectReason) {
         if self.stage != Stage::Closed {
             self.stage = Stage::Closed;
-            self.events.push_back(ClientEvent::Disconnected(reason));
+            self.events.push(ClientEvent::Disconnected(reason));
         }
     }
 
@@ -356,7 +387,14 @@ impl Client {
 
     /// The next event; `None` if there is no more.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
-        self.events.pop_front()
+        if let Some(told) = self.told_departed.take() {
+            self.replicas.release(told);
+        }
+        let event = self.events.pop();
+        if let Some(ClientEvent::Despawned(object, _)) = event {
+            self.told_departed = Some(object);
+        }
+        event
     }
 
     /// The object, if it is there and a `T`.
@@ -374,8 +412,8 @@ impl Client {
     /// keeps a copy of the object from now on, if it has any of these. An array that is taken out and given to a server's object is still a
     /// client's: give it a clone.
     ///
-    /// Nothing of the change is sent to the server. Because of the copy objects are lent one by one and by name: `client[object]` cannot be
-    /// written to, and there is no `objects_mut`, as a [`Server`](crate::Server) has them.
+    /// Nothing of the change is sent to the server. `client[object]` does the same, and panics if the object is not there. Because of the
+    /// copy objects are lent one by one: there is no `objects_mut`, as a [`Server`](crate::Server) has it.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }
@@ -391,7 +429,7 @@ impl Client {
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.replicas.typed::<T>().into_iter().flat_map(|column| {
             column
-                .slots()
+                .slots
                 .iter()
                 .zip(&column.live)
                 .filter_map(|(&slot, live)| Some((self.replicas.reference(slot)?, live)))
@@ -426,20 +464,9 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
     }
 }
 
-/// What no type implements: it is there for its error, where `client[object]` is written to.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "a client's `{Self}` cannot be changed through `client[object]`",
-    label = "changed on a client",
-    note = "to change the object for everyone, change it on the server: `server[object]`",
-    note = "to change it on this client alone, such as to predict, write `if let Some(found) = client.get_mut(object) {{ … }}`: what the server \
-            sends later replaces the change"
-)]
-pub trait IndexedMutablyOnClients {}
-
-/// Not for use: an object is changed through [`Client::get_mut`], as the compiler says where this is tried.
-#[doc(hidden)]
-impl<T: Replicated + IndexedMutablyOnClients> IndexMut<ObjectRef<T>> for Client {
+/// To change an object that is there for this client alone, as [`Client::get_mut`] does: nothing of the change is sent, and what arrives
+/// later replaces it. To change it for everyone, change it on the server.
+impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     /// # Panics
     /// If the object is not there.
     #[track_caller]

@@ -2,7 +2,7 @@
 //!
 //! Invariant: events are queued in the order in which things happened, and each is told once.
 
-use repl_core::{Guid, ObjectRef, WriteError};
+use repl_core::{ObjectRef, WriteError};
 
 use crate::ConnectionId;
 use crate::classes::LayoutMismatch;
@@ -96,7 +96,8 @@ pub enum ServerEvent {
     RefusalsDropped(u64),
 }
 
-/// Something a client tells.
+/// Something a client tells. What nobody polls does not grow without end: once more than 1,024 events wait, objects that came and went
+/// unseen are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientEvent {
@@ -106,6 +107,12 @@ pub enum ClientEvent {
     Disconnected(DisconnectReason),
     /// An object came into being; it can be read already.
     Spawned(ObjectRef<()>),
-    /// An object is gone.
-    Despawned(Guid, CloseReason),
+    /// The server told this client for the first time that everything has arrived that was there when it accepted the client: see
+    /// [`Client::is_synchronized`](crate::Client::is_synchronized).
+    Synchronized,
+    /// This client became the owner of an object that is there or ceased to be, or its role for it changed: see
+    /// [`Client::is_owner`](crate::Client::is_owner) and [`Client::role`](crate::Client::role). What a new object is to it needs no telling.
+    RoleChanged(ObjectRef<()>),
+    /// An object is gone. Until the next event is polled [`Client::departed`](crate::Client::departed) has it as it was last.
+    Despawned(ObjectRef<()>, CloseReason),
 }

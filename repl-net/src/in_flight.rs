@@ -30,6 +30,8 @@ pub(crate) enum Content {
     Update(Changelist),
     /// The object whole, with these properties.
     Open(Changelist),
+    /// What it is to the client: owner and role.
+    Proxy,
     /// A part of a blob.
     Fragment { blob: u32, index: u32 },
 }
@@ -39,7 +41,7 @@ impl Content {
     pub(crate) fn list(&self) -> Option<&Changelist> {
         match self {
             Self::Update(list) | Self::Open(list) => Some(list),
-            Self::Fragment { .. } => None,
+            Self::Proxy | Self::Fragment { .. } => None,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use repl_core::{Condition, Guid, HandleSet, History, Lifetime, PropertyIndex, Refusal, ViewFlags};
 
 use crate::ConnectionId;
-use crate::role::Role;
+use crate::role::{Proxy, Role};
 
 /// One slot and the object in it.
 #[derive(Debug)]
@@ -165,6 +165,11 @@ impl Object {
             .with_if(ViewFlags::SIMULATED, self.role.is_simulated(is_owner))
             .with_if(ViewFlags::PHYSICS, self.physics)
             .with_if(ViewFlags::REPLAY, is_replay)
+    }
+
+    /// What the object is to its owner's client, or to another's (S204).
+    pub(crate) fn proxy(&self, is_owner: bool) -> Proxy {
+        Proxy::new(self.role, is_owner)
     }
 
     /// How most connections see it: those that neither own it nor record.

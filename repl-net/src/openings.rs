@@ -110,8 +110,12 @@ impl Openings {
         if refused {
             self.values.truncate(start);
         }
-        let origin =
-            Origin { generation: object.generation, class: wire(object.class), archetype: object.archetype };
+        let origin = Origin {
+            generation: object.generation,
+            class: wire(object.class),
+            archetype: object.archetype,
+            proxy: object.proxy(false),
+        };
         let head = Head { origin, class: object.class, handles };
         if self.heads.last() != Some(&head) {
             self.heads.push(head);

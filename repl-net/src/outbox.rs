@@ -18,9 +18,11 @@ use crate::segment::{Birth, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
 use crate::sequence::{Sequence, WINDOW};
 use crate::slot_set::masks_between;
 use crate::spare::{Spare, give_back_room};
+use crate::status::{News, STATUS_BITS, StatusSource};
 
-/// The most that a packet's frame takes: checksum, kind, number, offset to the stamp, floor, acks, and the end of the body.
-pub(crate) const FRAME_BITS: usize = 32 + 1 + 16 + 24 + 24 + MAX_ACK_BITS + 1;
+/// The most that a packet's frame takes: checksum, kind, number, offset to the stamp, floor, status, acks, and the
+/// end of the body.
+pub(crate) const FRAME_BITS: usize = 32 + 1 + 16 + 24 + 24 + STATUS_BITS + MAX_ACK_BITS + 1;
 
 /// What acks may take in a packet that carries state.
 const MAX_ACK_BITS: usize = 79;
@@ -63,6 +65,8 @@ pub(crate) struct Outbox {
     limits: Limits,
     /// What has arrived from the other side, told in each packet of a pass.
     pub(crate) received: Received,
+    /// What a server tells of itself; a client has none.
+    status: Option<StatusSource>,
     /// The session, which every packet is bound to (R25).
     pub(crate) session: u64,
     /// What packets of state are bound to beside: on a client that was told it, the server's token, else zero (R26).
@@ -113,10 +117,13 @@ impl Outbox {
     }
 
     /// Begins a pass: the packets that follow have one stamp.
-    pub(crate) fn begin_pass(&mut self) {
+    pub(crate) fn begin_pass(&mut self, tick: u64, newest_acked: Option<Sequence>, news: News) {
         debug_assert!(self.record.is_none(), "a pass ends with a flush");
         self.pass_packets = 0;
         self.pass_bytes = 0;
+        if let Some(status) = &mut self.status {
+            status.begin_pass(tick, self.next, newest_acked, news);
+        }
     }
 
     /// Whether nothing more may be sent in this pass (R6). Where something may, [`make_room`](Self::make_room) tells whether an item has room.
@@ -198,12 +205,31 @@ impl Outbox {
     fn open_packet(&mut self) -> &mut Record {
         if self.record.is_none() {
             packet::begin(PacketKind::State, &mut self.writer);
-            let floor = self.next.number().is_multiple_of(FLOOR_INTERVAL).then(|| self.in_flight.floor());
-            let header = Header { sequence: self.next, stamp: self.stamp(), floor };
+            let is_urgent = self.status.as_ref().is_some_and(StatusSource::is_urgent);
+            let tells_floor = is_urgent || self.next.number().is_multiple_of(FLOOR_INTERVAL);
+            let header = self.header(self.stamp(), tells_floor);
             header.write(&self.received, MAX_ACK_BITS, &mut self.writer);
         }
         let in_flight = &mut self.in_flight;
         self.record.get_or_insert_with(|| in_flight.blank())
+    }
+
+    /// The header of the next packet.
+    fn header(&mut self, stamp: Sequence, tells_floor: bool) -> Header {
+        let sequence = self.next;
+        let floor = tells_floor.then(|| self.in_flight.floor());
+        let status = self.status.as_mut().map(|status| status.tell(sequence, stamp, tells_floor));
+        Header { sequence, stamp, floor, status }
+    }
+
+    /// From here on packets of state tell of the server.
+    pub(crate) fn tell_status(&mut self) {
+        self.status.get_or_insert_default();
+    }
+
+    /// Whether the client is to be told at once that it has joined.
+    pub(crate) fn has_untold_news(&self) -> bool {
+        self.status.as_ref().is_some_and(StatusSource::is_untold)
     }
 
     /// Appends a shared segment whole, which [has room](Self::make_room).
@@ -313,7 +339,7 @@ impl Outbox {
     pub(crate) fn signal(&mut self, received: &Received, now: Duration) {
         self.flush(now);
         packet::begin(PacketKind::State, &mut self.writer);
-        let header = Header { sequence: self.next, stamp: self.next, floor: Some(self.in_flight.floor()) };
+        let header = self.header(self.next, true);
         header.write(received, self.max_bits - FRAME_BITS, &mut self.writer);
         let record = self.in_flight.blank();
         self.finish(record, now);

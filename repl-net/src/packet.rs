@@ -15,6 +15,7 @@ use repl_core::{BitReader, BitWriter, ReadError};
 
 use crate::acks::{AckRanges, Received};
 use crate::sequence::Sequence;
+use crate::status::Status;
 
 /// Bytes of the checksum at the head of every packet.
 pub(crate) const CHECKSUM_BYTES: usize = 4;
@@ -73,6 +74,8 @@ pub(crate) struct Header {
     pub(crate) stamp: Sequence,
     /// Told now and then: from here on the sender has not resolved its packets.
     pub(crate) floor: Option<Sequence>,
+    /// What a server tells of itself; none of a client.
+    pub(crate) status: Option<Status>,
 }
 
 /// Begins a packet: leaves room for the checksum.
@@ -139,15 +142,19 @@ impl Header {
         if let Some(floor) = self.floor {
             writer.write_exp_golomb(self.sequence.since(floor), 5);
         }
+        if let Some(status) = &self.status {
+            status.write(writer);
+        }
         acks.write(writer, max_ack_bits);
     }
 
     /// Reads the header of the packet `sequence` from behind its number, and the acks. `next` is what the reader's own side will
-    /// send next, past which nothing can be acked.
+    /// send next, past which nothing can be acked; `is_of_server` tells who wrote it.
     pub(crate) fn read<'a>(
         reader: &mut BitReader<'a>,
         sequence: Sequence,
         next: Sequence,
+        is_of_server: bool,
     ) -> Result<(Self, AckRanges<'a>), ReadError> {
         let offset = if reader.read_flag()? { reader.read_exp_golomb(2)?.checked_add(1) } else { Some(0) };
         let offset = offset.filter(|&offset| offset <= sequence.number()).ok_or(ReadError::OutOfRange)?;
@@ -160,8 +167,9 @@ impl Header {
         } else {
             None
         };
+        let status = if is_of_server { Some(Status::read(reader, floor.is_some())?) } else { None };
         let acks = AckRanges::read(reader, next)?;
-        Ok((Self { sequence, stamp: sequence.minus(offset), floor }, acks))
+        Ok((Self { sequence, stamp: sequence.minus(offset), floor, status }, acks))
     }
 }
 

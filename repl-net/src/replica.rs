@@ -17,8 +17,8 @@ use std::collections::HashMap;
 
 use repl_core::__private::ObjectTold;
 use repl_core::{
-    BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, HandleSet, Notify, Observer, Program,
-    PropertyIndex, ReferenceMap, Replicated,
+    BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, Guid, HandleSet, Notify, Observer,
+    Program, PropertyIndex, ReferenceMap, Replicated,
 };
 
 use crate::column::Archetype;
@@ -81,11 +81,15 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn read_again(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
     /// Sees once more which of the properties changed, after leaves were read again.
     fn changed_again(&self, row: u32, notified: &mut [Notified]);
+    /// The slots of the objects, by row.
+    fn slots(&self) -> &[u32];
     fn has_archetype(&self, archetype: u32) -> bool;
     /// Adds an object as its archetype makes it; gives its row.
     fn insert(&mut self, slot: u32, archetype: u32) -> u32;
-    /// Takes an object out; gives the slot of the one that moved to its row.
-    fn remove(&mut self, row: u32) -> Option<u32>;
+    /// Takes an object out, to be read as departed until it is released; returns the slot of the one that moved to its row.
+    fn remove(&mut self, row: u32, guid: Guid) -> Option<u32>;
+    /// Drops an object that departed.
+    fn release(&mut self, guid: Guid);
     /// Ends an update of an object's collections: their callbacks, then what is to go goes (S178).
     fn conclude(&mut self, row: u32);
     /// Calls the user's code on an object.
@@ -102,7 +106,9 @@ pub(crate) struct TypedReplica<T> {
     old: Vec<T>,
     /// By slot, what the server sent of objects with arrays that were lent to the user.
     bases: HashMap<u32, T>,
-    slots: Vec<u32>,
+    pub(crate) slots: Vec<u32>,
+    /// Objects that are gone and can still be read.
+    pub(crate) departed: HashMap<Guid, T>,
     archetypes: Vec<Archetype<T>>,
     notifies: Vec<(PropertyIndex, Notify, (u32, u32))>,
     /// By handle, less one, one more than the place in `notifies`; zero for none. Empty if there are no notifies.
@@ -132,6 +138,7 @@ impl<T: Replicated> TypedReplica<T> {
             old: Vec::new(),
             bases: HashMap::new(),
             slots: Vec::new(),
+            departed: HashMap::new(),
             archetypes: vec![Box::new(T::initial)],
             notifies,
         }
@@ -140,10 +147,6 @@ impl<T: Replicated> TypedReplica<T> {
     pub(crate) fn add_archetype(&mut self, archetype: Archetype<T>) -> u32 {
         self.archetypes.push(archetype);
         (self.archetypes.len() as u32).saturating_sub(1)
-    }
-
-    pub(crate) fn slots(&self) -> &[u32] {
-        &self.slots
     }
 
     /// The object in a row, for the user to change.
@@ -295,6 +298,10 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
     }
 
+    fn slots(&self) -> &[u32] {
+        &self.slots
+    }
+
     fn has_archetype(&self, archetype: u32) -> bool {
         (archetype as usize) < self.archetypes.len()
     }
@@ -313,17 +320,21 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         (self.live.len() as u32).saturating_sub(1)
     }
 
-    fn remove(&mut self, row: u32) -> Option<u32> {
+    fn remove(&mut self, row: u32, guid: Guid) -> Option<u32> {
         let row = row as usize;
         if row >= self.live.len() {
             return None;
         }
-        self.live.swap_remove(row);
+        self.departed.insert(guid, self.live.swap_remove(row));
         self.bases.remove(&self.slots.swap_remove(row));
         if !self.notifies.is_empty() {
             self.old.swap_remove(row);
         }
         self.slots.get(row).copied()
+    }
+
+    fn release(&mut self, guid: Guid) {
+        self.departed.remove(&guid);
     }
 
     fn conclude(&mut self, row: u32) {

@@ -11,9 +11,11 @@
     )
 )]
 
+mod view;
+
 use std::any::TypeId;
 use std::cell::Cell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::ops::Range;
 
@@ -23,12 +25,16 @@ use repl_core::{
 
 use crate::blob::MAX_BLOBS;
 use crate::body::{Halt, Item, OpenHead, Visitor, walk};
+use crate::change_feed::ChangeFeed;
 use crate::classes::{ClassList, assert_sole_name};
+use crate::client_events::ClientEvents;
+use crate::departed::Departed;
 use crate::events::{ClientEvent, CloseReason};
 use crate::mentions::Mentions;
 use crate::outcome::Outcome;
 use crate::reassembly::{Part, Reassembly};
 use crate::replica::{Callback, Notified, Replica, Subject, TypedReplica};
+use crate::role::Proxy;
 use crate::segment::PreviousLists;
 use crate::sequence::Sequence;
 use crate::slot_set::SlotSet;
@@ -43,6 +49,8 @@ pub(crate) struct SlotTable {
     generations: Vec<u32>,
     classes: Vec<u16>,
     rows: Vec<u32>,
+    /// What the object is to this client.
+    proxies: Vec<Proxy>,
     /// What comes and goes in the packet that is being read: references resolve as if all of it had been applied, whatever stands first in it.
     outcome: Outcome,
 }
@@ -54,6 +62,7 @@ impl SlotTable {
             generations: vec![0; slots],
             classes: vec![0; slots],
             rows: vec![0; slots],
+            proxies: vec![Proxy::default(); slots],
             outcome: Outcome::new(slots),
         }
     }
@@ -85,6 +94,12 @@ impl SlotTable {
         {
             (*g, *c, *r) = (generation, class, row);
         }
+    }
+
+    /// Sets what an object is to this client; returns whether that is new.
+    fn set_proxy(&mut self, slot: u32, proxy: Proxy) -> bool {
+        let known = self.proxies.get_mut(slot as usize);
+        known.is_some_and(|known| std::mem::replace(known, proxy) != proxy)
     }
 
     fn set_row(&mut self, slot: u32, row: u32) {
@@ -140,6 +155,9 @@ pub(crate) struct Replicas {
     touched: Vec<Touched>,
     /// Guids that came or went in the packet being applied.
     moved: Vec<Guid>,
+    departed: Departed,
+    /// By class, for those that were asked for.
+    feeds: HashMap<u16, ChangeFeed>,
 }
 
 impl Replicas {
@@ -159,6 +177,8 @@ impl Replicas {
             checked: Checked::new(),
             touched: Vec::new(),
             moved: Vec::new(),
+            departed: Departed::default(),
+            feeds: HashMap::new(),
         }
     }
 
@@ -212,18 +232,13 @@ impl Replicas {
         column.downcast_mut::<TypedReplica<T>>()?.lend(row)
     }
 
-    /// The reference to the object in a slot.
-    pub(crate) fn reference<T>(&self, slot: u32) -> Option<ObjectRef<T>> {
-        Some(ObjectRef::new(Guid::new(slot, self.slots.generation(slot)?)))
-    }
-
     /// Validates a body and applies it.
     pub(crate) fn receive(
         &mut self,
         sequence: Sequence,
         stamp: Sequence,
         body: &BitReader<'_>,
-        events: &mut VecDeque<ClientEvent>,
+        events: &mut ClientEvents,
     ) -> Result<(), Halt> {
         let mut parts = Vec::new();
         let first = Look::First(Cell::new(false));
@@ -325,7 +340,7 @@ impl Replicas {
         sequence: Sequence,
         stamp: Sequence,
         reader: &mut BitReader<'_>,
-        events: &mut VecDeque<ClientEvent>,
+        events: &mut ClientEvents,
     ) {
         let mut previous = std::mem::take(&mut self.previous);
         let mut checked = std::mem::take(&mut self.checked);
@@ -337,7 +352,7 @@ impl Replicas {
 
     /// Reads the leaves again that mention objects which came or went (S118, S120). O(these leaves): each was paid for with the bits that brought it.
     fn heal(&mut self) {
-        let Self { columns, slots, mentions, touched, moved, .. } = self;
+        let Self { columns, slots, mentions, touched, moved, feeds, .. } = self;
         if moved.is_empty() {
             return;
         }
@@ -367,6 +382,9 @@ impl Replicas {
             {
                 column.begin_again(known.row, handle, &mut touched.notified);
                 known.handle = handle;
+                if let Some(feed) = feeds.get_mut(&known.class) {
+                    feed.note_one(slot, handle);
+                }
             }
             column.read_again(known.row, path, bits, &mut references);
         });
@@ -400,12 +418,17 @@ impl Replicas {
     fn close(&mut self, slot: u32) -> Option<Guid> {
         let generation = self.slots.generation(slot)?;
         let (class, row) = self.slots.place(slot)?;
-        if let Some(moved) = self.columns.get_mut(class as usize)?.remove(row) {
+        let guid = Guid::new(slot, generation);
+        if let Some(moved) = self.columns.get_mut(class as usize)?.remove(row, guid) {
             self.slots.set_row(moved, row);
         }
         self.slots.set(slot, 0, 0, 0);
         self.mentions.remove_object(slot);
-        Some(Guid::new(slot, generation))
+        self.departed.insert(guid, class);
+        if let Some(feed) = self.feeds.get_mut(&class) {
+            feed.forget(slot);
+        }
+        Some(guid)
     }
 
     fn wire_class(&self, slot: u32) -> Option<u32> {
@@ -562,7 +585,7 @@ impl Visitor for Validator<'_> {
 struct Applier<'a> {
     replicas: &'a mut Replicas,
     stamp: Sequence,
-    events: &'a mut VecDeque<ClientEvent>,
+    events: &'a mut ClientEvents,
     checked: &'a mut Checked,
 }
 
@@ -574,7 +597,7 @@ impl Applier<'_> {
         item: Item<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), Halt> {
-        let Replicas { columns, slots, mentions, traffic, touched, .. } = &mut *self.replicas;
+        let Replicas { columns, slots, mentions, traffic, touched, feeds, .. } = &mut *self.replicas;
         let (class, row) = slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
         let column = columns.get_mut(class as usize).ok_or_else(|| malformed("no such class"))?;
         slots.stamp(slot, self.stamp);
@@ -587,6 +610,9 @@ impl Applier<'_> {
         column.apply(row, item.handles, self.checked.take(reader), &mut references, &mut record);
         let mut notified = Vec::new();
         column.changed(row, item.handles, &mut notified);
+        if let Some(feed) = feeds.get_mut(&class) {
+            feed.note(slot, is_new, item.handles);
+        }
         touched.push(Touched { slot, is_new, notified });
         Ok(())
     }
@@ -647,7 +673,11 @@ impl Visitor for Applier<'_> {
             self.replicas.slots.set(head.slot, head.generation.get(), class as u16, row);
             let guid = Guid::new(head.slot, head.generation);
             self.replicas.moved.push(guid);
-            self.events.push_back(ClientEvent::Spawned(ObjectRef::new(guid)));
+            self.events.push(ClientEvent::Spawned(ObjectRef::new(guid)));
+        }
+        if self.replicas.slots.set_proxy(head.slot, head.proxy) && !is_new {
+            let guid = Guid::new(head.slot, head.generation);
+            self.events.push(ClientEvent::RoleChanged(ObjectRef::new(guid)));
         }
         self.values(head.slot, is_new, item, reader)
     }
@@ -656,7 +686,7 @@ impl Visitor for Applier<'_> {
         self.replicas.slots.stamp(slot, self.stamp);
         if let Some(guid) = self.replicas.close(slot) {
             self.replicas.moved.push(guid);
-            self.events.push_back(ClientEvent::Despawned(guid, reason));
+            self.events.push(ClientEvent::Despawned(ObjectRef::new(guid), reason));
         }
         Ok(())
     }

@@ -2,6 +2,8 @@
 //!
 //! Invariant: only the owner's connection ever sees an autonomous proxy.
 
+use repl_core::{BitReader, BitWriter, ReadError};
+
 /// What the server's object is on the clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
@@ -17,12 +19,100 @@ pub enum Role {
 }
 
 impl Role {
+    /// What the object is to its owner, or to another client (S204).
+    fn for_client(self, is_owner: bool) -> Self {
+        match self {
+            Self::AutonomousProxy if !is_owner => Self::SimulatedProxy,
+            role => role,
+        }
+    }
+
     /// Whether the object is a simulated proxy to its owner or to another.
     pub(crate) fn is_simulated(self, owner: bool) -> bool {
         match self {
             Self::SimulatedProxy => true,
             Self::AutonomousProxy => !owner,
             Self::None | Self::Authority => false,
+        }
+    }
+}
+
+/// What an object is to one client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Proxy {
+    /// Whether the client owns it.
+    pub(crate) is_owner: bool,
+    /// The client's own role for it.
+    pub(crate) role: Role,
+}
+
+impl Proxy {
+    /// What an object with this role is to its owner, or to another client.
+    pub(crate) fn new(role: Role, is_owner: bool) -> Self {
+        Self { is_owner, role: role.for_client(is_owner) }
+    }
+
+    /// Writes it: one bit for what most objects are to most clients.
+    pub(crate) fn write(self, writer: &mut BitWriter) {
+        let is_special = self != Self::default();
+        writer.write_flag(is_special);
+        if is_special {
+            writer.write_flag(self.is_owner);
+            writer.write_bits(self.role as u64, 2);
+        }
+    }
+
+    /// Reads what [`write`](Self::write) writes, and refuses every other form.
+    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        if !reader.read_flag()? {
+            return Ok(Self::default());
+        }
+        let is_owner = reader.read_flag()?;
+        let role = match reader.read_bits(2)? {
+            0 => Role::None,
+            1 => Role::SimulatedProxy,
+            2 => Role::AutonomousProxy,
+            _ => Role::Authority,
+        };
+        let proxy = Self::new(role, is_owner);
+        if proxy.role != role || proxy == Self::default() {
+            return Err(ReadError::OutOfRange);
+        }
+        Ok(proxy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROLES: [Role; 4] = [Role::None, Role::SimulatedProxy, Role::AutonomousProxy, Role::Authority];
+
+    #[test]
+    fn s204_an_autonomous_proxy_is_a_simulated_one_to_all_but_its_owner() {
+        for role in ROLES {
+            assert_eq!(Proxy::new(role, true).role, role);
+        }
+        assert_eq!(Proxy::new(Role::AutonomousProxy, false).role, Role::SimulatedProxy);
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_every_other_form_is_refused() {
+        let mut forms = Vec::new();
+        for (role, is_owner) in ROLES.into_iter().flat_map(|role| [(role, false), (role, true)]) {
+            let (proxy, mut writer) = (Proxy::new(role, is_owner), BitWriter::new());
+            proxy.write(&mut writer);
+            assert_eq!(Proxy::read(&mut writer.as_slice().reader()), Ok(proxy));
+            assert!(writer.bit_len() == if proxy == Proxy::default() { 1 } else { 4 });
+            forms.push(writer.finish().to_vec());
+        }
+        for bits in 0..16 {
+            let mut writer = BitWriter::new();
+            writer.write_bits(bits, 4);
+            let is_form = bits & 1 == 0 || forms.contains(&writer.finish().to_vec());
+            let mut writer = BitWriter::new();
+            writer.write_bits(bits, 4);
+            assert_eq!(Proxy::read(&mut writer.as_slice().reader()).is_ok(), is_form, "{bits:04b}");
         }
     }
 }

@@ -21,6 +21,8 @@ use std::ops::Range;
 use repl_core::wire::write_handles;
 use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError};
 
+use crate::role::Proxy;
+
 /// What the items of a segment are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SegmentKind {
@@ -42,6 +44,9 @@ pub(crate) const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
 
 /// The most that the head of an item takes, but for its handles: a bit, the gap, the bit of the repeated list.
 pub(crate) const ITEM_BITS: usize = 1 + 64 + 1;
+
+/// The most that it takes to say what an object is to a client.
+pub(crate) const PROXY_BITS: usize = 4;
 
 /// A run of objects as several connections need it, with what it carries.
 #[derive(Debug, Default)]
@@ -125,6 +130,7 @@ pub(crate) struct Origin {
     /// The number of the class on the wire.
     pub(crate) class: u32,
     pub(crate) archetype: u32,
+    pub(crate) proxy: Proxy,
 }
 
 /// What objects that open one after another have in common.
@@ -142,11 +148,11 @@ pub(crate) struct Birth<'a> {
 impl Birth<'_> {
     /// The most that `objects` openings in a row take beside their values.
     pub(crate) fn bits(&self, objects: usize) -> usize {
-        let Origin { generation, class: _, archetype } = self.origin;
+        let Origin { generation, class: _, archetype, proxy: _ } = self.origin;
         [generation.get(), archetype, objects as u32]
             .map(exp_golomb_bits)
             .into_iter()
-            .fold(ITEM_BITS.saturating_add(35), usize::saturating_add)
+            .fold(ITEM_BITS.saturating_add(35 + PROXY_BITS), usize::saturating_add)
             .saturating_add(handles_bits(self.count))
     }
 }
@@ -258,6 +264,7 @@ impl SegmentWriter {
             writer.write_exp_golomb(u64::from(origin.generation.get()).saturating_sub(1), 2);
             writer.write_below(origin.class.into(), classes.into());
             writer.write_exp_golomb(origin.archetype.into(), 0);
+            origin.proxy.write(writer);
             self.opening_handles(class, count, handles, writer);
         }
         writer.write_exp_golomb(u64::from(objects).saturating_sub(1), 0);

@@ -3,12 +3,11 @@
 //! Invariant: nothing is sent or received here; bytes come in through [`Server::receive`] and go out through
 //! [`Server::poll_transmit`], time is an argument.
 
-mod disjoint;
 mod events;
+mod objects;
 mod transmit;
 
 use std::collections::BTreeMap;
-use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
 use repl_core::{BitReader, Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
@@ -23,7 +22,7 @@ use crate::events::{DisconnectReason, ServerEvent, SpawnError};
 use crate::handshake::{ClassListing, ClientLimits, Control, HELLO_BYTES, timeout_ms};
 use crate::outbox::Limits;
 use crate::packet::{self, Opened};
-use crate::role::Role;
+use crate::role::{Proxy, Role};
 use crate::sequence::Sequence;
 use crate::tick_watch::TickWatch;
 use crate::world::{World, WorldLimits};
@@ -265,33 +264,6 @@ impl Server {
         self.world.despawn(slot, holders);
     }
 
-    /// The object, if it is there and a `T`.
-    #[must_use]
-    pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
-        self.world.get(object)
-    }
-
-    /// The object to be changed: it is compared at the next tick, whatever was written. `server[object]` does the same, and panics if the
-    /// object is not there.
-    pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
-        self.world.get_mut(object)
-    }
-
-    /// All objects of a class with their references, in no particular order.
-    pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
-        let column = self.world.typed::<T>();
-        column.into_iter().flat_map(|column| column.slots.iter().zip(&column.live)).map(|(&slot, object)| {
-            let entry = &self.world.objects[slot as usize];
-            (ObjectRef::new(entry.guid(slot)), object)
-        })
-    }
-
-    /// All objects of a class with their references, to be changed: each is compared at the next tick, by a scan over their memory. In no
-    /// particular order.
-    pub fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
-        self.world.objects_mut()
-    }
-
     /// Whether the object is there.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
@@ -334,12 +306,18 @@ impl Server {
     /// Calls `change` on an object's state, and lets every connection see by the conditions that follow.
     fn change_view(&mut self, object: ObjectRef<()>, change: impl FnOnce(&mut World, u32)) {
         let Some(slot) = self.world.slot_of(object) else { return };
-        let before: Vec<HandleSet> =
-            self.connections.values().map(|peer| peer.connection.mask(&self.world, slot)).collect();
+        let view = |peer: &Peer| {
+            (
+                peer.connection.mask(&self.world, slot),
+                peer.connection.proxy(&self.world.objects[slot as usize]),
+            )
+        };
+        let before: Vec<(HandleSet, Proxy)> = self.connections.values().map(view).collect();
         change(&mut self.world, slot);
         self.world.recast.insert(slot);
-        for (peer, mask) in self.connections.values_mut().zip(before) {
+        for (peer, (mask, proxy)) in self.connections.values_mut().zip(before) {
             peer.connection.review(&mut self.world, slot, &mask);
+            peer.connection.review_proxy(&self.world, slot, proxy);
         }
     }
 
@@ -547,6 +525,13 @@ impl Server {
     )]
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
+        self.open(connection, now, bytes);
+        if self.connections.get(&connection).is_some_and(|peer| peer.connection.last_heard == now) {
+            self.tick_watch.received(now, self.config.timeout, "Server");
+        }
+    }
+
+    fn open(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         let Some(peer) = self.connections.get_mut(&connection) else { return };
         // A client need not know how large the server's packets are, so its own may be as large as it said.
         let said_bytes = peer.limits.map_or(HELLO_BYTES, |limits| limits.mtu_bytes());
@@ -556,7 +541,6 @@ impl Server {
         }
         if let Some(mut reader) = packet::open_hello(bytes) {
             peer.connection.outbox.allowance.earn(bytes.len());
-            self.tick_watch.received(now, self.config.timeout, "Server");
             self.hello(connection, &mut reader, now);
             return;
         }
@@ -575,7 +559,6 @@ impl Server {
                 peer.connection.outbox.allowance.lift();
             }
         }
-        self.tick_watch.received(now, self.config.timeout, "Server");
         let result = match (opened, &peer.connection.stage) {
             (Opened::Control(mut reader), _) => {
                 Control::read(&mut reader).map(|control| self.control(connection, control, now))
@@ -676,6 +659,7 @@ impl Server {
     fn welcome(&mut self, id: ConnectionId, now: Duration) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         peer.connection.stage = Stage::Connected;
+        peer.connection.outbox.tell_status();
         peer.say_welcome(self.config.timeout, now);
         peer.connection.show_all(&mut self.world);
         self.events.push(ServerEvent::Connected(id));
@@ -751,6 +735,12 @@ impl Server {
         peer.connection.outbox.pop(&mut peer.lent).then_some(peer.lent.as_slice())
     }
 
+    /// How many ticks there have been: the number of the last one. Clients are told it ([`Client::server_tick`](crate::Client::server_tick)).
+    #[must_use]
+    pub fn ticks(&self) -> u64 {
+        self.world.frame
+    }
+
     /// The next event; `None` if there is no more.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
         self.events.pop()
@@ -773,31 +763,5 @@ impl Server {
             round_trip: connection.round_trip.smoothed(),
             memory_bytes: connection.memory_bytes(),
         })
-    }
-}
-
-impl<T: Replicated> Index<ObjectRef<T>> for Server {
-    type Output = T;
-
-    /// # Panics
-    /// If the object is gone.
-    #[track_caller]
-    fn index(&self, object: ObjectRef<T>) -> &T {
-        match self.get(object) {
-            Some(found) => found,
-            None => panic!("the {} {object:?} is gone", T::LAYOUT.name()),
-        }
-    }
-}
-
-impl<T: Replicated> IndexMut<ObjectRef<T>> for Server {
-    /// # Panics
-    /// If the object is gone.
-    #[track_caller]
-    fn index_mut(&mut self, object: ObjectRef<T>) -> &mut T {
-        match self.get_mut(object) {
-            Some(found) => found,
-            None => panic!("the {} {object:?} is gone", T::LAYOUT.name()),
-        }
     }
 }

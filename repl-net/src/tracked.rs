@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use repl_core::{Changelist, HandleSet, Portions, PropertyIndex};
 
+use crate::connection::ProxyNews;
 use crate::events::CloseReason;
 use crate::sequence::Sequence;
 
@@ -56,6 +57,8 @@ pub(crate) struct Tracked {
     pub(crate) left: Vec<(PropertyIndex, u64)>,
     /// The blob that carries the object, while one does.
     pub(crate) blob: Option<u32>,
+    /// Whether the client knows what the object is to it.
+    pub(crate) proxy: ProxyNews,
     /// Bits of the last opening; zero if there was none.
     pub(crate) open_bits: usize,
     /// Whether an opening that may have arrived had items of collections: then none may empty these.
@@ -89,6 +92,7 @@ impl Tracked {
             most_births: FEW_BIRTHS,
             left: Vec::new(),
             blob: None,
+            proxy: ProxyNews::Settled,
             open_bits: 0,
             opened_with_items: false,
             reopen: false,
@@ -106,12 +110,31 @@ impl Tracked {
     /// Whether the client has everything it may see, or will have by what is under way, so that changes can be sent as to most others; items of
     /// collections that are not acked are watched over item by item.
     pub(crate) fn is_settled(&self) -> bool {
-        self.phase == Phase::Open && !self.lacks_something() && self.array_births == 0 && self.blob.is_none()
+        self.phase == Phase::Open
+            && !self.lacks_something()
+            && self.array_births == 0
+            && self.blob.is_none()
+            && self.proxy == ProxyNews::Settled
     }
 
     /// Whether the client is still to be sent something that changed.
     pub(crate) fn lacks_something(&self) -> bool {
+        self.lacks_values() || matches!(self.proxy, ProxyNews::Unsent(_))
+    }
+
+    /// Whether the client is still to be sent values.
+    pub(crate) fn lacks_values(&self) -> bool {
         self.position.is_some() || !self.pending.is_empty() || !self.waiting.is_empty()
+    }
+
+    /// Whether something that came into being is still to be sent.
+    pub(crate) fn lacks_births(&self) -> bool {
+        self.pending.has_births() || !self.waiting.is_empty()
+    }
+
+    /// The oldest packet with something that came into being and is not acked.
+    pub(crate) fn oldest_birth(&self) -> Option<Sequence> {
+        self.births.front().map(|(sequence, _)| *sequence)
     }
 
     /// Forgets what was to be sent, as far as these properties are concerned.

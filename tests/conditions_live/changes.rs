@@ -147,7 +147,7 @@ fn s44_what_filtering_leaves_nothing_of_is_remembered_nowhere() {
         // Nobody acknowledges anything: what stayed in flight would fill the window.
         let packets = room.tick();
         assert!(
-            packets.iter().flatten().all(|packet| packet.len() <= 8),
+            packets.iter().flatten().all(|packet| packet.len() <= crate::support::SIGN_OF_LIFE_BYTES),
             "round {round}: more than signs of life"
         );
     }

@@ -304,13 +304,13 @@ impl Run {
             seat.client.receive(now, delivery.bytes).expect("a packet of the server");
             while let Some(event) = seat.client.poll_event() {
                 match event {
-                    ClientEvent::Despawned(guid, _) => {
-                        let number = self.objects.iter().find(|(_, object)| object.guid() == Some(guid));
+                    ClientEvent::Despawned(gone, _) => {
+                        let number = self.objects.iter().find(|(_, object)| object.guid() == gone.guid());
                         let number = *number.expect("an object of the server").0;
                         seat.listener.lose(number);
                         seat.local.remove(&number);
                     }
-                    ClientEvent::Connected | ClientEvent::Spawned(_) => {}
+                    ClientEvent::Connected | ClientEvent::Spawned(_) | ClientEvent::Synchronized => {}
                     other => panic!("unexpected: {other:?}"),
                 }
             }

@@ -28,11 +28,12 @@ fn open(slot: u64, class: u64, writer: &mut BitWriter) {
     origin(0, class, 0, writer);
 }
 
-/// Where an object comes from; and that not all of its properties follow.
+/// Where an object comes from, a simulated proxy of somebody else; and that not all of its properties follow.
 fn origin(generation: u64, class: u64, archetype: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(generation, 2);
     writer.write_below(class, 2);
     writer.write_exp_golomb(archetype, 0);
+    writer.write_flag(false);
     writer.write_flag(false);
 }
 
@@ -193,6 +194,24 @@ fn openings_of_what_is_taken_or_unknown_are_refused() {
 }
 
 #[test]
+fn roles_that_nobody_is_told_are_refused() {
+    // A simulated and an autonomous proxy of somebody else, at length: the one takes a bit, the other is a simulated one.
+    for role in [1, 2] {
+        refuse("range", |writer| {
+            segment(1, writer);
+            writer.write_exp_golomb(8, 0);
+            writer.write_exp_golomb(0, 2);
+            writer.write_below(PEBBLE, 2);
+            writer.write_exp_golomb(0, 0);
+            writer.write_bits(0b01 | role << 2, 4);
+            writer.write_bits(0b010, 3);
+            run(1, writer);
+            end(writer);
+        });
+    }
+}
+
+#[test]
 fn runs_of_openings_that_cost_nothing_are_refused() {
     // Many without a bit for each, few that take less than they must, and slots past the last.
     for (objects, bits) in [(1 << 20, 0), (1 << 63, 0), (40, 300), (2, 16)] {
@@ -297,12 +316,17 @@ fn a_header_that_reaches_before_the_first_packet_is_refused() {
         writer.write_exp_golomb(2, 5);
     });
     let acks = header(|writer| {
-        writer.write_bits(0, 2);
+        writer.write_bits(0, 3);
         writer.write_flag(true);
         writer.write_bits(40_000, 16);
         writer.write_exp_golomb(0, 2);
     });
-    for packet in [stamp, floor, acks] {
+    let round_trip = header(|writer| {
+        writer.write_bits(0b10, 2);
+        writer.write_exp_golomb(0, 5);
+        writer.write_exp_golomb(65_536, 5);
+    });
+    for packet in [stamp, floor, acks, round_trip] {
         let mut client = client();
         let result = client.receive(Duration::ZERO, &packet);
         assert!(matches!(result, Err(ReceiveError::Malformed(_))), "{result:?}");

@@ -36,13 +36,13 @@ pub(crate) fn reseal(packet: &[u8], session: u64, change: impl FnOnce(&mut Vec<u
     seal(&content, session)
 }
 
-/// A packet of state with this number and nothing in its header; `write` makes the body, up to its end.
+/// A packet of state of the server with this number and nothing in its header; `write` makes the body, up to its end.
 pub(crate) fn state(sequence: u16, session: u64, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
     let mut writer = BitWriter::new();
     writer.write_flag(false);
     writer.write_bits(sequence.into(), 16);
-    // On time, without a floor, without acks.
-    writer.write_bits(0, 3);
+    // On time, without a floor, of the tick that follows, without acks.
+    writer.write_bits(0, 4);
     write(&mut writer);
     seal(&writer.into_bytes(), session)
 }

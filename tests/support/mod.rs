@@ -11,8 +11,8 @@ use repl::{DisconnectReason, PropertyIndex};
 /// One step of a room: a tick of 60 Hz, rounded.
 pub(crate) const TICK: Duration = Duration::from_millis(16);
 
-/// A packet without acks and without state.
-const SIGN_OF_LIFE_BYTES: usize = 8;
+/// The most that a packet without acks and without state takes.
+pub(crate) const SIGN_OF_LIFE_BYTES: usize = 12;
 
 /// Packets in the order in which they were made.
 pub(crate) type Packets = Vec<Vec<u8>>;

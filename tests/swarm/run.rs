@@ -137,6 +137,10 @@ impl Run {
         let difference = self.difference().map(|(_, difference)| difference);
         assert_eq!(difference, None, "a difference after convergence");
         let packets_lost = self.network.total().lost;
+        for seat in self.seats.values() {
+            assert!(seat.client.is_synchronized(), "{:?} was never told that it has joined", seat.connection);
+            assert!(seat.client.server_tick() <= Some(self.world.server.ticks()));
+        }
         Outcome {
             trace: self.network.trace(),
             secrets: self.secrets,
@@ -304,6 +308,14 @@ impl Run {
                         view.lose(uid);
                     }
                 }
+                if seat.witness.takes_synchronized() {
+                    for uid in
+                        self.world.views.get(&seat.connection).iter().flat_map(|view| view.joined_with())
+                    {
+                        let is_lacking = self.world.is_alive(uid) && !seat.witness.has(&self.world, uid);
+                        assert!(!is_lacking, "{:?} lacks object {uid}, which was there", seat.connection);
+                    }
+                }
                 seat.witness.look(&mut seat.client, &self.world);
             } else if let Some(seat) = self.seats.get_mut(&delivery.from) {
                 self.world.server.receive(seat.connection, now, delivery.bytes);
@@ -332,6 +344,11 @@ impl Run {
             match event {
                 ServerEvent::Connected(connection) => {
                     let Some(view) = self.world.views.get_mut(&connection) else { continue };
+                    let shown = view
+                        .shown_at
+                        .iter()
+                        .filter(|(uid, shown)| **shown < tick && !view.hidden.contains(uid));
+                    view.joined = Some((tick, shown.map(|(uid, _)| *uid).collect()));
                     for shown in view.shown_at.values_mut() {
                         *shown = (*shown).max(tick);
                     }

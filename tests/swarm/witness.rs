@@ -8,7 +8,7 @@ use repl::{Client, ClientEvent, CloseReason, Guid, ObjectRef};
 
 use crate::ledger::{Leaf, property_of};
 use crate::world::{Notified, World};
-use repl::{Condition, ConnectionId};
+use repl::{Condition, ConnectionId, Role};
 
 /// An object that a client has.
 struct Sight {
@@ -22,6 +22,8 @@ struct Sight {
 #[derive(Default)]
 pub(crate) struct Witness {
     pub(crate) is_connected: bool,
+    /// Whether it was told that it has everything that was there when it joined; and whether that was just now.
+    is_synchronized: (bool, bool),
     present: BTreeMap<Guid, Sight>,
     destroyed: BTreeSet<Guid>,
     /// By object and path, which of the server's values was shown last.
@@ -51,7 +53,19 @@ impl Witness {
                         shown.retain(|path, _| conditions[property_of(*path)] == Condition::None);
                     }
                 }
-                ClientEvent::Despawned(guid, reason) => {
+                ClientEvent::Synchronized => {
+                    assert!(!self.is_synchronized.0, "synchronized twice");
+                    self.is_synchronized = (true, true);
+                }
+                ClientEvent::RoleChanged(object) => {
+                    let guid = object.guid().expect("an object has a guid");
+                    assert!(
+                        self.present.contains_key(&guid),
+                        "the role for {guid:?} changed, which is not there"
+                    );
+                }
+                ClientEvent::Despawned(object, reason) => {
+                    let guid = object.guid().expect("an object has a guid");
                     let sight = self.present.remove(&guid).expect("an object that goes was there");
                     lost.push(sight.uid);
                     if reason == CloseReason::Destroyed {
@@ -63,6 +77,16 @@ impl Witness {
             }
         }
         lost
+    }
+
+    /// Whether the client was told that it has everything that was there when it joined, since this was last asked.
+    pub(crate) fn takes_synchronized(&mut self) -> bool {
+        std::mem::take(&mut self.is_synchronized.1)
+    }
+
+    /// Whether it has an object.
+    pub(crate) fn has(&self, world: &World, uid: u32) -> bool {
+        self.present.contains_key(&world.things[uid as usize].guid)
     }
 
     /// The objects it has, and since when.
@@ -109,6 +133,16 @@ impl Witness {
             }
             if !is_present {
                 continue;
+            }
+            let is_owner = thing.owner == Some(connection);
+            let role = match thing.role {
+                Role::AutonomousProxy if !is_owner => Role::SimulatedProxy,
+                role => role,
+            };
+            let object = ObjectRef::<()>::new(guid);
+            let known = (client.is_owner(object), client.role(object));
+            if known != (is_owner, Some(role)) {
+                return Some(format!("{guid:?}: owner and role {known:?}, not {is_owner} and {role:?}"));
             }
             let leaves =
                 (world.kinds[thing.kind].replica)(client, guid).expect("an object that came is there");

@@ -95,7 +95,7 @@ pub(crate) struct Thing {
     pub(crate) veteran: bool,
     pub(crate) ledger: Ledger,
     pub(crate) owner: Option<ConnectionId>,
-    role: Role,
+    pub(crate) role: Role,
     physics: bool,
     switches: Switches,
     /// For each property, the number of the secrets made for it, and of those that were compared while it was switched on.
@@ -115,9 +115,21 @@ pub(crate) struct View {
     pub(crate) opened: BTreeSet<u32>,
     /// Since when each object is shown.
     pub(crate) shown_at: BTreeMap<u32, u64>,
+    /// When the server accepted the client, and what it was to see then.
+    pub(crate) joined: Option<(u64, BTreeSet<u32>)>,
 }
 
 impl View {
+    /// What was there when the client joined, and has been shown to it ever since.
+    pub(crate) fn joined_with(&self) -> Vec<u32> {
+        let Some((at, joined)) = &self.joined else { return Vec::new() };
+        joined.iter().copied().filter(|uid| self.is_shown_since(*uid, *at)).collect()
+    }
+
+    fn is_shown_since(&self, uid: u32, tick: u64) -> bool {
+        !self.hidden.contains(&uid) && self.shown_at.get(&uid).is_some_and(|shown| *shown <= tick)
+    }
+
     /// The client has lost an object, or is about to.
     pub(crate) fn lose(&mut self, uid: u32) {
         self.acknowledged.remove(&uid);

@@ -3,10 +3,12 @@
 //! Invariant: an object is in exactly one of three states here: unknown to the client; in step; or apart, because something is outstanding or
 //! it is seen in a way of its own. `apart` is a superset of what is unknown, so that one set tells who needs the broadcast alone.
 
+mod joining;
 mod large;
 mod memory;
 mod newcomers;
 mod pass;
+mod proxies;
 mod resolve;
 
 use std::collections::BTreeMap;
@@ -14,8 +16,10 @@ use std::time::Duration;
 
 use repl_core::{BitReader, Changelist, HandleSet, PropertyIndex, ReadError, ViewFlags};
 
+use joining::Joining;
 use newcomers::Newcomers;
 pub(crate) use pass::{PassContext, PassScratch};
+pub(crate) use proxies::ProxyNews;
 use resolve::LostList;
 
 use crate::ConnectionId;
@@ -72,6 +76,9 @@ pub(crate) struct Connection {
     tracked: TrackedObjects,
     /// Objects that the client sees in a way of its own, whether it has them or not.
     own_view: SlotSet,
+    /// Objects that the client owns, whether it has them or not: their openings are its own.
+    owned: SlotSet,
+    joining: Joining,
     /// Objects with items that came into being and are not acked.
     young: SlotSet,
     /// Objects that the client is not to have, whether it has said hello or not.
@@ -122,6 +129,8 @@ impl Connection {
             newcomers: Newcomers::default(),
             tracked: TrackedObjects::default(),
             own_view: SlotSet::default(),
+            owned: SlotSet::default(),
+            joining: Joining::default(),
             young: SlotSet::default(),
             hidden: SlotSet::default(),
             switched: BTreeMap::new(),
@@ -205,7 +214,9 @@ impl Connection {
         let alive = std::mem::take(&mut world.alive);
         for (word, mask) in alive.masks() {
             let shown = mask & !self.hidden.word(word);
-            let newcomers = if self.is_replay { 0 } else { shown & !self.own_view.word(word) };
+            self.joining.begin(word, shown);
+            let own = self.own_view.word(word) | self.owned.word(word);
+            let newcomers = if self.is_replay { 0 } else { shown & !own };
             self.known.insert_mask(word, newcomers);
             self.apart.insert_mask(word, newcomers);
             self.newcomers.welcome_mask(word, newcomers);
@@ -220,6 +231,7 @@ impl Connection {
         self.hide(world, slot, CloseReason::Destroyed);
         self.hidden.remove(slot);
         self.own_view.remove(slot);
+        self.owned.remove(slot);
         self.switched.remove(&slot);
         self.known.contains(slot)
     }
@@ -238,7 +250,8 @@ impl Connection {
         world.compare_for_open(slot);
         self.known.insert(slot);
         self.apart.insert(slot);
-        if !self.is_replay && !self.own_view.contains(slot) && self.newcomers.welcome(slot) {
+        let opens_as_most_do = !self.is_replay && !self.own_view.contains(slot) && !self.owned.contains(slot);
+        if opens_as_most_do && self.newcomers.welcome(slot) {
             return;
         }
         self.needs.insert(slot);
@@ -465,7 +478,7 @@ impl Connection {
         if self.heard.check(sequence) != Arrival::New {
             return Ok(());
         }
-        let (_, acks) = Header::read(reader, sequence, self.outbox.next())?;
+        let (_, acks) = Header::read(reader, sequence, self.outbox.next(), false)?;
         // A client sends no state (S106): its packets end behind their header.
         if reader.read_flag()? {
             return Err(ReadError::OutOfRange);

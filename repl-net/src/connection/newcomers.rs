@@ -34,6 +34,11 @@ impl Newcomers {
         self.waiting.word(word)
     }
 
+    /// The newcomers of a word of slots.
+    pub(super) fn in_word(&self, word: usize) -> u64 {
+        self.waiting.word(word) | self.opening.word(word)
+    }
+
     pub(super) fn contains(&self, slot: u32) -> bool {
         self.waiting.contains(slot) || self.opening.contains(slot)
     }

@@ -15,18 +15,19 @@ use crate::in_flight::{Content, Sent};
 use crate::openings::SMALL_OPEN_BITS;
 use crate::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
 use crate::segment::{
-    Birth, ITEM_BITS, Origin, SegmentItem, SegmentKind, SegmentWriter, gap_order, handles_bits,
+    Birth, ITEM_BITS, PROXY_BITS, SegmentItem, SegmentKind, SegmentWriter, gap_order, handles_bits,
 };
 use crate::sequence::Sequence;
 use crate::slot_set::slots_of;
 use crate::spare::ROUND_TICKS;
+use crate::status::News;
 use crate::tracked::Phase;
 use crate::world::World;
 
 /// The order of gaps between objects that are sent to one connection alone.
 const PRIVATE_GAP_ORDER: u32 = 3;
 /// What an opening takes beside its handles and values: what tells where it comes from, and how many such follow.
-pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3;
+pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3 + PROXY_BITS;
 
 /// So many items or entries may well go in one packet with other things.
 const FEW_ITEMS: usize = 64;
@@ -59,7 +60,7 @@ impl Connection {
         }
         self.take_evicted(context.world);
         self.limit_memory();
-        self.outbox.begin_pass();
+        self.begin_outbox_pass(context);
         self.route(context);
         let packets_before = self.outbox.packets_sent;
         // What waited goes first where there is a budget to wait for, and by turns, so that nothing starves.
@@ -94,11 +95,18 @@ impl Connection {
         self.watch_memory(context.now);
         if self.outbox.packets_sent > packets_before {
             self.last_sent = context.now;
-        } else if context.now.saturating_sub(self.last_sent) >= context.keep_alive {
+        } else if context.now.saturating_sub(self.last_sent) >= context.keep_alive
+            || self.outbox.has_untold_news()
+        {
             let received = self.outbox.received.clone();
             self.outbox.signal(&received, context.now);
             self.last_sent = context.now;
         }
+    }
+
+    fn begin_outbox_pass(&mut self, context: &PassContext<'_>) {
+        let news = News { round_trip: self.round_trip.smoothed(), has_joined: self.has_joined() };
+        self.outbox.begin_pass(context.world.frame, self.newest_acked, news);
     }
 
     /// Gives back memory that was not needed of late.
@@ -257,7 +265,8 @@ impl Connection {
             Phase::Unsent => self.send_open(slot, context),
             Phase::Opening if open_bits <= SMALL_OPEN_BITS => self.send_open(slot, context),
             Phase::Opening => self.postpone(slot, context.world),
-            Phase::Open => self.send_update(slot, context),
+            Phase::Open if self.send_proxy(slot, context) => self.send_update(slot, context),
+            Phase::Open => self.postpone(slot, context.world),
         }
     }
 
@@ -283,16 +292,13 @@ impl Connection {
         let may_have_items = self.tracked.get(slot).is_some_and(|tracked| tracked.opened_with_items);
         let Opening { list, later, refused } =
             write_opening(slot, &handles, may_have_items, self.outbox.capacity(), context);
+        let origin = self.origin(slot, context);
         let world = &mut *context.world;
         let object = &world.objects[slot as usize];
         let column = world.column_of(slot);
         let values = &mut context.scratch.values;
         let birth = Birth {
-            origin: Origin {
-                generation: object.generation,
-                class: context.classes.wire(object.class.into()),
-                archetype: object.archetype,
-            },
+            origin,
             handles: list.handles(),
             count: column.program().handles(),
             classes: context.classes.len(),
@@ -331,7 +337,11 @@ impl Connection {
         tracked.waiting.clear();
         tracked.phase = Phase::Opening;
         tracked.open_bits = estimate;
+        let has_blob = tracked.blob.is_some();
         self.add_births(context.world, slot, sequence, list.births());
+        if !has_blob {
+            self.proxy_sent(slot);
+        }
     }
 
     /// Sends what changed of an object that the client has, and what it lacks beside.

@@ -60,6 +60,7 @@ impl Connection {
         for (sequence, late) in self.late.take(range) {
             match late {
                 Late::Sent(sent) => {
+                    self.proxy_arrived(world, sequence, &sent);
                     self.content_arrived(world, sequence, sent.slot, sent.generation, &sent.content);
                 }
                 Late::Opened(word, mask) => self.newcomers_arrived(world, sequence, word, mask),
@@ -77,6 +78,7 @@ impl Connection {
         }
         cargo.opened.iter().for_each(|(word, mask)| self.newcomers_arrived(world, sequence, *word, *mask));
         for sent in &cargo.sent {
+            self.proxy_arrived(world, sequence, sent);
             self.content_arrived(world, sequence, sent.slot, sent.generation, &sent.content);
         }
         cargo.closed.iter().for_each(|(word, mask)| self.closings_arrived(world, sequence, *word, *mask));
@@ -118,7 +120,7 @@ impl Connection {
         self.tracked.get(slot).is_some_and(|tracked| tracked.carried > sequence)
     }
 
-    fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
+    pub(super) fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
         self.known.contains(slot)
             && world.objects.get(slot as usize).is_some_and(|object| object.generation == generation)
     }
@@ -150,6 +152,11 @@ impl Connection {
     ) {
         match content {
             Content::Update(list) => self.list_arrived(world, sequence, slot, generation, list),
+            Content::Proxy => {
+                if self.is_current(world, slot, generation) && self.tracked.get(slot).is_some() {
+                    self.settle(world, slot);
+                }
+            }
             Content::Open(list) => {
                 if !self.is_current(world, slot, generation) {
                     return;
@@ -286,6 +293,7 @@ impl Connection {
                     }
                 } else {
                     self.list_lost(world, sequence, slot, generation, list.clone());
+                    self.proxy_lost(world, sequence, slot, generation);
                     return;
                 }
                 // A blob may have been begun without room for any of its parts: it is an opening under way all the same.
@@ -297,6 +305,7 @@ impl Connection {
                     world.compare_for_open(slot);
                 }
             }
+            Content::Proxy => self.proxy_lost(world, sequence, slot, generation),
             Content::Fragment { blob, index } => self.blobs.lost(*blob, *index),
         }
     }
@@ -387,7 +396,7 @@ impl Connection {
                 self.needs.insert(slot);
                 world.compare_for_open(slot);
             }
-            Content::Fragment { .. } => {}
+            Content::Proxy | Content::Fragment { .. } => {}
         }
     }
 }

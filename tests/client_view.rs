@@ -1,0 +1,393 @@
+//! What a client can say of its objects and its connection beside values: owner, role, class, changes, the server's tick.
+//!
+//! *Invariant:* what a client is told of owner and role is what the server holds once packets get through, whatever was lost before.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::{CloseReason, Guid};
+
+use support::{Room, TICK};
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+struct Player {
+    #[replicated]
+    health: u16,
+    #[replicated(condition = OwnerOnly)]
+    ammo: u16,
+    #[replicated]
+    score: u16,
+}
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+struct Chest {
+    #[replicated]
+    gold: u32,
+    #[replicated]
+    items: FastArray<u32>,
+}
+
+fn register(client: &mut Client) {
+    client.register::<Player>().register::<Chest>();
+}
+
+fn room(guests: usize) -> (Room, ObjectRef<Player>, ObjectRef<Chest>) {
+    let (room, (player, chest)) = Room::furnished(ServerConfig::default(), register, guests, |server| {
+        let player = server.spawn(Player { health: 100, ammo: 7, score: 1 });
+        (player, server.spawn(Chest { gold: 5, items: FastArray::new() }))
+    });
+    (room, player, chest)
+}
+
+fn events(room: &mut Room, guest: usize) -> Vec<ClientEvent> {
+    std::iter::from_fn(|| room.guests[guest].client.poll_event()).collect()
+}
+
+/// Owner and role of an object at each client.
+fn views<T>(room: &Room, object: ObjectRef<T>) -> Vec<(bool, Role)> {
+    let view = |client: &Client| (client.is_owner(object), client.role(object).expect("it is there"));
+    room.guests.iter().map(|guest| view(&guest.client)).collect()
+}
+
+#[test]
+fn s204_owner_and_role_come_with_the_opening_whatever_the_class() {
+    let mut room = Room::new(ServerConfig::default(), register);
+    room.server.register::<Player>().register::<Chest>();
+    room.enter();
+    room.enter();
+    let (chest, player) = (room.server.spawn(Chest::default()), room.server.spawn(Player::default()));
+    let owner = room.guests[1].id;
+    room.server.set_owner(chest, Some(owner));
+    room.server.set_owner(player, Some(owner));
+    room.server.set_remote_role(player, Role::AutonomousProxy);
+    room.settle();
+    assert_eq!(views(&room, chest), [(false, Role::SimulatedProxy), (true, Role::SimulatedProxy)]);
+    assert_eq!(views(&room, player), [(false, Role::SimulatedProxy), (true, Role::AutonomousProxy)]);
+    let client = &room.guests[1].client;
+    assert_eq!(client.owned_objects::<Chest>().map(|(object, _)| object).collect::<Vec<_>>(), [chest]);
+    assert_eq!(room.client().owned_objects::<Chest>().count(), 0);
+    assert!(
+        !events(&mut room, 1).contains(&ClientEvent::RoleChanged(chest.erase())),
+        "it came with the object"
+    );
+}
+
+#[test]
+fn s204_a_change_of_owner_reaches_the_old_and_the_new_one_and_costs_nobody_else_a_bit() {
+    let (mut room, player, chest) = room(3);
+    (0..3).for_each(|guest| drop(events(&mut room, guest)));
+    for new in [1, 2, 0] {
+        for object in [player.erase(), chest.erase()] {
+            let owner = room.guests[new].id;
+            let old = room.server.owner(object);
+            room.server.set_owner(object, Some(owner));
+            let packets = room.tick();
+            for (guest, packets) in packets.iter().enumerate() {
+                let id = room.guests[guest].id;
+                let is_told = Some(id) == old || id == owner;
+                assert!(is_told || packets.iter().all(|packet| packet.len() <= support::SIGN_OF_LIFE_BYTES));
+                room.deliver(guest, packets);
+                let changed = ClientEvent::RoleChanged(object);
+                assert_eq!(events(&mut room, guest).contains(&changed), is_told);
+            }
+            room.settle();
+            let owners: Vec<_> = views(&room, object).iter().map(|(is_owner, _)| *is_owner).collect();
+            assert_eq!(owners, [0, 1, 2].map(|guest| guest == new));
+        }
+    }
+}
+
+#[test]
+fn s205_a_change_of_role_reaches_everyone() {
+    let (mut room, player, chest) = room(2);
+    let owner = room.guests[0].id;
+    room.server.set_owner(player, Some(owner));
+    for role in [Role::AutonomousProxy, Role::Authority, Role::None, Role::SimulatedProxy] {
+        room.server.set_remote_role(player, role);
+        room.server.set_remote_role(chest, role);
+        room.settle();
+        let other = if role == Role::AutonomousProxy { Role::SimulatedProxy } else { role };
+        assert_eq!(views(&room, player), [(true, role), (false, other)]);
+        assert_eq!(views(&room, chest), [(false, other); 2]);
+    }
+    room.enter();
+    room.server.set_remote_role(chest, Role::Authority);
+    room.settle();
+    assert_eq!(views(&room, chest)[2], (false, Role::Authority), "a late joiner");
+}
+
+#[test]
+fn s204_owner_and_role_converge_whatever_is_lost_and_acked_late() {
+    let (mut room, player, chest) = room(2);
+    let ids = [room.guests[0].id, room.guests[1].id];
+    let mut random = 9_u64;
+    let mut draw = |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    let roles = [Role::None, Role::SimulatedProxy, Role::AutonomousProxy, Role::Authority];
+    let mut late: [Vec<Vec<u8>>; 2] = Default::default();
+    let mut acks: [Vec<Vec<u8>>; 2] = Default::default();
+    for round in 0..3_000 {
+        if draw(6) == 0 {
+            let owner = ids.get(draw(3) as usize).copied();
+            room.server.set_owner(player, owner);
+            room.server.set_owner(chest, owner);
+        }
+        if draw(6) == 0 {
+            room.server.set_remote_role(player, roles[draw(4) as usize]);
+            room.server.set_remote_role(chest, roles[draw(4) as usize]);
+        }
+        if draw(4) == 0 {
+            room.server[chest].gold = round;
+        }
+        if draw(9) == 0 {
+            let visible = draw(2) == 0;
+            room.server.set_visible(ids[draw(2) as usize], chest, visible);
+        }
+        for (guest, packets) in room.tick().into_iter().enumerate() {
+            for packet in packets {
+                match draw(4) {
+                    0 => {}
+                    1 => late[guest].push(packet),
+                    _ => room.deliver(guest, &[packet]),
+                }
+            }
+            if draw(5) == 0 {
+                let packets = std::mem::take(&mut late[guest]);
+                room.deliver(guest, &packets);
+            }
+            acks[guest].extend(room.replies(guest));
+            if draw(4) == 0 {
+                let packets = std::mem::take(&mut acks[guest]);
+                room.hear(guest, &packets);
+            }
+        }
+    }
+    ids.iter().for_each(|&id| room.server.set_visible(id, chest, true));
+    (0..200).for_each(|_| _ = room.step());
+    for object in [player.erase(), chest.erase()] {
+        let owner = room.server.owner(object);
+        for (guest, id) in ids.into_iter().enumerate() {
+            assert_eq!(views(&room, object)[guest].0, owner == Some(id), "guest {guest}");
+        }
+    }
+    for role in [Role::AutonomousProxy, Role::SimulatedProxy] {
+        room.server.set_owner(player, Some(ids[1]));
+        room.server.set_remote_role(player, role);
+        (0..50).for_each(|_| _ = room.step());
+        assert_eq!(views(&room, player), [(false, Role::SimulatedProxy), (true, role)]);
+    }
+    assert_eq!(room.client()[chest], room.server[chest]);
+}
+
+#[test]
+fn objects_are_cast_to_their_class_and_to_no_other() {
+    let (mut room, player, chest) = room(1);
+    let spawned: Vec<_> = events(&mut room, 0)
+        .into_iter()
+        .filter_map(|event| if let ClientEvent::Spawned(object) = event { Some(object) } else { None })
+        .collect();
+    let client = room.client();
+    let players: Vec<_> = spawned.iter().filter_map(|&object| client.cast::<Player>(object)).collect();
+    let chests: Vec<_> = spawned.iter().filter_map(|&object| client.cast::<Chest>(object)).collect();
+    assert_eq!((players, chests), (vec![player], vec![chest]));
+    assert_eq!(client.class_name(player), Some("Player"));
+    assert_eq!(client.class_name(ObjectRef::<()>::NULL), None);
+}
+
+#[test]
+fn a_despawned_object_can_be_read_until_the_next_event_is_polled() {
+    let (mut room, player, chest) = room(1);
+    drop(events(&mut room, 0));
+    room.guests[0].client.get_mut(player).expect("there").score = 99;
+    room.server.despawn(player);
+    room.server.despawn(chest);
+    room.settle();
+    let client = &mut room.guests[0].client;
+    assert!(!client.contains(player) && client.get(player).is_none());
+    let mut told = BTreeSet::new();
+    while let Some(event) = client.poll_event() {
+        let ClientEvent::Despawned(object, CloseReason::Destroyed) = event else { panic!("{event:?}") };
+        if let Some(player) = client.cast::<Player>(object) {
+            assert_eq!(client.departed(player), Some(&Player { health: 100, ammo: 0, score: 99 }));
+        }
+        if let Some(chest) = client.cast::<Chest>(object) {
+            assert_eq!(client.departed(chest).map(|chest| chest.gold), Some(5));
+        }
+        assert!(told.insert(client.class_name(object)));
+    }
+    assert_eq!(told, BTreeSet::from([Some("Player"), Some("Chest")]));
+    assert_eq!(client.departed(player), None);
+    assert_eq!(client.cast::<Player>(player.erase()), None);
+}
+
+#[test]
+fn an_object_that_goes_twice_can_be_read_at_both_ends() {
+    let (mut room, player, _) = room(1);
+    let id = room.guests[0].id;
+    drop(events(&mut room, 0));
+    for health in [50, 60] {
+        room.server[player].health = health;
+        room.settle();
+        room.server.set_visible(id, player, false);
+        room.settle();
+        room.server.set_visible(id, player, true);
+        room.settle();
+    }
+    let client = &mut room.guests[0].client;
+    let mut ends = 0;
+    while let Some(event) = client.poll_event() {
+        if let ClientEvent::Despawned(object, CloseReason::Relevancy) = event {
+            ends += 1;
+            assert!(client.departed(ObjectRef::<Player>::new(object.guid().expect("a guid"))).is_some());
+        }
+    }
+    assert_eq!((ends, client.departed(player)), (2, None));
+}
+
+#[test]
+fn events_that_nobody_polls_are_bounded_on_clients_too() {
+    let (mut room, player, _) = room(1);
+    for health in 0..3_000_u16 {
+        let fleeting = room.server.spawn(Player { health, ..Player::default() });
+        room.step();
+        room.step();
+        room.server.despawn(fleeting);
+        room.step();
+    }
+    room.settle();
+    let waiting = events(&mut room, 0);
+    assert!(waiting.len() <= 1_025, "{} events", waiting.len());
+    assert!(waiting.contains(&ClientEvent::Spawned(player.erase())), "what is there is told");
+}
+
+#[test]
+fn changes_are_told_once_for_each_object_with_what_arrived_since_the_last_look() {
+    let (mut room, player, chest) = room(1);
+    let look = |room: &mut Room| -> Vec<(ObjectRef<Player>, bool, Vec<&'static str>)> {
+        let changes = room.guests[0].client.changes::<Player>();
+        changes.map(|change| (change.object, change.is_new, change.properties().iter().collect())).collect()
+    };
+    assert_eq!(look(&mut room), [(player, true, vec!["health", "ammo", "score"])]);
+    assert_eq!(look(&mut room), []);
+    room.server[player].health = 90;
+    room.server[chest].gold = 6;
+    room.settle();
+    room.server[player].score = 2;
+    room.settle();
+    assert_eq!(look(&mut room), [(player, false, vec!["health", "score"])]);
+    let second = room.server.spawn(Player { health: 3, ..Player::default() });
+    room.settle();
+    assert_eq!(look(&mut room), [(second, true, vec!["health"])]);
+    room.server[second].score = 4;
+    room.settle();
+    room.server.despawn(second);
+    room.settle();
+    assert_eq!(look(&mut room), [], "what is gone is told by events");
+    let chests: Vec<_> = room.guests[0].client.changes::<Chest>().map(|change| change.is_new).collect();
+    assert_eq!(chests, [true], "each class has its own first look");
+}
+
+#[test]
+fn the_server_tick_is_that_of_the_newest_packet() {
+    let (mut room, player, _) = room(1);
+    for round in 0..600_u16 {
+        if round % 7 != 0 {
+            room.server[player].health = round;
+        }
+        let packets = room.tick_one();
+        if round % 3 == 0 {
+            continue;
+        }
+        room.deliver(0, &packets);
+        if !packets.is_empty() {
+            assert_eq!(room.client().server_tick(), Some(room.server.ticks()), "round {round}");
+        }
+        room.acknowledge();
+    }
+}
+
+#[test]
+fn a_client_is_synchronized_when_it_has_what_was_there_and_not_before() {
+    let mut room = Room::new(ServerConfig { max_bytes_per_tick: 3_000, ..ServerConfig::default() }, register);
+    let players: Vec<_> =
+        (0..400).map(|health| room.server.spawn(Player { health, ..Player::default() })).collect();
+    let chest = room.server.spawn(Chest { gold: 1, items: (0..5_000).collect::<Vec<u32>>().into() });
+    room.enter();
+    let mut told = 0;
+    for round in 0..2_000_u32 {
+        room.server[players[0]].score = round as u16;
+        // What grows on is no part of what was there.
+        room.server[chest].items.push(round);
+        let packets = room.tick_one();
+        for (at, packet) in packets.into_iter().enumerate() {
+            if (round as usize + at) % 4 != 0 {
+                room.deliver(0, &[packet]);
+            }
+        }
+        let has_all = players.iter().all(|&player| room.client().contains(player));
+        let items = room
+            .client()
+            .get(chest)
+            .map_or(0, |chest| chest.items.iter().filter(|item| **item < 5_000).count());
+        told += events(&mut room, 0).iter().filter(|event| **event == ClientEvent::Synchronized).count();
+        assert_eq!(room.client().is_synchronized(), told > 0);
+        assert!(told == 0 || has_all && items >= 5_000, "round {round}: {items} items");
+        room.acknowledge();
+    }
+    assert_eq!(told, 1);
+}
+
+#[test]
+fn a_client_of_an_empty_world_is_synchronized_at_once() {
+    let mut room = Room::new(ServerConfig::default(), register);
+    room.server.register::<Player>().register::<Chest>();
+    room.enter();
+    (0..4).for_each(|_| _ = room.step());
+    assert!(room.client().is_synchronized());
+}
+
+#[test]
+fn a_client_knows_its_round_trip_and_what_was_lost() {
+    let (mut room, player, _) = room(1);
+    let mut lost = 0;
+    for round in 0..400_u16 {
+        room.server[player].health = round;
+        let packets = room.tick_one();
+        if round % 5 == 0 && round < 390 {
+            lost += packets.len() as u64;
+        } else {
+            room.deliver(0, &packets);
+        }
+        room.acknowledge();
+    }
+    let (stats, id) = (room.client().stats(), room.guests[0].id);
+    assert_eq!(stats.packets_lost, lost);
+    let measured = room.server.stats(id).expect("connected").round_trip;
+    let told = stats.round_trip.expect("it was told");
+    assert!(told.abs_diff(measured) <= TICK && told > Duration::ZERO, "{told:?}, not {measured:?}");
+    assert!(stats.bytes_received > 0 && stats.bytes_sent == room.client().bytes_sent());
+}
+
+#[test]
+fn a_client_s_object_is_changed_by_index_until_the_server_says_otherwise() {
+    let (mut room, player, _) = room(1);
+    room.guests[0].client[player].health = 55;
+    assert_eq!(room.client()[player].health, 55);
+    assert_eq!(room.server[player].health, 100, "nothing of it is sent");
+    room.server[player].health = 70;
+    room.settle();
+    assert_eq!(room.client()[player].health, 70);
+}
+
+#[test]
+fn what_is_not_there_has_no_owner_and_no_role() {
+    let (room, player, _) = room(1);
+    let next = player.guid().map(|guid| Guid::new(guid.slot(), guid.generation().saturating_add(1)));
+    let stranger = ObjectRef::<Player>::new(next.expect("a guid"));
+    assert_eq!((room.client().is_owner(stranger), room.client().role(stranger)), (false, None));
+}
