@@ -8,6 +8,7 @@
 
 mod canary;
 mod classes;
+mod extremes;
 mod ledger;
 mod patience;
 mod plan;
@@ -18,6 +19,7 @@ mod world;
 
 use repl::sim::seeds;
 
+use crate::extremes::Extremes;
 use crate::plan::Plan;
 use crate::run::{Outcome, Run};
 
@@ -45,6 +47,20 @@ fn even_seeds_converge_and_fall_silent() {
 #[test]
 fn odd_seeds_converge_and_fall_silent() {
     run_all(seeds(0..500).filter(|seed| seed % 2 == 1));
+}
+
+#[test]
+fn even_seeds_with_extremes_converge_and_fall_silent() {
+    run_all(extreme_seeds().filter(|seed| seed % 2 == 0));
+}
+
+#[test]
+fn odd_seeds_with_extremes_converge_and_fall_silent() {
+    run_all(extreme_seeds().filter(|seed| seed % 2 == 1));
+}
+
+fn extreme_seeds() -> std::ops::Range<u64> {
+    seeds(Extremes::FIRST_SEED..Extremes::FIRST_SEED + 200)
 }
 
 #[test]

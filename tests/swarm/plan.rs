@@ -7,12 +7,16 @@ use std::time::Duration;
 use repl::sim::{LinkConditions, Loss, Rng};
 use repl::{ClientConfig, ServerConfig};
 
+use crate::extremes::Extremes;
+
 /// How a run goes.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
     /// Ticks during which the world changes.
     pub(crate) ticks: u64,
+    /// Ticks in a second.
+    pub(crate) hz: u32,
     /// Clients at the start; others may join.
     pub(crate) clients: usize,
     pub(crate) objects: usize,
@@ -35,7 +39,10 @@ pub(crate) struct Plan {
     pub(crate) first_sequence: u64,
     pub(crate) max_bytes_per_tick: usize,
     pub(crate) max_packets_in_flight: usize,
+    pub(crate) max_objects: usize,
+    pub(crate) max_connection_bytes: usize,
     pub(crate) timeout: Duration,
+    pub(crate) extremes: Extremes,
 }
 
 fn pick<T: Clone>(rng: &mut Rng, items: &[T]) -> T {
@@ -86,9 +93,10 @@ impl Plan {
         let mut switching = Rng::new(seed).fork(11);
         let vaults = if switching.chance(0.5) { switching.range(1..5) } else { 0 };
         let hoards = if own.chance(0.6) { own.range(1..5) } else { 0 };
-        Self {
+        let mut plan = Self {
             seed,
             ticks,
+            hz: 60,
             clients,
             objects,
             changes: pick(&mut rng, &[0.2, 1.0, 3.0, 8.0]),
@@ -109,8 +117,31 @@ impl Plan {
             first_sequence: if rng.chance(0.3) { 65_535 - rng.below(100) } else { 0 },
             max_bytes_per_tick: if rng.chance(0.2) { rng.range(400..4_000) as usize } else { usize::MAX },
             max_packets_in_flight: if rng.chance(0.1) { rng.range(16..200) as usize } else { 1_024 },
+            max_objects: 1_024,
+            max_connection_bytes: 4 << 20,
             timeout: Duration::from_secs(900),
+            extremes: Extremes::default(),
+        };
+        if seed >= Extremes::FIRST_SEED {
+            Extremes::draw(&mut plan);
         }
+        plan
+    }
+
+    /// Lets no direction lose more than this.
+    pub(crate) fn cap_loss(&mut self, most: f64) {
+        for link in [&mut self.down, &mut self.up] {
+            link.loss = match link.loss {
+                Loss::Independent(loss) => Loss::Independent(loss.min(most)),
+                Loss::GilbertElliott { .. } => Loss::Independent(most),
+                Loss::None => Loss::None,
+            };
+        }
+    }
+
+    /// How long a number of ticks takes.
+    pub(crate) fn time_of(&self, ticks: u32) -> Duration {
+        Duration::from_secs(1) * ticks / self.hz
     }
 
     /// The worst loss of a direction.
@@ -131,16 +162,13 @@ impl Plan {
             let late = if link.reorder > 0.0 { link.reorder_by } else { Duration::ZERO };
             link.latency + link.jitter + late
         };
-        of(&self.down) + of(&self.up) + Duration::from_millis(34)
+        of(&self.down) + of(&self.up) + self.time_of(2)
     }
 
     /// How long after the last change clients may lack something, bursts aside.
     pub(crate) fn patience(&self) -> Duration {
-        if self.loss() > 0.21 {
-            Duration::from_secs(60)
-        } else {
-            self.round_trip() * 10 + Duration::from_secs(2)
-        }
+        let of_round_trips = self.round_trip() * 10 + Duration::from_secs(2);
+        if self.loss() > 0.21 { of_round_trips.max(Duration::from_secs(60)) } else { of_round_trips }
     }
 
     pub(crate) fn server(&self) -> ServerConfig {
@@ -149,7 +177,8 @@ impl Plan {
             timeout: self.timeout,
             max_packets_in_flight: self.max_packets_in_flight,
             max_bytes_per_tick: self.max_bytes_per_tick,
-            max_objects: 1_024,
+            max_objects: self.max_objects,
+            max_connection_bytes: self.max_connection_bytes,
             share: self.share,
             first_sequence: self.first_sequence,
             ..ServerConfig::default()
@@ -160,7 +189,7 @@ impl Plan {
         ClientConfig {
             mtu_bytes: self.mtu_bytes,
             timeout: self.timeout,
-            max_objects: 1_024,
+            max_objects: self.max_objects,
             measure: self.seed.is_multiple_of(4),
             first_sequence: self.first_sequence,
             ..ClientConfig::default()

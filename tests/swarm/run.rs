@@ -17,12 +17,12 @@ use crate::witness::Witness;
 use crate::world::{View, World};
 
 const SERVER: PeerId = PeerId(0);
-/// Ticks of silence that a run ends with.
-const SILENT_TICKS: u64 = 120;
+/// How long a run ends with silence, in seconds.
+const SILENT_S: u32 = 2;
 /// The longest that a client is silent.
 const CLIENT_SIGNS: Duration = Duration::from_millis(250);
 /// How long a client goes on telling what arrived where much is lost: 16 ticks, and the one it waits for (R8).
-const ACKS_LAST: Duration = Duration::from_millis(284);
+const ACKS_LAST_TICKS: u32 = 17;
 /// More than a packet without state takes: its frame, and a few ranges of acks.
 const SIGNAL_BYTES: usize = 40;
 
@@ -44,6 +44,8 @@ struct Seat {
     connection: ConnectionId,
     down: LinkId,
     up: LinkId,
+    /// Whether it does not hear what is sent to it while the world changes.
+    is_deaf: bool,
     /// When the client made each of its packets.
     made_at: HashMap<u64, u64>,
     /// When it made the newest packet that the server has.
@@ -74,6 +76,11 @@ pub(crate) struct Run {
     next_peer: u32,
     bursts: Vec<u64>,
     secrets: u64,
+    /// What extremes are drawn from.
+    wild: Rng,
+    /// Packets that may come again: from whom, to whom, and what.
+    kept: Vec<(PeerId, PeerId, Vec<u8>)>,
+    packets: u64,
     is_settling: bool,
     /// Packets larger than signs of life, and all packets, since silence began.
     loud: Option<(u64, u64)>,
@@ -84,13 +91,16 @@ impl Run {
         let mut run = Self {
             world: World::new(plan),
             network: Network::new(plan.seed),
-            clock: Clock::at_hz(60),
+            clock: Clock::at_hz(plan.hz),
             rng: Rng::new(plan.seed).fork(3),
             seats: BTreeMap::new(),
             left: BTreeMap::new(),
             next_peer: 1,
             bursts: plan.bursts.clone(),
             secrets: 0,
+            wild: Rng::new(plan.seed).fork(12),
+            kept: Vec::new(),
+            packets: 0,
             is_settling: false,
             loud: None,
             plan: plan.clone(),
@@ -151,17 +161,18 @@ impl Run {
 
     /// What is on its way arrives; then nothing is sent but signs of life.
     fn rest(&mut self) {
-        let arrival = self.clock.now() + self.plan.round_trip() + ACKS_LAST;
+        let arrival = self.clock.now() + self.plan.round_trip() + self.plan.time_of(ACKS_LAST_TICKS);
         while self.clock.now() < arrival {
             self.tick();
         }
         self.loud = Some((0, 0));
-        (0..SILENT_TICKS).for_each(|_| self.tick());
+        (0..SILENT_S * self.plan.hz).for_each(|_| self.tick());
         let (loud, all) = self.loud.take().expect("counted since then");
         assert_eq!(loud, 0, "packets with state in a world where nothing happens");
         // The client does not know how long the server waits for it.
         let interval = self.plan.timeout / 40;
-        let signs = |interval: Duration| 1 + 2_000 / (interval.as_millis() as u64).max(1);
+        let silent_ms = u64::from(SILENT_S) * 1_000;
+        let signs = |interval: Duration| 1 + silent_ms / (interval.as_millis() as u64).max(1);
         let most = self.seats.len() as u64 * (signs(interval) + signs(interval.min(CLIENT_SIGNS)));
         assert!(all <= most, "{all} signs of life of {} clients", self.seats.len());
     }
@@ -215,8 +226,9 @@ impl Run {
         let down = self.network.link(SERVER, peer, self.plan.down);
         let up = self.network.link(peer, SERVER, self.plan.up);
         let (witness, made_at) = (Witness::default(), HashMap::new());
-        let watch = Watch::new(now, 0);
-        self.seats.insert(peer, Seat { client, witness, connection, down, up, made_at, heard: 0, watch });
+        let (watch, is_deaf) = (Watch::new(now, 0), self.wild.chance(self.plan.extremes.deaf));
+        let seat = Seat { client, witness, connection, down, up, is_deaf, made_at, heard: 0, watch };
+        self.seats.insert(peer, seat);
         let mut view = View { is_replay, ..View::default() };
         let tick = self.clock.ticks();
         view.shown_at = self.world.alive().iter().map(|&uid| (uid, tick)).collect();
@@ -271,8 +283,10 @@ impl Run {
         if !self.is_settling {
             self.disturb();
             self.world.mutate(&self.plan, tick);
+            self.echo(now);
         }
         self.deliver(now);
+        let mut sent = Vec::new();
         for (&peer, seat) in &mut self.seats {
             seat.client.tick(now);
             while let Some(packet) = seat.client.poll_transmit() {
@@ -280,8 +294,10 @@ impl Run {
                 // A client sends no state; at great losses its signs of life tell of many packets.
                 count(&mut self.loud, &[]);
                 self.network.send(now, peer, SERVER, packet);
+                sent.push((peer, SERVER, packet.to_vec()));
             }
         }
+        sent.iter().for_each(|(from, to, packet)| self.keep(*from, *to, packet));
         self.world.server.tick(now);
         // Not before: items of an array that was assigned over another get their ids as it is compared.
         self.world.record(tick);
@@ -293,6 +309,23 @@ impl Run {
         }
     }
 
+    /// A packet from long ago comes again.
+    fn echo(&mut self, now: Duration) {
+        if self.wild.chance(self.plan.extremes.echoes)
+            && let Some((from, to, packet)) = self.wild.pick(&self.kept)
+        {
+            self.network.send(now, *from, *to, packet);
+        }
+    }
+
+    /// Keeps some of the packets, to come again.
+    fn keep(&mut self, from: PeerId, to: PeerId, packet: &[u8]) {
+        self.packets += 1;
+        if self.plan.extremes.echoes > 0.0 && self.packets.is_multiple_of(self.plan.extremes.echo_of) {
+            self.kept.push((from, to, packet.to_vec()));
+        }
+    }
+
     fn deliver(&mut self, now: Duration) {
         let tick = self.clock.ticks();
         while let Some(delivery) = self.network.deliver(now) {
@@ -300,7 +333,12 @@ impl Run {
                 let Some(seat) = self.seats.get_mut(&delivery.to) else { continue };
                 match seat.client.receive(now, delivery.bytes) {
                     Ok(()) => {}
-                    Err(ReceiveError::Damaged) if self.plan.down.corrupt > 0.0 => continue,
+                    // A packet whose number has come round is as good as damaged.
+                    Err(ReceiveError::Damaged)
+                        if self.plan.down.corrupt > 0.0 || self.plan.extremes.echoes > 0.0 =>
+                    {
+                        continue;
+                    }
                     Err(error) => panic!("{:?} refused a packet: {error}", seat.connection),
                 }
                 for uid in seat.witness.events(&mut seat.client, &self.world, tick) {
@@ -366,6 +404,7 @@ impl Run {
     }
 
     fn transmit(&mut self, now: Duration) {
+        let mut sent = Vec::new();
         for (&peer, seat) in &self.seats {
             let connection = seat.connection;
             while let Some(packet) = self.world.server.poll_transmit(connection) {
@@ -376,15 +415,22 @@ impl Run {
                     self.secrets += 1;
                     assert!(self.world.may_see(connection, canary), "{connection:?} was sent {canary:?}");
                 });
-                self.network.send(now, SERVER, peer, &packet);
+                let extremes = &self.plan.extremes;
+                let is_heard = !seat.is_deaf || !seat.witness.is_connected || self.is_settling;
+                if is_heard || packet.len() >= extremes.deaf_below_bytes {
+                    self.network.send(now, SERVER, peer, &packet);
+                }
+                sent.push((SERVER, peer, packet));
             }
             let stats = self.world.server.stats(connection).expect("a connection of the server");
             if stats.packets_in_flight == 0 || stats.packets_lost == 0 {
                 let view = self.world.views.get_mut(&connection).expect("a view for each seat");
                 view.opened.append(&mut view.acknowledged);
             }
+            assert!(stats.memory_bytes <= self.plan.max_connection_bytes, "{stats:?}");
             assert!(stats.packets_in_flight <= self.plan.max_packets_in_flight + 8, "{stats:?}");
         }
+        sent.iter().for_each(|(from, to, packet)| self.keep(*from, *to, packet));
         let peers: Vec<(PeerId, ConnectionId)> =
             self.left.iter().map(|(&peer, &connection)| (peer, connection)).collect();
         for (peer, connection) in peers {

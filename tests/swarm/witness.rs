@@ -48,9 +48,13 @@ impl Witness {
                     let before = self.present.insert(guid, Sight { uid, since: tick, notified });
                     assert!(before.is_none(), "{guid:?} came while it was there");
                     if let Some(shown) = self.shown.get_mut(&uid) {
-                        // What conditions kept from the client begins anew as the archetype has it.
-                        let conditions = world.kinds[thing.kind].conditions;
-                        shown.retain(|path, _| conditions[property_of(*path)] == Condition::None);
+                        // What conditions kept from the client begins anew as the archetype has it, and so do collections, which come in parts.
+                        let kind = &world.kinds[thing.kind];
+                        shown.retain(|path, _| {
+                            let property = property_of(*path);
+                            kind.conditions[property] == Condition::None
+                                && !kind.collections.contains(&property)
+                        });
                     }
                 }
                 ClientEvent::Synchronized => {

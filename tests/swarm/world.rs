@@ -22,6 +22,8 @@ pub(crate) type Notified = Vec<(usize, u64)>;
 pub(crate) struct Kind {
     pub(crate) conditions: &'static [Condition],
     calls: Calls,
+    /// Properties whose items come in parts where they are many.
+    pub(crate) collections: &'static [usize],
     leaves: fn(&Server, Guid) -> Vec<Leaf>,
     pub(crate) replica: fn(&Client, Guid) -> Option<Vec<Leaf>>,
     /// What the replica was told since the last call, and the values of its properties with notifies.
@@ -29,6 +31,7 @@ pub(crate) struct Kind {
     /// An object as its archetype makes it.
     pub(crate) fresh: fn(bool) -> (Vec<Leaf>, Notified),
     change: fn(&mut Server, Guid, u32, usize, &mut Ink<'_>),
+    grow: fn(&mut Server, Guid, &mut Ink<'_>),
     spawn: fn(&mut Server, ArchetypeId<Actor>, bool, u32, &mut Ink<'_>) -> ObjectRef<()>,
 }
 
@@ -42,6 +45,7 @@ fn kind<T: Creature>() -> Kind {
     Kind {
         conditions: T::CONDITIONS,
         calls: Calls::of::<T>(),
+        collections: T::COLLECTIONS,
         leaves: |server, guid| leaves_of(&server[ObjectRef::<T>::new(guid)]),
         replica: |client, guid| client.get(ObjectRef::<T>::new(guid)).map(leaves_of),
         told: |client, guid| {
@@ -64,6 +68,7 @@ fn kind<T: Creature>() -> Kind {
                 server[ObjectRef::<T>::new(guid)].change(property, ink);
             }
         },
+        grow: |server, guid, ink| server[ObjectRef::<T>::new(guid)].grow(ink),
         spawn: |server, archetype, veteran, uid, ink| {
             let mut object = T::archetype(veteran);
             *object.uid() = uid;
@@ -81,6 +86,12 @@ fn kind<T: Creature>() -> Kind {
 
 pub(crate) const ACTOR: usize = 0;
 const VAULT: usize = 5;
+const DOT: usize = 3;
+
+/// How long an object grows that does.
+const GROWING_TICKS: u32 = 12;
+/// The most objects that masses grow to.
+const MASSES: usize = 400;
 
 /// The classes in the order of the plan's weights.
 pub(crate) fn kinds() -> [Kind; 6] {
@@ -150,6 +161,10 @@ pub(crate) struct World {
     rng: Rng,
     versions: u32,
     dirty: Vec<u32>,
+    /// What extremes are drawn from.
+    wild: Rng,
+    /// Objects that grow, and for how many ticks.
+    growing: Vec<(u32, u32)>,
 }
 
 impl World {
@@ -173,6 +188,8 @@ impl World {
             rng: Rng::new(plan.seed).fork(2),
             versions: 0,
             dirty: Vec::new(),
+            wild: Rng::new(plan.seed).fork(11),
+            growing: Vec::new(),
         };
         for _ in 0..plan.objects {
             world.spawn(plan, 0);
@@ -206,7 +223,10 @@ impl World {
         let mut at = self.rng.below(plan.weights.iter().sum());
         let kind =
             plan.weights.iter().position(|&weight| at.checked_sub(weight).map(|rest| at = rest).is_none());
-        let kind = kind.expect("a weight");
+        self.spawn_kind(kind.expect("a weight"), plan, tick);
+    }
+
+    fn spawn_kind(&mut self, kind: usize, plan: &Plan, tick: u64) {
         let veteran = kind == ACTOR && self.rng.chance(0.3);
         let archetype = if veteran { self.archetype } else { ArchetypeId::default() };
         let uid = self.things.len() as u32;
@@ -223,7 +243,13 @@ impl World {
         let guid = reference.guid().expect("an object has a guid");
         assert!(self.by_guid.insert(guid, uid).is_none(), "the guid {guid:?} was used before");
         let mut ledger = Ledger::default();
-        let is_kept = conditions.iter().map(|condition| *condition != Condition::None).collect();
+        // A collection that grows while its object opens comes in parts, each item whole.
+        let in_parts =
+            |property| plan.extremes.growth > 0.0 && self.kinds[kind].collections.contains(&property);
+        let is_kept = conditions.iter().zip(0..);
+        let is_kept = is_kept
+            .map(|(condition, property)| *condition != Condition::None || in_parts(property))
+            .collect();
         ledger.begin(&(self.kinds[kind].fresh)(veteran).0, is_kept);
         self.things.push(Thing {
             guid,
@@ -240,6 +266,9 @@ impl World {
         });
         self.alive.push(uid);
         self.dirty.push(uid);
+        if self.wild.chance(plan.extremes.growth) {
+            self.growing.push((uid, GROWING_TICKS));
+        }
         for view in self.views.values_mut() {
             view.shown_at.insert(uid, tick);
         }
@@ -290,6 +319,60 @@ impl World {
         if !std::mem::replace(&mut thing.is_dirty, true) {
             self.dirty.push(uid);
         }
+    }
+
+    /// Objects grow, whether anybody has acknowledged them or not.
+    fn grow(&mut self) {
+        self.growing.retain(|(uid, left)| *left > 0 && self.things[*uid as usize].alive);
+        for at in 0..self.growing.len() {
+            let (uid, left) = &mut self.growing[at];
+            *left -= 1;
+            let (uid, kinds) = (*uid, &self.kinds);
+            let thing = &mut self.things[uid as usize];
+            let mut ink = Ink {
+                rng: &mut self.wild,
+                canary: &mut |_| unreachable!("growth has no secrets"),
+                guids: &[],
+            };
+            (kinds[thing.kind].grow)(&mut self.server, thing.guid, &mut ink);
+            if !std::mem::replace(&mut thing.is_dirty, true) {
+                self.dirty.push(uid);
+            }
+        }
+    }
+
+    /// Many objects come, go, or leave the sight of a client or come into it, all at once.
+    fn crowd(&mut self, plan: &Plan, tick: u64) {
+        let whose: Vec<ConnectionId> = self.views.keys().copied().collect();
+        let connection = self.wild.pick(&whose).copied();
+        match (self.wild.below(5), connection) {
+            (0 | 1, _) if self.alive.len() < MASSES => {
+                (0..self.wild.range(40..200)).for_each(|_| self.spawn_kind(DOT, plan, tick));
+            }
+            (0..=2, _) => {
+                let going: Vec<u32> = self.alive.iter().skip(plan.objects).copied().collect();
+                going.into_iter().for_each(|uid| self.despawn(uid));
+            }
+            (what, Some(connection)) => {
+                for uid in self.alive.clone() {
+                    self.set_visible(connection, uid, what == 3, tick);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn set_visible(&mut self, connection: ConnectionId, uid: u32, visible: bool, tick: u64) {
+        let view = self.views.get_mut(&connection).expect("a connection that was drawn");
+        let changes = if visible { view.hidden.remove(&uid) } else { view.hidden.insert(uid) };
+        if changes {
+            view.lose(uid);
+            if visible {
+                view.shown_at.insert(uid, tick);
+            }
+        }
+        let object = ObjectRef::<()>::new(self.things[uid as usize].guid);
+        self.server.set_visible(connection, object, visible);
     }
 
     /// Changes who sees what.
@@ -374,6 +457,10 @@ impl World {
         }
         if plan.weights[VAULT] > 0 && self.rng.chance(0.5) {
             self.flip_vault();
+        }
+        self.grow();
+        if self.wild.chance(plan.extremes.masses) {
+            self.crowd(plan, tick);
         }
     }
 

@@ -92,6 +92,8 @@ impl Creature for Hoard {
     const CONDITIONS: &'static [Condition] =
         &[Condition::None, Condition::None, Condition::OwnerOnly, Condition::None, Condition::SkipOwner];
 
+    const COLLECTIONS: &'static [usize] = &[1, 3];
+
     fn leaves(&self, leaves: &mut Leaves) {
         leaves.property(0).value(&[], &self.mark.to_le_bytes());
         leaves.property(1);
@@ -128,6 +130,15 @@ impl Creature for Hoard {
             }),
             _ => change_items(&mut self.decoys, 8, ink, |decoy, ink| *decoy = ink.rng.below(9) as u8),
         }
+    }
+
+    fn grow(&mut self, ink: &mut Ink<'_>) {
+        for _ in 0..ink.rng.below(24) {
+            let carat = ink.rng.below(200) as u8;
+            self.jewels.push(Jewel { carat, ..Jewel::default() });
+        }
+        let chest = self.chest.get_or_insert_default();
+        chest.extend((0..ink.rng.below(24)).map(|item| item as u16));
     }
 
     fn notified(&self) -> Vec<(usize, u64)> {

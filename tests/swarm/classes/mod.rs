@@ -37,6 +37,8 @@ pub(crate) trait Creature: Replicated + Clone + Default {
     const PUSH: &'static [usize] = &[];
     /// Properties that are off for each connection until they are switched on for it.
     const STARTS_OFF: &'static [usize] = &[];
+    /// The properties whose items come in parts where they are many.
+    const COLLECTIONS: &'static [usize] = &[];
     /// What clients make it from.
     fn archetype(veteran: bool) -> Self {
         let _ = veteran;
@@ -46,6 +48,10 @@ pub(crate) trait Creature: Replicated + Clone + Default {
     fn leaves(&self, leaves: &mut Leaves);
     /// Changes one property.
     fn change(&mut self, property: usize, ink: &mut Ink<'_>);
+    /// Adds much to a collection, if it has any.
+    fn grow(&mut self, ink: &mut Ink<'_>) {
+        let _ = ink;
+    }
     /// The values of the properties with notifies.
     fn notified(&self) -> Vec<(usize, u64)>;
     fn shown(&mut self) -> &mut Shown;

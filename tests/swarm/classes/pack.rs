@@ -132,6 +132,11 @@ impl Creature for Pack {
         }
     }
 
+    fn grow(&mut self, ink: &mut Ink<'_>) {
+        self.items.extend((0..ink.rng.below(40)).map(|item| item as u16));
+        self.nested.push(vec![7; ink.rng.below(30) as usize]);
+    }
+
     fn notified(&self) -> Vec<(usize, u64)> {
         vec![(1, items_hash(&self.items))]
     }

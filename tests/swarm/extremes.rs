@@ -1,0 +1,83 @@
+//! Extremes: what the seeds from [`Extremes::FIRST_SEED`] on draw far beyond the plausible.
+//!
+//! *Invariant:* seeds below that draw none, so they run as they always did.
+
+use std::time::Duration;
+
+use repl::sim::Rng;
+
+use crate::plan::Plan;
+
+/// What makes a run unlike the others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extremes {
+    /// Chance that an object grows from its spawn on, before any client can have acknowledged it.
+    pub(crate) growth: f64,
+    /// Chance in a tick that many objects come, go, or leave the sight of a client, all at once.
+    pub(crate) masses: f64,
+    /// Chance that what is sent to a client does not reach it while the world changes, though it goes on giving signs of life.
+    pub(crate) deaf: f64,
+    /// Deaf clients do not hear packets shorter than this.
+    pub(crate) deaf_below_bytes: usize,
+    /// Chance in a tick that a packet that was sent long ago comes again.
+    pub(crate) echoes: f64,
+    /// Of so many packets one is kept to come again.
+    pub(crate) echo_of: u64,
+}
+
+impl Extremes {
+    /// The first seed that draws extremes.
+    pub(crate) const FIRST_SEED: u64 = 10_000;
+    /// Ticks in which a connection sends more than 70,000 packets.
+    const OLD_AGE_TICKS: u64 = 72_000;
+    /// Of so many seeds one grows old.
+    const OLD_AGE_OF: u64 = 50;
+
+    /// Turns an ordinary plan into one with extremes.
+    pub(crate) fn draw(plan: &mut Plan) {
+        let mut rng = Rng::new(plan.seed).fork(10);
+        let rng = &mut rng;
+        plan.objects = plan.objects.min(24);
+        let extremes = &mut plan.extremes;
+        extremes.growth = if rng.chance(0.5) { 0.7 } else { 0.0 };
+        extremes.masses = if rng.chance(0.3) { 0.02 } else { 0.0 };
+        extremes.deaf = if rng.chance(0.3) { 0.5 } else { 0.0 };
+        extremes.deaf_below_bytes = if rng.chance(0.5) { usize::MAX } else { 64 };
+        extremes.echoes = if rng.chance(0.4) { 0.1 } else { 0.0 };
+        extremes.echo_of = 10;
+        if extremes.masses > 0.0 {
+            plan.max_objects = 8_192;
+        }
+        if rng.chance(0.2) {
+            plan.max_bytes_per_tick = rng.range(1..400) as usize;
+        }
+        plan.max_connection_bytes = *rng.pick(&[256 << 10, 1 << 20, 4 << 20]).expect("limits");
+        let is_slow = rng.chance(0.1);
+        if plan.seed % Self::OLD_AGE_OF == 7 {
+            Self::grow_old(plan);
+        } else if is_slow {
+            Self::slow_down(plan, rng);
+        }
+    }
+
+    /// Round trips of up to 30 s, at fewer ticks a second.
+    fn slow_down(plan: &mut Plan, rng: &mut Rng) {
+        let latency_ms = [500, 2_000, 4_000, 8_000, 15_000];
+        for link in [&mut plan.down, &mut plan.up] {
+            link.latency = Duration::from_millis(*rng.pick(&latency_ms).expect("latencies"));
+        }
+        plan.cap_loss(0.2);
+        plan.hz = 10;
+        plan.clients = plan.clients.min(3);
+    }
+
+    /// So many packets that their numbers on the wire come round, and copies of those from long ago.
+    fn grow_old(plan: &mut Plan) {
+        plan.ticks = Self::OLD_AGE_TICKS;
+        (plan.clients, plan.objects, plan.weights) = (1, 2, [1, 0, 0, 3, 0, 1]);
+        (plan.changes, plan.churn, plan.view_flips, plan.joins) = (1.0, 0.0, 0.0, 0.0);
+        (plan.bursts, plan.dead_links) = (Vec::new(), 0.0);
+        plan.cap_loss(0.05);
+        plan.extremes = Self { echoes: 0.2, echo_of: 400, ..Self::default() };
+    }
+}
