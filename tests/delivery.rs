@@ -7,7 +7,7 @@ mod support;
 use std::time::Duration;
 
 use repl::prelude::*;
-use support::{Room, TICK, property};
+use support::{Room, TICK, leaks, property};
 
 #[derive(Replicated, Default)]
 struct Thing {
@@ -233,4 +233,143 @@ fn r09_a_closing_on_a_slow_link_is_tried_four_times_a_second() {
     // The first seconds show that nobody answers; of the others each has its four tries, some ticks apart.
     let in_the_end = tried[359] - tried[179];
     assert!((8..=14).contains(&in_the_end), "{in_the_end} in three seconds");
+}
+
+#[test]
+fn a_hidden_object_is_not_in_step_and_nothing_of_it_is_sent() {
+    let (mut room, object) =
+        Room::furnished(ServerConfig::default(), register, 2, |server| server.spawn(thing(1)));
+    let id = room.guests[0].id;
+    let change = |room: &mut Room, size: u16| {
+        room.server[object].size = size;
+        room.server[object].text = format!("secret of {size}");
+        let packets = room.tick();
+        let secret = format!("secret of {size}");
+        assert!(packets[1].iter().any(|packet| leaks(packet, secret.as_bytes())), "seen where it may be");
+        assert!(!packets[0].iter().any(|packet| leaks(packet, secret.as_bytes())), "change {size}");
+        packets
+    };
+    let sizes = |room: &Room| -> Vec<Option<u16>> {
+        room.guests.iter().map(|guest| guest.client.get(object).map(|thing| thing.size)).collect()
+    };
+    // Changes go on in the tick of the close, while it is under way, and after it was acked.
+    room.server.set_visible(id, object, false);
+    let closing = change(&mut room, 2);
+    room.deliver(1, &closing[1]);
+    assert_eq!(sizes(&room), [Some(1), Some(2)]);
+    let behind = change(&mut room, 3);
+    room.deliver(1, &behind[1]);
+    room.deliver(0, &behind[0]);
+    room.deliver(0, &closing[0]);
+    assert_eq!(sizes(&room), [None, Some(3)]);
+    room.settle();
+    for size in 4..10 {
+        let packets = change(&mut room, size);
+        assert!(packets[0].is_empty(), "a hidden object has nothing to tell");
+        room.deliver(1, &packets[1]);
+        room.acknowledge();
+    }
+    assert_eq!(sizes(&room), [None, Some(9)]);
+    // It is hidden before the hello from one who joins.
+    let late = room.enter();
+    room.server.set_visible(late, object, false);
+    room.settle();
+    let packets = change(&mut room, 10);
+    assert_eq!((packets[0].len(), packets[1].len(), packets[2].len()), (0, 1, 0));
+    room.deliver(1, &packets[1]);
+    for guest in [id, late] {
+        room.server.set_visible(guest, object, true);
+    }
+    room.settle();
+    assert_eq!(sizes(&room), [Some(10); 3]);
+}
+
+#[test]
+fn a_close_that_comes_late_does_not_end_a_later_stay() {
+    let (mut room, object) = one_thing(ServerConfig::default());
+    let id = room.guests[0].id;
+    room.server.set_visible(id, object, false);
+    let first = room.tick_one();
+    // It is lost as far as the server knows; the next copy arrives and is acked.
+    room.settle();
+    assert!(!room.client().contains(object));
+    room.server.set_visible(id, object, true);
+    room.server[object].size = 2;
+    room.settle();
+    assert_eq!(size_seen(&room, object), Some(2));
+    room.deliver(0, &first);
+    assert_eq!(size_seen(&room, object), Some(2), "the close was of the stay before");
+    // Not even if nothing was sent of the object since it opened, and what follows does not find it gone.
+    room.server[object].size = 3;
+    room.settle();
+    assert_eq!(size_seen(&room, object), Some(3));
+}
+
+#[test]
+fn an_ack_of_a_close_that_comes_late_does_not_end_a_later_stay() {
+    let (mut room, object) = one_thing(ServerConfig::default());
+    let id = room.guests[0].id;
+    room.server.set_visible(id, object, false);
+    let close = room.tick_one();
+    room.deliver(0, &close);
+    let ack = room.replies(0);
+    // The ack is held back; a copy of the close is acked in its place.
+    room.settle();
+    room.server.set_visible(id, object, true);
+    room.server[object].size = 2;
+    let opening = room.tick_one();
+    room.hear(0, &ack);
+    room.deliver(0, &opening);
+    room.acknowledge();
+    assert_eq!(size_seen(&room, object), Some(2));
+    room.hear(0, &ack);
+    room.server[object].size = 3;
+    let update = room.tick_one();
+    assert_eq!(update.len(), 1, "the server knows that the object is there");
+    room.deliver(0, &update);
+    assert_eq!(size_seen(&room, object), Some(3));
+    room.settle();
+    assert_eq!(size_seen(&room, object), Some(3));
+}
+
+#[test]
+fn s43_an_opening_that_is_acked_after_it_was_given_up_goes_no_more() {
+    #[derive(Replicated, Default)]
+    struct Ship {
+        #[replicated]
+        speed: u16,
+        #[replicated(condition = InitialOnly)]
+        name: String,
+        #[replicated]
+        crew: FastArray<u8>,
+    }
+    let register = |client: &mut Client| {
+        client.register::<Ship>();
+    };
+    let (mut room, _) =
+        Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Ship::default()));
+    let new = || Ship { speed: 1, name: "first name".into(), crew: [1, 2, 3].into() };
+    let ship = room.server.spawn(new());
+    let opening = room.tick_one();
+    room.deliver(0, &opening);
+    let ack = room.replies(0);
+    // The server gives the opening up and sends it again; that one is lost.
+    let lost = |room: &Room| room.server.stats(room.guests[0].id).map_or(0, |stats| stats.packets_lost);
+    let before = lost(&room);
+    while lost(&room) == before {
+        room.tick_one();
+    }
+    room.server[ship].speed = 2;
+    room.server[ship].name = "second name".into();
+    room.server[ship].crew.remove(0);
+    room.hear(0, &ack);
+    let update = room.tick_one();
+    assert!(!update.iter().any(|packet| leaks(packet, b"second name")), "the client has the ship");
+    room.deliver(0, &update);
+    room.settle();
+    let shown = room.client().get(ship).expect("it is there");
+    assert_eq!((shown.speed, shown.name.as_str()), (2, "first name"));
+    let mut crew = shown.crew.to_vec();
+    crew.sort_unstable();
+    assert_eq!(crew, [2, 3], "who left meanwhile has gone");
 }

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use repl::prelude::*;
+use repl::{BitReader, BitWriter};
 
 use super::allocator::measure;
 use super::forge::{self, Numbers};
@@ -145,4 +146,68 @@ fn a_client_that_hears_nothing_and_lies_about_it_costs_no_more() {
     }
     assert_eq!(server.connections().count(), 1);
     assert!(server.stats(id).unwrap().packets_in_flight <= 1_024);
+}
+
+/// A packet of a client that acknowledges `last` and `more` packets before it, and holds nothing else.
+fn ack_of(sequence: u16, last: u16, more: u64, token: u64) -> Vec<u8> {
+    let mut writer = BitWriter::new();
+    writer.write_flag(false);
+    writer.write_bits(sequence.into(), 16);
+    // On time and without a floor; then one range, and no other.
+    writer.write_bits(0, 2);
+    writer.write_flag(true);
+    writer.write_bits(last.into(), 16);
+    writer.write_exp_golomb(more, 2);
+    writer.write_flag(false);
+    // No state.
+    writer.write_flag(false);
+    seal(&writer.into_bytes(), token)
+}
+
+/// The number of a packet of state.
+fn number(packet: &[u8]) -> u16 {
+    let mut reader = BitReader::new(&packet[4..]);
+    assert!(!reader.read_flag().unwrap(), "a packet of state");
+    reader.read_bits(16).unwrap() as u16
+}
+
+#[test]
+fn an_ack_of_a_packet_that_was_not_sent_acknowledges_nothing() {
+    // A server with three packets in flight and an object that it is about to close; the newest packet, and what the client has said.
+    let prepared = || {
+        let (mut server, id, actor, last) = server_after(&recorded(3));
+        let mut newest = number(last.last().expect("the server sends state"));
+        for _ in 0..3 {
+            server[actor].score += 1;
+            server.tick(Duration::ZERO);
+            newest = number(collect(&mut server, id).last().expect("a packet for each change"));
+        }
+        let pebble = server.objects::<Pebble>().next().expect("a pebble").0;
+        server.despawn(pebble);
+        (server, id, newest)
+    };
+    let (of_client, token) = (1_000, token());
+    let in_flight = |server: &Server, id| server.stats(id).map(|stats| stats.packets_in_flight);
+    let (mut server, id, newest) = prepared();
+    let before = in_flight(&server, id).expect("a connection");
+    assert!(before >= 3);
+    server.receive(id, Duration::ZERO, &ack_of(of_client, newest, 0, token));
+    assert_eq!(in_flight(&server, id), Some(before - 1), "what was sent can be acknowledged");
+    for ahead in [1, 2, 500, 1_024, 30_000, 32_767, 40_000, 65_000] {
+        for more in [0, 3, 1_023, 1_024, u64::from(u32::MAX)] {
+            let (mut server, id, newest) = prepared();
+            while server.poll_event().is_some() {}
+            let lie = ack_of(of_client, newest.wrapping_add(ahead), more, token);
+            let ((), most) = measure(|| server.receive(id, Duration::ZERO, &lie));
+            assert!(most <= budget(lie.len()), "{most} bytes for a lie");
+            // It is no client of ours: the connection ends, and of all that was in flight nothing was taken for received.
+            assert!(in_flight(&server, id).is_none_or(|packets| packets == before), "{ahead} ahead");
+            let told = std::iter::from_fn(|| server.poll_event()).collect::<Vec<_>>();
+            assert!(
+                matches!(&told[..], [ServerEvent::Disconnected(gone, repl::DisconnectReason::Protocol(_))] if *gone == id),
+                "{ahead} ahead: {told:?}"
+            );
+            server.tick(Duration::from_millis(16));
+        }
+    }
 }
