@@ -7,7 +7,7 @@ mod support;
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::{DisconnectReason, LayoutMismatch, ReceiveError};
+use repl::{Difference, DisconnectReason, LayoutMismatch, ReceiveError, Side};
 use support::{Packets, Room, TICK, collect, size};
 
 #[derive(Replicated, Default)]
@@ -83,14 +83,19 @@ fn drop_ref(_: &mut Client) {}
 
 #[test]
 fn s30_r21_the_first_layout_that_differs_is_named_on_both_sides() {
-    let expected = |mismatch: LayoutMismatch| {
-        let reason = DisconnectReason::Layouts(mismatch);
+    let expected = |class: &str, difference: Difference| {
+        let reason = DisconnectReason::Layouts(LayoutMismatch { class: class.into(), difference });
         (Some(reason.clone()), Some(ClientEvent::Disconnected(reason)))
     };
     let different = verdict(|client| drop_ref(client.register::<newer::Ship>().register::<Port>()));
-    assert_eq!(different, expected(LayoutMismatch::Different { name: "Ship".into() }));
+    let form = Difference::Form {
+        property: "hull".into(),
+        client: "u32, 32 bits".into(),
+        server: "u16, 16 bits".into(),
+    };
+    assert_eq!(different, expected("Ship", form));
     let missing = verdict(|client| drop_ref(client.register::<Ship>()));
-    assert_eq!(missing, expected(LayoutMismatch::OnlyServer { name: "Port".into() }));
+    assert_eq!(missing, expected("Port", Difference::NoClass { missing_on: Side::Client }));
     #[derive(Replicated, Default)]
     #[replicated(all)]
     struct Anchor {
@@ -98,15 +103,7 @@ fn s30_r21_the_first_layout_that_differs_is_named_on_both_sides() {
     }
     let unknown =
         verdict(|client| drop_ref(client.register::<Ship>().register::<Port>().register::<Anchor>()));
-    assert_eq!(unknown, expected(LayoutMismatch::OnlyClient { name: "Anchor".into() }));
-}
-
-#[test]
-fn r21_a_mismatch_says_what_to_do() {
-    let reason = DisconnectReason::Layouts(LayoutMismatch::Different { name: "Ship".into() });
-    assert_eq!(reason.to_string(), "layouts differ: class `Ship` has another layout on the server");
-    let reason = DisconnectReason::Layouts(LayoutMismatch::OnlyServer { name: "Port".into() });
-    assert_eq!(reason.to_string(), "layouts differ: the client has no class `Port`");
+    assert_eq!(unknown, expected("Anchor", Difference::NoClass { missing_on: Side::Server }));
 }
 
 #[test]
@@ -154,8 +151,9 @@ fn r21_a_client_with_larger_packets_than_the_servers_is_told_where_they_differ()
     for _ in 0..20 {
         room.step();
     }
-    let name = "Anemometer".into();
-    assert_eq!(room.closed(0), Some(DisconnectReason::Layouts(LayoutMismatch::OnlyClient { name })));
+    let difference = Difference::NoClass { missing_on: Side::Server };
+    let mismatch = LayoutMismatch { class: "Anemometer".into(), difference };
+    assert_eq!(room.closed(0), Some(DisconnectReason::Layouts(mismatch)));
 }
 
 #[test]

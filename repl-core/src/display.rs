@@ -102,7 +102,7 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>
     }
 }
 
-fn type_name(property: Formatted) -> String {
+pub(crate) fn type_name(property: Formatted) -> String {
     match property.kind() {
         Kind::FixedArray { element, len } => format!("[{}; {len}]", type_name(property.element(element))),
         Kind::Array(array) => {
@@ -175,7 +175,7 @@ fn arguments(rust_name: &str) -> String {
     text
 }
 
-fn bits(codec: &Codec) -> String {
+pub(crate) fn bits(codec: &Codec) -> String {
     match codec {
         Codec::String { max_bytes, .. } => format!("≤ {max_bytes} B"),
         Codec::Char => "8, 22".to_owned(),

@@ -1,66 +1,105 @@
-//! The classes of one side as the handshake compares them: names and checksums, by name (R21).
+//! The classes of one side as the handshake compares them: names, layouts and what objects begin with (R21).
 //!
-//! Invariant: both sides number classes by the order of their names, so equal lists mean equal numbers.
+//! *Invariant:* both sides number classes by the order of their names, so equal lists mean equal numbers.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
-use repl_core::{Checksum, Layout, Replicated};
+use std::collections::BTreeMap;
 
-/// Names and checksums of all classes, ascending by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+use repl_core::{Checksum, Layout, PropertyIndex, Replicated};
+
+use crate::inquiry::{Entry, MAX_ENTRIES, Question};
+use crate::mismatch::{Difference, LayoutMismatch, Side};
+use crate::name::{MAX_NAME_BYTES, cut};
+
+/// All classes, ascending by name.
+#[derive(Default)]
 pub(crate) struct ClassList {
-    entries: Vec<(String, u64)>,
+    classes: Vec<ClassEntry>,
     /// By the number a class has on this side, its number on the wire.
     wire: Vec<u32>,
+    /// Covers all of it.
+    checksum: u64,
 }
 
-/// The first layout that differs between a client and its server.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LayoutMismatch {
-    /// Both have the class, with different layouts: one of them is an older build. Only checksums are compared, so what differs in the class is not
-    /// known here: print its `LAYOUT` in both builds and compare the tables.
-    #[error("class `{name}` has another layout on the server")]
-    Different {
-        /// The class.
-        name: String,
-    },
-    /// Only the server has the class: register it on the client.
-    #[error("the client has no class `{name}`")]
-    OnlyServer {
-        /// The class.
-        name: String,
-    },
-    /// Only the client has the class: register it on the server.
-    #[error("the server has no class `{name}`")]
-    OnlyClient {
-        /// The class.
-        name: String,
-    },
+/// One class.
+pub(crate) struct ClassEntry {
+    layout: &'static Layout,
+    /// For each archetype, that of `Default` first, and for each property: the sum over what it begins with.
+    begins: Vec<Vec<u64>>,
+    /// Covers the layout and what objects begin with.
+    sum: u64,
+}
+
+impl ClassEntry {
+    pub(crate) fn new(layout: &'static Layout, begins: Vec<Vec<u64>>) -> Self {
+        let sum = Checksum::new().number(layout.checksum()).number(begins.len() as u64);
+        let sum = begins.iter().fold(sum, |sum, values| sum.number(archetype_sum(values)));
+        Self { layout, begins, sum: sum.finish() }
+    }
+
+    /// The name as it travels.
+    fn name(&self) -> &'static str {
+        cut(self.layout.name(), MAX_NAME_BYTES)
+    }
+
+    fn forms(&self) -> Vec<Entry> {
+        let forms = self.layout.forms();
+        forms.iter().map(|form| Entry::new(&form.path, &form.text, form.sum)).collect()
+    }
+
+    fn archetypes(&self) -> Vec<Entry> {
+        self.begins.iter().map(|values| Entry::new("", "", archetype_sum(values))).collect()
+    }
+
+    fn values(&self, archetype: u32) -> Vec<Entry> {
+        let sums = self.begins.get(archetype as usize).into_iter().flatten();
+        let names = (0..self.layout.properties()).map(|at| self.layout.property_name(PropertyIndex::new(at)));
+        names.zip(sums).map(|(name, &sum)| Entry::new(name, "", sum)).collect()
+    }
+}
+
+fn archetype_sum(values: &[u64]) -> u64 {
+    values.iter().fold(Checksum::new(), |sum, &value| sum.number(value)).finish()
+}
+
+/// What a server makes of an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Finding {
+    /// Nothing differs.
+    Same,
+    /// This is where the two differ.
+    Differs(LayoutMismatch),
+    /// To be asked, to find it.
+    Ask(Question),
 }
 
 impl ClassList {
     /// The list of classes in the order of their registration.
-    pub(crate) fn new(classes: impl Iterator<Item = (&'static str, u64)>) -> Self {
-        let mut entries: Vec<_> = classes.map(|(name, sum)| (name.to_owned(), sum)).zip(0_usize..).collect();
-        entries.sort();
-        let mut wire = vec![0; entries.len()];
-        for ((_, registered), at) in entries.iter().zip(0..) {
-            wire[*registered] = at;
+    pub(crate) fn new(classes: impl Iterator<Item = ClassEntry>) -> Self {
+        let mut numbered: Vec<_> = classes.zip(0_usize..).collect();
+        numbered.sort_by_key(|(class, _)| class.layout.name());
+        let mut wire = vec![0; numbered.len()];
+        for ((_, registered), at) in numbered.iter().zip(0..) {
+            if let Some(number) = wire.get_mut(*registered) {
+                *number = at;
+            }
         }
-        Self { entries: entries.into_iter().map(|(entry, _)| entry).collect(), wire }
-    }
-
-    /// A list as the peer sent it, which need not be sorted.
-    pub(crate) fn received(mut entries: Vec<(String, u64)>) -> Self {
-        entries.sort();
-        Self { entries, wire: Vec::new() }
-    }
-
-    pub(crate) fn entries(&self) -> &[(String, u64)] {
-        &self.entries
+        let classes: Vec<_> = numbered.into_iter().map(|(class, _)| class).collect();
+        let sum = |sum: Checksum, class: &ClassEntry| sum.text(class.layout.name()).number(class.sum);
+        let checksum = classes.iter().fold(Checksum::new(), sum).finish();
+        Self { classes, wire, checksum }
     }
 
     pub(crate) fn len(&self) -> u32 {
-        self.entries.len() as u32
+        self.classes.len() as u32
     }
 
     /// The number on the wire of the class registered as number `class`.
@@ -73,34 +112,131 @@ impl ClassList {
         self.wire.iter().position(|&number| number == wire)
     }
 
-    /// Covers all names and checksums.
+    /// Covers the names, the layouts and what objects begin with.
     pub(crate) fn checksum(&self) -> u64 {
-        self.entries
-            .iter()
-            .fold(Checksum::new(), |sum, (name, layout)| sum.text(name).number(*layout))
-            .finish()
+        self.checksum
     }
 
-    /// The first class, by name, in which the server's list, this one, and a client's differ.
-    pub(crate) fn first_mismatch(&self, client: &Self) -> Option<LayoutMismatch> {
-        let (mut ours, mut theirs) = (self.entries.iter().peekable(), client.entries.iter().peekable());
-        loop {
-            match (ours.peek(), theirs.peek()) {
-                (Some(a), Some(b)) if a.0 == b.0 => {
-                    if a.1 != b.1 {
-                        return Some(LayoutMismatch::Different { name: a.0.clone() });
-                    }
-                    ours.next();
-                    theirs.next();
+    fn class(&self, name: &str) -> Option<&ClassEntry> {
+        self.classes.iter().find(|class| class.name() == name)
+    }
+
+    /// What a client answers; nothing if it has no such class.
+    pub(crate) fn answer(&self, question: &Question) -> Vec<Entry> {
+        let of = |class: &str, entries: &dyn Fn(&ClassEntry) -> Vec<Entry>| {
+            self.class(class).map_or_else(Vec::new, entries)
+        };
+        let mut entries = match question {
+            Question::Classes => {
+                self.classes.iter().map(|class| Entry::new(class.name(), "", class.sum)).collect()
+            }
+            Question::Forms { class } => of(class, &ClassEntry::forms),
+            Question::Archetypes { class } => of(class, &ClassEntry::archetypes),
+            Question::Values { class, archetype } => of(class, &|class| class.values(*archetype)),
+        };
+        entries.truncate(MAX_ENTRIES);
+        entries
+    }
+
+    /// What a server makes of the answer to its question.
+    pub(crate) fn examine(&self, question: &Question, client: &[Entry]) -> Finding {
+        let server = self.answer(question);
+        let differs = |class: &str, difference| {
+            Finding::Differs(LayoutMismatch { class: class.to_owned(), difference })
+        };
+        match question {
+            Question::Classes => match first_class(&server, client) {
+                None => Finding::Same,
+                Some((class, None)) => Finding::Ask(Question::Forms { class: class.to_owned() }),
+                Some((class, Some(missing_on))) => differs(class, Difference::NoClass { missing_on }),
+            },
+            Question::Forms { class } => match first_form(&server, client) {
+                None => Finding::Ask(Question::Archetypes { class: class.clone() }),
+                Some(difference) => differs(class, difference),
+            },
+            Question::Archetypes { class } => match first_archetype(&server, client) {
+                None => differs(class, Difference::Elsewhere),
+                Some((archetype, None)) => Finding::Ask(Question::Values { class: class.clone(), archetype }),
+                Some((archetype, Some(missing_on))) => {
+                    differs(class, Difference::NoArchetype { archetype, missing_on })
                 }
-                (Some(a), b) if b.is_none_or(|b| a.0 < b.0) => {
-                    return Some(LayoutMismatch::OnlyServer { name: a.0.clone() });
-                }
-                (_, Some(b)) => return Some(LayoutMismatch::OnlyClient { name: b.0.clone() }),
-                (_, None) => return None,
+            },
+            Question::Values { class, archetype } => {
+                let mut pairs = server.iter().zip(client);
+                let first = pairs.find(|(server, client)| server != client);
+                differs(
+                    class,
+                    first.map_or(Difference::Elsewhere, |(server, _)| Difference::Value {
+                        property: server.name.clone(),
+                        archetype: *archetype,
+                    }),
+                )
             }
         }
     }
+
+    /// Adds to a refusal what only this side, the client, knows: how a property travels here.
+    pub(crate) fn complete(&self, mismatch: &mut LayoutMismatch) {
+        let is = |class: &&ClassEntry| class.name() == mismatch.class;
+        // A long name was cut.
+        let begins = |class: &&ClassEntry| class.name().starts_with(&mismatch.class);
+        let class = self.classes.iter().find(is).or_else(|| self.classes.iter().find(begins));
+        if let (Some(class), Difference::Form { property, client, .. }) = (class, &mut mismatch.difference) {
+            let forms = class.layout.forms();
+            let is = forms.iter().find(|form| form.path == *property);
+            let form = is.or_else(|| forms.iter().find(|form| form.path.starts_with(property.as_str())));
+            *client = form.map_or_else(String::new, |form| form.text.clone());
+        }
+    }
+}
+
+fn by_name(list: &[Entry]) -> BTreeMap<&str, &Entry> {
+    list.iter().map(|entry| (entry.name.as_str(), entry)).collect()
+}
+
+/// The first class, by name, that differs, and the side that lacks it.
+fn first_class<'a>(server: &'a [Entry], client: &'a [Entry]) -> Option<(&'a str, Option<Side>)> {
+    let (ours, theirs) = (by_name(server), by_name(client));
+    let of_server = server.iter().filter_map(|entry| match theirs.get(entry.name.as_str()) {
+        Some(theirs) if theirs.sum == entry.sum => None,
+        Some(_) => Some((entry.name.as_str(), None)),
+        None => Some((entry.name.as_str(), Some(Side::Client))),
+    });
+    let surplus = client.iter().filter(|entry| !ours.contains_key(entry.name.as_str()));
+    let of_client = surplus.map(|entry| (entry.name.as_str(), Some(Side::Server)));
+    of_server.chain(of_client).min_by_key(|(name, _)| *name)
+}
+
+/// The first part of a class that differs.
+fn first_form(server: &[Entry], client: &[Entry]) -> Option<Difference> {
+    let (ours, theirs) = (by_name(server), by_name(client));
+    for entry in server {
+        let property = entry.name.clone();
+        let Some(theirs) = theirs.get(property.as_str()) else {
+            return Some(Difference::NoProperty { property, missing_on: Side::Client });
+        };
+        if theirs.sum != entry.sum {
+            let (client, server) = (theirs.form.clone(), entry.form.clone());
+            return Some(Difference::Form { property, client, server });
+        }
+    }
+    let surplus = client.iter().find(|entry| !ours.contains_key(entry.name.as_str()));
+    if let Some(entry) = surplus {
+        return Some(Difference::NoProperty { property: entry.name.clone(), missing_on: Side::Server });
+    }
+    let mut pairs = server.iter().zip(client);
+    let (moved, _) = pairs.find(|(server, client)| server.name != client.name)?;
+    Some(Difference::Order { property: moved.name.clone() })
+}
+
+/// The first archetype that differs, and the side that lacks it.
+fn first_archetype(server: &[Entry], client: &[Entry]) -> Option<(u32, Option<Side>)> {
+    let most = server.len().max(client.len());
+    (0..most).zip(0..).find_map(|(at, number)| match (server.get(at), client.get(at)) {
+        (Some(ours), Some(theirs)) => (ours.sum != theirs.sum).then_some((number, None)),
+        (None, _) => Some((number, Some(Side::Server))),
+        (_, None) => Some((number, Some(Side::Client))),
+    })
 }
 
 /// Asserts that no other class has the name of `T` on the wire: updates would be taken for the other's.

@@ -25,7 +25,8 @@ use crate::body::Halt;
 use crate::client_events::ClientEvents;
 use crate::config::ClientConfig;
 use crate::events::{ClientEvent, DisconnectReason};
-use crate::handshake::{ClientLimits, Control, list_classes};
+use crate::handshake::{ClientLimits, Control};
+use crate::inquiry::{Question, parts_of};
 use crate::outbox::{Limits, Outbox};
 use crate::packet::{self, Header, Opened};
 use crate::replicas::Replicas;
@@ -64,9 +65,10 @@ pub enum ReceiveError {
 enum Stage {
     /// Before the first tick.
     Idle,
-    /// Hello was said; if the server asked for it, the classes are listed.
+    /// Hello was said; if the server asked about the classes, that is answered.
     Handshake {
-        lists_classes: bool,
+        /// What the server asked last.
+        asked: Option<Question>,
     },
     Connected,
     Closed,
@@ -227,10 +229,11 @@ impl Client {
                 self.server_timeout = Duration::from_millis(timeout_ms.into());
                 self.welcome(now);
             }
-            (Control::Differs, Stage::Handshake { lists_classes }) if !*lists_classes => {
-                (*lists_classes, self.next_hello) = (true, now);
+            (Control::Differs(question), Stage::Handshake { asked }) if asked.as_ref() != Some(&question) => {
+                (*asked, self.next_hello) = (Some(question), now);
             }
-            (Control::Refused(mismatch), Stage::Handshake { .. }) => {
+            (Control::Refused(mut mismatch), Stage::Handshake { .. }) => {
+                self.replicas.classes.complete(&mut mismatch);
                 self.close(DisconnectReason::Layouts(mismatch))
             }
             (Control::TooSmall(mismatch), Stage::Handshake { .. }) => {
@@ -322,7 +325,7 @@ impl Client {
         if self.stage == Stage::Idle {
             self.replicas.number_classes();
             self.last_heard = Some(now);
-            self.stage = Stage::Handshake { lists_classes: false };
+            self.stage = Stage::Handshake { asked: None };
             self.next_hello = now;
         }
         let is_closed = self.stage == Stage::Closed;
@@ -330,8 +333,8 @@ impl Client {
         if !is_closed && silence >= self.config.timeout {
             self.close(DisconnectReason::Timeout);
         }
-        match self.stage {
-            Stage::Handshake { lists_classes } => self.ask(lists_classes, now),
+        match &self.stage {
+            Stage::Handshake { asked } => self.ask(asked.clone(), now),
             Stage::Connected => {
                 let timeout = self.config.timeout.min(self.server_timeout);
                 let keep_alive = timeout.checked_div(40).unwrap_or_default().min(LONGEST_SILENCE);
@@ -356,15 +359,16 @@ impl Client {
         }
     }
 
-    /// Says hello, or which classes there are, now and then.
-    fn ask(&mut self, lists_classes: bool, now: Duration) {
+    /// Says hello, or answers what the server asked about the classes, now and then.
+    fn ask(&mut self, asked: Option<Question>, now: Duration) {
         if now < self.next_hello {
             return;
         }
         self.next_hello = now.saturating_add(HELLO_INTERVAL);
-        if lists_classes {
-            for control in list_classes(&self.replicas.classes, self.config.mtu_bytes) {
-                self.outbox.control(&control);
+        if let Some(question) = asked {
+            let answer = self.replicas.classes.answer(&question);
+            for part in parts_of(&question, answer, self.config.mtu_bytes) {
+                self.outbox.control(&Control::Classes(part));
             }
         } else {
             let checksum = self.replicas.classes.checksum();

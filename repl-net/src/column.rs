@@ -33,6 +33,8 @@ pub(crate) trait Column: Any + Send + Sync {
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist);
     /// How many items and entries a row's collections and maps among `handles` have; see [`Class::items_of`].
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize;
+    /// For each archetype, that of `Default` first, what its properties begin with; see [`Class::begin_sums`].
+    fn begin_sums(&self) -> Vec<Vec<u64>>;
     /// Takes an object out; gives the slot of the one that moved to its row.
     fn remove(&mut self, row: u32) -> Option<u32>;
     fn as_any(&self) -> &dyn Any;
@@ -153,6 +155,10 @@ impl<T: Replicated> Column for TypedColumn<T> {
 
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize {
         self.class.items_of(&self.shadow[row as usize], handles)
+    }
+
+    fn begin_sums(&self) -> Vec<Vec<u64>> {
+        self.archetypes.iter().map(|make| self.class.begin_sums(&make())).collect()
     }
 
     fn remove(&mut self, row: u32) -> Option<u32> {

@@ -5,8 +5,8 @@
 use repl_core::{ObjectRef, WriteError};
 
 use crate::ConnectionId;
-use crate::classes::LayoutMismatch;
 use crate::handshake::LimitMismatch;
+use crate::mismatch::LayoutMismatch;
 
 /// Why a client loses an object (S211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

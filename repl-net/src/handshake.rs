@@ -1,7 +1,7 @@
 //! The handshake: which session it is, whether the client can hold what may come, and whether both sides have the same classes (R21).
 //!
-//! The client says hello with its limits and one sum over all its classes. If that is the server's, it is welcome. If not, the client lists
-//! its classes, and the server answers with the first that differs. The server's answers are a few bytes, or the name of one class.
+//! The client says hello with its limits and one sum over all its classes and what their objects begin with. If that is
+//! the server's, it is welcome. If not, the server asks until it knows the first difference (see `inquiry`), and says it.
 //!
 //! Invariant: nothing here reads or changes objects; no state flows before a welcome.
 #![cfg_attr(
@@ -14,14 +14,14 @@
     )
 )]
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
-use crate::classes::{ClassList, LayoutMismatch};
 use crate::config::{ClientConfig, ServerConfig};
+use crate::inquiry::{Part, Question};
+use crate::mismatch::LayoutMismatch;
 use crate::packet::{self, PacketKind, Salt, read_end};
 
 /// How large a packet may be at most: one that holds anything, and one that UDP carries.
@@ -30,12 +30,8 @@ pub(crate) const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 /// How long a hello is, if the client's packets may be as long.
 pub(crate) const HELLO_BYTES: usize = 1_200;
 
-/// The most classes that a client may list.
-const MAX_CLASSES: usize = 4_096;
-/// The most packets that it may take for that.
-const MAX_PARTS: u64 = 1_024;
-/// The longest name of a class in bytes.
-const MAX_NAME_BYTES: usize = 128;
+/// How long a client's answer on its classes is at least: what every packet may be.
+const ANSWER_BYTES: usize = *MTU_BYTES.start();
 
 /// A packet of the handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,10 +40,10 @@ pub(crate) enum Control {
     Hello { session: u64, checksum: u64, limits: ClientLimits },
     /// Server: state follows; I give you up after so many milliseconds of silence. The token is to be part of your checksums (R26).
     Welcome { timeout_ms: u32, token: u64 },
-    /// Server: our sums differ; which classes have you?
-    Differs,
-    /// Client: some of my classes.
-    Classes { part: u64, parts: u64, entries: Vec<(String, u64)> },
+    /// Server: our sums differ; tell me more.
+    Differs(Question),
+    /// Client: a part of the answer.
+    Classes(Part),
     /// Server: here is where we differ.
     Refused(LayoutMismatch),
     /// Server: you cannot hold what I may send.
@@ -69,34 +65,25 @@ impl Control {
                 writer.write_bits(*session, 64);
                 writer.write_bits(*checksum, 64);
                 limits.write(&mut writer);
-                pad_hello(limits.mtu_bytes(), &mut writer);
+                pad(limits.mtu_bytes().min(HELLO_BYTES), &mut writer);
             }
             Self::Welcome { timeout_ms, token } => {
                 writer.write_bits(1, 3);
                 writer.write_bits((*timeout_ms).into(), 32);
                 writer.write_bits(*token, 64);
             }
-            Self::Differs => writer.write_bits(2, 3),
-            Self::Classes { part, parts, entries } => {
+            Self::Differs(question) => {
+                writer.write_bits(2, 3);
+                question.write(&mut writer);
+            }
+            Self::Classes(part) => {
                 writer.write_bits(3, 3);
-                writer.write_exp_golomb(*part, 0);
-                writer.write_exp_golomb(*parts, 0);
-                for (name, checksum) in entries {
-                    writer.write_flag(true);
-                    write_name(name, &mut writer);
-                    writer.write_bits(*checksum, 64);
-                }
-                writer.write_flag(false);
+                part.write(&mut writer);
+                pad(ANSWER_BYTES, &mut writer);
             }
             Self::Refused(mismatch) => {
                 writer.write_bits(4, 3);
-                let (tag, name) = match mismatch {
-                    LayoutMismatch::Different { name } => (0, name),
-                    LayoutMismatch::OnlyServer { name } => (1, name),
-                    LayoutMismatch::OnlyClient { name } => (2, name),
-                };
-                writer.write_bits(tag, 2);
-                write_name(name, &mut writer);
+                mismatch.write(&mut writer);
             }
             Self::Disconnect => writer.write_bits(5, 3),
             Self::TooSmall(mismatch) => {
@@ -120,34 +107,15 @@ impl Control {
                 limits: ClientLimits::read(reader)?,
             },
             1 => Self::Welcome { timeout_ms: read_timeout(reader)?, token: reader.read_bits(64)? },
-            2 => Self::Differs,
-            3 => {
-                let (part, parts) = (reader.read_exp_golomb(0)?, reader.read_exp_golomb(0)?);
-                if part >= parts || parts > MAX_PARTS {
-                    return Err(ReadError::OutOfRange);
-                }
-                let mut entries = Vec::new();
-                while reader.read_flag()? {
-                    entries.push((read_name(reader)?, reader.read_bits(64)?));
-                }
-                Self::Classes { part, parts, entries }
-            }
-            4 => {
-                let tag = reader.read_bits(2)?;
-                let name = read_name(reader)?;
-                Self::Refused(match tag {
-                    0 => LayoutMismatch::Different { name },
-                    1 => LayoutMismatch::OnlyServer { name },
-                    2 => LayoutMismatch::OnlyClient { name },
-                    _ => return Err(ReadError::UnknownVariant),
-                })
-            }
+            2 => Self::Differs(Question::read(reader)?),
+            3 => Self::Classes(Part::read(reader)?),
+            4 => Self::Refused(LayoutMismatch::read(reader)?),
             5 => Self::Disconnect,
             6 => Self::TooSmall(LimitMismatch::read(reader)?),
             7 => Self::Taken,
             _ => return Err(ReadError::UnknownVariant),
         };
-        if matches!(control, Self::Hello { .. }) {
+        if matches!(control, Self::Hello { .. } | Self::Classes(_)) {
             skip_padding(reader)?;
         }
         read_end(reader)?;
@@ -155,15 +123,15 @@ impl Control {
     }
 }
 
-/// Makes a hello as long as most servers' packets, so that the answer, which may be three times as long, has room for state (R26).
-fn pad_hello(mtu_bytes: usize, writer: &mut BitWriter) {
-    let bits = mtu_bytes.min(HELLO_BYTES).saturating_mul(8);
+/// Makes a packet that long, so that the answer, which may be three times as long, has room for state or a refusal (R26).
+fn pad(bytes: usize, writer: &mut BitWriter) {
+    let bits = bytes.saturating_mul(8);
     while writer.bit_len() < bits {
         writer.write_bits(0, bits.saturating_sub(writer.bit_len()).min(64) as u32);
     }
 }
 
-/// Reads the zeros behind a hello, but for those that fill the last byte.
+/// Reads the zeros behind a hello or an answer, but for those that fill the last byte.
 fn skip_padding(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     while reader.remaining() >= 8 {
         if reader.read_bits(8)? != 0 {
@@ -311,76 +279,5 @@ impl LimitMismatch {
             return Err(ReadError::OutOfRange);
         }
         Ok(Self { limit, client, server })
-    }
-}
-
-fn write_name(name: &str, writer: &mut BitWriter) {
-    let mut end = name.len().min(MAX_NAME_BYTES);
-    while !name.is_char_boundary(end) {
-        end = end.saturating_sub(1);
-    }
-    let bytes = name.as_bytes().get(..end).unwrap_or_default();
-    writer.write_exp_golomb(bytes.len() as u64, 4);
-    bytes.iter().for_each(|&byte| writer.write_bits(byte.into(), 8));
-}
-
-fn read_name(reader: &mut BitReader<'_>) -> Result<String, ReadError> {
-    let len = reader.read_exp_golomb(4)?;
-    let max = (MAX_NAME_BYTES as u64).min(reader.remaining() as u64 / 8);
-    if len > max {
-        return Err(ReadError::TooLong { len: len.try_into().unwrap_or(usize::MAX), max: max as usize });
-    }
-    let mut bytes = Vec::with_capacity(len as usize);
-    for _ in 0..len {
-        bytes.push(reader.read_bits(8)? as u8);
-    }
-    String::from_utf8(bytes).map_err(|_| ReadError::InvalidUtf8)
-}
-
-/// A client's classes in packets of at most `mtu_bytes`.
-pub(crate) fn list_classes(classes: &ClassList, mtu_bytes: usize) -> Vec<Control> {
-    let mut parts: Vec<Vec<(String, u64)>> = vec![Vec::new()];
-    let mut bytes = 0_usize;
-    for entry in classes.entries() {
-        let size = entry.0.len().min(MAX_NAME_BYTES).saturating_add(12);
-        if bytes.saturating_add(size) > mtu_bytes.saturating_sub(32) && bytes > 0 {
-            parts.push(Vec::new());
-            bytes = 0;
-        }
-        bytes = bytes.saturating_add(size);
-        if let Some(part) = parts.last_mut() {
-            part.push(entry.clone());
-        }
-    }
-    let count = parts.len() as u64;
-    (0..).zip(parts).map(|(part, entries)| Control::Classes { part, parts: count, entries }).collect()
-}
-
-/// A client's list while it arrives.
-#[derive(Debug, Default)]
-pub(crate) struct ClassListing {
-    parts: BTreeMap<u64, Vec<(String, u64)>>,
-    classes: usize,
-}
-
-impl ClassListing {
-    /// Takes a part; gives the list once all are there.
-    pub(crate) fn take(
-        &mut self,
-        part: u64,
-        parts: u64,
-        entries: Vec<(String, u64)>,
-    ) -> Result<Option<ClassList>, ReadError> {
-        if !self.parts.contains_key(&part) {
-            self.classes = self.classes.saturating_add(entries.len());
-            if self.classes > MAX_CLASSES {
-                return Err(ReadError::TooLong { len: self.classes, max: MAX_CLASSES });
-            }
-            self.parts.insert(part, entries);
-        }
-        if (self.parts.len() as u64) < parts {
-            return Ok(None);
-        }
-        Ok(Some(ClassList::received(std::mem::take(&mut self.parts).into_values().flatten().collect())))
     }
 }

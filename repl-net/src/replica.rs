@@ -84,6 +84,8 @@ pub(crate) trait Replica: Any + Send + Sync {
     /// The slots of the objects, by row.
     fn slots(&self) -> &[u32];
     fn has_archetype(&self, archetype: u32) -> bool;
+    /// For each archetype, that of `Default` first, what its properties begin with; see [`Class::begin_sums`].
+    fn begin_sums(&self) -> Vec<Vec<u64>>;
     /// Adds an object as its archetype makes it; gives its row.
     fn insert(&mut self, slot: u32, archetype: u32) -> u32;
     /// Takes an object out, to be read as departed until it is released; returns the slot of the one that moved to its row.
@@ -300,6 +302,10 @@ impl<T: Replicated> Replica for TypedReplica<T> {
 
     fn slots(&self) -> &[u32] {
         &self.slots
+    }
+
+    fn begin_sums(&self) -> Vec<Vec<u64>> {
+        self.archetypes.iter().map(|make| self.class.begin_sums(&make())).collect()
     }
 
     fn has_archetype(&self, archetype: u32) -> bool {

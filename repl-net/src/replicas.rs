@@ -26,7 +26,7 @@ use repl_core::{
 use crate::blob::MAX_BLOBS;
 use crate::body::{Halt, Item, OpenHead, Visitor, walk};
 use crate::change_feed::ChangeFeed;
-use crate::classes::{ClassList, assert_sole_name};
+use crate::classes::{ClassEntry, ClassList, assert_sole_name};
 use crate::client_events::ClientEvents;
 use crate::departed::Departed;
 use crate::events::{ClientEvent, CloseReason};
@@ -199,10 +199,9 @@ impl Replicas {
 
     /// Fixes the numbers of the classes on the wire.
     pub(crate) fn number_classes(&mut self) {
-        self.classes = ClassList::new(self.columns.iter().map(|column| {
-            let layout = column.program().layout();
-            (layout.name(), layout.checksum())
-        }));
+        let entry =
+            |column: &Box<dyn Replica>| ClassEntry::new(column.program().layout(), column.begin_sums());
+        self.classes = ClassList::new(self.columns.iter().map(entry));
         if let Some(traffic) = &mut self.traffic {
             traffic.set_layouts(self.columns.iter().map(|column| column.program().layout()));
         }

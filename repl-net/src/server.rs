@@ -15,11 +15,12 @@ use repl_core::{BitReader, Condition, HandleSet, ObjectRef, PropertyIndex, Repli
 use crate::allowance::{Allowance, token};
 use crate::archetype::ArchetypeId;
 use crate::broadcast::Broadcast;
-use crate::classes::ClassList;
+use crate::classes::{ClassList, Finding};
 use crate::config::ServerConfig;
 use crate::connection::{Connection, PassContext, PassScratch, Stage};
 use crate::events::{DisconnectReason, ServerEvent, SpawnError};
-use crate::handshake::{ClassListing, ClientLimits, Control, HELLO_BYTES, timeout_ms};
+use crate::handshake::{ClientLimits, Control, HELLO_BYTES, timeout_ms};
+use crate::inquiry::{Inquiry, Part, Progress};
 use crate::outbox::Limits;
 use crate::packet::{self, Opened};
 use crate::role::{Proxy, Role};
@@ -92,7 +93,8 @@ struct Peer {
     echoes: bool,
     /// When it was last told that it is welcome.
     last_welcome: Duration,
-    listing: ClassListing,
+    /// How far it is known where its classes differ.
+    inquiry: Inquiry,
     /// The packet that was last lent out.
     lent: Vec<u8>,
 }
@@ -475,14 +477,13 @@ impl Server {
         if self.config.validate_addresses {
             connection.outbox.allowance = Allowance::nothing();
         }
-        let listing = ClassListing::default();
         let peer = Peer {
             connection,
             limits: None,
             token: 0,
             echoes: false,
             last_welcome: now,
-            listing,
+            inquiry: Inquiry::default(),
             lent: Vec::new(),
         };
         self.connections.insert(id, peer);
@@ -616,7 +617,7 @@ impl Server {
                 } else if checksum == self.classes.checksum() {
                     self.welcome(id, now);
                 } else {
-                    connection.outbox.control(&Control::Differs);
+                    connection.outbox.control(&Control::Differs(peer.inquiry.question().clone()));
                 }
             }
         }
@@ -635,24 +636,41 @@ impl Server {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         let connection = &mut peer.connection;
         match (control, connection.stage.clone()) {
-            (Control::Classes { part, parts, entries }, Stage::Handshake) => {
+            (Control::Classes(part), Stage::Handshake) => {
                 connection.last_heard = now;
-                match peer.listing.take(part, parts, entries) {
-                    Ok(Some(list)) => match self.classes.first_mismatch(&list) {
-                        Some(mismatch) => self.close(id, DisconnectReason::Layouts(mismatch)),
-                        None => self.welcome(id, now),
-                    },
-                    Ok(None) => {}
-                    Err(error) => self.close(id, DisconnectReason::Protocol(error.to_string())),
-                }
+                self.hear_answer(id, part, now);
             }
-            (Control::Classes { .. }, Stage::Closed(DisconnectReason::Layouts(mismatch))) => {
+            (Control::Classes(_), Stage::Closed(DisconnectReason::Layouts(mismatch))) => {
                 connection.outbox.control(&Control::Refused(mismatch));
             }
             (Control::Disconnect, Stage::Handshake | Stage::Connected) => {
                 self.close(id, DisconnectReason::Closed)
             }
             _ => {}
+        }
+    }
+
+    /// Takes a part of a client's answer on its classes, and asks on, refuses or welcomes it when all is there.
+    fn hear_answer(&mut self, id: ConnectionId, part: Part, now: Duration) {
+        let Some(peer) = self.connections.get_mut(&id) else { return };
+        let is_first = part.part == 0;
+        let entries = match peer.inquiry.take(part) {
+            Ok(Progress::Answered(entries)) => entries,
+            Ok(Progress::Outdated) if is_first => {
+                let question = peer.inquiry.question().clone();
+                peer.connection.outbox.control(&Control::Differs(question));
+                return;
+            }
+            Ok(Progress::Incomplete | Progress::Outdated) => return,
+            Err(error) => return self.close(id, DisconnectReason::Protocol(error.to_string())),
+        };
+        match self.classes.examine(peer.inquiry.question(), &entries) {
+            Finding::Same => self.welcome(id, now),
+            Finding::Differs(mismatch) => self.close(id, DisconnectReason::Layouts(mismatch)),
+            Finding::Ask(question) => {
+                peer.inquiry = Inquiry::asking(question.clone());
+                peer.connection.outbox.control(&Control::Differs(question));
+            }
         }
     }
 

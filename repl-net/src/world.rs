@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 
 use repl_core::{BitWriter, Changelist, HandleSet, Lifetime, ObjectRef, Refusal, Replicated, Scratch};
 
-use crate::classes::{ClassList, assert_sole_name};
+use crate::classes::{ClassEntry, ClassList, assert_sole_name};
 use crate::column::{Column, TypedColumn};
 use crate::events::SpawnError;
 use crate::object::Object;
@@ -163,10 +163,9 @@ impl World {
     }
 
     pub(crate) fn class_list(&self) -> ClassList {
-        ClassList::new(self.columns.iter().map(|column| {
-            let layout = column.program().layout();
-            (layout.name(), layout.checksum())
-        }))
+        let entry =
+            |column: &Box<dyn Column>| ClassEntry::new(column.program().layout(), column.begin_sums());
+        ClassList::new(self.columns.iter().map(entry))
     }
 
     pub(crate) fn column(&self, class: u16) -> &dyn Column {

@@ -1,0 +1,225 @@
+//! How a server finds out where a client's classes differ from its own: it asks for the classes, then for what one of
+//! them consists of, and the client answers with lists of names and sums (R21).
+//!
+//! *Invariant:* each question follows from the answer to the last, and an answer is kept only until it is whole; so a
+//! client makes a server keep one list of a limited size, whatever it says.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::collections::BTreeMap;
+
+use repl_core::{BitReader, BitWriter, ReadError};
+
+use crate::name::{MAX_NAME_BYTES, cut, read_name, write_name};
+
+/// The most entries of an answer.
+pub(crate) const MAX_ENTRIES: usize = 4_096;
+/// The most packets that an answer may take.
+const MAX_PARTS: u64 = 1_024;
+/// The most bytes of memory that an answer may take on the server.
+const MAX_ANSWER_BYTES: usize = 1 << 20;
+/// What a server wants to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// Which classes are there? Names and sums.
+    #[default]
+    Classes,
+    /// Of which parts does this class consist? Paths, forms and sums, in the order of declaration.
+    Forms { class: String },
+    /// What do its archetypes hold? A sum for each, that of `Default` first.
+    Archetypes { class: String },
+    /// What do the properties begin with in this archetype? Names and sums, in the order of declaration.
+    Values { class: String, archetype: u32 },
+}
+
+impl Question {
+    pub(crate) fn write(&self, writer: &mut BitWriter) {
+        let (tag, class) = match self {
+            Self::Classes => (0, None),
+            Self::Forms { class } => (1, Some(class)),
+            Self::Archetypes { class } => (2, Some(class)),
+            Self::Values { class, .. } => (3, Some(class)),
+        };
+        writer.write_bits(tag, 2);
+        if let Some(class) = class {
+            write_name(class, MAX_NAME_BYTES, writer);
+        }
+        if let Self::Values { archetype, .. } = self {
+            writer.write_bits((*archetype).into(), 32);
+        }
+    }
+
+    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        Ok(match reader.read_bits(2)? {
+            0 => Self::Classes,
+            1 => Self::Forms { class: read_name(reader)? },
+            2 => Self::Archetypes { class: read_name(reader)? },
+            _ => Self::Values { class: read_name(reader)?, archetype: reader.read_bits(32)? as u32 },
+        })
+    }
+}
+
+/// One line of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Of a class or property; none for an archetype.
+    pub(crate) name: String,
+    /// How it travels, where that was asked.
+    pub(crate) form: String,
+    pub(crate) sum: u64,
+}
+
+impl Entry {
+    /// An entry, its texts cut to what travels.
+    pub(crate) fn new(name: &str, form: &str, sum: u64) -> Self {
+        let cut = |text| cut(text, MAX_NAME_BYTES).to_owned();
+        Self { name: cut(name), form: cut(form), sum }
+    }
+
+    /// About the bytes that it takes in a packet.
+    fn packet_bytes(&self) -> usize {
+        self.name.len().saturating_add(self.form.len()).saturating_add(14)
+    }
+
+    /// The bytes that it takes in memory.
+    fn memory_bytes(&self) -> usize {
+        size_of::<Self>().saturating_add(self.name.len()).saturating_add(self.form.len())
+    }
+}
+
+/// A packet of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) question: Question,
+    pub(crate) part: u64,
+    pub(crate) parts: u64,
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl Part {
+    pub(crate) fn write(&self, writer: &mut BitWriter) {
+        self.question.write(writer);
+        writer.write_exp_golomb(self.part, 0);
+        writer.write_exp_golomb(self.parts, 0);
+        for entry in &self.entries {
+            writer.write_flag(true);
+            write_name(&entry.name, MAX_NAME_BYTES, writer);
+            write_name(&entry.form, MAX_NAME_BYTES, writer);
+            writer.write_bits(entry.sum, 64);
+        }
+        writer.write_flag(false);
+    }
+
+    /// Reads a part.
+    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let question = Question::read(reader)?;
+        let (part, parts) = (reader.read_exp_golomb(0)?, reader.read_exp_golomb(0)?);
+        if part >= parts || parts > MAX_PARTS {
+            return Err(ReadError::OutOfRange);
+        }
+        let mut entries = Vec::new();
+        while reader.read_flag()? {
+            entries.push(Entry {
+                name: read_name(reader)?,
+                form: read_name(reader)?,
+                sum: reader.read_bits(64)?,
+            });
+        }
+        Ok(Self { question, part, parts, entries })
+    }
+}
+
+/// An answer in packets of at most `mtu_bytes`.
+pub(crate) fn parts_of(question: &Question, mut entries: Vec<Entry>, mtu_bytes: usize) -> Vec<Part> {
+    entries.truncate(MAX_ENTRIES);
+    let class_bytes = match question {
+        Question::Classes => 0,
+        Question::Forms { class } | Question::Archetypes { class } | Question::Values { class, .. } => {
+            cut(class, MAX_NAME_BYTES).len()
+        }
+    };
+    let room = mtu_bytes.saturating_sub(class_bytes).saturating_sub(24);
+    let mut parts: Vec<Vec<Entry>> = vec![Vec::new()];
+    let mut used = 0_usize;
+    for entry in entries {
+        let bytes = entry.packet_bytes();
+        if used > 0 && used.saturating_add(bytes) > room {
+            parts.push(Vec::new());
+            used = 0;
+        }
+        used = used.saturating_add(bytes);
+        if let Some(part) = parts.last_mut() {
+            part.push(entry);
+        }
+    }
+    parts.truncate(MAX_PARTS as usize);
+    let count = parts.len() as u64;
+    let question =
+        |entries: Vec<Entry>, part| Part { question: question.clone(), part, parts: count, entries };
+    (0..).zip(parts).map(|(part, entries)| question(entries, part)).collect()
+}
+
+/// A server's side: what it asked last, and the answer while it arrives.
+#[derive(Debug, Default)]
+pub(crate) struct Inquiry {
+    question: Question,
+    parts: BTreeMap<u64, Vec<Entry>>,
+    entries: usize,
+    bytes: usize,
+}
+
+/// What came of a part.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// More parts are to come.
+    Incomplete,
+    /// It answers another question than the last: that one may have been lost.
+    Outdated,
+    /// The whole answer.
+    Answered(Vec<Entry>),
+}
+
+impl Inquiry {
+    pub(crate) fn asking(question: Question) -> Self {
+        Self { question, ..Self::default() }
+    }
+
+    /// What was asked last.
+    pub(crate) fn question(&self) -> &Question {
+        &self.question
+    }
+
+    /// Takes a part of an answer.
+    ///
+    /// # Errors
+    /// If the answer has more entries or takes more memory than any honest one.
+    pub(crate) fn take(&mut self, part: Part) -> Result<Progress, ReadError> {
+        if part.question != self.question {
+            return Ok(Progress::Outdated);
+        }
+        if !self.parts.contains_key(&part.part) {
+            self.entries = self.entries.saturating_add(part.entries.len());
+            let bytes = part.entries.iter().map(Entry::memory_bytes);
+            self.bytes = bytes.fold(self.bytes, usize::saturating_add);
+            for (len, max) in [(self.entries, MAX_ENTRIES), (self.bytes, MAX_ANSWER_BYTES)] {
+                if len > max {
+                    return Err(ReadError::TooLong { len, max });
+                }
+            }
+            self.parts.insert(part.part, part.entries);
+        }
+        if (self.parts.len() as u64) < part.parts {
+            return Ok(Progress::Incomplete);
+        }
+        let parts = std::mem::take(&mut self.parts);
+        (self.entries, self.bytes) = (0, 0);
+        Ok(Progress::Answered(parts.into_values().flatten().collect()))
+    }
+}

@@ -1,0 +1,212 @@
+//! What is told to a client whose classes differ from the server's: the first difference, down to the property (R21).
+//!
+//! *Invariant:* a refusal is a few names, each cut to what a packet holds; it never grows with what the peer sent.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::fmt;
+
+use repl_core::{BitReader, BitWriter, ReadError};
+
+use crate::name::{cut, read_name, write_name};
+
+/// The longest name of a class or property in a refusal, in bytes.
+const MAX_REFUSAL_NAME_BYTES: usize = 36;
+
+/// The most bytes of all texts of a refusal: they fit the smallest packet.
+const MAX_REFUSAL_BYTES: usize = 108;
+
+/// Where the classes of a client and its server differ first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayoutMismatch {
+    /// The wire name of the class.
+    pub class: String,
+    /// What differs.
+    pub difference: Difference,
+}
+
+/// One of the two ends of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The client.
+    Client = 0,
+    /// The server.
+    Server = 1,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Client => "client",
+            Self::Server => "server",
+        })
+    }
+}
+
+/// What differs between two classes of one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Difference {
+    /// One side has no such class: register it there, or remove it from the other.
+    NoClass {
+        /// The side without it.
+        missing_on: Side,
+    },
+    /// One side's class has no such property, or no such part of one: one of the two builds is older.
+    NoProperty {
+        /// The path of the property, or of the part.
+        property: String,
+        /// The side without it.
+        missing_on: Side,
+    },
+    /// A property travels in another form: type, width, range, limit, condition, or the name or version of its serialiser.
+    Form {
+        /// The path of the property, or of the part of it that differs.
+        property: String,
+        /// How it travels on the client.
+        client: String,
+        /// How it travels on the server.
+        server: String,
+    },
+    /// Both have the same properties in another order.
+    Order {
+        /// The first that stands at another place.
+        property: String,
+    },
+    /// One side has an archetype less: register the same on both, in the same order.
+    NoArchetype {
+        /// Its number in the order of registration, from one.
+        archetype: u32,
+        /// The side without it.
+        missing_on: Side,
+    },
+    /// Objects begin with other values.
+    Value {
+        /// The property.
+        property: String,
+        /// The archetype, counted from one in the order of registration; 0 is `Default`.
+        archetype: u32,
+    },
+    /// The class differs in what is compared for it only as a whole. Print its `LAYOUT` in both builds, and compare the tables.
+    Elsewhere,
+}
+
+impl std::error::Error for LayoutMismatch {}
+
+impl fmt::Display for LayoutMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let class = &self.class;
+        match &self.difference {
+            Difference::NoClass { missing_on } => {
+                write!(f, "the {missing_on} has no class `{class}`: register it there too")
+            }
+            Difference::NoProperty { property, missing_on } => write!(
+                f,
+                "the {missing_on} has no `{class}.{property}`: build both sides from the same version of the class"
+            ),
+            Difference::Form { property, client, server } if client == server => write!(
+                f,
+                "`{class}.{property}` is `{server}` on both sides, but of another make: compare the variants and fields of the type, or \
+                 the name and the version of its serialiser"
+            ),
+            Difference::Form { property, client, server } => write!(
+                f,
+                "`{class}.{property}` is `{client}` on the client and `{server}` on the server: declare it alike on both sides"
+            ),
+            Difference::Order { property } => write!(
+                f,
+                "`{class}.{property}` stands at another place on the server: declare the fields in the same order on both sides"
+            ),
+            Difference::NoArchetype { archetype, missing_on } => write!(
+                f,
+                "the {missing_on} has no archetype {archetype} of `{class}`: register the same archetypes on both sides, in the same order"
+            ),
+            Difference::Value { property, archetype: 0 } => write!(
+                f,
+                "`{class}.{property}` begins with another value on the server: make `{class}::default()` the same on both sides"
+            ),
+            Difference::Value { property, archetype } => write!(
+                f,
+                "`{class}.{property}` begins with another value in the server's archetype {archetype}: register the same archetypes on \
+                 both sides, in the same order"
+            ),
+            Difference::Elsewhere => write!(
+                f,
+                "`{class}` differs on the server: print its `LAYOUT` in both builds, and compare the tables"
+            ),
+        }
+    }
+}
+
+impl LayoutMismatch {
+    /// Writes all but the client's form of a property, which the client knows.
+    pub(crate) fn write(&self, writer: &mut BitWriter) {
+        let name = |name: &str, writer: &mut BitWriter| write_name(name, MAX_REFUSAL_NAME_BYTES, writer);
+        name(&self.class, writer);
+        match &self.difference {
+            Difference::NoClass { missing_on } => {
+                writer.write_bits(0, 3);
+                writer.write_bits(*missing_on as u64, 1);
+            }
+            Difference::NoProperty { property, missing_on } => {
+                writer.write_bits(1, 3);
+                name(property, writer);
+                writer.write_bits(*missing_on as u64, 1);
+            }
+            Difference::Form { property, server, .. } => {
+                writer.write_bits(2, 3);
+                name(property, writer);
+                let names = cut(&self.class, MAX_REFUSAL_NAME_BYTES).len();
+                let names = names.saturating_add(cut(property, MAX_REFUSAL_NAME_BYTES).len());
+                write_name(server, MAX_REFUSAL_BYTES.saturating_sub(names), writer);
+            }
+            Difference::Order { property } => {
+                writer.write_bits(3, 3);
+                name(property, writer);
+            }
+            Difference::NoArchetype { archetype, missing_on } => {
+                writer.write_bits(4, 3);
+                writer.write_bits((*archetype).into(), 32);
+                writer.write_bits(*missing_on as u64, 1);
+            }
+            Difference::Value { property, archetype } => {
+                writer.write_bits(5, 3);
+                name(property, writer);
+                writer.write_bits((*archetype).into(), 32);
+            }
+            Difference::Elsewhere => writer.write_bits(6, 3),
+        }
+    }
+
+    /// Reads what [`write`](Self::write) wrote.
+    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let class = read_name(reader)?;
+        let side = |reader: &mut BitReader<'_>| {
+            reader.read_flag().map(|is| if is { Side::Server } else { Side::Client })
+        };
+        let difference = match reader.read_bits(3)? {
+            0 => Difference::NoClass { missing_on: side(reader)? },
+            1 => Difference::NoProperty { property: read_name(reader)?, missing_on: side(reader)? },
+            2 => Difference::Form {
+                property: read_name(reader)?,
+                client: String::new(),
+                server: read_name(reader)?,
+            },
+            3 => Difference::Order { property: read_name(reader)? },
+            4 => {
+                Difference::NoArchetype { archetype: reader.read_bits(32)? as u32, missing_on: side(reader)? }
+            }
+            5 => Difference::Value { property: read_name(reader)?, archetype: reader.read_bits(32)? as u32 },
+            6 => Difference::Elsewhere,
+            _ => return Err(ReadError::UnknownVariant),
+        };
+        Ok(Self { class, difference })
+    }
+}
