@@ -24,6 +24,8 @@ pub struct Checked {
     /// The next update to be taken.
     next: usize,
     asked: bool,
+    /// Whether a key of the update that is being validated mentions an object.
+    refers: bool,
 }
 
 /// One update: its last position, and how many of the ends are of it and those before.
@@ -31,6 +33,7 @@ pub struct Checked {
 struct Span {
     bits: u32,
     ends: u32,
+    refers: bool,
 }
 
 /// How far a [`Checked`] was filled.
@@ -51,7 +54,11 @@ pub struct CheckedUpdate<'c, 'b> {
 
 /// The ends of values within one update, in the order of the walk.
 #[derive(Clone, Debug)]
-pub(crate) struct Ends<'c>(std::slice::Iter<'c, u32>);
+pub(crate) struct Ends<'c> {
+    positions: std::slice::Iter<'c, u32>,
+    /// Whether keys mention objects.
+    pub(crate) refers: bool,
+}
 
 impl Checked {
     /// Holds nothing.
@@ -64,7 +71,7 @@ impl Checked {
     pub fn clear(&mut self) {
         self.ends.clear();
         self.updates.clear();
-        (self.next, self.asked) = (0, false);
+        (self.next, self.asked, self.refers) = (0, false, false);
     }
 
     /// How far it is filled, for [`truncate`](Self::truncate).
@@ -77,6 +84,7 @@ impl Checked {
     pub fn truncate(&mut self, mark: CheckedMark) {
         self.ends.truncate(mark.ends);
         self.updates.truncate(mark.updates);
+        self.refers = false;
     }
 
     /// Whether a reader of the user's own has asked for a reference, so that what it made of the bits may depend on the objects that were there.
@@ -93,7 +101,11 @@ impl Checked {
         self.next = self.next.saturating_add(1);
         let ends = self.ends.get(before.ends as usize..span.ends as usize).unwrap_or_default();
         let end = span.bits as usize;
-        let update = CheckedUpdate { reader: reader.clone(), end, ends: Ends(ends.iter()) };
+        let update = CheckedUpdate {
+            reader: reader.clone(),
+            end,
+            ends: Ends { positions: ends.iter(), refers: span.refers },
+        };
         let left = end.saturating_sub(reader.position());
         // Validation has read as far.
         let skipped = reader.skip_bits(left);
@@ -107,16 +119,30 @@ impl Checked {
         self.asked |= asked;
     }
 
+    /// A key that was read mentions an object.
+    pub(crate) fn key_refers(&mut self) {
+        self.refers = true;
+    }
+
     /// An update ended at `position`.
     pub(crate) fn update(&mut self, position: usize) {
-        self.updates.push(Span { bits: position as u32, ends: self.ends.len() as u32 });
+        let refers = std::mem::take(&mut self.refers);
+        self.updates.push(Span { bits: position as u32, ends: self.ends.len() as u32, refers });
+    }
+}
+
+impl CheckedUpdate<'_, '_> {
+    /// Whether a key of a map in it mentions an object.
+    #[must_use]
+    pub fn refers(&self) -> bool {
+        self.ends.refers
     }
 }
 
 impl Ends<'_> {
     /// The bits of the next value, which `reader` then stands behind.
     pub(crate) fn take<'b>(&mut self, reader: &mut BitReader<'b>) -> Result<BitSlice<'b>, ReadError> {
-        let end = *self.0.next().ok_or(ReadError::End)? as usize;
+        let end = *self.positions.next().ok_or(ReadError::End)? as usize;
         reader.take(end.checked_sub(reader.position()).ok_or(ReadError::End)?)
     }
 }

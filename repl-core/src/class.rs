@@ -14,7 +14,7 @@
 
 use std::marker::PhantomData;
 
-use crate::access::{Level, LevelMut, Slot, is_changed, scan};
+use crate::access::{Level, LevelMut, MapEntries, Slot, is_changed, scan};
 use crate::bits::{BitReader, BitSlice, BitWriter};
 use crate::changelist::Changelist;
 use crate::checked::{Checked, CheckedUpdate};
@@ -375,7 +375,7 @@ impl<T: Replicated> Class<T> {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     ) {
-        let target = Recipient::new(self.level_mut(object), None);
+        let target = Recipient::new(self.level_mut(object));
         self.apply_to(target, handles, update, references, observer);
     }
 
@@ -389,7 +389,8 @@ impl<T: Replicated> Class<T> {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     ) {
-        let target = Recipient::new(self.level_mut(object), Some(self.level(base)));
+        let objects = references.objects();
+        let target = Recipient::lent(self.level_mut(object), self.level(base), objects);
         self.apply_to(target, handles, update, references, observer);
     }
 
@@ -419,6 +420,38 @@ impl<T: Replicated> Class<T> {
         references: &mut ReferenceMap<'_>,
     ) {
         self.read_leaf_again(object, path, bits, references, true);
+    }
+
+    /// The same for one that was lent; `base` is what the server sent of it. The bits may be the key of an entry too: the entry stands in the object
+    /// while all is there that the key mentions.
+    pub fn read_again_lent(
+        &self,
+        (object, base): (&mut T, &T),
+        path: &[u32],
+        bits: BitSlice<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) {
+        let Some((&handle, rest)) = path.split_first() else { return };
+        let Some((sent, key)) = find_key(self.level(base), handle, rest) else {
+            return self.read_leaf_again(object, path, bits, references, true);
+        };
+        let (objects, steps) = (references.objects(), key.steps().count());
+        let way = rest.get(..rest.len().saturating_sub(steps)).unwrap_or_default();
+        descend(&mut self.level_mut(object), handle, way, true, &mut |level, handle| {
+            let Some(mut entries) = level.map(handle) else { return };
+            let is_shown = entries.as_entries().value(&key).is_some();
+            match (sent.is_mapped(&key, objects), sent.value(&key)) {
+                (true, Some(base)) if !is_shown => {
+                    let Some(mut value) = entries.insert(&key) else { return };
+                    copy_slots(base, &mut value, 1..=base.handles());
+                    decode::adopt(&mut value);
+                    decode::hide(&mut value, objects);
+                    entries.added(&key);
+                }
+                (false, _) if is_shown => entries.remove(&key, true),
+                _ => {}
+            }
+        });
     }
 
     /// The same for an object that its user does not see: values of maps are told nothing.
@@ -455,6 +488,30 @@ fn nests(program: &Program, first: u32, end: u32) -> bool {
     let is_leaf = |command: &Command| matches!(command.kind, CommandKind::Leaf(_) | CommandKind::Return);
     let inner = program.commands().get(first as usize..end as usize);
     !inner.unwrap_or_default().iter().all(is_leaf)
+}
+
+/// The entry whose key `path` leads to, in its map; `None` if it leads elsewhere.
+fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(MapEntries<'a>, KeyBits)> {
+    match level.slot(handle)? {
+        Slot::Leaf(_) => None,
+        Slot::Array(array) => {
+            let (&step, rest) = path.split_first()?;
+            let element = array.element(step.checked_div(array.handles())? as usize)?;
+            find_key(element, step.checked_rem(array.handles())?.saturating_add(1), rest)
+        }
+        Slot::Keyed(items) => {
+            let (&id, rest) = path.split_first()?;
+            let (&inner, rest) = rest.split_first()?;
+            find_key(items.item(ItemId::new(id)?)?, inner, rest)
+        }
+        Slot::Map(entries) => {
+            let (key, rest) = KeyBits::from_steps(path)?;
+            match rest.split_first() {
+                None => Some((entries, key)),
+                Some((&inner, rest)) => find_key(entries.value(&key)?, inner, rest),
+            }
+        }
+    }
 }
 
 /// Calls `at_end` with the level that `path` leads to and the handle there; `None` if the way is gone. Below `level`'s own handle a

@@ -34,7 +34,7 @@ mod skip;
 mod target;
 
 use edits::{Departed, Edits};
-pub(crate) use recipient::Recipient;
+pub(crate) use recipient::{Recipient, hide};
 use skip::Skip;
 pub(crate) use target::{Departure, ReadItem, Target, Validation, adopt, conclude, conclude_slot};
 

@@ -33,8 +33,11 @@ use crate::value::{NetSerialize, ReadError, WriteError};
 ///
 /// A key travels whole, as it is when it stands alone. Keys that are equal must have the same form: names that are the same in capitals, say, or
 /// wrapped floats to which zero and minus zero are one, make clients lose entries. One that reads back as another, and one that has no form on the wire, is refused: its
-/// entry stays on the server, and the refusal is told like that of a value without a form. References in keys name objects whether they are there
-/// or not: on a client they neither read as null nor heal.
+/// entry stays on the server, and the refusal is told like that of a value without a form.
+///
+/// An entry whose key is or holds a reference is shown on a client while the object that it names is there: it comes when the object does, and goes with it,
+/// though nothing is sent for it. What a client does not show it keeps, in a second copy of the object, up to date. A key that is null is shown. Such an
+/// entry is told of as others are: its value's callbacks and the property's notify run when it is shown and before it goes.
 ///
 /// Values that are items with callbacks (`#[replicated(callbacks)]`) are told what came of them, one by one, while the update is applied: first
 /// what goes by name, then what comes and changes, by key, and at last what a sweep takes out; the functions that are given all items of an array at

@@ -53,6 +53,9 @@ impl fmt::Debug for Guid {
 ///
 /// On a client a reference to an object that is not there reads as null; it heals by itself when the object arrives and is null
 /// again when the object leaves the connection's sight (S116 to S121).
+///
+/// As a key of a map or an element of a set it is not shown at all while its object is not there, and the entry neither: two references that read as null
+/// would be one key.
 #[repr(transparent)]
 pub struct ObjectRef<T: ?Sized> {
     /// Generation in the upper half, slot in the lower; zero is null.
@@ -165,6 +168,15 @@ impl<'a> ReferenceMap<'a> {
     pub fn resolve<T: ?Sized>(&mut self, guid: Guid) -> ObjectRef<T> {
         self.mentioned.push(guid);
         if self.objects.contains(guid) { ObjectRef::new(guid) } else { ObjectRef::NULL }
+    }
+
+    pub(crate) fn objects(&self) -> &'a dyn Objects {
+        self.objects
+    }
+
+    /// Remembers that an object was mentioned.
+    pub(crate) fn mention(&mut self, guid: Guid) {
+        self.mentioned.push(guid);
     }
 
     /// Takes the guids mentioned since the last call.

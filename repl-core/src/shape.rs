@@ -16,6 +16,7 @@ use crate::key::KeyBits;
 use crate::keyed::Keyed;
 use crate::map::Map;
 use crate::opaque::OpaqueLeaf;
+use crate::reference::Guid;
 use crate::value::{NetSerialize, ReadError, With};
 
 /// The shape of one type.
@@ -94,7 +95,7 @@ pub(crate) struct MapShape {
     /// The same, to be written.
     pub(crate) as_mut: fn(*mut u8) -> *mut dyn Entries,
     /// Reads a key.
-    pub(crate) read_key: fn(&mut BitReader<'_>) -> Result<KeyBits, ReadError>,
+    pub(crate) read_key: fn(&mut BitReader<'_>, &mut Vec<Guid>) -> Result<KeyBits, ReadError>,
     /// Calls a function with an initial value, to hold for a while what another had.
     pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
 }

@@ -252,6 +252,10 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         observer: &mut dyn Observer,
     ) {
         self.lend_to_callbacks(row);
+        if update.refers() {
+            // Entries whose keys mention objects that are not there stand in the base alone.
+            self.lend(row);
+        }
         let row = row as usize;
         self.remember(row, handles);
         let Self { class, live, bases, slots, .. } = self;
@@ -292,11 +296,14 @@ impl<T: Replicated> Replica for TypedReplica<T> {
 
     fn read_again(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>) {
         let row = row as usize;
-        if let Some(base) = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot)) {
-            self.class.read_again_silently(base, path, bits, references);
-        }
-        if let Some(live) = self.live.get_mut(row) {
-            self.class.read_again(live, path, bits, references);
+        let base = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot));
+        match (self.live.get_mut(row), base) {
+            (Some(live), Some(base)) => {
+                self.class.read_again_silently(base, path, bits, references);
+                self.class.read_again_lent((live, base), path, bits, references);
+            }
+            (Some(live), None) => self.class.read_again(live, path, bits, references),
+            (None, _) => {}
         }
     }
 

@@ -17,6 +17,7 @@ use super::{Level, LevelMut, nests};
 use crate::handles::HandleSet;
 use crate::key::KeyBits;
 use crate::program::{MapCommand, Program};
+use crate::reference::Objects;
 use crate::value::WriteError;
 
 /// A map to be read.
@@ -68,6 +69,13 @@ impl<'a> MapEntries<'a> {
     /// Whether values hold arrays, collections or maps.
     pub(crate) fn nests(&self) -> bool {
         nests(self.program, self.command.table, self.command.handles)
+    }
+
+    /// Whether every object that the key mentions is there.
+    pub(crate) fn is_mapped(&self, key: &KeyBits, objects: &dyn Objects) -> bool {
+        let mut guids = Vec::new();
+        (self.command.shape.read_key)(&mut key.as_slice().reader(), &mut guids).ok();
+        guids.into_iter().all(|guid| objects.contains(guid))
     }
 
     /// The forms of all keys, ascending. O(entries × log entries).

@@ -88,10 +88,12 @@ fn read<K: Property>(reader: &mut BitReader<'_>) -> Result<K, ReadError> {
     whole::read(&field_of::<K>(), reader, &mut ReferenceMap::new(&AllObjects))
 }
 
-/// Reads a key that stands before other things; gives its form.
-fn read_key<K: Property>(reader: &mut BitReader<'_>) -> Result<KeyBits, ReadError> {
+/// Reads a key that stands before other things; gives its form, and adds the objects that it mentions to `guids`.
+fn read_key<K: Property>(reader: &mut BitReader<'_>, guids: &mut Vec<Guid>) -> Result<KeyBits, ReadError> {
     let start = reader.position();
-    read::<K>(reader)?;
+    let mut references = ReferenceMap::new(&AllObjects);
+    whole::read::<K>(&field_of::<K>(), reader, &mut references)?;
+    guids.extend(references.take_mentioned());
     let bits = reader.slice(start..reader.position()).ok_or(ReadError::End)?;
     Ok(KeyBits::new(bits))
 }

@@ -222,7 +222,7 @@ unsafe fn read_shape(
             let mut previous: Option<KeyBits> = None;
             for _ in 0..len {
                 let start = reader.position();
-                let key = (map.read_key)(reader)?;
+                let key = (map.read_key)(reader, &mut Vec::new())?;
                 if previous.as_ref().is_some_and(|previous| *previous >= key) {
                     return Err(ReadError::OutOfRange);
                 }

@@ -19,11 +19,12 @@ use crate::handles::HandleSet;
 use crate::id_list::Departures;
 use crate::key::KeyBits;
 use crate::program::MapCommand;
+use crate::reference::Guid;
 use crate::value::ReadError;
 use crate::wire;
 
 /// Reads a key.
-type ReadKey = fn(&mut BitReader<'_>) -> Result<KeyBits, ReadError>;
+type ReadKey = fn(&mut BitReader<'_>, &mut Vec<Guid>) -> Result<KeyBits, ReadError>;
 
 /// Keys in ascending order, of a list that says for each whether another follows, or of one that was counted.
 #[derive(Clone)]
@@ -41,8 +42,12 @@ impl Keys {
     fn key(&mut self, reader: &mut BitReader<'_>, pass: &mut Pass<'_>) -> Result<KeyBits, ReadError> {
         let key = match pass {
             Pass::Validate(checked) => {
-                let key = (self.read)(reader)?;
+                let mut guids = Vec::new();
+                let key = (self.read)(reader, &mut guids)?;
                 checked.value(reader.position(), false);
+                if !guids.is_empty() {
+                    checked.key_refers();
+                }
                 key
             }
             Pass::Apply(ends) => KeyBits::new(ends.take(reader)?),
@@ -71,7 +76,7 @@ impl Keys {
         if !reader.read_flag()? {
             return Ok(None);
         }
-        let key = (self.read)(reader)?;
+        let key = (self.read)(reader, &mut Vec::new())?;
         self.next_after_last(key).map(Some)
     }
 }
@@ -209,6 +214,13 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
     ) -> Result<(), ReadError> {
         wire::check_room(*whole, map.max_len, target.entries(handle))?;
         *whole = whole.saturating_add(1);
+        if matches!(&self.pass, Pass::Apply(ends) if ends.refers) {
+            let mut guids = Vec::new();
+            (map.shape.read_key)(&mut key.as_slice().reader(), &mut guids).ok();
+            if !guids.is_empty() {
+                self.observer.mention(self.path.steps(), &mut guids.into_iter(), key.as_slice());
+            }
+        }
         let with_callbacks = self.observer.calls_back();
         target.entry_whole(handle, key, with_callbacks, &mut WholeItem { walk: self, table })?;
         wire::read_padding(start, wire::LEAST_BITS, self.reader)

@@ -23,7 +23,7 @@ use crate::key::KeyBits;
 use crate::keyed::ItemId;
 use crate::label::Label;
 use crate::program::LeafCommand;
-use crate::reference::ReferenceMap;
+use crate::reference::{Objects, ReferenceMap};
 use crate::value::ReadError;
 
 /// An object or a part of one, to be written.
@@ -31,11 +31,18 @@ pub(crate) struct Recipient<'a> {
     live: LevelMut<'a>,
     /// What the server had sent of it, if it was lent.
     base: Option<Level<'a>>,
+    /// The objects that are there, if this is what the user sees of a lent one: entries whose keys mention others are in what the server sent alone.
+    seen: Option<&'a dyn Objects>,
 }
 
 impl<'a> Recipient<'a> {
-    pub(crate) fn new(live: LevelMut<'a>, base: Option<Level<'a>>) -> Self {
-        Self { live, base }
+    pub(crate) fn new(live: LevelMut<'a>) -> Self {
+        Self { live, base: None, seen: None }
+    }
+
+    /// For an object that was lent.
+    pub(crate) fn lent(live: LevelMut<'a>, base: Level<'a>, objects: &'a dyn Objects) -> Self {
+        Self { live, base: Some(base), seen: Some(objects) }
     }
 
     fn base_slot(&self, handle: u32) -> Option<Slot<'a>> {
@@ -67,21 +74,66 @@ impl<'a> Recipient<'a> {
         for index in 0..sent.len() {
             if let Some(mut element) = self.live.element(handle, index) {
                 adopt(&mut element);
+                self.seen.into_iter().for_each(|objects| hide(&mut element, objects));
             }
         }
     }
 }
 
 /// Reads into a part of which nothing is known to have been lent.
-fn read_into(live: &mut LevelMut<'_>, read: &mut impl ReadItem) -> Result<(), ReadError> {
-    read.read(&mut Recipient { live: live.reborrow(), base: None })
+fn read_into(
+    live: &mut LevelMut<'_>,
+    seen: Option<&dyn Objects>,
+    read: &mut impl ReadItem,
+) -> Result<(), ReadError> {
+    read.read(&mut Recipient { live: live.reborrow(), base: None, seen })
+}
+
+/// Takes the entries out whose keys mention an object that is not there.
+pub(crate) fn hide(level: &mut LevelMut<'_>, objects: &dyn Objects) {
+    for handle in 1..=level.as_level().handles() {
+        match level.as_level().slot(handle) {
+            Some(Slot::Array(array)) if array.nests() => {
+                for index in 0..array.len() {
+                    if let Some(mut element) = level.element(handle, index) {
+                        hide(&mut element, objects);
+                    }
+                }
+            }
+            Some(Slot::Keyed(items)) if items.nests() => {
+                let ids = items.ids();
+                let Some(mut items) = level.keyed(handle) else { continue };
+                for id in ids {
+                    if let Some(mut item) = items.item(id) {
+                        hide(&mut item, objects);
+                    }
+                }
+            }
+            Some(Slot::Map(_)) => {
+                let Some(mut entries) = level.map(handle) else { continue };
+                for key in entries.as_entries().keys() {
+                    if !entries.as_entries().is_mapped(&key, objects) {
+                        entries.remove(&key, false);
+                    }
+                }
+                entries.each_value(&mut |value| hide(value, objects));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Makes `new`, which has come back, what `base` is, and reads into it.
-fn restore(base: Level<'_>, mut new: LevelMut<'_>, read: &mut impl ReadItem) -> Result<(), ReadError> {
+fn restore(
+    base: Level<'_>,
+    mut new: LevelMut<'_>,
+    seen: Option<&dyn Objects>,
+    read: &mut impl ReadItem,
+) -> Result<(), ReadError> {
     copy_slots(base, &mut new, 1..=base.handles());
     adopt(&mut new);
-    read.read(&mut Recipient { live: new, base: Some(base) })
+    seen.into_iter().for_each(|objects| hide(&mut new, objects));
+    read.read(&mut Recipient { live: new, base: Some(base), seen })
 }
 
 impl Target for Recipient<'_> {
@@ -116,7 +168,7 @@ impl Target for Recipient<'_> {
             Some(Slot::Array(array)) => array.element(index),
             _ => None,
         };
-        Some(Recipient { live: self.live.element(handle, index)?, base })
+        Some(Recipient { live: self.live.element(handle, index)?, base, seen: self.seen })
     }
 
     fn own(&mut self, handle: u32) {
@@ -130,11 +182,12 @@ impl Target for Recipient<'_> {
         if items.as_items().item(id).is_none() {
             let mut item = items.received_whole(id);
             adopt(&mut item);
-            return read_into(&mut item, read).map(|()| true);
+            return read_into(&mut item, self.seen, read).map(|()| true);
         }
         items.received_sparing(id);
         let all = HandleSet::up_to(items.as_items().handles());
-        let changed = items.change(id, &all, |item| read_into(item, read));
+        let seen = self.seen;
+        let changed = items.change(id, &all, |item| read_into(item, seen, read));
         changed.unwrap_or_else(|| read.read(&mut Skip)).map(|()| false)
     }
 
@@ -145,17 +198,18 @@ impl Target for Recipient<'_> {
         handles: &HandleSet,
         read: &mut impl ReadItem,
     ) -> Result<(), ReadError> {
-        let sent = self.base_items(handle);
+        let (sent, seen) = (self.base_items(handle), self.seen);
         let base = sent.and_then(|items| items.item(id));
         let Some(mut items) = self.live.keyed(handle) else { return read.read(&mut Skip) };
         if let (None, Some(base)) = (items.as_items().item(id), base) {
-            restore(base, items.received_whole(id), read)?;
+            restore(base, items.received_whole(id), seen, read)?;
             if let Some(label) = sent.and_then(|items| items.label(id)) {
                 items.received_label(id, label.clone());
             }
             return Ok(());
         }
-        let change = |item: &mut LevelMut<'_>| read.read(&mut Recipient { live: item.reborrow(), base });
+        let change =
+            |item: &mut LevelMut<'_>| read.read(&mut Recipient { live: item.reborrow(), base, seen });
         items.change(id, handles, change).unwrap_or_else(|| read.read(&mut Skip))
     }
 
@@ -186,7 +240,11 @@ impl Target for Recipient<'_> {
     }
 
     fn keys(&mut self, handle: u32) -> Vec<KeyBits> {
-        self.live.map(handle).map(|entries| entries.as_entries().keys()).unwrap_or_default()
+        let mut keys = self.live.map(handle).map(|entries| entries.as_entries().keys()).unwrap_or_default();
+        if self.seen.is_some() {
+            keys.extend(self.base_entries(handle).into_iter().flat_map(|entries| entries.keys()));
+        }
+        keys
     }
 
     fn entry_whole(
@@ -196,15 +254,19 @@ impl Target for Recipient<'_> {
         with_callbacks: bool,
         read: &mut impl ReadItem,
     ) -> Result<(), ReadError> {
+        let seen = self.seen;
         let Some(mut entries) = self.live.map(handle) else { return read.read(&mut Skip) };
+        if seen.is_some_and(|objects| !entries.as_entries().is_mapped(key, objects)) {
+            return read.read(&mut Skip);
+        }
         if entries.as_entries().value(key).is_some() {
             let all = HandleSet::up_to(entries.as_entries().handles());
-            let changed = entries.change(key, &all, with_callbacks, |value| read_into(value, read));
+            let changed = entries.change(key, &all, with_callbacks, |value| read_into(value, seen, read));
             return changed.unwrap_or_else(|| read.read(&mut Skip));
         }
         let Some(mut value) = entries.insert(key) else { return read.read(&mut Skip) };
         adopt(&mut value);
-        read_into(&mut value, read)?;
+        read_into(&mut value, seen, read)?;
         if with_callbacks {
             entries.added(key);
         }
@@ -220,16 +282,21 @@ impl Target for Recipient<'_> {
         read: &mut impl ReadItem,
     ) -> Result<(), ReadError> {
         let base = self.base_entries(handle).and_then(|entries| entries.value(key));
+        let seen = self.seen;
         let Some(mut entries) = self.live.map(handle) else { return read.read(&mut Skip) };
+        if seen.is_some_and(|objects| !entries.as_entries().is_mapped(key, objects)) {
+            return read.read(&mut Skip);
+        }
         if let (None, Some(base)) = (entries.as_entries().value(key), base) {
             let Some(value) = entries.insert(key) else { return read.read(&mut Skip) };
-            restore(base, value, read)?;
+            restore(base, value, seen, read)?;
             if with_callbacks {
                 entries.added(key);
             }
             return Ok(());
         }
-        let change = |value: &mut LevelMut<'_>| read.read(&mut Recipient { live: value.reborrow(), base });
+        let change =
+            |value: &mut LevelMut<'_>| read.read(&mut Recipient { live: value.reborrow(), base, seen });
         entries.change(key, handles, with_callbacks, change).unwrap_or_else(|| read.read(&mut Skip))
     }
 

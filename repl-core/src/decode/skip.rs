@@ -12,8 +12,9 @@
 )]
 
 use super::target::{ReadItem, Target};
-use crate::access::validate_value;
+use crate::access::{read_guid, validate_value};
 use crate::bits::BitReader;
+use crate::codec::Codec;
 use crate::handles::HandleSet;
 use crate::key::KeyBits;
 use crate::keyed::ItemId;
@@ -34,6 +35,11 @@ impl Target for Skip {
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError> {
+        // What it mentions is remembered: the value may have a place later.
+        if let Codec::Reference = command.codec {
+            read_guid(reader)?.into_iter().for_each(|guid| references.mention(guid));
+            return Ok(());
+        }
         validate_value(&command.codec, reader, references)
     }
 
