@@ -165,8 +165,12 @@ fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
                 "no field of `{ident}` is replicated: write `#[replicated]` above each field that is, or `#[replicated(all)]` above the struct"
             ),
         );
-    } else if let (true, Some(skip)) =
-        (container.sent().is_empty(), fields.iter().find_map(|field| field.attrs.skip.as_ref()))
+        return;
+    }
+    // What else stands beside `skip` is reported by itself.
+    let alone = fields.iter().filter(|field| field.attrs.given().len() == 1);
+    if let (true, Some(skip)) =
+        (container.sent().is_empty(), alone.filter_map(|field| field.attrs.skip.as_ref()).next())
     {
         errors.at(
             skip.span,

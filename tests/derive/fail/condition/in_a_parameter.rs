@@ -12,6 +12,8 @@ struct Slot<T> {
     item: T,
 }
 
-const _: usize = Slot::<Weapon>::LAYOUT.properties();
+const _: () = {
+    let _ = Slot::<Weapon>::LAYOUT;
+};
 
 fn main() {}
