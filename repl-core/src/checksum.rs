@@ -1,6 +1,6 @@
 //! Checksums of layouts: what both ends compare before any state flows.
 //!
-//! Invariant: a checksum covers wire names, wire types, widths, conditions and quantisers, never offsets, sizes in memory or
+//! Invariant: a checksum covers wire names, wire types, widths, conditions, quantisers, and names and versions of users' serialisers, never offsets, sizes in memory or
 //! the width of a pointer (R21), so the same source gives the same sum on every compiler and target.
 
 /// A 64-bit FNV-1a sum, built up in constants.

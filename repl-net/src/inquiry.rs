@@ -223,3 +223,59 @@ impl Inquiry {
         Ok(Progress::Answered(parts.into_values().flatten().collect()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(count: usize, bytes: usize) -> Vec<Entry> {
+        (0..count).map(|at| Entry::new(&format!("{at:0>bytes$}"), "form", at as u64)).collect()
+    }
+
+    #[test]
+    fn r21_an_answer_arrives_whole_in_any_order_and_however_often() {
+        let question = Question::Forms { class: "Ship".into() };
+        let parts = parts_of(&question, entries(40, 12), 128);
+        assert!(parts.len() > 5);
+        let mut inquiry = Inquiry::asking(question);
+        for part in parts.iter().skip(1).rev().chain(parts.iter().skip(1)) {
+            assert_eq!(inquiry.take(part.clone()), Ok(Progress::Incomplete));
+        }
+        assert_eq!(inquiry.take(parts[0].clone()), Ok(Progress::Answered(entries(40, 12))));
+    }
+
+    #[test]
+    fn r21_parts_fit_the_packet_whatever_the_names() {
+        for (bytes, mtu_bytes) in [(1, 128), (40, 128), (128, 400), (300, 1_200)] {
+            let question = Question::Values { class: "Ship".into(), archetype: 7 };
+            for part in parts_of(&question, entries(50, bytes), mtu_bytes) {
+                let mut writer = BitWriter::new();
+                part.write(&mut writer);
+                let len = writer.finish().len() + 5;
+                assert!(len <= mtu_bytes, "{len} bytes of {mtu_bytes}");
+            }
+        }
+    }
+
+    #[test]
+    fn r21_an_answer_that_no_honest_client_gives_is_refused() {
+        let take = |inquiry: &mut Inquiry, part, entries| {
+            inquiry.take(Part { question: Question::Classes, part, parts: MAX_PARTS, entries })
+        };
+        let mut inquiry = Inquiry::default();
+        assert_eq!(take(&mut inquiry, 0, entries(MAX_ENTRIES, 8)), Ok(Progress::Incomplete));
+        let error = ReadError::TooLong { len: MAX_ENTRIES + 1, max: MAX_ENTRIES };
+        assert_eq!(take(&mut inquiry, 1, entries(1, 8)), Err(error));
+        let mut inquiry = Inquiry::default();
+        let longest = Entry::new(&"n".repeat(MAX_NAME_BYTES), &"f".repeat(MAX_NAME_BYTES), 0);
+        let large = take(&mut inquiry, 0, vec![longest; MAX_ENTRIES]);
+        assert!(matches!(large, Err(ReadError::TooLong { max: MAX_ANSWER_BYTES, .. })), "{large:?}");
+    }
+
+    #[test]
+    fn r21_an_answer_to_an_earlier_question_is_told_apart() {
+        let mut inquiry = Inquiry::asking(Question::Archetypes { class: "Ship".into() });
+        let part = Part { question: Question::Classes, part: 0, parts: 1, entries: Vec::new() };
+        assert_eq!(inquiry.take(part), Ok(Progress::Outdated));
+    }
+}
