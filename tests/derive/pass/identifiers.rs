@@ -47,5 +47,5 @@ fn main() {
     assert_eq!(value.r#type, 2);
     assert_eq!((r#struct::WIRE_NAME, r#enum::WIRE_NAME), ("struct", "enum"));
     let property = r#struct::LAYOUT.property("match");
-    assert_eq!(r#struct::LAYOUT.property_name(property), "match");
+    assert_eq!(r#struct::LAYOUT.property_name(property.erase()), "match");
 }
