@@ -207,8 +207,9 @@ pub use repl_fastarray::{
 pub use repl_net::sim;
 pub use repl_net::{
     ArchetypeId, Change, ClassTraffic, Client, ClientConfig, ClientEvent, ClientStats, CloseReason,
-    ConnectionId, ConnectionStats, Difference, DisconnectReason, LayoutMismatch, Limit, LimitMismatch,
-    PropertyTraffic, ReceiveError, Role, Server, ServerConfig, ServerEvent, Side, SpawnError, Transmit,
+    CongestionControl, ConnectionId, ConnectionStats, Difference, DisconnectReason, LayoutMismatch, Limit,
+    LimitMismatch, PropertyTraffic, ReceiveError, Role, Server, ServerConfig, ServerEvent, Side, SpawnError,
+    Transmit,
 };
 
 /// What most programs need: the derives with their traits, server and client with what they are told and tell, references, conditions and fast

@@ -7,6 +7,19 @@ use std::time::Duration;
 
 use crate::handshake::MTU_BYTES;
 
+/// Who sees to it that a link is not sent more than it carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CongestionControl {
+    /// The server: it sends at the rate at which acks tell that packets arrive, after BBR. A connection begins with ten packets in flight, and
+    /// doubles that in each round trip while the link takes it. What has no room in a tick waits for its turn. Losses at random do not slow it
+    /// down; a link that does not answer is sent two packets now and then, until it does (R26).
+    #[default]
+    Paced,
+    /// Nobody here: for transports that do it themselves, such as QUIC, and for links that carry whatever is sent, such as those of tests
+    /// and within one machine. On the open internet it floods links that are slower than what changes.
+    Off,
+}
+
 /// Limits and times of a server.
 ///
 /// A client whose [`mtu_bytes`](ClientConfig::mtu_bytes), [`max_objects`](ClientConfig::max_objects) or
@@ -56,6 +69,8 @@ pub struct ServerConfig {
     /// Whether value bits are serialised once for all connections that need the same (S88). The packets are the same either way
     /// (S90). Default `true`.
     pub share: bool,
+    /// Who sees to it that no link is sent more than it carries. Default [`Paced`](CongestionControl::Paced).
+    pub congestion_control: CongestionControl,
     /// Whether a client is sent little, three times the bytes that came from it, until it has shown that it receives what is sent to its
     /// address (R26): that takes one round trip. Without it a server can be made to flood anyone. Switch it off only where the
     /// transport has done the same already, as QUIC does. Default `true`.
@@ -79,6 +94,7 @@ impl Default for ServerConfig {
             max_connection_bytes: 4 << 20,
             max_bytes_per_tick: usize::MAX,
             share: true,
+            congestion_control: CongestionControl::default(),
             validate_addresses: true,
             secret: 0,
             first_sequence: 0,

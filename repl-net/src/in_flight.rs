@@ -236,7 +236,7 @@ impl InFlight {
     }
 
     /// Marks a packet; gives its time of sending if its fate was unknown.
-    pub(crate) fn resolve(&mut self, sequence: Sequence, fate: Fate) -> Option<Duration> {
+    pub(crate) fn resolve(&mut self, sequence: Sequence, fate: Fate) -> Option<usize> {
         let at = self.at(sequence)?;
         let record = self.records.get_mut(at)?;
         if record.fate != Fate::Unknown {
@@ -244,7 +244,7 @@ impl InFlight {
         }
         record.fate = fate;
         self.unresolved = self.unresolved.saturating_sub(1);
-        Some(record.sent_at)
+        Some(record.bytes)
     }
 
     /// Drops the resolved packets at the head of the row.

@@ -10,6 +10,7 @@ use repl_core::{BitSlice, BitWriter};
 
 use crate::acks::Received;
 use crate::allowance::Allowance;
+use crate::congestion::Congestion;
 use crate::handshake::Control;
 use crate::in_flight::{InFlight, Record, Sent};
 use crate::packet::{self, Header, PacketKind, Salt};
@@ -73,6 +74,8 @@ pub(crate) struct Outbox {
     pub(crate) token: u64,
     /// What the other side's address is worth (R26).
     pub(crate) allowance: Allowance,
+    /// How fast packets may go; `None` where the transport sees to that.
+    pub(crate) congestion: Option<Congestion>,
     /// Bytes of packets made, of all kinds.
     pub(crate) bytes_sent: u64,
     /// Packets made, of all kinds.
@@ -126,6 +129,21 @@ impl Outbox {
         }
     }
 
+    /// Lets acks say how much may go in this pass; `timeouts` in a row have brought none.
+    pub(crate) fn pace(&mut self, now: Duration, timeouts: u32) {
+        if let Some(congestion) = &mut self.congestion {
+            congestion.begin_pass(now, timeouts);
+        }
+    }
+
+    /// Completes the last packet of a pass.
+    pub(crate) fn end_pass(&mut self, now: Duration) {
+        self.flush(now);
+        if let Some(congestion) = &mut self.congestion {
+            congestion.end_pass(now, !congestion.has_room());
+        }
+    }
+
     /// Whether nothing more may be sent in this pass (R6). Where something may, [`make_room`](Self::make_room) tells whether an item has room.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.record.is_none() && !self.may_begin_packet()
@@ -136,6 +154,9 @@ impl Outbox {
     fn may_begin_packet(&self) -> bool {
         debug_assert!(self.record.is_none(), "the packet being filled does not count yet");
         if self.pass_bytes >= self.limits.bytes_per_pass || !self.is_allowed(self.limits.mtu_bytes) {
+            return false;
+        }
+        if !self.congestion.as_ref().is_none_or(Congestion::has_room) {
             return false;
         }
         let (packets, bytes) = (self.in_flight.len(), self.in_flight.bytes());
@@ -186,7 +207,9 @@ impl Outbox {
 
     /// Whether there is less room than could be wished for, so that it must be shared out.
     pub(crate) fn is_limited(&self) -> bool {
-        self.limits.bytes_per_pass < usize::MAX || self.in_flight.len() > WINDOW as usize / 2
+        self.limits.bytes_per_pass < usize::MAX
+            || self.congestion.as_ref().is_some_and(Congestion::was_short)
+            || self.in_flight.len() > WINDOW as usize / 2
     }
 
     /// Bits that items may take in an empty packet.
@@ -354,6 +377,9 @@ impl Outbox {
         (record.sent_at, record.bytes) = (now, bytes.len());
         if record.elicits_ack() {
             self.send_times.record(self.next, now);
+            if let Some(congestion) = &mut self.congestion {
+                congestion.sent(self.next, bytes.len(), now);
+            }
         }
         self.in_flight.push(record);
         self.next = self.next.next();
@@ -385,6 +411,9 @@ impl Outbox {
         self.spare.end_round();
         give_back_room(&mut self.ready);
         self.send_times.end_round();
+        if let Some(congestion) = &mut self.congestion {
+            congestion.end_round();
+        }
         self.in_flight.end_round();
     }
 

@@ -16,7 +16,8 @@ use crate::allowance::{Allowance, token};
 use crate::archetype::ArchetypeId;
 use crate::broadcast::Broadcast;
 use crate::classes::{ClassList, Finding};
-use crate::config::ServerConfig;
+use crate::config::{CongestionControl, ServerConfig};
+use crate::congestion::Congestion;
 use crate::connection::{Connection, PassContext, PassScratch, Stage};
 use crate::events::{DisconnectReason, ServerEvent, SpawnError};
 use crate::handshake::{ClientLimits, Control, HELLO_BYTES, timeout_ms};
@@ -474,6 +475,9 @@ impl Server {
         };
         let first = Sequence::new(self.config.first_sequence);
         let mut connection = Connection::new(id, is_replay, first, limits, now);
+        if self.config.congestion_control == CongestionControl::Paced {
+            connection.outbox.congestion = Some(Congestion::new(self.config.mtu_bytes));
+        }
         if self.config.validate_addresses {
             connection.outbox.allowance = Allowance::nothing();
         }

@@ -104,6 +104,7 @@ impl Run {
             mtu_bytes: plan.mtu_bytes,
             timeout: Duration::from_secs(900),
             share: plan.share,
+            congestion_control: repl::CongestionControl::Off,
             ..ServerConfig::default()
         };
         let mut run = Self {

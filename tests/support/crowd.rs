@@ -53,7 +53,11 @@ impl Crowd {
     /// So many connections that have acknowledged so many arrays of `len` items.
     pub(crate) fn new(arrays: usize, len: usize, connections: usize) -> Self {
         let mut crowd = Self {
-            server: Server::new(ServerConfig { timeout: FOREVER, ..ServerConfig::default() }),
+            server: Server::new(ServerConfig {
+                timeout: FOREVER,
+                congestion_control: repl::CongestionControl::Off,
+                ..ServerConfig::default()
+            }),
             bags: Vec::new(),
             connections: Vec::new(),
             clients: Vec::new(),

@@ -60,6 +60,7 @@ impl Connection {
         }
         self.take_evicted(context.world);
         self.limit_memory();
+        self.outbox.pace(context.now, self.timeouts);
         self.begin_outbox_pass(context);
         self.route(context);
         let packets_before = self.outbox.packets_sent;
@@ -88,7 +89,7 @@ impl Connection {
         while let Some(slot) = context.scratch.settling.pop() {
             self.settle(context.world, slot);
         }
-        self.outbox.flush(context.now);
+        self.outbox.end_pass(context.now);
         if context.world.frame.is_multiple_of(ROUND_TICKS) {
             self.end_round(context.world);
         }

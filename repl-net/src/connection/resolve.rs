@@ -38,7 +38,10 @@ impl Connection {
             self.acked_late(world, range);
             let mut sequence = range.first.max(self.outbox.in_flight.floor());
             while sequence <= range.last {
-                if self.outbox.in_flight.resolve(sequence, Fate::Arrived).is_some() {
+                if let Some(bytes) = self.outbox.in_flight.resolve(sequence, Fate::Arrived) {
+                    if let Some(congestion) = &mut self.outbox.congestion {
+                        congestion.arrived(bytes);
+                    }
                     self.timeouts = 0;
                     self.arrived(world, sequence);
                 }
@@ -46,6 +49,9 @@ impl Connection {
             }
         }
         let Some(newest) = newest else { return };
+        if let Some(congestion) = &mut self.outbox.congestion {
+            congestion.acked(newest, now);
+        }
         if let Some(elapsed) = self.outbox.send_times.take(newest, now) {
             self.round_trip.sample(elapsed);
         }
@@ -245,8 +251,9 @@ impl Connection {
     }
 
     fn lost(&mut self, world: &mut World, sequence: Sequence) {
-        if self.outbox.in_flight.resolve(sequence, Fate::Lost).is_none() {
-            return;
+        let Some(bytes) = self.outbox.in_flight.resolve(sequence, Fate::Lost) else { return };
+        if let Some(congestion) = &mut self.outbox.congestion {
+            congestion.lost(bytes);
         }
         self.packets_lost += 1;
         let Some(mut cargo) = self.outbox.in_flight.take_cargo(sequence) else { return };

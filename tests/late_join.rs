@@ -1,0 +1,129 @@
+//! A client that joins late, over a link that carries less than a world: what that costs, and how long it takes (R26).
+//!
+//! *Invariant:* packets go through the simulator alone, whose links have a rate and a queue.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::sim::{Clock, LinkConditions, Network, PeerId};
+
+const SERVER: PeerId = PeerId(0);
+const CLIENT: PeerId = PeerId(1);
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Rock {
+    place: [f32; 3],
+    marks: Vec<u32>,
+}
+
+fn rock(number: u32) -> Rock {
+    let marks =
+        (0..20).map(|mark: u32| (mark + 1).wrapping_mul(number.wrapping_mul(0x9e37_79b9) | 1)).collect();
+    Rock { place: [number as f32 + 0.5, 2.5, 3.25], marks }
+}
+
+/// A world of so many rocks, and a client that is to see them.
+struct Join {
+    server: Server,
+    client: Client,
+    connection: ConnectionId,
+    network: Network,
+    clock: Clock,
+    /// Bytes that the server sent.
+    sent: usize,
+    /// Bytes of them in the busiest and in this tick.
+    busiest: usize,
+}
+
+impl Join {
+    fn new(rocks: u32, link: LinkConditions, config: ServerConfig, seed: u64) -> Self {
+        let mut server = Server::new(config);
+        for number in 0..rocks {
+            server.spawn(rock(number));
+        }
+        let mut client = Client::new(ClientConfig::default(), 5);
+        client.register::<Rock>();
+        let connection = server.connect(Duration::ZERO);
+        let mut network = Network::new(seed);
+        network.connect(SERVER, CLIENT, link);
+        Self { server, client, connection, network, clock: Clock::at_hz(60), sent: 0, busiest: 0 }
+    }
+
+    fn tick(&mut self) {
+        let now = self.clock.tick();
+        while let Some(delivery) = self.network.deliver(now) {
+            if delivery.to == SERVER {
+                self.server.receive(self.connection, now, delivery.bytes);
+            } else {
+                self.client.receive(now, delivery.bytes).expect("a packet of the server");
+            }
+        }
+        self.server.tick(now);
+        let before = self.sent;
+        while let Some(packet) = self.server.poll_transmit(self.connection) {
+            self.sent += packet.len();
+            self.network.send(now, SERVER, CLIENT, packet);
+        }
+        self.busiest = self.busiest.max(self.sent - before);
+        self.client.tick(now);
+        while let Some(packet) = self.client.poll_transmit() {
+            self.network.send(now, CLIENT, SERVER, packet);
+        }
+    }
+
+    /// Until the client has so many rocks; how long that took.
+    fn wait_for(&mut self, rocks: usize, patience: Duration) -> Duration {
+        let start = self.clock.now();
+        while self.client.objects::<Rock>().count() < rocks {
+            self.tick();
+            let passed = self.clock.now() - start;
+            let here = self.client.objects::<Rock>().count();
+            assert!(passed < patience, "{here} of {rocks} rocks after {passed:?}, {} bytes sent", self.sent);
+        }
+        self.clock.now() - start
+    }
+}
+
+#[test]
+fn r26_a_late_join_of_1_7_mb_over_a_mobile_link_sends_2_2_mb_at_most() {
+    const ROCKS: usize = 18_200;
+    for seed in 0..4 {
+        let config = ServerConfig::default();
+        let mut join = Join::new(ROCKS as u32, LinkConditions::mobile(), config, seed);
+        let took = join.wait_for(ROCKS, Duration::from_secs(40));
+        // What arrives in the end is the whole world once.
+        let world = ROCKS * 94;
+        assert!(world > 1_690_000);
+        println!("seed {seed}: {} bytes sent for {world} in {took:?}, busiest {}", join.sent, join.busiest);
+        assert!(join.sent > world * 9 / 10, "{} bytes sent: the world is smaller than it seems", join.sent);
+        assert!(join.sent <= 2_200_000, "{} bytes sent", join.sent);
+    }
+}
+
+#[test]
+fn a_late_join_over_a_local_network_is_quick() {
+    const ROCKS: usize = 5_000;
+    let mut join = Join::new(ROCKS as u32, LinkConditions::lan(), ServerConfig::default(), 1);
+    let took = join.wait_for(ROCKS, Duration::from_secs(5));
+    println!("lan: {took:?}");
+    assert!(took < Duration::from_millis(700), "{took:?}");
+}
+
+#[test]
+fn r26_a_link_that_goes_silent_is_probed_and_comes_back_at_once() {
+    const ROCKS: usize = 3_000;
+    let mut join = Join::new(ROCKS as u32, LinkConditions::wifi(), ServerConfig::default(), 2);
+    join.wait_for(ROCKS / 3, Duration::from_secs(20));
+    let links: Vec<_> = join.network.links().map(|(link, ..)| link).collect();
+    links.iter().for_each(|&link| join.network.sever(link));
+    (0..120).for_each(|_| join.tick());
+    // Two seconds later: two packets for each retry, and a sign of life.
+    let before = join.sent;
+    (0..120).for_each(|_| join.tick());
+    let probes = join.sent - before;
+    assert!(probes < 2 * 9 * 1_200 + 200, "{probes} bytes to a silent link in two seconds");
+    links.iter().for_each(|&link| join.network.mend(link));
+    let took = join.wait_for(ROCKS, Duration::from_secs(10));
+    assert!(took < Duration::from_millis(2_600), "{took:?} after the silence");
+}
