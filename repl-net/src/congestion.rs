@@ -17,6 +17,8 @@ use crate::spare::give_back_room;
 const INITIAL_PACKETS: u64 = 10;
 /// Packets in flight to a link that is silent (R26).
 const PROBE_PACKETS: u64 = 2;
+/// How many timeouts in a row halve what may be in flight: where nine packets of ten are lost, several are usual.
+const TIMEOUTS_PER_HALVING: u32 = 4;
 /// Parts of a thousand: 2 / ln 2, at which what is delivered doubles in each round trip, and its inverse, which drains the queue that this made.
 const STARTUP_GAIN: u64 = 2_885;
 const DRAIN_GAIN: u64 = 347;
@@ -302,7 +304,7 @@ impl Congestion {
         let window =
             (scaled(self.product(), gain) + bytes_in(self.rate(), self.tick)).max(self.least_window());
         // From the second timeout in a row on a link counts as silent (R9).
-        let halvings = self.timeouts.saturating_sub(1);
+        let halvings = self.timeouts.saturating_sub(1) / TIMEOUTS_PER_HALVING;
         window.checked_shr(halvings).unwrap_or(0).max(self.packet_bytes * PROBE_PACKETS)
     }
 
