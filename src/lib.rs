@@ -94,12 +94,15 @@
 //! [`bitstream_io`].
 //!
 //! **Serve.** A [`Server`] owns the objects. [`spawn`](Server::spawn) adds one and gives an [`ObjectRef`], by which it is read and changed:
-//! `server[player].health -= 10` also marks it, so that the next [`tick`](Server::tick) compares it. [`set_owner`](Server::set_owner) and
+//! `server[player].health -= 10` also marks it, so that the next [`tick`](Server::tick) compares it; [`get_pair_mut`](Server::get_pair_mut) lends two at once. [`set_owner`](Server::set_owner) and
 //! [`set_visible`](Server::set_visible) decide who sees what. All classes must be known before the first client connects: say
 //! [`register`](Server::register) for those of which nothing has been spawned by then.
 //!
 //! **Receive.** A [`Client`] knows the same classes by [`register`](Client::register) and holds its copies under the same references.
-//! [`poll_event`](Client::poll_event) tells what came and went; notifies and [`Callbacks`] are called by [`receive`](Client::receive).
+//! [`poll_event`](Client::poll_event) tells what came and went, [`cast`](Client::cast) what class it is of, [`changes`](Client::changes) what arrived since the
+//! last look; notifies and [`Callbacks`] are called by [`receive`](Client::receive). [`is_owner`](Client::is_owner) and [`role`](Client::role) say what an
+//! object is to this client, [`server_tick`](Client::server_tick) which tick of the server it shows, and
+//! [`is_synchronized`](Client::is_synchronized) whether everything has arrived that was there when it joined.
 //!
 //! **Carry.** Neither opens a socket or reads a clock. What [`poll_any_transmit`](Server::poll_any_transmit) and
 //! [`Client::poll_transmit`] return goes out over UDP or anything else that carries packets of 1,200 bytes (see

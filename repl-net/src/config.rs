@@ -111,7 +111,7 @@ pub struct ClientConfig {
     /// Default 10 s.
     pub timeout: Duration,
     /// The slots of the server's world that this client can hold objects of, whether it sees them or not: no fewer than
-    /// [`ServerConfig::max_objects`]. A slot takes 18 bytes. At least 1. Default 65,536.
+    /// [`ServerConfig::max_objects`]. A slot takes 20 bytes. At least 1. Default 65,536.
     pub max_objects: usize,
     /// Bytes of objects that arrive in fragments, held until they are whole: no less than [`ServerConfig::max_object_bytes`]. At
     /// least 1. Default 256 KiB.

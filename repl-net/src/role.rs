@@ -1,6 +1,15 @@
 //! Roles: who simulates an object where (S204, S205).
 //!
 //! Invariant: only the owner's connection ever sees an autonomous proxy.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use repl_core::{BitReader, BitWriter, ReadError};
 

@@ -4,6 +4,15 @@
 //! Then a bit says so. A lead is told until a packet with it is known to have arrived, so that whatever is lost the packet before tells it.
 //!
 //! *Invariant:* a client is never wrong about a tick: what a bit stands for was told in a packet that it has.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 use std::time::Duration;
 
@@ -137,7 +146,7 @@ impl StatusSource {
         let tick = if self.newest_acked >= Some(since) {
             TickForm::SameLead
         } else {
-            match self.known_tick.map(|known| self.tick - known) {
+            match self.known_tick.map(|known| self.tick.saturating_sub(known)) {
                 Some(0..0x100) => TickForm::Short(self.tick as u8),
                 Some(0x100..0x1_0000) => TickForm::Middle(self.tick as u16),
                 _ => TickForm::Long(self.tick as u32),

@@ -51,6 +51,8 @@ pub(crate) struct Tracked {
     births: VecDeque<(Sequence, Changelist)>,
     /// How many of these are not of items alone.
     array_births: usize,
+    /// The last packet that may carry births again which an earlier one carried.
+    pub(crate) reborn: Option<Sequence>,
     /// With more births than this it is worth looking whether they are still there.
     most_births: usize,
     /// Properties that the client had and may not see any more: since which frame. Zero: what it has may be older than that.
@@ -89,6 +91,7 @@ impl Tracked {
             waiting: Vec::new(),
             births: VecDeque::new(),
             array_births: 0,
+            reborn: None,
             most_births: FEW_BIRTHS,
             left: Vec::new(),
             blob: None,
@@ -161,6 +164,9 @@ impl Tracked {
     /// Remembers what came into being in a list that the packet `sequence` carries, later than those before. What goes again counts as
     /// arrived with the newest packet that carries it, so it is kept once.
     pub(crate) fn add_births(&mut self, sequence: Sequence, births: Changelist) {
+        if self.births.iter().any(|(_, earlier)| earlier.may_meet(&births)) {
+            self.reborn = Some(sequence);
+        }
         self.births.iter_mut().for_each(|(_, earlier)| earlier.births_arrived(&births));
         self.births.push_back((sequence, births));
         self.count_births();

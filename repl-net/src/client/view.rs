@@ -106,7 +106,8 @@ impl Client {
     }
 
     /// Whether everything has arrived that was there when the server accepted this client, and that it may see: objects, with all items
-    /// of their collections. [`Synchronized`](crate::ClientEvent::Synchronized) tells it once.
+    /// of their collections. Told a round trip after it arrived, and later where new elements change before they arrive, again and again.
+    /// [`Synchronized`](crate::ClientEvent::Synchronized) tells it once.
     #[must_use]
     pub fn is_synchronized(&self) -> bool {
         self.is_synchronized

@@ -38,8 +38,10 @@ fn is_there(tracked: &Tracked, all_sent: &mut BTreeMap<u32, Sequence>, next: Seq
             false
         }
         Phase::Open => {
-            let end = *all_sent.entry(tracked.slot).or_insert(next);
-            tracked.oldest_birth().is_none_or(|oldest| oldest >= end)
+            let end = all_sent.entry(tracked.slot).or_insert(next);
+            // What is sent once more is held for that packet alone, which is to arrive then.
+            *end = (*end).max(tracked.reborn.map_or(*end, Sequence::next));
+            tracked.oldest_birth().is_none_or(|oldest| oldest >= *end)
         }
     }
 }
