@@ -135,9 +135,10 @@ impl Tracked {
         self.pending.has_births() || !self.waiting.is_empty()
     }
 
-    /// The oldest packet with something that came into being and is not acked.
-    pub(crate) fn oldest_birth(&self) -> Option<Sequence> {
-        self.births.front().map(|(sequence, _)| *sequence)
+    /// The oldest packet from `floor` on with something that came into being and is not acked. Of older packets all that was lost is
+    /// pending again, or gone.
+    pub(crate) fn oldest_birth(&self, floor: Sequence) -> Option<Sequence> {
+        self.births.iter().map(|(sequence, _)| *sequence).find(|sequence| *sequence >= floor)
     }
 
     /// Forgets what was to be sent, as far as these properties are concerned.

@@ -28,8 +28,14 @@ impl Joining {
     }
 }
 
-/// Whether the client has all that the object had when the client joined; `next` is the packet that is made next.
-fn is_there(tracked: &Tracked, all_sent: &mut BTreeMap<u32, Sequence>, next: Sequence) -> bool {
+/// Whether the client has all that the object had when the client joined; all packets before `floor` are resolved, and
+/// `next` is made next.
+fn is_there(
+    tracked: &Tracked,
+    all_sent: &mut BTreeMap<u32, Sequence>,
+    floor: Sequence,
+    next: Sequence,
+) -> bool {
     match tracked.phase {
         Phase::Unsent | Phase::Opening => false,
         Phase::Closing(_) => true,
@@ -41,7 +47,7 @@ fn is_there(tracked: &Tracked, all_sent: &mut BTreeMap<u32, Sequence>, next: Seq
             let end = all_sent.entry(tracked.slot).or_insert(next);
             // What is sent once more is held for that packet alone, which is to arrive then.
             *end = (*end).max(tracked.reborn.map_or(*end, Sequence::next));
-            tracked.oldest_birth().is_none_or(|oldest| oldest >= *end)
+            tracked.oldest_birth(floor).is_none_or(|oldest| oldest >= *end)
         }
     }
 }
@@ -53,11 +59,11 @@ impl Connection {
         if *is_over {
             return true;
         }
-        let next = self.outbox.next();
+        let (floor, next) = (self.outbox.in_flight.floor(), self.outbox.next());
         let mut arrived = Vec::new();
         for (word, mask) in lacking.masks() {
             for slot in slots_of(word, mask & !self.newcomers.in_word(word)) {
-                if self.tracked.get(slot).is_none_or(|tracked| is_there(tracked, all_sent, next)) {
+                if self.tracked.get(slot).is_none_or(|tracked| is_there(tracked, all_sent, floor, next)) {
                     arrived.push(slot);
                 }
             }
