@@ -43,10 +43,16 @@ fn no_crate_names_a_socket_a_clock_or_a_thread() {
     let code = code();
     assert!(code.len() > 50, "{} files", code.len());
     for (path, code, _) in code {
+        let code = code.lines().map(without_texts).collect::<Vec<_>>().join("\n");
         for word in ["UdpSocket", "TcpStream", "thread::spawn", "Instant", "SystemTime", "async fn"] {
             assert!(!code.contains(word), "{path} names {word}");
         }
     }
+}
+
+/// A line without what stands in quotes; of a text over several lines, without what stands in the first.
+fn without_texts(line: &str) -> String {
+    line.split('"').step_by(2).collect()
 }
 
 /// What forbids a panic, in each file that reads a peer's bytes.

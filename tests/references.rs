@@ -234,6 +234,9 @@ fn r19_a_reference_is_sent_alike_whether_its_object_is_visible_or_not() {
     let (mut room, one, other) = two_units();
     room.enter();
     room.settle();
+    // From here on both know the same tick.
+    room.server[one].number = 1;
+    room.settle();
     room.server[one].target = other;
     let packets = room.tick();
     let [first, second] = &packets[..] else { panic!("two guests") };

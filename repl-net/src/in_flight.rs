@@ -308,7 +308,8 @@ impl LostObject {
 
     /// Takes in the lists that were lost before the packet `end`.
     fn advance(&mut self, end: Sequence) {
-        while let Some((_, list)) = self.lists.pop_front_if(|(sequence, _)| *sequence < end) {
+        while self.lists.front().is_some_and(|(sequence, _)| *sequence < end) {
+            let Some((_, list)) = self.lists.pop_front() else { break };
             // Parts of one long list stay apart: most of what is sent again meets few of them.
             match self.left.iter_mut().rfind(|earlier| earlier.may_meet(&list)) {
                 Some(earlier) => earlier.merge(&list),

@@ -199,9 +199,9 @@ impl Replicas {
 
     /// Fixes the numbers of the classes on the wire.
     pub(crate) fn number_classes(&mut self) {
-        let entry =
-            |column: &Box<dyn Replica>| ClassEntry::new(column.program().layout(), column.begin_sums());
-        self.classes = ClassList::new(self.columns.iter().map(entry));
+        let entries =
+            self.columns.iter().map(|column| ClassEntry::new(column.program().layout(), column.begin_sums()));
+        self.classes = ClassList::new(entries);
         if let Some(traffic) = &mut self.traffic {
             traffic.set_layouts(self.columns.iter().map(|column| column.program().layout()));
         }

@@ -219,9 +219,10 @@ mod tests {
                 let mut under_way = VecDeque::new();
                 let (mut samples, mut most) = (0, 0);
                 while now < round_trip * 3 {
-                    while let Some((acked, sent)) =
-                        under_way.pop_front_if(|(_, sent)| *sent + round_trip <= now)
+                    while let Some(&(acked, sent)) = under_way.front()
+                        && sent + round_trip <= now
                     {
+                        under_way.pop_front();
                         if let Some(sample) = times.take(acked, now) {
                             assert_eq!(sample, now - sent);
                             samples += 1;

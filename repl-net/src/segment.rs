@@ -103,17 +103,15 @@ impl Segment {
             _ => self.masks.push((word, bit)),
         }
         self.has_births |= item.list.has_births();
-        self.list_bytes += item.list.heap_bytes();
+        self.list_bytes = self.list_bytes.saturating_add(item.list.heap_bytes());
         self.items.push(item);
     }
 
     /// About how many bytes the segment holds. O(1).
     pub(crate) fn held_bytes(&self) -> usize {
-        size_of::<Self>()
-            + self.bytes.capacity()
-            + self.items.capacity() * size_of::<SegmentItem>()
-            + self.masks.capacity() * size_of::<(usize, u64)>()
-            + self.list_bytes
+        let items = self.items.capacity().saturating_mul(size_of::<SegmentItem>());
+        let masks = self.masks.capacity().saturating_mul(size_of::<(usize, u64)>());
+        [size_of::<Self>(), self.bytes.capacity(), items, masks, self.list_bytes].into_iter().sum()
     }
 
     /// What it carries of the object in `slot`.

@@ -72,7 +72,8 @@ pub struct Server {
     classes: ClassList,
     broadcast: Broadcast,
     scratch: PassScratch,
-    connections: BTreeMap<ConnectionId, Peer>,
+    /// Boxed, as the nodes of a map are up to twice as large as what is in them.
+    connections: BTreeMap<ConnectionId, Box<Peer>>,
     /// The number of the next connection.
     next_connection: u32,
     /// The connection whose packets are being polled.
@@ -315,7 +316,7 @@ impl Server {
                 peer.connection.proxy(&self.world.objects[slot as usize]),
             )
         };
-        let before: Vec<(HandleSet, Proxy)> = self.connections.values().map(view).collect();
+        let before: Vec<(HandleSet, Proxy)> = self.connections.values().map(|peer| view(peer)).collect();
         change(&mut self.world, slot);
         self.world.recast.insert(slot);
         for (peer, (mask, proxy)) in self.connections.values_mut().zip(before) {
@@ -490,7 +491,7 @@ impl Server {
             inquiry: Inquiry::default(),
             lent: Vec::new(),
         };
-        self.connections.insert(id, peer);
+        self.connections.insert(id, Box::new(peer));
         id
     }
 

@@ -163,9 +163,9 @@ impl World {
     }
 
     pub(crate) fn class_list(&self) -> ClassList {
-        let entry =
-            |column: &Box<dyn Column>| ClassEntry::new(column.program().layout(), column.begin_sums());
-        ClassList::new(self.columns.iter().map(entry))
+        let entries =
+            self.columns.iter().map(|column| ClassEntry::new(column.program().layout(), column.begin_sums()));
+        ClassList::new(entries)
     }
 
     pub(crate) fn column(&self, class: u16) -> &dyn Column {

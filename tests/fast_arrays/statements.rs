@@ -182,28 +182,28 @@ fn s153_what_a_player_predicts_is_in_no_recording() {
         room.server[bag].items.push(item(14));
         room.server[bag].items.remove(0);
         room.settle();
-        for guest in 0..2 {
+        for (guest, &own) in own.iter().enumerate() {
             let shown = &seen_bag(&room, guest, bag).items;
             // By every id there is, so that one that is not the server's is not overlooked.
             let (local, others): (Vec<ItemId>, Vec<ItemId>) =
                 shown.ids().iter().partition(|id| id.is_local());
-            assert_eq!(local, [own[guest]], "its own, and nobody else's");
-            assert_eq!(shown.by_id(own[guest]).map(|item| item.kind), Some(77 + guest as u32));
+            assert_eq!(local, [own], "its own, and nobody else's");
+            assert_eq!(shown.by_id(own).map(|item| item.kind), Some(77 + guest as u32));
             assert_eq!(others.len(), room.server[bag].items.len());
             assert_eq!(by_id(list(shown)), kinds_of_server(&room));
         }
     }
     // A client that records by itself tells by the ids what it predicted.
     let shown = &seen_bag(&room, 0, bag).items;
-    let recorded: Vec<u32> = shown
+    let mut recorded: Vec<u32> = shown
         .ids()
         .iter()
         .filter(|id| !id.is_local())
         .filter_map(|&id| Some(shown.by_id(id)?.kind))
         .collect();
     let mut expected: Vec<u32> = room.server[bag].items.iter().map(|item| item.kind).collect();
-    let mut recorded = recorded;
-    (recorded.sort_unstable(), expected.sort_unstable());
+    recorded.sort_unstable();
+    expected.sort_unstable();
     assert_eq!(recorded, expected);
 }
 

@@ -338,7 +338,8 @@ impl Connection {
         tracked.waiting.clear();
         tracked.phase = Phase::Opening;
         // With items to follow it is a large one, whatever it takes itself: it goes again when it is lost, not with each change.
-        tracked.open_bits = if tracked.pending.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
+        tracked.open_bits =
+            if tracked.pending.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
         let has_blob = tracked.blob.is_some();
         self.add_births(context.world, slot, sequence, list.births());
         if !has_blob {
