@@ -444,7 +444,7 @@ impl Run {
 /// Whether a packet of a client acknowledges anything: a hello does not, nor does a sign of life.
 fn tells_acks(packet: &[u8]) -> bool {
     let mut bits = BitReader::new(packet.get(4..).unwrap_or_default());
-    let mut read = || {
+    let mut read = || -> Result<bool, ReadError> {
         if bits.read_flag()? {
             return Ok(false);
         }
@@ -457,7 +457,7 @@ fn tells_acks(packet: &[u8]) -> bool {
         }
         bits.read_flag()
     };
-    read().unwrap_or_else(|_: ReadError| false)
+    read().unwrap_or(false)
 }
 
 fn count(loud: &mut Option<(u64, u64)>, packet: &[u8]) {
