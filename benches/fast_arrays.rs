@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* after each change that is measured the replica has what the live array has; what the change itself costs is measured apart.
 
+#[path = "support/config.rs"]
+mod config;
 #[path = "support/link.rs"]
 mod link;
 #[path = "support/ratios.rs"]
@@ -13,6 +15,7 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, Throughput};
 use repl::prelude::*;
 
+use config::at_once;
 use link::Link;
 use ratios::{Side, timed};
 
@@ -194,7 +197,7 @@ struct Crowd {
 
 impl Crowd {
     fn new(len: usize, connections: usize) -> Self {
-        let mut server = Server::new(ServerConfig { timeout: FOREVER, ..ServerConfig::default() });
+        let mut server = Server::new(ServerConfig { timeout: FOREVER, ..at_once() });
         let items = (0..len).map(|at| Item { kind: at as u16, ..Item::default() }).collect();
         let bag = server.spawn(Bag { items });
         let connections = (0..connections).map(|_| server.connect(Duration::ZERO)).collect();

@@ -4,6 +4,8 @@
 //!
 //! *Invariant:* after each change that is measured the client has what the server has.
 
+#[path = "support/config.rs"]
+mod config;
 #[path = "support/link.rs"]
 mod link;
 #[path = "support/ratios.rs"]
@@ -16,6 +18,7 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use repl::Property;
 use repl::prelude::*;
 
+use config::at_once;
 use link::Link;
 use ratios::Side;
 
@@ -128,7 +131,7 @@ struct Opening<S: Store + Default> {
 
 impl<S: Store + Default> Opening<S> {
     fn new(len: u32) -> Self {
-        let mut server = Server::new(ServerConfig::default());
+        let mut server = Server::new(at_once());
         let board = server.spawn(Board { entries: S::of(len) });
         Self { server, board, now: TICK }
     }

@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* what is measured is the server's work, from the tick that lets the clients in until each has everything; that is checked every time.
 
+#[path = "support/config.rs"]
+mod config;
 #[path = "support/ratios.rs"]
 mod ratios;
 
@@ -12,6 +14,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use repl::prelude::*;
 
+use config::at_once;
 use ratios::{Side, timed};
 
 const LENGTHS: [u32; 3] = [1_000, 10_000, 50_000];
@@ -64,7 +67,7 @@ struct Host<T> {
 
 impl<T: Long> Host<T> {
     fn new(len: u32) -> Self {
-        let mut server = Server::new(ServerConfig::default());
+        let mut server = Server::new(at_once());
         let object = server.spawn(T::of(len));
         server.tick(Duration::ZERO);
         Self { server, object, now: TICK, len: len as usize }

@@ -6,6 +6,8 @@
 mod bits;
 #[path = "support/check.rs"]
 mod check;
+#[path = "support/config.rs"]
+mod config;
 #[path = "support/floor.rs"]
 mod floor;
 #[path = "support/hand.rs"]

@@ -109,6 +109,5 @@ fn r06_who_hears_nothing_of_items_that_come_and_go_costs_no_more_with_time() {
         }) / 4
     };
     let (second, later) = (lived(60), lived(1_200));
-    println!("{second} bytes for each connection after a second, {later} after 20");
     assert!(later <= second.max(LAGGARD_BYTES), "{second} bytes after a second, {later} after 20");
 }

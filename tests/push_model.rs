@@ -334,11 +334,14 @@ fn s131_a_lost_change_of_a_fast_array_is_sent_again_though_nothing_changes_any_m
     }
 }
 
+/// Something that befalls a meter in a room of three.
+type Happening = fn(&mut Room, ObjectRef<Meter>, [ConnectionId; 3]);
+
 #[test]
 fn s132_nothing_that_ever_happened_keeps_an_object_from_being_skipped() {
     let (mut room, meter) = room(3);
     let ids = [0, 1, 2].map(|guest| room.guests[guest].id);
-    let happenings: [(&str, fn(&mut Room, ObjectRef<Meter>, [ConnectionId; 3])); 8] = [
+    let happenings: [(&str, Happening); 8] = [
         ("a change", |room, meter, _| room.server[meter].polled.0 += 1),
         ("a mark", |room, meter, _| room.server.mark_dirty(meter, of("pushed"))),
         ("an owner", |room, meter, ids| room.server.set_owner(meter, Some(ids[0]))),

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use repl::{Client, ClientConfig, ConnectionId, ObjectRef, Server, ServerConfig};
 
+use crate::config::at_once;
 use crate::player::Player;
 use crate::workload::{Arena, Workload};
 
@@ -71,7 +72,7 @@ impl Served {
     /// # Panics
     /// If they do not get them.
     pub(crate) fn settled(players: u32, connections: usize, writing: Writing) -> Self {
-        let mut server = Server::new(ServerConfig { timeout: FOREVER, ..ServerConfig::default() });
+        let mut server = Server::new(ServerConfig { timeout: FOREVER, ..at_once() });
         let players = (0..players).map(|index| server.spawn(Player::nth(index))).collect();
         let connections = (0..connections).map(|_| server.connect(Duration::ZERO)).collect();
         let client = new_client(FOREVER);
@@ -195,7 +196,7 @@ impl Joining {
     /// # Panics
     /// If it has not.
     pub(crate) fn new(players: u32) -> Self {
-        let mut server = Server::new(ServerConfig::default());
+        let mut server = Server::new(at_once());
         let players: Vec<_> = (0..players).map(|index| server.spawn(Player::nth(index))).collect();
         let now = TICK;
         let (mut client, mut hello) = (new_client(FOREVER), Packets::default());

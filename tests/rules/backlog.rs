@@ -93,7 +93,6 @@ fn r06_what_is_kept_for_a_client_that_never_acks_stays_within_the_configured_byt
                 break;
             }
         }
-        println!("{limit}: {most}");
         room.guests.remove(0);
         room.settle();
         for &bag in &all {

@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* a test bears the number of its rule; what it asserts is what a user of the library can see.
 
+#[path = "../support/ends.rs"]
+mod ends;
 #[path = "../hostile/forge.rs"]
 #[allow(dead_code, reason = "each test file uses a part")]
 mod forge;

@@ -77,7 +77,7 @@ fn r09_any_round_trip_up_to_30_s_converges_and_falls_silent() {
             server[all[0]].a += 1;
             server[all[1]].list.push(7);
             server[all[1]].list.truncate(20);
-            if now.as_millis() % 320 == 0 {
+            if now.as_millis().is_multiple_of(320) {
                 born.push(server.spawn(thing(now.as_millis() as u32)));
             }
             if born.len() > 10 {
