@@ -184,6 +184,54 @@ fn s204_owner_and_role_converge_whatever_is_lost_and_acked_late() {
     assert_eq!(room.client()[chest], room.server[chest]);
 }
 
+#[derive(Replicated, Clone, Debug, Default)]
+struct Note {
+    #[replicated]
+    text: String,
+}
+
+/// The role at a client that got the opening of a chest at once, while its acks wait. The role is set `changed` ticks after the opening was
+/// sent, the acks come `acked` ticks after it, and of all other packets until then none arrives.
+fn role_after_late_acks(changed: u32, acked: u32) -> Option<Role> {
+    let config = ServerConfig { mtu_bytes: 200, max_bytes_per_tick: 1, ..ServerConfig::default() };
+    let register = |client: &mut Client| _ = client.register::<Note>().register::<Chest>();
+    let (mut room, notes) = Room::furnished(config, register, 1, |server| {
+        server.register::<Chest>();
+        [(); 20].map(|()| server.spawn(Note::default()))
+    });
+    let chest = room.server.spawn(Chest::default());
+    while !room.client().contains(chest) {
+        let packets = room.tick_one();
+        room.deliver(0, &packets);
+    }
+    let acks = room.replies(0);
+    for tick in 0..acked {
+        // One of them takes most of a packet, and the budget is one packet: what is lost waits for its turn.
+        notes.iter().for_each(|&note| room.server[note].text = format!("{tick:0120}"));
+        if tick == changed {
+            room.server.set_remote_role(chest, Role::Authority);
+        }
+        room.tick();
+    }
+    room.hear(0, &acks);
+    room.settle();
+    room.client().role(chest)
+}
+
+#[test]
+fn s205_a_role_set_while_an_opening_held_for_lost_waits_to_be_repeated_is_told_though_the_first_arrived() {
+    for changed in 0..40 {
+        for acked in (changed + 1)..60 {
+            let role = role_after_late_acks(changed, acked);
+            assert_eq!(
+                role,
+                Some(Role::Authority),
+                "set {changed} and acked {acked} ticks after the opening"
+            );
+        }
+    }
+}
+
 #[test]
 fn objects_are_cast_to_their_class_and_to_no_other() {
     let (mut room, player, chest) = room(1);

@@ -16,7 +16,7 @@ use crate::sequence::Sequence;
 /// Where the object stands between server and client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The client does not have it, and nothing on its way will change that.
+    /// It is to be sent whole: it was not yet, or what was sent is held for lost and may have arrived all the same.
     Unsent,
     /// It was sent whole; no ack of that yet.
     Opening,

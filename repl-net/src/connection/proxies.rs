@@ -61,7 +61,9 @@ impl Connection {
         }
         let since = self.outbox.next();
         let tracked = self.track(world, slot);
-        if matches!(tracked.phase, Phase::Open | Phase::Opening) {
+        // An opening that is to be sent again will tell it; but the client may have the object by one from before the change, whose ack comes
+        // late, and then the opening is not repeated when it is lost.
+        if !matches!(tracked.phase, Phase::Closing(_)) {
             tracked.proxy = ProxyNews::Unsent(since);
             self.apart.insert(slot);
             self.needs.insert(slot);
