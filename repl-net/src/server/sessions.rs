@@ -137,7 +137,7 @@ impl Server {
     /// checksum is right ends the connection (R20). O(bytes).
     ///
     /// # Panics
-    /// In debug builds, if packets have been handed over for half of [`timeout`](ServerConfig::timeout) without a [`tick`](Self::tick).
+    /// In debug builds, if packets have been handed over for half of [`timeout`](crate::ServerConfig::timeout) without a [`tick`](Self::tick).
     #[cfg_attr(
         not(test),
         deny(
