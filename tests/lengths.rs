@@ -150,8 +150,12 @@ fn an_array_in_a_new_element_obeys_its_own_limit() {
     let (mut room, bag) = one_bag();
     refused(&mut room);
     let coins = |worths: &[u8]| worths.iter().map(|&worth| Coin { worth }).collect();
-    room.server[bag].pouches =
-        vec![Pouch { size: 1, coins: coins(&[1, 2]) }, Pouch { size: 2, coins: coins(&[1, 2, 3]) }];
+    room.server[bag].pouches = vec![Pouch { size: 1, coins: coins(&[1, 2]) }];
+    room.settle();
+    assert_same(&room, 0, bag);
+    assert_eq!(refused(&mut room), [], "as many as there may be");
+    let more = [Pouch { size: 3, coins: coins(&[4]) }, Pouch { size: 2, coins: coins(&[1, 2, 3]) }];
+    room.server[bag].pouches.extend(more);
     room.server[bag].spare = Some((0..4).collect());
     room.server[bag].note.lines.extend(0..3);
     room.settle();
@@ -160,10 +164,12 @@ fn an_array_in_a_new_element_obeys_its_own_limit() {
     let too_long = |len, max| WriteError::TooLong { len, max };
     assert_eq!(told, [("note", too_long(3, 2)), ("pouches", too_long(3, 2)), ("spare", too_long(4, 3))]);
     let shown = seen(&room, 0, bag);
-    assert_eq!(shown.pouches.iter().map(|pouch| pouch.coins.len()).collect::<Vec<_>>(), [2, 0]);
+    // Nothing new comes with a value that the server never had: not the pouch, nor the one before it.
+    assert_eq!(shown.pouches.iter().map(|pouch| pouch.coins.len()).collect::<Vec<_>>(), [2]);
+    assert_eq!(shown.spare, None);
     assert_eq!(shown.note.lines.len(), 0);
     let live = &mut room.server[bag];
-    live.pouches[1].coins.pop();
+    live.pouches[2].coins.pop();
     live.spare.as_mut().expect("it was set").pop();
     live.note.lines.pop();
     room.settle();

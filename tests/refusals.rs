@@ -206,3 +206,247 @@ fn r03_clients_are_never_shown_a_value_that_the_server_never_had() {
     room.settle();
     assert_eq!([&room.client()[sheet], &room.guests[1].client[sheet]], [&whole; 2]);
 }
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+struct Rack {
+    stacks: FastArray<Stack>,
+    row: OrderedFastArray<Stack>,
+    boxes: Vec<Crate>,
+    drawers: HashMap<u8, Crate>,
+    last: u32,
+}
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+struct Crate {
+    size: u8,
+    gems: FastArray<Gem>,
+}
+
+fn stack(name: &str, count: u8) -> Stack {
+    Stack { name: name.to_owned(), count, ..Stack::default() }
+}
+
+fn crate_of(facets: &[u8]) -> Crate {
+    Crate { size: 1, gems: facets.iter().map(|&facet| gem(facet)).collect() }
+}
+
+fn rack_room() -> (Room, ObjectRef<Rack>) {
+    let register = |client: &mut Client| {
+        client.register::<Rack>();
+    };
+    Room::furnished(ServerConfig::default(), register, 1, |server| {
+        server.spawn(Rack {
+            stacks: [stack("first", 1)].into(),
+            row: [stack("first", 1)].into(),
+            boxes: vec![crate_of(&[1])],
+            drawers: HashMap::from([(1, crate_of(&[1]))]),
+            last: 0,
+        })
+    })
+}
+
+/// What a guest shows of the stacks: names and counts of the one array sorted, of the other in their order.
+fn stacks(room: &Room, guest: usize, rack: ObjectRef<Rack>) -> [Vec<(String, u8)>; 2] {
+    let told = |stack: &Stack| (stack.name.clone(), stack.count);
+    let found = &room.guests[guest].client[rack];
+    let mut stacks: Vec<_> = found.stacks.iter().map(told).collect();
+    stacks.sort_unstable();
+    [stacks, found.row.iter().map(told).collect()]
+}
+
+fn named(stacks: &[(&str, u8)]) -> Vec<(String, u8)> {
+    stacks.iter().map(|&(name, count)| (name.to_owned(), count)).collect()
+}
+
+#[test]
+fn r03_a_new_item_with_a_refused_value_waits_until_all_of_it_has_a_form() {
+    let (mut room, rack) = rack_room();
+    let live = &mut room.server[rack];
+    let news = || [stack("a", 2), stack("b", 10), stack("c", 3)];
+    live.stacks.extend(news());
+    news().into_iter().enumerate().for_each(|(at, stack)| _ = live.row.insert(at, stack));
+    live.last = 1;
+    assert_eq!(refused(&mut room), ["stacks{3}.count", "row{3}.count"]);
+    room.settle();
+    let expected =
+        [&[("a", 2), ("c", 3), ("first", 1)], &[("a", 2), ("c", 3), ("first", 1)]].map(|all| named(all));
+    assert_eq!(stacks(&room, 0, rack), expected);
+    assert_eq!(room.client()[rack].last, 1);
+    room.enter();
+    room.settle();
+    assert_eq!(stacks(&room, 1, rack), expected, "one who comes later sees the same");
+
+    // Touched, but no better: it is told again, and clients see nothing of it.
+    room.server[rack].stacks[2].name = "still".into();
+    room.server[rack].row[1].name = "still".into();
+    assert_eq!(refused(&mut room), ["stacks{3}.count", "row{3}.count"]);
+    room.settle();
+    assert_eq!(stacks(&room, 0, rack), expected);
+
+    // Once mended it comes whole, at its place.
+    room.server[rack].stacks[2].count = 9;
+    room.server[rack].row[1].count = 9;
+    assert_eq!(refused(&mut room), [""; 0]);
+    room.settle();
+    for guest in 0..2 {
+        let [of_stacks, of_row] = stacks(&room, guest, rack);
+        assert_eq!(of_stacks, named(&[("a", 2), ("c", 3), ("first", 1), ("still", 9)]));
+        assert_eq!(of_row, named(&[("a", 2), ("still", 9), ("c", 3), ("first", 1)]));
+    }
+    // An item that is known keeps its last good value, and the rest of it goes on.
+    room.server[rack].stacks[2].count = 10;
+    room.server[rack].stacks[2].name = "known".into();
+    assert_eq!(refused(&mut room), ["stacks{3}.count"]);
+    room.settle();
+    assert_eq!(stacks(&room, 0, rack)[0], named(&[("a", 2), ("c", 3), ("first", 1), ("known", 9)]));
+}
+
+#[test]
+fn r03_the_removal_of_an_item_that_waits_tells_nothing_and_takes_no_other() {
+    let (mut room, rack) = rack_room();
+    let before = stacks(&room, 0, rack);
+    let live = &mut room.server[rack];
+    live.stacks.extend([stack("bad", 10), stack("worse", 11)]);
+    live.row.extend([stack("bad", 10), stack("worse", 11)]);
+    room.settle();
+    assert_eq!(stacks(&room, 0, rack), before);
+    let bits = |room: &Room| ["stacks", "row"].map(|property| room.received::<Rack>(0, property).1);
+    let told = bits(&room);
+    let live = &mut room.server[rack];
+    live.stacks.remove(1);
+    live.row.remove(1);
+    room.settle();
+    assert_eq!(bits(&room), told, "no bit of what was never there");
+    assert_eq!(stacks(&room, 0, rack), before);
+    // What is left is as good as ever.
+    let live = &mut room.server[rack];
+    live.stacks[1].count = 4;
+    live.row[1].count = 4;
+    live.stacks.push(stack("new", 5));
+    live.row.push(stack("new", 5));
+    live.stacks.remove(0);
+    live.row.remove(0);
+    room.settle();
+    room.enter();
+    room.settle();
+    for guest in 0..2 {
+        let [of_stacks, of_row] = stacks(&room, guest, rack);
+        assert_eq!(of_stacks, named(&[("new", 5), ("worse", 4)]));
+        assert_eq!(of_row, named(&[("worse", 4), ("new", 5)]));
+    }
+}
+
+#[test]
+fn r03_what_holds_a_new_item_with_a_refused_value_waits_if_it_is_new_too() {
+    let (mut room, rack) = rack_room();
+    let before = room.client()[rack].clone();
+    let nested =
+        |facets: &[u8]| Stack { gems: facets.iter().map(|&facet| gem(facet)).collect(), ..stack("n", 1) };
+    let live = &mut room.server[rack];
+    live.stacks.push(nested(&[1, 10]));
+    live.row.push(nested(&[10]));
+    live.boxes.push(crate_of(&[2, 10]));
+    live.drawers.insert(2, crate_of(&[10, 2]));
+    // In what is known only the new item waits.
+    live.boxes[0].gems.extend([gem(3), gem(10)]);
+    live.drawers.get_mut(&1).expect("it is there").gems.extend([gem(10), gem(3)]);
+    let mut paths = refused(&mut room);
+    paths.sort_unstable();
+    let expected = [
+        "boxes[0].gems{3}.facets[1]",
+        "boxes[1].gems{2}.facets[1]",
+        "drawers{}.gems{1}.facets[1]",
+        "drawers{}.gems{2}.facets[1]",
+        "row{2}.gems{1}.facets[1]",
+        "stacks{2}.gems{2}.facets[1]",
+    ];
+    assert_eq!(paths, expected);
+    room.settle();
+    room.enter();
+    room.settle();
+    for guest in &room.guests {
+        let found = &guest.client[rack];
+        assert_eq!((&found.stacks, &found.row), (&before.stacks, &before.row));
+        assert_eq!(found.boxes, [crate_of(&[1, 3])]);
+        assert_eq!(found.drawers, HashMap::from([(1, crate_of(&[1, 3]))]));
+    }
+    let live = &mut room.server[rack];
+    live.stacks[1].gems[1].facets[1] = 4;
+    live.row[1].gems[0].facets[1] = 5;
+    live.boxes[1].gems[1].facets[1] = 6;
+    live.drawers.get_mut(&2).expect("it is there").gems[0].facets[1] = 7;
+    live.boxes[0].gems[2].facets[1] = 8;
+    live.drawers.get_mut(&1).expect("it is there").gems[1].facets[1] = 9;
+    assert_eq!(refused(&mut room), [""; 0]);
+    room.settle();
+    for guest in &room.guests {
+        assert_same_rack(&guest.client[rack], &room.server[rack]);
+    }
+}
+
+/// Whether two racks hold the same items, in whatever order those of fast arrays stand.
+fn assert_same_rack(found: &Rack, expected: &Rack) {
+    let gems = |gems: &FastArray<Gem>| {
+        let mut facets: Vec<_> = gems.iter().map(|gem| gem.facets[1]).collect();
+        facets.sort_unstable();
+        facets
+    };
+    let row = |rack: &Rack| rack.row.clone();
+    let sorted_stacks = |rack: &Rack| {
+        let mut stacks: Vec<_> = rack.stacks.iter().cloned().collect();
+        stacks.sort_by(|one, other| one.name.cmp(&other.name));
+        stacks
+    };
+    assert_eq!((row(found), sorted_stacks(found)), (row(expected), sorted_stacks(expected)));
+    let boxes = |rack: &Rack| rack.boxes.iter().map(|one| gems(&one.gems)).collect::<Vec<_>>();
+    let drawers = |rack: &Rack| {
+        rack.drawers.iter().map(|(&key, one)| (key, gems(&one.gems))).collect::<BTreeMap<_, _>>()
+    };
+    assert_eq!((boxes(found), drawers(found)), (boxes(expected), drawers(expected)));
+}
+
+#[test]
+fn r03_of_many_items_that_wait_each_comes_or_goes_by_itself() {
+    let (mut room, rack) = rack_room();
+    let live = &mut room.server[rack];
+    live.stacks.extend((0..240).map(|number| stack(&format!("{number:03}"), 8 + number % 3)));
+    live.row.extend((0..240).map(|number| stack(&format!("{number:03}"), 8 + number % 3)));
+    room.settle();
+    assert_eq!(room.client()[rack].stacks.len(), 161);
+    // One of two of them goes, the others are mended; what was there goes and comes among them.
+    let live = &mut room.server[rack];
+    let mut number = 0;
+    live.stacks.retain(|_| {
+        number += 1;
+        number % 2 == 0
+    });
+    number = 0;
+    live.row.retain(|_| {
+        number += 1;
+        number % 2 == 0
+    });
+    room.settle();
+    let good = live_stacks(&room, rack)
+        .map(|all| all.into_iter().filter(|(_, count)| *count < 10).collect::<Vec<_>>());
+    assert_eq!(stacks(&room, 0, rack), good);
+    let live = &mut room.server[rack];
+    live.stacks.iter_mut().filter(|stack| stack.count == 10).for_each(|mut stack| stack.count = 7);
+    live.row.iter_mut().filter(|stack| stack.count == 10).for_each(|mut stack| stack.count = 7);
+    room.settle();
+    room.enter();
+    room.settle();
+    for guest in 0..2 {
+        assert_eq!(stacks(&room, guest, rack), live_stacks(&room, rack));
+    }
+}
+
+/// The same of the server's.
+fn live_stacks(room: &Room, rack: ObjectRef<Rack>) -> [Vec<(String, u8)>; 2] {
+    let told = |stack: &Stack| (stack.name.clone(), stack.count);
+    let live = &room.server[rack];
+    let mut stacks: Vec<_> = live.stacks.iter().map(told).collect();
+    stacks.sort_unstable();
+    [stacks, live.row.iter().map(told).collect()]
+}

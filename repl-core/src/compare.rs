@@ -2,6 +2,8 @@
 //!
 //! Invariant: the shadow only ever holds values that have a form on the wire, so encoding from it does not fail (R3).
 
+use std::collections::BTreeSet;
+
 use crate::access::{Array, EntryStep, ItemStep, KeyedItems, Leaf, Level, LevelMut, MapEntries, Slot};
 use crate::bits::BitWriter;
 use crate::changelist::{ArrayChanges, Changelist, Nested};
@@ -320,20 +322,32 @@ impl Comparison<'_> {
             return None;
         }
         let (mut born, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
+        // New items in which a value has no form: clients would be shown its initial one, which the server
+        // never had.
+        let mut held_back = BTreeSet::new();
         let table = live.table();
         let is_unsettled = shadow.follow(&live, &mut |id, step| match step {
             ItemStep::Added(live, mut shadow) => {
+                let told = self.refusals.len();
                 self.behind(id.number(), |this| this.new_item(table, live, &mut shadow));
-                born.push(id);
+                if self.refusals.len() > told {
+                    held_back.insert(id);
+                } else {
+                    born.push(id);
+                }
             }
+            // It was touched more than once, and has been tried.
+            ItemStep::Touched(..) if held_back.contains(&id) => {}
             ItemStep::Touched(live, mut shadow, moved) => {
                 let list = self.behind(id.number(), |this| this.item(table, live, &mut shadow));
                 if moved || !list.is_empty() {
                     changed.push(ItemChange { id, key: self.scratch.comparisons, moved, list });
                 }
             }
+            ItemStep::Removed if held_back.remove(&id) => {}
             ItemStep::Removed => removed.push(id),
         });
+        held_back.into_iter().for_each(|id| shadow.hold_back(id));
         self.scratch.unsettled |= is_unsettled;
         let changes = ItemChanges::new(&mut born, &mut removed, changed);
         (!changes.is_empty()).then_some(changes)

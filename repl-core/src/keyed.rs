@@ -165,6 +165,11 @@ pub trait Keyed: Property {
     /// get other ids than those that were given there.
     fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, Self::Item>)) -> bool;
 
+    /// Takes the item `id`, which was just [added](Step::Added), out of this shadow again: a value in it has
+    /// no form. It counts as followed, and is added anew when it is touched. Nothing if it is not there.
+    /// O(1), O(log n) if the collection is ordered.
+    fn hold_back(&mut self, id: ItemId);
+
     /// Gives the items of a live collection the ids under which a shadow has followed them, if they are others. O(1) if not, else O(items).
     fn settle(&mut self);
 

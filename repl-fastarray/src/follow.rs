@@ -176,6 +176,15 @@ impl<T: FastArrayItem> FastArray<T> {
         }
     }
 
+    /// The item `id`, which this shadow has appended, is not to be there before it is touched again.
+    pub(crate) fn lose_again(&mut self, id: ItemId) {
+        if let Some(at) = self.roster.position(id) {
+            self.items.swap_remove(at);
+            self.roster.take_out(id, at);
+            self.roster.set_gaps(true);
+        }
+    }
+
     /// Appends an initial item under an id that no other has; gives where it is.
     pub(crate) fn append_initial(&mut self, id: ItemId) -> usize {
         self.push_as(id, T::initial());

@@ -14,12 +14,14 @@ pub(crate) struct Ids {
     next: ItemId,
     /// Whether the ids have come round, so that the next may be in use.
     wrapped: bool,
+    /// Of a shadow: whether items of the live array may be missing, since values in them have no form.
+    has_gaps: bool,
 }
 
 impl Ids {
     /// `next` for the first to come.
     pub(crate) const fn starting(next: ItemId) -> Self {
-        Self { next, wrapped: false }
+        Self { next, wrapped: false, has_gaps: false }
     }
 
     /// What comes after a run of so many ids, the first of which is `first`.
@@ -29,13 +31,13 @@ impl Ids {
             Some(next) => next,
             None => ItemId::FIRST,
         };
-        Self { next, wrapped: next.number() < first.number() }
+        Self { next, wrapped: next.number() < first.number(), has_gaps: false }
     }
 
     /// From now on those of a shadow, which has followed an array with `live`. That ids have come round is not forgotten: an array that takes the
     /// place of another knows nothing of it.
     pub(crate) const fn follow(&mut self, live: &Self) {
-        *self = Self { next: live.next, wrapped: self.wrapped || live.wrapped };
+        *self = Self { next: live.next, wrapped: self.wrapped || live.wrapped, has_gaps: self.has_gaps };
     }
 
     /// The first id for `len` items of an array that takes the place of another, whose shadow has given ids up to these, and `others` are still
@@ -78,12 +80,18 @@ impl Ids {
 
     /// From now on new items get local ids, of which some may be in use.
     pub(crate) fn start_locally(&mut self, any_used: bool) {
-        *self = Self { next: ItemId::FIRST_LOCAL, wrapped: any_used };
+        *self = Self { next: ItemId::FIRST_LOCAL, wrapped: any_used, has_gaps: false };
     }
 
-    /// Whether `id`, which an item had, was given before this came to be as it is in `now`; `None` if there is no telling, since ids have come round.
-    pub(crate) fn was_given(&self, id: ItemId, now: &Self) -> Option<bool> {
-        (!now.wrapped).then(|| id < self.next)
+    /// Whether items of the live array may be missing in this shadow.
+    pub(crate) const fn set_gaps(&mut self, has_gaps: bool) {
+        self.has_gaps = has_gaps;
+    }
+
+    /// Whether a shadow with these ids had the item `id`, which has gone from the live array with `now`;
+    /// `None` if there is no telling, since ids have come round or items are held back.
+    pub(crate) fn had(&self, id: ItemId, now: &Self) -> Option<bool> {
+        (!now.wrapped && !self.has_gaps).then(|| id < self.next)
     }
 
     /// An id that no item has.

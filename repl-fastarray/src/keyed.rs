@@ -50,7 +50,13 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
     }
 
     fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, T>)) -> bool {
-        self.catch_up(live, visit)
+        let is_unsettled = self.catch_up(live, visit);
+        self.roster.set_gaps(Keyed::len(self) < live.items.len());
+        is_unsettled
+    }
+
+    fn hold_back(&mut self, id: ItemId) {
+        self.lose_again(id);
     }
 
     fn settle(&mut self) {

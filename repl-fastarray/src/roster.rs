@@ -91,6 +91,11 @@ impl Roster {
         self.unused.follow(&live.unused);
     }
 
+    /// Whether items of the live array may be missing in this, a shadow, because values in them have no form.
+    pub(crate) fn set_gaps(&mut self, has_gaps: bool) {
+        self.unused.set_gaps(has_gaps);
+    }
+
     /// New items get the ids that they would get in `other`, whose ids are all that are here.
     pub(crate) fn continue_as(&mut self, other: &Self) {
         self.unused = other.unused;
@@ -200,7 +205,7 @@ impl Roster {
 
     /// Whether a shadow, which last continued as `live` was then, had the item `id` that has gone from `live` since.
     pub(crate) fn had(&self, live: &Self, id: ItemId) -> bool {
-        self.unused.was_given(id, &live.unused).unwrap_or_else(|| self.position(id).is_some())
+        self.unused.had(id, &live.unused).unwrap_or_else(|| self.position(id).is_some())
     }
 
     /// The item `id` of a shadow departs. Says whether those that have are to be taken out.

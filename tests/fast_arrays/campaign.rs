@@ -311,7 +311,11 @@ impl Run {
                         seat.listener.lose(number);
                         seat.local.remove(&number);
                     }
-                    ClientEvent::Connected | ClientEvent::Spawned(_) | ClientEvent::Synchronized => {}
+                    ClientEvent::Connected
+                    | ClientEvent::Spawned(_)
+                    | ClientEvent::Synchronized
+                    // Owners change here, roles on clients with them; tests/client_view.rs has those.
+                    | ClientEvent::RoleChanged(_) => {}
                     other => panic!("unexpected: {other:?}"),
                 }
             }

@@ -7,7 +7,7 @@ use repl::prelude::*;
 use super::classes::{Bag, Call, Item, Step, calls};
 use super::statements::assert_same;
 use super::support::{Packets, Room, TICK};
-use super::told::{item, room_of, room_with};
+use super::told::{item, make_steady, room_of, room_with};
 
 /// What is more than a property of an item and its id ever take here, and much less than a wide item.
 const DELTA_BITS: u64 = 64;
@@ -83,16 +83,20 @@ fn s144_an_item_that_came_beside_a_change_is_told_at_once_and_once() {
 #[test]
 fn s151_a_removal_takes_few_bits_and_fewer_beside_others() {
     // Unreal's header takes 128 bits, and 32 more for each removal.
-    let removals: [(&[usize], u64); 4] = [(&[4], 13), (&[4, 5, 6], 21), (&[9, 39, 89], 33), (&[], 0)];
+    let removals: [(&[usize], u64); 5] =
+        [(&[4], 13), (&[4, 5], 19), (&[4, 5, 6], 21), (&[9, 39, 89], 33), (&[], 0)];
     for (at, bits) in removals {
         let (mut room, bag) = room_with(0..100);
         let found = cost(&mut room, bag, |items| at.iter().rev().for_each(|&at| drop(items.remove(at))));
         assert_eq!(found, bits, "removal of {at:?}");
     }
-    // On the wire, with all that stands around it.
-    let (mut room, bag) = room_with(0..100);
-    let packets = sent(&mut room, bag, |items| drop(items.remove(4)));
-    assert_eq!(packets.iter().map(Vec::len).collect::<Vec<_>>(), [10]);
+    // On the wire, with all that stands around it, on a steady link: 68 bits beside the 13 of one and the 19 of two.
+    for at in [&[4][..], &[4, 5]] {
+        let (mut room, bag) = room_with(0..100);
+        make_steady(&mut room, bag);
+        let packets = sent(&mut room, bag, |items| at.iter().rev().for_each(|&at| drop(items.remove(at))));
+        assert_eq!(packets.iter().map(Vec::len).collect::<Vec<_>>(), [11], "removal of {at:?}");
+    }
 }
 
 #[test]

@@ -129,6 +129,11 @@ impl KeyedItemsMut<'_> {
         })
     }
 
+    /// Takes the item `id`, which was added when this last followed, out again until it is touched.
+    pub(crate) fn hold_back(&mut self, id: ItemId) {
+        self.collection.hold_back(id);
+    }
+
     /// Gives the items the ids under which a shadow has followed them.
     pub(crate) fn settle(&mut self) {
         self.collection.settle();

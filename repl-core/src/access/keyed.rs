@@ -25,6 +25,7 @@ pub(crate) trait Collection: Any {
     fn ids(&self) -> Vec<ItemId>;
     fn is_abreast(&self, live: &dyn Collection) -> bool;
     fn follow(&mut self, live: &dyn Collection, visit: &mut dyn FnMut(ItemId, RawStep)) -> bool;
+    fn hold_back(&mut self, id: ItemId);
     fn settle(&mut self);
     /// Takes over the ids of `other`; `copy` is given each item there and here.
     fn copy_from(&mut self, other: &dyn Collection, copy: &mut dyn FnMut(*const u8, *mut u8));
@@ -103,6 +104,10 @@ impl<A: Keyed> Collection for A {
             };
             visit(id, step);
         })
+    }
+
+    fn hold_back(&mut self, id: ItemId) {
+        Keyed::hold_back(self, id);
     }
 
     fn settle(&mut self) {

@@ -56,6 +56,12 @@ impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
         self.catch_up(live, visit)
     }
 
+    fn hold_back(&mut self, id: ItemId) {
+        if let Some(key) = self.key(id) {
+            self.take(key);
+        }
+    }
+
     fn settle(&mut self) {
         if let Some(first) = self.log.settle() {
             self.rename_from(first);
