@@ -1,6 +1,6 @@
-//! Which crate may name what: arrows point down (see ARCHITECTURE.md).
+//! What the documents say of the code: which crate may name what, where `unsafe` stands, which test tries which guarantee.
 //!
-//! *Invariant:* the direction is read from the manifests and the sources themselves.
+//! *Invariant:* it is read from the documents, the manifests and the sources themselves.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -140,4 +140,35 @@ fn unsafe_code_stands_where_the_architecture_says() {
             assert!(said.contains(&format!("`{module}`")), "ARCHITECTURE.md does not name {path}");
         }
     }
+}
+
+#[test]
+fn each_guarantee_names_tests_that_are_there() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("the page is there");
+    let (_, rest) = readme.split_once("## Guarantees").expect("it has guarantees");
+    let (guarantees, _) = rest.split_once("\n## ").expect("something follows them");
+    let mut files = Vec::new();
+    sources(root().join("tests"), &mut files);
+    let texts: Vec<String> = files.iter().filter_map(|file| fs::read_to_string(file).ok()).collect();
+    let is_there = |name: &str| {
+        let place = root().join("tests").join(name);
+        let function = format!("fn {name}(");
+        place.is_dir()
+            || place.with_extension("rs").is_file()
+            || texts.iter().any(|text| text.contains(&function))
+    };
+    for guarantee in guarantees.split("\n- **").skip(1) {
+        let names: Vec<&str> = guarantee.split('`').skip(1).step_by(2).collect();
+        let tests: Vec<&str> = names.iter().copied().filter(|name| name.chars().all(is_of_a_test)).collect();
+        assert!(tests.iter().any(|name| is_there(name)), "without a test: {guarantee}");
+        for name in
+            tests.iter().filter(|name| name.contains('/') || name.starts_with('r') && name.contains("0"))
+        {
+            assert!(is_there(name), "`{name}` is no more");
+        }
+    }
+}
+
+fn is_of_a_test(letter: char) -> bool {
+    letter.is_ascii_lowercase() || letter.is_ascii_digit() || matches!(letter, '_' | '/')
 }
