@@ -15,10 +15,17 @@ use crate::spare::give_back_room;
 
 /// Packets in flight before anything is known, and always if acks come (RFC 6928).
 const INITIAL_PACKETS: u64 = 10;
+/// Of a thousand packets, how many arrive at most on a link that loses so much that only tries without number get anything through; what may
+/// always be in flight there is so many times as much. A link that lets through the usual least never looks like that for long: of four times
+/// as much it still takes a quarter.
+const BAD_SHARE: u64 = 250;
+const BAD_GAIN: u64 = 4;
+/// How many packets the share that arrives is a mean of.
+const SHARE_PACKETS: u64 = 32;
 /// Packets in flight to a link that is silent (R26).
 const PROBE_PACKETS: u64 = 2;
-/// How many timeouts in a row halve what may be in flight: where nine packets of ten are lost, several are usual.
-const TIMEOUTS_PER_HALVING: u32 = 4;
+/// How many tries in vain make a link silent: where nine packets of ten are lost in both directions, a few are usual.
+const SILENT_TRIES: u32 = 6;
 /// Parts of a thousand: 2 / ln 2, at which what is delivered doubles in each round trip, and its inverse, which drains the queue that this made.
 const STARTUP_GAIN: u64 = 2_885;
 const DRAIN_GAIN: u64 = 347;
@@ -90,11 +97,16 @@ pub(crate) struct Congestion {
     delivered_at: Duration,
     last_flight_at: Duration,
     flights: VecDeque<Flight>,
+    /// Of a million packets, how many arrived of late.
+    share: u64,
     /// Bytes that may be sent in this pass.
     credit: u64,
     last_pass: Option<Duration>,
     tick: Duration,
-    /// Timeouts in a row without an ack.
+    /// How often the link was tried in a row without an ack of anything new, whether held for lost or not; once per retry at most.
+    silent_tries: u32,
+    last_try: Duration,
+    /// Timeouts in a row that were counted.
     timeouts: u32,
     /// Whether there was more to send in the last pass than was allowed.
     was_short: bool,
@@ -120,9 +132,12 @@ impl Congestion {
             delivered_at: Duration::ZERO,
             last_flight_at: Duration::ZERO,
             flights: VecDeque::new(),
+            share: 1_000_000,
             credit: packet_bytes * INITIAL_PACKETS,
             last_pass: None,
             tick: TICK,
+            silent_tries: 0,
+            last_try: Duration::ZERO,
             timeouts: 0,
             was_short: false,
         }
@@ -131,12 +146,13 @@ impl Congestion {
     /// Begins the packets of a tick, after so many timeouts in a row without an ack.
     pub(crate) fn begin_pass(&mut self, now: Duration, timeouts: u32) {
         let elapsed = self.last_pass.map_or(TICK, |last| now.saturating_sub(last)).min(LONGEST_TICK);
-        (self.last_pass, self.timeouts) = (Some(now), timeouts);
+        self.last_pass = Some(now);
+        self.count_tries(now, timeouts);
         if !elapsed.is_zero() {
             self.tick = elapsed;
         }
         self.advance(now);
-        if timeouts > 1 {
+        if self.silent_tries > 1 {
             let earned = u128::from(self.window()) * elapsed.as_nanos() / RETRY_INTERVAL.as_nanos();
             self.credit =
                 self.credit.saturating_add(u64::try_from(earned).unwrap_or(u64::MAX)).min(self.window());
@@ -144,6 +160,16 @@ impl Congestion {
         }
         let most = self.least_window().max(bytes_in(self.pacing_rate(), self.tick * 2));
         self.credit = (self.credit + bytes_in(self.pacing_rate(), elapsed)).min(most);
+    }
+
+    /// Counts how long the link has been silent. Each tick's packets have a timeout of their own, so most of the timeouts tell of one try.
+    fn count_tries(&mut self, now: Duration, timeouts: u32) {
+        if timeouts == 0 {
+            (self.silent_tries, self.timeouts) = (0, 0);
+        } else if timeouts > self.timeouts && now.saturating_sub(self.last_try) >= RETRY_INTERVAL {
+            (self.silent_tries, self.last_try) = (self.silent_tries.saturating_add(1), now);
+            self.timeouts = timeouts;
+        }
     }
 
     /// Ends them; `is_short` if there was more to send than was allowed.
@@ -193,11 +219,17 @@ impl Congestion {
     pub(crate) fn arrived(&mut self, bytes: usize) {
         self.in_flight = self.in_flight.saturating_sub(bytes as u64);
         self.delivered += bytes as u64;
+        self.count_share(1_000_000);
     }
 
     /// A packet was given up.
     pub(crate) fn lost(&mut self, bytes: usize) {
         self.in_flight = self.in_flight.saturating_sub(bytes as u64);
+        self.count_share(0);
+    }
+
+    fn count_share(&mut self, sample: u64) {
+        self.share = (self.share * (SHARE_PACKETS - 1) + sample) / SHARE_PACKETS;
     }
 
     /// All that an ack tells was told; the newest packet that it names.
@@ -205,6 +237,8 @@ impl Congestion {
         let known = self.flights.partition_point(|flight| flight.first <= newest);
         let Some(flight) = known.checked_sub(1).and_then(|at| self.flights.get(at)).copied() else { return };
         self.flights.drain(..known);
+        self.silent_tries = 0;
+        self.last_try = now;
         self.observe(now.saturating_sub(flight.sent_at), now);
         let acking = now.saturating_sub(flight.delivered_at);
         let sending = flight.sent_at.saturating_sub(flight.last_flight_at);
@@ -289,7 +323,9 @@ impl Congestion {
     }
 
     fn least_window(&self) -> u64 {
-        self.packet_bytes * INITIAL_PACKETS
+        let is_heard = self.shortest.iter().any(Option::is_some);
+        let is_bad = is_heard && self.share < BAD_SHARE * 1_000;
+        self.packet_bytes * INITIAL_PACKETS * if is_bad { BAD_GAIN } else { 1 }
     }
 
     /// Bytes that may be in flight.
@@ -303,9 +339,12 @@ impl Congestion {
         };
         let window =
             (scaled(self.product(), gain) + bytes_in(self.rate(), self.tick)).max(self.least_window());
-        // From the second timeout in a row on a link counts as silent (R9).
-        let halvings = self.timeouts.saturating_sub(1) / TIMEOUTS_PER_HALVING;
-        window.checked_shr(halvings).unwrap_or(0).max(self.packet_bytes * PROBE_PACKETS)
+        if self.silent_tries >= SILENT_TRIES {
+            return self.packet_bytes * PROBE_PACKETS;
+        }
+        // From the second try in vain on there is less, but as much as R9's retries need where acks still come.
+        let halvings = self.silent_tries.saturating_sub(1);
+        window.checked_shr(halvings).unwrap_or(0).max(self.least_window())
     }
 
     fn pacing_rate(&self) -> u64 {
@@ -382,6 +421,14 @@ mod tests {
         fn run(&mut self, ticks: std::ops::Range<u32>, wanted: usize) {
             for _ in ticks {
                 self.step(wanted);
+            }
+        }
+
+        /// As long as a retry waits, after so many timeouts.
+        fn wait(&mut self, timeouts: u32) {
+            for _ in 0..16 {
+                self.now += STEP;
+                self.congestion.begin_pass(self.now, timeouts);
             }
         }
 
@@ -475,7 +522,7 @@ mod tests {
         let window = link.congestion.window();
         let mut windows = Vec::new();
         for timeouts in 0..80 {
-            link.congestion.begin_pass(link.now, timeouts);
+            link.wait(timeouts);
             windows.push(link.congestion.window());
         }
         assert_eq!(windows[..2], [window; 2]);
@@ -483,5 +530,38 @@ mod tests {
         assert_eq!(windows[79], 2 * PACKET as u64);
         link.congestion.begin_pass(link.now, 0);
         assert_eq!(link.congestion.window(), window);
+    }
+
+    #[test]
+    fn r09_timeouts_of_the_packets_of_each_tick_count_as_one_try() {
+        let mut link = Link::new(1_000_000, Duration::from_millis(40));
+        link.run(0..300, 1_000);
+        let window = link.congestion.window();
+        for timeouts in 1..15 {
+            link.now += STEP;
+            link.congestion.begin_pass(link.now, timeouts);
+            assert_eq!(link.congestion.window(), window);
+        }
+        // An ack of what was held for lost, which leaves the timeouts as they are, ends the silence.
+        for timeouts in 15..25 {
+            link.wait(timeouts);
+        }
+        assert_eq!(link.congestion.window(), PROBE_PACKETS * PACKET as u64);
+        link.congestion.acked(Sequence::new(link.number - 1), link.now);
+        link.congestion.begin_pass(link.now, 25);
+        assert!(link.congestion.window() > PROBE_PACKETS * PACKET as u64);
+    }
+
+    #[test]
+    fn r09_where_nine_of_ten_are_lost_and_acks_come_more_than_the_usual_least_may_be_in_flight() {
+        let mut congestion = Congestion::new(PACKET);
+        let least = congestion.least_window();
+        (0..100).for_each(|_| congestion.lost(PACKET));
+        assert_eq!(congestion.least_window(), least, "nobody was heard");
+        congestion.sent(Sequence::new(0), PACKET, Duration::ZERO);
+        congestion.acked(Sequence::new(0), STEP);
+        assert_eq!(congestion.least_window(), least * BAD_GAIN);
+        (0..SHARE_PACKETS).for_each(|_| congestion.arrived(PACKET));
+        assert_eq!(congestion.least_window(), least);
     }
 }
