@@ -10,7 +10,7 @@ struct Player {
 
 impl Default for Player {
     fn default() -> Self {
-        todo!()
+        Self { field: Arc::default() }
     }
 }
 
