@@ -210,6 +210,9 @@ impl Joining {
         joining.acknowledge(connection);
         assert_same(&joining.server, &players, &client);
         joining.server.tick(joining.now + TICK);
+        // It is told that it has everything.
+        while joining.server.poll_transmit(connection).is_some() {}
+        joining.server.tick(joining.now + TICK * 2);
         assert!(joining.server.poll_transmit(connection).is_none(), "a client that has all is sent nothing");
         joining.leave(connection);
         joining

@@ -27,7 +27,7 @@ pub(super) struct Peer {
     pub(super) connection: Connection,
     /// What the client said it can hold, once it has said hello.
     pub(super) limits: Option<ClientLimits>,
-    /// What its packets of state are bound to beside the session, once it has said hello (R26).
+    /// What its packets of state are bound to beside the session, once it has said hello (R26); zero if the transport validates addresses.
     token: u64,
     /// Whether a packet has come that only who knows the token can have sealed.
     echoes: bool,
@@ -233,7 +233,9 @@ impl Server {
             Stage::Handshake => {
                 connection.last_heard = now;
                 connection.outbox.session = session;
-                peer.token = token(self.config.secret, id.index(), session);
+                if self.config.validate_addresses {
+                    peer.token = token(self.config.secret, id.index(), session);
+                }
                 peer.limits = Some(limits);
                 if let Some(mismatch) = limits.first_mismatch(&self.config) {
                     self.close(id, DisconnectReason::Limits(mismatch));
