@@ -331,3 +331,85 @@ impl LostObject {
         Changelist::merged(self.left)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: NonZeroU32 = NonZeroU32::MIN;
+    const SECOND: NonZeroU32 = FIRST.saturating_add(1);
+
+    fn list(handles: &[u32]) -> Changelist {
+        let mut list = Changelist::new();
+        handles.iter().for_each(|&handle| list.insert(handle));
+        list
+    }
+
+    /// A packet of 100 bytes that carries these handles of the object in slot 7.
+    fn record(generation: NonZeroU32, handles: &[u32]) -> Record {
+        let sent = Sent { slot: 7, generation, content: Content::Update(list(handles)) };
+        Record { bytes: 100, cargo: Cargo { sent: vec![sent], ..Cargo::default() }, ..Record::default() }
+    }
+
+    /// Packets 0, 1 and so on with these handles.
+    fn in_flight(packets: &[(NonZeroU32, &[u32])]) -> InFlight {
+        let mut in_flight = InFlight::new(Sequence::new(0));
+        packets.iter().for_each(|(generation, handles)| in_flight.push(record(*generation, handles)));
+        in_flight
+    }
+
+    /// What is sent again of the object in slot 7, first generation, once `lost` are given up together.
+    fn sent_again(in_flight: &mut InFlight, lost: &[(u64, &[u32])]) -> Changelist {
+        let mut object = LostObject::new(7, FIRST);
+        for (number, handles) in lost {
+            let sequence = Sequence::new(*number);
+            assert!(in_flight.resolve(sequence, Fate::Lost).is_some());
+            object.lists.push_back((sequence, list(handles)));
+        }
+        let mut objects = [object];
+        in_flight.set_off(&mut objects);
+        let [object] = objects;
+        object.into_list()
+    }
+
+    #[test]
+    fn r06_bytes_count_until_a_packet_and_all_before_it_are_resolved() {
+        let mut in_flight = in_flight(&[(FIRST, &[1]), (FIRST, &[2]), (FIRST, &[3])]);
+        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (300, 3, 3));
+        assert_eq!(in_flight.resolve(Sequence::new(1), Fate::Arrived), Some(100));
+        in_flight.trim();
+        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (300, 2, 3));
+        in_flight.resolve(Sequence::new(0), Fate::Lost);
+        in_flight.trim();
+        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (100, 1, 1));
+        in_flight.resolve(Sequence::new(2), Fate::Arrived);
+        in_flight.trim();
+        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn r04_what_was_lost_goes_again_less_what_later_packets_carry() {
+        let mut in_flight = in_flight(&[(FIRST, &[1, 2]), (FIRST, &[2, 3])]);
+        assert_eq!(sent_again(&mut in_flight, &[(0, &[1, 2])]), list(&[1]));
+    }
+
+    #[test]
+    fn r04_a_later_packet_that_is_lost_too_sets_nothing_off() {
+        let mut in_flight = in_flight(&[(FIRST, &[1, 2]), (FIRST, &[2, 3]), (FIRST, &[1])]);
+        in_flight.resolve(Sequence::new(1), Fate::Lost);
+        assert_eq!(sent_again(&mut in_flight, &[(0, &[1, 2])]), list(&[2]));
+    }
+
+    #[test]
+    fn r04_an_earlier_packet_sets_nothing_off() {
+        let mut in_flight = in_flight(&[(FIRST, &[3]), (FIRST, &[1, 2]), (FIRST, &[1, 2])]);
+        in_flight.resolve(Sequence::new(1), Fate::Arrived);
+        assert_eq!(sent_again(&mut in_flight, &[(0, &[3]), (2, &[1, 2])]), list(&[1, 2, 3]));
+    }
+
+    #[test]
+    fn r18_a_packet_of_another_object_in_the_slot_sets_nothing_off() {
+        let mut in_flight = in_flight(&[(FIRST, &[1, 2]), (SECOND, &[1, 2])]);
+        assert_eq!(sent_again(&mut in_flight, &[(0, &[1, 2])]), list(&[1, 2]));
+    }
+}

@@ -120,6 +120,25 @@ fn r04_a_resend_carries_only_what_was_lost_and_not_sent_since() {
 }
 
 #[test]
+fn r04_what_was_lost_is_not_set_off_against_what_arrived_before_it() {
+    let (mut room, one, other) = two_things();
+    // Lost together: a packet from before the old value of `a`, and the one with its new value.
+    room.server[other].b = 1;
+    room.tick_one();
+    room.server[one].a = 1;
+    let old = room.tick_one();
+    room.deliver(0, &old);
+    room.server[one].a = 2;
+    room.tick_one();
+    room.server[other].name = "later".into();
+    let later = room.tick_one();
+    room.deliver(0, &later);
+    room.wait(std::time::Duration::from_secs(1));
+    room.settle();
+    assert_eq!((copy(&room, one).a, copy(&room, other).b), (2, 1));
+}
+
+#[test]
 fn r04_lost_elements_of_an_array_are_set_off_against_later_ones() {
     let (mut room, one) = one_thing();
     room.server[one].list = vec![0; 100];
