@@ -71,13 +71,14 @@ const NAME_ONLY: [(&str, &str); 3] = [
 ];
 
 /// Files that name no reader, and do what a peer's bytes said.
-const OBEY: [&str; 8] = [
+const OBEY: [&str; 9] = [
     "repl-core/src/checked.rs",
     "repl-core/src/key.rs",
     "repl-core/src/reference.rs",
     "repl-core/src/access/entries.rs",
-    "repl-fastarray/src/receipt.rs",
-    "repl-fastarray/src/replica.rs",
+    "repl-fastarray/src/array/replica.rs",
+    "repl-fastarray/src/replica/mod.rs",
+    "repl-fastarray/src/replica/receipt.rs",
     "repl-net/src/mentions.rs",
     "repl-net/src/outcome.rs",
 ];

@@ -56,34 +56,20 @@
 #![warn(missing_docs)]
 
 mod array;
-mod convert;
+mod both;
 mod follow;
-mod forms;
-mod guard;
-mod id_table;
 mod ids;
-mod index;
 mod item;
-mod keyed;
-mod log;
-mod methods;
-mod order;
+mod marks;
 pub mod ordered;
 mod places;
-mod receipt;
-mod relabel;
 mod replica;
-mod roster;
-mod runs;
 mod sequence;
-mod tree;
-mod update;
 
-pub use array::FastArray;
-pub use guard::{ItemMut, IterMut};
-pub use item::{ChangedProperties, FastArrayItem, ItemCallbacks};
+pub use array::{FastArray, IterMut};
+pub use item::{ArrayUpdate, ChangedProperties, FastArrayItem, ItemCallbacks};
+pub use marks::ItemMut;
 pub use ordered::OrderedFastArray;
-pub use update::ArrayUpdate;
 
 /// For code made by the derives; not for use by hand.
 #[doc(hidden)]

@@ -6,11 +6,12 @@ use std::collections::HashSet;
 
 use repl_core::{ItemId, Step};
 
-use super::{Entry, OrderedFastArray};
+use super::OrderedFastArray;
+use super::entry::Entry;
 use crate::follow::{Followed, Following, Visit};
 use crate::ids::Ids;
 use crate::item::FastArrayItem;
-use crate::log::{self, Log};
+use crate::marks::{self, Log};
 use crate::sequence::Key;
 
 impl<T: FastArrayItem> Following for OrderedFastArray<T> {
@@ -24,7 +25,7 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
         &mut self.followed
     }
 
-    fn take_step(&mut self, live: &Self, entry: log::Entry, visit: Visit<'_, T>) {
+    fn take_step(&mut self, live: &Self, entry: marks::Entry, visit: Visit<'_, T>) {
         if entry.is_removal() {
             if let Some(key) = self.key(entry.id) {
                 self.take(key);

@@ -8,9 +8,9 @@ use std::ops::{Index, IndexMut};
 
 use repl_core::ItemId;
 
-use super::{Entry, OrderedFastArray};
-use crate::guard::{ItemMut, Mark};
-use crate::log::Log;
+use super::OrderedFastArray;
+use super::entry::Entry;
+use crate::marks::{ItemMut, Log, Mark};
 use crate::places::no_item;
 use crate::sequence::{self, Key};
 

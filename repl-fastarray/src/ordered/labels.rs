@@ -7,7 +7,7 @@ use std::ops::Range;
 use repl_core::label::{Hint, Label};
 
 use super::OrderedFastArray;
-use crate::relabel::relabel;
+use super::relabel::relabel;
 use crate::sequence::Key;
 
 impl<T> OrderedFastArray<T> {

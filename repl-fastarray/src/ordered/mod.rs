@@ -3,13 +3,17 @@
 //! Invariant: labels ascend with the places of the items, equal ones with their ids; between calls that is so on live arrays and on replicas.
 
 mod convert;
+mod entry;
 mod following;
 mod guard;
+mod iter;
 mod keyed;
 mod labels;
 mod moves;
 mod neighbours;
+mod relabel;
 mod replica;
+mod runs;
 mod search;
 
 use std::cmp::Ordering;
@@ -20,17 +24,17 @@ use repl_core::ItemId;
 use repl_core::label::Label;
 
 use crate::follow::Followed;
-use crate::guard::ItemMut;
-use crate::id_table::IdTable;
-use crate::ids::Ids;
-use crate::log::Log;
+use crate::ids::{IdTable, Ids};
+use crate::marks::{ItemMut, Log};
 use crate::places::{bounds, no_item};
-use crate::receipt::Receipt;
-use crate::runs::Runs;
+use crate::replica::Receipt;
 use crate::sequence::{Key, Sequence};
 
-pub use convert::{IntoIter, Iter};
 pub use guard::IterMut;
+pub use iter::{IntoIter, Iter};
+
+use entry::Entry;
+use runs::Runs;
 
 /// An array whose items stand on every client in the order in which they stand on the server.
 ///
@@ -97,20 +101,6 @@ pub struct OrderedFastArray<T> {
     receipt: Option<Box<Receipt>>,
     /// On a replica: the items that the update gave other labels.
     unsettled: Vec<Key>,
-}
-
-/// An item, and what is known of it.
-struct Entry<T> {
-    item: T,
-    label: Label,
-    id: ItemId,
-}
-
-impl<T> Entry<T> {
-    /// Which of the two stands first.
-    fn stands(&self, other: &Self) -> Ordering {
-        self.label.cmp(&other.label).then(self.id.cmp(&other.id))
-    }
 }
 
 impl<T> OrderedFastArray<T> {

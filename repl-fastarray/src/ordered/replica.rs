@@ -5,13 +5,12 @@
 use repl_core::ItemId;
 use repl_core::label::Label;
 
-use super::{Entry, OrderedFastArray};
+use super::OrderedFastArray;
+use super::entry::Entry;
 use crate::ids::Ids;
-use crate::item::FastArrayItem;
-use crate::receipt::Receipt;
-use crate::replica::Replica;
+use crate::item::{FastArrayItem, Standing};
+use crate::replica::{Receipt, Replica};
 use crate::sequence::{Key, Sequence};
-use crate::update::Standing;
 
 /// The items of an update.
 pub(crate) struct Places<'a, T>(&'a mut Sequence<Entry<T>>);

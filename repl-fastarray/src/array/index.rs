@@ -4,7 +4,7 @@
 
 use repl_core::ItemId;
 
-use crate::id_table::IdTable;
+use crate::ids::IdTable;
 
 /// How far ids may stand from where they are known to have stood: so many are looked through faster than an index is made anew.
 pub(crate) const MAX_DRIFT: usize = 256;

@@ -11,15 +11,13 @@
     )
 )]
 
-use std::cmp::Reverse;
+mod receipt;
 
-use repl_core::__private::preload;
 use repl_core::{HandleSet, ItemId};
 
-use crate::array::FastArray;
-use crate::item::{ChangedProperties, FastArrayItem, ItemsTold};
-use crate::receipt::Receipt;
-use crate::update::{ArrayUpdate, Standing};
+use crate::item::{ArrayUpdate, ChangedProperties, FastArrayItem, ItemsTold, Standing};
+
+pub(crate) use receipt::Receipt;
 
 /// Who is told what becomes of an array's items.
 type Told<R> = <<R as Replica>::Item as FastArrayItem>::Told;
@@ -238,94 +236,5 @@ pub(crate) trait Replica: Sized {
             }
         }
         Told::<Self>::all_changed(&mut update);
-    }
-}
-
-/// The items of an update.
-pub(crate) struct Slices<'a, T> {
-    items: &'a mut [T],
-    ids: &'a [ItemId],
-}
-
-impl<T> Standing<T> for Slices<'_, T> {
-    fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    fn item(&self, index: usize) -> Option<&T> {
-        self.items.get(index)
-    }
-
-    fn item_mut(&mut self, index: usize) -> Option<&mut T> {
-        self.items.get_mut(index)
-    }
-
-    fn id(&self, index: usize) -> Option<ItemId> {
-        self.ids.get(index).copied()
-    }
-}
-
-impl<T: FastArrayItem> Replica for FastArray<T> {
-    type Item = T;
-    type Spot = usize;
-    type Items<'a> = Slices<'a, T>;
-
-    fn size(&self) -> usize {
-        self.items.len()
-    }
-
-    fn spot(&self, id: ItemId) -> Option<usize> {
-        self.roster.position(id)
-    }
-
-    fn place(&self, spot: usize) -> usize {
-        spot
-    }
-
-    #[expect(clippy::indexing_slicing, reason = "a spot is where this array found or put an item")]
-    fn item_at(&mut self, spot: usize) -> &mut T {
-        &mut self.items[spot]
-    }
-
-    fn receipt(&self) -> Option<&Receipt> {
-        self.receipt.as_deref()
-    }
-
-    fn parts(&mut self) -> (Slices<'_, T>, &mut Receipt) {
-        if self.receipt.is_none() {
-            self.roster.start_locally();
-        }
-        let items = Slices { items: &mut self.items, ids: &self.roster.ids };
-        (items, self.receipt.get_or_insert_default())
-    }
-
-    fn append_received(&mut self, id: ItemId) -> usize {
-        self.append_initial(id)
-    }
-
-    fn preload_removal(&self, spot: usize) {
-        self.items.get(spot).into_iter().for_each(preload);
-        self.roster.preload_removal(spot);
-    }
-
-    fn take_out(&mut self, mut going: Vec<(ItemId, usize)>) {
-        // From the highest down, for the last item takes the place of each.
-        going.sort_unstable_by_key(|&(_, spot)| Reverse(spot));
-        for (id, spot) in going {
-            self.items.swap_remove(spot);
-            self.roster.take_out(id, spot);
-        }
-    }
-
-    fn each_spot(&self, each: &mut dyn FnMut(ItemId, usize)) {
-        self.roster.ids.iter().zip(0..).for_each(|(&id, spot)| each(id, spot));
-    }
-
-    fn has_moved(&self) -> bool {
-        false
-    }
-
-    fn settle(&mut self) -> bool {
-        false
     }
 }

@@ -9,9 +9,9 @@ use std::sync::OnceLock;
 use repl_core::__private::preload;
 use repl_core::ItemId;
 
+use super::index::{Index, MAX_DRIFT, near};
 use crate::ids::Ids;
-use crate::index::{Index, MAX_DRIFT, near};
-use crate::log::Log;
+use crate::marks::Log;
 
 /// So many ids are looked through as fast as an index is asked.
 const FEW: usize = 32;

@@ -13,7 +13,7 @@
 
 use repl_core::{HandleSet, ItemId};
 
-use crate::id_table::IdTable;
+use crate::ids::IdTable;
 
 /// Room for so many items is kept from one update to the next.
 const KEPT: usize = 64;

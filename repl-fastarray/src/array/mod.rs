@@ -2,16 +2,27 @@
 //!
 //! Invariant: items and roster are equally long, and an item and what the roster has of it stand at the same index.
 
+mod convert;
+mod following;
+mod guard;
+mod index;
+mod keyed;
+mod order;
+mod replica;
+mod roster;
+
 use std::collections::TryReserveError;
 use std::ops::RangeBounds;
 
 use repl_core::ItemId;
 
 use crate::follow::Followed;
-use crate::guard::ItemMut;
+use crate::marks::ItemMut;
 use crate::places::bounds;
-use crate::receipt::Receipt;
-use crate::roster::Roster;
+use crate::replica::Receipt;
+
+pub use guard::IterMut;
+use roster::Roster;
 
 /// A growing array whose items have identities of their own, so that what is sent of it is what changed.
 ///
@@ -80,12 +91,12 @@ use crate::roster::Roster;
 /// Unless something else is said, methods cost what those of `Vec` with the same names cost; for each item 4 bytes are kept beside it, and 16
 /// to 32 more once items are looked for by id.
 pub struct FastArray<T> {
-    pub(crate) items: Vec<T>,
-    pub(crate) roster: Roster,
+    items: Vec<T>,
+    roster: Roster,
     /// Set on a shadow: what it has followed.
-    pub(crate) followed: Option<Followed>,
+    followed: Option<Followed>,
     /// Set on a replica: what came of the update that is being received.
-    pub(crate) receipt: Option<Box<Receipt>>,
+    receipt: Option<Box<Receipt>>,
 }
 
 impl<T> FastArray<T> {
@@ -266,7 +277,7 @@ impl<T> FastArray<T> {
     }
 
     /// Appends an item under an id that no other item here has.
-    pub(crate) fn push_as(&mut self, id: ItemId, item: T) {
+    fn push_as(&mut self, id: ItemId, item: T) {
         self.items.push(item);
         self.roster.push(id);
     }

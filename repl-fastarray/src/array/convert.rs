@@ -4,7 +4,7 @@
 
 use std::ops::Deref;
 
-use crate::array::FastArray;
+use super::FastArray;
 
 impl<T> Deref for FastArray<T> {
     type Target = [T];

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use crate::array::FastArray;
+use super::FastArray;
 
 impl<T> FastArray<T> {
     /// Sorts the items by `compare`, equal ones in the order they had. Ids stay with their items, and nothing is sent. O(n log n).

@@ -5,7 +5,7 @@
 use repl_core::ItemId;
 
 use crate::array::FastArray;
-use crate::guard::ItemMut;
+use crate::marks::ItemMut;
 use crate::ordered::OrderedFastArray;
 
 macro_rules! methods_of {

@@ -5,7 +5,7 @@
 use repl_core::__private::Shape;
 use repl_core::{HandleSet, ItemId, Keyed, Property, Step};
 
-use crate::array::FastArray;
+use super::FastArray;
 use crate::follow::Following;
 use crate::item::{FastArrayItem, ItemsTold};
 use crate::replica::Replica;

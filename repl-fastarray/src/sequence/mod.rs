@@ -2,10 +2,12 @@
 //!
 //! *Invariant:* a slot holds an item if and only if its number is a key of the order.
 
+mod tree;
+
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::tree::{Keys, Order};
+use tree::{Keys, Order};
 
 /// At least this part of the items has to move for all to be sorted.
 const FEW: usize = 8;

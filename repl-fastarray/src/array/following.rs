@@ -1,0 +1,229 @@
+//! Following: how a shadow comes to have the items of a live array.
+//!
+//! Invariant: what departed from a shadow is gone for whoever asks, even while it still lies among the items.
+
+use std::mem::needs_drop;
+
+use repl_core::{ItemId, Step};
+
+use super::FastArray;
+use crate::follow::{Followed, Following, Visit};
+use crate::item::FastArrayItem;
+use crate::marks::{Entry, Log};
+
+impl<T: FastArrayItem> Following for FastArray<T> {
+    type Item = T;
+
+    fn log(&self) -> &Log {
+        &self.roster.log
+    }
+
+    fn followed(&mut self) -> &mut Option<Followed> {
+        &mut self.followed
+    }
+
+    fn take_step(&mut self, live: &Self, entry: Entry, visit: Visit<'_, T>) {
+        if entry.is_removal() {
+            if self.roster.had(&live.roster, entry.id) {
+                self.depart(entry.id);
+                visit(entry.id, Step::Removed);
+            }
+        } else if let Some(at) = live.roster.locate(entry.id, entry.place()) {
+            self.step(live, at, visit);
+        }
+    }
+
+    fn match_up(&mut self, live: &Self, visit: Visit<'_, T>) {
+        self.take_out_departed();
+        let mut is_there = vec![false; self.items.len()];
+        for at in 0..live.items.len() {
+            let own = self.step(live, at, visit);
+            is_there.resize(self.items.len(), true);
+            is_there[own] = true;
+        }
+        for at in (0..self.items.len()).rev() {
+            if !is_there[at] {
+                let id = self.roster.ids[at];
+                self.swap_remove(at);
+                visit(id, Step::Removed);
+            }
+        }
+    }
+
+    fn first_for_successor(&self, live: &Self) -> Option<ItemId> {
+        self.roster.first_for_successor(&live.roster)
+    }
+
+    fn start_over(&mut self, live: &Self, first: ItemId, visit: Visit<'_, T>) {
+        self.take_out_departed();
+        self.roster.ids.iter().for_each(|&id| visit(id, Step::Removed));
+        self.truncate(0);
+        let mut id = first;
+        for live in &live.items {
+            let at = self.append_initial(id);
+            visit(id, Step::Added { live, shadow: &mut self.items[at] });
+            id = id.next();
+        }
+        self.roster.continue_after(first, live.items.len());
+    }
+
+    fn continue_as(&mut self, live: &Self) {
+        self.roster.follow(&live.roster);
+    }
+}
+
+impl<T: FastArrayItem> FastArray<T> {
+    /// The item at `at` of `live` was touched; gives where its shadow is.
+    fn step(&mut self, live: &Self, at: usize, visit: Visit<'_, T>) -> usize {
+        let (id, live) = (live.roster.ids[at], &live.items[at]);
+        // A shadow mostly has its items where the live array has them.
+        if let Some(at) = self.roster.position_from(id, at) {
+            visit(id, Step::Touched { live, shadow: &mut self.items[at], moved: false });
+            return at;
+        }
+        if self.roster.has_departed(id) {
+            self.take_out_departed();
+        }
+        let at = self.append_initial(id);
+        visit(id, Step::Added { live, shadow: &mut self.items[at] });
+        at
+    }
+
+    /// The item `id` of a shadow is gone. To find it where it lies among many takes longer than all else that is to be done, so some are left where they are
+    /// and looked for at once; not where an item may hold memory.
+    fn depart(&mut self, id: ItemId) {
+        if self.roster.depart(id) || needs_drop::<T>() {
+            self.take_out_departed();
+        }
+    }
+
+    fn take_out_departed(&mut self) {
+        self.roster.preload_departed();
+        while let Some(id) = self.roster.departed.pop() {
+            if let Some(at) = self.roster.position(id) {
+                self.items.swap_remove(at);
+                self.roster.take_out(id, at);
+            }
+        }
+    }
+
+    /// The item `id`, which this shadow has appended, is not to be there before it is touched again.
+    pub(super) fn lose_again(&mut self, id: ItemId) {
+        if let Some(at) = self.roster.position(id) {
+            self.items.swap_remove(at);
+            self.roster.take_out(id, at);
+            self.roster.set_gaps(true);
+        }
+    }
+
+    /// Appends an initial item under an id that no other has; gives where it is.
+    pub(super) fn append_initial(&mut self, id: ItemId) -> usize {
+        self.push_as(id, T::initial());
+        self.items.len() - 1
+    }
+
+    /// Comes to have the items that `other` has, and by `copy` their values; has then followed what `other` has. Local items are neither taken
+    /// over nor lost (S183).
+    pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
+        self.take_out_departed();
+        for at in (0..self.items.len()).rev() {
+            let id = self.roster.ids[at];
+            if !id.is_local() && other.roster.position(id).is_none() {
+                self.swap_remove(at);
+            }
+        }
+        let standing = other.roster.standing().filter(|(id, _)| !id.is_local());
+        for (place, (id, from)) in standing.enumerate() {
+            let at = self.roster.position(id).unwrap_or_else(|| self.append_initial(id));
+            self.swap(at, place);
+            copy(&other.items[from], &mut self.items[place]);
+        }
+        if self.receipt.is_none() {
+            self.roster.continue_as(&other.roster);
+            self.followed = other.followed;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use repl_core::Keyed;
+
+    use super::*;
+    use crate::array::roster::MOST_DEPARTED;
+
+    /// What a shadow is told.
+    fn steps(shadow: &mut FastArray<u32>, live: &FastArray<u32>) -> Vec<(u32, &'static str)> {
+        let mut steps = Vec::new();
+        Keyed::follow(shadow, live, &mut |id, step| {
+            let step = match step {
+                Step::Added { live, shadow } => {
+                    *shadow = *live;
+                    "added"
+                }
+                Step::Touched { .. } => "touched",
+                Step::Removed => "removed",
+            };
+            steps.push((id.number(), step));
+        });
+        steps
+    }
+
+    fn ids(array: &FastArray<u32>) -> Vec<u32> {
+        let mut ids = Vec::new();
+        Keyed::ids(array, &mut |id| ids.push(id.number()));
+        ids.sort_unstable();
+        ids
+    }
+
+    #[test]
+    fn what_departed_from_a_shadow_is_gone_for_whoever_asks_and_taken_out_when_it_is_much() {
+        let mut live: FastArray<u32> = (0..400).collect();
+        let mut shadow = FastArray::new();
+        steps(&mut shadow, &live);
+        let (mut most, mut last) = (0, 0);
+        for _ in 0..300 {
+            let id = live.id(live.len() / 2).expect("it is long enough");
+            live.remove_by_id(id);
+            assert_eq!(steps(&mut shadow, &live), [(id.number(), "removed")]);
+            assert_eq!((Keyed::item(&shadow, id), Keyed::len(&shadow)), (None, live.len()));
+            assert_eq!(ids(&shadow), ids(&live));
+            last = shadow.items.len() - live.len();
+            most = last.max(most);
+        }
+        assert_eq!(most, MOST_DEPARTED - 1);
+        assert!(last <= shadow.items.len() / 4, "{last} of {}", shadow.items.len());
+
+        let mut copy = FastArray::new();
+        copy.copy_items(&shadow, &mut |from, to| *to = *from);
+        assert_eq!((copy.items.len(), ids(&copy)), (live.len(), ids(&live)));
+    }
+
+    #[test]
+    fn items_that_hold_memory_are_taken_out_at_once() {
+        let mut live: FastArray<String> = (0..400).map(|item| item.to_string()).collect();
+        let mut shadow = FastArray::new();
+        Keyed::follow(&mut shadow, &live, &mut |_, _| {});
+        live.remove(7);
+        Keyed::follow(&mut shadow, &live, &mut |_, _| {});
+        assert_eq!(shadow.items.len(), 399);
+    }
+
+    #[test]
+    fn s174_an_id_that_departed_and_comes_round_is_a_new_item() {
+        for looks_between in [true, false] {
+            let mut live: FastArray<u32> = (0..100).collect();
+            live.roster.continue_as(&FastArray::<u32>::with_next_id(ItemId::LAST).roster);
+            live.push(100);
+            let mut shadow = FastArray::new();
+            steps(&mut shadow, &live);
+            live.remove(0);
+            let mut told = if looks_between { steps(&mut shadow, &live) } else { Vec::new() };
+            assert_eq!(live.push(101), ItemId::FIRST);
+            told.extend(steps(&mut shadow, &live));
+            assert_eq!(told, [(1, "removed"), (1, "added")]);
+            assert_eq!(Keyed::item(&shadow, ItemId::FIRST), Some(&101));
+            assert_eq!(ids(&shadow), ids(&live));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Items that are one leaf: numbers, texts, references and what else travels as a unit.
+//!
+//! Invariant: the only property of a leaf is called `0`, and it is told nothing.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::num::NonZero;
+use std::sync::Arc;
+use std::time::Duration;
+
+use repl_core::__private::NoCallbacks;
+use repl_core::{Layout, ObjectRef};
+
+use super::FastArrayItem;
+
+/// An item that is one leaf, for which attributes on the field of an array can speak; those of other items stand on their own fields.
+#[doc(hidden)]
+pub trait LeafItem: FastArrayItem {}
+
+/// Makes types that are one leaf items without callbacks, whose only property is called `0`.
+macro_rules! leaves {
+    ($([$($generics:tt)*] $type:ty),* $(,)?) => {$(
+        impl<$($generics)*> FastArrayItem for $type {
+            const LAYOUT: &'static Layout = &Layout::of::<(Self,)>();
+
+            type Told = NoCallbacks;
+        }
+
+        impl<$($generics)*> LeafItem for $type {}
+    )*};
+}
+
+leaves! {
+    [] bool, [] char, [] String,
+    [] u8, [] u16, [] u32, [] u64, [] u128, [] usize,
+    [] i8, [] i16, [] i32, [] i64, [] i128, [] isize,
+    [] f32, [] f64,
+    [T: ?Sized + 'static] ObjectRef<T>,
+    [] Box<str>, [] Arc<str>, [] Duration,
+    [] IpAddr, [] Ipv4Addr, [] Ipv6Addr, [] SocketAddr, [] SocketAddrV4, [] SocketAddrV6,
+    [] NonZero<u8>, [] NonZero<u16>, [] NonZero<u32>, [] NonZero<u64>, [] NonZero<u128>, [] NonZero<usize>,
+    [] NonZero<i8>, [] NonZero<i16>, [] NonZero<i32>, [] NonZero<i64>, [] NonZero<i128>, [] NonZero<isize>,
+}
+
+#[cfg(feature = "uuid")]
+leaves!([] uuid::Uuid);

@@ -1,0 +1,84 @@
+//! The items of an ordered array, one after another.
+//!
+//! Invariant: from either end items come in their order, each once.
+
+use std::fmt;
+
+use super::entry::Entry;
+use crate::sequence;
+
+/// The items of an ordered array in their order.
+pub struct Iter<'a, T>(sequence::Iter<'a, Entry<T>>);
+
+impl<'a, T> Iter<'a, T> {
+    pub(super) fn new(entries: sequence::Iter<'a, Entry<T>>) -> Self {
+        Self(entries)
+    }
+}
+
+impl<T> Clone for Iter<'_, T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<'a, T> Iterator for Iter<'a, T> {
+    type Item = &'a T;
+
+    fn next(&mut self) -> Option<&'a T> {
+        self.0.next().map(|entry| &entry.item)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl<T> DoubleEndedIterator for Iter<'_, T> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back().map(|entry| &entry.item)
+    }
+}
+
+impl<T> ExactSizeIterator for Iter<'_, T> {}
+
+impl<T: fmt::Debug> fmt::Debug for Iter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+/// The items of an ordered array, taken out in their order.
+pub struct IntoIter<T>(std::vec::IntoIter<Entry<T>>);
+
+impl<T> IntoIter<T> {
+    pub(super) fn new(entries: std::vec::IntoIter<Entry<T>>) -> Self {
+        Self(entries)
+    }
+}
+
+impl<T> Iterator for IntoIter<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.0.next().map(|entry| entry.item)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl<T> DoubleEndedIterator for IntoIter<T> {
+    fn next_back(&mut self) -> Option<T> {
+        self.0.next_back().map(|entry| entry.item)
+    }
+}
+
+impl<T> ExactSizeIterator for IntoIter<T> {}
+
+impl<T> fmt::Debug for IntoIter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IntoIter").field("left", &self.len()).finish()
+    }
+}
