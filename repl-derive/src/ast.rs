@@ -9,15 +9,8 @@ use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, GenericParam, Generics, Ident, Index, LitStr, Member, Type};
 
 use crate::attr::{At, ContainerAttrs, FieldAttrs, VariantAttrs};
+use crate::derive::Derive;
 use crate::error::Errors;
-
-/// Which derive is at work.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Derive {
-    Replicated,
-    FastArrayItem,
-    NetSerialize,
-}
 
 /// The type that is derived for.
 pub(crate) struct Container<'a> {

@@ -9,10 +9,10 @@ use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{GenericArgument, GenericParam, Ident, Path, PathArguments, Type};
 
-use crate::ast::{Body, Container, Derive, Field, Variant};
-use crate::attr::{At, Quantize};
+use crate::ast::{Body, Container, Field, Variant};
+use crate::attr::{At, Bounds, Number, Quantize};
+use crate::derive::Derive;
 use crate::error::Errors;
-use crate::number::{Bounds, Number};
 
 /// How many bits a component may take by `smallest_three`: what `repl-core` says, for an error at the number itself.
 /// A test compares the two.

@@ -13,17 +13,16 @@
 mod ast;
 mod attr;
 mod check;
-mod condition;
+mod derive;
 mod error;
 mod expand;
-mod item;
-mod number;
+mod spelling;
 #[cfg(test)]
 mod tests;
 
 use proc_macro::TokenStream;
 
-use crate::ast::Derive;
+use crate::derive::Derive;
 
 /// Makes a struct an object: what its `#[replicated]` fields hold, clients come to hold.
 ///

@@ -5,7 +5,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::ast::Derive;
+use crate::derive::Derive;
 use crate::expand::derive;
 
 /// The expansion as formatted source; the list of lints that each begins with is cut.

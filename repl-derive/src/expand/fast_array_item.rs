@@ -5,7 +5,8 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{enclosed, structure};
+use super::enclosure::enclosed;
+use super::structure;
 use crate::ast::Container;
 
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {

@@ -7,9 +7,9 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Generics, Ident, Path, WherePredicate, parse_quote};
 
-use crate::ast::{Container, Derive, Field};
-use crate::attr::Quantize;
-use crate::number::Number;
+use crate::ast::{Container, Field};
+use crate::attr::{Number, Quantize};
+use crate::derive::Derive;
 
 /// The field's type, in words that mean the same outside the type's own `impl`.
 pub(super) fn type_of(container: &Container<'_>, field: &Field<'_>) -> TokenStream {

@@ -7,7 +7,8 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Generics, Ident, WherePredicate, parse_quote};
 
-use super::{enclosed, field};
+use super::enclosure::enclosed;
+use super::field;
 use crate::ast::{Body, Container, Field};
 
 /// A struct, or one variant of an enum.

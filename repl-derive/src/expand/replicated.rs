@@ -6,7 +6,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Generics, Ident, Path};
 
-use super::{enclosed, field, structure};
+use super::enclosure::enclosed;
+use super::{field, structure};
 use crate::ast::{Container, Field};
 
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {

@@ -7,7 +7,8 @@ use quote::{quote, quote_spanned};
 use syn::{Generics, parse_quote};
 
 use super::field;
-use crate::ast::{Container, Derive};
+use crate::ast::Container;
+use crate::derive::Derive;
 
 /// The parameters of the type, with what its fields and a fresh one ask of them.
 pub(super) fn generics(container: &Container<'_>) -> Generics {

@@ -7,8 +7,9 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Generics, WherePredicate, parse_quote};
 
-use super::enclosed;
-use crate::ast::{Container, Derive};
+use super::enclosure::enclosed;
+use crate::ast::Container;
+use crate::derive::Derive;
 
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let mut generics = container.generics().clone();

@@ -9,121 +9,20 @@ use syn::{
     Attribute, Error, Expr, ExprLit, Ident, Lit, LitStr, MacroDelimiter, Meta, Path, RangeLimits, Result,
 };
 
-use crate::ast::Derive;
-use crate::attr::At;
-use crate::condition;
-use crate::error::{Errors, nearest, same};
-use crate::number::{Bounds, Number};
+use super::condition;
+use super::number::{Bounds, Number};
+use super::place::Place;
+use super::unknown::unknown;
+use crate::error::Errors;
 
-/// What may stand in one place: attributes' names, and how each is written.
-pub(crate) struct Place {
-    place: &'static str,
-    forms: &'static [(&'static str, &'static str)],
-    /// Names that are read here, so that it can be said why they are wrong, and never offered.
-    refused: &'static [&'static str],
+/// A value and the attribute's name that gave it.
+pub(crate) struct At<T> {
+    pub(crate) span: Span,
+    pub(crate) value: T,
 }
 
-/// What can stand on a type.
-const OF_TYPES: &[(&str, &str)] = &[
-    ("all", "all"),
-    ("name", "name = \"…\""),
-    ("callbacks", "callbacks"),
-    ("crate", "crate = \"path::to::repl\""),
-];
-
-static TYPE: Place = Place { place: "on a type", forms: OF_TYPES, refused: &[] };
-static ITEM: Place = Place { place: "on an item", forms: OF_TYPES, refused: &["all"] };
-static VALUE: Place = Place { place: "on a value", forms: OF_TYPES, refused: &["all", "callbacks"] };
-
-/// What can stand on a field.
-const OF_FIELDS: &[(&str, &str)] = &[
-    ("skip", "skip"),
-    ("condition", "condition = OwnerOnly"),
-    ("starts_off", "starts_off"),
-    ("notify", "notify = method"),
-    ("notify_always", "notify_always"),
-    ("push", "push"),
-    ("quantize", "quantize(step = 0.01, range = -1.0..=1.0)"),
-    ("bits", "bits = 5"),
-    ("range", "range = 0..=100"),
-    ("saturate", "saturate"),
-    ("max_len", "max_len = 64"),
-    ("with", "with = module"),
-    ("atomic", "atomic"),
-    ("name", "name = \"…\""),
-];
-
-/// What belongs to properties of objects.
-const OF_OBJECTS: &[&str] = &["condition", "starts_off", "notify", "notify_always", "push"];
-
-static FIELD: Place = Place { place: "on a field", forms: OF_FIELDS, refused: &[] };
-static FIELD_OF_ITEM: Place = Place { place: "on a field of an item", forms: OF_FIELDS, refused: OF_OBJECTS };
-static FIELD_OF_VALUE: Place =
-    Place { place: "on a field of a value", forms: OF_FIELDS, refused: OF_OBJECTS };
-
-pub(crate) static VARIANT: Place =
-    Place { place: "on a variant", forms: &[("name", "name = \"…\"")], refused: &[] };
-
-pub(crate) static QUANTIZE: Place = Place {
-    place: "in `quantize(…)`",
-    forms: &[
-        ("step", "step = 0.01"),
-        ("range", "range = -1.0..=1.0"),
-        ("smallest_three", "smallest_three = 10"),
-        ("unit_vector", "unit_vector = 12"),
-    ],
-    refused: &[],
-};
-
-impl Place {
-    /// On a type that is derived for.
-    pub(crate) fn of_type(derive: Derive) -> &'static Self {
-        match derive {
-            Derive::Replicated => &TYPE,
-            Derive::FastArrayItem => &ITEM,
-            Derive::NetSerialize => &VALUE,
-        }
-    }
-
-    /// On a field of such a type.
-    pub(crate) fn of_field(derive: Derive) -> &'static Self {
-        match derive {
-            Derive::Replicated => &FIELD,
-            Derive::FastArrayItem => &FIELD_OF_ITEM,
-            Derive::NetSerialize => &FIELD_OF_VALUE,
-        }
-    }
-
-    /// Whether fields stand here.
-    fn is_field(&self) -> bool {
-        std::ptr::eq(self.forms, OF_FIELDS)
-    }
-
-    /// The names that can be offered.
-    fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.forms.iter().map(|&(name, _)| name).filter(|name| !self.refused.contains(name))
-    }
-}
-
-/// What attributes of fields are called elsewhere: in Unreal, in other derives, by habit.
-const SYNONYMS: [(&str, &str); 16] = [
-    ("cond", "condition"),
-    ("when", "condition"),
-    ("rep_notify", "notify"),
-    ("replicated_using", "notify"),
-    ("on_rep", "notify"),
-    ("on_change", "notify"),
-    ("callback", "notify"),
-    ("ignore", "skip"),
-    ("transient", "skip"),
-    ("not_replicated", "skip"),
-    ("rename", "name"),
-    ("serialize_with", "with"),
-    ("push_based", "push"),
-    ("push_model", "push"),
-    ("clamp", "saturate"),
-    ("precision", "quantize"),
-];
+/// An attribute that is given or not.
+pub(crate) type Flag = Option<At<()>>;
 
 /// One attribute of a list: its name, and what follows.
 pub(crate) struct Item {
@@ -231,6 +130,14 @@ impl Item {
         Ok(Bounds { whole, min: Number(min), max: Number(max) })
     }
 
+    /// The name of a condition.
+    pub(crate) fn condition(&self) -> Result<Ident> {
+        if let Value::Equals(tokens) = &self.value {
+            condition::one(tokens)?;
+        }
+        condition::named(&self.path()?)
+    }
+
     /// What stands after `=`.
     fn parsed<T: Parse>(&self) -> Result<T> {
         match &self.value {
@@ -303,11 +210,11 @@ pub(crate) fn items(list: TokenStream, place: &Place) -> Vec<Result<Item>> {
 fn item(piece: TokenStream, place: &Place) -> Result<Item> {
     let mut tokens = piece.clone().into_iter();
     let Some(TokenTree::Ident(name)) = tokens.next() else {
-        return Err(Error::new_spanned(piece, format!("write the name of an attribute: {}", list_of(place))));
+        return Err(Error::new_spanned(piece, format!("write the name of an attribute: {}", place.list())));
     };
     let key = name.to_string();
     let first = tokens.next();
-    let Some(form) = form_in(place, &key) else {
+    let Some(form) = place.form(&key) else {
         return Err(Error::new(name.span(), unknown(&key, first.is_some(), place)));
     };
     let rest: TokenStream = tokens.collect();
@@ -325,65 +232,4 @@ fn item(piece: TokenStream, place: &Place) -> Result<Item> {
         }
     };
     Ok(Item { name, key, form, value })
-}
-
-/// Says what an unknown attribute may have been meant to be.
-fn unknown(key: &str, has_value: bool, place: &Place) -> String {
-    let (on_a_field, in_quantize) = (place.is_field(), std::ptr::eq(place, &QUANTIZE));
-    let has_conditions = !place.refused.contains(&"condition");
-    // In what sends all fields anyway, `all` is as good as unknown.
-    if let Some(form) = form_in(&TYPE, key).filter(|_| has_conditions || key != "all") {
-        return format!("`{key}` belongs on the type: write `#[replicated({form})]` above it");
-    }
-    if let Some(form) = form_in(&FIELD, key) {
-        return if in_quantize {
-            format!("`{key}` stands beside `quantize(…)`, not in it: `quantize(…), {form}`")
-        } else {
-            format!(
-                "`{key}` belongs on a field, as `#[replicated({form})]`; {} can stand {}",
-                place.place,
-                list_of(place)
-            )
-        };
-    }
-    if let Some(form) = form_in(&QUANTIZE, key) {
-        return format!("`{key}` belongs in parentheses: `quantize({form})`");
-    }
-    if let (Some(condition), false) = (condition::spelled(key), in_quantize) {
-        if !has_conditions {
-            return format!(
-                "`{key}` is a condition: say `condition = {condition}` on the field of the object that holds this"
-            );
-        }
-        let field = if on_a_field { "" } else { "on a field " };
-        return format!("`{key}` is a condition: {field}write `condition = {condition}`");
-    }
-    let meant = if on_a_field { meant_on_a_field(place, key, has_value) } else { nearest_in(place, key) };
-    let hint = meant.map_or(".".to_owned(), |meant| format!(": did you mean `{meant}`?"));
-    format!("unknown attribute `{key}`{hint} What can stand {}: {}", place.place, list_of(place))
-}
-
-/// What was probably meant on a field: an attribute's name, with its form if nothing was written beside it, or a condition.
-fn meant_on_a_field(place: &Place, key: &str, has_value: bool) -> Option<String> {
-    let synonym = SYNONYMS.iter().find(|(other, _)| same(other, key)).map(|&(_, own)| own.to_owned());
-    let synonym = synonym.filter(|name| place.names().any(|known| known == name));
-    match synonym.or_else(|| nearest_in(place, key)) {
-        Some(name) if has_value => Some(name),
-        Some(name) => form_in(place, &name).map(str::to_owned),
-        None if place.refused.contains(&"condition") => None,
-        None => condition::near(key).map(|name| format!("condition = {name}")),
-    }
-}
-
-fn nearest_in(place: &Place, key: &str) -> Option<String> {
-    nearest(key, place.names()).map(str::to_owned)
-}
-
-/// How the attribute `name` is written, if it can stand in `place`.
-fn form_in(place: &Place, name: &str) -> Option<&'static str> {
-    place.forms.iter().find(|&&(known, _)| known == name).map(|&(_, form)| form)
-}
-
-fn list_of(place: &Place) -> String {
-    place.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -2,23 +2,25 @@
 //!
 //! *Invariant:* each attribute has one slot and fills it once; whether attributes go together is decided in `check`, not here.
 
+mod condition;
+mod item;
+mod number;
+mod place;
+mod quantize;
+mod unknown;
+
 use proc_macro2::Span;
-use syn::{Attribute, Error, Ident, LitStr, Path, Result};
+use syn::{Attribute, Ident, LitStr, Path};
 
-use crate::ast::Derive;
-use crate::condition;
+use crate::derive::Derive;
 use crate::error::Errors;
-use crate::item::{self, Item, Place, Value, each, items};
-use crate::number::{Bounds, Number};
 
-/// A value and the attribute's name that gave it.
-pub(crate) struct At<T> {
-    pub(crate) span: Span,
-    pub(crate) value: T,
-}
+pub(crate) use item::{At, Flag};
+pub(crate) use number::{Bounds, Number};
+pub(crate) use quantize::Quantize;
 
-/// An attribute that is given or not.
-pub(crate) type Flag = Option<At<()>>;
+use item::{Item, each};
+use place::Place;
 
 /// What a type says about itself.
 #[derive(Default)]
@@ -58,13 +60,6 @@ pub(crate) struct VariantAttrs {
     pub(crate) name: Option<At<LitStr>>,
 }
 
-/// The three forms of `quantize(…)`.
-pub(crate) enum Quantize {
-    Steps { step: Number, range: Box<Bounds> },
-    SmallestThree(Number),
-    UnitVector(Number),
-}
-
 impl ContainerAttrs {
     pub(crate) fn parse(derive: Derive, attributes: &[Attribute], errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
@@ -83,7 +78,7 @@ impl FieldAttrs {
         let mut attrs = Self { marked: item::mark(attributes), ..Self::default() };
         attrs.faulty = each(attributes, Place::of_field(derive), errors, |item| match item.key.as_str() {
             "skip" => item.put(&mut attrs.skip, Item::flag),
-            "condition" => item.put(&mut attrs.condition, condition::of),
+            "condition" => item.put(&mut attrs.condition, Item::condition),
             "starts_off" => item.put(&mut attrs.starts_off, Item::flag),
             "notify" => item.put(&mut attrs.notify, Item::path),
             "notify_always" => item.put(&mut attrs.notify_always, Item::flag),
@@ -128,43 +123,7 @@ impl FieldAttrs {
 impl VariantAttrs {
     pub(crate) fn parse(attributes: &[Attribute], errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
-        each(attributes, &item::VARIANT, errors, |item| item.put(&mut attrs.name, Item::text));
+        each(attributes, &place::VARIANT, errors, |item| item.put(&mut attrs.name, Item::text));
         attrs
-    }
-}
-
-impl Quantize {
-    fn parse(item: &Item) -> Result<Self> {
-        let Value::List(list) = &item.value else { return Err(item.malformed()) };
-        let (mut step, mut range, mut smallest_three, mut unit_vector) = (None, None, None, None);
-        for inner in items(list.clone(), &item::QUANTIZE) {
-            let inner = inner?;
-            match inner.key.as_str() {
-                "step" => inner.put(&mut step, Item::number)?,
-                "range" => inner.put(&mut range, Item::bounds)?,
-                "smallest_three" => inner.put(&mut smallest_three, Item::number)?,
-                _ => inner.put(&mut unit_vector, Item::number)?,
-            }
-        }
-        match (step, range, smallest_three, unit_vector) {
-            (Some(step), Some(range), None, None) => {
-                Ok(Self::Steps { step: step.value, range: Box::new(range.value) })
-            }
-            (None, None, Some(bits), None) => Ok(Self::SmallestThree(bits.value)),
-            (None, None, None, Some(bits)) => Ok(Self::UnitVector(bits.value)),
-            (Some(step), None, None, None) => Err(Error::new(
-                step.span,
-                "a step needs its range: `quantize(step = 0.01, range = -1.0..=1.0)`",
-            )),
-            (None, Some(range), None, None) => Err(Error::new(
-                range.span,
-                "a range needs its step: `quantize(step = 0.01, range = -1.0..=1.0)`",
-            )),
-            _ => Err(Error::new(
-                item.name.span(),
-                "write one of `quantize(step = 0.01, range = -1.0..=1.0)`, `quantize(smallest_three = 10)` and \
-                 `quantize(unit_vector = 12)`",
-            )),
-        }
     }
 }

@@ -2,14 +2,13 @@
 //!
 //! *Invariant:* the names are those of `repl::Condition`, which are those of Unreal without `COND_` (S34).
 
-use proc_macro2::TokenTree;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::{Error, Ident, Path, Result};
 
-use crate::error::{nearest, same};
-use crate::item::{Item, Value};
+use crate::spelling::{nearest, same};
 
 /// Every condition in the order of its number.
-pub(crate) const NAMES: [&str; 16] = [
+const NAMES: [&str; 16] = [
     "None",
     "InitialOnly",
     "OwnerOnly",
@@ -29,13 +28,13 @@ pub(crate) const NAMES: [&str; 16] = [
 ];
 
 /// The condition that `key` is, in whatever style.
-pub(crate) fn spelled(key: &str) -> Option<&'static str> {
+pub(super) fn spelled(key: &str) -> Option<&'static str> {
     let bare = bare(key);
     NAMES.into_iter().find(|name| same(name, bare))
 }
 
 /// The condition that `key` was probably meant to be.
-pub(crate) fn near(key: &str) -> Option<&'static str> {
+pub(super) fn near(key: &str) -> Option<&'static str> {
     nearest(bare(key), NAMES)
 }
 
@@ -44,23 +43,21 @@ fn bare(name: &str) -> &str {
     name.strip_prefix("COND_").unwrap_or(name)
 }
 
-/// The condition that an attribute names.
-pub(crate) fn of(item: &Item) -> Result<Ident> {
+/// Refuses several conditions that are joined, as flags are.
+pub(super) fn one(value: &TokenStream) -> Result<()> {
     let joins = |token| matches!(token, TokenTree::Punct(sign) if "|&+".contains(sign.as_char()));
-    match &item.value {
-        Value::Equals(several) if several.clone().into_iter().any(joins) => Err(Error::new_spanned(
-            several,
-            format!(
-                "a property has one condition, such as `condition = InitialOrOwner`. There are {}",
-                NAMES.join(", ")
-            ),
-        )),
-        _ => named(&item.path()?),
+    if !value.clone().into_iter().any(joins) {
+        return Ok(());
     }
+    let message = format!(
+        "a property has one condition, such as `condition = InitialOrOwner`. There are {}",
+        NAMES.join(", ")
+    );
+    Err(Error::new_spanned(value, message))
 }
 
 /// The condition that `path` names.
-fn named(path: &Path) -> Result<Ident> {
+pub(super) fn named(path: &Path) -> Result<Ident> {
     let Some(name) = path.get_ident() else {
         let last = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
         return Err(Error::new_spanned(

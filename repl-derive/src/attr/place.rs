@@ -1,0 +1,121 @@
+//! Places: on a type, on a field, on a variant, in `quantize(…)`; which attributes can stand there, and how each is written.
+//!
+//! *Invariant:* a name that is refused in a place is never offered there.
+
+use crate::derive::Derive;
+use crate::spelling::nearest;
+
+/// What may stand in one place: attributes' names, and how each is written.
+pub(super) struct Place {
+    /// Where this is, in words: "on a field".
+    pub(super) name: &'static str,
+    forms: &'static [(&'static str, &'static str)],
+    /// Names that are read here, so that it can be said why they are wrong, and never offered.
+    refused: &'static [&'static str],
+}
+
+/// What can stand on a type.
+const OF_TYPES: &[(&str, &str)] = &[
+    ("all", "all"),
+    ("name", "name = \"…\""),
+    ("callbacks", "callbacks"),
+    ("crate", "crate = \"path::to::repl\""),
+];
+
+pub(super) static TYPE: Place = Place { name: "on a type", forms: OF_TYPES, refused: &[] };
+static ITEM: Place = Place { name: "on an item", forms: OF_TYPES, refused: &["all"] };
+static VALUE: Place = Place { name: "on a value", forms: OF_TYPES, refused: &["all", "callbacks"] };
+
+/// What can stand on a field.
+const OF_FIELDS: &[(&str, &str)] = &[
+    ("skip", "skip"),
+    ("condition", "condition = OwnerOnly"),
+    ("starts_off", "starts_off"),
+    ("notify", "notify = method"),
+    ("notify_always", "notify_always"),
+    ("push", "push"),
+    ("quantize", "quantize(step = 0.01, range = -1.0..=1.0)"),
+    ("bits", "bits = 5"),
+    ("range", "range = 0..=100"),
+    ("saturate", "saturate"),
+    ("max_len", "max_len = 64"),
+    ("with", "with = module"),
+    ("atomic", "atomic"),
+    ("name", "name = \"…\""),
+];
+
+/// What belongs to properties of objects.
+const OF_OBJECTS: &[&str] = &["condition", "starts_off", "notify", "notify_always", "push"];
+
+pub(super) static FIELD: Place = Place { name: "on a field", forms: OF_FIELDS, refused: &[] };
+static FIELD_OF_ITEM: Place = Place { name: "on a field of an item", forms: OF_FIELDS, refused: OF_OBJECTS };
+static FIELD_OF_VALUE: Place = Place { name: "on a field of a value", forms: OF_FIELDS, refused: OF_OBJECTS };
+
+pub(super) static VARIANT: Place =
+    Place { name: "on a variant", forms: &[("name", "name = \"…\"")], refused: &[] };
+
+pub(super) static QUANTIZE: Place = Place {
+    name: "in `quantize(…)`",
+    forms: &[
+        ("step", "step = 0.01"),
+        ("range", "range = -1.0..=1.0"),
+        ("smallest_three", "smallest_three = 10"),
+        ("unit_vector", "unit_vector = 12"),
+    ],
+    refused: &[],
+};
+
+impl Place {
+    /// On a type that is derived for.
+    pub(super) fn of_type(derive: Derive) -> &'static Self {
+        match derive {
+            Derive::Replicated => &TYPE,
+            Derive::FastArrayItem => &ITEM,
+            Derive::NetSerialize => &VALUE,
+        }
+    }
+
+    /// On a field of such a type.
+    pub(super) fn of_field(derive: Derive) -> &'static Self {
+        match derive {
+            Derive::Replicated => &FIELD,
+            Derive::FastArrayItem => &FIELD_OF_ITEM,
+            Derive::NetSerialize => &FIELD_OF_VALUE,
+        }
+    }
+
+    /// Whether fields stand here.
+    pub(super) fn is_field(&self) -> bool {
+        std::ptr::eq(self.forms, OF_FIELDS)
+    }
+
+    /// Whether this is the inside of `quantize(…)`.
+    pub(super) fn is_quantize(&self) -> bool {
+        std::ptr::eq(self, &QUANTIZE)
+    }
+
+    /// Whether a condition can stand here.
+    pub(super) fn has_conditions(&self) -> bool {
+        !self.refused.contains(&"condition")
+    }
+
+    /// How the attribute `name` is written, if it is read here.
+    pub(super) fn form(&self, name: &str) -> Option<&'static str> {
+        self.forms.iter().find(|&&(known, _)| known == name).map(|&(_, form)| form)
+    }
+
+    /// The names that can be offered.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.forms.iter().map(|&(name, _)| name).filter(|name| !self.refused.contains(name))
+    }
+
+    /// Those names as a text.
+    pub(super) fn list(&self) -> String {
+        self.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The name that `key` was probably meant to be.
+    pub(super) fn nearest(&self, key: &str) -> Option<&'static str> {
+        nearest(key, self.names())
+    }
+}

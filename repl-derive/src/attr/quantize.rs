@@ -1,0 +1,52 @@
+//! `quantize(…)`: how the attribute says in which steps floats travel.
+//!
+//! *Invariant:* what is read is one of three whole forms; a half of one is an error that shows the other half.
+
+use syn::{Error, Result};
+
+use super::item::{Item, Value, items};
+use super::number::{Bounds, Number};
+use super::place::QUANTIZE;
+
+/// The three forms of `quantize(…)`.
+pub(crate) enum Quantize {
+    Steps { step: Number, range: Box<Bounds> },
+    SmallestThree(Number),
+    UnitVector(Number),
+}
+
+impl Quantize {
+    pub(super) fn parse(item: &Item) -> Result<Self> {
+        let Value::List(list) = &item.value else { return Err(item.malformed()) };
+        let (mut step, mut range, mut smallest_three, mut unit_vector) = (None, None, None, None);
+        for inner in items(list.clone(), &QUANTIZE) {
+            let inner = inner?;
+            match inner.key.as_str() {
+                "step" => inner.put(&mut step, Item::number)?,
+                "range" => inner.put(&mut range, Item::bounds)?,
+                "smallest_three" => inner.put(&mut smallest_three, Item::number)?,
+                _ => inner.put(&mut unit_vector, Item::number)?,
+            }
+        }
+        match (step, range, smallest_three, unit_vector) {
+            (Some(step), Some(range), None, None) => {
+                Ok(Self::Steps { step: step.value, range: Box::new(range.value) })
+            }
+            (None, None, Some(bits), None) => Ok(Self::SmallestThree(bits.value)),
+            (None, None, None, Some(bits)) => Ok(Self::UnitVector(bits.value)),
+            (Some(step), None, None, None) => Err(Error::new(
+                step.span,
+                "a step needs its range: `quantize(step = 0.01, range = -1.0..=1.0)`",
+            )),
+            (None, Some(range), None, None) => Err(Error::new(
+                range.span,
+                "a range needs its step: `quantize(step = 0.01, range = -1.0..=1.0)`",
+            )),
+            _ => Err(Error::new(
+                item.name.span(),
+                "write one of `quantize(step = 0.01, range = -1.0..=1.0)`, `quantize(smallest_three = 10)` and \
+                 `quantize(unit_vector = 12)`",
+            )),
+        }
+    }
+}

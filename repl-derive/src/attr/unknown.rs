@@ -1,0 +1,79 @@
+//! Unknown attributes: what is said of a name that cannot stand where it does.
+//!
+//! *Invariant:* the text says what to write instead wherever that can be guessed, and else what can stand there.
+
+use super::condition;
+use super::place::{FIELD, Place, QUANTIZE, TYPE};
+use crate::spelling::same;
+
+/// What attributes of fields are called elsewhere: in Unreal, in other derives, by habit.
+const SYNONYMS: [(&str, &str); 16] = [
+    ("cond", "condition"),
+    ("when", "condition"),
+    ("rep_notify", "notify"),
+    ("replicated_using", "notify"),
+    ("on_rep", "notify"),
+    ("on_change", "notify"),
+    ("callback", "notify"),
+    ("ignore", "skip"),
+    ("transient", "skip"),
+    ("not_replicated", "skip"),
+    ("rename", "name"),
+    ("serialize_with", "with"),
+    ("push_based", "push"),
+    ("push_model", "push"),
+    ("clamp", "saturate"),
+    ("precision", "quantize"),
+];
+
+/// Says what an unknown attribute may have been meant to be.
+pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
+    let (on_a_field, in_quantize) = (place.is_field(), place.is_quantize());
+    let has_conditions = place.has_conditions();
+    // In what sends all fields anyway, `all` is as good as unknown.
+    if let Some(form) = TYPE.form(key).filter(|_| has_conditions || key != "all") {
+        return format!("`{key}` belongs on the type: write `#[replicated({form})]` above it");
+    }
+    if let Some(form) = FIELD.form(key) {
+        return if in_quantize {
+            format!("`{key}` stands beside `quantize(…)`, not in it: `quantize(…), {form}`")
+        } else {
+            format!(
+                "`{key}` belongs on a field, as `#[replicated({form})]`; {} can stand {}",
+                place.name,
+                place.list()
+            )
+        };
+    }
+    if let Some(form) = QUANTIZE.form(key) {
+        return format!("`{key}` belongs in parentheses: `quantize({form})`");
+    }
+    if let (Some(condition), false) = (condition::spelled(key), in_quantize) {
+        if !has_conditions {
+            return format!(
+                "`{key}` is a condition: say `condition = {condition}` on the field of the object that holds this"
+            );
+        }
+        let field = if on_a_field { "" } else { "on a field " };
+        return format!("`{key}` is a condition: {field}write `condition = {condition}`");
+    }
+    let meant = if on_a_field {
+        meant_on_a_field(place, key, has_value)
+    } else {
+        place.nearest(key).map(str::to_owned)
+    };
+    let hint = meant.map_or(".".to_owned(), |meant| format!(": did you mean `{meant}`?"));
+    format!("unknown attribute `{key}`{hint} What can stand {}: {}", place.name, place.list())
+}
+
+/// What was probably meant on a field: an attribute's name, with its form if nothing was written beside it, or a condition.
+fn meant_on_a_field(place: &Place, key: &str, has_value: bool) -> Option<String> {
+    let synonym = SYNONYMS.iter().find(|(other, _)| same(other, key)).map(|&(_, own)| own);
+    let synonym = synonym.filter(|name| place.names().any(|known| known == *name));
+    match synonym.or_else(|| place.nearest(key)) {
+        Some(name) if has_value => Some(name.to_owned()),
+        Some(name) => place.form(name).map(str::to_owned),
+        None if !place.has_conditions() => None,
+        None => condition::near(key).map(|name| format!("condition = {name}")),
+    }
+}
