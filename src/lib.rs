@@ -161,13 +161,13 @@
 //!
 //! # What S145, R13 and W4 mean
 //!
-//! Descriptions name where a behaviour comes from, as do the names of tests (`s145_…`, `r13_…`, `w04_…`), so a number leads to what is tried of it.
+//! Descriptions and names of tests (`s145_…`, `r13_…`, `w04_…`) carry numbers. `docs/semantics.md` in the repository has a line for each:
+//! what it says, where this crate differs on purpose, and the tests.
 //!
-//! - S1 to S224 are statements on how Unreal's replication behaves: layouts (up to S33), conditions and notifies (S57), comparing and changelists
-//!   (S74), sending (S105), receiving (S122), marking (S133), fast arrays (S185), actors (S212), calls. What stands beside such a number is what it
-//!   says, as far as it is kept here.
-//! - R1 to R22 are the rules of the protocol of this crate: a table at the end of `ARCHITECTURE.md`.
-//! - W1 to W21 are weaknesses of Unreal's replication that its users name, and that this crate avoids.
+//! - S1 to S224 are statements about how Unreal's replication behaves: layouts (to S33), conditions (S48), notifies (S57), comparing (S74),
+//!   sending (S87), the wire (S105), receiving (S122), dirty marks (S133), fast arrays (S185), objects (S212), calls.
+//! - R1 to R26 are the rules of the protocol of this crate.
+//! - W1 to W21 are weaknesses of Unreal's replication, and what this crate does instead.
 #![forbid(unsafe_code)]
 
 pub mod fast_array;

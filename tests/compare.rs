@@ -57,6 +57,20 @@ fn s61_a_shrink_is_the_count_alone() {
 }
 
 #[test]
+fn s61_growth_by_empty_arrays_lists_the_new_elements() {
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Grid {
+        rows: Vec<Vec<u8>>,
+    }
+    let mut pair = Pair::<Grid>::new();
+    let changes = pair.edit(|grid| grid.rows.extend([vec![], vec![]]));
+    assert_eq!(pair.flat(&changes), [1, 6, 1, 0, 0, 2, 0, 0, 0, 0]);
+    pair.receive(&pair.encode(&changes)).unwrap();
+    assert_eq!(pair.replica.rows, [[0_u8; 0]; 2]);
+}
+
+#[test]
 fn s62_inserting_in_the_middle_changes_every_later_element_that_moved() {
     let mut pair = with_elements(&[1, 2, 2, 3]);
     let changes = pair.edit(|object| object.b.insert(1, 9));

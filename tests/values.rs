@@ -9,8 +9,8 @@ use pair::{AllObjects, Pair, receive};
 use proptest::prelude::*;
 use repl::wire::{read_handles, write_handles};
 use repl::{
-    BitReader, BitSlice, BitWriter, Class, DecodeError, Guid, HandleSet, NetSerialize, NoObjects, ObjectRef,
-    Objects, Observer, ReadError, ReferenceMap, Replicated, WriteError,
+    BitReader, BitSlice, BitWriter, Class, DecodeError, FastArray, Guid, HandleSet, NetSerialize, NoObjects,
+    ObjectRef, Objects, Observer, ReadError, ReferenceMap, Replicated, WriteError,
 };
 
 /// A value written and read again, and the bits it took.
@@ -209,6 +209,30 @@ fn s92_the_count_is_sent_with_every_change_of_an_array() {
     pair.replica.items.extend([(9, vec![]), (9, vec![])]);
     pair.update(|bag| bag.items[0].0 = 1);
     assert_eq!(pair.replica, pair.live);
+}
+
+#[test]
+fn s95_s98_values_go_in_the_order_of_handles_those_of_fast_arrays_among_them() {
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Shelf {
+        before: u8,
+        books: FastArray<u16>,
+        behind: u8,
+    }
+    let mut pair = Pair::<Shelf>::new();
+    let changes = pair.edit(|shelf| {
+        (shelf.before, shelf.behind) = (0xa5, 0x5a);
+        shelf.books.push(7);
+    });
+    let mut bits = pair.encode(&changes);
+    let mut reader = bits.as_slice().reader();
+    assert_eq!(read_handles(3, false, &mut reader), Ok(HandleSet::up_to(3)));
+    assert_eq!(reader.read_bits(8), Ok(0xa5));
+    let of_books = reader.remaining() - 8;
+    assert!(of_books > 16, "the book and its id: {of_books} bits");
+    reader.skip_bits(of_books).unwrap();
+    assert_eq!(reader.read_bits(8), Ok(0x5a));
 }
 
 /// An update written by hand, for a replica of [`bag`].

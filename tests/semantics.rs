@@ -1,0 +1,178 @@
+//! Whether each number such as S45, R13 or W4 leads to a line of `docs/semantics.md`, and each line there to tests that exist.
+//!
+//! *Invariant:* tests are found in the sources, not in a list. `UPDATE_PAGE=1` writes into the page those whose names bear a number.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A letter and a number, such as `('S', 45)`.
+type Number = (char, u32);
+
+/// What the page has, in its order: each number from 1 on.
+const LINES: [Number; 3] = [('S', 224), ('R', 26), ('W', 21)];
+const MAX_COLUMNS: usize = 200;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn page() -> PathBuf {
+    root().join("docs/semantics.md")
+}
+
+/// All texts of the repository, by their paths from its root.
+fn texts() -> Vec<(String, String)> {
+    let (mut folders, mut texts) = (vec![root().to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_dir() {
+                if name != ".git" && !name.starts_with("target") {
+                    folders.push(path);
+                }
+            } else if name != "Cargo.lock"
+                && let Ok(text) = fs::read_to_string(&path)
+            {
+                let path = path.strip_prefix(root()).expect("below the root").to_string_lossy();
+                texts.push((path.replace('\\', "/"), text));
+            }
+        }
+    }
+    texts
+}
+
+/// The number that a word is, if it is one.
+fn number(word: &str) -> Option<Number> {
+    let (letter, digits) = word.split_at_checked(1)?;
+    let letter = letter.chars().next().filter(|letter| "SRW".contains(*letter))?;
+    let is_number = (1..=3).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit());
+    Some((letter, digits.parse().ok().filter(|_| is_number)?))
+}
+
+/// The numbers that a name begins with: two of `s34_r04_what_it_says`.
+fn numbers_of(name: &str) -> Vec<Number> {
+    let stem = name.rsplit('/').next().unwrap_or_default();
+    let lower = |part: &str| part.starts_with(|letter: char| letter.is_ascii_lowercase());
+    stem.split('_').map_while(|part| number(&part.to_uppercase()).filter(|_| lower(part))).collect()
+}
+
+/// Tests by file and name. What the derives are tried on are files that have no function of interest.
+fn tests(texts: &[(String, String)]) -> BTreeSet<(String, String)> {
+    let mut tests = BTreeSet::new();
+    for (path, text) in texts.iter().filter(|(path, _)| path.ends_with(".rs")) {
+        if path.starts_with("tests/derive/") {
+            tests.insert((path.clone(), path.clone()));
+        }
+        let mut lines = text.lines();
+        while lines.any(|line| line.trim() == "#[test]") {
+            let name = lines.clone().find_map(|line| line.trim().strip_prefix("fn "));
+            let name = name.and_then(|name| name.split('(').next());
+            tests.extend(name.map(|name| (path.clone(), name.to_owned())));
+        }
+    }
+    tests
+}
+
+/// A line of the page with what stands below it.
+#[derive(Default)]
+struct Item {
+    number: Option<Number>,
+    text: Vec<String>,
+    tests: Vec<String>,
+}
+
+/// The items of the page. What stands between them has no number.
+fn items(page: &str) -> Vec<Item> {
+    let mut items = vec![Item::default()];
+    for line in page.lines() {
+        let begins = line.strip_prefix("- **").and_then(|line| number(line.split("**").next()?));
+        let last = items.last().expect("there is one");
+        if begins.is_some() || last.number.is_some() && !line.starts_with("  ") {
+            items.push(Item { number: begins, ..Item::default() });
+        }
+        let last = items.last_mut().expect("there is one");
+        match line.strip_prefix("  - `").and_then(|test| test.strip_suffix('`')) {
+            Some(test) if last.number.is_some() => last.tests.push(test.to_owned()),
+            _ => last.text.push(line.to_owned()),
+        }
+    }
+    items
+}
+
+/// The page with all tests whose names bear a number in its line, in front of those that were written there by hand.
+fn updated(page: &str, tests: &BTreeSet<(String, String)>) -> String {
+    let mut lines = Vec::new();
+    for item in items(page) {
+        lines.extend(item.text);
+        let Some(number) = item.number else { continue };
+        let bears = |name: &&String| numbers_of(name).contains(&number);
+        let named: BTreeSet<_> = tests.iter().map(|(_, name)| name).filter(bears).collect();
+        let by_hand = item.tests.iter().filter(|name| !bears(name));
+        lines.extend(named.into_iter().chain(by_hand).map(|name| format!("  - `{name}`")));
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn tests_with_numbers_stand_in_their_lines() {
+    let old = fs::read_to_string(page()).expect("the page is there");
+    let new = updated(&old, &tests(&texts()));
+    if new != old && std::env::var_os("UPDATE_PAGE").is_some() {
+        fs::write(page(), &new).expect("the page can be written");
+        return;
+    }
+    let differs = new.lines().zip(old.lines()).find(|(new, old)| new != old);
+    let help = "run `UPDATE_PAGE=1 cargo test --test semantics` and look at what it changes";
+    assert!(new == old, "docs/semantics.md does not list the tests that there are: {differs:?}\n{help}");
+}
+
+#[test]
+fn every_number_leads_to_a_line() {
+    let (texts, mut lost) = (texts(), Vec::new());
+    let is_there = |&(letter, number): &Number| {
+        LINES.iter().any(|line| line.0 == letter && (1..=line.1).contains(&number))
+    };
+    for (path, text) in &texts {
+        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        let numbers = words.filter_map(number).chain(numbers_of(path));
+        lost.extend(numbers.filter(|number| !is_there(number)).map(|number| (path.as_str(), number)));
+    }
+    let all = tests(&texts);
+    for (path, name) in &all {
+        let numbers = numbers_of(name).into_iter().filter(|number| !is_there(number));
+        lost.extend(numbers.map(|number| (path.as_str(), number)));
+    }
+    assert!(lost.is_empty(), "without a line in docs/semantics.md: {lost:?}");
+    assert!(all.len() > 500, "{} tests", all.len());
+}
+
+#[test]
+fn lines_ascend_and_none_is_missing() {
+    let page = fs::read_to_string(page()).expect("the page is there");
+    let found: Vec<_> = items(&page).into_iter().filter_map(|item| item.number).collect();
+    let expected = LINES.iter().flat_map(|&(letter, last)| (1..=last).map(move |number| (letter, number)));
+    assert_eq!(found, expected.collect::<Vec<_>>());
+    for line in page.lines() {
+        assert!(line.chars().count() <= MAX_COLUMNS, "more than {MAX_COLUMNS} columns: {line}");
+    }
+}
+
+#[test]
+fn each_line_names_tests_that_exist() {
+    let tests = tests(&texts());
+    let page = updated(&fs::read_to_string(page()).expect("the page is there"), &tests);
+    let is_there = |name: &String| match name.split_once("::") {
+        Some((file, name)) => tests.contains(&(format!("tests/{file}.rs"), name.to_owned())),
+        // A name that bears a number is the only one of its kind.
+        None => !numbers_of(name).is_empty() && tests.iter().any(|(_, known)| known == name),
+    };
+    for item in items(&page).iter().filter(|item| item.number.is_some()) {
+        for name in &item.tests {
+            assert!(is_there(name), "{:?} names `{name}`, which is no test", item.number);
+        }
+        let says_why = item.text.iter().any(|line| line.starts_with("  *Not built"));
+        assert!(says_why || !item.tests.is_empty(), "{:?} names no test", item.number);
+    }
+}
