@@ -24,7 +24,8 @@ fn plain(name: &str) -> Vec<char> {
     name.chars().filter(|&c| c != '_').map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// How many characters must be inserted, removed, replaced or exchanged with their neighbour to make `b` of `a`.
+/// How many characters must be inserted, removed, replaced or exchanged with their neighbour to make `b` of
+/// `a`.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,5 @@
-//! Places: on a type, on a field, on a variant, in `quantize(…)`; which attributes can stand there, and how each is written.
+//! Places: on a type, on a field, on a variant, in `quantize(…)`; which attributes can stand there, and how
+//! each is written.
 //!
 //! *Invariant:* a name that is refused in a place is never offered there.
 

@@ -1,6 +1,7 @@
 //! `quantize(…)`: how the attribute says in which steps floats travel.
 //!
-//! *Invariant:* what is read is one of three whole forms; a half of one is an error that shows the other half.
+//! *Invariant:* what is read is one of three whole forms; a half of one is an error that shows the other
+//! half.
 
 use syn::{Error, Result};
 

@@ -1,6 +1,7 @@
 //! Unknown attributes: what is said of a name that cannot stand where it does.
 //!
-//! *Invariant:* the text says what to write instead wherever that can be guessed, and else what can stand there.
+//! *Invariant:* the text says what to write instead wherever that can be guessed, and else what can stand
+//! there.
 
 use super::condition;
 use super::place::{FIELD, Place, QUANTIZE, TYPE};
@@ -66,7 +67,8 @@ pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
     format!("unknown attribute `{key}`{hint} What can stand {}: {}", place.name, place.list())
 }
 
-/// What was probably meant on a field: an attribute's name, with its form if nothing was written beside it, or a condition.
+/// What was probably meant on a field: an attribute's name, with its form if nothing was written beside it,
+/// or a condition.
 fn meant_on_a_field(place: &Place, key: &str, has_value: bool) -> Option<String> {
     let synonym = SYNONYMS.iter().find(|(other, _)| same(other, key)).map(|&(_, own)| own);
     let synonym = synonym.filter(|name| place.names().any(|known| known == *name));

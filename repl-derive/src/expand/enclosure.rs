@@ -7,7 +7,8 @@ use quote::quote;
 
 use crate::ast::Container;
 
-/// Two derives for one type conflict in every trait that both implement; here the compiler's words for that say which to keep.
+/// Two derives for one type conflict in every trait that both implement; here the compiler's words for that
+/// say which to keep.
 fn only_one(container: &Container<'_>) -> TokenStream {
     let (private, ident) = (container.private(), container.ident());
     let (declared, parameters, bounds) = container.generics().split_for_impl();

@@ -89,8 +89,9 @@ impl<T: FastArrayItem> FastArray<T> {
         at
     }
 
-    /// The item `id` of a shadow is gone. To find it where it lies among many takes longer than all else that is to be done, so some are left where they are
-    /// and looked for at once; not where an item may hold memory.
+    /// The item `id` of a shadow is gone. To find it where it lies among many takes longer than all else that
+    /// is to be done, so some are left where they are and looked for at once; not where an item may hold
+    /// memory.
     fn depart(&mut self, id: ItemId) {
         if self.roster.depart(id) || needs_drop::<T>() {
             self.take_out_departed();
@@ -122,8 +123,8 @@ impl<T: FastArrayItem> FastArray<T> {
         self.items.len() - 1
     }
 
-    /// Comes to have the items that `other` has, and by `copy` their values; has then followed what `other` has. Local items are neither taken
-    /// over nor lost (S183).
+    /// Comes to have the items that `other` has, and by `copy` their values; has then followed what `other`
+    /// has. Local items are neither taken over nor lost (S183).
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         self.take_out_departed();
         for at in (0..self.items.len()).rev() {

@@ -83,13 +83,14 @@ impl<T> FastArray<T> {
         self.get_mut(self.items.len().checked_sub(1)?)
     }
 
-    /// Calls `edit` with the item `id`, which is marked; gives what it gave, or `None` if there is no such item.
+    /// Calls `edit` with the item `id`, which is marked; gives what it gave, or `None` if there is no such
+    /// item.
     pub fn edit<R>(&mut self, id: ItemId, edit: impl FnOnce(&mut T) -> R) -> Option<R> {
         self.get_mut_by_id(id).map(|mut item| edit(&mut item))
     }
 
-    /// The items, each to be written to: `for mut item in array.iter_mut()`. Those that are written to are marked, so that writing to 3 of
-    /// 10,000 sends 3.
+    /// The items, each to be written to: `for mut item in array.iter_mut()`. Those that are written to are
+    /// marked, so that writing to 3 of 10,000 sends 3.
     #[must_use]
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut {
@@ -99,7 +100,8 @@ impl<T> FastArray<T> {
         }
     }
 
-    /// Marks the item at `index`: it is compared with what clients have, and what differs is sent. For what was written without a mark.
+    /// Marks the item at `index`: it is compared with what clients have, and what differs is sent. For what
+    /// was written without a mark.
     ///
     /// # Panics
     /// If `index` is not below the length.
@@ -118,13 +120,15 @@ impl<T> FastArray<T> {
         }
     }
 
-    /// The item at `index`, without a mark: what is written is sent at the latest when somebody marks the item (S141, S142).
+    /// The item at `index`, without a mark: what is written is sent at the latest when somebody marks the
+    /// item (S141, S142).
     #[must_use]
     pub fn unmarked_mut(&mut self, index: usize) -> Option<&mut T> {
         self.items.get_mut(index)
     }
 
-    /// All items, without marks: what is written is sent at the latest when somebody marks the items (S141, S142).
+    /// All items, without marks: what is written is sent at the latest when somebody marks the items (S141,
+    /// S142).
     #[must_use]
     pub fn unmarked_slice_mut(&mut self) -> &mut [T] {
         &mut self.items

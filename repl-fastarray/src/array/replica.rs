@@ -1,6 +1,7 @@
 //! How a client's array comes to have the items that its server tells of.
 //!
-//! Invariant: items stand where they stood until all has been told; then the last takes the place of each that goes (S180).
+//! Invariant: items stand where they stood until all has been told; then the last takes the place of each
+//! that goes (S180).
 #![cfg_attr(
     not(test),
     deny(

@@ -1,4 +1,5 @@
-//! What attributes on the field of an array can say: how long it may be, and for items that are one leaf, how these travel.
+//! What attributes on the field of an array can say: how long it may be, and for items that are one leaf, how
+//! these travel.
 //!
 //! Invariant: whatever an attribute can say of one kind of array it can say of the other.
 

@@ -1,14 +1,15 @@
 //! What items and arrays are told on clients.
 //!
-//! Invariant: callbacks run on clients only, after an update has been accepted as a whole; what was not touched is told nothing.
+//! Invariant: callbacks run on clients only, after an update has been accepted as a whole; what was not
+//! touched is told nothing.
 
 use repl_core::__private::{NoCallbacks, OwnCallbacks};
 
 use super::changed::ChangedProperties;
 use super::update::ArrayUpdate;
 
-/// Calls on the items of a client's array, and on the array, around what it receives. All do nothing unless overridden: say
-/// `#[replicated(callbacks)]` on the item and write `impl ItemCallbacks for` it.
+/// Calls on the items of a client's array, and on the array, around what it receives. All do nothing unless
+/// overridden: say `#[replicated(callbacks)]` on the item and write `impl ItemCallbacks for` it.
 ///
 /// They are about what comes into an array that stays, changes in it or goes from it. **Nothing is called**
 ///
@@ -19,18 +20,23 @@ use super::update::ArrayUpdate;
 ///   has a `with`. Its items come anew with every update of the unit;
 /// - for what the user of the client itself adds, writes or takes out.
 ///
-/// For one update (S178): [`pre_replicated_remove`](Self::pre_replicated_remove) for each item that goes, first those whose removal was
-/// told, in the order of the telling, then those that an update implied, by index; [`pre_replicated_removes`](Self::pre_replicated_removes);
-/// [`post_replicated_add`](Self::post_replicated_add) for each that came, and [`post_replicated_adds`](Self::post_replicated_adds);
+/// For one update (S178): [`pre_replicated_remove`](Self::pre_replicated_remove) for each item that goes,
+/// first those whose removal was told, in the order of the telling, then those that an update implied, by
+/// index; [`pre_replicated_removes`](Self::pre_replicated_removes);
+/// [`post_replicated_add`](Self::post_replicated_add) for each that came, and
+/// [`post_replicated_adds`](Self::post_replicated_adds);
 /// [`post_replicated_change`](Self::post_replicated_change) for each that changed, and
-/// [`post_replicated_changes`](Self::post_replicated_changes). Only then are items taken out, each replaced by the last, from the highest index
-/// down (S180), and [`post_replicated_receive`](Self::post_replicated_receive) closes. Afterwards the notify of the field runs (S181).
+/// [`post_replicated_changes`](Self::post_replicated_changes). Only then are items taken out, each replaced
+/// by the last, from the highest index down (S180), and
+/// [`post_replicated_receive`](Self::post_replicated_receive) closes. Afterwards the notify of the field runs
+/// (S181).
 ///
-/// Items that are values of a map are told by the three functions for items alone, as [`Map`](repl_core::Map) says.
+/// Items that are values of a map are told by the three functions for items alone, as [`Map`](repl_core::Map)
+/// says.
 ///
-/// Until items are taken out all indices stay what they are, and items that go are still there (S179). The functions for the array are called in
-/// every update in which any item came, changed or went, even if their own list is empty; an update that leaves the array as it was calls
-/// nothing.
+/// Until items are taken out all indices stay what they are, and items that go are still there (S179). The
+/// functions for the array are called in every update in which any item came, changed or went, even if their
+/// own list is empty; an update that leaves the array as it was calls nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says `callbacks`, but has no `impl ItemCallbacks`",
     label = "nothing says what is called",
@@ -65,7 +71,8 @@ pub trait ItemCallbacks: SaysItemCallbacks + Sized {
     }
 }
 
-/// An item whose derive knows that it has callbacks. Made by the derive alone, so that an implementation that nobody would call is an error.
+/// An item whose derive knows that it has callbacks. Made by the derive alone, so that an implementation that
+/// nobody would call is an error.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has callbacks that nobody would call, for it does not say `callbacks`",

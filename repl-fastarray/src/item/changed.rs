@@ -20,13 +20,13 @@ impl<'a> ChangedProperties<'a> {
         Self { layout, handles }
     }
 
-    /// Whether what stands at `path` changed, or anything in it: a property, or a part of one that is a struct, a tuple or a fixed array, named as
-    /// the item's [`LAYOUT`](crate::FastArrayItem::LAYOUT) prints it (`"count"`, `"pose.position"`, `"slots[2]"`). What lies in a `Vec`, an `Option`, a
-    /// map or another fast array has no path here: ask for the property that holds it.
+    /// Whether what stands at `path` changed, or anything in it: a property, or a part of one that is a
+    /// struct, a tuple or a fixed array, named as the item's [`LAYOUT`](crate::FastArrayItem::LAYOUT) prints
+    /// it (`"count"`, `"pose.position"`, `"slots[2]"`). What lies in a `Vec`, an `Option`, a map or another
+    /// fast array has no path here: ask for the property that holds it.
     ///
-    /// # Panics
-    /// If the item has no such place: a misspelt name would else never be heard of. [`contains_property`](Self::contains_property) takes a
-    /// name that was looked up at compile time.
+    /// # Panics If the item has no such place: a misspelt name would else never be heard of.
+    /// [`contains_property`](Self::contains_property) takes a name that was looked up at compile time.
     #[must_use]
     #[track_caller]
     pub fn contains(&self, path: &str) -> bool {
@@ -37,7 +37,8 @@ impl<'a> ChangedProperties<'a> {
     }
 
     /// Whether a property changed, or anything in it. If it is looked up in a constant, as in
-    /// `changed.contains_property(const { Stack::LAYOUT.property("count") })`, a misspelt name does not compile.
+    /// `changed.contains_property(const { Stack::LAYOUT.property("count") })`, a misspelt name does not
+    /// compile.
     #[must_use]
     pub fn contains_property(&self, property: PropertyIndex) -> bool {
         self.layout.handles_of(property).any(|handle| self.handles.contains(handle))

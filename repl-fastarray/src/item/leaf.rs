@@ -12,7 +12,8 @@ use repl_core::{Layout, ObjectRef};
 
 use super::FastArrayItem;
 
-/// An item that is one leaf, for which attributes on the field of an array can speak; those of other items stand on their own fields.
+/// An item that is one leaf, for which attributes on the field of an array can speak; those of other items
+/// stand on their own fields.
 #[doc(hidden)]
 pub trait LeafItem: FastArrayItem {}
 

@@ -1,4 +1,5 @@
-//! How an array knows which of its items were written to: guards that mark them, and the log that has the marks.
+//! How an array knows which of its items were written to: guards that mark them, and the log that has the
+//! marks.
 //!
 //! *Invariant:* nothing here knows how items are kept; whoever marks one says its id and its place.
 

@@ -1,6 +1,7 @@
 //! An entry of an ordered array: an item with its label and its id.
 //!
-//! Invariant: labels decide which of two entries stands first, and between equal labels ids do, so that all peers agree.
+//! Invariant: labels decide which of two entries stands first, and between equal labels ids do, so that all
+//! peers agree.
 
 use std::cmp::Ordering;
 

@@ -1,13 +1,18 @@
-//! What the documents say of the code: which crate may name what, where `unsafe` stands, which test tries which guarantee.
+//! What the documents say of the code: which crate and which file may name what, where `unsafe` stands, which test
+//! tries which guarantee.
 //!
 //! *Invariant:* it is read from the documents, the manifests and the sources themselves.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod graph;
+mod imports;
+mod paths;
+mod sources;
+mod tokens;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+use std::fs;
+use std::path::PathBuf;
+
+use sources::{root, sources};
 
 /// The crates of ours that a crate's manifest names as dependencies, those of development apart.
 fn ours(krate: &str) -> Vec<String> {
@@ -17,17 +22,6 @@ fn ours(krate: &str) -> Vec<String> {
         manifest.split("\n[").find(|section| section.starts_with("dependencies]")).unwrap_or_default();
     let names = dependencies.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
     names.filter(|name| name.starts_with("repl")).map(str::to_owned).collect()
-}
-
-fn sources(folder: PathBuf, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            sources(path, into);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            into.push(path);
-        }
-    }
 }
 
 #[test]

@@ -1,0 +1,220 @@
+//! The graph of a crate: its files, and which of them imports which.
+//!
+//! *Invariant:* an import leads to the file that defines what is imported, however many files pass it on. A
+//! file that passes on what stands below it, and has no use for it, is a door and imports nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::paths::{Import, Path, Paths};
+use crate::tokens::tokens;
+
+/// Where a module stands, from the root of its crate on.
+type Place = Vec<String>;
+
+/// The files of one crate, tests left out.
+pub(crate) struct Graph {
+    files: Vec<File>,
+    /// All modules with the files that hold them.
+    modules: BTreeMap<Place, usize>,
+    pub(crate) edges: Vec<Edge>,
+}
+
+struct File {
+    path: String,
+    place: Place,
+    paths: Paths,
+}
+
+/// One file imports something of another.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Edge {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    /// The first line that does.
+    pub(crate) line: usize,
+}
+
+/// So many files at most pass one thing on to each other.
+const MOST_DOORS: usize = 16;
+
+impl Graph {
+    /// The graph of `sources`: paths below the folder of the sources, and texts.
+    pub(crate) fn of(sources: &[(String, String)]) -> Self {
+        let (mut files, mut tests) = (Vec::new(), BTreeSet::new());
+        for (path, text) in sources {
+            let (tokens, names) = tokens(text);
+            let place = place_of(path);
+            tests.extend(names.into_iter().map(|name| joined(&place, &[name])));
+            files.push(File { path: path.clone(), place, paths: Paths::of(&tokens) });
+        }
+        files.retain(|file| !tests.iter().any(|test| file.place.starts_with(test)));
+        let mut modules = BTreeMap::new();
+        for (index, file) in files.iter().enumerate() {
+            modules.insert(file.place.clone(), index);
+            modules.extend(file.paths.modules.iter().map(|within| (joined(&file.place, within), index)));
+        }
+        let mut graph = Self { files, modules, edges: Vec::new() };
+        graph.edges = graph.find_edges();
+        graph
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The path of a file below the folder of the sources.
+    pub(crate) fn path(&self, file: usize) -> &str {
+        &self.files[file].path
+    }
+
+    /// The folder that a file stands in, or the file itself, straight below the root; empty for the root.
+    pub(crate) fn folder(&self, file: usize) -> &str {
+        self.files[file].place.first().map_or("", String::as_str)
+    }
+
+    pub(crate) fn folders(&self) -> BTreeSet<&str> {
+        (0..self.len()).map(|file| self.folder(file)).filter(|folder| !folder.is_empty()).collect()
+    }
+
+    fn find_edges(&self) -> Vec<Edge> {
+        let mut edges: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        for (from, file) in self.files.iter().enumerate() {
+            let imported = file.paths.imports.iter().filter(|import| !self.is_door(file, import));
+            let paths = imported.map(|import| &import.path).chain(&file.paths.mentions);
+            for path in paths {
+                let Some(to) = self.absolute(file, path).and_then(|path| self.file_of(&path, MOST_DOORS))
+                else {
+                    continue;
+                };
+                if to != from {
+                    let line = edges.entry((from, to)).or_insert(path.line);
+                    *line = path.line.min(*line);
+                }
+            }
+        }
+        edges.into_iter().map(|((from, to), line)| Edge { from, to, line }).collect()
+    }
+
+    /// Whether a file only passes on what stands below it.
+    fn is_door(&self, file: &File, import: &Import) -> bool {
+        let is_below = |path: Place| {
+            let holder = &self.files[self.modules[self.module_of(&path)]].place;
+            holder.starts_with(&file.place) && holder.len() > file.place.len()
+        };
+        import.is_public
+            && !file.paths.names.contains(&import.name)
+            && self.absolute(file, &import.path).is_some_and(is_below)
+    }
+
+    /// The module that a path leads into: its longest beginning that is one.
+    fn module_of<'a>(&self, path: &'a [String]) -> &'a [String] {
+        let len = (0..=path.len()).rev().find(|&len| self.modules.contains_key(&path[..len]));
+        &path[..len.unwrap_or_default()]
+    }
+
+    /// A path from the root of the crate on; `None` if it leads elsewhere.
+    fn absolute(&self, file: &File, path: &Path) -> Option<Place> {
+        let mut place = joined(&file.place, &path.within);
+        let mut segments = path.segments.as_slice();
+        let first = segments.first()?;
+        match first.as_str() {
+            "crate" => return Some(segments[1..].to_vec()),
+            "self" => segments = &segments[1..],
+            "super" => {
+                while let Some(("super", rest)) =
+                    segments.split_first().map(|(first, rest)| (first.as_str(), rest))
+                {
+                    place.pop()?;
+                    segments = rest;
+                }
+            }
+            _ if self.modules.contains_key(&joined(&place, &segments[..1])) => {}
+            _ => {
+                let import = file.paths.imports.iter().find(|import| import.name == *first)?;
+                // A name that is imported as itself is of another crate.
+                let import = Some(import).filter(|import| import.path.segments.first() != Some(first))?;
+                return Some(joined(&self.absolute(file, &import.path)?, &segments[1..]));
+            }
+        }
+        Some(joined(&place, segments))
+    }
+
+    /// The file that defines what a path from the root leads to.
+    fn file_of(&self, path: &[String], doors: usize) -> Option<usize> {
+        let (module, rest) = path.split_at(self.module_of(path).len());
+        let holder = self.modules[module];
+        let file = &self.files[holder];
+        let Some((name, behind)) = rest.split_first().filter(|_| doors > 0) else { return Some(holder) };
+        let here =
+            || file.paths.imports.iter().filter(|import| joined(&file.place, &import.path.within) == module);
+        if let Some(import) = here().find(|import| import.name == *name) {
+            let beyond = joined(&self.absolute(file, &import.path)?, behind);
+            return self.file_of(&beyond, doors - 1);
+        }
+        if file.paths.definitions.contains(name) {
+            return Some(holder);
+        }
+        if module.is_empty()
+            && let Some(macros) = self.files.iter().position(|file| file.paths.exported_macros.contains(name))
+        {
+            return Some(macros);
+        }
+        let globs = here().filter(|import| import.name == "*");
+        for glob in globs.filter_map(|glob| self.absolute(file, &glob.path)) {
+            let found = self.file_of(&joined(&glob, rest), doors - 1);
+            if found.is_some_and(|found| self.files[found].paths.definitions.contains(name)) {
+                return found;
+            }
+        }
+        Some(holder)
+    }
+
+    /// Files that import each other in a circle, each with what it imports of the next; one circle for each
+    /// knot of them.
+    pub(crate) fn circles(&self) -> Vec<Vec<&Edge>> {
+        let mut seen = BTreeSet::new();
+        let mut circles = Vec::new();
+        for edge in &self.edges {
+            if seen.contains(&edge.from) {
+                continue;
+            }
+            if let Some(way) = self.way(edge.to, edge.from) {
+                let circle: Vec<&Edge> = [edge].into_iter().chain(way).collect();
+                seen.extend(circle.iter().map(|edge| edge.from));
+                circles.push(circle);
+            }
+        }
+        circles
+    }
+
+    /// The shortest way from one file to another.
+    fn way(&self, from: usize, to: usize) -> Option<Vec<&Edge>> {
+        let mut ways: BTreeMap<usize, Vec<&Edge>> = BTreeMap::from([(from, Vec::new())]);
+        let mut next = std::collections::VecDeque::from([from]);
+        while let Some(file) = next.pop_front() {
+            if file == to {
+                return ways.remove(&file);
+            }
+            for edge in self.edges.iter().filter(|edge| edge.from == file) {
+                if !ways.contains_key(&edge.to) {
+                    let way = ways[&file].iter().copied().chain([edge]).collect();
+                    ways.insert(edge.to, way);
+                    next.push_back(edge.to);
+                }
+            }
+        }
+        None
+    }
+}
+
+fn joined(place: &[String], segments: &[String]) -> Place {
+    place.iter().chain(segments).cloned().collect()
+}
+
+fn place_of(path: &str) -> Place {
+    let mut place: Place = path.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+    if matches!(place.last().map(String::as_str), Some("mod" | "lib" | "main")) {
+        place.pop();
+    }
+    place
+}

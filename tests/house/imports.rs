@@ -1,0 +1,196 @@
+//! Which file of a crate may import which: folders stand in the order of their table in ARCHITECTURE.md and
+//! import downward, and no files import each other in a circle.
+//!
+//! *Invariant:* the order stands in ARCHITECTURE.md alone.
+
+use std::fs;
+
+use crate::graph::{Edge, Graph};
+use crate::sources::{root, sources};
+
+/// The crates whose tables in ARCHITECTURE.md have folders, top down.
+const CRATES: [&str; 2] = ["repl-derive", "repl-fastarray"];
+
+#[test]
+fn folders_import_downward_and_no_files_in_a_circle() {
+    let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the page is there");
+    for krate in CRATES {
+        let graph = Graph::of(&texts(krate));
+        assert!(graph.len() > 10, "{krate} has {} files", graph.len());
+        let order = order(&architecture, krate)
+            .unwrap_or_else(|| panic!("ARCHITECTURE.md has no folders of {krate}"));
+        let wrong = mistakes(&graph, &order);
+        assert!(wrong.is_empty(), "in {krate}/src\n{}", wrong.join("\n"));
+    }
+}
+
+/// The sources of a crate, with their paths below the folder of the sources.
+fn texts(krate: &str) -> Vec<(String, String)> {
+    let (folder, mut files) = (root().join(krate).join("src"), Vec::new());
+    sources(folder.clone(), &mut files);
+    files.sort();
+    let read = |file: &std::path::PathBuf| {
+        let path = file.strip_prefix(&folder).expect("below the folder").to_string_lossy().replace('\\', "/");
+        (path, fs::read_to_string(file).expect("a source is text"))
+    };
+    files.iter().map(read).collect()
+}
+
+/// The folders of a crate, top down, as its table has them.
+fn order<'a>(architecture: &'a str, krate: &str) -> Option<Vec<&'a str>> {
+    let (_, section) = architecture.split_once(&format!("### `{krate}`"))?;
+    let section = section.split("\n#").next()?;
+    let (_, table) = section.split_once("| folders, top down |")?;
+    let rows = table.lines().skip(2).take_while(|row| row.starts_with('|'));
+    Some(
+        rows.flat_map(|row| row.split('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2))
+            .collect(),
+    )
+}
+
+/// What is wrong with a crate whose folders stand in this order, each mistake with the files and the line.
+fn mistakes(graph: &Graph, order: &[&str]) -> Vec<String> {
+    let folders = graph.folders();
+    let missing = folders.iter().filter(|folder| !order.contains(folder));
+    let mut mistakes: Vec<String> =
+        missing.map(|folder| format!("`{folder}` is missing in ARCHITECTURE.md")).collect();
+    let gone = order.iter().filter(|folder| !folders.contains(*folder));
+    mistakes.extend(gone.map(|folder| format!("`{folder}` of ARCHITECTURE.md is no more")));
+    let import =
+        |edge: &Edge| format!("{}:{} imports {}", graph.path(edge.from), edge.line, graph.path(edge.to));
+    // The root stands above all.
+    let height =
+        |file| order.iter().rev().position(|folder| *folder == graph.folder(file)).unwrap_or(order.len());
+    let upward = graph.edges.iter().filter(|edge| height(edge.to) > height(edge.from));
+    mistakes.extend(upward.map(|edge| format!("{}, which stands above it", import(edge))));
+    let circles = graph.circles();
+    mistakes.extend(circles.iter().map(|circle| {
+        let imports: Vec<String> = circle.iter().map(|edge| import(edge)).collect();
+        format!("a circle: {}", imports.join(", "))
+    }));
+    mistakes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mistakes_in(order: &[&str], files: &[(&str, &str)]) -> Vec<String> {
+        let files: Vec<_> = files.iter().map(|&(path, text)| (path.to_owned(), text.to_owned())).collect();
+        mistakes(&Graph::of(&files), order)
+    }
+
+    const ROOT: (&str, &str) = ("lib.rs", "mod high; mod low; pub use high::High; pub use low::Low;");
+
+    #[test]
+    fn an_import_downward_is_right_however_it_is_written() {
+        for high in [
+            "use crate::low::Low;",
+            "use crate::Low;",
+            "use super::low::{Low};",
+            "fn f() { crate::low::make() }",
+            "use crate::{low, low::Low}; fn f() { low::make() }",
+        ] {
+            let files = [ROOT, ("high.rs", high), ("low.rs", "pub struct Low; pub fn make() {}")];
+            assert_eq!(mistakes_in(&["high", "low"], &files), [""; 0], "{high}");
+            assert_eq!(
+                mistakes_in(&["low", "high"], &files),
+                ["high.rs:1 imports low.rs, which stands above it"]
+            );
+        }
+    }
+
+    #[test]
+    fn a_planted_import_upward_is_found_with_its_line() {
+        for low in [
+            "\n\nuse crate::high::High;",
+            "\n\nuse crate::High;",
+            "\n\nuse super::high::{\nself};",
+            "use std::{fmt,\n};\npub(crate) use super::{high::{self, High}};",
+            "\n\nfn f() -> crate::high::High {}",
+            "\n\nfn f<'a>(letter: &'a char) { *letter == '\"'; super::high::f() }",
+            "\n\nmacro_rules! low { () => { $crate::high::f() } }",
+            "\n\nmod within { use super::super::high::High; }",
+            "\n/* crate::low */ const TEXT: &str = r#\"\"crate\"\n\"#; use crate::high::*;",
+            "use crate::{\n\nhigh as other};",
+        ] {
+            let files = [ROOT, ("high.rs", "pub struct High;"), ("low.rs", low)];
+            let line = if low.contains("self}") { 4 } else { 3 };
+            let wrong = mistakes_in(&["high", "low"], &files);
+            assert_eq!(wrong, [format!("low.rs:{line} imports high.rs, which stands above it")], "{low}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_imported_by_comments_texts_and_tests() {
+        for low in [
+            "//! See [High](crate::High).\n/// `crate::high::High`\nstruct Low;",
+            "/* a /* use crate::high::High; */ b */",
+            "const TEXT: &str = \"\\\"use crate::high::High;\";",
+            "const TEXT: &str = r#\"\"use crate::high::High;\"#;",
+            "#[cfg(test)]\nmod tests { use crate::high::High; fn f() { [1]; } }",
+            "#[cfg(test)] #[expect(unused)]\nuse crate::high::High;",
+            "#[cfg(test)]\nmod tests;",
+            "use high::High;",
+        ] {
+            let files = [ROOT, ("high.rs", ""), ("low.rs", low), ("low/tests.rs", "use crate::high::High;")];
+            let files = if low.ends_with("mod tests;") { &files[..] } else { &files[..3] };
+            assert_eq!(mistakes_in(&["high", "low"], files), [""; 0], "{low}");
+        }
+    }
+
+    #[test]
+    fn planted_circles_are_found_in_a_folder_and_across() {
+        let files = [
+            ("lib.rs", "mod a;"),
+            ("a/mod.rs", "mod b; mod c; mod d; pub use b::B;"),
+            ("a/b.rs", "use super::c::C;\npub struct B;"),
+            ("a/c.rs", "pub struct C;\nfn f() { super::d::f() }"),
+            ("a/d.rs", "pub fn f() -> super::B {}"),
+        ];
+        let circle = "a circle: a/b.rs:1 imports a/c.rs, a/c.rs:2 imports a/d.rs, a/d.rs:1 imports a/b.rs";
+        assert_eq!(mistakes_in(&["a"], &files), [circle]);
+        assert_eq!(mistakes_in(&["a"], &[&files[..4], &[("a/d.rs", "pub fn f() {}")]].concat()), [""; 0]);
+    }
+
+    #[test]
+    fn a_door_imports_nothing_unless_it_uses_what_it_passes_on() {
+        let child = ("a/b.rs", "use super::A;\npub struct B;");
+        let door = ("a/mod.rs", "mod b;\npub use b::B;\npub struct A;");
+        assert_eq!(mistakes_in(&["a"], &[("lib.rs", "mod a;"), door, child]), [""; 0]);
+        for user in
+            ["mod b;\npub use b::B;\npub struct A(B);", "mod b;\nuse b::B;", "mod b;\nfn f() { b::f() }"]
+        {
+            let wrong = mistakes_in(&["a"], &[("lib.rs", "mod a;"), ("a/mod.rs", user), child]);
+            assert_eq!(wrong.len(), 1, "{user}");
+            assert!(wrong[0].ends_with("imports a/mod.rs"), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_root_defines_stands_above_all() {
+        let files = [("lib.rs", "mod a; pub fn f() {}"), ("a.rs", "use crate::f;")];
+        assert_eq!(mistakes_in(&["a"], &files), ["a.rs:1 imports lib.rs, which stands above it"]);
+    }
+
+    #[test]
+    fn macros_of_the_root_are_where_they_are_written() {
+        let low = ("low.rs", "#[macro_export]\n#[doc(hidden)]\nmacro_rules! made { () => {} }");
+        let files = [ROOT, ("high.rs", "crate::made!();"), low];
+        assert_eq!(mistakes_in(&["high", "low"], &files), [""; 0]);
+        assert_eq!(
+            mistakes_in(&["low", "high"], &files),
+            ["high.rs:1 imports low.rs, which stands above it"]
+        );
+    }
+
+    #[test]
+    fn the_table_has_all_folders_and_no_others() {
+        let page = "### `x`: a crate\n\n| folders, top down | what |\n|---|---|\n| `high` | `deep` |\n| `mid`, `low` | |\n\n| `no` |";
+        assert_eq!(order(page, "x").as_deref(), Some(["high", "mid", "low"].as_slice()));
+        assert_eq!(order(page, "y"), None);
+        let files = [ROOT, ("high.rs", ""), ("low.rs", "")];
+        let wrong = ["`low` is missing in ARCHITECTURE.md", "`mid` of ARCHITECTURE.md is no more"];
+        assert_eq!(mistakes_in(&["high", "mid"], &files), wrong);
+    }
+}

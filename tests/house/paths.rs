@@ -1,0 +1,183 @@
+//! The paths of a source: what it imports, and what it names by a path where it stands.
+//!
+//! *Invariant:* a path begins with `crate`, `self`, `super` or a name; what it leads to is for whoever knows
+//! the other sources.
+
+use crate::tokens::Token;
+
+/// A path, and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    pub(crate) segments: Vec<String>,
+    pub(crate) line: usize,
+    /// The modules within the source around it.
+    pub(crate) within: Vec<String>,
+}
+
+/// A path that a `use` brings into scope.
+#[derive(Clone, Debug)]
+pub(crate) struct Import {
+    pub(crate) path: Path,
+    /// What it is called here; `*` for all that the path holds.
+    pub(crate) name: String,
+    /// Whether it is there for others, too.
+    pub(crate) is_public: bool,
+}
+
+/// What one source says.
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    pub(crate) imports: Vec<Import>,
+    /// Paths outside of imports.
+    pub(crate) mentions: Vec<Path>,
+    /// Every name outside of imports.
+    pub(crate) names: Vec<String>,
+    /// The modules that stand within the source.
+    pub(crate) modules: Vec<Vec<String>>,
+    /// What the source defines.
+    pub(crate) definitions: Vec<String>,
+    /// The macros that it puts at the root of its crate.
+    pub(crate) exported_macros: Vec<String>,
+}
+
+impl Paths {
+    pub(crate) fn of(tokens: &[Token]) -> Self {
+        let mut reader = Reader { tokens, at: 0, depth: 0, within: Vec::new(), paths: Self::default() };
+        while reader.at < tokens.len() {
+            reader.step();
+        }
+        reader.paths
+    }
+}
+
+/// What stands before a name that is defined.
+const DEFINING: [&str; 9] = ["fn", "struct", "enum", "union", "trait", "type", "const", "static", "mod"];
+
+struct Reader<'a> {
+    tokens: &'a [Token],
+    at: usize,
+    depth: usize,
+    /// The modules around, and how deep in braces each stands.
+    within: Vec<(String, usize)>,
+    paths: Paths,
+}
+
+impl Reader<'_> {
+    /// The text of the token so many places on.
+    fn ahead(&self, places: usize) -> &str {
+        self.tokens.get(self.at + places).map_or("", |token| &token.text)
+    }
+
+    fn behind(&self, places: usize) -> &str {
+        self.at.checked_sub(places).map_or("", |at| &self.tokens[at].text)
+    }
+
+    fn step(&mut self) {
+        match self.ahead(0) {
+            "{" => self.depth += 1,
+            "}" => {
+                self.depth = self.depth.saturating_sub(1);
+                self.within.pop_if(|(_, depth)| *depth > self.depth);
+            }
+            "pub" if self.ahead(1) == "(" => {
+                while !matches!(self.ahead(0), ")" | "") {
+                    self.at += 1;
+                }
+            }
+            "mod" if self.ahead(2) == "{" => {
+                self.within.push((self.ahead(1).to_owned(), self.depth + 1));
+                self.paths.modules.push(self.modules());
+            }
+            // `use<'a>` in a type is no import.
+            "use" if self.ahead(1) != "<" => return self.import(),
+            "macro_rules" => self.macro_rules(),
+            _ if self.tokens[self.at].is_name() && self.behind(1) != "::" => return self.mention(),
+            _ => {}
+        }
+        self.at += 1;
+    }
+
+    fn modules(&self) -> Vec<String> {
+        self.within.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    fn import(&mut self) {
+        let is_public = self.behind(1) == "pub" || self.behind(1) == ")";
+        self.at += 1;
+        self.tree(&[], is_public);
+    }
+
+    /// One path of an import, or a group of them, behind `before`.
+    fn tree(&mut self, before: &[String], is_public: bool) {
+        let mut segments = before.to_vec();
+        loop {
+            let (text, line) =
+                (self.ahead(0).to_owned(), self.tokens.get(self.at).map_or(0, |token| token.line));
+            self.at += 1;
+            match text.as_str() {
+                "::" if segments.is_empty() => segments.push(String::new()),
+                "::" => {}
+                "{" => {
+                    while !matches!(self.ahead(0), "}" | "") {
+                        self.tree(&segments, is_public);
+                        self.at += usize::from(self.ahead(0) == ",");
+                    }
+                    self.at += 1;
+                    return;
+                }
+                "self" if !segments.is_empty() => {}
+                "" | ";" => return,
+                _ => segments.push(text),
+            }
+            if matches!(self.ahead(0), "," | "}" | ";" | "as" | "") {
+                return self.leaf(segments, line, is_public);
+            }
+        }
+    }
+
+    fn leaf(&mut self, mut segments: Vec<String>, line: usize, is_public: bool) {
+        let mut name = segments.last().cloned().unwrap_or_default();
+        if name == "*" {
+            segments.pop();
+        }
+        if self.ahead(0) == "as" {
+            name = self.ahead(1).to_owned();
+            self.at += 2;
+        }
+        let path = Path { segments, line, within: self.modules() };
+        self.paths.imports.push(Import { path, name, is_public });
+    }
+
+    fn macro_rules(&mut self) {
+        let name = self.ahead(2).to_owned();
+        let before = &self.tokens[self.at.saturating_sub(12)..self.at];
+        // The attribute stands among those just before.
+        let begin = before.iter().rposition(|token| token.is(";") || token.is("}")).map_or(0, |at| at + 1);
+        if before[begin..].iter().any(|token| token.is("macro_export")) {
+            self.paths.exported_macros.push(name.clone());
+        }
+        self.paths.definitions.push(name);
+    }
+
+    /// A name, or a path that begins with it.
+    fn mention(&mut self) {
+        let first = &self.tokens[self.at];
+        let (line, is_field) = (first.line, self.behind(1) == ".");
+        let is_module = self.behind(1) == "mod";
+        if DEFINING.contains(&self.behind(1)) {
+            self.paths.definitions.push(first.text.clone());
+        }
+        let mut segments = vec![first.text.clone()];
+        self.at += 1;
+        while self.ahead(0) == "::" && self.tokens.get(self.at + 1).is_some_and(Token::is_name) {
+            segments.push(self.ahead(1).to_owned());
+            self.at += 2;
+        }
+        if !is_module {
+            self.paths.names.extend(segments.iter().cloned());
+        }
+        if segments.len() > 1 && !is_field {
+            self.paths.mentions.push(Path { segments, line, within: self.modules() });
+        }
+    }
+}
