@@ -4,7 +4,7 @@
 
 use std::num::NonZeroU32;
 
-use repl_core::{BitSlice, BitWriter, Changelist};
+use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
 
 use crate::in_flight::Content;
 use crate::sequence::Sequence;
@@ -133,6 +133,15 @@ impl Blobs {
 
     fn get_mut(&mut self, id: u32) -> Option<&mut Blob> {
         self.blobs.iter_mut().find(|blob| blob.id == id)
+    }
+
+    /// The properties of the object that a blob opens, if it opens one.
+    pub(crate) fn opens_with(&self, id: u32) -> Option<&HandleSet> {
+        let blob = self.blobs.iter().find(|blob| blob.id == id)?;
+        match &blob.content {
+            Content::Open(list) => Some(list.handles()),
+            _ => None,
+        }
     }
 
     /// A part was sent.

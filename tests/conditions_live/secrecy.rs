@@ -4,7 +4,7 @@
 
 use repl::prelude::*;
 
-use super::support::{Room, leaks};
+use super::support::{Room, leaks, property};
 
 #[derive(Replicated, Default)]
 struct Spy {
@@ -92,4 +92,40 @@ fn r16_a_resend_is_filtered_by_the_conditions_of_its_own_moment() {
         room.deliver(0, &packets);
     }
     assert_eq!(room.client().get(spy).unwrap().place, [1.0; 3]);
+}
+
+#[derive(Replicated, Default)]
+struct Dossier {
+    #[replicated(condition = Dynamic, max_len = 40_000)]
+    pages: String,
+    #[replicated]
+    title: u16,
+}
+
+#[test]
+fn r15_the_fragments_of_an_opening_are_given_up_when_what_goes_with_openings_alone_is_hidden() {
+    let register = |client: &mut Client| {
+        client.register::<Dossier>();
+    };
+    for initial in [Condition::InitialOnly, Condition::InitialOrOwner] {
+        let pages = property::<Dossier>("pages");
+        let config = ServerConfig { max_bytes_per_tick: 2_000, ..ServerConfig::default() };
+        let (mut room, dossier) = Room::furnished(config, register, 0, |server| {
+            server.spawn(Dossier { pages: "canary-of-a-page ".repeat(1_000), title: 7 })
+        });
+        room.server.set_dynamic_condition(dossier, pages, initial);
+        room.enter();
+        (0..4).for_each(|_| _ = room.step());
+        assert!(leaks(&room.tick_one().concat(), b"canary-of-a-page"), "under way");
+        // Neither before nor after does a client that has the object see it.
+        room.server.set_dynamic_condition(dossier, pages, Condition::Never);
+        for _ in 0..60 {
+            room.acknowledge();
+            let packets = room.tick_one();
+            assert!(!leaks(&packets.concat(), b"canary-of-a-page"), "{initial:?}");
+            room.deliver(0, &packets);
+        }
+        let shown = room.client().get(dossier).unwrap();
+        assert!(shown.pages.is_empty() && shown.title == 7);
+    }
 }

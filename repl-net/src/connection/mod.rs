@@ -156,6 +156,13 @@ impl Connection {
         object.mask(world.lifetime(slot), self.flags(object), self.switched.get(&slot))
     }
 
+    /// The handles of an object that an opening would bring to this connection now.
+    fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
+        let object = &world.objects[slot as usize];
+        let flags = self.flags(object).with(ViewFlags::INITIAL);
+        object.mask(world.lifetime(slot), flags, self.switched.get(&slot))
+    }
+
     /// Whether the connection sees an object as most do, so that the broadcast is right for it.
     fn has_common_view(&self, world: &World, slot: u32) -> bool {
         let object = &world.objects[slot as usize];
@@ -406,8 +413,24 @@ impl Connection {
         let after = self.mask(world, slot);
         if *before != after {
             self.change_view(world, slot, before, &after);
+        } else {
+            self.review_opening(world, slot, &after);
         }
         self.settle(world, slot);
+    }
+
+    /// Gives up a blob that opens an object if it has what may not be seen any more: what goes with openings alone is in no mask of an object that
+    /// is open, neither before a change nor after it (R15).
+    fn review_opening(&mut self, world: &mut World, slot: u32, mask: &HandleSet) {
+        let Some(id) = self.tracked.get(slot).and_then(|tracked| tracked.blob) else { return };
+        let visible = self.opening_mask(world, slot);
+        if self.blobs.opens_with(id).is_none_or(|handles| handles.is_subset(&visible)) {
+            return;
+        }
+        if let Some(blob) = self.blobs.abandon(id) {
+            self.tracked.get_mut(slot).into_iter().for_each(|tracked| tracked.blob = None);
+            self.take_back(world, slot, blob.content, mask);
+        }
     }
 
     fn change_view(&mut self, world: &mut World, slot: u32, before: &HandleSet, after: &HandleSet) {

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions, ViewFlags};
+use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions};
 
 use super::large::pruned_part;
 use super::{Connection, Stage};
@@ -285,11 +285,8 @@ impl Connection {
 
     /// Sends an object whole: every property that ever changed and may be seen (R2, S69).
     fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        let object = &context.world.objects[slot as usize];
-        let lifetime = context.world.lifetime(slot);
-        let flags = self.flags(object).with(ViewFlags::INITIAL);
-        let mut handles = object.mask(lifetime, flags, self.switched.get(&slot));
-        handles.intersect(object.history.ever());
+        let mut handles = self.opening_mask(context.world, slot);
+        handles.intersect(context.world.objects[slot as usize].history.ever());
         let may_have_items = self.tracked.get(slot).is_some_and(|tracked| tracked.opened_with_items);
         let Opening { list, later, refused } =
             write_opening(slot, &handles, may_have_items, self.outbox.capacity(), context);
