@@ -39,105 +39,72 @@
 //! Not guaranteed: [`write_values`](Class::write_values) does not say which values follow. Who sends them writes the handles beside them, for
 //! which [`wire`] has the form.
 //!
-//! *Invariant:* `unsafe` stands in the module `access`, which reads and writes objects through their layouts, in the implementations of
-//! [`Property`], in the calls that vouch for a layout being the object's own, and before the one instruction of `preload`; nowhere else.
+//! *Invariant:* `unsafe` stands in the folder `object`, which reads and writes objects through their tables, in the trait [`Property`] and
+//! its implementations, and in `class`, which vouches for a layout being the object's own; nowhere else.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
-mod access;
-mod age_queue;
-mod attributes;
-mod begin;
 pub mod bits;
-mod callbacks;
-mod changelist;
-mod checked;
-mod checksum;
+mod changes;
 mod class;
-mod codec;
-mod compare;
-mod condition;
-mod decode;
-mod display;
-mod encode;
-mod entries;
-mod flat;
-mod foreign;
-mod forms;
-mod handles;
-mod history;
-mod id_list;
-mod items;
-mod key;
-mod keyed;
-pub mod label;
-mod layout;
-mod lifetime;
-pub mod limits;
-mod listing;
-mod map;
-mod message;
-mod misfit;
-mod opaque;
-mod places;
-mod plan;
-mod portions;
-mod preload;
-mod program;
-mod property;
-mod property_index;
-mod prune;
-mod quantize;
-mod ranges;
-mod reach;
-mod reference;
-mod shape;
-mod size;
-mod units;
-mod value;
+mod diff;
+mod ids;
+mod object;
+mod schema;
+mod types;
 pub mod wire;
 
-pub use bits::{BitReader, BitSlice, BitWriter};
+pub use bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
 pub use bitstream_io;
-pub use callbacks::Callbacks;
-pub use changelist::Changelist;
-pub use checked::{Checked, CheckedMark, CheckedUpdate};
-pub use checksum::Checksum;
+pub use changes::changelist::Changelist;
+pub use changes::history::History;
+pub use changes::portions::Portions;
 pub use class::{Class, DecodeError};
-pub use compare::{Refusal, Scratch};
-pub use condition::{Condition, ViewFlags};
-pub use decode::Observer;
-pub use forms::Form;
-pub use handles::HandleSet;
-pub use history::History;
-pub use keyed::{ItemId, Keyed, Step};
-pub use layout::{Counts, Layout};
-pub use lifetime::Lifetime;
-pub use map::Map;
-pub use portions::Portions;
-pub use program::Program;
-pub use property::{Property, Replicated};
-pub use property_index::{LayoutOf, PropertyIndex};
-pub use reference::{Guid, NoObjects, ObjectRef, Objects, ReferenceMap};
-pub use shape::Notify;
-pub use value::{NetSerialize, ReadError, With, WriteError};
+pub use diff::compare::Scratch;
+pub use diff::refusal::Refusal;
+pub use ids::handles::HandleSet;
+pub use ids::item_id::ItemId;
+#[doc(inline)]
+pub use ids::label;
+pub use ids::property_index::PropertyIndex;
+pub use ids::reference::{Guid, NoObjects, ObjectRef, Objects, ReferenceMap};
+pub use schema::callbacks::Callbacks;
+pub use schema::checksum::Checksum;
+pub use schema::condition::{Condition, ViewFlags};
+pub use schema::condition_masks::Lifetime;
+pub use schema::forms::Form;
+pub use schema::keyed::{Keyed, Step};
+pub use schema::layout::{Counts, Layout};
+pub use schema::layout_of::LayoutOf;
+#[doc(inline)]
+pub use schema::limits;
+pub use schema::map::Map;
+pub use schema::program::Program;
+pub use schema::property::Property;
+pub use schema::replicated::Replicated;
+pub use schema::shape::Notify;
+pub use schema::value::{NetSerialize, With};
+pub use wire::checked::{Checked, CheckedMark, CheckedUpdate};
+pub use wire::decode::Observer;
 
 /// For code made by the derives and by [`leaf!`]; not for use by hand.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::access::whole::{identical, identical_with, read as read_field, write as write_field};
-    pub use crate::attributes::*;
-    pub use crate::callbacks::{NoCallbacks, ObjectTold, OwnCallbacks, SaysCallbacks};
-    pub use crate::codec::Format;
-    pub use crate::map::{HashKey, SortKey, ValueCallbacks};
-    pub use crate::preload::preload;
-    pub use crate::program::{Parent, Tables};
-    pub use crate::property::{EveryFieldIsSend, EveryFieldIsSync};
-    pub use crate::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
-    pub use crate::reach::{ReadsField, WritesField, around, read_with, write_with};
-    pub use crate::shape::{Field, Shape};
+    pub use crate::object::preload::preload;
+    pub use crate::object::whole::{identical, identical_with, read as read_field, write as write_field};
+    pub use crate::schema::attributes::*;
+    pub use crate::schema::callbacks::ValueCallbacks;
+    pub use crate::schema::callbacks::{NoCallbacks, ObjectTold, OwnCallbacks, SaysCallbacks};
+    pub use crate::schema::codec::Format;
+    pub use crate::schema::map::{HashKey, SortKey};
+    pub use crate::schema::program::{Parent, Tables};
+    pub use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
+    pub use crate::schema::replicated::{EveryFieldIsSend, EveryFieldIsSync};
+    pub use crate::schema::shape::{Field, Shape};
+    pub use crate::schema::value::{assert_named, unsaid};
     pub use crate::static_program;
-    pub use crate::value::{assert_named, unsaid};
+    pub use crate::types::unit::Value;
+    pub use crate::types::within::{ReadsField, WritesField, around, read_with, write_with};
     pub use crate::*;
 
     /// Writes all replicated fields of an object in order (the derives' `NetSerialize`).

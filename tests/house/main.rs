@@ -60,16 +60,16 @@ const LINTS: [&str; 4] = [
 /// Files that name a reader and read nothing with it.
 const NAME_ONLY: [(&str, &str); 3] = [
     ("repl-core/src/lib.rs", "re-exports, and two functions that pass it on"),
-    ("repl-core/src/bits.rs", "re-exports"),
-    ("repl-core/src/shape.rs", "types of functions"),
+    ("repl-core/src/bits/mod.rs", "re-exports"),
+    ("repl-core/src/schema/shape.rs", "types of functions"),
 ];
 
 /// Files that name no reader, and do what a peer's bytes said.
 const OBEY: [&str; 9] = [
-    "repl-core/src/checked.rs",
-    "repl-core/src/key.rs",
-    "repl-core/src/reference.rs",
-    "repl-core/src/access/entries.rs",
+    "repl-core/src/wire/checked.rs",
+    "repl-core/src/ids/key.rs",
+    "repl-core/src/ids/reference.rs",
+    "repl-core/src/object/entries.rs",
     "repl-fastarray/src/array/replica.rs",
     "repl-fastarray/src/replica/mod.rs",
     "repl-fastarray/src/replica/receipt.rs",
@@ -132,7 +132,9 @@ fn unsafe_code_stands_where_the_architecture_says() {
         if text.contains("expect(unsafe_code") || text.contains("allow(unsafe_code") {
             let module = path.split_once("/src/").expect("a source").1;
             let module = module.trim_end_matches("/mod.rs").trim_end_matches(".rs");
-            assert!(said.contains(&format!("`{module}`")), "ARCHITECTURE.md does not name {path}");
+            let folder = module.split('/').next().unwrap_or_default();
+            let is_named = [module, folder].iter().any(|name| said.contains(&format!("`{name}`")));
+            assert!(is_named, "ARCHITECTURE.md does not name {path}");
         }
     }
 }

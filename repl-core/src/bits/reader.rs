@@ -19,7 +19,7 @@ use bitstream_io::{
 };
 
 use super::{BitSlice, load, mask, width_bits};
-use crate::value::ReadError;
+use crate::bits::ReadError;
 
 /// Reads what a [`BitWriter`](super::BitWriter) wrote. Cheap to clone, as a bookmark.
 ///

@@ -1,0 +1,86 @@
+//! Numbers of elements in bits, and the least that each element takes.
+//!
+//! *Invariant:* no number that a peer claims costs memory before its bits are there.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use super::{BitReader, BitWriter, ReadError, WriteError};
+
+/// Up to this many elements a count has a fixed width; beyond it a small number has a short form.
+const FIXED_COUNT_MAX: u32 = 31;
+
+/// What a new element takes at least, where its type alone does not see to that.
+pub(crate) const LEAST_BITS: u32 = 8;
+
+/// Writes the number of elements of an array of at most `max_len`.
+pub(crate) fn write_count(len: usize, max_len: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
+    if len > max_len as usize {
+        return Err(WriteError::TooLong { len, max: max_len as usize });
+    }
+    if max_len <= FIXED_COUNT_MAX {
+        writer.write_below(len as u64, u64::from(max_len) + 1);
+    } else {
+        writer.write_exp_golomb(len as u64, 3);
+    }
+    Ok(())
+}
+
+/// Reads what [`write_count`] wrote.
+pub(crate) fn read_count(max_len: u32, reader: &mut BitReader<'_>) -> Result<usize, ReadError> {
+    let len = if max_len <= FIXED_COUNT_MAX {
+        reader.read_below(u64::from(max_len).saturating_add(1))?
+    } else {
+        reader.read_exp_golomb(3)?
+    };
+    if len > u64::from(max_len) {
+        return Err(ReadError::TooLong { len: len.try_into().unwrap_or(usize::MAX), max: max_len as usize });
+    }
+    Ok(len as usize)
+}
+
+/// Follows a new element that began at bit `start` with zeros, up to the least that it must take.
+pub(crate) fn pad_element(start: usize, least_bits: u32, writer: &mut BitWriter) {
+    let bits = writer.bit_len().saturating_sub(start).min(LEAST_BITS as usize) as u32;
+    if bits < least_bits {
+        writer.write_bits(0, least_bits.saturating_sub(bits));
+    }
+}
+
+/// Reads what [`pad_element`] wrote.
+pub(crate) fn read_padding(
+    start: usize,
+    least_bits: u32,
+    reader: &mut BitReader<'_>,
+) -> Result<(), ReadError> {
+    let bits = reader.position().saturating_sub(start).min(LEAST_BITS as usize) as u32;
+    let padding = least_bits.saturating_sub(bits);
+    if padding > 0 && reader.read_bits(padding)? != 0 {
+        return Err(ReadError::OutOfRange);
+    }
+    Ok(())
+}
+
+/// Refuses `elements` new elements that the rest of the input cannot hold: each counts at least one bit, even if it takes none, so that no
+/// claim is paid for with memory (design budget of hostile packets).
+pub(crate) fn check_growth(
+    elements: usize,
+    least_bits: u32,
+    reader: &BitReader<'_>,
+) -> Result<(), ReadError> {
+    let most = if least_bits == 0 {
+        reader.remaining().saturating_add(1)
+    } else {
+        reader.remaining().checked_div(least_bits as usize).unwrap_or(0)
+    };
+    if elements > most {
+        return Err(ReadError::TooLong { len: elements, max: most });
+    }
+    Ok(())
+}

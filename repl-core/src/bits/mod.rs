@@ -1,0 +1,76 @@
+//! Bits in memory: a writer, a reader, and slices that begin at any bit. The first bit is the lowest of the first byte.
+//!
+//! Both ends implement the traits of `bitstream_io` (little endian), for which user code is written; our own code uses the
+//! inherent methods, which are faster.
+//!
+//! Invariant: reading with the calls that mirror the writing ones gives back the same values, and every number has one form only.
+
+pub(crate) mod count;
+mod error;
+mod reader;
+mod slice;
+mod writer;
+
+pub use error::{ReadError, WriteError};
+pub use reader::BitReader;
+pub use slice::BitSlice;
+pub use writer::BitWriter;
+
+/// How many bits a number below `bound` takes: ⌈log₂ `bound`⌉, so none if `bound` is 1 or 0.
+#[must_use]
+pub const fn width_bits(bound: u64) -> u32 {
+    u64::BITS - bound.saturating_sub(1).leading_zeros()
+}
+
+/// The lowest `bits` bits set, for 0 to 64 bits; all of them above.
+#[inline]
+const fn mask(bits: u32) -> u64 {
+    match u64::MAX.checked_shr(u64::BITS.saturating_sub(bits)) {
+        Some(mask) => mask,
+        None => 0,
+    }
+}
+
+/// The 64 bits that begin at bit `at` of `bytes`; zeros stand where `bytes` has none.
+#[inline]
+fn load(bytes: &[u8], at: usize) -> u64 {
+    let rest = bytes.get(at / 8..).unwrap_or_default();
+    let shift = (at % 8) as u32;
+    match rest.split_first_chunk::<8>() {
+        Some((low, &[high, ..])) => {
+            // Two shifts, as one of 64 bits would not shift at all.
+            u64::from_le_bytes(*low) >> shift | u64::from(high) << 1 << (63 - shift)
+        }
+        _ => load_tail(bytes, rest, shift),
+    }
+}
+
+/// As [`load`], where at most eight bytes are left: `rest` of `bytes`.
+#[inline]
+fn load_tail(bytes: &[u8], rest: &[u8], shift: u32) -> u64 {
+    let missing = 8_usize.saturating_sub(rest.len()) as u32;
+    let word = match bytes.last_chunk::<8>() {
+        Some(last) => u64::from_le_bytes(*last).checked_shr(missing.wrapping_mul(8)).unwrap_or(0),
+        None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    word >> shift
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn width_is_the_ceiling_of_the_logarithm() {
+        let widths = [0, 1, 2, 3, 4, 5, 8, 9, 256, 257, u64::MAX].map(width_bits);
+        assert_eq!(widths, [0, 0, 1, 2, 2, 3, 3, 4, 8, 9, 64]);
+    }
+
+    #[test]
+    fn mask_has_as_many_ones_as_asked() {
+        for bits in 0..=64 {
+            assert_eq!(mask(bits).trailing_ones(), bits);
+            assert_eq!(mask(bits).count_ones(), bits);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The list of S58: a changelist as numbers, for tests and for those who look into the machine.
+//!
+//! Invariant: every list ends with 0; the count before a nested list counts its entries, nested ones included.
+
+use crate::changes::changelist::{ArrayChanges, Changelist, Nested};
+use crate::changes::entries::EntryChanges;
+use crate::changes::items::ItemChanges;
+use crate::object::level::{Array, Level, Slot};
+
+/// Appends what `changes` says of a level, and a 0.
+pub(crate) fn flatten(level: Level<'_>, changes: &Changelist, flat: &mut Vec<u32>) {
+    for handle in changes.handles.iter() {
+        flat.push(handle);
+        flatten_slot(level.slot(handle), changes.nested.get(handle), flat);
+    }
+    flat.push(0);
+}
+
+fn flatten_slot(slot: Option<Slot<'_>>, nested: Option<&Nested>, flat: &mut Vec<u32>) {
+    match (slot, nested) {
+        (Some(Slot::Array(array)), Some(Nested::Array(changes))) => flatten_array(array, changes, flat),
+        (Some(Slot::Array(array)), _) => flatten_array(array, &ArrayChanges::count_only(), flat),
+        (Some(Slot::Keyed(_)), Some(Nested::Items(changes))) => flatten_items(changes, flat),
+        (Some(Slot::Keyed(_)), _) => flatten_items(&ItemChanges::default(), flat),
+        (Some(Slot::Map(_)), Some(Nested::Entries(changes))) => flatten_entries(changes, flat),
+        (Some(Slot::Map(_)), _) => flatten_entries(&EntryChanges::default(), flat),
+        _ => {}
+    }
+}
+
+fn flatten_array(array: Array<'_>, changes: &ArrayChanges, flat: &mut Vec<u32>) {
+    let (len, handles) = (array.len() as u32, array.handles());
+    let tail = changes.tail.min(len);
+    let count_at = flat.len();
+    flat.push(0);
+    let edits = changes.edits.iter().take_while(|&edit| edit < tail * handles);
+    for element_handle in edits.chain(tail * handles..len * handles) {
+        flat.push(element_handle + 1);
+        let element = array.element((element_handle / handles) as usize);
+        let slot = element.and_then(|element| element.slot(element_handle % handles + 1));
+        let whole = Nested::Array(ArrayChanges::whole());
+        let nested =
+            if element_handle < tail * handles { changes.nested.get(element_handle) } else { Some(&whole) };
+        flatten_slot(slot, nested, flat);
+    }
+    flat[count_at] = (flat.len() - count_at - 1) as u32;
+    flat.push(0);
+}
+
+fn flatten_items(changes: &ItemChanges, flat: &mut Vec<u32>) {
+    let mut ids: Vec<u32> = changes.removed.iter().chain(changes.born.iter()).collect();
+    ids.extend(changes.changed.iter().map(|item| item.id.number()));
+    ids.sort_unstable();
+    flat.push(ids.len() as u32);
+    flat.extend(ids);
+    flat.push(0);
+}
+
+/// Keys are no numbers: the entries are counted.
+fn flatten_entries(changes: &EntryChanges, flat: &mut Vec<u32>) {
+    let count = changes.items() as u32;
+    flat.push(count);
+    flat.extend(1..=count);
+    flat.push(0);
+}

@@ -1,0 +1,94 @@
+//! The history of one object's changes, shared by all connections (S66, R10).
+//!
+//! Invariant: a list is kept only while a connection stands before it, and never more than [`History::MAX_LISTS`]; what is dropped is
+//! in `ever`, and whoever stood before it has been given it.
+
+use std::collections::VecDeque;
+
+use crate::changes::changelist::Changelist;
+use crate::ids::handles::HandleSet;
+
+/// The changelists of one object, oldest first.
+///
+/// A place in the history is a number that only grows. A connection that has sent all it gathered stands at the [`end`](Self::end) and is not
+/// known here; one that fell behind remembers its place.
+#[derive(Debug, Default)]
+pub struct History {
+    end: u64,
+    ever: HandleSet,
+    /// Apart, since hardly any object has a connection before its end.
+    kept: Option<Box<Kept>>,
+}
+
+/// The lists that some connection has yet to gather.
+#[derive(Debug, Default)]
+struct Kept {
+    lists: VecDeque<Changelist>,
+    /// The last merge, for the next connection that stands at the same place: from where to where, and what came of it.
+    merged: Option<(u64, u64, Changelist)>,
+}
+
+impl History {
+    /// The most changelists an object keeps (S66).
+    pub const MAX_LISTS: usize = 64;
+
+    /// The place past the newest list: grows by one with each list (S65).
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The place of the oldest list that is kept.
+    #[must_use]
+    pub fn start(&self) -> u64 {
+        self.end - self.kept.as_ref().map_or(0, |kept| kept.lists.len() as u64)
+    }
+
+    /// The properties that ever changed: what a late joiner needs (S69, S75). It gets them whole, so what changed within them is not kept.
+    #[must_use]
+    pub fn ever(&self) -> &HandleSet {
+        &self.ever
+    }
+
+    /// Appends a list that is not empty. With `keep`, because some connection stands before the end, the list is kept.
+    ///
+    /// Where the ring is full the oldest list leaves it: it is given to `evicted` with its place, and who still stands there must take
+    /// it over (R10).
+    pub fn push(&mut self, list: &Changelist, keep: bool, evicted: impl FnOnce(u64, &Changelist)) {
+        debug_assert!(!list.is_empty(), "an empty list is no change");
+        self.ever.union(list.handles());
+        self.end += 1;
+        if !keep {
+            self.kept = None;
+            return;
+        }
+        let kept = self.kept.get_or_insert_default();
+        kept.lists.push_back(list.clone());
+        if kept.lists.len() > Self::MAX_LISTS
+            && let Some(oldest) = kept.lists.pop_front()
+        {
+            evicted(self.start() - 1, &oldest);
+        }
+    }
+
+    /// Adds all lists from `place` on to `into`. O(lists), once for each distinct place.
+    pub fn gather(&mut self, place: u64, into: &mut Changelist) {
+        debug_assert!(place >= self.start(), "lists before the start have been given away");
+        let (start, end) = (self.start(), self.end);
+        let Some(kept) = &mut self.kept else { return };
+        if !matches!(&kept.merged, Some((from, to, _)) if (*from, *to) == (place, end)) {
+            let mut merged = Changelist::new();
+            let skipped = place.saturating_sub(start) as usize;
+            kept.lists.iter().skip(skipped).for_each(|list| merged.merge(list));
+            kept.merged = Some((place, end, merged));
+        }
+        if let Some((.., merged)) = &kept.merged {
+            into.merge(merged);
+        }
+    }
+
+    /// Forgets the lists: nobody stands before the end.
+    pub fn release(&mut self) {
+        self.kept = None;
+    }
+}

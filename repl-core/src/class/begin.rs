@@ -1,0 +1,55 @@
+//! What objects begin with: the values of a default or an archetype as sums that two builds can compare (R21).
+//!
+//! *Invariant:* a sum covers the bits that the values would have on the wire and nothing else, so two builds have equal
+//! sums exactly if their objects begin alike for whoever sees them.
+
+use crate::bits::{BitWriter, WriteError};
+use crate::changes::changelist::Changelist;
+use crate::class::Class;
+use crate::ids::handles::HandleSet;
+use crate::ids::property_index::PropertyIndex;
+use crate::object::level::{Level, Slot};
+use crate::schema::checksum::Checksum;
+use crate::schema::condition::Condition;
+use crate::schema::replicated::Replicated;
+use crate::wire::encode::write_values;
+
+impl<T: Replicated> Class<T> {
+    /// For each property a sum over the bits of its value in `object`. A value without a form on the wire counts as one
+    /// constant, and a property that never leaves the server as another. O(values of the object).
+    #[must_use]
+    pub fn begin_sums(&self, object: &T) -> Vec<u64> {
+        let mut writer = BitWriter::new();
+        let properties = (0..self.program().layout().properties()).map(PropertyIndex::new);
+        properties.map(|property| self.begin_sum(object, property, &mut writer)).collect()
+    }
+
+    fn begin_sum(&self, object: &T, property: PropertyIndex, writer: &mut BitWriter) -> u64 {
+        let mut sum = Checksum::new();
+        if self.lifetime().condition_of(property) == Condition::Never {
+            return sum.finish();
+        }
+        let level = self.level(object);
+        for handle in self.lifetime().handles_of(property).iter() {
+            writer.clear();
+            sum = match self.write_one(&level, handle, writer) {
+                Ok(()) => {
+                    let bits = writer.bit_len() as u64;
+                    writer.finish().iter().fold(sum.number(bits), |sum, &byte| sum.number(byte.into()))
+                }
+                Err(_) => sum.text("no form"),
+            };
+        }
+        sum.finish()
+    }
+
+    fn write_one(&self, level: &Level<'_>, handle: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
+        if let Some(Slot::Leaf(leaf)) = level.slot(handle) {
+            return leaf.write(writer);
+        }
+        let (mut handles, mut whole) = (HandleSet::new(), Changelist::new());
+        handles.insert(handle);
+        self.insert_whole(&handles, &mut whole);
+        write_values(*level, &whole, writer)
+    }
+}

@@ -1,0 +1,392 @@
+//! Comparing an object with its shadow: what differs is copied and listed (S60 to S63).
+//!
+//! Invariant: the shadow only ever holds values that have a form on the wire, so encoding from it does not fail (R3).
+
+use crate::bits::{BitWriter, WriteError};
+use crate::changes::changelist::{ArrayChanges, Changelist, Nested};
+use crate::changes::entries::{EntryChange, EntryChanges};
+use crate::changes::items::{ItemChange, ItemChanges};
+use crate::diff::item_sizes::ItemSizes;
+use crate::diff::refusal::Refusal;
+use crate::ids::handles::HandleSet;
+use crate::object::entries::EntryStep;
+use crate::object::items::ItemStep;
+use crate::object::level::{Array, KeyedItems, Leaf, Level, LevelMut, MapEntries, Slot};
+use std::collections::BTreeSet;
+
+/// One comparison, and where its outcome goes.
+pub(crate) struct Comparison<'a> {
+    pub(crate) sizes: &'a ItemSizes,
+    pub(crate) refusals: &'a mut Vec<Refusal>,
+    pub(crate) scratch: &'a mut Scratch,
+}
+
+/// Buffers for trying a value's form, kept between comparisons.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// Handles that may have changed.
+    pub(crate) candidates: HandleSet,
+    live: BitWriter,
+    shadow: BitWriter,
+    /// Comparisons so far: the key of what the next one finds of items.
+    pub(crate) comparisons: u64,
+    /// Whether a collection took the place of another, so that its object is to be settled.
+    unsettled: bool,
+}
+
+impl Scratch {
+    /// Whether an object that was compared since this was last asked is to be [settled](crate::Class::settle).
+    #[must_use]
+    pub fn take_unsettled(&mut self) -> bool {
+        std::mem::take(&mut self.unsettled)
+    }
+}
+
+enum Outcome {
+    Same,
+    Changed,
+    Refused(WriteError),
+}
+
+impl Comparison<'_> {
+    /// A value is refused that stands at this step of what is being compared, or is all of it.
+    #[cold]
+    fn refuse(&mut self, step: Option<u32>, error: WriteError) {
+        self.refusals.push(Refusal { steps: step.into_iter().collect(), error });
+    }
+
+    /// Compares what stands behind a step.
+    fn behind<R>(&mut self, step: u32, compare: impl FnOnce(&mut Self) -> R) -> R {
+        let told = self.refusals.len();
+        let outcome = compare(self);
+        self.put_before(told, std::iter::once(step));
+        outcome
+    }
+
+    /// All refusals but the first `told` ones are of values behind these steps.
+    fn put_before(&mut self, told: usize, steps: impl Iterator<Item = u32> + Clone) {
+        for refusal in self.refusals.iter_mut().skip(told) {
+            refusal.steps.splice(0..0, steps.clone());
+        }
+    }
+
+    /// Compares what stands at `handles` of a level; lists and copies what differs.
+    pub(crate) fn level(
+        &mut self,
+        live: Level<'_>,
+        shadow: &mut LevelMut<'_>,
+        handles: impl Iterator<Item = u32>,
+        changes: &mut Changelist,
+    ) {
+        for handle in handles {
+            match live.slot(handle) {
+                Some(Slot::Leaf(leaf)) => match self.leaf(leaf, shadow, handle) {
+                    Outcome::Same => {}
+                    Outcome::Changed => changes.insert(handle),
+                    Outcome::Refused(error) => self.refuse(Some(handle), error),
+                },
+                Some(Slot::Array(array)) => {
+                    if let Some(array) = self.behind(handle, |this| this.array(array, shadow, handle)) {
+                        changes.insert_array(handle, array);
+                    }
+                }
+                Some(Slot::Keyed(items)) => {
+                    if let Some(items) = self.behind(handle, |this| this.items(items, shadow, handle)) {
+                        changes.insert_items(handle, items);
+                    }
+                }
+                Some(Slot::Map(entries)) => {
+                    if let Some(entries) = self.behind(handle, |this| this.entries(entries, shadow, handle)) {
+                        changes.insert_entries(handle, entries);
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+
+    #[inline]
+    fn leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Outcome {
+        let Some(Slot::Leaf(old)) = shadow.as_level().slot(handle) else { return Outcome::Same };
+        if live.identical(&old) {
+            return Outcome::Same;
+        }
+        if live.must_be_tried() {
+            self.scratch.live.clear();
+            if let Err(error) = live.write(&mut self.scratch.live) {
+                return Outcome::Refused(error);
+            }
+            if live.is_lossy() && self.scratch.same_as_shadow(old) {
+                shadow.copy_leaf(handle, live);
+                return Outcome::Same;
+            }
+        }
+        shadow.copy_leaf(handle, live);
+        Outcome::Changed
+    }
+
+    /// Compares an array; `None` if nothing changed.
+    // Apart, like what else has elements: so the way of leaves, which most properties are, stays short.
+    #[inline(never)]
+    fn array(&mut self, live: Array<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<ArrayChanges> {
+        let Some(Slot::Array(old)) = shadow.as_level().slot(handle) else { return None };
+        if live.same_bytes(&old) {
+            return None;
+        }
+        let (len, max) = (live.len(), live.max_len() as usize);
+        if len > max {
+            self.refuse(None, WriteError::TooLong { len, max });
+            return None;
+        }
+        let old_len = shadow.resize(handle, len)?;
+        let mut changes = ArrayChanges::count_only();
+        for index in 0..len.min(old_len) {
+            let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else {
+                continue;
+            };
+            self.element(live, &mut shadow, index as u32, &mut changes);
+        }
+        let is_longer = len > old_len && self.copy_elements(live, shadow, handle, old_len);
+        if is_longer {
+            changes.tail = old_len as u32;
+        }
+        (is_longer || len < old_len || !changes.is_count_only()).then_some(changes)
+    }
+
+    fn element(
+        &mut self,
+        live: Level<'_>,
+        shadow: &mut LevelMut<'_>,
+        index: u32,
+        changes: &mut ArrayChanges,
+    ) {
+        let first = index * live.handles();
+        for (slot, handle) in live.slots().zip(1..) {
+            let element_handle = first + handle - 1;
+            match slot {
+                Slot::Leaf(leaf) => match self.leaf(leaf, shadow, handle) {
+                    Outcome::Same => {}
+                    Outcome::Changed => changes.edits.insert(element_handle),
+                    Outcome::Refused(error) => self.refuse(Some(element_handle), error),
+                },
+                Slot::Array(array) => {
+                    if let Some(nested) =
+                        self.behind(element_handle, |this| this.array(array, shadow, handle))
+                    {
+                        changes.edits.insert(element_handle);
+                        if !nested.is_count_only() {
+                            changes.nested.set(element_handle, Nested::Array(nested));
+                        }
+                    }
+                }
+                Slot::Keyed(items) => {
+                    if let Some(nested) =
+                        self.behind(element_handle, |this| this.items(items, shadow, handle))
+                    {
+                        changes.edits.insert(element_handle);
+                        changes.nested.set(element_handle, Nested::Items(Box::new(nested)));
+                    }
+                }
+                Slot::Map(entries) => {
+                    if let Some(nested) =
+                        self.behind(element_handle, |this| this.entries(entries, shadow, handle))
+                    {
+                        changes.edits.insert(element_handle);
+                        changes.nested.set(element_handle, Nested::Entries(Box::new(nested)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Copies a leaf of a new element; gives what is wrong with its value, also if it is the initial one.
+    fn new_leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<WriteError> {
+        match self.leaf(live, shadow, handle) {
+            Outcome::Same if live.must_be_tried() => {
+                self.scratch.live.clear();
+                live.write(&mut self.scratch.live).err()
+            }
+            Outcome::Same | Outcome::Changed => None,
+            Outcome::Refused(error) => Some(error),
+        }
+    }
+
+    /// Copies the elements of `live` from `first` on. If anything in them has no form none is there, or clients would be shown an initial value that
+    /// the server never had; says whether they are.
+    fn copy_elements(
+        &mut self,
+        live: Array<'_>,
+        shadow: &mut LevelMut<'_>,
+        handle: u32,
+        first: usize,
+    ) -> bool {
+        let told = self.refusals.len();
+        for index in first..live.len() {
+            let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else {
+                continue;
+            };
+            self.new_element(live, &mut shadow, index as u32 * live.handles(), &HandleSet::new());
+        }
+        let is_refused = self.refusals.len() > told;
+        if is_refused {
+            shadow.resize(handle, first);
+        }
+        !is_refused
+    }
+
+    /// Copies all of a new item or value, but for what would make it too large.
+    fn new_item(&mut self, table: u32, live: Level<'_>, shadow: &mut LevelMut<'_>) {
+        let mut except = HandleSet::new();
+        if let Some(survey) = self.sizes.survey(table, live, shadow.as_level()) {
+            for (handle, error) in survey.refused {
+                except.insert(handle);
+                self.refuse(Some(handle), error);
+            }
+        }
+        self.new_element(live, shadow, 1, &except);
+    }
+
+    /// Compares an item or a value, but for what would make it too large.
+    fn item(&mut self, table: u32, live: Level<'_>, shadow: &mut LevelMut<'_>) -> Changelist {
+        let mut list = Changelist::new();
+        match self.sizes.survey(table, live, shadow.as_level()) {
+            None => self.level(live, shadow, 1..=live.handles(), &mut list),
+            Some(survey) => {
+                self.level(live, shadow, survey.open.iter(), &mut list);
+                survey.refused.into_iter().for_each(|(handle, error)| self.refuse(Some(handle), error));
+            }
+        }
+        list
+    }
+
+    /// Copies all of a new element, `except` some handles; `first` is the step to what stands first in it.
+    fn new_element(&mut self, live: Level<'_>, shadow: &mut LevelMut<'_>, first: u32, except: &HandleSet) {
+        let slots = live.slots().zip(1..).zip(first..);
+        for ((slot, handle), step) in slots.filter(|((_, handle), _)| !except.contains(*handle)) {
+            match slot {
+                Slot::Leaf(leaf) => {
+                    if let Some(error) = self.new_leaf(leaf, shadow, handle) {
+                        self.refuse(Some(step), error);
+                    }
+                }
+                Slot::Array(array) if array.len() <= array.max_len() as usize => {
+                    shadow.resize(handle, array.len());
+                    self.behind(step, |this| this.copy_elements(array, shadow, handle, 0));
+                }
+                Slot::Array(array) => {
+                    let error = WriteError::TooLong { len: array.len(), max: array.max_len() as usize };
+                    self.refuse(Some(step), error);
+                }
+                // They go whole; what came of them is no news.
+                Slot::Keyed(items) => _ = self.behind(step, |this| this.items(items, shadow, handle)),
+                Slot::Map(entries) => _ = self.behind(step, |this| this.entries(entries, shadow, handle)),
+            }
+        }
+    }
+
+    /// Compares a collection, item by item where they were touched; `None` if nothing changed.
+    #[inline(never)]
+    fn items(&mut self, live: KeyedItems<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<ItemChanges> {
+        let mut shadow = shadow.keyed(handle)?;
+        if shadow.as_items().is_abreast(&live) {
+            return None;
+        }
+        let (len, max) = (live.len(), live.max_len() as usize);
+        if len > max {
+            self.refuse(None, WriteError::TooLong { len, max });
+            return None;
+        }
+        let (mut born, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
+        // New items in which a value has no form: clients would be shown its initial one, which the server
+        // never had.
+        let mut held_back = BTreeSet::new();
+        let table = live.table();
+        let is_unsettled = shadow.follow(&live, &mut |id, step| match step {
+            ItemStep::Added(live, mut shadow) => {
+                let told = self.refusals.len();
+                self.behind(id.number(), |this| this.new_item(table, live, &mut shadow));
+                if self.refusals.len() > told {
+                    held_back.insert(id);
+                } else {
+                    born.push(id);
+                }
+            }
+            // It was touched more than once, and has been tried.
+            ItemStep::Touched(..) if held_back.contains(&id) => {}
+            ItemStep::Touched(live, mut shadow, moved) => {
+                let list = self.behind(id.number(), |this| this.item(table, live, &mut shadow));
+                if moved || !list.is_empty() {
+                    changed.push(ItemChange { id, key: self.scratch.comparisons, moved, list });
+                }
+            }
+            ItemStep::Removed if held_back.remove(&id) => {}
+            ItemStep::Removed => removed.push(id),
+        });
+        held_back.into_iter().for_each(|id| shadow.hold_back(id));
+        self.scratch.unsettled |= is_unsettled;
+        let changes = ItemChanges::new(&mut born, &mut removed, changed);
+        (!changes.is_empty()).then_some(changes)
+    }
+
+    /// Compares a map, entry by entry: no map tells what was touched. `None` if nothing changed. O(entries).
+    #[inline(never)]
+    fn entries(
+        &mut self,
+        live: MapEntries<'_>,
+        shadow: &mut LevelMut<'_>,
+        handle: u32,
+    ) -> Option<EntryChanges> {
+        let mut shadow = shadow.map(handle)?;
+        let (len, max) = (live.len(), live.max_len() as usize);
+        if len > max {
+            self.refuse(None, WriteError::TooLong { len, max });
+            return None;
+        }
+        let (mut changes, mut held_back) = (EntryChanges::default(), Vec::new());
+        let table = live.table();
+        shadow.follow(&live, &mut |step| match step {
+            EntryStep::Kept(live, mut shadow, form) => {
+                let told = self.refusals.len();
+                let list = self.item(table, live, &mut shadow);
+                if list.is_empty() && self.refusals.len() == told {
+                    return;
+                }
+                match form() {
+                    Ok(key) => {
+                        self.put_before(told, key.steps());
+                        if !list.is_empty() {
+                            let change = EntryChange::Changed { age: self.scratch.comparisons, list };
+                            changes.entries.insert(key, change);
+                        }
+                    }
+                    Err(error) => self.refuse(None, error),
+                }
+            }
+            EntryStep::Born(key, live, mut shadow) => {
+                let told = self.refusals.len();
+                self.new_item(table, live, &mut shadow);
+                self.put_before(told, key.steps());
+                // With the next comparison it is tried again.
+                if self.refusals.len() > told {
+                    held_back.push(key);
+                } else {
+                    changes.entries.insert(key, EntryChange::Born);
+                }
+            }
+            EntryStep::Removed(key) => {
+                changes.removed.insert(key);
+            }
+            EntryStep::Refused(error) => self.refuse(None, error),
+        });
+        held_back.iter().for_each(|key| shadow.remove(key, false));
+        (!changes.is_empty()).then_some(changes)
+    }
+}
+
+impl Scratch {
+    /// Whether `shadow` writes what was just written of the live value.
+    fn same_as_shadow(&mut self, shadow: Leaf<'_>) -> bool {
+        self.shadow.clear();
+        shadow.write(&mut self.shadow).is_ok() && self.live == self.shadow
+    }
+}

@@ -1,0 +1,10 @@
+//! Comparing a live object with its shadow.
+//!
+//! *Invariant:* the shadow only ever holds values that have a form on the wire (R3).
+
+pub(crate) mod compare;
+pub(crate) mod item_sizes;
+pub(crate) mod places;
+pub(crate) mod refusal;
+pub(crate) mod scale;
+pub(crate) mod sizes;

@@ -1,0 +1,67 @@
+//! Places: which property each byte of an object belongs to, so that a comparison goes from the bytes that differ to their properties.
+//!
+//! Invariant: a handle is either mapped, and then all bytes of its value are in a run of the type's plan, or in `by_command`.
+
+use crate::ids::handles::HandleSet;
+use crate::object::scan::differing_bytes;
+use crate::schema::plan::{Planned, Run};
+use crate::schema::program::{CommandKind, Program};
+
+/// Bytes of an object that are mapped; properties beyond are compared by command.
+const MAX_BYTES: usize = 16 << 10;
+
+/// The properties of a type by the bytes of their values.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// By offset into the object.
+    bytes: Box<[Place]>,
+    /// Properties whose bytes do not tell whether they changed.
+    by_command: HandleSet,
+}
+
+/// Where a byte belongs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// Zero for none.
+    handle: u16,
+    /// Bytes of the value from this one on.
+    left: u16,
+}
+
+impl Places {
+    /// The places of `T`, whose program is `program`.
+    pub(crate) fn of<T: Planned>(program: &Program) -> Self {
+        let mut bytes = vec![Place::default(); size_of::<T>().min(MAX_BYTES)];
+        let mut by_command = HandleSet::up_to(program.handles());
+        for command in program.own_commands() {
+            let CommandKind::Leaf(leaf) = command.kind else { continue };
+            let (offset, len) = (command.offset as usize, leaf.bytes as usize);
+            let Ok(handle) = u16::try_from(command.handle) else { continue };
+            let is_run = |run: &Run| run.offset <= offset && offset + len <= run.offset + run.len;
+            if len == 0 || !const { T::PLAN }.runs().iter().any(is_run) {
+                continue;
+            }
+            let Some(places) = bytes.get_mut(offset..offset + len) else { continue };
+            for (place, left) in places.iter_mut().zip((1..=len as u16).rev()) {
+                *place = Place { handle, left };
+            }
+            by_command.remove(command.handle);
+        }
+        Self { bytes: bytes.into(), by_command }
+    }
+
+    /// The handles in `scope` that may differ between the two: of the mapped ones those that do.
+    #[inline]
+    pub(crate) fn candidates<T: Planned>(&self, one: &T, other: &T, scope: &HandleSet, into: &mut HandleSet) {
+        into.clear();
+        into.union(&self.by_command);
+        differing_bytes(one, other, |offset| match self.bytes.get(offset) {
+            Some(place) if place.handle > 0 => {
+                into.insert(place.handle.into());
+                place.left.into()
+            }
+            _ => 1,
+        });
+        into.intersect(scope);
+    }
+}

@@ -1,0 +1,182 @@
+//! Measuring: how many bits values take at most.
+//!
+//! *Invariant:* what is counted is never less than what any update or opening of these values takes, whatever has changed in them.
+
+use crate::bits::BitWriter;
+use crate::bits::count::LEAST_BITS;
+use crate::ids::handles::HandleSet;
+use crate::ids::item_id::ItemId;
+use crate::object::level::{Array, KeyedItems, Leaf, Level, MapEntries, Slot};
+use crate::schema::codec::Codec;
+use crate::schema::program::{Command, CommandKind, Program};
+
+/// What an item takes beside handles and values: segment, slot, generation, class, archetype, the form of its handles, and its end.
+pub(crate) const HEAD_BITS: u64 = 512;
+/// What a `String` takes beside its bytes, at most.
+const TEXT_HEAD_BITS: u64 = 64;
+/// What a collection takes beside its items: what goes, and where the list begins and ends.
+pub(crate) const KEYED_HEAD_BITS: u64 = 96;
+/// What an item takes beside its id, its label, its handles and values.
+const ITEM_HEAD_BITS: u64 = 16;
+/// What a label takes beside its bytes, at most.
+const LABEL_HEAD_BITS: u64 = 20;
+/// A character in its longer form.
+const CHAR_BITS: u64 = 22;
+/// A reference: a slot and a generation of 32 bits each in their longest forms.
+const REFERENCE_BITS: u64 = 1 + 2 * 66;
+
+/// What stands at a command takes at most.
+pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
+    match &command.kind {
+        CommandKind::Leaf(leaf) => match leaf.codec {
+            Codec::String { max_bytes, .. } => TEXT_HEAD_BITS + u64::from(max_bytes) * 8,
+            Codec::Char => CHAR_BITS,
+            Codec::Reference => REFERENCE_BITS,
+            codec => codec.width_bits().map_or(u64::MAX, u64::from),
+        },
+        CommandKind::Array(array) => {
+            let values = most_element_bits(program, array.table, array.handles);
+            let max_len = u64::from(array.max_len);
+            let element = values.max(array.least_bits.into()).saturating_add(array.handles.into());
+            element.saturating_mul(max_len).saturating_add(array_head_bits(max_len))
+        }
+        CommandKind::Keyed(_) | CommandKind::Map(_) => KEYED_HEAD_BITS,
+        CommandKind::Return => 0,
+    }
+}
+
+/// The same below an array, where collections and maps go whole with new elements.
+pub(crate) fn most_inner_bits(program: &Program, command: &Command) -> u64 {
+    match &command.kind {
+        CommandKind::Keyed(keyed) => {
+            let values = most_element_bits(program, keyed.table, keyed.handles);
+            let item = values.saturating_add(ITEM_HEAD_BITS + u64::from(keyed.handles));
+            item.saturating_mul(keyed.max_len.into()).saturating_add(KEYED_HEAD_BITS)
+        }
+        CommandKind::Map(_) => u64::MAX,
+        _ => most_bits(program, command),
+    }
+}
+
+/// What the values of one element take at most, of those at these places of the handle tables.
+fn most_element_bits(program: &Program, table: u32, handles: u32) -> u64 {
+    let table = program.tables().iter().skip(table as usize).take(handles as usize);
+    let commands = table.filter_map(|&at| program.commands().get(at as usize));
+    commands.map(|command| most_inner_bits(program, command)).fold(0, u64::saturating_add)
+}
+
+/// What an array of `len` elements takes at most beside their values and what says which of them changed: its length, where new elements
+/// begin, and the form of both.
+fn array_head_bits(len: u64) -> u64 {
+    let count = 2 * u64::from((len + 8).ilog2());
+    let tail = 1 + u64::from((len | 1).ilog2()) + 1;
+    count + tail + 2
+}
+
+/// Measures values.
+#[derive(Default)]
+pub(crate) struct Scale {
+    writer: BitWriter,
+    /// Whether a value was found that has no form; the shadow keeps an older one.
+    pub(crate) found_formless: bool,
+}
+
+impl Scale {
+    pub(crate) fn slot(&mut self, slot: Slot<'_>) -> u64 {
+        match slot {
+            Slot::Leaf(leaf) => self.leaf(leaf),
+            Slot::Array(array) => self.array(array),
+            Slot::Keyed(items) => self.items(items),
+            Slot::Map(entries) => self.entries(entries),
+        }
+    }
+
+    fn items(&mut self, items: KeyedItems<'_>) -> u64 {
+        if items.len() > items.max_len() as usize {
+            self.found_formless = true;
+            return 0;
+        }
+        let ids = items.ids();
+        let each = ITEM_HEAD_BITS + most_id_bits(&ids) + u64::from(items.handles());
+        let mut bits = KEYED_HEAD_BITS;
+        for id in ids {
+            let label =
+                items.label(id).map_or(0, |label| LABEL_HEAD_BITS + 8 * label.as_bytes().len() as u64);
+            bits += each + label + items.item(id).map_or(0, |item| self.level(item).max(LEAST_BITS.into()));
+        }
+        bits
+    }
+
+    fn entries(&mut self, entries: MapEntries<'_>) -> u64 {
+        let each = ITEM_HEAD_BITS + u64::from(entries.handles());
+        let mut bits = KEYED_HEAD_BITS;
+        for key in entries.keys() {
+            let value = entries.value(&key).map_or(0, |value| self.level(value));
+            bits += each + key.as_slice().len() as u64 + value;
+        }
+        bits
+    }
+
+    fn leaf(&mut self, leaf: Leaf<'_>) -> u64 {
+        if let Some(bits) = leaf.width_bits() {
+            return bits.into();
+        }
+        self.writer.clear();
+        self.found_formless |= leaf.write(&mut self.writer).is_err();
+        self.writer.bit_len() as u64
+    }
+
+    fn array(&mut self, array: Array<'_>) -> u64 {
+        let (len, least) = (array.len() as u64, u64::from(array.least_bits()));
+        let Some(first) = array.element(0) else { return array_head_bits(0) };
+        if array.len() > array.max_len() as usize {
+            self.found_formless = true;
+            return 0;
+        }
+        // All elements are alike where all their values have a width.
+        let widths = first.slots().map(|slot| match slot {
+            Slot::Leaf(leaf) => leaf.width_bits().map(u64::from),
+            Slot::Array(_) | Slot::Keyed(_) | Slot::Map(_) => None,
+        });
+        let values = match widths.sum::<Option<u64>>() {
+            Some(bits) => bits.max(least) * len,
+            None => (0..array.len())
+                .filter_map(|index| array.element(index))
+                .map(|element| self.level(element).max(least))
+                .sum(),
+        };
+        array_head_bits(len) + len * u64::from(array.handles()) + values
+    }
+
+    fn level(&mut self, level: Level<'_>) -> u64 {
+        level.slots().map(|slot| self.slot(slot)).sum()
+    }
+
+    /// The values of `handles` together.
+    pub(crate) fn values(&mut self, level: Level<'_>, handles: &HandleSet) -> u64 {
+        handles.iter().filter_map(|handle| level.slot(handle)).map(|slot| self.slot(slot)).sum()
+    }
+}
+
+/// What each of these ids takes at most in a list of some of them: more than `log2` of their mean distance it takes by chance only, and the less the
+/// more there are.
+fn most_id_bits(ids: &[ItemId]) -> u64 {
+    let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return 0 };
+    let mean = u64::from(last.number() - first.number()) / ids.len() as u64;
+    u64::from((mean + 1).ilog2()) + 7
+}
+
+/// Takes growths as long as `max_bits` are not exceeded, beginning with `bits`; gives those that are refused.
+pub(crate) fn fit<G>(bits: u64, max_bits: u64, growths: Vec<G>, by: impl Fn(&G) -> i128) -> Vec<G> {
+    let mut bits = i128::from(bits);
+    let mut refused = growths;
+    refused.retain(|growth| {
+        let after = bits + by(growth);
+        let is_refused = after > i128::from(max_bits);
+        if !is_refused {
+            bits = after;
+        }
+        is_refused
+    });
+    refused
+}

@@ -1,0 +1,50 @@
+//! Sizes: how many bits the values of an object may take, so that none grows beyond what clients can hold.
+//!
+//! *Invariant:* what is counted is never less than what any update or opening of these values takes, whatever has changed in them.
+
+use crate::diff::item_sizes::ItemSizes;
+use crate::diff::scale::{HEAD_BITS, KEYED_HEAD_BITS, most_bits};
+use crate::ids::handles::HandleSet;
+use crate::schema::program::{Command, CommandKind, Program};
+
+/// What is known of the sizes of a class before there is an object.
+#[derive(Debug)]
+pub(crate) struct Sizes {
+    /// What an object takes at most; `u64::MAX` if a type that serialises itself may take any.
+    pub(crate) most_bits: u64,
+    /// What everything but the handles below takes.
+    pub(crate) fixed_bits: u64,
+    /// Handles whose values take more or less.
+    pub(crate) varying: HandleSet,
+    pub(crate) items: ItemSizes,
+}
+
+impl Sizes {
+    pub(crate) fn of(program: &Program) -> Self {
+        let head = HEAD_BITS + u64::from(program.handles());
+        let mut sizes = Self {
+            most_bits: head,
+            fixed_bits: head,
+            varying: HandleSet::new(),
+            items: ItemSizes::default(),
+        };
+        for command in program.own_commands() {
+            let most = most_bits(program, command);
+            sizes.most_bits = sizes.most_bits.saturating_add(most);
+            match fixed_bits(command) {
+                Some(bits) => sizes.fixed_bits += bits,
+                None => sizes.varying.insert(command.handle),
+            }
+        }
+        sizes
+    }
+}
+
+fn fixed_bits(command: &Command) -> Option<u64> {
+    match &command.kind {
+        CommandKind::Leaf(leaf) => leaf.codec.width_bits().map(u64::from),
+        // Its items travel in as many parts as it takes.
+        CommandKind::Keyed(_) | CommandKind::Map(_) => Some(KEYED_HEAD_BITS),
+        CommandKind::Array(_) | CommandKind::Return => None,
+    }
+}

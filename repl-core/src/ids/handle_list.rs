@@ -1,0 +1,112 @@
+//! Sets of handles in bits: as a mask or as a list.
+//!
+//! *Invariant:* the shorter of the two forms is written, chosen by the set alone, so that the same change has
+//! the same bits for every connection (S90).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use crate::bits::{BitReader, BitWriter, ReadError, width_bits};
+use crate::ids::handles::HandleSet;
+
+/// Writes a set of handles of a level with `count`: as a mask or as a list, whichever is shorter.
+///
+/// One bit tells the form. A mask is the highest handle, small numbers in few bits, and a bit for each below it: structs declare first what
+/// changes most. A list is, for each handle, one bit for "another" and its place among those that may still follow; a set that cannot be
+/// empty saves the first of these bits.
+pub fn write_handles(set: &HandleSet, count: u32, may_be_empty: bool, writer: &mut BitWriter) {
+    let highest = set.last();
+    let top = if may_be_empty { highest } else { highest.saturating_sub(1) };
+    let mask_bits = top.saturating_add(1).ilog2().saturating_mul(2).saturating_add(highest.max(1));
+    let as_list = list_bits(set, count, may_be_empty) < mask_bits;
+    writer.write_bits(as_list.into(), 1);
+    if as_list {
+        write_list(set, count, may_be_empty, writer);
+        return;
+    }
+    writer.write_exp_golomb(top.into(), 0);
+    let mut left = highest.saturating_sub(1);
+    for word in set.words_up_to(left) {
+        let bits = left.min(64);
+        writer.write_bits(word & u64::MAX.wrapping_shr(64_u32.saturating_sub(bits)), bits);
+        left = left.saturating_sub(bits);
+    }
+}
+
+fn write_list(set: &HandleSet, count: u32, may_be_empty: bool, writer: &mut BitWriter) {
+    let mut next = 0;
+    for (at, handle) in set.iter().enumerate() {
+        if at > 0 || may_be_empty {
+            writer.write_bits(1, 1);
+        }
+        writer.write_below(
+            handle.saturating_sub(1).saturating_sub(next).into(),
+            count.saturating_sub(next).into(),
+        );
+        next = handle;
+    }
+    if next < count && (next > 0 || may_be_empty) {
+        writer.write_bits(0, 1);
+    }
+}
+
+fn list_bits(set: &HandleSet, count: u32, may_be_empty: bool) -> u32 {
+    let mut bits = u32::from(may_be_empty);
+    let mut next = 0;
+    for handle in set.iter() {
+        let width = width_bits(count.saturating_sub(next).into());
+        bits = bits.saturating_add(width).saturating_add(u32::from(handle < count));
+        next = handle;
+    }
+    bits
+}
+
+/// Reads what [`write_handles`] wrote.
+///
+/// # Errors
+/// When a handle is past `count`, or the set is empty and must not be.
+pub fn read_handles(
+    count: u32,
+    may_be_empty: bool,
+    reader: &mut BitReader<'_>,
+) -> Result<HandleSet, ReadError> {
+    if reader.read_bits(1)? == 1 {
+        return read_list(count, may_be_empty, reader);
+    }
+    let top = reader.read_exp_golomb(0)?;
+    let highest = if may_be_empty { Some(top) } else { top.checked_add(1) };
+    let highest = highest.filter(|&highest| highest <= count.into()).ok_or(ReadError::OutOfRange)? as u32;
+    let mut set = HandleSet::new();
+    if highest == 0 {
+        return Ok(set);
+    }
+    let below = highest.saturating_sub(1);
+    let mut first = 0;
+    while first < below {
+        let bits = below.saturating_sub(first).min(64);
+        set.insert_word(first, reader.read_bits(bits)?);
+        first = first.saturating_add(64);
+    }
+    set.insert(highest);
+    Ok(set)
+}
+
+fn read_list(count: u32, may_be_empty: bool, reader: &mut BitReader<'_>) -> Result<HandleSet, ReadError> {
+    let mut set = HandleSet::new();
+    let mut next: u32 = 0;
+    let mut more = !may_be_empty || reader.read_bits(1)? == 1;
+    while more {
+        let left = count.checked_sub(next).filter(|&left| left > 0).ok_or(ReadError::OutOfRange)?;
+        let gap = reader.read_below(left.into())? as u32;
+        next = next.saturating_add(gap).saturating_add(1);
+        set.insert(next);
+        more = next < count && reader.read_bits(1)? == 1;
+    }
+    Ok(set)
+}

@@ -1,0 +1,78 @@
+//! Indices of properties, and the layout of a class that makes them.
+//!
+//! *Invariant:* an index that a class's own layout made is never taken for one of another class; the compiler refuses it.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::marker::PhantomData;
+
+/// A replicated field of the object type `T`, counted in the order of declaration. `T` is `()` where the class is known
+/// from elsewhere.
+///
+/// [`Replicated::LAYOUT`](crate::Replicated::LAYOUT) has it by name: `Player::LAYOUT.property("health")`, best in a
+/// constant of the type `PropertyIndex<Player>`, where a misspelt name is an error of the compiler.
+pub struct PropertyIndex<T = ()> {
+    index: u16,
+    class: PhantomData<fn() -> T>,
+}
+
+impl<T> PropertyIndex<T> {
+    /// The property at this place in the order of declaration, below 65,536.
+    #[must_use]
+    pub const fn new(index: usize) -> Self {
+        Self { index: index as u16, class: PhantomData }
+    }
+
+    /// The place in the order of declaration, from zero.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.index as usize
+    }
+
+    /// The same place without the class.
+    #[must_use]
+    pub const fn erase(self) -> PropertyIndex {
+        PropertyIndex { index: self.index, class: PhantomData }
+    }
+}
+
+impl<T> Clone for PropertyIndex<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for PropertyIndex<T> {}
+
+impl<T> PartialEq for PropertyIndex<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index
+    }
+}
+
+impl<T> Eq for PropertyIndex<T> {}
+
+impl<T> PartialOrd for PropertyIndex<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for PropertyIndex<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.index.cmp(&other.index)
+    }
+}
+
+impl<T> Hash for PropertyIndex<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.index.hash(state);
+    }
+}
+
+impl<T> fmt::Debug for PropertyIndex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PropertyIndex").field(&self.index).finish()
+    }
+}

@@ -1,0 +1,225 @@
+//! Identities of objects, and references between them.
+//!
+//! Invariant: a guid names one object for ever (R18); a reference on a client either names an object that is there or is null.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use crate::bits::{BitReader, BitWriter, ReadError};
+use std::fmt;
+use std::marker::PhantomData;
+use std::num::NonZeroU32;
+
+/// Names one object of a server, for ever: a slot and how often it has been used. Never used again (R18).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Guid {
+    slot: u32,
+    generation: NonZeroU32,
+}
+
+impl Guid {
+    /// The object in `slot` in that slot's `generation`, counted from one.
+    #[must_use]
+    pub const fn new(slot: u32, generation: NonZeroU32) -> Self {
+        Self { slot, generation }
+    }
+
+    /// The slot, by which updates name the object.
+    #[must_use]
+    pub const fn slot(self) -> u32 {
+        self.slot
+    }
+
+    /// Which object of this slot it is, counted from one.
+    #[must_use]
+    pub const fn generation(self) -> NonZeroU32 {
+        self.generation
+    }
+}
+
+impl fmt::Debug for Guid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}v{}", self.slot, self.generation)
+    }
+}
+
+/// A reference to a replicated object of type `T`, or null: what spawning gives, what fields hold, what servers and clients are indexed
+/// with.
+///
+/// On a client a reference to an object that is not there reads as null; it heals by itself when the object arrives and is null
+/// again when the object leaves the connection's sight (S116 to S121).
+///
+/// As a key of a map or an element of a set it is not shown at all while its object is not there, and the entry neither: two references that read as null
+/// would be one key.
+#[repr(transparent)]
+pub struct ObjectRef<T: ?Sized> {
+    /// Generation in the upper half, slot in the lower; zero is null.
+    raw: u64,
+    object: PhantomData<fn() -> *const T>,
+}
+
+impl<T: ?Sized> ObjectRef<T> {
+    /// A reference to nothing.
+    pub const NULL: Self = Self { raw: 0, object: PhantomData };
+
+    /// A reference to the object called `guid`. That the object is a `T` is checked where the reference is used.
+    #[must_use]
+    pub const fn new(guid: Guid) -> Self {
+        Self { raw: (guid.generation.get() as u64) << 32 | guid.slot as u64, object: PhantomData }
+    }
+
+    /// The object's guid; `None` for null.
+    #[must_use]
+    pub const fn guid(self) -> Option<Guid> {
+        match NonZeroU32::new((self.raw >> 32) as u32) {
+            Some(generation) => Some(Guid::new(self.raw as u32, generation)),
+            None => None,
+        }
+    }
+
+    /// Whether it refers to nothing.
+    #[must_use]
+    pub const fn is_null(self) -> bool {
+        self.raw == 0
+    }
+
+    /// The same reference without its object's type.
+    #[must_use]
+    pub const fn erase(self) -> ObjectRef<()> {
+        ObjectRef { raw: self.raw, object: PhantomData }
+    }
+}
+
+impl<T: ?Sized> Clone for ObjectRef<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> Copy for ObjectRef<T> {}
+
+impl<T: ?Sized> Default for ObjectRef<T> {
+    fn default() -> Self {
+        Self::NULL
+    }
+}
+
+impl<T: ?Sized> PartialEq for ObjectRef<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw == other.raw
+    }
+}
+
+impl<T: ?Sized> Eq for ObjectRef<T> {}
+
+/// By guid: slot, then generation; null first.
+impl<T: ?Sized> Ord for ObjectRef<T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.guid().cmp(&other.guid())
+    }
+}
+
+impl<T: ?Sized> PartialOrd for ObjectRef<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T: ?Sized> std::hash::Hash for ObjectRef<T> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.raw.hash(state);
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for ObjectRef<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.guid() {
+            Some(guid) => guid.fmt(f),
+            None => f.write_str("null"),
+        }
+    }
+}
+
+/// Knows which objects are there.
+pub trait Objects {
+    /// Whether the object called `guid` is there.
+    fn contains(&self, guid: Guid) -> bool;
+}
+
+/// What reading a value may ask about references, and what it leaves behind: the guids that the value mentioned.
+pub struct ReferenceMap<'a> {
+    objects: &'a dyn Objects,
+    mentioned: Vec<Guid>,
+}
+
+impl<'a> ReferenceMap<'a> {
+    /// A map that resolves against `objects`.
+    #[must_use]
+    pub fn new(objects: &'a dyn Objects) -> Self {
+        Self { objects, mentioned: Vec::new() }
+    }
+
+    /// The reference as it reads now, null while its object is not there; remembers that it was mentioned.
+    pub fn resolve<T: ?Sized>(&mut self, guid: Guid) -> ObjectRef<T> {
+        self.mentioned.push(guid);
+        if self.objects.contains(guid) { ObjectRef::new(guid) } else { ObjectRef::NULL }
+    }
+
+    pub(crate) fn objects(&self) -> &'a dyn Objects {
+        self.objects
+    }
+
+    /// Remembers that an object was mentioned.
+    pub(crate) fn mention(&mut self, guid: Guid) {
+        self.mentioned.push(guid);
+    }
+
+    /// Takes the guids mentioned since the last call.
+    pub fn take_mentioned(&mut self) -> std::vec::Drain<'_, Guid> {
+        self.mentioned.drain(..)
+    }
+
+    /// Whether any guid was mentioned since the last [`take_mentioned`](Self::take_mentioned).
+    #[must_use]
+    pub fn any_mentioned(&self) -> bool {
+        !self.mentioned.is_empty()
+    }
+}
+
+/// Resolves every reference to null: for reading outside a connection.
+pub struct NoObjects;
+
+impl Objects for NoObjects {
+    fn contains(&self, _: Guid) -> bool {
+        false
+    }
+}
+
+/// Writes a guid or null: a bit, then slot and generation, small numbers in few bits.
+pub fn write_guid(guid: Option<Guid>, writer: &mut BitWriter) {
+    writer.write_bits(guid.is_some().into(), 1);
+    if let Some(guid) = guid {
+        writer.write_exp_golomb(guid.slot().into(), 6);
+        writer.write_exp_golomb(u64::from(guid.generation().get()).saturating_sub(1), 2);
+    }
+}
+
+/// Reads what [`write_guid`] wrote.
+///
+/// # Errors
+/// When a number is too large for a guid.
+pub fn read_guid(reader: &mut BitReader<'_>) -> Result<Option<Guid>, ReadError> {
+    if reader.read_bits(1)? == 0 {
+        return Ok(None);
+    }
+    let slot = u32::try_from(reader.read_exp_golomb(6)?).map_err(|_| ReadError::OutOfRange)?;
+    let generation = reader.read_exp_golomb(2)?.checked_add(1).and_then(|g| u32::try_from(g).ok());
+    let generation = generation.and_then(NonZeroU32::new).ok_or(ReadError::OutOfRange)?;
+    Ok(Some(Guid::new(slot, generation)))
+}

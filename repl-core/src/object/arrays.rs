@@ -1,0 +1,73 @@
+//! The functions by which growing arrays are reached, each made for one element type.
+//!
+//! Invariant: a function is only ever stored in the shape of the array type it was made for.
+#![expect(unsafe_code, reason = "reaches the elements of arrays")]
+
+use crate::schema::shape::{ArrayShape, Shape};
+
+/// How a `Vec<T>` is reached.
+pub(crate) mod vec {
+    use crate::schema::property::Property;
+
+    /// # Safety
+    /// `array` holds an aligned `Vec<T>`.
+    pub(crate) unsafe fn parts<T: Property>(array: *const u8) -> (*const u8, usize) {
+        // SAFETY: by the caller.
+        let vec = unsafe { &*array.cast::<Vec<T>>() };
+        (vec.as_ptr().cast(), vec.len())
+    }
+
+    /// # Safety
+    /// `array` holds an aligned `Vec<T>`, and may be written.
+    pub(crate) unsafe fn resize<T: Property>(array: *mut u8, len: usize) -> *mut u8 {
+        // SAFETY: by the caller.
+        let vec = unsafe { &mut *array.cast::<Vec<T>>() };
+        vec.resize_with(len, T::initial);
+        vec.as_mut_ptr().cast()
+    }
+}
+
+/// How an `Option<T>` is reached: an array of at most one.
+pub(crate) mod option {
+    use std::ptr;
+
+    use crate::schema::property::Property;
+
+    /// # Safety
+    /// `array` holds an aligned `Option<T>`.
+    pub(crate) unsafe fn parts<T: Property>(array: *const u8) -> (*const u8, usize) {
+        // SAFETY: by the caller.
+        match unsafe { &*array.cast::<Option<T>>() } {
+            Some(value) => (ptr::from_ref(value).cast(), 1),
+            None => (ptr::null(), 0),
+        }
+    }
+
+    /// # Safety
+    /// `array` holds an aligned `Option<T>`, and may be written.
+    pub(crate) unsafe fn resize<T: Property>(array: *mut u8, len: usize) -> *mut u8 {
+        // SAFETY: by the caller.
+        let option = unsafe { &mut *array.cast::<Option<T>>() };
+        if len == 0 {
+            *option = None;
+            return ptr::null_mut();
+        }
+        ptr::from_mut(option.get_or_insert_with(T::initial)).cast()
+    }
+}
+
+/// The shape of an array reached by the functions of [`vec`] or [`option`].
+pub(crate) const fn array_shape(
+    element: &'static Shape,
+    optional: bool,
+    parts: unsafe fn(*const u8) -> (*const u8, usize),
+    resize: unsafe fn(*mut u8, usize) -> *mut u8,
+) -> ArrayShape {
+    ArrayShape {
+        element,
+        optional,
+        max_len: if optional { 1 } else { crate::schema::limits::MAX_ELEMENTS },
+        parts,
+        resize,
+    }
+}

@@ -1,0 +1,473 @@
+//! One leaf in memory: comparing, copying, writing and reading it by its codec.
+//!
+//! Invariant: every function reads and writes exactly the value its codec was made for; the callers vouch for the pointer.
+#![expect(unsafe_code, reason = "reads and writes single values")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
+use crate::ids::reference::{ReferenceMap, read_guid, write_guid};
+use crate::schema::codec::{Codec, Direct, IntCodec, Repr};
+use crate::schema::program::LeafCommand;
+use crate::schema::quantize;
+use crate::schema::quantize::Quantizer;
+
+/// Bits of any character, and of the first of them.
+const CHAR_BITS: u32 = 21;
+const SHORT_CHAR_BITS: u32 = 7;
+
+/// # Safety
+/// Both pointers hold an aligned value of the type that `leaf` is for.
+#[inline]
+pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -> bool {
+    match leaf.bytes {
+        // SAFETY: the type has this size and no padding, by the caller; the same in each arm below.
+        1 => unsafe { same::<[u8; 1]>(a, b) },
+        // SAFETY: as above.
+        2 => unsafe { same::<[u8; 2]>(a, b) },
+        // SAFETY: as above.
+        4 => unsafe { same::<[u8; 4]>(a, b) },
+        // SAFETY: as above.
+        8 => unsafe { same::<[u8; 8]>(a, b) },
+        // SAFETY: as above; of leaves that are bitwise only quaternions, vectors and 128-bit integers are wider.
+        12 => unsafe { same::<[u8; 12]>(a, b) },
+        // SAFETY: as above.
+        16 => unsafe { same::<[u8; 16]>(a, b) },
+        _ => match &leaf.codec {
+            Codec::String { text, .. } if !text.is_string => {
+                // SAFETY: the functions were made for the type.
+                let a = unsafe { (text.get)(a) };
+                // SAFETY: as above.
+                let b = unsafe { (text.get)(b) };
+                // SAFETY: it is lent as long as the value that holds it.
+                let a = unsafe { &*a };
+                // SAFETY: as above.
+                let b = unsafe { &*b };
+                std::ptr::eq(a, b) || a == b
+            }
+            Codec::String { .. } => {
+                // SAFETY: the codec says that a string lies here.
+                let a = unsafe { &*a.cast::<String>() };
+                // SAFETY: as above.
+                let b = unsafe { &*b.cast::<String>() };
+                a.len() == b.len() && (a.is_empty() || a == b)
+            }
+            // SAFETY: the functions were made for the type.
+            Codec::Opaque(opaque) => unsafe { (opaque.identical)(a, b) },
+            _ => false,
+        },
+    }
+}
+
+/// # Safety
+/// Both pointers hold `size_of::<B>()` initialised bytes.
+#[inline]
+unsafe fn same<B: Copy + PartialEq>(a: *const u8, b: *const u8) -> bool {
+    // SAFETY: by the caller.
+    let a = unsafe { a.cast::<B>().read_unaligned() };
+    // SAFETY: by the caller.
+    let b = unsafe { b.cast::<B>().read_unaligned() };
+    a == b
+}
+
+/// # Safety
+/// Both pointers hold an aligned value of the type that `leaf` is for, in different objects; `to` may be written.
+pub(super) unsafe fn copy_value(leaf: &LeafCommand, from: *const u8, to: *mut u8) {
+    if leaf.bytes > 0 {
+        // SAFETY: the type is plain bytes of this length, by the caller, and the objects are different.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, leaf.bytes as usize) };
+        return;
+    }
+    match &leaf.codec {
+        // SAFETY: the function was made for the type.
+        Codec::String { text, .. } => unsafe { (text.copy)(from, to) },
+        // SAFETY: the functions were made for the type.
+        Codec::Opaque(opaque) => unsafe { (opaque.copy)(from, to) },
+        _ => debug_assert!(false, "all other leaves are plain bytes"),
+    }
+}
+
+/// # Safety
+/// `value` holds an aligned value of the type that `codec` is for.
+pub(super) unsafe fn write_value(
+    codec: &Codec,
+    value: *const u8,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    match codec {
+        // SAFETY: the codec says what lies at `value`; the same in each arm below.
+        Codec::Bool => writer.write_bits(u64::from(unsafe { value.cast::<bool>().read() }), 1),
+        // SAFETY: as above.
+        Codec::Int(int) => {
+            // SAFETY: as above.
+            let value = unsafe { load_int(int.repr, value) };
+            writer.write_bits(encode_int(int, value)?, int.bits.into());
+        }
+        Codec::Wide => {
+            // SAFETY: as above.
+            let wide = unsafe { value.cast::<u128>().read() };
+            writer.write_bits(wide as u64, 64);
+            writer.write_bits((wide >> 64) as u64, 64);
+        }
+        // SAFETY: as above.
+        Codec::F32 => writer.write_bits(unsafe { value.cast::<u32>().read() }.into(), 32),
+        // SAFETY: as above.
+        Codec::F64 => writer.write_bits(unsafe { value.cast::<u64>().read() }, 64),
+        Codec::QuantizedF32(quantizer) => {
+            // SAFETY: as above.
+            let float = unsafe { value.cast::<f32>().read() };
+            writer.write_bits(quantizer.encode(float.into())?, quantizer.bits());
+        }
+        Codec::QuantizedF64(quantizer) => {
+            // SAFETY: as above.
+            let float = unsafe { value.cast::<f64>().read() };
+            writer.write_bits(quantizer.encode(float)?, quantizer.bits());
+        }
+        Codec::SmallestThree { bits } => {
+            // SAFETY: as above.
+            let quaternion = unsafe { value.cast::<[f32; 4]>().read() };
+            let bits = u32::from(*bits);
+            writer.write_bits(
+                quantize::encode_smallest_three(quaternion, bits)?,
+                bits.saturating_mul(3).saturating_add(2),
+            );
+        }
+        Codec::UnitVector { bits } => {
+            // SAFETY: as above.
+            let vector = unsafe { value.cast::<[f32; 3]>().read() };
+            let bits = u32::from(*bits);
+            writer.write_bits(quantize::encode_unit_vector(vector, bits)?, 2 * bits);
+        }
+        // SAFETY: as above.
+        Codec::Char => write_char(unsafe { value.cast::<char>().read() }, writer),
+        Codec::String { max_bytes, text } => {
+            // SAFETY: as above; the function was made for the type.
+            let text = unsafe { (text.get)(value) };
+            // SAFETY: the text is lent as long as the value.
+            write_text(unsafe { &*text }, *max_bytes, writer)?;
+        }
+        // SAFETY: as above; references of all types are alike in memory.
+        Codec::Reference => write_guid(unsafe { value.cast::<crate::ObjectRef<()>>().read() }.guid(), writer),
+        Codec::Opaque(opaque) => {
+            let start = writer.bit_len();
+            // SAFETY: the function was made for the type.
+            unsafe { (opaque.write)(value, writer) }?;
+            if writer.bit_len() == start {
+                writer.write_flag(false);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes a value whose form is its memory.
+///
+/// # Safety
+/// `value` holds an aligned value of the type that `direct` is for.
+#[inline]
+pub(super) unsafe fn write_direct(direct: &Direct, value: *const u8, writer: &mut BitWriter) {
+    let memory = match direct.bytes {
+        // SAFETY: the type has this size and no padding, by the caller; the same in each arm below.
+        1 => unsafe { value.read() }.into(),
+        // SAFETY: as above.
+        2 => unsafe { value.cast::<u16>().read() }.into(),
+        // SAFETY: as above.
+        4 => unsafe { value.cast::<u32>().read() }.into(),
+        // SAFETY: as above.
+        _ => unsafe { value.cast::<u64>().read() },
+    };
+    writer.write_bits(memory ^ direct.flip, direct.bits.into());
+}
+
+/// Writes the value, or if it has no form, the nearest one that has: what is nowhere yet must be sent as something.
+///
+/// # Safety
+/// `value` holds an aligned value of the type that `codec` is for.
+pub(super) unsafe fn write_nearest(
+    codec: &Codec,
+    value: *const u8,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    let start = writer.bit_len();
+    // SAFETY: by the caller.
+    let Err(error) = (unsafe { write_value(codec, value, writer) }) else { return Ok(()) };
+    writer.truncate(start);
+    match codec {
+        Codec::Int(int) => {
+            let saturating = Codec::Int(IntCodec { saturate: true, ..*int });
+            // SAFETY: by the caller; a bound is not another type.
+            unsafe { write_value(&saturating, value, writer) }
+        }
+        // SAFETY: the codec says what lies at `value`; the same in the next arm.
+        Codec::QuantizedF32(quantizer) => {
+            // SAFETY: as above.
+            let float = unsafe { value.cast::<f32>().read() };
+            write_step(quantizer, float.into(), writer)
+        }
+        // SAFETY: as above.
+        Codec::QuantizedF64(quantizer) => {
+            // SAFETY: as above.
+            let float = unsafe { value.cast::<f64>().read() };
+            write_step(quantizer, float, writer)
+        }
+        Codec::SmallestThree { bits } => {
+            let bits = u32::from(*bits);
+            writer.write_bits(
+                quantize::encode_smallest_three([0.0, 0.0, 0.0, 1.0], bits)?,
+                bits.saturating_mul(3).saturating_add(2),
+            );
+            Ok(())
+        }
+        Codec::UnitVector { bits } => {
+            let bits = u32::from(*bits);
+            writer.write_bits(quantize::encode_unit_vector([0.0, 0.0, 1.0], bits)?, 2 * bits);
+            Ok(())
+        }
+        Codec::String { max_bytes, .. } => write_text("", *max_bytes, writer),
+        _ => Err(error),
+    }
+}
+
+fn write_step(quantizer: &Quantizer, value: f64, writer: &mut BitWriter) -> Result<(), WriteError> {
+    let finite = if value.is_finite() { value } else { 0.0 };
+    writer.write_bits(quantizer.saturating().encode(finite)?, quantizer.bits());
+    Ok(())
+}
+
+/// Reads a value and stores it.
+///
+/// # Safety
+/// `to` holds an aligned value of the type that `codec` is for, and may be written.
+pub(super) unsafe fn read_value(
+    codec: &Codec,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+    to: *mut u8,
+) -> Result<(), ReadError> {
+    match codec {
+        // SAFETY: the codec says what lies at `to`; the same in each arm below.
+        Codec::Bool => unsafe { to.cast::<bool>().write(reader.read_bits(1)? == 1) },
+        // SAFETY: as above.
+        Codec::Int(int) => unsafe { store_int(int.repr, decode_int(int, reader)?, to)? },
+        // SAFETY: as above.
+        Codec::Wide => unsafe { to.cast::<u128>().write(read_wide(reader)?) },
+        // SAFETY: as above.
+        Codec::F32 => unsafe { to.cast::<u32>().write(reader.read_bits(32)? as u32) },
+        // SAFETY: as above.
+        Codec::F64 => unsafe { to.cast::<u64>().write(reader.read_bits(64)?) },
+        Codec::QuantizedF32(quantizer) => {
+            let float = quantizer.decode(reader.read_bits(quantizer.bits())?)? as f32;
+            // SAFETY: as above.
+            unsafe { to.cast::<f32>().write(float) }
+        }
+        Codec::QuantizedF64(quantizer) => {
+            let float = quantizer.decode(reader.read_bits(quantizer.bits())?)?;
+            // SAFETY: as above.
+            unsafe { to.cast::<f64>().write(float) }
+        }
+        // SAFETY: as above.
+        Codec::SmallestThree { bits } => unsafe {
+            to.cast::<[f32; 4]>().write(read_quaternion(*bits, reader)?)
+        },
+        // SAFETY: as above.
+        Codec::UnitVector { bits } => unsafe {
+            to.cast::<[f32; 3]>().write(read_unit_vector(*bits, reader)?)
+        },
+        // SAFETY: as above.
+        Codec::Char => unsafe { to.cast::<char>().write(read_char(reader)?) },
+        Codec::String { max_bytes, text } => {
+            let read = read_text(*max_bytes, reader)?;
+            // SAFETY: as above; the function was made for the type.
+            unsafe { (text.set)(to, read) }
+        }
+        Codec::Reference => {
+            let reference =
+                read_guid(reader)?.map_or(crate::ObjectRef::NULL, |guid| references.resolve(guid));
+            // SAFETY: as above; references of all types are alike in memory.
+            unsafe { to.cast::<crate::ObjectRef<()>>().write(reference) }
+        }
+        Codec::Opaque(opaque) => {
+            let start = reader.position();
+            // SAFETY: the function was made for the type.
+            unsafe { (opaque.read)(to, reader, references) }?;
+            read_filler(start, reader)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the bit that stands for an opaque value which began at `start` and took none: what has a command takes a bit at least, so that a
+/// packet's length bounds the work.
+fn read_filler(start: usize, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+    if reader.position() == start && reader.read_flag()? { Err(ReadError::OutOfRange) } else { Ok(()) }
+}
+
+/// Reads a value and drops it: whether the bits are one.
+pub(crate) fn validate_value(
+    codec: &Codec,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+) -> Result<(), ReadError> {
+    match codec {
+        Codec::Bool | Codec::Wide | Codec::F32 | Codec::F64 => {
+            reader.skip_bits(codec.width_bits().unwrap_or(0) as usize)?
+        }
+        Codec::Int(int) => {
+            let value = decode_int(int, reader)?;
+            if matches!(int.repr, Repr::Usize if usize::try_from(value).is_err())
+                || matches!(int.repr, Repr::Isize if isize::try_from(value as i64).is_err())
+            {
+                return Err(ReadError::OutOfRange);
+            }
+        }
+        Codec::QuantizedF32(quantizer) | Codec::QuantizedF64(quantizer) => {
+            quantizer.decode(reader.read_bits(quantizer.bits())?)?;
+        }
+        Codec::SmallestThree { bits } => drop(read_quaternion(*bits, reader)?),
+        Codec::UnitVector { bits } => drop(read_unit_vector(*bits, reader)?),
+        Codec::Char => drop(read_char(reader)?),
+        Codec::String { max_bytes, .. } => drop(read_text(*max_bytes, reader)?),
+        Codec::Reference => drop(read_guid(reader)?),
+        Codec::Opaque(opaque) => {
+            let start = reader.position();
+            (opaque.validate)(reader, references)?;
+            read_filler(start, reader)?;
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `value` holds an aligned integer of this type.
+unsafe fn load_int(repr: Repr, value: *const u8) -> u64 {
+    match repr {
+        // SAFETY: by the caller; the same in each arm below. Signed values are extended by their sign.
+        Repr::U8 => unsafe { value.read() }.into(),
+        // SAFETY: as above.
+        Repr::U16 => unsafe { value.cast::<u16>().read() }.into(),
+        // SAFETY: as above.
+        Repr::U32 => unsafe { value.cast::<u32>().read() }.into(),
+        // SAFETY: as above.
+        Repr::U64 | Repr::I64 => unsafe { value.cast::<u64>().read() },
+        // SAFETY: as above.
+        Repr::Usize => unsafe { value.cast::<usize>().read() as u64 },
+        // SAFETY: as above.
+        Repr::I8 => unsafe { value.cast::<i8>().read() as u64 },
+        // SAFETY: as above.
+        Repr::I16 => unsafe { value.cast::<i16>().read() as u64 },
+        // SAFETY: as above.
+        Repr::I32 => unsafe { value.cast::<i32>().read() as u64 },
+        // SAFETY: as above.
+        Repr::Isize => unsafe { value.cast::<isize>().read() as u64 },
+    }
+}
+
+/// # Safety
+/// `to` holds an aligned integer of this type, and may be written.
+unsafe fn store_int(repr: Repr, value: u64, to: *mut u8) -> Result<(), ReadError> {
+    match repr {
+        // SAFETY: by the caller; the same in each arm below. `value` is in the type's range, so nothing is cut off.
+        Repr::U8 | Repr::I8 => unsafe { to.write(value as u8) },
+        // SAFETY: as above.
+        Repr::U16 | Repr::I16 => unsafe { to.cast::<u16>().write(value as u16) },
+        // SAFETY: as above.
+        Repr::U32 | Repr::I32 => unsafe { to.cast::<u32>().write(value as u32) },
+        // SAFETY: as above.
+        Repr::U64 | Repr::I64 => unsafe { to.cast::<u64>().write(value) },
+        Repr::Usize => {
+            let value = usize::try_from(value).map_err(|_| ReadError::OutOfRange)?;
+            // SAFETY: as above.
+            unsafe { to.cast::<usize>().write(value) }
+        }
+        Repr::Isize => {
+            let value = isize::try_from(value as i64).map_err(|_| ReadError::OutOfRange)?;
+            // SAFETY: as above.
+            unsafe { to.cast::<isize>().write(value) }
+        }
+    }
+    Ok(())
+}
+
+fn encode_int(int: &IntCodec, value: u64) -> Result<u64, WriteError> {
+    let distance = value.wrapping_sub(int.min);
+    if distance <= int.span {
+        return Ok(distance);
+    }
+    if !int.saturate {
+        return Err(WriteError::OutOfRange);
+    }
+    let below = match int.repr {
+        Repr::I8 | Repr::I16 | Repr::I32 | Repr::I64 | Repr::Isize => (value as i64) < int.min as i64,
+        Repr::U8 | Repr::U16 | Repr::U32 | Repr::U64 | Repr::Usize => value < int.min,
+    };
+    Ok(if below { 0 } else { int.span })
+}
+
+fn decode_int(int: &IntCodec, reader: &mut BitReader<'_>) -> Result<u64, ReadError> {
+    let distance = reader.read_bits(int.bits.into())?;
+    if distance > int.span { Err(ReadError::OutOfRange) } else { Ok(int.min.wrapping_add(distance)) }
+}
+
+fn read_wide(reader: &mut BitReader<'_>) -> Result<u128, ReadError> {
+    let low = reader.read_bits(64)?;
+    Ok(u128::from(low) | u128::from(reader.read_bits(64)?) << 64)
+}
+
+fn read_quaternion(bits: u8, reader: &mut BitReader<'_>) -> Result<[f32; 4], ReadError> {
+    let bits = u32::from(bits);
+    quantize::decode_smallest_three(reader.read_bits(bits.saturating_mul(3).saturating_add(2))?, bits)
+}
+
+fn read_unit_vector(bits: u8, reader: &mut BitReader<'_>) -> Result<[f32; 3], ReadError> {
+    let bits = u32::from(bits);
+    quantize::decode_unit_vector(reader.read_bits(2 * bits)?, bits)
+}
+
+fn read_char(reader: &mut BitReader<'_>) -> Result<char, ReadError> {
+    let is_short = reader.read_flag()?;
+    let number = reader.read_bits(if is_short { SHORT_CHAR_BITS } else { CHAR_BITS })? as u32;
+    if !is_short && number >> SHORT_CHAR_BITS == 0 {
+        return Err(ReadError::OutOfRange);
+    }
+    char::from_u32(number).ok_or(ReadError::UnknownVariant)
+}
+
+/// Writes a character: most are among the first 128.
+fn write_char(value: char, writer: &mut BitWriter) {
+    let number = u32::from(value);
+    let is_short = number >> SHORT_CHAR_BITS == 0;
+    writer.write_flag(is_short);
+    writer.write_bits(number.into(), if is_short { SHORT_CHAR_BITS } else { CHAR_BITS });
+}
+
+fn write_text(text: &str, max_bytes: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
+    if text.len() > max_bytes as usize {
+        return Err(WriteError::TooLong { len: text.len(), max: max_bytes as usize });
+    }
+    writer.write_exp_golomb(text.len() as u64, 3);
+    if let Some(bits) = BitSlice::new(text.as_bytes(), 0, text.len().saturating_mul(8)) {
+        writer.append(bits);
+    }
+    Ok(())
+}
+
+fn read_text(max_bytes: u32, reader: &mut BitReader<'_>) -> Result<String, ReadError> {
+    let len = reader.read_exp_golomb(3)?;
+    let max = u64::from(max_bytes).min(reader.remaining() as u64 / 8);
+    if len > max {
+        return Err(ReadError::TooLong { len: len as usize, max: max as usize });
+    }
+    let mut bytes = vec![0; len as usize];
+    for chunk in bytes.chunks_mut(8) {
+        let word = reader.read_bits((chunk.len() as u32).saturating_mul(8))?;
+        chunk.copy_from_slice(word.to_le_bytes().get(..chunk.len()).unwrap_or_default());
+    }
+    String::from_utf8(bytes).map_err(|_| ReadError::InvalidUtf8)
+}

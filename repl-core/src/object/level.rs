@@ -1,0 +1,447 @@
+//! Reading and writing objects through their tables: the one place where bytes become fields.
+//!
+//! Invariant: a [`Level`] pairs a pointer with the commands of the type that lives there. Levels are made from references to a
+//! whole object and its class, or from another level's array, and from nothing else, so every command finds at its offset what it says.
+#![expect(unsafe_code, reason = "reads and writes objects through their layouts")]
+
+use super::leaf;
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::ids::reference::ReferenceMap;
+use crate::schema::codec::Codec;
+use crate::schema::erased::{Collection, Entries};
+use crate::schema::program::{
+    ArrayCommand, Command, CommandKind, KeyedCommand, LeafCommand, MapCommand, Program,
+};
+use std::marker::PhantomData;
+
+/// An object, or an element of one of its arrays, to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct Level<'a> {
+    pub(super) program: &'a Program,
+    table: &'a [u32],
+    base: *const u8,
+    object: PhantomData<&'a ()>,
+}
+
+/// An object, or an element of one of its arrays, to be written.
+pub(crate) struct LevelMut<'a> {
+    pub(super) program: &'a Program,
+    table: &'a [u32],
+    base: *mut u8,
+    object: PhantomData<&'a mut ()>,
+}
+
+/// A leaf to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaf<'a> {
+    command: &'a LeafCommand,
+    value: *const u8,
+    object: PhantomData<&'a ()>,
+}
+
+/// An array to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct Array<'a> {
+    program: &'a Program,
+    command: &'a ArrayCommand,
+    first: *const u8,
+    len: usize,
+    object: PhantomData<&'a ()>,
+}
+
+/// What stands at a handle.
+#[derive(Clone, Copy)]
+pub(crate) enum Slot<'a> {
+    Leaf(Leaf<'a>),
+    Array(Array<'a>),
+    Keyed(KeyedItems<'a>),
+    Map(MapEntries<'a>),
+}
+
+/// A collection of identified items to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct KeyedItems<'a> {
+    pub(super) program: &'a Program,
+    pub(super) command: &'a KeyedCommand,
+    pub(super) collection: &'a dyn Collection,
+}
+
+/// A collection of identified items to be written.
+pub(crate) struct KeyedItemsMut<'a> {
+    pub(super) program: &'a Program,
+    pub(super) command: &'a KeyedCommand,
+    pub(super) collection: &'a mut dyn Collection,
+}
+
+/// A map to be read.
+#[derive(Clone, Copy)]
+pub(crate) struct MapEntries<'a> {
+    pub(super) program: &'a Program,
+    pub(super) command: &'a MapCommand,
+    pub(super) map: &'a dyn Entries,
+}
+
+/// A map to be written.
+pub(crate) struct MapEntriesMut<'a> {
+    pub(super) program: &'a Program,
+    pub(super) command: &'a MapCommand,
+    pub(super) map: &'a mut dyn Entries,
+}
+
+impl<'a> Level<'a> {
+    /// # Safety
+    /// `program` is the program of the type `T`.
+    pub(crate) unsafe fn of<T>(object: &'a T, program: &'a Program) -> Self {
+        let table = own_table(program);
+        Self { program, table, base: std::ptr::from_ref(object).cast(), object: PhantomData }
+    }
+
+    pub(crate) fn handles(&self) -> u32 {
+        self.table.len() as u32
+    }
+
+    /// What stands at `handle`, counted from one; `None` if the level has no such handle.
+    #[inline]
+    pub(crate) fn slot(&self, handle: u32) -> Option<Slot<'a>> {
+        let at = *self.table.get(handle.wrapping_sub(1) as usize)?;
+        self.slot_of(self.program.commands().get(at as usize)?)
+    }
+
+    /// All slots in the order of their handles.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = Slot<'a>> + use<'a> {
+        let level = *self;
+        let commands = self.program.commands();
+        self.table.iter().filter_map(move |&at| level.slot_of(commands.get(at as usize)?))
+    }
+
+    #[inline]
+    fn slot_of(&self, command: &'a Command) -> Option<Slot<'a>> {
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let at = unsafe { self.base.add(command.offset as usize) };
+        match &command.kind {
+            CommandKind::Leaf(leaf) => {
+                Some(Slot::Leaf(Leaf { command: leaf, value: at, object: PhantomData }))
+            }
+            // SAFETY: as above.
+            _ => unsafe { self.slot_with_elements(command, at) },
+        }
+    }
+
+    /// The same but for leaves, apart, so that the way of these, which most are, stays short.
+    ///
+    /// # Safety
+    /// `at` holds what `command` says, borrowed for `'a`.
+    #[inline(never)]
+    unsafe fn slot_with_elements(&self, command: &'a Command, at: *const u8) -> Option<Slot<'a>> {
+        match &command.kind {
+            CommandKind::Array(array) => {
+                // SAFETY: by the command, an array with this shape lies at `at`, borrowed for `'a`.
+                let (first, len) = unsafe { (array.shape.parts)(at) };
+                Some(Slot::Array(Array {
+                    program: self.program,
+                    command: array,
+                    first,
+                    len,
+                    object: PhantomData,
+                }))
+            }
+            CommandKind::Keyed(keyed) => {
+                // SAFETY: by the command, a collection of this shape lies at `at`, borrowed for `'a`.
+                let collection = unsafe { &*(keyed.shape.as_ref)(at) };
+                Some(Slot::Keyed(KeyedItems { program: self.program, command: keyed, collection }))
+            }
+            CommandKind::Map(map) => {
+                // SAFETY: by the command, a map of this shape lies at `at`, borrowed for `'a`.
+                let entries = unsafe { &*(map.shape.as_ref)(at) };
+                Some(Slot::Map(MapEntries { program: self.program, command: map, map: entries }))
+            }
+            CommandKind::Leaf(_) | CommandKind::Return => None,
+        }
+    }
+}
+
+impl<'a> LevelMut<'a> {
+    /// # Safety
+    /// `program` is the program of the type `T`.
+    pub(crate) unsafe fn of<T>(object: &'a mut T, program: &'a Program) -> Self {
+        let table = own_table(program);
+        Self { program, table, base: std::ptr::from_mut(object).cast(), object: PhantomData }
+    }
+
+    /// The same, for a while.
+    pub(crate) fn reborrow(&mut self) -> LevelMut<'_> {
+        LevelMut { program: self.program, table: self.table, base: self.base, object: PhantomData }
+    }
+
+    /// The same, to be read.
+    pub(crate) fn as_level(&self) -> Level<'_> {
+        Level { program: self.program, table: self.table, base: self.base, object: PhantomData }
+    }
+
+    fn command(&self, handle: u32) -> Option<&'a Command> {
+        let at = *self.table.get(handle.wrapping_sub(1) as usize)?;
+        self.program.commands().get(at as usize)
+    }
+
+    /// Makes the leaf at `handle` a copy of `from`, which must have the same handle in another object of the type.
+    pub(crate) fn copy_leaf(&mut self, handle: u32, from: Leaf<'_>) {
+        let Some(Command { offset, kind: CommandKind::Leaf(command), .. }) = self.command(handle) else {
+            return;
+        };
+        assert!(std::ptr::eq(command, from.command), "leaves of different properties");
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let to = unsafe { self.base.add(*offset as usize) };
+        // SAFETY: both pointers hold a value of the command's type, and differ, since `self` is borrowed mutably.
+        unsafe { leaf::copy_value(command, from.value, to) };
+    }
+
+    /// Cuts or grows the array at `handle` to `len` elements; gives its old length, `None` if the handle is no array.
+    pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
+        let old = match self.as_level().slot(handle)? {
+            Slot::Array(array) => array.len,
+            Slot::Leaf(_) | Slot::Keyed(_) | Slot::Map(_) => return None,
+        };
+        let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else {
+            return None;
+        };
+        if old != len {
+            // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+            let at = unsafe { self.base.add(*offset as usize) };
+            // SAFETY: by the command, an array with this shape lies at `at`, borrowed mutably.
+            unsafe { (array.shape.resize)(at, len) };
+        }
+        Some(old)
+    }
+
+    /// The element `index` of the array at `handle`.
+    pub(crate) fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
+        let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else {
+            return None;
+        };
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let at = unsafe { self.base.add(*offset as usize) };
+        // SAFETY: by the command, an array with this shape lies at `at`.
+        let (_, len) = unsafe { (array.shape.parts)(at) };
+        if index >= len {
+            return None;
+        }
+        // SAFETY: as above; asked for its own length, an array moves nothing, and the pointer may be written through.
+        let first = unsafe { (array.shape.resize)(at, len) };
+        // SAFETY: `index` is below the length, so the element lies inside the array's storage.
+        let base = unsafe { first.add(index * array.shape.element.size) };
+        Some(LevelMut {
+            program: self.program,
+            table: element_table(self.program, array.table, array.handles),
+            base,
+            object: PhantomData,
+        })
+    }
+
+    /// Whether there is a collection at `handle`.
+    pub(crate) fn is_keyed(&self, handle: u32) -> bool {
+        matches!(self.command(handle), Some(Command { kind: CommandKind::Keyed(_), .. }))
+    }
+
+    /// The collection at `handle`.
+    pub(crate) fn keyed(&mut self, handle: u32) -> Option<KeyedItemsMut<'_>> {
+        let Some(Command { offset, kind: CommandKind::Keyed(keyed), .. }) = self.command(handle) else {
+            return None;
+        };
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let at = unsafe { self.base.add(*offset as usize) };
+        // SAFETY: by the command, a collection of this shape lies at `at`, borrowed mutably.
+        let collection = unsafe { &mut *(keyed.shape.as_mut)(at) };
+        Some(KeyedItemsMut { program: self.program, command: keyed, collection })
+    }
+
+    /// The map at `handle`.
+    pub(crate) fn map(&mut self, handle: u32) -> Option<MapEntriesMut<'_>> {
+        let Some(Command { offset, kind: CommandKind::Map(map), .. }) = self.command(handle) else {
+            return None;
+        };
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let at = unsafe { self.base.add(*offset as usize) };
+        // SAFETY: by the command, a map of this shape lies at `at`, borrowed mutably.
+        let entries = unsafe { &mut *(map.shape.as_mut)(at) };
+        Some(MapEntriesMut { program: self.program, command: map, map: entries })
+    }
+
+    /// Reads the leaf at `handle`. On an error the value is as it was.
+    #[cfg_attr(
+        not(test),
+        deny(
+            clippy::unwrap_used,
+            clippy::expect_used,
+            clippy::indexing_slicing,
+            clippy::arithmetic_side_effects
+        )
+    )]
+    pub(crate) fn read_leaf(
+        &mut self,
+        handle: u32,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<(), ReadError> {
+        let Some(Command { offset, kind: CommandKind::Leaf(command), .. }) = self.command(handle) else {
+            return Err(ReadError::UnknownVariant);
+        };
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let at = unsafe { self.base.add(*offset as usize) };
+        // SAFETY: a value of the command's type lies at `at`, borrowed mutably.
+        unsafe { leaf::read_value(&command.codec, reader, references, at) }
+    }
+}
+
+impl<'a> Array<'a> {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn max_len(&self) -> u32 {
+        self.command.max_len
+    }
+
+    /// Handles of one element.
+    pub(crate) fn handles(&self) -> u32 {
+        self.command.handles
+    }
+
+    /// What a new element takes at least.
+    pub(crate) fn least_bits(&self) -> u32 {
+        self.command.least_bits
+    }
+
+    /// Whether elements hold arrays or collections.
+    pub(crate) fn nests(&self) -> bool {
+        nests(self.program, self.command.table, self.command.handles)
+    }
+
+    pub(crate) fn element(&self, index: usize) -> Option<Level<'a>> {
+        if index >= self.len {
+            return None;
+        }
+        // SAFETY: `index` is below the length, so the element lies inside the array's storage.
+        let base = unsafe { self.first.add(index * self.command.shape.element.size) };
+        Some(Level {
+            program: self.program,
+            table: element_table(self.program, self.command.table, self.command.handles),
+            base,
+            object: PhantomData,
+        })
+    }
+
+    /// Whether the arrays are the same by their bytes; `false` says nothing.
+    pub(crate) fn same_bytes(&self, other: &Array<'_>) -> bool {
+        let element = self.command.shape.element;
+        if !std::ptr::eq(self.command, other.command) || !element.bitwise || self.len != other.len {
+            return false;
+        }
+        let bytes = self.len * element.size;
+        if bytes == 0 {
+            return true;
+        }
+        // SAFETY: an array of `len` elements lies at `first`, and elements that are bitwise hold no padding.
+        let ours = unsafe { std::slice::from_raw_parts(self.first, bytes) };
+        // SAFETY: the same of the other.
+        let theirs = unsafe { std::slice::from_raw_parts(other.first, bytes) };
+        ours == theirs
+    }
+}
+
+impl Leaf<'_> {
+    /// Whether `other`, the same property of another object, has the same value.
+    pub(crate) fn identical(&self, other: &Leaf<'_>) -> bool {
+        assert!(std::ptr::eq(self.command, other.command), "leaves of different properties");
+        // SAFETY: both pointers hold a value of the command's type.
+        unsafe { leaf::identical(self.command, self.value, other.value) }
+    }
+
+    /// Writes the value, or the nearest that has a form.
+    ///
+    /// # Errors
+    /// If a value that serialises itself has no form.
+    #[inline]
+    pub(crate) fn write_nearest(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        if let Some(direct) = &self.command.direct {
+            // SAFETY: the pointer holds a value of the command's type.
+            unsafe { leaf::write_direct(direct, self.value, writer) };
+            return Ok(());
+        }
+        // SAFETY: the pointer holds a value of the command's type.
+        unsafe { leaf::write_nearest(&self.command.codec, self.value, writer) }
+    }
+
+    /// Writes the value.
+    pub(crate) fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        // SAFETY: the pointer holds a value of the command's type.
+        unsafe { leaf::write_value(&self.command.codec, self.value, writer) }
+    }
+
+    /// What every value takes; `None` if some take more than others.
+    pub(crate) fn width_bits(&self) -> Option<u32> {
+        self.command.codec.width_bits()
+    }
+
+    /// Whether some values of the property's type have no form, or one that others have too.
+    pub(crate) fn must_be_tried(&self) -> bool {
+        self.command.codec.must_be_tried()
+    }
+
+    /// Whether values that differ in memory may be the same on the wire.
+    pub(crate) fn is_lossy(&self) -> bool {
+        matches!(
+            self.command.codec,
+            Codec::QuantizedF32(_)
+                | Codec::QuantizedF64(_)
+                | Codec::SmallestThree { .. }
+                | Codec::UnitVector { .. }
+                | Codec::Opaque(_)
+        ) || matches!(self.command.codec, Codec::Int(int) if int.saturate)
+    }
+}
+
+#[inline]
+fn own_table(program: &Program) -> &[u32] {
+    program.tables().get(..program.handles() as usize).unwrap_or_default()
+}
+
+/// Whether the elements with this table hold arrays or collections.
+pub(super) fn nests(program: &Program, table: u32, handles: u32) -> bool {
+    element_table(program, table, handles).iter().any(|&at| {
+        let command = program.commands().get(at as usize);
+        command.is_some_and(|command| !matches!(command.kind, CommandKind::Leaf(_)))
+    })
+}
+
+fn element_table(program: &Program, table: u32, handles: u32) -> &[u32] {
+    program.tables().get(table as usize..(table + handles) as usize).unwrap_or_default()
+}
+
+/// What makes levels of the items of one collection, or the values of one map; pointers come from there and nowhere else.
+#[derive(Clone, Copy)]
+pub(super) struct ItemTable<'a> {
+    program: &'a Program,
+    table: &'a [u32],
+}
+
+impl<'a> ItemTable<'a> {
+    pub(super) fn of(program: &'a Program, table: u32, handles: u32) -> Self {
+        Self { program, table: element_table(program, table, handles) }
+    }
+
+    /// The item or value at `base`, to be read.
+    ///
+    /// # Safety
+    /// A value whose shape the table is of lies at `base`, and is borrowed for `'a`.
+    pub(super) unsafe fn level(self, base: *const u8) -> Level<'a> {
+        Level { program: self.program, table: self.table, base, object: PhantomData }
+    }
+
+    /// The same, to be written.
+    ///
+    /// # Safety
+    /// As for [`level`](Self::level), and nobody else reaches the value meanwhile.
+    pub(super) unsafe fn level_mut(self, base: *mut u8) -> LevelMut<'a> {
+        LevelMut { program: self.program, table: self.table, base, object: PhantomData }
+    }
+}

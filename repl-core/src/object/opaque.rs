@@ -1,0 +1,144 @@
+//! The functions of leaves that serialise themselves, each made for one type.
+//!
+//! Invariant: a function is only ever stored in the shape of the type it was made for.
+#![expect(unsafe_code, reason = "reaches values through their own functions")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::ids::reference::ReferenceMap;
+use crate::schema::attributes::CloneAsUnit;
+use crate::schema::checksum::Checksum;
+use crate::schema::codec::Codec;
+use crate::schema::opaque::OpaqueLeaf;
+use crate::schema::shape::Shape;
+use crate::schema::value::{NetSerialize, With, form_checksum, same_bits};
+
+/// # Safety
+/// Both pointers hold an aligned `T`.
+pub(crate) unsafe fn opaque_identical<T: NetSerialize>(a: *const u8, b: *const u8) -> bool {
+    // SAFETY: by the caller.
+    let a = unsafe { &*a.cast::<T>() };
+    // SAFETY: by the caller.
+    let b = unsafe { &*b.cast::<T>() };
+    a.identical(b)
+}
+
+/// # Safety
+/// Both pointers hold an aligned `T`; they differ, and `to` may be written.
+pub(crate) unsafe fn opaque_copy<T: Clone>(from: *const u8, to: *mut u8) {
+    // SAFETY: by the caller.
+    let from = unsafe { &*from.cast::<T>() };
+    // SAFETY: by the caller.
+    let to = unsafe { &mut *to.cast::<T>() };
+    to.clone_from(from);
+}
+
+/// # Safety
+/// `value` holds an aligned `T`.
+pub(crate) unsafe fn opaque_write<T: NetSerialize>(
+    value: *const u8,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    // SAFETY: by the caller.
+    unsafe { &*value.cast::<T>() }.write(writer)
+}
+
+/// # Safety
+/// `to` holds an aligned `T`, and may be written.
+pub(crate) unsafe fn opaque_read<T: NetSerialize>(
+    to: *mut u8,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+) -> Result<(), ReadError> {
+    let value = T::read(reader, references)?;
+    // SAFETY: by the caller.
+    unsafe { *to.cast::<T>() = value };
+    Ok(())
+}
+
+/// # Safety
+/// Both pointers hold an aligned `T`.
+pub(crate) unsafe fn with_identical<T: 'static, W: With<T>>(a: *const u8, b: *const u8) -> bool {
+    // SAFETY: by the caller.
+    let a = unsafe { &*a.cast::<T>() };
+    // SAFETY: by the caller.
+    let b = unsafe { &*b.cast::<T>() };
+    same_bits(|writer| W::write(a, writer), |writer| W::write(b, writer))
+}
+
+/// # Safety
+/// `value` holds an aligned `T`.
+pub(crate) unsafe fn with_write<T: 'static, W: With<T>>(
+    value: *const u8,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    // SAFETY: by the caller.
+    W::write(unsafe { &*value.cast::<T>() }, writer)
+}
+
+/// # Safety
+/// `to` holds an aligned `T`, and may be written.
+pub(crate) unsafe fn with_read<T: 'static, W: With<T>>(
+    to: *mut u8,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+) -> Result<(), ReadError> {
+    let value = W::read(reader, references)?;
+    // SAFETY: by the caller.
+    unsafe { *to.cast::<T>() = value };
+    Ok(())
+}
+
+impl OpaqueLeaf {
+    pub(crate) const fn of<T: NetSerialize + Clone>() -> Self {
+        Self {
+            checksum: T::WIRE_CHECKSUM,
+            version: T::WIRE_VERSION,
+            identical: opaque_identical::<T>,
+            copy: opaque_copy::<T>,
+            write: opaque_write::<T>,
+            read: opaque_read::<T>,
+            validate: |reader, references| T::read(reader, references).map(drop),
+        }
+    }
+
+    pub(crate) const fn with<T: Clone + 'static, W: With<T>>() -> Self {
+        Self {
+            checksum: match W::AROUND {
+                0 => form_checksum(W::WIRE_NAME, W::WIRE_VERSION),
+                around => Checksum::new()
+                    .number(form_checksum(W::WIRE_NAME, W::WIRE_VERSION))
+                    .number(around)
+                    .finish(),
+            },
+            version: W::WIRE_VERSION,
+            identical: with_identical::<T, W>,
+            copy: opaque_copy::<T>,
+            write: with_write::<T, W>,
+            read: with_read::<T, W>,
+            validate: |reader, references| W::read(reader, references).map(drop),
+        }
+    }
+}
+
+impl Shape {
+    /// The shape of a type that writes and reads itself: one command, compared and sent as a unit (S13).
+    #[must_use]
+    pub const fn opaque<T: NetSerialize + CloneAsUnit>() -> Self {
+        Self::leaf::<T>(T::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::of::<T>()))
+    }
+
+    /// The shape of a field with a serialiser of its own (`with = module`): one command, like [`opaque`](Self::opaque).
+    #[must_use]
+    pub const fn custom<T: CloneAsUnit + 'static, W: With<T>>() -> Self {
+        Self::leaf::<T>(W::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::with::<T, W>()))
+    }
+}

@@ -1,0 +1,229 @@
+//! Scanning: which objects of a column differ in their plain memory and their strings, compiled for each type.
+//!
+//! Invariant: only bytes that the plan lists are read, and the plan lists no padding.
+#![expect(unsafe_code, reason = "compares plain memory")]
+
+use crate::schema::plan::{Planned, Run};
+
+/// Objects that are compared without a branch between them.
+const BLOCK: usize = 8;
+
+/// Calls `found` with the place of each object whose runs or strings differ from its shadow's.
+#[inline]
+pub(crate) fn scan<T: Planned>(live: &[T], shadow: &[T], mut found: impl FnMut(usize)) {
+    let (blocks, rest) = live.as_chunks::<BLOCK>();
+    let (shadow_blocks, shadow_rest) = shadow.as_chunks::<BLOCK>();
+    for ((block, shadow_block), first) in blocks.iter().zip(shadow_blocks).zip((0..).step_by(BLOCK)) {
+        let mut same = true;
+        for (live, shadow) in block.iter().zip(shadow_block) {
+            same &= same_runs(live, shadow) && same_strings(live, shadow);
+        }
+        if !same {
+            scan_each(block, shadow_block, first, &mut found);
+        }
+    }
+    scan_each(rest, shadow_rest, blocks.len() * BLOCK, &mut found);
+}
+
+#[cold]
+#[inline(never)]
+fn scan_each<T: Planned>(live: &[T], shadow: &[T], first: usize, found: &mut impl FnMut(usize)) {
+    for ((live, shadow), at) in live.iter().zip(shadow).zip(first..) {
+        if !(same_runs(live, shadow) && same_strings(live, shadow)) {
+            found(at);
+        }
+    }
+}
+
+/// Whether all runs are the same. The lengths are constants, so this becomes a row of loads without a branch.
+#[inline]
+fn same_runs<T: Planned>(one: &T, other: &T) -> bool {
+    let runs: &[Run] = const { T::PLAN.runs() };
+    let (one, other) = (std::ptr::from_ref(one).cast::<u8>(), std::ptr::from_ref(other).cast::<u8>());
+    let mut difference = Difference::none();
+    for run in runs {
+        let (one, other) = (one.wrapping_add(run.offset), other.wrapping_add(run.offset));
+        // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the references lend.
+        unsafe { difference.add(one, other, run.len) };
+    }
+    difference.is_none()
+}
+
+/// Calls `found` with the offset of each byte in which the runs of two objects differ; it gives how many bytes from there on, at least one, need
+/// not be looked at.
+#[inline]
+pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl FnMut(usize) -> usize) {
+    let runs: &[Run] = const { T::PLAN.runs() };
+    let (one, other) = (std::ptr::from_ref(one).cast::<u8>(), std::ptr::from_ref(other).cast::<u8>());
+    for run in runs {
+        let mut at = 0;
+        while at < run.len {
+            let left = run.len - at;
+            // The last word of a long run overlaps the one before: to find a byte twice does no harm.
+            let (start, bytes) = match left {
+                8.. => (at, 8),
+                _ if run.len >= 8 => (run.len - 8, 8),
+                4..8 => (at, 4),
+                _ => (at, 1),
+            };
+            let (one, other) = (one.wrapping_add(run.offset + start), other.wrapping_add(run.offset + start));
+            // SAFETY: the plan of `T` lists initialised bytes inside a `T`, which the references lend.
+            let ours = unsafe { load(one, bytes) };
+            // SAFETY: as above.
+            let theirs = unsafe { load(other, bytes) };
+            let mut difference = ours ^ theirs;
+            while difference != 0 {
+                let byte = difference.trailing_zeros() as usize / 8;
+                let end = byte + found(run.offset + start + byte);
+                difference = if end < 8 { difference >> (end * 8) << (end * 8) } else { 0 };
+            }
+            at = start + bytes;
+        }
+    }
+}
+
+/// The bits in which two stretches of memory differ, folded together.
+///
+/// For most lengths the compiler would call `memcmp`, and pay for the call and the branch: twice the time of these loads.
+struct Difference {
+    word: u64,
+    wide: wide::Wide,
+}
+
+impl Difference {
+    #[inline]
+    fn none() -> Self {
+        Self { word: 0, wide: wide::zero() }
+    }
+
+    /// Adds `len` bytes, in the widest loads that fit, the last overlapping the one before.
+    ///
+    /// # Safety
+    /// Both pointers hold `len` initialised bytes.
+    #[inline]
+    unsafe fn add(&mut self, one: *const u8, other: *const u8, len: usize) {
+        let mut add = |at: usize, bytes: usize| {
+            let (one, other) = (one.wrapping_add(at), other.wrapping_add(at));
+            if bytes == 16 {
+                // SAFETY: `at + 16` is at most `len`.
+                self.wide = unsafe { wide::fold(self.wide, one, other) };
+            } else {
+                // SAFETY: `at + bytes` is at most `len`.
+                let ours = unsafe { load(one, bytes) };
+                // SAFETY: as above.
+                self.word |= ours ^ unsafe { load(other, bytes) };
+            }
+        };
+        let bytes = match len {
+            0..4 => 1,
+            4..8 => 4,
+            8..16 => 8,
+            _ => 16,
+        };
+        (0..len / bytes).for_each(|step| add(step * bytes, bytes));
+        if !len.is_multiple_of(bytes) {
+            add(len - bytes, bytes);
+        }
+    }
+
+    #[inline]
+    fn is_none(&self) -> bool {
+        self.word == 0 && wide::is_zero(self.wide)
+    }
+}
+
+/// The byte at the lowest address is the lowest one of the word.
+///
+/// # Safety
+/// The pointer holds `bytes` initialised bytes.
+#[inline]
+unsafe fn load(from: *const u8, bytes: usize) -> u64 {
+    match bytes {
+        // SAFETY: by the caller; the same below.
+        8 => unsafe { from.cast::<u64>().read_unaligned() }.to_le(),
+        // SAFETY: as above.
+        4 => u64::from(unsafe { from.cast::<u32>().read_unaligned() }.to_le()),
+        // SAFETY: as above.
+        _ => u64::from(unsafe { from.read() }),
+    }
+}
+
+/// 16 bytes at a time, by SSE2, which every x86-64 has.
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use std::arch::x86_64::{
+        __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128,
+        _mm_xor_si128,
+    };
+
+    pub(super) type Wide = __m128i;
+
+    #[inline]
+    pub(super) fn zero() -> Wide {
+        // SAFETY: SSE2 is there.
+        unsafe { _mm_setzero_si128() }
+    }
+
+    /// # Safety
+    /// Both pointers hold 16 initialised bytes.
+    #[inline]
+    pub(super) unsafe fn fold(sum: Wide, one: *const u8, other: *const u8) -> Wide {
+        // SAFETY: by the caller.
+        let one = unsafe { _mm_loadu_si128(one.cast()) };
+        // SAFETY: by the caller.
+        let other = unsafe { _mm_loadu_si128(other.cast()) };
+        // SAFETY: SSE2 is there.
+        let difference = unsafe { _mm_xor_si128(one, other) };
+        // SAFETY: as above.
+        unsafe { _mm_or_si128(sum, difference) }
+    }
+
+    #[inline]
+    pub(super) fn is_zero(sum: Wide) -> bool {
+        // SAFETY: SSE2 is there.
+        let equal = unsafe { _mm_cmpeq_epi8(sum, zero()) };
+        // SAFETY: as above.
+        unsafe { _mm_movemask_epi8(equal) == 0xffff }
+    }
+}
+
+/// 16 bytes at a time, as two words.
+#[cfg(not(target_arch = "x86_64"))]
+mod wide {
+    pub(super) type Wide = [u64; 2];
+
+    #[inline]
+    pub(super) fn zero() -> Wide {
+        [0; 2]
+    }
+
+    /// # Safety
+    /// Both pointers hold 16 initialised bytes.
+    #[inline]
+    pub(super) unsafe fn fold(sum: Wide, one: *const u8, other: *const u8) -> Wide {
+        // SAFETY: by the caller.
+        let one = unsafe { one.cast::<Wide>().read_unaligned() };
+        // SAFETY: by the caller.
+        let other = unsafe { other.cast::<Wide>().read_unaligned() };
+        [sum[0] | one[0] ^ other[0], sum[1] | one[1] ^ other[1]]
+    }
+
+    #[inline]
+    pub(super) fn is_zero(sum: Wide) -> bool {
+        sum == [0; 2]
+    }
+}
+
+#[inline]
+fn same_strings<T: Planned>(one: &T, other: &T) -> bool {
+    let strings: &[usize] = const { T::PLAN.strings() };
+    let (one, other) = (std::ptr::from_ref(one).cast::<u8>(), std::ptr::from_ref(other).cast::<u8>());
+    strings.iter().all(|&offset| {
+        // SAFETY: the plan of `T` says that a string lies here.
+        let ours = unsafe { &*one.wrapping_add(offset).cast::<String>() };
+        // SAFETY: as above.
+        let theirs = unsafe { &*other.wrapping_add(offset).cast::<String>() };
+        // Comparing two empty strings calls `memcmp` for nothing.
+        ours.len() == theirs.len() && (ours.is_empty() || ours == theirs)
+    })
+}

@@ -1,0 +1,32 @@
+//! The functions by which text is reached, each made for one type that holds it.
+//!
+//! Invariant: a function is only ever stored in the codec of the type it was made for.
+#![expect(unsafe_code, reason = "reaches text")]
+
+use crate::object::opaque::opaque_copy;
+use crate::schema::codec::TextLeaf;
+use std::ops::Deref;
+
+/// The text of a `T`.
+///
+/// # Safety
+/// `value` holds an aligned `T`; the text is lent for as long as that is.
+pub(crate) unsafe fn get<T: Deref<Target = str>>(value: *const u8) -> *const str {
+    // SAFETY: by the caller.
+    let value = unsafe { &*value.cast::<T>() };
+    std::ptr::from_ref::<str>(value)
+}
+
+/// # Safety
+/// `to` holds an aligned `T`, and may be written.
+pub(crate) unsafe fn set<T: From<String>>(to: *mut u8, text: String) {
+    // SAFETY: by the caller.
+    unsafe { *to.cast::<T>() = text.into() };
+}
+
+impl TextLeaf {
+    /// Text held by a `T`.
+    pub(crate) const fn of<T: Deref<Target = str> + From<String> + Clone + 'static>(is_string: bool) -> Self {
+        Self { is_string, get: get::<T>, set: set::<T>, copy: opaque_copy::<T> }
+    }
+}

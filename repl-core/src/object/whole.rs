@@ -1,0 +1,366 @@
+//! Whole values: every replicated field in order, without handles, for values that stand alone.
+//!
+//! Invariant: the bits are those that an array's new elements have, so a value may be written here and read there.
+#![expect(unsafe_code, reason = "walks whole values")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use super::leaf;
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError, count};
+use crate::ids::item_list::{IdReader, IdWriter};
+use crate::ids::key::KeyBits;
+use crate::ids::label::Label;
+use crate::ids::reference::ReferenceMap;
+use crate::schema::layout::{least_bits, travels};
+use crate::schema::property::Property;
+use crate::schema::shape::{ArrayShape, Field, Formatted, Kind};
+use crate::schema::value::{With, same_bits};
+
+/// How many elements an array grows by before any is read.
+const FIRST_GROWTH: usize = 8;
+
+/// Writes `value` as `field` says it travels.
+///
+/// # Errors
+/// When a part of the value has no form; what was written by then is of no use.
+pub fn write<T: Property>(value: &T, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError> {
+    let property = Formatted { shape: T::SHAPE, ..field.formatted() };
+    // SAFETY: the pointer holds a `T`, and the shape is that of `T`.
+    unsafe { write_shape(property, std::ptr::from_ref(value).cast(), writer) }
+}
+
+/// Reads a value as `field` says it travels.
+///
+/// # Errors
+/// When the bits are no such value.
+pub fn read<T: Property>(
+    field: &Field,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+) -> Result<T, ReadError> {
+    let property = Formatted { shape: T::SHAPE, ..field.formatted() };
+    let mut value = T::initial();
+    // SAFETY: the pointer holds a `T`, and the shape is that of `T`.
+    unsafe { read_shape(property, reader, references, std::ptr::from_mut(&mut value).cast()) }?;
+    Ok(value)
+}
+
+/// Whether the replicated parts of two values are the same.
+pub fn identical<T: Property>(one: &T, other: &T) -> bool {
+    let (one, other) = (std::ptr::from_ref(one).cast(), std::ptr::from_ref(other).cast());
+    // SAFETY: both pointers hold a `T`, and the shape is that of `T`.
+    unsafe { identical_shape(T::SHAPE.native(), one, other) }
+}
+
+/// Whether `with = module` writes two values alike.
+pub fn identical_with<T: 'static, W: With<T>>(one: &T, other: &T) -> bool {
+    same_bits(|writer| W::write(one, writer), |writer| W::write(other, writer))
+}
+
+/// # Safety
+/// `value` holds an aligned value of the property's shape.
+unsafe fn write_shape(
+    property: Formatted,
+    value: *const u8,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    match property.kind() {
+        Kind::Leaf(codec) => {
+            if travels(property) {
+                // SAFETY: by the caller; the codec is the shape's.
+                unsafe { leaf::write_value(&codec, value, writer) }?;
+            }
+        }
+        Kind::Struct(fields) => {
+            for field in fields {
+                // SAFETY: the field lies at its offset inside the value.
+                let at = unsafe { value.add(field.offset) };
+                // SAFETY: a value of the field's shape lies there.
+                unsafe { write_shape(property.field(field), at, writer) }?;
+            }
+        }
+        Kind::FixedArray { element, len } => {
+            // SAFETY: `len` elements follow one another from `value` on.
+            unsafe { write_elements(property.element(element), value, len, 0, writer) }?;
+        }
+        Kind::Array(_) if !travels(property) => {}
+        Kind::Array(array) => {
+            // SAFETY: by the caller.
+            let (first, len) = unsafe { (array.parts)(value) };
+            count::write_count(len, property.array_len(array), writer)?;
+            let element = property.element(array.element);
+            let least_bits = least_bits(array, element);
+            // SAFETY: the array gave its first element and its length.
+            unsafe { write_elements(element, first, len, least_bits, writer) }?;
+        }
+        Kind::Keyed(keyed) => {
+            // SAFETY: a collection of this shape lies at `value`.
+            let collection = unsafe { &*(keyed.as_ref)(value) };
+            let (element, ids) = (property.element(keyed.element), collection.ids());
+            if ids.len() > property.keyed_len(keyed) as usize {
+                return Err(WriteError::TooLong { len: ids.len(), max: property.keyed_len(keyed) as usize });
+            }
+            let (mut list, mut previous) = (IdWriter::of(ids.iter().copied()), &Label::START);
+            for id in ids {
+                let Some(item) = collection.item(id) else { continue };
+                list.id(id, writer);
+                if let Some(label) = collection.label(id) {
+                    label.write(previous, writer);
+                    previous = label;
+                }
+                // SAFETY: the collection gave an item, whose shape is the one it states.
+                unsafe { write_elements(element, item, 1, count::LEAST_BITS, writer) }?;
+            }
+            list.end(writer);
+        }
+        Kind::Map(map) => {
+            // SAFETY: a map of this shape lies at `value`.
+            let entries = unsafe { &*(map.as_ref)(value) };
+            let (value, keys) = (property.element(map.value), entries.try_keys()?);
+            count::write_count(keys.len(), property.map_len(map), writer)?;
+            for key in keys {
+                let start = writer.bit_len();
+                writer.append(key.as_slice());
+                if let Some(at) = entries.value(&key) {
+                    // SAFETY: the map gave a value, whose shape is the one it states.
+                    unsafe { write_shape(value, at, writer) }?;
+                }
+                count::pad_element(start, count::LEAST_BITS, writer);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `first` holds `len` elements of the property's shape.
+unsafe fn write_elements(
+    element: Formatted,
+    first: *const u8,
+    len: usize,
+    least_bits: u32,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    for index in 0..len {
+        let start = writer.bit_len();
+        // SAFETY: `index` is below the length.
+        let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
+        // SAFETY: an element lies there.
+        unsafe { write_shape(element, at, writer) }?;
+        count::pad_element(start, least_bits, writer);
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `to` holds an aligned value of the property's shape, and may be written.
+unsafe fn read_shape(
+    property: Formatted,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+    to: *mut u8,
+) -> Result<(), ReadError> {
+    match property.kind() {
+        Kind::Leaf(codec) => {
+            if travels(property) {
+                // SAFETY: by the caller; the codec is the shape's.
+                unsafe { leaf::read_value(&codec, reader, references, to) }?;
+            }
+        }
+        Kind::Struct(fields) => {
+            for field in fields {
+                // SAFETY: the field lies at its offset inside the value.
+                let at = unsafe { to.add(field.offset) };
+                // SAFETY: a value of the field's shape lies there.
+                unsafe { read_shape(property.field(field), reader, references, at) }?;
+            }
+        }
+        Kind::FixedArray { element, len } => {
+            // SAFETY: `len` elements follow one another from `to` on.
+            unsafe { read_elements(property.element(element), 0, reader, references, to, len) }?;
+        }
+        Kind::Array(_) if !travels(property) => {}
+        Kind::Array(array) => {
+            // SAFETY: an array of this shape lies at `to`, and may be written.
+            unsafe { read_array(property, array, reader, references, to) }?;
+        }
+        Kind::Keyed(keyed) => {
+            // SAFETY: a collection of this shape lies at `to`, and may be written.
+            let collection = unsafe { &mut *(keyed.as_mut)(to) };
+            let (element, max) = (property.element(keyed.element), property.keyed_len(keyed) as usize);
+            let (mut list, mut previous) = (IdReader::default(), Label::START);
+            while let Some(id) = list.next(reader)? {
+                if collection.len() >= max {
+                    return Err(ReadError::TooLong { len: collection.len().saturating_add(1), max });
+                }
+                if keyed.ordered {
+                    previous = Label::read(&previous, reader)?;
+                }
+                let item = collection.received_whole(id);
+                // SAFETY: the collection gave an item, whose shape is the one it states, to be written.
+                unsafe { read_elements(element, count::LEAST_BITS, reader, references, item, 1) }?;
+                if keyed.ordered {
+                    collection.received_label(id, previous.clone());
+                }
+            }
+            collection.conclude(false);
+        }
+        Kind::Map(map) => {
+            // SAFETY: a map of this shape lies at `to`, and may be written.
+            let entries = unsafe { &mut *(map.as_mut)(to) };
+            let value = property.element(map.value);
+            let len = count::read_count(property.map_len(map), reader)?;
+            count::check_growth(len, count::LEAST_BITS, reader)?;
+            let mut previous: Option<KeyBits> = None;
+            for _ in 0..len {
+                let start = reader.position();
+                let key = (map.read_key)(reader, &mut Vec::new())?;
+                if previous.as_ref().is_some_and(|previous| *previous >= key) {
+                    return Err(ReadError::OutOfRange);
+                }
+                let at = entries.insert(&key).ok_or(ReadError::OutOfRange)?;
+                // SAFETY: the map gave a value, whose shape is the one it states, to be written.
+                unsafe { read_shape(value, reader, references, at) }?;
+                count::read_padding(start, count::LEAST_BITS, reader)?;
+                previous = Some(key);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads the count and the elements. Grows with what was read, so that a claim is not paid for with memory.
+///
+/// # Safety
+/// `to` holds an aligned array of the property's shape, and may be written.
+unsafe fn read_array(
+    property: Formatted,
+    array: &ArrayShape,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+    to: *mut u8,
+) -> Result<(), ReadError> {
+    let len = count::read_count(property.array_len(array), reader)?;
+    let (element, mut read) = (property.element(array.element), 0_usize);
+    let least_bits = least_bits(array, element);
+    count::check_growth(len, least_bits, reader)?;
+    loop {
+        let ready = read.saturating_mul(2).max(FIRST_GROWTH).min(len);
+        // SAFETY: by the caller.
+        let first = unsafe { (array.resize)(to, ready) };
+        // SAFETY: the array holds more elements than `read`, or just as many.
+        let next = unsafe { first.add(read.wrapping_mul(element.shape.size)) };
+        // SAFETY: the array was just made long enough.
+        unsafe { read_elements(element, least_bits, reader, references, next, ready.saturating_sub(read)) }?;
+        if ready == len {
+            return Ok(());
+        }
+        read = ready;
+    }
+}
+
+/// # Safety
+/// `first` holds `len` elements of the property's shape, which may be written.
+unsafe fn read_elements(
+    element: Formatted,
+    least_bits: u32,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+    first: *mut u8,
+    len: usize,
+) -> Result<(), ReadError> {
+    for index in 0..len {
+        let start = reader.position();
+        // SAFETY: `index` is below the length.
+        let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
+        // SAFETY: an element lies there.
+        unsafe { read_shape(element, reader, references, at) }?;
+        count::read_padding(start, least_bits, reader)?;
+    }
+    Ok(())
+}
+
+/// # Safety
+/// Both pointers hold an aligned value of the property's shape.
+unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8) -> bool {
+    match property.kind() {
+        Kind::Leaf(_) | Kind::Array(_) if !travels(property) => true,
+        Kind::Leaf(codec) => {
+            let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
+            // SAFETY: by the caller; the codec is the shape's.
+            unsafe {
+                leaf::identical(
+                    &crate::schema::program::LeafCommand { codec, bytes, direct: None },
+                    one,
+                    other,
+                )
+            }
+        }
+        Kind::Struct(fields) => fields.iter().all(|field| {
+            // SAFETY: the field lies at its offset inside the value.
+            let one = unsafe { one.add(field.offset) };
+            // SAFETY: the same of the other.
+            let other = unsafe { other.add(field.offset) };
+            // SAFETY: a value of the field's shape lies at both.
+            unsafe { identical_shape(property.field(field), one, other) }
+        }),
+        Kind::FixedArray { element, len } => {
+            // SAFETY: `len` elements follow one another from both on.
+            unsafe { identical_elements(property.element(element), one, other, len) }
+        }
+        Kind::Array(array) => {
+            // SAFETY: by the caller.
+            let (one, len) = unsafe { (array.parts)(one) };
+            // SAFETY: by the caller.
+            let (other, other_len) = unsafe { (array.parts)(other) };
+            // SAFETY: the arrays gave their first elements and their length.
+            len == other_len
+                && unsafe { identical_elements(property.element(array.element), one, other, len) }
+        }
+        Kind::Keyed(keyed) => {
+            // SAFETY: a collection of this shape lies at `one`.
+            let one = unsafe { &*(keyed.as_ref)(one) };
+            // SAFETY: the same of the other.
+            let other = unsafe { &*(keyed.as_ref)(other) };
+            let element = property.element(keyed.element);
+            one.len() == other.len()
+                && one.ids().into_iter().all(|id| match (one.item(id), other.item(id)) {
+                    // SAFETY: the collections gave items, whose shape is the one they state.
+                    (Some(one), Some(other)) => unsafe { identical_shape(element, one, other) },
+                    _ => false,
+                })
+        }
+        Kind::Map(map) => {
+            // SAFETY: a map of this shape lies at `one`.
+            let one = unsafe { &*(map.as_ref)(one) };
+            // SAFETY: the same of the other.
+            let other = unsafe { &*(map.as_ref)(other) };
+            let value = property.element(map.value);
+            one.is_same(other, &mut |one, other| {
+                // SAFETY: the maps gave values, whose shape is the one they state.
+                unsafe { identical_shape(value, one, other) }
+            })
+        }
+    }
+}
+
+/// # Safety
+/// Both pointers hold `len` elements of the property's shape.
+unsafe fn identical_elements(element: Formatted, one: *const u8, other: *const u8, len: usize) -> bool {
+    (0..len).all(|index| {
+        let offset = index.wrapping_mul(element.shape.size);
+        // SAFETY: `index` is below the length.
+        let one = unsafe { one.add(offset) };
+        // SAFETY: as above.
+        let other = unsafe { other.add(offset) };
+        // SAFETY: an element lies at both.
+        unsafe { identical_shape(element, one, other) }
+    })
+}

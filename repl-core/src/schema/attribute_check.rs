@@ -1,0 +1,164 @@
+//! Misfits: attributes that a field's type cannot obey, refused where the table is made.
+//!
+//! *Invariant:* each refusal is a panic with the caller's place, so that the compiler's error stands at the user's field alone.
+
+use std::ops::RangeInclusive;
+
+use crate::schema::attributes::Unit;
+use crate::schema::codec::{Codec, Format, is_within};
+use crate::schema::condition::Condition;
+use crate::schema::const_text::Text;
+use crate::schema::layout::count;
+use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
+use crate::schema::shape::{Field, Formatted, Kind, Notify, Shape};
+
+impl Field {
+    /// `atomic` on a field of type `T`, whose parts the entry describes so far.
+    ///
+    /// # Panics
+    /// At compile time, if a field of `T` says what only a property of an object can obey.
+    #[must_use]
+    #[track_caller]
+    pub const fn atomic<T: Unit>(self) -> Self {
+        Self { shape: T::WHOLE, ..self.checked() }
+    }
+
+    /// The entry, when it is certain that its attributes fit its type; so the error stands at the field and not at the derive.
+    ///
+    /// # Panics
+    /// At compile time, if they do not fit.
+    #[must_use]
+    #[track_caller]
+    pub const fn checked(self) -> Self {
+        match misfit(self.formatted()) {
+            Some(Misfit::Form(why)) => panic!("{}", why),
+            Some(Misfit::Width { attribute, least, most }) => {
+                let text = Text::of("`").and(attribute).and("` is a whole number from ");
+                panic!("{}", text.and_number(least).and(" to ").and_number(most).as_str())
+            }
+            Some(Misfit::Inside(inside)) => panic!("{}", inside.refusal(self.name).as_str()),
+            None => {}
+        }
+        let _ = count(self.formatted()); // What only the table's own arithmetic knows.
+        self
+    }
+}
+
+/// Why what is asked of a property cannot be done.
+enum Misfit {
+    /// The attribute is for other types or numbers.
+    Form(&'static str),
+    /// A number of bits outside of those that the attribute takes.
+    Width { attribute: &'static str, least: u8, most: u8 },
+    /// A field of a nested struct says what belongs to objects.
+    Inside(Inside),
+}
+
+/// A field of a nested struct with a condition, a notify or a mark, which nothing could obey there.
+struct Inside {
+    /// The nested struct's name.
+    owner: &'static str,
+    field: &'static Field,
+}
+
+const fn misfit(property: Formatted) -> Option<Misfit> {
+    match property.shape.kind {
+        Kind::Leaf(codec) => misfit_of_leaf(codec, property.format),
+        Kind::Struct(fields) => misfit_of_struct(property, fields),
+        Kind::FixedArray { element, len } => match (property.format, len) {
+            (Format::SmallestThree { bits }, 4) if is_f32(element) => {
+                outside("smallest_three", bits, &SMALLEST_THREE_BITS)
+            }
+            (Format::UnitVector { bits }, 3) if is_f32(element) => {
+                outside("unit_vector", bits, &UNIT_VECTOR_BITS)
+            }
+            _ => misfit(property.element(element)),
+        },
+        Kind::Array(array) => misfit(property.element(array.element)),
+        Kind::Keyed(keyed) => misfit(property.element(keyed.element)),
+        Kind::Map(map) => match misfit(map.key.native()) {
+            None => misfit(property.element(map.value)),
+            misfit => misfit,
+        },
+    }
+}
+
+const fn is_f32(shape: &Shape) -> bool {
+    matches!(shape.kind, Kind::Leaf(Codec::F32))
+}
+
+const fn outside(attribute: &'static str, bits: u8, widths: &RangeInclusive<u8>) -> Option<Misfit> {
+    if is_within(bits, widths) {
+        None
+    } else {
+        Some(Misfit::Width { attribute, least: *widths.start(), most: *widths.end() })
+    }
+}
+
+const fn misfit_of_leaf(codec: Codec, format: Format) -> Option<Misfit> {
+    let (fits, otherwise) = match (codec, format) {
+        (_, Format::Native) => (true, ""),
+        (Codec::Int(int), Format::Bits { bits, .. }) => {
+            (bits >= 1 && bits <= int.bits, "`bits` is from 1 to the width of the field's integer type")
+        }
+        (Codec::Int(int), Format::Range { min, max, .. }) => {
+            let least = int.min as i64 as i128;
+            (
+                min <= max && least <= min && max <= least + int.span as i128,
+                "the range is empty, or does not fit the field's integer type: write its least value first",
+            )
+        }
+        (Codec::F32 | Codec::F64, Format::Quantize { step, min, max, .. }) => (
+            step > 0.0 && min < max,
+            "`quantize` takes a step above zero, and a range that begins with its least value",
+        ),
+        _ => (
+            false,
+            "the attribute does not fit the field's type: `bits` and `range` are for integers, `quantize` is for floats",
+        ),
+    };
+    if fits { None } else { Some(Misfit::Form(otherwise)) }
+}
+
+/// Conditions, notifies and marks belong to objects; inside a nested struct nothing could obey them.
+const fn misfit_of_struct(property: Formatted, fields: &'static [Field]) -> Option<Misfit> {
+    let mut i = 0;
+    while i < fields.len() {
+        let field = &fields[i];
+        let is_plain =
+            matches!((field.condition, field.notify, field.push), (Condition::None, Notify::None, false));
+        if !is_plain {
+            return Some(Misfit::Inside(Inside { owner: property.shape.name, field }));
+        }
+        let misfit = misfit(property.field(field));
+        if misfit.is_some() {
+            return misfit;
+        }
+        i += 1;
+    }
+    None
+}
+
+impl Inside {
+    /// Says what is wrong with the field called `holder`, which holds the struct.
+    const fn refusal(&self, holder: &str) -> Text {
+        let (word, value) = match (self.field.condition, self.field.notify) {
+            (Condition::None, Notify::None) => ("push", ""),
+            (Condition::None, _) => ("notify", "method"),
+            (condition, _) => ("condition", condition.name()),
+        };
+        Text::of("`")
+            .and(self.owner)
+            .and(".")
+            .and(self.field.name)
+            .and("` says `")
+            .and(word)
+            .and("`, which nothing can obey inside another object: remove it there, and write `#[replicated(")
+            .and(word)
+            .and(if value.is_empty() { "" } else { " = " })
+            .and(value)
+            .and(")]` on the object's field `")
+            .and(holder)
+            .and("`")
+    }
+}

@@ -1,0 +1,343 @@
+//! What an attribute asks of a field's type, and how a notify's method is called: the traits that generated code names.
+//!
+//! *Invariant:* these traits hold no data and decide no bits; they exist so that a misplaced attribute is refused where it stands, in words
+//! that say what to write.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::marker::PhantomData;
+
+use crate::schema::codec::Format;
+use crate::schema::keyed::Keyed;
+use crate::schema::shape::{Field, Shape};
+
+/// A type that `quantize(step = …, range = …)` fits: floats, and arrays and tuples of them.
+///
+/// Implement it for a struct of floats of your own to quantise all of them by one attribute on the field that holds the struct. That each
+/// leaf below really is a float is checked again where the table is made.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be quantised in steps",
+    label = "not a float",
+    note = "`quantize(step = …, range = …)` is for `f32` and `f64`, and for arrays, `Vec`s, `Option`s and tuples of them",
+    note = "it is for a fast array of `f32` or `f64`, too; items that are structs say it on their own fields",
+    note = "for an integer write `range = a..=b` or `bits = n` without `quantize`"
+)]
+pub trait Quantizable {}
+
+/// A type that `bits` and `range` fit: integers of up to 64 bits, and arrays and tuples of them. As for [`Quantizable`], structs of such
+/// may have it too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no integer whose width could be said",
+    label = "not an integer of up to 64 bits",
+    note = "`bits = n` and `range = a..=b` are for integers of up to 64 bits, and for arrays, `Vec`s, `Option`s and tuples of them",
+    note = "they are for a fast array of such integers, too; items that are structs say it on their own fields",
+    note = "for a float write `quantize(step = 0.01, range = a..=b)`; the length of a `String` or `Vec` is limited by `max_len = n`"
+)]
+pub trait Ranged {}
+
+/// A type that `max_len` fits: strings, `Vec`s, fast arrays, maps and sets, and arrays and `Option`s of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no length to limit",
+    label = "neither a `String` nor a collection",
+    note = "`max_len = n` is for a `String`, in bytes, for a `Vec` or a fast array, in elements, and for a map or set, in entries; an array `[T; N]` has its length anyway",
+    note = "for an integer write `range = a..=b` or `bits = n`"
+)]
+pub trait Lengthy {}
+
+/// A type that `quantize(smallest_three = n)` fits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no unit quaternion",
+    label = "not `[f32; 4]`",
+    note = "`quantize(smallest_three = n)` is for a unit quaternion `[f32; 4]`, and for arrays, `Vec`s and `Option`s of such",
+    note = "for a direction `[f32; 3]` write `quantize(unit_vector = n)`, for other floats `quantize(step = 0.01, range = a..=b)`"
+)]
+pub trait UnitQuaternion {}
+
+/// A type that `quantize(unit_vector = n)` fits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no unit vector",
+    label = "not `[f32; 3]`",
+    note = "`quantize(unit_vector = n)` is for a unit vector `[f32; 3]`, and for arrays, `Vec`s and `Option`s of such",
+    note = "for a rotation `[f32; 4]` write `quantize(smallest_three = n)`, for other floats `quantize(step = 0.01, range = a..=b)`"
+)]
+pub trait UnitVector {}
+
+/// Implements a trait for types, and for what holds values of types that have it.
+macro_rules! fits {
+    ($trait:ident: $($type:ty),*; $($container:tt)*) => {
+        $(impl $trait for $type {})*
+        fits!(@in $trait $($container)*);
+    };
+    (@in $trait:ident) => {};
+    (@in $trait:ident array $($rest:tt)*) => {
+        impl<T: $trait, const N: usize> $trait for [T; N] {}
+        fits!(@in $trait $($rest)*);
+    };
+    (@in $trait:ident vec $($rest:tt)*) => {
+        impl<T: $trait> $trait for Vec<T> {}
+        fits!(@in $trait $($rest)*);
+    };
+    (@in $trait:ident option $($rest:tt)*) => {
+        impl<T: $trait> $trait for Option<T> {}
+        fits!(@in $trait $($rest)*);
+    };
+    (@in $trait:ident tuples $($rest:tt)*) => {
+        fits!(@tuple $trait A B C D E F G H);
+        fits!(@in $trait $($rest)*);
+    };
+    (@tuple $trait:ident) => {};
+    (@tuple $trait:ident $first:ident $($other:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl<$first: $trait, $($other: $trait),*> $trait for ($first, $($other,)*) {}
+        fits!(@tuple $trait $($other)*);
+    };
+}
+
+fits!(Quantizable: f32, f64; array vec option tuples);
+fits!(Ranged: u8, u16, u32, u64, usize, i8, i16, i32, i64, isize; array vec option tuples);
+fits!(Lengthy: String, Box<str>, std::sync::Arc<str>; array option);
+impl<T> Lengthy for Vec<T> {}
+
+/// Implements traits of values for maps, and [`Lengthy`] for maps and sets.
+macro_rules! fits_maps {
+    ($([$($generics:ident),*] $type:ty: $value:ident;)* sets $([$($of_set:ident),*] $set:ty;)*) => {
+        $(
+            impl<$($generics),*> Lengthy for $type {}
+            #[diagnostic::do_not_recommend]
+            impl<$($generics),*> Quantizable for $type where $value: Quantizable {}
+            #[diagnostic::do_not_recommend]
+            impl<$($generics),*> Ranged for $type where $value: Ranged {}
+            #[diagnostic::do_not_recommend]
+            impl<$($generics),*> UnitQuaternion for $type where $value: UnitQuaternion {}
+            #[diagnostic::do_not_recommend]
+            impl<$($generics),*> UnitVector for $type where $value: UnitVector {}
+        )*
+        $(impl<$($of_set),*> Lengthy for $set {})*
+    };
+}
+
+fits_maps! {
+    [K, V, S] std::collections::HashMap<K, V, S>: V;
+    [K, V] std::collections::BTreeMap<K, V>: V;
+    sets
+    [K, S] std::collections::HashSet<K, S>;
+    [K] std::collections::BTreeSet<K>;
+}
+#[cfg(feature = "indexmap")]
+fits_maps! {
+    [K, V, S] indexmap::IndexMap<K, V, S>: V;
+    sets
+    [K, S] indexmap::IndexSet<K, S>;
+}
+fits!(UnitQuaternion: [f32; 4]; vec option);
+fits!(UnitVector: [f32; 3]; vec option);
+impl<T: UnitQuaternion, const N: usize> UnitQuaternion for [T; N] {}
+impl<T: UnitVector, const N: usize> UnitVector for [T; N] {}
+
+impl Field {
+    /// `quantize(step = …, range = …)` on a field of type `T`.
+    #[must_use]
+    pub const fn quantize<T: Quantizable + ?Sized>(
+        self,
+        step: f64,
+        min: f64,
+        max: f64,
+        saturate: bool,
+    ) -> Self {
+        self.format(Format::Quantize { step, min, max, saturate })
+    }
+
+    /// `quantize(smallest_three = …)` on a field of type `T`.
+    #[must_use]
+    pub const fn smallest_three<T: UnitQuaternion + ?Sized>(self, bits: u8) -> Self {
+        self.format(Format::SmallestThree { bits })
+    }
+
+    /// `quantize(unit_vector = …)` on a field of type `T`.
+    #[must_use]
+    pub const fn unit_vector<T: UnitVector + ?Sized>(self, bits: u8) -> Self {
+        self.format(Format::UnitVector { bits })
+    }
+
+    /// `bits = …` on a field of type `T`.
+    #[must_use]
+    pub const fn bits<T: Ranged + ?Sized>(self, bits: u8, saturate: bool) -> Self {
+        self.format(Format::Bits { bits, saturate })
+    }
+
+    /// `range = …` on a field of type `T`.
+    #[must_use]
+    pub const fn range<T: Ranged + ?Sized>(self, min: i128, max: i128, saturate: bool) -> Self {
+        self.format(Format::Range { min, max, saturate })
+    }
+
+    /// `max_len = …` on a field of type `T`.
+    #[must_use]
+    pub const fn max_len_of<T: Lengthy + ?Sized>(self, max_len: u32) -> Self {
+        self.max_len(max_len)
+    }
+}
+
+/// What generated code asks of a field that says `atomic`. One trait, for the same reason.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be `atomic`",
+    label = "not a value that can be cloned and replicated",
+    note = "derive `Replicated` or `NetSerialize` for it, and `Clone`",
+    note = "a fast array goes item by item and cannot: say `atomic` on a field of its items, or hold a `Vec`, which can go as a unit",
+    note = "for a foreign type say `#[replicated(with = module)]`"
+)]
+pub trait Unit: Sized {
+    /// What lies within.
+    const PARTS: &'static Shape;
+
+    /// The shape of the whole as one command (S13).
+    const WHOLE: &'static Shape;
+}
+
+/// What a type that travels as a unit is beside its form. A trait of its own, so that where it is not the error says why it should be.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` travels as a unit, but is not `Clone`",
+    label = "not `Clone`",
+    note = "say `#[derive(Clone)]` on it: a server keeps a copy of each value that it sends, to see when it changes"
+)]
+pub trait CloneAsUnit: Clone {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone> CloneAsUnit for T {}
+
+/// Implemented by each derive, and good for nothing but the error where a type says two of them: parameters can speak there.
+pub trait OnlyOneDerive<A, B, C> {}
+
+/// `derive(Replicated)` is for objects, and for structs that are fields of objects.
+pub enum ReplicatedForObjects {}
+
+/// `derive(FastArrayItem)` is for items, and for structs that are items and fields.
+pub enum FastArrayItemForItemsAndFields {}
+
+/// `derive(NetSerialize)` is for what travels as a unit.
+pub enum NetSerializeForUnits {}
+
+/// Never implemented: generated code asks for it where a notify names a method that the object lacks. `Method` is a type called like the
+/// method, `Old` the type of the field.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no method `{Method}`",
+    label = "no such method",
+    note = "write in `impl {Self}`: `fn {Method}(&mut self)`, or `fn {Method}(&mut self, old: &{Old})` for the value from before",
+    note = "a function that is no method of the object's own is named by its path: `notify = self::{Method}`"
+)]
+pub trait HasMethod<Method, Old> {}
+
+/// Something that `notify` can name for a field of type `Old` in an `Object`. `Form` tells the two forms apart, so that each has an
+/// implementation; it is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "this function cannot be a notify of the field",
+    label = "wrong parameters",
+    note = "a notify is `fn(&mut {Object})`, or `fn(&mut {Object}, old: &{Old})` for the value from before; it is called after the packet has \
+            been applied"
+)]
+pub trait Notified<Object, Old, Form> {
+    /// Calls the function for `object`, whose field held `old` before.
+    fn call(self, object: &mut Object, old: &Old);
+}
+
+/// The form of a notify that takes the object alone.
+pub enum Alone {}
+
+/// The form of a notify that takes the value from before too.
+pub enum WithOld {}
+
+impl<Object, Old, F: FnOnce(&mut Object)> Notified<Object, Old, Alone> for F {
+    fn call(self, object: &mut Object, _: &Old) {
+        self(object);
+    }
+}
+
+impl<Object, Old, F: FnOnce(&mut Object, &Old)> Notified<Object, Old, WithOld> for F {
+    fn call(self, object: &mut Object, old: &Old) {
+        self(object, old);
+    }
+}
+
+/// The form that the notify of a keyed collection has: the items from before are not kept.
+#[diagnostic::on_unimplemented(
+    message = "the notify of a collection takes no argument",
+    label = "asks for the collection from before",
+    note = "the items from before are not kept: write `fn(&mut {Object})`",
+    note = "what came, changed and goes is told by the callbacks of the items: say `#[replicated(callbacks)]` on their type and write \
+            `impl ItemCallbacks` for it"
+)]
+pub trait WithoutOld<Object> {}
+
+impl<Object> WithoutOld<Object> for Alone {}
+
+/// Asks what the notify of a field of type `Old` in an `Object` must be beside [`Notified`]. Its own function goes before that of
+/// [`NotifyOfAny`], but is there for collections only.
+pub struct NotifyOf<Object, Old>(PhantomData<fn(Object, Old)>);
+
+impl<Object, Old: Keyed> NotifyOf<Object, Old> {
+    /// For collections: it takes the object alone.
+    pub fn fits<F: Notified<Object, Old, Form>, Form: WithoutOld<Object>>(_: &F) {}
+}
+
+/// Stands in for [`NotifyOf`]'s own function where the field is no collection.
+pub trait NotifyOfAny {
+    /// Nothing more.
+    fn fits<F>(_: &F) {}
+}
+
+impl<Object, Old> NotifyOfAny for NotifyOf<Object, Old> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Door {
+        open: u8,
+        seen: Vec<u8>,
+    }
+
+    impl Door {
+        fn alone(&mut self) {
+            self.seen.push(self.open);
+        }
+
+        fn with_old(&mut self, old: &u8) {
+            self.seen.push(*old);
+        }
+    }
+
+    #[test]
+    fn s52_a_notify_takes_the_object_alone_or_the_old_value_too() {
+        let mut door = Door { open: 1, seen: Vec::new() };
+        Notified::call(Door::alone, &mut door, &0u8);
+        Notified::call(Door::with_old, &mut door, &0u8);
+        Notified::call(|door: &mut Door, old: &u8| door.seen.push(*old + 7), &mut door, &0u8);
+        assert_eq!(door.seen, [1, 0, 7]);
+    }
+
+    #[test]
+    fn attributes_fit_leaves_and_what_holds_them() {
+        fn quantizable<T: Quantizable>() {}
+        fn ranged<T: Ranged>() {}
+        fn lengthy<T: Lengthy>() {}
+        quantizable::<Vec<Option<[(f32, f64); 3]>>>();
+        ranged::<(u8, [i64; 2], Option<usize>, Vec<i8>)>();
+        lengthy::<Option<[String; 2]>>();
+        lengthy::<Vec<bool>>();
+    }
+
+    #[test]
+    fn unit_attributes_fit_arrays_of_three_and_four() {
+        fn quaternion<T: UnitQuaternion>() {}
+        fn vector<T: UnitVector>() {}
+        quaternion::<[[f32; 4]; 8]>();
+        vector::<Vec<[f32; 3]>>();
+    }
+}

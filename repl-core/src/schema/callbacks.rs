@@ -1,0 +1,99 @@
+//! What an object may be told while it receives.
+//!
+//! Invariant: callbacks run on clients only, in the order of S54, after the packet has been accepted as a whole.
+
+use crate::ids::handles::HandleSet;
+/// Calls on an object around what it receives (S54). All do nothing unless overridden: say `#[replicated(callbacks)]` on the struct and
+/// write `impl Callbacks for` it. A callback may change the object, as a client may at any time: what arrives later replaces the change.
+///
+/// For one packet: `pre_net_receive`, values, `post_net_receive`, notifies in ascending order of handles, `post_rep_notifies`, and for an
+/// object that has just come into being `post_net_init`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` says `callbacks`, but has no `impl Callbacks`",
+    label = "nothing says what is called",
+    note = "write `impl Callbacks for {Self} {{}}`, and in it those functions that are to be called; or remove `callbacks`",
+    note = "`Callbacks` is for objects, `ItemCallbacks` for items"
+)]
+pub trait Callbacks: SaysCallbacks {
+    /// Before the first value of a packet is applied.
+    fn pre_net_receive(&mut self) {}
+    /// When all values of a packet are applied, before any notify.
+    fn post_net_receive(&mut self) {}
+    /// When all notifies have run; called even if there were none.
+    fn post_rep_notifies(&mut self) {}
+    /// Last of all for a new object.
+    fn post_net_init(&mut self) {}
+}
+
+/// An object whose derive knows that it has callbacks. Made by the derive alone, so that an implementation that nobody would call is an error.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has callbacks that nobody would call, for it does not say `callbacks`",
+    label = "not an object that says `callbacks`",
+    note = "write `#[replicated(callbacks)]` above `{Self}`, below `#[derive(Replicated)]`",
+    note = "an item, which derives `FastArrayItem`, has `ItemCallbacks` in place of `Callbacks`"
+)]
+pub trait SaysCallbacks {}
+
+/// How an object is told what it receives.
+#[doc(hidden)]
+pub trait ObjectTold<T> {
+    /// Whether there is anything to call.
+    const HAS_CALLBACKS: bool;
+
+    /// See [`Callbacks::pre_net_receive`].
+    fn receiving(object: &mut T);
+    /// See [`Callbacks::post_net_receive`].
+    fn received(object: &mut T);
+    /// See [`Callbacks::post_rep_notifies`].
+    fn notified(object: &mut T);
+    /// See [`Callbacks::post_net_init`].
+    fn begun(object: &mut T);
+}
+
+/// The type says `callbacks`: what its user wrote is called.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum OwnCallbacks {}
+
+impl<T: Callbacks> ObjectTold<T> for OwnCallbacks {
+    const HAS_CALLBACKS: bool = true;
+
+    fn receiving(object: &mut T) {
+        object.pre_net_receive();
+    }
+    fn received(object: &mut T) {
+        object.post_net_receive();
+    }
+    fn notified(object: &mut T) {
+        object.post_rep_notifies();
+    }
+    fn begun(object: &mut T) {
+        object.post_net_init();
+    }
+}
+
+/// The type does not say `callbacks`: nothing is called.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum NoCallbacks {}
+
+impl<T> ObjectTold<T> for NoCallbacks {
+    const HAS_CALLBACKS: bool = false;
+
+    fn receiving(_: &mut T) {}
+    fn received(_: &mut T) {}
+    fn notified(_: &mut T) {}
+    fn begun(_: &mut T) {}
+}
+
+/// What a value that has callbacks is told on clients. Set by the derive of items.
+#[derive(Clone, Copy)]
+pub struct ValueCallbacks<T> {
+    /// It is about to go.
+    pub removing: fn(&mut T),
+    /// It came, and has its values.
+    pub added: fn(&mut T),
+    /// Properties with these handles have other values than before.
+    pub changed: fn(&mut T, &HandleSet),
+}

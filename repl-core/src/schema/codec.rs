@@ -1,0 +1,334 @@
+//! Codecs: how one leaf travels. Formats: what an attribute asks for.
+//!
+//! Invariant: a codec is complete; whoever holds one needs no attribute to know the width, range and rules of the leaf.
+
+use std::ops::RangeInclusive;
+
+use crate::schema::checksum::Checksum;
+use crate::schema::opaque::OpaqueLeaf;
+use crate::schema::quantize::{Quantizer, SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
+
+/// How one leaf travels.
+#[derive(Clone, Copy)]
+pub(crate) enum Codec {
+    /// One bit.
+    Bool,
+    /// An integer of up to 64 bits as its distance from `min`.
+    Int(IntCodec),
+    /// A `u128` or `i128` in 128 bits.
+    Wide,
+    /// 32 raw bits.
+    F32,
+    /// 64 raw bits.
+    F64,
+    /// An `f32` in steps.
+    QuantizedF32(Quantizer),
+    /// An `f64` in steps.
+    QuantizedF64(Quantizer),
+    /// A unit quaternion `[f32; 4]`: which component is largest, and the others in `bits` each.
+    SmallestThree { bits: u8 },
+    /// A unit vector `[f32; 3]` on an octahedron, two coordinates of `bits` each.
+    UnitVector { bits: u8 },
+    /// 7 bits or 21, and one that says which.
+    Char,
+    /// UTF-8 of at most `max_bytes`, held by a `String` or another owner.
+    String { max_bytes: u32, text: TextLeaf },
+    /// A guid or null.
+    Reference,
+    /// By the type's own functions.
+    Opaque(OpaqueLeaf),
+}
+
+/// How text is held in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct TextLeaf {
+    /// Whether by a `String`.
+    pub(crate) is_string: bool,
+    pub(crate) get: unsafe fn(*const u8) -> *const str,
+    pub(crate) set: unsafe fn(*mut u8, String),
+    pub(crate) copy: unsafe fn(*const u8, *mut u8),
+}
+
+/// An integer in memory and on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IntCodec {
+    pub(crate) repr: Repr,
+    /// The least value, sign-extended to 64 bits.
+    pub(crate) min: u64,
+    /// The greatest value minus the least.
+    pub(crate) span: u64,
+    /// What the wire takes.
+    pub(crate) bits: u8,
+    /// Whether a value outside is brought to the nearest bound; else it is refused.
+    pub(crate) saturate: bool,
+}
+
+/// An integer type in memory; `usize` and `isize` travel as 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repr {
+    U8,
+    U16,
+    U32,
+    U64,
+    Usize,
+    I8,
+    I16,
+    I32,
+    I64,
+    Isize,
+}
+
+/// What an attribute asks of the leaves below a field.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Format {
+    /// The type's own form.
+    #[default]
+    Native,
+    /// `bits = n`: an integer in `n` bits, two's complement if signed.
+    Bits {
+        /// The width, 1 to 64.
+        bits: u8,
+        /// Whether a value outside is brought to the nearest bound; else it is refused.
+        saturate: bool,
+    },
+    /// `range = a..=b`: an integer between two bounds, both included.
+    Range {
+        /// The least value.
+        min: i128,
+        /// The greatest value.
+        max: i128,
+        /// As for [`Bits`](Self::Bits).
+        saturate: bool,
+    },
+    /// `quantize(step = s, range = a..=b)`: a float as the nearest multiple of a step above `min`.
+    Quantize {
+        /// The step, above zero.
+        step: f64,
+        /// The least value.
+        min: f64,
+        /// The greatest value.
+        max: f64,
+        /// As for [`Bits`](Self::Bits); a NaN is refused always.
+        saturate: bool,
+    },
+    /// `quantize(smallest_three = n)`: a unit quaternion `[f32; 4]`.
+    SmallestThree {
+        /// Bits of each of the three components, 3 to 20.
+        bits: u8,
+    },
+    /// `quantize(unit_vector = n)`: a unit vector `[f32; 3]`.
+    UnitVector {
+        /// Bits of each of the two coordinates, 2 to 22.
+        bits: u8,
+    },
+}
+
+/// A value whose form on the wire is its memory, but for the highest bit where that is a sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Direct {
+    /// Bytes in memory: 1, 2, 4 or 8.
+    pub(crate) bytes: u8,
+    /// Bits on the wire.
+    pub(crate) bits: u8,
+    /// What differs between the two.
+    pub(crate) flip: u64,
+}
+
+impl Codec {
+    /// How the value travels if its form is its memory.
+    pub(crate) const fn direct(&self) -> Option<Direct> {
+        match self {
+            Self::Bool => Some(Direct { bytes: 1, bits: 1, flip: 0 }),
+            Self::F32 => Some(Direct { bytes: 4, bits: 32, flip: 0 }),
+            Self::F64 => Some(Direct { bytes: 8, bits: 64, flip: 0 }),
+            Self::Int(int) => int.direct(),
+            _ => None,
+        }
+    }
+}
+
+impl IntCodec {
+    const fn direct(&self) -> Option<Direct> {
+        // The size of `usize` is not that of its form everywhere.
+        if matches!(self.repr, Repr::Usize | Repr::Isize) || self.bits != self.repr.bits() {
+            return None;
+        }
+        let span = u64::MAX >> (64 - self.bits);
+        let flip = self.min & span;
+        if self.span != span || self.min != self.repr.min() as u64 {
+            return None;
+        }
+        Some(Direct { bytes: self.bits / 8, bits: self.bits, flip })
+    }
+}
+
+impl Repr {
+    const fn bits(self) -> u8 {
+        match self {
+            Self::U8 | Self::I8 => 8,
+            Self::U16 | Self::I16 => 16,
+            Self::U32 | Self::I32 => 32,
+            Self::U64 | Self::I64 | Self::Usize | Self::Isize => 64,
+        }
+    }
+
+    const fn signed(self) -> bool {
+        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64 | Self::Isize)
+    }
+
+    const fn min(self) -> i128 {
+        if self.signed() { -(1 << (self.bits() - 1)) } else { 0 }
+    }
+
+    const fn max(self) -> i128 {
+        self.min() + ((1 << self.bits()) - 1)
+    }
+}
+
+/// Whether a width is one of `widths`.
+pub(crate) const fn is_within(bits: u8, widths: &RangeInclusive<u8>) -> bool {
+    *widths.start() <= bits && bits <= *widths.end()
+}
+
+impl IntCodec {
+    pub(crate) const fn full(repr: Repr) -> Self {
+        Self::between(repr, repr.min(), repr.max(), false)
+    }
+
+    const fn between(repr: Repr, min: i128, max: i128, saturate: bool) -> Self {
+        assert!(min <= max, "the range is empty: write its least value first");
+        assert!(repr.min() <= min && max <= repr.max(), "the range does not fit the field's integer type");
+        let span = (max - min) as u128;
+        Self {
+            repr,
+            min: min as u64,
+            span: span as u64,
+            bits: (u64::BITS - (span as u64).leading_zeros()) as u8,
+            saturate,
+        }
+    }
+
+    const fn in_bits(repr: Repr, bits: u8, saturate: bool) -> Self {
+        assert!(
+            bits >= 1 && bits <= repr.bits(),
+            "`bits` is from 1 to the width of the field's integer type"
+        );
+        let count = 1i128 << bits;
+        let min = if repr.signed() { -(count / 2) } else { 0 };
+        Self::between(repr, min, min + count - 1, saturate)
+    }
+
+    /// Whether it is the type's own form: all of its values.
+    pub(crate) const fn is_native(&self) -> bool {
+        self.span == u64::MAX >> (64 - self.repr.bits())
+    }
+
+    /// The least and the greatest value.
+    pub(crate) const fn bounds(&self) -> (i128, i128) {
+        let min = if self.repr.signed() { self.min as i64 as i128 } else { self.min as i128 };
+        (min, min + self.span as i128)
+    }
+}
+
+impl Codec {
+    pub(crate) const fn smallest_three(bits: u8) -> Self {
+        assert!(
+            is_within(bits, &SMALLEST_THREE_BITS),
+            "`smallest_three` cannot take so many bits a component"
+        );
+        Self::SmallestThree { bits }
+    }
+
+    pub(crate) const fn unit_vector(bits: u8) -> Self {
+        assert!(is_within(bits, &UNIT_VECTOR_BITS), "`unit_vector` cannot take so many bits a coordinate");
+        Self::UnitVector { bits }
+    }
+
+    /// The codec that an attribute makes of this one.
+    pub(crate) const fn formatted(self, format: Format, max_len: Option<u32>) -> Self {
+        let formatted = match (self, format) {
+            (codec, Format::Native) => codec,
+            (Self::Int(int), Format::Bits { bits, saturate }) => {
+                Self::Int(IntCodec::in_bits(int.repr, bits, saturate))
+            }
+            (Self::Int(int), Format::Range { min, max, saturate }) => {
+                Self::Int(IntCodec::between(int.repr, min, max, saturate))
+            }
+            (Self::F32, Format::Quantize { step, min, max, saturate }) => {
+                Self::QuantizedF32(Quantizer::new(min, max, step, saturate))
+            }
+            (Self::F64, Format::Quantize { step, min, max, saturate }) => {
+                Self::QuantizedF64(Quantizer::new(min, max, step, saturate))
+            }
+            _ => panic!(
+                "the attribute does not fit the field's type: `bits` and `range` are for integers, `quantize` is for floats"
+            ),
+        };
+        match (formatted, max_len) {
+            (Self::String { text, .. }, Some(max_bytes)) => Self::String { max_bytes, text },
+            (codec, _) => codec,
+        }
+    }
+
+    /// The width on the wire where it is fixed.
+    pub(crate) const fn width_bits(&self) -> Option<u32> {
+        Some(match self {
+            Self::Bool => 1,
+            Self::Int(int) => int.bits as u32,
+            Self::Wide => 128,
+            Self::F32 => 32,
+            Self::F64 => 64,
+            Self::QuantizedF32(quantizer) | Self::QuantizedF64(quantizer) => quantizer.bits(),
+            Self::SmallestThree { bits } => 2 + 3 * *bits as u32,
+            Self::UnitVector { bits } => 2 * *bits as u32,
+            Self::Char | Self::String { .. } | Self::Reference | Self::Opaque(_) => return None,
+        })
+    }
+
+    /// The bytes of a value in memory, where they are the same everywhere; those of the larger where pointers decide.
+    pub(crate) const fn bytes(&self) -> Option<u32> {
+        Some(match self {
+            Self::Bool => 1,
+            Self::Int(int) => int.repr.bits() as u32 / 8,
+            Self::Wide => 16,
+            Self::F32 | Self::QuantizedF32(_) | Self::Char => 4,
+            Self::F64 | Self::QuantizedF64(_) => 8,
+            Self::SmallestThree { .. } => 16,
+            Self::UnitVector { .. } => 12,
+            Self::String { .. } | Self::Reference | Self::Opaque(_) => return None,
+        })
+    }
+
+    /// Whether some values of the type in memory have no form or one that others have too, so that it must be tried before it is taken.
+    pub(crate) const fn must_be_tried(&self) -> bool {
+        match self {
+            Self::Int(int) => !int.is_native(),
+            Self::Bool | Self::Wide | Self::F32 | Self::F64 | Self::Char | Self::Reference => false,
+            Self::QuantizedF32(_)
+            | Self::QuantizedF64(_)
+            | Self::SmallestThree { .. }
+            | Self::UnitVector { .. }
+            | Self::String { .. }
+            | Self::Opaque(_) => true,
+        }
+    }
+
+    pub(crate) const fn checksum(&self, sum: Checksum) -> Checksum {
+        match self {
+            Self::Bool => sum.number(1),
+            Self::Int(int) => sum.number(2).number(int.min).number(int.span).number(int.bits as u64),
+            Self::Wide => sum.number(3),
+            Self::F32 => sum.number(4),
+            Self::F64 => sum.number(5),
+            Self::QuantizedF32(quantizer) | Self::QuantizedF64(quantizer) => {
+                quantizer.checksum(sum.number(6))
+            }
+            Self::SmallestThree { bits } => sum.number(7).number(*bits as u64),
+            Self::UnitVector { bits } => sum.number(8).number(*bits as u64),
+            Self::Char => sum.number(9),
+            Self::String { max_bytes, .. } => sum.number(10).number(*max_bytes as u64),
+            Self::Reference => sum.number(11),
+            Self::Opaque(leaf) => sum.number(12).number(leaf.checksum),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Which handles of a class are compared, and which go to whom: the class's conditions as masks.
+//!
+//! Invariant: a mask holds whole properties; conditions never split one (S73).
+
+use crate::ids::handles::HandleSet;
+use crate::ids::property_index::PropertyIndex;
+use crate::schema::condition::{Condition, ViewFlags};
+use crate::schema::program::{Parent, Program};
+use crate::schema::shape::Notify;
+
+/// The conditions of one class as sets of handles.
+#[derive(Clone, Debug)]
+pub struct Lifetime {
+    ordinary: HandleSet,
+    initial_only: HandleSet,
+    push: HandleSet,
+    marks_itself: HandleSet,
+    rest: HandleSet,
+    starts_off: HandleSet,
+    active: Vec<HandleSet>,
+    parents: Vec<Parent>,
+    conditional: bool,
+}
+
+impl Lifetime {
+    pub(crate) fn new(program: &Program, scan_nothing: bool) -> Self {
+        let parents = program.parents().to_vec();
+        let select = |keep: &dyn Fn(&Parent) -> bool| {
+            let mut set = HandleSet::new();
+            for parent in parents.iter().filter(|parent| keep(parent)) {
+                (parent.handles.0..parent.handles.1).for_each(|handle| set.insert(handle));
+            }
+            set
+        };
+        let is_ordinary = |parent: &Parent| {
+            !parent.push && !matches!(parent.condition, Condition::InitialOnly | Condition::Never)
+        };
+        let active = (0..ViewFlags::COUNT)
+            .map(|index| select(&|parent| parent.condition.allows(ViewFlags::from_index(index))))
+            .collect();
+        let ordinary = select(&is_ordinary);
+        let mut rest = HandleSet::new();
+        for handle in ordinary.iter().filter(|&handle| scan_nothing || !program.is_plain(handle)) {
+            rest.insert(handle);
+        }
+        let push = select(&|parent| {
+            parent.push && !matches!(parent.condition, Condition::InitialOnly | Condition::Never)
+        });
+        let mut marks_itself = HandleSet::new();
+        for handle in push.iter().filter(|&handle| program.is_keyed(handle)) {
+            marks_itself.insert(handle);
+        }
+        Self {
+            initial_only: select(&|parent| parent.condition == Condition::InitialOnly),
+            push,
+            marks_itself,
+            starts_off: select(&|parent| parent.starts_off),
+            conditional: parents.iter().any(|parent| parent.condition != Condition::None),
+            ordinary,
+            rest,
+            active,
+            parents,
+        }
+    }
+
+    /// What every comparison covers: all but `InitialOnly`, `Never` and `push` (S37, S39, S123).
+    #[must_use]
+    pub fn ordinary(&self) -> &HandleSet {
+        &self.ordinary
+    }
+
+    /// What is compared when an object opens on a connection (S40).
+    #[must_use]
+    pub fn initial_only(&self) -> &HandleSet {
+        &self.initial_only
+    }
+
+    /// What is compared only when marked (S123), and at every open; an `InitialOnly` property only there, marked or not.
+    #[must_use]
+    pub fn push(&self) -> &HandleSet {
+        &self.push
+    }
+
+    /// What goes to a connection only once it was switched on for it.
+    #[must_use]
+    pub fn starts_off(&self) -> &HandleSet {
+        &self.starts_off
+    }
+
+    /// Of [`push`](Self::push) the fast arrays, which know by themselves when they were touched (S129).
+    pub(crate) fn marks_itself(&self) -> &HandleSet {
+        &self.marks_itself
+    }
+
+    /// What comparing by runs of plain memory does not cover.
+    pub(crate) fn rest(&self) -> &HandleSet {
+        &self.rest
+    }
+
+    /// What goes to a connection that sees an object with `flags`, before switches and conditions set at run time.
+    #[must_use]
+    pub fn active(&self, flags: ViewFlags) -> &HandleSet {
+        &self.active[flags.index()]
+    }
+
+    /// Whether any property has a condition; if not, all connections see alike.
+    #[must_use]
+    pub fn is_conditional(&self) -> bool {
+        self.conditional
+    }
+
+    /// The handles of a property.
+    #[must_use]
+    pub fn handles_of(&self, property: PropertyIndex) -> HandleSet {
+        let mut set = HandleSet::new();
+        for parent in self.parents.iter().filter(|parent| parent.property == property) {
+            (parent.handles.0..parent.handles.1).for_each(|handle| set.insert(handle));
+        }
+        set
+    }
+
+    /// The condition that a property was declared with.
+    #[must_use]
+    pub fn condition_of(&self, property: PropertyIndex) -> Condition {
+        self.parents
+            .iter()
+            .find(|parent| parent.property == property)
+            .map_or(Condition::None, |parent| parent.condition)
+    }
+
+    /// The properties with a notify: index, when it is called, and their handles as a half-open range.
+    pub fn notifies(&self) -> impl Iterator<Item = (PropertyIndex, Notify, (u32, u32))> {
+        self.parents
+            .iter()
+            .filter(|parent| parent.notify != Notify::None)
+            .map(|parent| (parent.property, parent.notify, parent.handles))
+    }
+
+    /// The property that a handle belongs to.
+    #[must_use]
+    pub fn property_of(&self, handle: u32) -> Option<PropertyIndex> {
+        let at = self.parents.partition_point(|parent| parent.handles.1 <= handle);
+        self.parents.get(at).filter(|parent| parent.handles.0 <= handle).map(|parent| parent.property)
+    }
+}

@@ -1,0 +1,85 @@
+//! Forms: what a layout says of each of its parts, as text and as a sum, so that two builds can find where they differ (R21).
+//!
+//! *Invariant:* the sums of all forms together cover what the layout's checksum covers, in the order of declaration.
+
+use crate::schema::checksum::Checksum;
+use crate::schema::condition::Condition;
+use crate::schema::display::{bits, type_name};
+use crate::schema::layout::Layout;
+use crate::schema::shape::{Field, Formatted, Kind};
+
+/// One part of a layout: a property, or what is in one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// Where it is, such as `pose.position[]`; elements of arrays and collections are all alike.
+    pub path: String,
+    /// How it travels, such as `u16 0..=99, 7 bits, OwnerOnly`.
+    pub text: String,
+    /// Covers all of that, and what the text leaves out.
+    pub sum: u64,
+}
+
+impl Layout {
+    /// What it says of each part, in the order of declaration. Allocates: for errors, not for every tick.
+    #[must_use]
+    pub fn forms(&self) -> Vec<Form> {
+        let mut forms = Vec::new();
+        for field in self.fields {
+            add_field(field.formatted(), field, field.name.to_owned(), &mut forms);
+        }
+        forms
+    }
+}
+
+/// Adds a field, whose condition is said where it itself is.
+fn add_field(property: Formatted, field: &Field, path: String, forms: &mut Vec<Form>) {
+    let first = forms.len();
+    add(property, path, forms);
+    if let Some(form) = forms.get_mut(first).filter(|_| field.condition != Condition::None) {
+        form.text = format!("{}, {}", form.text, field.condition.name());
+        form.sum = Checksum::new().number(form.sum).number(field.condition as u64).finish();
+    }
+}
+
+fn add(property: Formatted, path: String, forms: &mut Vec<Form>) {
+    let named = Checksum::new().text(property.shape.name);
+    let name = type_name(property);
+    let mut push = |text: String, sum: Checksum| {
+        forms.push(Form { path: path.clone(), text, sum: sum.finish() });
+    };
+    match property.kind() {
+        Kind::Leaf(codec) => {
+            let width = bits(&codec);
+            let unit = if codec.width_bits().is_some() { " bits" } else { "" };
+            let text = if width == "–" { name } else { format!("{name}, {width}{unit}") };
+            push(text, codec.checksum(named));
+        }
+        Kind::Struct(fields) => {
+            push(name, named.number(fields.len() as u64));
+            for field in fields {
+                add_field(property.field(field), field, format!("{path}.{}", field.name), forms);
+            }
+        }
+        Kind::FixedArray { element, len } => {
+            push(name, named.number(len as u64));
+            add(property.element(element), format!("{path}[]"), forms);
+        }
+        Kind::Array(array) => {
+            let len = property.array_len(array);
+            push(if array.optional { name } else { format!("{name}, ≤ {len}") }, named.number(len.into()));
+            let brackets = if array.optional { "?" } else { "[]" };
+            add(property.element(array.element), format!("{path}{brackets}"), forms);
+        }
+        Kind::Keyed(keyed) => {
+            let len = property.keyed_len(keyed);
+            push(format!("{name}, ≤ {len}"), named.number(len.into()));
+            add(property.element(keyed.element), format!("{path}{{}}"), forms);
+        }
+        Kind::Map(map) => {
+            let len = property.map_len(map);
+            push(format!("{name}, ≤ {len}"), named.number(len.into()));
+            add(map.key.native(), format!("{path}{{key}}"), forms);
+            add(property.element(map.value), format!("{path}{{}}"), forms);
+        }
+    }
+}

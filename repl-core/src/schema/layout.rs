@@ -1,0 +1,378 @@
+//! Layouts: the table of one object type, as data that lives as long as the program.
+//!
+//! Invariant: a layout follows from the shape alone, in the order of declaration (S3 and S11 sort by offset; here the compiler's choice of
+//! offsets decides nothing that is sent or printed).
+
+use crate::bits::count::LEAST_BITS;
+use crate::ids::property_index::PropertyIndex;
+use crate::schema::checksum::Checksum;
+use crate::schema::const_text::{Text, slips};
+use crate::schema::property::Property;
+use crate::schema::shape::{ArrayShape, Field, Formatted, Kind, Shape};
+use std::any::TypeId;
+use std::ops::Range;
+
+/// The table of one object type. Prints as a reviewer reads it, `{:#}` with what varies by compiler.
+pub struct Layout {
+    /// The type that this is the layout of; only [`Layout::of`] sets it, from the type's own shape.
+    type_id: fn() -> TypeId,
+    pub(crate) shape: &'static Shape,
+    pub(crate) fields: &'static [Field],
+    pub(crate) counts: Counts,
+    checksum: u64,
+}
+
+/// How many entries the flat form of a layout has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// One for each field, and for each element of a field that is a fixed array (S2, S6).
+    pub parents: usize,
+    /// Leaves, arrays, and a return for each array and for the whole (S8 to S10).
+    pub commands: usize,
+    /// Handles of the object's own level (S19).
+    pub handles: usize,
+    /// Handles of all levels together.
+    pub tables: usize,
+}
+
+/// The most handles of one level.
+pub(crate) const MAX_HANDLES: usize = 65_535;
+
+/// The most arrays within one another: bounds the length of paths, and how deep a walk recurses.
+pub(crate) const MAX_DEPTH: usize = 15;
+
+impl Layout {
+    /// The layout of the struct `T`.
+    ///
+    /// # Panics
+    /// At compile time, if `T` is no struct, names a field twice, or has more than 65,535 handles.
+    #[must_use]
+    #[track_caller]
+    pub const fn of<T: Property>() -> Self {
+        let shape = T::SHAPE;
+        let Kind::Struct(fields) = shape.kind else {
+            panic!("an object is a struct: a type with a serialiser of its own can only be a field");
+        };
+        assert_distinct_names(fields);
+        let mut counts = Counts { parents: 0, commands: 1, handles: 0, tables: 0 };
+        let mut i = 0;
+        while i < fields.len() {
+            let of_field = count(fields[i].formatted());
+            counts.parents += parents_of(&fields[i]);
+            counts.commands += of_field.commands;
+            counts.handles += of_field.handles;
+            counts.tables += of_field.tables;
+            i += 1;
+        }
+        assert!(
+            counts.handles <= MAX_HANDLES,
+            "the struct has more than 65,535 handles: shorten its fixed arrays, or make them `Vec`s"
+        );
+        assert!(
+            depth(shape.native()) <= MAX_DEPTH,
+            "more than 15 `Vec`s and `Option`s lie within one another: keep some of them in objects of their own"
+        );
+        Self {
+            type_id: TypeId::of::<T>,
+            shape,
+            fields,
+            counts,
+            checksum: checksum(shape.native(), Checksum::new()).finish(),
+        }
+    }
+
+    /// Whether this is the layout of `T`.
+    pub(crate) fn describes<T: 'static>(&self) -> bool {
+        (self.type_id)() == TypeId::of::<T>()
+    }
+
+    /// The type's name on the wire.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.shape.name
+    }
+
+    /// What the compiler calls the type, with its path: for texts, never for the wire.
+    #[must_use]
+    pub fn rust_name(&self) -> &'static str {
+        (self.shape.rust_name)()
+    }
+
+    /// The sizes of the flat form.
+    #[must_use]
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Covers everything that decides what the bits of this type mean: names, types, widths, conditions, quantisers (R21).
+    #[must_use]
+    pub const fn checksum(&self) -> u64 {
+        self.checksum
+    }
+
+    /// The property called `name`.
+    ///
+    /// # Panics
+    /// If there is none; in a constant, at compile time.
+    #[must_use]
+    #[track_caller]
+    pub const fn property(&self, name: &str) -> PropertyIndex {
+        let mut i = 0;
+        while i < self.fields.len() {
+            if same(self.fields[i].name, name) {
+                return PropertyIndex::new(i);
+            }
+            i += 1;
+        }
+        panic!("{}", self.no_property(name).as_str())
+    }
+
+    /// Says that there is no property called `name`, and which there are.
+    #[cold]
+    const fn no_property(&self, name: &str) -> Text {
+        let (mut nearest, mut least) = ("", usize::MAX);
+        let mut names = Text::of("");
+        let mut i = 0;
+        while i < self.fields.len() {
+            let known = self.fields[i].name;
+            names = names.and(if i == 0 { "`" } else { ", `" }).and(known).and("`");
+            if let Some(slips) = slips(name, known)
+                && slips < least
+            {
+                (nearest, least) = (known, slips);
+            }
+            i += 1;
+        }
+        let text = Text::of("`").and(self.name()).and("` has no property `").and(name).and("`");
+        let text = match least {
+            usize::MAX => text.and("."),
+            _ => text.and(": did you mean `").and(nearest).and("`?"),
+        };
+        text.and(" Its replicated fields: ").and(names.as_str())
+    }
+
+    /// The name of a property.
+    #[must_use]
+    pub fn property_name(&self, property: PropertyIndex) -> &'static str {
+        self.fields.get(property.index()).map_or("?", |field| field.name)
+    }
+
+    /// How many properties there are: replicated fields.
+    #[must_use]
+    pub const fn properties(&self) -> usize {
+        self.fields.len()
+    }
+}
+
+/// How many parents a field makes: a fixed array one for each element (S2).
+pub(crate) const fn parents_of(field: &Field) -> usize {
+    match field.formatted().kind() {
+        Kind::FixedArray { len, .. } => len,
+        _ => 1,
+    }
+}
+
+/// Whether a property takes any bits. What takes none has no command, so that no list of such costs steps for free; an array whose elements
+/// take none is never sent (S16), but for an `Option`, which says whether it is there.
+pub(crate) const fn travels(property: Formatted) -> bool {
+    match property.kind() {
+        Kind::Leaf(codec) => !matches!(codec.width_bits(), Some(0)),
+        Kind::Struct(fields) => {
+            let mut i = 0;
+            while i < fields.len() {
+                if travels(property.field(&fields[i])) {
+                    return true;
+                }
+                i += 1;
+            }
+            false
+        }
+        Kind::FixedArray { element, len } => len > 0 && travels(property.element(element)),
+        Kind::Array(array) => array.optional || travels(property.element(array.element)),
+        Kind::Keyed(_) | Kind::Map(_) => true,
+    }
+}
+
+/// How many arrays lie within one another, at most.
+const fn depth(property: Formatted) -> usize {
+    match property.kind() {
+        Kind::Leaf(_) => 0,
+        Kind::Struct(fields) => {
+            let (mut deepest, mut i) = (0, 0);
+            while i < fields.len() {
+                let of_field = depth(property.field(&fields[i]));
+                deepest = if of_field > deepest { of_field } else { deepest };
+                i += 1;
+            }
+            deepest
+        }
+        Kind::FixedArray { element, .. } => depth(property.element(element)),
+        Kind::Array(array) => 1 + depth(property.element(array.element)),
+        // Two steps of a path: which item, and what of it.
+        Kind::Keyed(keyed) => 2 + depth(property.element(keyed.element)),
+        Kind::Map(map) => 2 + depth(property.element(map.value)),
+    }
+}
+
+/// What a property contributes to its level.
+#[track_caller]
+pub(crate) const fn count(property: Formatted) -> Counts {
+    let mut counts = Counts { parents: 0, commands: 0, handles: 0, tables: 0 };
+    match property.kind() {
+        Kind::Leaf(_) => {
+            if travels(property) {
+                counts = Counts { parents: 0, commands: 1, handles: 1, tables: 1 };
+            }
+        }
+        Kind::Struct(fields) => {
+            let mut i = 0;
+            while i < fields.len() {
+                counts = counts.plus(count(property.field(&fields[i])), 1);
+                i += 1;
+            }
+        }
+        Kind::FixedArray { element, len } => counts = counts.plus(count(property.element(element)), len),
+        Kind::Array(array) => {
+            let inner = count(property.element(array.element));
+            assert!(
+                property.array_len(array) > 0,
+                "an array of at most no elements says nothing: leave `max_len` out, or the field"
+            );
+            assert!(
+                (property.array_len(array) as u64) * (inner.handles as u64) < u32::MAX as u64,
+                "an array's length times the handles of its element must stay below 2^32: give it a smaller `max_len`"
+            );
+            if travels(property) {
+                counts =
+                    Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
+            }
+        }
+        Kind::Keyed(keyed) => {
+            let inner = count(property.element(keyed.element));
+            assert!(
+                property.keyed_len(keyed) > 0,
+                "a collection of at most no items says nothing: leave `max_len` out, or the field"
+            );
+            assert!(inner.handles <= MAX_HANDLES, "an item has more than 65,535 handles");
+            counts =
+                Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
+        }
+        Kind::Map(map) => {
+            let inner = count(property.element(map.value));
+            assert!(
+                property.map_len(map) > 0,
+                "a map of at most no entries says nothing: leave `max_len` out, or the field"
+            );
+            assert!(inner.handles <= MAX_HANDLES, "a value of a map has more than 65,535 handles");
+            counts =
+                Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
+        }
+    }
+    counts
+}
+
+impl Counts {
+    const fn plus(self, other: Self, times: usize) -> Self {
+        Self {
+            parents: 0,
+            commands: self.commands + other.commands * times,
+            handles: self.handles + other.handles * times,
+            tables: self.tables + other.tables * times,
+        }
+    }
+}
+
+const fn checksum(property: Formatted, sum: Checksum) -> Checksum {
+    match property.kind() {
+        Kind::Leaf(codec) => codec.checksum(sum.text(property.shape.name)),
+        Kind::Struct(fields) => {
+            let mut sum = sum.text(property.shape.name).number(fields.len() as u64);
+            let mut i = 0;
+            while i < fields.len() {
+                sum = sum.text(fields[i].name).number(fields[i].condition as u64);
+                sum = checksum(property.field(&fields[i]), sum);
+                i += 1;
+            }
+            sum
+        }
+        Kind::FixedArray { element, len } => {
+            checksum(property.element(element), sum.text("[;]").number(len as u64))
+        }
+        Kind::Array(array) => checksum(
+            property.element(array.element),
+            sum.text(property.shape.name).number(property.array_len(array) as u64),
+        ),
+        Kind::Keyed(keyed) => checksum(
+            property.element(keyed.element),
+            sum.text(property.shape.name).number(property.keyed_len(keyed) as u64),
+        ),
+        Kind::Map(map) => {
+            let sum = sum.text(property.shape.name).number(property.map_len(map) as u64);
+            checksum(property.element(map.value), checksum(map.key.native(), sum))
+        }
+    }
+}
+
+impl Checksum {
+    /// Adds a field: its name, its type and all that decides its bits.
+    #[must_use]
+    pub const fn field(self, field: &Field) -> Self {
+        checksum(field.formatted(), self.text(field.name))
+    }
+}
+
+#[track_caller]
+const fn assert_distinct_names(fields: &[Field]) {
+    let mut i = 0;
+    while i < fields.len() {
+        let mut j = 0;
+        while j < i {
+            assert!(!same(fields[i].name, fields[j].name), "two fields have the same name on the wire");
+            j += 1;
+        }
+        i += 1;
+    }
+}
+
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// The least that a new element of an array takes, so that memory is paid for with bits: 8, or 0 where any value has a bit for every two bytes
+/// of its memory anyway. Follows from the wire types alone, never from sizes that vary with the compiler.
+pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
+    if array.optional {
+        // It lies inside the object, whether it is there or not.
+        return 0;
+    }
+    match element.kind() {
+        Kind::Leaf(codec) => match (codec.width_bits(), codec.bytes()) {
+            (Some(bits), Some(bytes)) if bits.saturating_mul(2) >= bytes => 0,
+            _ => LEAST_BITS,
+        },
+        _ => LEAST_BITS,
+    }
+}
+
+impl Layout {
+    /// The handles of a property at the object's or item's own level, counted from one. O(properties).
+    #[must_use]
+    pub fn handles_of(&self, property: PropertyIndex) -> Range<u32> {
+        let handles = |fields: &[Field]| {
+            fields.iter().map(|field| count(field.formatted()).handles as u32).sum::<u32>()
+        };
+        let first = 1 + handles(self.fields.get(..property.index()).unwrap_or_default());
+        first..first + handles(self.fields.get(property.index()..=property.index()).unwrap_or_default())
+    }
+}

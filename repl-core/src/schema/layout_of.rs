@@ -1,0 +1,61 @@
+//! The layout of one object type, whose properties are known to be of that type.
+//!
+//! *Invariant:* an index that a class's own layout made is never taken for one of another class; the compiler refuses it.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use crate::ids::property_index::PropertyIndex;
+use crate::schema::layout::Layout;
+
+/// The [`Layout`] of the object type `T`, whose properties are known to be of `T`. Prints as the layout does.
+pub struct LayoutOf<T> {
+    table: &'static Layout,
+    class: PhantomData<fn() -> T>,
+}
+
+impl<T> LayoutOf<T> {
+    /// For the derive.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(table: &'static Layout) -> Self {
+        Self { table, class: PhantomData }
+    }
+
+    /// The layout without the type.
+    #[must_use]
+    pub const fn table(&self) -> &'static Layout {
+        self.table
+    }
+
+    /// The property called `name`, for marking it or setting its condition at run time.
+    ///
+    /// # Panics
+    /// If there is none; in a constant, at compile time.
+    #[must_use]
+    #[track_caller]
+    pub const fn property(&self, name: &str) -> PropertyIndex<T> {
+        PropertyIndex::new(self.table.property(name).index())
+    }
+}
+
+impl<T> Deref for LayoutOf<T> {
+    type Target = Layout;
+
+    fn deref(&self) -> &Layout {
+        self.table
+    }
+}
+
+impl<T> fmt::Display for LayoutOf<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.table, f)
+    }
+}
+
+impl<T> fmt::Debug for LayoutOf<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.table, f)
+    }
+}

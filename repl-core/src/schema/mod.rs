@@ -1,0 +1,29 @@
+//! What types look like: shapes, and the tables made from them at compile time.
+//!
+//! *Invariant:* everything here follows from the types alone; no object is read or written.
+
+pub(crate) mod attribute_check;
+pub(crate) mod attributes;
+pub(crate) mod callbacks;
+pub(crate) mod checksum;
+pub(crate) mod codec;
+pub(crate) mod condition;
+pub(crate) mod condition_masks;
+pub(crate) mod const_text;
+pub(crate) mod display;
+pub(crate) mod erased;
+pub(crate) mod forms;
+pub(crate) mod keyed;
+pub(crate) mod layout;
+pub(crate) mod layout_of;
+pub mod limits;
+pub(crate) mod listing;
+pub(crate) mod map;
+pub(crate) mod opaque;
+pub(crate) mod plan;
+pub(crate) mod program;
+pub(crate) mod property;
+pub(crate) mod quantize;
+pub(crate) mod replicated;
+pub(crate) mod shape;
+pub(crate) mod value;

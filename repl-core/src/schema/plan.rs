@@ -1,0 +1,207 @@
+//! Plans: how the column of a class is scanned for objects that differ, fixed at compile time.
+//!
+//! Invariant: a run covers only bytes of replicated values whose equality is equality of bytes; padding is never read.
+
+use crate::schema::codec::Codec;
+use crate::schema::condition::Condition;
+use crate::schema::layout::travels;
+use crate::schema::property::Property;
+use crate::schema::shape::{Field, Formatted, Kind, Shape};
+
+/// The most runs; what does not fit is compared by command.
+const MAX_RUNS: usize = 32;
+/// The most strings compared in place.
+const MAX_STRINGS: usize = 8;
+
+/// A stretch of plain memory inside an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Bytes from the start of the object.
+    pub(crate) offset: usize,
+    /// Bytes.
+    pub(crate) len: usize,
+}
+
+/// What of a type is compared how.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    runs: [Run; MAX_RUNS],
+    run_count: usize,
+    strings: [usize; MAX_STRINGS],
+    string_count: usize,
+    rest: bool,
+    overflow: bool,
+}
+
+impl Plan {
+    /// The plan of a type.
+    pub(crate) const fn of(shape: &'static Shape) -> Self {
+        let plan = Self {
+            runs: [Run { offset: 0, len: 0 }; MAX_RUNS],
+            run_count: 0,
+            strings: [0; MAX_STRINGS],
+            string_count: 0,
+            rest: false,
+            overflow: false,
+        };
+        match shape.kind {
+            Kind::Struct(fields) => plan.with_object(shape.native(), fields),
+            _ => plan,
+        }
+    }
+
+    /// Whether some properties must be compared by command.
+    pub(crate) const fn has_rest(&self) -> bool {
+        self.rest
+    }
+
+    /// Whether there are more runs or strings than a plan holds, so that everything must be compared by command.
+    pub(crate) const fn overflows(&self) -> bool {
+        self.overflow
+    }
+
+    pub(crate) const fn runs(&self) -> &[Run] {
+        self.runs.split_at(self.run_count).0
+    }
+
+    pub(crate) const fn strings(&self) -> &[usize] {
+        self.strings.split_at(self.string_count).0
+    }
+
+    /// Adds the fields of the object itself, but for those that ordinary updates do not compare.
+    const fn with_object(self, object: Formatted, fields: &'static [Field]) -> Self {
+        let mut plan = self;
+        let mut i = 0;
+        while i < fields.len() {
+            let field = &fields[i];
+            if matches!(field.condition, Condition::InitialOnly | Condition::Never) {
+            } else if !field.push {
+                plan = plan.with_value(object.field(field), field.offset);
+            } else if marks_itself(object.field(field)) {
+                plan.rest = true;
+            }
+            i += 1;
+        }
+        plan
+    }
+
+    const fn with_value(self, property: Formatted, offset: usize) -> Self {
+        if property.shape.bitwise && all_travel(property) {
+            return self.with_run(offset, property.shape.size);
+        }
+        let mut plan = self;
+        let mut i = 0;
+        match property.kind() {
+            Kind::Struct(fields) => {
+                while i < fields.len() {
+                    plan = plan.with_value(property.field(&fields[i]), offset + fields[i].offset);
+                    i += 1;
+                }
+            }
+            Kind::FixedArray { element, len } => {
+                while i < len {
+                    plan = plan.with_value(property.element(element), offset + i * element.size);
+                    i += 1;
+                }
+            }
+            Kind::Leaf(_) | Kind::Array(_) if !travels(property) => {}
+            Kind::Leaf(Codec::String { text, .. }) if text.is_string => plan = plan.with_string(offset),
+            Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) | Kind::Map(_) => plan.rest = true,
+        }
+        plan
+    }
+
+    const fn with_string(self, offset: usize) -> Self {
+        let mut plan = self;
+        if plan.string_count == MAX_STRINGS {
+            plan.rest = true;
+            plan.overflow = true;
+        } else {
+            plan.strings[plan.string_count] = offset;
+            plan.string_count += 1;
+        }
+        plan
+    }
+
+    /// Adds a stretch in the place that keeps the runs ascending, joined with the runs it touches.
+    const fn with_run(self, offset: usize, len: usize) -> Self {
+        let mut plan = self;
+        if len == 0 {
+            return plan;
+        }
+        let mut at = 0;
+        while at < plan.run_count && plan.runs[at].offset < offset {
+            at += 1;
+        }
+        let after_previous = at > 0 && plan.runs[at - 1].offset + plan.runs[at - 1].len == offset;
+        let before_next = at < plan.run_count && offset + len == plan.runs[at].offset;
+        if after_previous && before_next {
+            plan.runs[at - 1].len += len + plan.runs[at].len;
+            plan.run_count -= 1;
+            while at < plan.run_count {
+                plan.runs[at] = plan.runs[at + 1];
+                at += 1;
+            }
+        } else if after_previous {
+            plan.runs[at - 1].len += len;
+        } else if before_next {
+            plan.runs[at] = Run { offset, len: len + plan.runs[at].len };
+        } else if plan.run_count == MAX_RUNS {
+            plan.rest = true;
+            plan.overflow = true;
+        } else {
+            let mut i = plan.run_count;
+            while i > at {
+                plan.runs[i] = plan.runs[i - 1];
+                i -= 1;
+            }
+            plan.runs[at] = Run { offset, len };
+            plan.run_count += 1;
+        }
+        plan
+    }
+}
+
+/// Whether a property is a collection, or has one in a struct or a fixed array: these know by themselves when they were touched (S129).
+const fn marks_itself(property: Formatted) -> bool {
+    match property.kind() {
+        Kind::Keyed(_) => true,
+        Kind::Struct(fields) => {
+            let mut i = 0;
+            while i < fields.len() {
+                if marks_itself(property.field(&fields[i])) {
+                    return true;
+                }
+                i += 1;
+            }
+            false
+        }
+        Kind::FixedArray { element, len } => len > 0 && marks_itself(property.element(element)),
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Map(_) => false,
+    }
+}
+
+/// Whether every leaf of plain data takes bits; the bytes of one that takes none are not compared.
+const fn all_travel(property: Formatted) -> bool {
+    match property.kind() {
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) | Kind::Map(_) => travels(property),
+        Kind::Struct(fields) => {
+            let mut i = 0;
+            while i < fields.len() {
+                if !all_travel(property.field(&fields[i])) {
+                    return false;
+                }
+                i += 1;
+            }
+            true
+        }
+        Kind::FixedArray { element, len } => len == 0 || all_travel(property.element(element)),
+    }
+}
+
+/// Gives each property type its plan as a constant of its own, so that the scan is compiled for it.
+pub(crate) trait Planned: Property {
+    const PLAN: Plan = Plan::of(Self::SHAPE);
+}
+
+impl<T: Property> Planned for T {}

@@ -1,0 +1,419 @@
+//! Programs: the flat form of a layout, by which objects are compared, written and read.
+//!
+//! Invariant: commands stand in the order of declaration; the commands of an array's element stand between the array and its return,
+//! with offsets from the element's start and handles from one (S9, S19).
+
+use std::borrow::Cow;
+
+use crate::ids::property_index::PropertyIndex;
+use crate::schema::codec::{Codec, Direct};
+use crate::schema::condition::Condition;
+use crate::schema::layout::{Layout, count, least_bits, parents_of, travels};
+use crate::schema::shape::{ArrayShape, Formatted, KeyedShape, Kind, MapShape, Notify};
+
+/// The flat form of a layout.
+#[derive(Clone)]
+pub struct Program {
+    layout: &'static Layout,
+    commands: Cow<'static, [Command]>,
+    parents: Cow<'static, [Parent]>,
+    /// For each level, which command each handle means; the object's own level comes first (S22).
+    tables: Cow<'static, [u32]>,
+}
+
+/// One step of a program.
+#[derive(Clone, Copy)]
+pub(crate) struct Command {
+    /// Bytes from the start of the object, or of the element.
+    pub(crate) offset: u32,
+    /// The handle at its level, from one; zero for a return.
+    pub(crate) handle: u32,
+    pub(crate) kind: CommandKind,
+}
+
+/// What a step does.
+#[derive(Clone, Copy)]
+pub(crate) enum CommandKind {
+    Leaf(LeafCommand),
+    Array(ArrayCommand),
+    Keyed(KeyedCommand),
+    Map(MapCommand),
+    Return,
+}
+
+/// A value that travels as a unit.
+#[derive(Clone, Copy)]
+pub(crate) struct LeafCommand {
+    pub(crate) codec: Codec,
+    /// Bytes of the value if equality is equality of bytes, else zero.
+    pub(crate) bytes: u32,
+    /// Set if the value's form is its memory, which most are.
+    pub(crate) direct: Option<Direct>,
+}
+
+/// A growing array, followed by the commands of its element and a return.
+#[derive(Clone, Copy)]
+pub(crate) struct ArrayCommand {
+    pub(crate) shape: &'static ArrayShape,
+    /// The index just past the array's return.
+    pub(crate) end: u32,
+    /// Where the element's handle table begins.
+    pub(crate) table: u32,
+    /// Handles of one element.
+    pub(crate) handles: u32,
+    /// The most elements.
+    pub(crate) max_len: u32,
+    /// What a new element takes at least.
+    pub(crate) least_bits: u32,
+}
+
+/// A collection of identified items, followed by the commands of an item and a return.
+#[derive(Clone, Copy)]
+pub(crate) struct KeyedCommand {
+    pub(crate) shape: &'static KeyedShape,
+    /// The index of the item's first command.
+    pub(crate) first: u32,
+    /// The index just past the collection's return.
+    pub(crate) end: u32,
+    /// Where the item's handle table begins.
+    pub(crate) table: u32,
+    /// Handles of one item.
+    pub(crate) handles: u32,
+    /// The most items that a server sends.
+    pub(crate) max_len: u32,
+    /// Whether it has callbacks, or a collection around it has, which are told only of what changed.
+    pub(crate) watched: bool,
+}
+
+/// A map or set, followed by the commands of a value and a return.
+#[derive(Clone, Copy)]
+pub(crate) struct MapCommand {
+    pub(crate) shape: &'static MapShape,
+    /// The index of the value's first command.
+    pub(crate) first: u32,
+    /// The index just past the map's return.
+    pub(crate) end: u32,
+    /// Where the value's handle table begins.
+    pub(crate) table: u32,
+    /// Handles of one value.
+    pub(crate) handles: u32,
+    /// The most entries.
+    pub(crate) max_len: u32,
+}
+
+/// One replicated field, or one element of a field that is a fixed array (S6).
+#[derive(Clone, Copy, Debug)]
+pub struct Parent {
+    pub(crate) property: PropertyIndex,
+    pub(crate) condition: Condition,
+    pub(crate) notify: Notify,
+    pub(crate) push: bool,
+    /// Whether a custom condition begins switched off for each connection.
+    pub(crate) starts_off: bool,
+    /// Half-open range of commands (S7).
+    pub(crate) commands: (u32, u32),
+    /// Half-open range of handles.
+    pub(crate) handles: (u32, u32),
+}
+
+const BLANK: Command = Command { offset: 0, handle: 0, kind: CommandKind::Return };
+const BLANK_PARENT: Parent = Parent {
+    property: PropertyIndex::new(0),
+    condition: Condition::None,
+    notify: Notify::None,
+    push: false,
+    starts_off: false,
+    commands: (0, 0),
+    handles: (0, 0),
+};
+
+/// Static tables of exact length for the layout of a type without parameters; made by [`static_program!`](crate::__private::static_program).
+pub struct Tables<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> {
+    layout: &'static Layout,
+    commands: [Command; COMMANDS],
+    parents: [Parent; PARENTS],
+    tables: [u32; TABLES],
+}
+
+impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<COMMANDS, PARENTS, TABLES> {
+    /// Flattens `layout`, whose counts are the lengths.
+    #[must_use]
+    pub const fn of(layout: &'static Layout) -> Self {
+        let mut made = Self {
+            layout,
+            commands: [BLANK; COMMANDS],
+            parents: [BLANK_PARENT; PARENTS],
+            tables: [0; TABLES],
+        };
+        flatten(layout, &mut made.commands, &mut made.parents, &mut made.tables);
+        made
+    }
+
+    /// The program over these tables, for the layout they were made from.
+    #[must_use]
+    pub const fn program(&'static self) -> Program {
+        Program {
+            layout: self.layout,
+            commands: Cow::Borrowed(&self.commands),
+            parents: Cow::Borrowed(&self.parents),
+            tables: Cow::Borrowed(&self.tables),
+        }
+    }
+}
+
+impl Program {
+    /// Flattens `layout` at run time: for generic types, whose lengths cannot be constants.
+    #[must_use]
+    pub fn build(layout: &'static Layout) -> Self {
+        let counts = layout.counts;
+        let mut commands = vec![BLANK; counts.commands];
+        let mut parents = vec![BLANK_PARENT; counts.parents];
+        let mut tables = vec![0; counts.tables];
+        flatten(layout, &mut commands, &mut parents, &mut tables);
+        Self {
+            layout,
+            commands: Cow::Owned(commands),
+            parents: Cow::Owned(parents),
+            tables: Cow::Owned(tables),
+        }
+    }
+
+    /// The layout that this is the flat form of.
+    #[must_use]
+    pub fn layout(&self) -> &'static Layout {
+        self.layout
+    }
+
+    /// How many handles the object's own level has.
+    #[must_use]
+    pub fn handles(&self) -> u32 {
+        self.layout.counts.handles as u32
+    }
+
+    pub(crate) fn commands(&self) -> &[Command] {
+        &self.commands
+    }
+
+    pub(crate) fn parents(&self) -> &[Parent] {
+        &self.parents
+    }
+
+    pub(crate) fn tables(&self) -> &[u32] {
+        &self.tables
+    }
+
+    /// The commands of the object's own level, in the order of their handles.
+    pub(crate) fn own_commands(&self) -> impl Iterator<Item = &Command> {
+        let table = self.tables.iter().take(self.handles() as usize);
+        table.filter_map(|&at| self.commands.get(at as usize))
+    }
+
+    /// The keyed collections, at any depth.
+    pub(crate) fn collections(&self) -> impl Iterator<Item = &KeyedCommand> {
+        self.commands.iter().filter_map(|command| match &command.kind {
+            CommandKind::Keyed(keyed) => Some(keyed),
+            _ => None,
+        })
+    }
+
+    /// The maps, at any depth.
+    pub(crate) fn maps(&self) -> impl Iterator<Item = &MapCommand> {
+        self.commands.iter().filter_map(|command| match &command.kind {
+            CommandKind::Map(map) => Some(map),
+            _ => None,
+        })
+    }
+
+    fn kind(&self, handle: u32) -> Option<&CommandKind> {
+        let at = *self.tables.get(handle.wrapping_sub(1) as usize)?;
+        self.commands.get(at as usize).map(|command| &command.kind)
+    }
+
+    /// Whether the property of `handle` at the object's own level is an array.
+    pub(crate) fn is_array(&self, handle: u32) -> bool {
+        matches!(self.kind(handle), Some(CommandKind::Array(_)))
+    }
+
+    /// Whether it is a keyed collection.
+    pub(crate) fn is_keyed(&self, handle: u32) -> bool {
+        matches!(self.kind(handle), Some(CommandKind::Keyed(_)))
+    }
+
+    /// Whether it is a map or set.
+    pub(crate) fn is_map(&self, handle: u32) -> bool {
+        matches!(self.kind(handle), Some(CommandKind::Map(_)))
+    }
+
+    /// Whether scanning plain memory and strings covers the property of `handle`.
+    pub(crate) fn is_plain(&self, handle: u32) -> bool {
+        match self.kind(handle) {
+            Some(CommandKind::Leaf(leaf)) => {
+                leaf.bytes > 0 || matches!(leaf.codec, Codec::String { text, .. } if text.is_string)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Where [`flatten`] stands.
+struct Cursor<'a> {
+    commands: &'a mut [Command],
+    tables: &'a mut [u32],
+    command: usize,
+    /// The first table entry that no level has taken.
+    free: usize,
+    /// Whether the property around the commands to come has a notify, or a collection there callbacks.
+    watched: bool,
+}
+
+/// The level that is being filled.
+#[derive(Clone, Copy)]
+struct Level {
+    table: usize,
+    handles: usize,
+}
+
+const fn flatten(layout: &Layout, commands: &mut [Command], parents: &mut [Parent], tables: &mut [u32]) {
+    let mut cursor = Cursor { commands, tables, command: 0, free: layout.counts.handles, watched: false };
+    let mut level = Level { table: 0, handles: 0 };
+    let mut parent = 0;
+    let mut i = 0;
+    while i < layout.fields.len() {
+        let field = &layout.fields[i];
+        let elements = parents_of(field);
+        cursor.watched = !matches!(field.notify, Notify::None);
+        let mut element = 0;
+        while element < elements {
+            let (first_command, first_handle) = (cursor.command, level.handles);
+            level = match field.formatted().kind() {
+                Kind::FixedArray { element: shape, .. } => {
+                    let offset = field.offset + element * shape.size;
+                    emit(field.formatted().element(shape), offset, level, &mut cursor)
+                }
+                _ => emit(field.formatted(), field.offset, level, &mut cursor),
+            };
+            parents[parent] = Parent {
+                property: PropertyIndex::new(i),
+                condition: field.condition,
+                notify: field.notify,
+                push: field.push,
+                starts_off: field.starts_off,
+                commands: (first_command as u32, cursor.command as u32),
+                handles: (first_handle as u32 + 1, level.handles as u32 + 1),
+            };
+            parent += 1;
+            element += 1;
+        }
+        i += 1;
+    }
+    cursor.commands[cursor.command] = BLANK;
+}
+
+/// Appends the commands of a property that lies at `offset`.
+const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cursor<'_>) -> Level {
+    let mut level = level;
+    match property.kind() {
+        Kind::Leaf(codec) => {
+            if travels(property) {
+                let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
+                level = push(
+                    offset,
+                    CommandKind::Leaf(LeafCommand { codec, bytes, direct: codec.direct() }),
+                    level,
+                    cursor,
+                );
+            }
+        }
+        Kind::Struct(fields) => {
+            let mut i = 0;
+            while i < fields.len() {
+                level = emit(property.field(&fields[i]), offset + fields[i].offset, level, cursor);
+                i += 1;
+            }
+        }
+        Kind::FixedArray { element, len } => {
+            let mut i = 0;
+            while i < len {
+                level = emit(property.element(element), offset + i * element.size, level, cursor);
+                i += 1;
+            }
+        }
+        Kind::Array(_) if !travels(property) => {}
+        Kind::Array(shape) => {
+            let element = property.element(shape.element);
+            let (table, handles) = reserve(element, cursor);
+            let command = ArrayCommand {
+                shape,
+                end: 0,
+                table,
+                handles,
+                max_len: property.array_len(shape),
+                least_bits: least_bits(shape, element),
+            };
+            let at = cursor.command;
+            level = push(offset, CommandKind::Array(command), level, cursor);
+            let end = emit_element(element, table, cursor);
+            cursor.commands[at].kind = CommandKind::Array(ArrayCommand { end, ..command });
+        }
+        Kind::Keyed(shape) => {
+            let element = property.element(shape.element);
+            let (table, handles) = reserve(element, cursor);
+            let (at, around) = (cursor.command, cursor.watched);
+            cursor.watched |= shape.has_callbacks;
+            let watched = cursor.watched;
+            let (first, max_len) = (at as u32 + 1, property.keyed_len(shape));
+            let command = KeyedCommand { shape, first, end: 0, table, handles, max_len, watched };
+            level = push(offset, CommandKind::Keyed(command), level, cursor);
+            let end = emit_element(element, table, cursor);
+            cursor.commands[at].kind = CommandKind::Keyed(KeyedCommand { end, ..command });
+            cursor.watched = around;
+        }
+        Kind::Map(shape) => {
+            let value = property.element(shape.value);
+            let (table, handles) = reserve(value, cursor);
+            let at = cursor.command;
+            let (first, max_len) = (at as u32 + 1, property.map_len(shape));
+            let command = MapCommand { shape, first, end: 0, table, handles, max_len };
+            level = push(offset, CommandKind::Map(command), level, cursor);
+            let end = emit_element(value, table, cursor);
+            cursor.commands[at].kind = CommandKind::Map(MapCommand { end, ..command });
+        }
+    }
+    level
+}
+
+/// Takes a table for the handles of an element; gives where it begins and how many they are.
+const fn reserve(element: Formatted, cursor: &mut Cursor<'_>) -> (u32, u32) {
+    let (table, handles) = (cursor.free, count(element).handles);
+    cursor.free += handles;
+    (table as u32, handles as u32)
+}
+
+/// Appends the commands of an element and a return; gives the index past them.
+const fn emit_element(element: Formatted, table: u32, cursor: &mut Cursor<'_>) -> u32 {
+    emit(element, 0, Level { table: table as usize, handles: 0 }, cursor);
+    cursor.commands[cursor.command] = BLANK;
+    cursor.command += 1;
+    cursor.command as u32
+}
+
+const fn push(offset: usize, kind: CommandKind, level: Level, cursor: &mut Cursor<'_>) -> Level {
+    assert!(offset <= u32::MAX as usize, "an object larger than 4 GiB cannot be replicated");
+    cursor.tables[level.table + level.handles] = cursor.command as u32;
+    cursor.commands[cursor.command] =
+        Command { offset: offset as u32, handle: level.handles as u32 + 1, kind };
+    cursor.command += 1;
+    Level { table: level.table, handles: level.handles + 1 }
+}
+
+/// The program of a type without parameters, by its layout in a constant, over static tables of exact length.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! static_program {
+    ($layout:ident) => {{
+        const COUNTS: $crate::Counts = $layout.counts();
+        static TABLES: $crate::__private::Tables<{ COUNTS.commands }, { COUNTS.parents }, { COUNTS.tables }> =
+            $crate::__private::Tables::of($layout);
+        TABLES.program()
+    }};
+}

@@ -1,0 +1,509 @@
+//! Floats in few bits: numbers in steps, unit quaternions by their smallest three components, unit vectors on an octahedron.
+//!
+//! All arithmetic is of the operations that IEEE 754 defines to the last bit, so every platform makes the same bits and values.
+//!
+//! Invariant: what decoding gives encodes to the bits it came from.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::f64::consts::FRAC_1_SQRT_2;
+use std::ops::RangeInclusive;
+
+use crate::bits::{ReadError, WriteError, width_bits};
+use crate::schema::checksum::Checksum;
+
+/// How far a bound may lie from zero, in steps: what a float's 53 bits tell apart, and some to spare for rounding errors.
+const MAX_MAGNITUDE_STEPS: f64 = (1_u64 << 48) as f64;
+
+/// How far the length of a vector that is called a unit vector may be from one.
+const UNIT_TOLERANCE: f64 = 1e-3;
+
+/// Numbers as whole steps above a least one.
+///
+/// What arrives is at most half a step from what was sent, rounding errors aside (they are below 2⁻⁵⁰ of the bound that is farther
+/// from zero). Decoded values encode to the same step again, as `f64` always and as `f32` if neither bound is more than 2²² steps
+/// from zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Quantizer {
+    min: f64,
+    max: f64,
+    step: f64,
+    steps: u64,
+    saturate: bool,
+}
+
+impl Quantizer {
+    /// Numbers from `min` to `max` in steps of `step`. One up to half a step outside counts as the bound; one farther outside is
+    /// brought to the bound if `saturate`, else refused. If the range is not a whole number of steps, the greatest number that
+    /// arrives is the step nearest to `max`.
+    ///
+    /// # Panics
+    /// At compile time if used there: if an argument or the range is not finite, `min` is not below `max`, `step` is not above zero or more than
+    /// twice the range, or a bound lies more than 2⁴⁸ steps from zero.
+    pub(crate) const fn new(min: f64, max: f64, step: f64, saturate: bool) -> Self {
+        assert!(min.is_finite() && max.is_finite(), "the bounds of a quantised range must be finite numbers");
+        assert!(min < max, "the lower bound of a quantised range must be below the upper one");
+        assert!((max - min).is_finite(), "a quantised range must not be wider than the greatest number");
+        assert!(
+            step.is_finite() && step > 0.0,
+            "the step of a quantised float must be a finite number above zero"
+        );
+        assert!(
+            min.abs() / step <= MAX_MAGNITUDE_STEPS && max.abs() / step <= MAX_MAGNITUDE_STEPS,
+            "the step is too small for the range: a bound is more than 2^48 steps from zero"
+        );
+        let steps = ((max - min) / step + 0.5) as u64;
+        assert!(steps > 0, "the step of a quantised float must not be more than twice its range");
+        Self { min, max, step, steps, saturate }
+    }
+
+    /// The least number, the greatest, and the step.
+    pub(crate) const fn parameters(&self) -> (f64, f64, f64) {
+        (self.min, self.max, self.step)
+    }
+
+    /// The same, with numbers outside the range brought to its bounds.
+    pub(crate) const fn saturating(self) -> Self {
+        Self { saturate: true, ..self }
+    }
+
+    /// Adds to `sum` all that decides which number stands for which bits.
+    pub(crate) const fn checksum(&self, sum: Checksum) -> Checksum {
+        // Both zeros are one bound.
+        let min = self.min + 0.0;
+        sum.number(min.to_bits()).number(self.step.to_bits()).number(self.steps)
+    }
+
+    /// What a number takes on the wire, 1 to 50 bits.
+    pub(crate) const fn bits(&self) -> u32 {
+        width_bits(self.steps.saturating_add(1))
+    }
+
+    /// The step nearest to `value`, counted from the least number.
+    ///
+    /// # Errors
+    /// [`WriteError::NotFinite`] for NaN and infinities, also if it saturates; [`WriteError::OutOfRange`] for a number outside
+    /// the range, unless it saturates.
+    #[inline]
+    pub(crate) fn encode(&self, value: f64) -> Result<u64, WriteError> {
+        if !value.is_finite() {
+            return Err(WriteError::NotFinite);
+        }
+        // Not `round`, which is a call on many machines. The cast drops the fraction and saturates.
+        let position = (value - self.min) / self.step + 0.5;
+        let step = position as u64;
+        if position >= 0.0 && step <= self.steps {
+            Ok(step)
+        } else if self.saturate {
+            Ok(if position < 0.0 { 0 } else { self.steps })
+        } else {
+            Err(WriteError::OutOfRange)
+        }
+    }
+
+    /// The number that is `step` steps above the least one.
+    ///
+    /// # Errors
+    /// [`ReadError::OutOfRange`] if the range has fewer steps.
+    #[inline]
+    pub(crate) fn decode(&self, step: u64) -> Result<f64, ReadError> {
+        if step > self.steps {
+            return Err(ReadError::OutOfRange);
+        }
+        Ok(self.min + step as f64 * self.step)
+    }
+}
+
+/// Whole numbers from −n to n that stand for −1 to 1. Zero is one of them, and negation needs no rounding.
+#[derive(Clone, Copy)]
+struct Lattice {
+    /// n, at most 2²³.
+    half: i32,
+    bits: u32,
+}
+
+impl Lattice {
+    /// All but one of the codes of `bits` bits, which are in one of the two ranges below.
+    fn new(bits: u32) -> Self {
+        debug_assert!((2..=24).contains(&bits), "a component of {bits} bits");
+        Self { half: (1_i32.wrapping_shl(bits.wrapping_sub(1))).wrapping_sub(1), bits }
+    }
+
+    /// The nearest point, for values from −1 to 1.
+    fn point(self, value: f64) -> i32 {
+        let scaled = value * f64::from(self.half);
+        ((scaled + 0.5_f64.copysign(scaled)) as i32).clamp(self.half.wrapping_neg(), self.half)
+    }
+
+    fn value(self, point: i32) -> f64 {
+        f64::from(point) / f64::from(self.half)
+    }
+
+    /// Puts a point above the bits of `packed`.
+    fn push(self, packed: u64, point: i32) -> u64 {
+        packed.wrapping_shl(self.bits) | u64::from(point.wrapping_add(self.half).cast_unsigned())
+    }
+
+    /// Takes the point out that was put in last.
+    fn pop(self, packed: &mut u64) -> Result<i32, ReadError> {
+        let code = (*packed & 1_u64.wrapping_shl(self.bits).wrapping_sub(1)) as i32;
+        *packed = packed.wrapping_shr(self.bits);
+        let point = code.wrapping_sub(self.half);
+        if point <= self.half { Ok(point) } else { Err(ReadError::OutOfRange) }
+    }
+}
+
+/// Makes a vector's length exactly one.
+fn normalise<const N: usize>(vector: [f32; N]) -> Result<[f64; N], WriteError> {
+    let vector = vector.map(f64::from);
+    let length = vector.iter().map(|component| component * component).sum::<f64>().sqrt();
+    if !length.is_finite() {
+        Err(WriteError::NotFinite)
+    } else if (length - 1.0).abs() > UNIT_TOLERANCE {
+        Err(WriteError::OutOfRange)
+    } else {
+        Ok(vector.map(|component| component / length))
+    }
+}
+
+/// How many bits a component may take by `smallest_three`.
+pub const SMALLEST_THREE_BITS: RangeInclusive<u8> = 3..=20;
+
+/// How many bits a coordinate may take by `unit_vector`.
+pub const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
+
+/// A unit quaternion in 2 + 3 × `bits` bits, `bits` in [`SMALLEST_THREE_BITS`]: which component is largest, and
+/// the three others. A quaternion and its negative, which are the same rotation, have the same form.
+///
+/// # Errors
+/// [`WriteError::NotFinite`] for NaN and infinities; [`WriteError::OutOfRange`] if its length is not one, give or take 0.001.
+pub(crate) fn encode_smallest_three(quaternion: [f32; 4], bits: u32) -> Result<u64, WriteError> {
+    let mut packed = pack_smallest_three(normalise(quaternion)?, bits);
+    // Where components are as good as equal, another one may be the largest once three are rounded. Encoding what arrives
+    // settles it: then the one left out is restored to within half a step of the point that it was, and stays the largest.
+    // The second turn is for values half way between two points.
+    for _ in 0..2 {
+        let arrives = decode_smallest_three(packed, bits).map_err(|_| WriteError::OutOfRange)?;
+        let again = pack_smallest_three(normalise(arrives)?, bits);
+        if again == packed {
+            break;
+        }
+        packed = again;
+    }
+    Ok(packed)
+}
+
+fn pack_smallest_three(quaternion: [f64; 4], bits: u32) -> u64 {
+    let lattice = Lattice::new(bits);
+    // No component but the largest exceeds √½.
+    let points = quaternion.map(|component| lattice.point(component / FRAC_1_SQRT_2));
+    let sizes = quaternion.map(|component| unclamped_size(lattice, component));
+    let (largest, _) =
+        sizes.iter().enumerate().fold(
+            (0, i32::MIN),
+            |(best, most), (index, &size)| {
+                if size > most { (index, size) } else { (best, most) }
+            },
+        );
+    let negate = quaternion.get(largest).is_some_and(|component| *component < 0.0);
+    let others = points.iter().enumerate().filter(|(index, _)| *index != largest);
+    let packed = others.fold(0, |packed, (_, &point)| {
+        lattice.push(packed, if negate { point.wrapping_neg() } else { point })
+    });
+    packed << 2 | largest as u64
+}
+
+/// The distance of a component's nearest point from zero, counted beyond the lattice's end too.
+fn unclamped_size(lattice: Lattice, component: f64) -> i32 {
+    (component.abs() / FRAC_1_SQRT_2 * f64::from(lattice.half) + 0.5) as i32
+}
+
+/// The quaternion that [`encode_smallest_three`] encoded, of length one; its largest component is above zero.
+///
+/// # Errors
+/// [`ReadError::OutOfRange`] if no quaternion has these bits.
+pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], ReadError> {
+    let lattice = Lattice::new(bits);
+    let (largest, mut packed) = ((packed & 3) as usize, packed >> 2);
+    let mut quaternion = [0.0; 4];
+    let mut rest = 1.0;
+    for (_, component) in quaternion.iter_mut().enumerate().rev().filter(|(index, _)| *index != largest) {
+        let value = lattice.value(lattice.pop(&mut packed)?) * FRAC_1_SQRT_2;
+        rest -= value * value;
+        *component = value as f32;
+    }
+    // The largest of four is a half or more; a little less, and zero with few bits, once the others are rounded up.
+    if packed != 0 || rest < -1e-9 {
+        return Err(ReadError::OutOfRange);
+    }
+    if let Some(component) = quaternion.get_mut(largest) {
+        *component = rest.max(0.0).sqrt() as f32;
+    }
+    Ok(quaternion)
+}
+
+/// A unit vector in 2 × `bits` bits, `bits` in [`UNIT_VECTOR_BITS`]: the vector is cut with an octahedron, whose
+/// lower half is folded out around the upper one to make a square.
+///
+/// # Errors
+/// [`WriteError::NotFinite`] for NaN and infinities; [`WriteError::OutOfRange`] if its length is not one, give or take 0.001.
+pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, WriteError> {
+    let lattice = Lattice::new(bits);
+    let [x, y, z] = normalise(vector)?;
+    let sum = x.abs() + y.abs() + z.abs();
+    let (x, y) = (x / sum, y / sum);
+    let (u, v) = if z < 0.0 { fold(x, y) } else { (x, y) };
+    let (mut u, mut v) = (lattice.point(u), lattice.point(v));
+    // On the square's edge two points are one direction, at its corners four.
+    if u.abs() == lattice.half {
+        v = v.abs();
+    }
+    if v.abs() == lattice.half {
+        u = u.abs();
+    }
+    Ok(lattice.push(lattice.push(0, u), v))
+}
+
+/// The vector that [`encode_unit_vector`] encoded, of length one.
+///
+/// # Errors
+/// [`ReadError::OutOfRange`] if no vector has these bits.
+pub(crate) fn decode_unit_vector(packed: u64, bits: u32) -> Result<[f32; 3], ReadError> {
+    let lattice = Lattice::new(bits);
+    let mut packed = packed;
+    let (v, u) = (lattice.pop(&mut packed)?, lattice.pop(&mut packed)?);
+    let twice = u.abs() == lattice.half && v < 0 || v.abs() == lattice.half && u < 0;
+    if packed != 0 || twice {
+        return Err(ReadError::OutOfRange);
+    }
+    let height = lattice.half.wrapping_sub(u.abs()).wrapping_sub(v.abs());
+    let (u, v, z) = (lattice.value(u), lattice.value(v), lattice.value(height));
+    let (x, y) = if height < 0 { fold(u, v) } else { (u, v) };
+    let length = (x * x + y * y + z * z).sqrt();
+    Ok([x, y, z].map(|component| (component / length) as f32))
+}
+
+/// Mirrors a point of the square on the nearest side of the diamond that is the upper half. Is its own inverse.
+fn fold(u: f64, v: f64) -> (f64, f64) {
+    let sign = |value: f64| if value >= 0.0 { 1.0 } else { -1.0 };
+    ((1.0 - v.abs()) * sign(u), (1.0 - u.abs()) * sign(v))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const POSITION: Quantizer = Quantizer::new(-4096.0, 4096.0, 0.01, false);
+
+    fn quantizer() -> impl Strategy<Value = Quantizer> {
+        (-1e6..1e6_f64, 1e-6..1e6_f64, 1..1_u64 << 40, any::<bool>()).prop_filter_map(
+            "too fine",
+            |(min, range, steps, saturate)| {
+                let step = range / steps as f64;
+                let within = min.abs().max((min + range).abs()) / step < MAX_MAGNITUDE_STEPS;
+                within.then(|| Quantizer::new(min, min + range, step, saturate))
+            },
+        )
+    }
+
+    fn widths(range: &RangeInclusive<u8>) -> RangeInclusive<u32> {
+        u32::from(*range.start())..=u32::from(*range.end())
+    }
+
+    /// Unit vectors, many of them with components that are equal, nearly equal, or zero.
+    fn unit<const N: usize>() -> impl Strategy<Value = [f32; N]> {
+        let component = prop_oneof![
+            -1.0..1.0_f64,
+            Just(0.0),
+            Just(0.5),
+            Just(-0.5),
+            (-0.51..-0.49_f64),
+            (0.49..0.51_f64),
+            (0.4999..0.5001_f64),
+            (-1e-6..1e-6_f64),
+        ];
+        prop::collection::vec(component, N).prop_filter_map("zero", |components| {
+            let length = components.iter().map(|c| c * c).sum::<f64>().sqrt();
+            (length > 1e-9).then(|| std::array::from_fn(|index| (components[index] / length) as f32))
+        })
+    }
+
+    fn distance<const N: usize>(a: [f32; N], b: [f32; N], sign: f64) -> f64 {
+        a.iter().zip(b).map(|(a, b)| (f64::from(*a) - sign * f64::from(b)).powi(2)).sum::<f64>().sqrt()
+    }
+
+    proptest! {
+        #[test]
+        fn every_step_encodes_to_itself(quantizer in quantizer(), chosen in any::<u64>()) {
+            for step in [0, 1, quantizer.steps - 1, quantizer.steps, chosen % (quantizer.steps + 1)] {
+                prop_assert_eq!(quantizer.encode(quantizer.decode(step).unwrap()), Ok(step));
+            }
+        }
+
+        #[test]
+        fn every_step_of_a_moderate_range_encodes_to_itself_as_f32(
+            low in -(1 << 22)..1_i64 << 22,
+            high in -(1 << 22)..1_i64 << 22,
+            step in 1e-6..1e3_f64,
+            chosen in any::<u64>(),
+        ) {
+            let (low, high) = (low.min(high) as f64, low.max(high) as f64 + 1.0);
+            let quantizer = Quantizer::new(low * step, high * step, step, false);
+            for step in [0, 1, quantizer.steps, chosen % (quantizer.steps + 1)] {
+                prop_assert_eq!(quantizer.encode(f64::from(quantizer.decode(step).unwrap() as f32)), Ok(step));
+            }
+        }
+
+        #[test]
+        fn what_arrives_is_within_half_a_step(quantizer in quantizer(), part in 0.0..=1.0_f64) {
+            let value = (quantizer.min + (quantizer.max - quantizer.min) * part).min(quantizer.max);
+            let step = quantizer.encode(value).unwrap();
+            prop_assert!(step <= quantizer.steps);
+            prop_assert!(step < 1 << quantizer.bits());
+            let rounding = f64::EPSILON * quantizer.min.abs().max(quantizer.max.abs());
+            let error = (quantizer.decode(step).unwrap() - value).abs();
+            prop_assert!(error <= quantizer.step / 2.0 + rounding * 4.0, "{error}");
+        }
+
+        #[test]
+        fn any_float_is_a_step_or_an_error(quantizer in quantizer(), value in any::<f64>()) {
+            match quantizer.encode(value) {
+                Ok(step) => prop_assert!(step <= quantizer.steps),
+                Err(error) => prop_assert_eq!(error == WriteError::OutOfRange, value.is_finite()),
+            }
+            prop_assert!(!quantizer.saturate || quantizer.encode(value).is_ok() == value.is_finite());
+        }
+
+        #[test]
+        fn quaternion_arrives_near_and_encodes_to_the_same_bits(quaternion in unit::<4>(), bits in widths(&SMALLEST_THREE_BITS)) {
+            let packed = encode_smallest_three(quaternion, bits).unwrap();
+            prop_assert!(packed < 1 << (2 + 3 * bits));
+            let arrived = decode_smallest_three(packed, bits).unwrap();
+            prop_assert_eq!(encode_smallest_three(arrived, bits), Ok(packed));
+            prop_assert_eq!(encode_smallest_three(quaternion.map(|c| -c), bits).unwrap() & 3, packed & 3);
+            prop_assert!((distance(arrived, [0.0; 4], 1.0) - 1.0).abs() < 1e-6);
+            let error = distance(arrived, quaternion, 1.0).min(distance(arrived, quaternion, -1.0));
+            let step = FRAC_1_SQRT_2 / f64::from((1 << (bits - 1)) - 1);
+            prop_assert!(error <= 2.5 * step + 1e-6, "{error}, steps {}", error / step);
+        }
+
+        #[test]
+        fn any_bits_are_a_unit_quaternion_or_an_error(packed in any::<u64>(), bits in widths(&SMALLEST_THREE_BITS)) {
+            if let Ok(quaternion) = decode_smallest_three(packed & ((1 << (2 + 3 * bits)) - 1), bits) {
+                prop_assert!((distance(quaternion, [0.0; 4], 1.0) - 1.0).abs() < 1e-6);
+            }
+            prop_assert!(bits == u32::from(*SMALLEST_THREE_BITS.end()) || decode_smallest_three(packed | 1 << (2 + 3 * bits), bits).is_err());
+        }
+
+        #[test]
+        fn vector_arrives_near_and_encodes_to_the_same_bits(vector in unit::<3>(), bits in widths(&UNIT_VECTOR_BITS)) {
+            let packed = encode_unit_vector(vector, bits).unwrap();
+            prop_assert!(packed < 1 << (2 * bits));
+            let arrived = decode_unit_vector(packed, bits).unwrap();
+            prop_assert_eq!(encode_unit_vector(arrived, bits), Ok(packed));
+            prop_assert!((distance(arrived, [0.0; 3], 1.0) - 1.0).abs() < 1e-6);
+            let step = 1.0 / f64::from((1 << (bits - 1)) - 1);
+            prop_assert!(distance(arrived, vector, 1.0) <= 2.5 * step + 1e-6);
+        }
+
+        #[test]
+        fn any_bits_are_the_only_form_of_a_vector_or_an_error(packed in any::<u64>(), bits in widths(&UNIT_VECTOR_BITS)) {
+            let packed = packed & ((1 << (2 * bits)) - 1);
+            if let Ok(vector) = decode_unit_vector(packed, bits) {
+                prop_assert_eq!(encode_unit_vector(vector, bits), Ok(packed));
+            }
+        }
+
+        #[test]
+        fn only_unit_vectors_are_encoded(vector in any::<[f32; 3]>(), quaternion in any::<[f32; 4]>()) {
+            let is_unit = |length: f64| (length - 1.0).abs() <= UNIT_TOLERANCE;
+            prop_assert_eq!(encode_unit_vector(vector, 12).is_ok(), is_unit(distance(vector, [0.0; 3], 1.0)));
+            prop_assert_eq!(encode_smallest_three(quaternion, 12).is_ok(), is_unit(distance(quaternion, [0.0; 4], 1.0)));
+        }
+    }
+
+    #[test]
+    fn all_vectors_of_few_bits_encode_to_themselves() {
+        for bits in 2..=8 {
+            for packed in 0..1 << (2 * bits) {
+                if let Ok(vector) = decode_unit_vector(packed, bits) {
+                    assert_eq!(encode_unit_vector(vector, bits), Ok(packed), "{bits} bits");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn whole_steps_arrive_exactly() {
+        assert_eq!(POSITION.bits(), 20);
+        for value in [-4096.0, 0.0, 4096.0, 0.25, -1234.56] {
+            assert_eq!(POSITION.decode(POSITION.encode(value).unwrap()).unwrap() as f32, value as f32);
+        }
+        assert_eq!(POSITION.decode(819_201), Err(ReadError::OutOfRange));
+    }
+
+    #[test]
+    fn values_outside_are_refused_or_saturate() {
+        let saturating = Quantizer::new(-1.0, 1.0, 0.5, true);
+        let strict = Quantizer::new(-1.0, 1.0, 0.5, false);
+        assert_eq!([-9.0, 9.0, f64::MAX, f64::MIN].map(|v| saturating.encode(v).unwrap()), [0, 4, 4, 0]);
+        assert_eq!(strict.encode(-1.26), Err(WriteError::OutOfRange));
+        assert_eq!(strict.encode(1.26), Err(WriteError::OutOfRange));
+        assert_eq!([-1.24, 1.24].map(|v| strict.encode(v).unwrap()), [0, 4]);
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(saturating.encode(value), Err(WriteError::NotFinite));
+            assert_eq!(strict.encode(value), Err(WriteError::NotFinite));
+        }
+    }
+
+    #[test]
+    fn bounds_given_as_f32_are_within_the_range() {
+        let quantizer = Quantizer::new(-0.1, 0.1, 0.001, false);
+        assert_eq!(quantizer.encode(f64::from(0.1_f32)), Ok(200));
+        assert_eq!(quantizer.encode(f64::from(-0.1_f32)), Ok(0));
+    }
+
+    #[test]
+    fn r21_checksum_covers_what_decides_the_bits() {
+        let sum = |min, max, step| Quantizer::new(min, max, step, false).checksum(Checksum::new()).finish();
+        assert_eq!(sum(0.0, 1.0, 0.25), sum(-0.0, 1.0, 0.25));
+        assert_ne!(sum(0.0, 1.0, 0.25), sum(0.0, 2.0, 0.25));
+        assert_ne!(sum(0.0, 1.0, 0.25), sum(1.0, 2.0, 0.25));
+        assert_ne!(sum(0.0, 1.0, 0.25), sum(0.0, 2.0, 0.5));
+    }
+
+    #[test]
+    fn the_last_step_is_the_one_nearest_to_the_upper_bound() {
+        assert_eq!(Quantizer::new(0.0, 1.0, 0.3, false).steps, 3);
+        assert_eq!(Quantizer::new(0.0, 1.0, 0.4, false).steps, 3);
+        assert_eq!(Quantizer::new(0.0, 1.0, 0.4, false).encode(1.0), Ok(3));
+        assert_eq!(Quantizer::new(0.0, 1.0, 1.5, false).steps, 1);
+    }
+
+    #[test]
+    fn impossible_ranges_are_refused() {
+        let refused = |min: f64, max: f64, step: f64| {
+            std::panic::catch_unwind(|| Quantizer::new(min, max, step, false)).is_err()
+        };
+        assert!(refused(0.0, f64::NAN, 1.0));
+        assert!(refused(f64::NEG_INFINITY, 0.0, 1.0));
+        assert!(refused(1.0, 1.0, 1.0));
+        assert!(refused(2.0, 1.0, 1.0));
+        assert!(refused(0.0, 1.0, 0.0));
+        assert!(refused(0.0, 1.0, -1.0));
+        assert!(refused(0.0, 1.0, f64::NAN));
+        assert!(refused(0.0, 1.0, 2.1));
+        assert!(refused(0.0, 1.0, 1e-300));
+        assert!(refused(1e20, 1e20 + 1e6, 1.0));
+        assert!(refused(f64::MIN, f64::MAX, 1e300));
+    }
+}

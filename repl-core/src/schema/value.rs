@@ -1,0 +1,141 @@
+//! Values that write and read themselves, and what can go wrong when they do.
+//!
+//! Invariant: reading what was written gives a value that writes the same bits again.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::ids::reference::ReferenceMap;
+use crate::schema::checksum::Checksum;
+
+/// A value that serialises itself as a unit.
+///
+/// The derives implement it; write it by hand for types with a wire form of their own, and say [`leaf!`](crate::leaf) beside it to use
+/// them as fields.
+///
+/// ```
+/// use repl_core::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError, leaf};
+/// use bitstream_io::{BitRead, BitWrite};
+///
+/// #[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// struct Heading(u16); // degrees, 0 to 359
+///
+/// impl NetSerialize for Heading {
+///     const WIRE_NAME: &'static str = "Heading";
+///     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+///         if self.0 >= 360 {
+///             return Err(WriteError::OutOfRange);
+///         }
+///         Ok(writer.write_var(9, self.0)?)
+///     }
+///     fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+///         match reader.read_var(9)? {
+///             degrees @ 0..360 => Ok(Self(degrees)),
+///             _ => Err(ReadError::OutOfRange),
+///         }
+///     }
+/// }
+/// leaf!(Heading);
+/// ```
+pub trait NetSerialize: Sized + 'static {
+    /// The type's name in checksums, layouts and errors.
+    const WIRE_NAME: &'static str;
+
+    /// The version of the bits that [`write`](Self::write) writes; 1 by default. Raise it when they change: two
+    /// builds with different versions do not speak to each other, and are told so before any state flows (R21).
+    const WIRE_VERSION: u32 = 1;
+
+    /// Covers all that decides the bits written: by default the name and the version.
+    const WIRE_CHECKSUM: u64 = form_checksum(Self::WIRE_NAME, Self::WIRE_VERSION);
+
+    /// Writes the value.
+    ///
+    /// # Errors
+    /// When the value has no form on the wire. Such a value is never sent: the property keeps the last value that had one.
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError>;
+
+    /// Reads a value. The bytes may come from anyone: refuse what [`write`](Self::write) cannot have written, and never panic.
+    ///
+    /// A reference reads as null while its object is not there, though `write` wrote another: take null wherever you take a reference, or the
+    /// packet is refused and the connection ends. How many bits are read must not depend on it.
+    ///
+    /// Clients read a value twice, to see that it is well and to apply it, and again when an object that it mentions comes or goes. If it is
+    /// refused only later, the property keeps the value that it had.
+    ///
+    /// # Errors
+    /// When the bits are no value of this type; the packet that held them is refused whole.
+    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError>;
+
+    /// Whether the two are the same value, so that nothing need be sent. As given it compares the written bits (a
+    /// value without a form equals only itself by being refused anyway); override it where that is slow.
+    fn identical(&self, other: &Self) -> bool {
+        same_bits(|writer| self.write(writer), |writer| other.write(writer))
+    }
+}
+
+/// The checksum of a form that is known by its name and version alone.
+pub(crate) const fn form_checksum(name: &str, version: u32) -> u64 {
+    Checksum::new().text(name).number(version as u64).finish()
+}
+
+/// What `with = module` takes for constants that the module lacks.
+pub mod unsaid {
+    /// No name: refused at compile time.
+    pub const NAME: &str = "";
+    /// The first version.
+    pub const VERSION: u32 = 1;
+}
+
+/// Refuses a module without a name.
+///
+/// # Panics
+/// In a constant, so at compile time, if `name` is empty.
+#[track_caller]
+pub const fn assert_named(name: &str) {
+    assert!(
+        !name.is_empty(),
+        "the module does not say what its form is called on the wire: write `pub const NAME: &str = \"…\";` in it, with a name \
+         that no other form has, and raise `pub const VERSION: u32` whenever its bits change"
+    );
+}
+
+/// Whether two values that write themselves write the same.
+pub(crate) fn same_bits(
+    one: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
+    other: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
+) -> bool {
+    let (mut ours, mut theirs) = (BitWriter::new(), BitWriter::new());
+    one(&mut ours).is_ok() && other(&mut theirs).is_ok() && ours == theirs
+}
+
+/// A serialiser for values of type `T` that are not its own: what `with = module` makes of the module's functions
+/// `write` and `read` and of its constants `NAME` and `VERSION`.
+pub trait With<T>: 'static {
+    /// Names the serialiser in checksums and layouts: the module's `NAME`.
+    const WIRE_NAME: &'static str;
+
+    /// As [`NetSerialize::WIRE_VERSION`]: the module's `VERSION`, 1 if it has none.
+    const WIRE_VERSION: u32;
+
+    /// The sum of what is written around the module's forms, where the field holds values of the module's type; else zero.
+    const AROUND: u64 = 0;
+
+    /// As [`NetSerialize::write`].
+    ///
+    /// # Errors
+    /// When the value has no form on the wire.
+    fn write(value: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
+
+    /// As [`NetSerialize::read`].
+    ///
+    /// # Errors
+    /// When the bits are no value.
+    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<T, ReadError>;
+}

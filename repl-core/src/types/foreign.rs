@@ -1,0 +1,158 @@
+//! Types of other crates, each behind the feature of its name.
+//!
+//! Invariant: a foreign type travels as the array of numbers that it is in memory; nothing here gives it another meaning.
+#![cfg_attr(feature = "glam", expect(unsafe_code, reason = "types state their own shapes"))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+/// The vectors and quaternions of `glam`: arrays of their components.
+#[cfg(feature = "glam")]
+mod glam_types {
+    use crate::bits::BitReader;
+    use crate::bits::BitWriter;
+    use crate::bits::ReadError;
+    use crate::bits::WriteError;
+    use crate::ids::reference::ReferenceMap;
+    use crate::object::whole;
+    use crate::schema::attributes::Quantizable;
+    use crate::schema::attributes::Ranged;
+    use crate::schema::attributes::UnitQuaternion;
+    use crate::schema::attributes::UnitVector;
+    use crate::schema::checksum::Checksum;
+    use crate::schema::property::Property;
+    use crate::schema::shape::Field;
+    use crate::schema::shape::Shape;
+    use crate::schema::value::NetSerialize;
+    use crate::types::std::net_serialize_by_shape;
+
+    macro_rules! components {
+        ($($type:ident: [$component:ty; $len:literal] $($fit:ident)*;)*) => {$(
+            const _: () = assert!(
+                size_of::<glam::$type>() == size_of::<[$component; $len]>()
+                    && align_of::<glam::$type>() >= align_of::<[$component; $len]>()
+            );
+
+            // SAFETY: the type is its components, one after the other, without padding, as the assertion above and glam's
+            // own `AsRef<[component; len]>` say.
+            unsafe impl Property for glam::$type {
+                const SHAPE: &'static Shape =
+                    &Shape::fixed_array::<Self>(stringify!($type), <$component as Property>::SHAPE, $len);
+                fn initial() -> Self {
+                    Self::default()
+                }
+            }
+            net_serialize_by_shape!([] glam::$type, stringify!($type));
+            $(impl $fit for glam::$type {})*
+        )*};
+    }
+
+    components! {
+        Vec2: [f32; 2] Quantizable;
+        Vec3: [f32; 3] Quantizable UnitVector;
+        Vec4: [f32; 4] Quantizable;
+        Quat: [f32; 4] UnitQuaternion;
+        DVec2: [f64; 2] Quantizable;
+        DVec3: [f64; 3] Quantizable;
+        IVec2: [i32; 2] Ranged;
+        IVec3: [i32; 3] Ranged;
+        UVec2: [u32; 2] Ranged;
+        UVec3: [u32; 3] Ranged;
+    }
+}
+
+/// Makes a type made by `bitflags!` usable as a field: its bits as one integer, of which only named ones may be set on arrival.
+///
+/// ```
+/// bitflags::bitflags! {
+///     #[derive(Clone, Copy, Debug, Default, PartialEq)]
+///     struct Keys: u8 {
+///         const FORWARD = 1;
+///         const FIRE = 2;
+///     }
+/// }
+/// repl_core::flags!(Keys);
+/// ```
+#[cfg(feature = "bitflags")]
+#[macro_export]
+macro_rules! flags {
+    ($type:ty) => {
+        impl $crate::NetSerialize for $type {
+            const WIRE_NAME: &'static str = ::core::stringify!($type);
+            const WIRE_CHECKSUM: u64 =
+                $crate::Checksum::new().text(Self::WIRE_NAME).number(Self::all().bits() as u64).finish();
+
+            fn write(
+                &self,
+                writer: &mut $crate::BitWriter,
+            ) -> ::core::result::Result<(), $crate::WriteError> {
+                $crate::NetSerialize::write(&self.bits(), writer)
+            }
+
+            fn read(
+                reader: &mut $crate::BitReader<'_>,
+                references: &mut $crate::ReferenceMap<'_>,
+            ) -> ::core::result::Result<Self, $crate::ReadError> {
+                let bits = $crate::NetSerialize::read(reader, references)?;
+                Self::from_bits(bits).ok_or($crate::ReadError::UnknownVariant)
+            }
+
+            fn identical(&self, other: &Self) -> bool {
+                self.bits() == other.bits()
+            }
+        }
+        $crate::leaf!($type);
+    };
+}
+
+#[cfg(all(test, feature = "glam"))]
+mod tests {
+    use crate::BitWriter;
+    use crate::NetSerialize;
+    use crate::NoObjects;
+    use crate::ReferenceMap;
+
+    #[test]
+    fn vectors_and_quaternions_travel_as_their_components() {
+        let mut writer = BitWriter::new();
+        let (position, facing) = (glam::Vec3::new(1.0, -2.5, 3.0), glam::Quat::from_xyzw(0.0, 0.6, 0.0, 0.8));
+        position.write(&mut writer).unwrap();
+        facing.write(&mut writer).unwrap();
+        assert_eq!(writer.bit_len(), 7 * 32);
+        let (bits, mut references) = (writer.as_slice(), ReferenceMap::new(&NoObjects));
+        let mut reader = bits.reader();
+        assert_eq!(glam::Vec3::read(&mut reader, &mut references), Ok(position));
+        assert_eq!(glam::Quat::read(&mut reader, &mut references), Ok(facing));
+    }
+}
+
+/// Ids of items as `serde` has them.
+#[cfg(feature = "serde")]
+mod serde_forms {
+    use serde::de::{Error, Unexpected};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::ids::item_id::ItemId;
+
+    /// As its [number](ItemId::number).
+    impl Serialize for ItemId {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_u32(self.number())
+        }
+    }
+
+    /// From its [number](ItemId::number); zero is an error.
+    impl<'de> Deserialize<'de> for ItemId {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            let number = u32::deserialize(deserializer)?;
+            Self::new(number)
+                .ok_or_else(|| Error::invalid_value(Unexpected::Unsigned(number.into()), &"an id, from 1"))
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The maps and sets of the standard library and of `indexmap` as fields.
+//!
+//! *Invariant:* nothing is asked of a map but what any map can do.
+#![expect(unsafe_code, reason = "types state their own shapes")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::BuildHasher;
+
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::ids::reference::ReferenceMap;
+use crate::object::whole;
+use crate::schema::checksum::Checksum;
+use crate::schema::map::{HashKey, Map, SortKey};
+use crate::schema::property::Property;
+use crate::schema::shape::{Field, Shape};
+use crate::schema::value::NetSerialize;
+use crate::types::std::net_serialize_by_shape;
+
+/// The value that sets have for each key.
+static NOTHING: () = ();
+
+/// The same to be written, which nothing can be in it.
+fn nothing_mut<'a>() -> &'a mut () {
+    // Takes no memory.
+    Box::leak(Box::new(()))
+}
+
+/// Implements [`Map`] and [`Property`] for maps.
+macro_rules! map {
+    ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident, |$map:ident, $key:ident| $entry:expr) => {
+        // SAFETY: the shape reaches entries through `Map` alone, by the functions made for this very type, and is not marked as bitwise.
+        unsafe impl<$($generics)*> Property for $type {
+            const SHAPE: &'static Shape = &Shape::map::<Self>($name);
+            fn initial() -> Self {
+                Self::default()
+            }
+        }
+        net_serialize_by_shape!([$($generics)*] $type, $name);
+
+        impl<$($generics)*> Map for $type {
+            type Key = K;
+            type Value = V;
+            const IS_SET: bool = false;
+
+            fn len(&self) -> usize {
+                self.len()
+            }
+            fn value(&self, key: &K) -> Option<&V> {
+                self.get(key)
+            }
+            fn value_mut(&mut self, key: &K) -> Option<&mut V> {
+                self.get_mut(key)
+            }
+            fn insert(&mut self, $key: K) -> &mut V {
+                let $map = self;
+                $entry
+            }
+            fn remove(&mut self, key: &K) {
+                self.$remove(key);
+            }
+            fn retain(&mut self, keep: &mut dyn FnMut(&K) -> bool) {
+                self.retain(|key, _| keep(key));
+            }
+            fn each(&self, each: &mut dyn FnMut(&K, &V)) {
+                self.iter().for_each(|(key, value)| each(key, value));
+            }
+            fn each_mut(&mut self, each: &mut dyn FnMut(&mut V)) {
+                self.values_mut().for_each(each);
+            }
+        }
+    };
+}
+
+/// Implements [`Map`] and [`Property`] for sets.
+macro_rules! set {
+    ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident) => {
+        // SAFETY: the shape reaches entries through `Map` alone, by the functions made for this very type, and is not marked as bitwise.
+        unsafe impl<$($generics)*> Property for $type {
+            const SHAPE: &'static Shape = &Shape::map::<Self>($name);
+            fn initial() -> Self {
+                Self::default()
+            }
+        }
+        net_serialize_by_shape!([$($generics)*] $type, $name);
+
+        impl<$($generics)*> Map for $type {
+            type Key = K;
+            type Value = ();
+            const IS_SET: bool = true;
+
+            fn len(&self) -> usize {
+                self.len()
+            }
+            fn value(&self, key: &K) -> Option<&()> {
+                self.contains(key).then_some(&NOTHING)
+            }
+            fn value_mut(&mut self, key: &K) -> Option<&mut ()> {
+                self.contains(key).then(nothing_mut)
+            }
+            fn insert(&mut self, key: K) -> &mut () {
+                self.insert(key);
+                nothing_mut()
+            }
+            fn remove(&mut self, key: &K) {
+                self.$remove(key);
+            }
+            fn retain(&mut self, keep: &mut dyn FnMut(&K) -> bool) {
+                self.retain(|key| keep(key));
+            }
+            fn each(&self, each: &mut dyn FnMut(&K, &())) {
+                self.iter().for_each(|key| each(key, &NOTHING));
+            }
+            fn each_mut(&mut self, _: &mut dyn FnMut(&mut ())) {}
+        }
+    };
+}
+
+map!([K: HashKey, V: Property, S: BuildHasher + Default + Send + 'static] HashMap<K, V, S>, "HashMap", remove, |map, key| {
+    map.entry(key).or_insert_with(V::initial)
+});
+map!([K: SortKey, V: Property] BTreeMap<K, V>, "BTreeMap", remove, |map, key| {
+    map.entry(key).or_insert_with(V::initial)
+});
+set!([K: HashKey, S: BuildHasher + Default + Send + 'static] HashSet<K, S>, "HashSet", remove);
+set!([K: SortKey] BTreeSet<K>, "BTreeSet", remove);
+
+#[cfg(feature = "indexmap")]
+mod indexed {
+    use indexmap::{IndexMap, IndexSet};
+
+    use super::*;
+
+    map!([K: HashKey, V: Property, S: BuildHasher + Default + Send + 'static] IndexMap<K, V, S>, "IndexMap", swap_remove, |map, key| {
+        map.entry(key).or_insert_with(V::initial)
+    });
+    set!([K: HashKey, S: BuildHasher + Default + Send + 'static] IndexSet<K, S>, "IndexSet", swap_remove);
+}

@@ -1,0 +1,190 @@
+//! The types of the standard library as fields: numbers, text, references, arrays, options and tuples.
+//!
+//! *Invariant:* each shape says what its type is in memory, and nothing depends on how a field's type is spelled.
+#![expect(unsafe_code, reason = "types state their own shapes")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::ids::reference::{ObjectRef, ReferenceMap};
+use crate::object::{arrays, whole};
+use crate::schema::checksum::Checksum;
+use crate::schema::codec::{Codec, IntCodec, Repr, TextLeaf};
+use crate::schema::limits;
+use crate::schema::property::Property;
+use crate::schema::shape::{Field, Shape};
+use crate::schema::value::NetSerialize;
+
+/// Makes a type with a hand-written [`NetSerialize`] usable as a field: one command, compared and sent as a unit (S13). The type is
+/// `Clone` and `Default`.
+#[macro_export]
+macro_rules! leaf {
+    ($type:ty) => {
+        // SAFETY: `opaque` describes any such type: it reaches the value only through the type's own functions.
+        unsafe impl $crate::__private::Property for $type {
+            const SHAPE: &'static $crate::__private::Shape = &$crate::__private::Shape::opaque::<Self>();
+            fn initial() -> Self {
+                ::core::default::Default::default()
+            }
+        }
+    };
+}
+
+/// Implements [`Property`] and [`NetSerialize`] for a type of the standard library that is one leaf.
+macro_rules! leaf_of_std {
+    ($($type:ty, $name:literal, $bitwise:literal, $codec:expr;)*) => {$(
+        // SAFETY: the codec is the one for this type in memory, and only plain data is marked as bitwise.
+        unsafe impl Property for $type {
+            const SHAPE: &'static Shape = &Shape::leaf::<Self>($name, $bitwise, $codec);
+            fn initial() -> Self {
+                Self::default()
+            }
+        }
+        net_serialize_by_shape!([] $type, $name);
+    )*};
+}
+
+/// Implements [`NetSerialize`] by the type's own shape.
+macro_rules! net_serialize_by_shape {
+    ([$($generics:tt)*] $type:ty, $name:expr) => {
+        impl<$($generics)*> NetSerialize for $type {
+            const WIRE_NAME: &'static str = $name;
+            const WIRE_CHECKSUM: u64 = Checksum::new().field(&Field::new("", 0, <Self as Property>::SHAPE)).finish();
+
+            fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+                whole::write(self, &Field::new("", 0, <Self as Property>::SHAPE), writer)
+            }
+
+            fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+                whole::read(&Field::new("", 0, <Self as Property>::SHAPE), reader, references)
+            }
+
+            fn identical(&self, other: &Self) -> bool {
+                whole::identical(self, other)
+            }
+        }
+    };
+}
+
+pub(crate) use net_serialize_by_shape;
+
+leaf_of_std! {
+    bool, "bool", true, Codec::Bool;
+    u8, "u8", true, Codec::Int(IntCodec::full(Repr::U8));
+    u16, "u16", true, Codec::Int(IntCodec::full(Repr::U16));
+    u32, "u32", true, Codec::Int(IntCodec::full(Repr::U32));
+    u64, "u64", true, Codec::Int(IntCodec::full(Repr::U64));
+    usize, "usize", true, Codec::Int(IntCodec::full(Repr::Usize));
+    i8, "i8", true, Codec::Int(IntCodec::full(Repr::I8));
+    i16, "i16", true, Codec::Int(IntCodec::full(Repr::I16));
+    i32, "i32", true, Codec::Int(IntCodec::full(Repr::I32));
+    i64, "i64", true, Codec::Int(IntCodec::full(Repr::I64));
+    isize, "isize", true, Codec::Int(IntCodec::full(Repr::Isize));
+    u128, "u128", true, Codec::Wide;
+    i128, "i128", true, Codec::Wide;
+    f32, "f32", true, Codec::F32;
+    f64, "f64", true, Codec::F64;
+    char, "char", true, Codec::Char;
+    String, "String", false, text::<Self>(true);
+    Box<str>, "String", false, text::<Self>(false);
+}
+
+/// Text that is shared, so that objects may hold the same without a copy each.
+// SAFETY: the codec is the one for text in an `Arc`.
+unsafe impl Property for Arc<str> {
+    const SHAPE: &'static Shape = &Shape::leaf::<Self>("String", false, text::<Self>(false));
+    fn initial() -> Self {
+        Self::from("")
+    }
+}
+net_serialize_by_shape!([] Arc<str>, "String");
+
+/// The codec of text held by a `T`.
+const fn text<T: Deref<Target = str> + From<String> + Clone + 'static>(is_string: bool) -> Codec {
+    Codec::String { max_bytes: limits::MAX_STRING_BYTES, text: TextLeaf::of::<T>(is_string) }
+}
+
+// SAFETY: a reference is 64 plain bits, whatever it refers to.
+unsafe impl<T: ?Sized + 'static> Property for ObjectRef<T> {
+    const SHAPE: &'static Shape = &Shape::leaf::<Self>("ObjectRef", true, Codec::Reference);
+    fn initial() -> Self {
+        Self::NULL
+    }
+}
+net_serialize_by_shape!([T: ?Sized + 'static] ObjectRef<T>, "ObjectRef");
+
+// SAFETY: `N` values of `T` follow one another without padding.
+unsafe impl<T: Property, const N: usize> Property for [T; N] {
+    const SHAPE: &'static Shape = &Shape::fixed_array::<Self>("[;]", T::SHAPE, N);
+    fn initial() -> Self {
+        std::array::from_fn(|_| T::initial())
+    }
+}
+net_serialize_by_shape!([T: Property, const N: usize] [T; N], "[;]");
+
+// SAFETY: the functions are those of a `Vec<T>`.
+unsafe impl<T: Property> Property for Vec<T> {
+    const SHAPE: &'static Shape = &Shape::array::<Self>(
+        "Vec",
+        &arrays::array_shape(T::SHAPE, false, arrays::vec::parts::<T>, arrays::vec::resize::<T>),
+    );
+    fn initial() -> Self {
+        Self::new()
+    }
+}
+net_serialize_by_shape!([T: Property] Vec<T>, "Vec");
+
+// SAFETY: the functions are those of an `Option<T>`.
+unsafe impl<T: Property> Property for Option<T> {
+    const SHAPE: &'static Shape = &Shape::array::<Self>(
+        "Option",
+        &arrays::array_shape(T::SHAPE, true, arrays::option::parts::<T>, arrays::option::resize::<T>),
+    );
+    fn initial() -> Self {
+        None
+    }
+}
+net_serialize_by_shape!([T: Property] Option<T>, "Option");
+
+/// Implements both traits for a tuple: a struct whose fields are called by number.
+macro_rules! tuple {
+    ($($type:ident $index:tt),*) => {
+        // SAFETY: each element lies at its offset and has its own type's shape.
+        unsafe impl<$($type: Property),*> Property for ($($type,)*) {
+            const SHAPE: &'static Shape = &Shape::structure::<Self>(
+                "()",
+                &[$(Field::new(stringify!($index), std::mem::offset_of!(Self, $index), $type::SHAPE)),*],
+            );
+            fn initial() -> Self {
+                ($($type::initial(),)*)
+            }
+        }
+        net_serialize_by_shape!([$($type: Property),*] ($($type,)*), "()");
+    };
+}
+
+// SAFETY: there is nothing to describe.
+unsafe impl Property for () {
+    const SHAPE: &'static Shape = &Shape::structure::<Self>("()", &[]);
+    fn initial() -> Self {}
+}
+net_serialize_by_shape!([](), "()");
+
+tuple!(A 0);
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+tuple!(A 0, B 1, C 2, D 3);
+tuple!(A 0, B 1, C 2, D 3, E 4);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);

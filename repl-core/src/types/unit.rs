@@ -1,0 +1,88 @@
+//! What generated code asks of the fields of values and of fields that say `atomic`.
+//!
+//! *Invariant:* one trait for each question, so that a type that does not fit is reported once.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::ids::reference::ReferenceMap;
+use crate::object::whole;
+use crate::schema::attributes::Unit;
+use crate::schema::property::Property;
+use crate::schema::shape::{Field, Shape};
+use crate::schema::value::NetSerialize;
+
+/// What generated code asks of a field of a value. One trait, and not a subtrait, so that a type that cannot travel is reported once.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be replicated",
+    label = "not a property",
+    note = "derive `NetSerialize` for it, or implement `NetSerialize` by hand and say `repl::leaf!({Self})`",
+    note = "to keep the field out say `#[replicated(skip)]`; for a foreign type say `#[replicated(with = module)]`",
+    note = "instead of an `Instant` or a `SystemTime` hold a `Duration`; of a \
+            `&str` or a `PathBuf` a `String`; of an \
+            `Rc`, `Arc`, `Cell` or `Mutex` what is in it; of a pointer an `ObjectRef`"
+)]
+pub trait Value: Sized {
+    /// The type's shape.
+    const TABLE: &'static Shape;
+
+    /// Writes the value as `field` says it travels.
+    ///
+    /// # Errors
+    /// When a part of the value has no form.
+    fn write_as(&self, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError>;
+
+    /// Reads a value as `field` says it travels.
+    ///
+    /// # Errors
+    /// When the bits are no such value.
+    fn read_as(
+        field: &Field,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<Self, ReadError>;
+
+    /// Whether the replicated parts of both are the same.
+    fn same_as(&self, other: &Self) -> bool;
+
+    /// A fresh value.
+    fn fresh() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Property> Value for T {
+    const TABLE: &'static Shape = T::SHAPE;
+
+    fn write_as(&self, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError> {
+        whole::write(self, field, writer)
+    }
+
+    fn read_as(
+        field: &Field,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<Self, ReadError> {
+        whole::read(field, reader, references)
+    }
+
+    fn same_as(&self, other: &Self) -> bool {
+        whole::identical(self, other)
+    }
+
+    fn fresh() -> Self {
+        T::initial()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Property + NetSerialize + Clone> Unit for T {
+    const PARTS: &'static Shape = T::SHAPE;
+    const WHOLE: &'static Shape = &Shape::opaque::<T>();
+}

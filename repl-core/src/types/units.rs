@@ -1,0 +1,306 @@
+//! Types of the standard library that travel as a unit: times, numbers that are not zero, addresses, boxes, queues.
+//!
+//! *Invariant:* each value has one form, and bits that no value writes are refused.
+#![expect(unsafe_code, reason = "types state their own shapes")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::num::NonZero;
+use std::time::Duration;
+
+use crate::bits::count::LEAST_BITS;
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError, count};
+use crate::ids::reference::ReferenceMap;
+use crate::schema::checksum::Checksum;
+use crate::schema::limits::MAX_ELEMENTS;
+use crate::schema::property::Property;
+use crate::schema::shape::Shape;
+use crate::schema::value::NetSerialize;
+
+/// The order in which seconds are written.
+const SECONDS_ORDER: u32 = 6;
+/// Seconds from here on are written in 64 bits.
+const LONG_SECONDS: u64 = 1 << 32;
+const NANOS_A_SECOND: u64 = 1_000_000_000;
+
+/// Implements [`Property`] and [`NetSerialize`] for types that are one command.
+macro_rules! units {
+    ($($type:ty, $name:literal, $initial:expr, $write:expr, $read:expr;)*) => {$(
+        // SAFETY: `opaque` describes any such type: it reaches the value only through the type's own functions.
+        unsafe impl Property for $type {
+            const SHAPE: &'static Shape = &Shape::opaque::<Self>();
+            fn initial() -> Self {
+                $initial
+            }
+        }
+
+        impl NetSerialize for $type {
+            const WIRE_NAME: &'static str = $name;
+
+            fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+                let write: fn(&Self, &mut BitWriter) = $write;
+                write(self, writer);
+                Ok(())
+            }
+
+            fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+                let read: fn(&mut BitReader<'_>) -> Result<Self, ReadError> = $read;
+                read(reader)
+            }
+
+            fn identical(&self, other: &Self) -> bool {
+                self == other
+            }
+        }
+    )*};
+}
+
+units! {
+    Duration, "Duration", Self::ZERO, write_duration, read_duration;
+    Ipv4Addr, "Ipv4Addr", Self::UNSPECIFIED,
+        |address, writer| writer.write_bits(address.to_bits().into(), 32),
+        |reader| Ok(Self::from_bits(reader.read_bits(32)? as u32));
+    Ipv6Addr, "Ipv6Addr", Self::UNSPECIFIED,
+        |address, writer| write_wide(address.to_bits(), writer),
+        |reader| Ok(Self::from_bits(read_wide(reader)?));
+    IpAddr, "IpAddr", Self::V4(Ipv4Addr::UNSPECIFIED), write_address, read_address;
+    SocketAddrV4, "SocketAddrV4", Self::new(Ipv4Addr::UNSPECIFIED, 0), write_socket_v4, read_socket_v4;
+    SocketAddrV6, "SocketAddrV6", Self::new(Ipv6Addr::UNSPECIFIED, 0, 0, 0), write_socket_v6, read_socket_v6;
+    SocketAddr, "SocketAddr", Self::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0)), write_socket, read_socket;
+}
+
+/// A number of the type of its form, in its whole width; zero is refused on arrival.
+macro_rules! non_zero {
+    ($($number:ty, $name:literal;)*) => {$(
+        // SAFETY: `opaque` describes any such type: it reaches the value only through the type's own functions.
+        unsafe impl Property for NonZero<$number> {
+            const SHAPE: &'static Shape = &Shape::opaque::<Self>();
+            /// One.
+            fn initial() -> Self {
+                const {
+                    match Self::new(1) {
+                        Some(one) => one,
+                        None => panic!("one is not zero"),
+                    }
+                }
+            }
+        }
+
+        impl NetSerialize for NonZero<$number> {
+            const WIRE_NAME: &'static str = $name;
+
+            fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+                self.get().write(writer)
+            }
+
+            fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+                Self::new(<$number>::read(reader, references)?).ok_or(ReadError::OutOfRange)
+            }
+
+            fn identical(&self, other: &Self) -> bool {
+                self == other
+            }
+        }
+    )*};
+}
+
+non_zero! {
+    u8, "NonZeroU8";
+    u16, "NonZeroU16";
+    u32, "NonZeroU32";
+    u64, "NonZeroU64";
+    u128, "NonZeroU128";
+    usize, "NonZeroUsize";
+    i8, "NonZeroI8";
+    i16, "NonZeroI16";
+    i32, "NonZeroI32";
+    i64, "NonZeroI64";
+    i128, "NonZeroI128";
+    isize, "NonZeroIsize";
+}
+
+// SAFETY: `opaque` describes any such type: it reaches the value only through the type's own functions.
+unsafe impl<T: Property + NetSerialize + Clone> Property for Box<T> {
+    const SHAPE: &'static Shape = &Shape::opaque::<Self>();
+    fn initial() -> Self {
+        Self::new(T::initial())
+    }
+}
+
+/// The form of what is in the box, as a unit.
+impl<T: NetSerialize> NetSerialize for Box<T> {
+    const WIRE_NAME: &'static str = T::WIRE_NAME;
+    const WIRE_CHECKSUM: u64 = T::WIRE_CHECKSUM;
+
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        T::write(self, writer)
+    }
+
+    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+        T::read(reader, references).map(Self::new)
+    }
+
+    fn identical(&self, other: &Self) -> bool {
+        T::identical(self, other)
+    }
+}
+
+// SAFETY: `opaque` describes any such type: it reaches the value only through the type's own functions.
+unsafe impl<T: Property + NetSerialize + Clone> Property for VecDeque<T> {
+    const SHAPE: &'static Shape = &Shape::opaque::<Self>();
+    fn initial() -> Self {
+        Self::new()
+    }
+}
+
+/// How many elements there are, and each whole. It travels as a unit: a queue moves at its front with each change, so by place nearly all would differ.
+impl<T: NetSerialize> NetSerialize for VecDeque<T> {
+    const WIRE_NAME: &'static str = "VecDeque";
+    const WIRE_CHECKSUM: u64 = Checksum::new().text(Self::WIRE_NAME).number(T::WIRE_CHECKSUM).finish();
+
+    fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
+        count::write_count(self.len(), MAX_ELEMENTS, writer)?;
+        for element in self {
+            let start = writer.bit_len();
+            element.write(writer)?;
+            count::pad_element(start, LEAST_BITS, writer);
+        }
+        Ok(())
+    }
+
+    fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
+        let len = count::read_count(MAX_ELEMENTS, reader)?;
+        count::check_growth(len, LEAST_BITS, reader)?;
+        let mut queue = Self::new();
+        for _ in 0..len {
+            let start = reader.position();
+            queue.push_back(T::read(reader, references)?);
+            count::read_padding(start, LEAST_BITS, reader)?;
+        }
+        Ok(queue)
+    }
+
+    fn identical(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().zip(other).all(|(one, other)| one.identical(other))
+    }
+}
+
+/// The 128 bits of a universally unique identifier.
+#[cfg(feature = "uuid")]
+mod uuid_types {
+    use super::*;
+
+    units! {
+        uuid::Uuid, "Uuid", Self::nil(),
+            |uuid, writer| write_wide(uuid.as_u128(), writer),
+            |reader| Ok(Self::from_u128(read_wide(reader)?));
+    }
+}
+
+fn write_wide(number: u128, writer: &mut BitWriter) {
+    writer.write_bits(number as u64, 64);
+    writer.write_bits((number >> 64) as u64, 64);
+}
+
+fn read_wide(reader: &mut BitReader<'_>) -> Result<u128, ReadError> {
+    let low = u128::from(reader.read_bits(64)?);
+    Ok(low | u128::from(reader.read_bits(64)?) << 64)
+}
+
+fn write_duration(duration: &Duration, writer: &mut BitWriter) {
+    let is_long = duration.as_secs() >= LONG_SECONDS;
+    writer.write_flag(is_long);
+    if is_long {
+        writer.write_bits(duration.as_secs(), 64);
+    } else {
+        writer.write_exp_golomb(duration.as_secs(), SECONDS_ORDER);
+    }
+    writer.write_below(duration.subsec_nanos().into(), NANOS_A_SECOND);
+}
+
+fn read_duration(reader: &mut BitReader<'_>) -> Result<Duration, ReadError> {
+    let is_long = reader.read_flag()?;
+    let seconds = if is_long { reader.read_bits(64)? } else { reader.read_exp_golomb(SECONDS_ORDER)? };
+    if is_long != (seconds >= LONG_SECONDS) {
+        return Err(ReadError::OutOfRange);
+    }
+    Ok(Duration::new(seconds, reader.read_below(NANOS_A_SECOND)? as u32))
+}
+
+fn write_address(address: &IpAddr, writer: &mut BitWriter) {
+    writer.write_flag(address.is_ipv6());
+    match address {
+        IpAddr::V4(address) => writer.write_bits(address.to_bits().into(), 32),
+        IpAddr::V6(address) => write_wide(address.to_bits(), writer),
+    }
+}
+
+fn read_address(reader: &mut BitReader<'_>) -> Result<IpAddr, ReadError> {
+    Ok(if reader.read_flag()? {
+        IpAddr::V6(Ipv6Addr::from_bits(read_wide(reader)?))
+    } else {
+        IpAddr::V4(Ipv4Addr::from_bits(reader.read_bits(32)? as u32))
+    })
+}
+
+fn write_socket_v4(socket: &SocketAddrV4, writer: &mut BitWriter) {
+    writer.write_bits(socket.ip().to_bits().into(), 32);
+    writer.write_bits(socket.port().into(), 16);
+}
+
+fn read_socket_v4(reader: &mut BitReader<'_>) -> Result<SocketAddrV4, ReadError> {
+    let address = Ipv4Addr::from_bits(reader.read_bits(32)? as u32);
+    Ok(SocketAddrV4::new(address, reader.read_bits(16)? as u16))
+}
+
+/// The flow and the scope are mostly zero, and then one bit.
+fn write_socket_v6(socket: &SocketAddrV6, writer: &mut BitWriter) {
+    write_wide(socket.ip().to_bits(), writer);
+    writer.write_bits(socket.port().into(), 16);
+    let (flow, scope) = (socket.flowinfo(), socket.scope_id());
+    let has_either = flow | scope != 0;
+    writer.write_flag(has_either);
+    if has_either {
+        writer.write_bits(flow.into(), 32);
+        writer.write_bits(scope.into(), 32);
+    }
+}
+
+fn read_socket_v6(reader: &mut BitReader<'_>) -> Result<SocketAddrV6, ReadError> {
+    let address = Ipv6Addr::from_bits(read_wide(reader)?);
+    let port = reader.read_bits(16)? as u16;
+    if !reader.read_flag()? {
+        return Ok(SocketAddrV6::new(address, port, 0, 0));
+    }
+    let (flow, scope) = (reader.read_bits(32)? as u32, reader.read_bits(32)? as u32);
+    if flow | scope == 0 {
+        Err(ReadError::OutOfRange)
+    } else {
+        Ok(SocketAddrV6::new(address, port, flow, scope))
+    }
+}
+
+fn write_socket(socket: &SocketAddr, writer: &mut BitWriter) {
+    writer.write_flag(socket.is_ipv6());
+    match socket {
+        SocketAddr::V4(socket) => write_socket_v4(socket, writer),
+        SocketAddr::V6(socket) => write_socket_v6(socket, writer),
+    }
+}
+
+fn read_socket(reader: &mut BitReader<'_>) -> Result<SocketAddr, ReadError> {
+    Ok(if reader.read_flag()? {
+        SocketAddr::V6(read_socket_v6(reader)?)
+    } else {
+        SocketAddr::V4(read_socket_v4(reader)?)
+    })
+}

@@ -1,0 +1,311 @@
+//! Where the functions of a `with` module apply: to the field itself, or to each value that it holds.
+//!
+//! *Invariant:* a field has one form whatever the order of its map, and no value that is read takes memory for fewer than eight bits.
+
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::BuildHasher;
+use std::marker::PhantomData;
+
+use crate::bits::count::LEAST_BITS;
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError, count};
+use crate::ids::key::KeyBits;
+use crate::ids::reference::ReferenceMap;
+use crate::object::whole;
+use crate::schema::checksum::Checksum;
+use crate::schema::limits::{MAX_ELEMENTS, MAX_ITEMS};
+use crate::schema::map::{HashKey, SortKey};
+use crate::schema::property::Property;
+use crate::schema::shape::Field;
+
+/// The functions take the field itself.
+pub enum Itself {}
+
+/// The functions take what is in an `Option`, a `Vec`, an array or a map, or within what is in there.
+pub struct Within<D>(PhantomData<D>);
+
+/// Never: it makes the compiler speak of the trait at hand, and not of what one implementation of it asks for.
+pub enum Nowhere {}
+
+/// Implemented by nothing.
+pub trait Unreachable {}
+
+/// The function `write` of a `with` module for a field of type `Field`. `Depth` is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "the module's `write` does not fit a field of type `{Field}`",
+    label = "`write` has another signature",
+    note = "write `pub fn write(value: &{Field}, writer: &mut repl::BitWriter) -> Result<(), repl::WriteError>`",
+    note = "for an `Option`, a `Vec`, an array or a map the functions may also be for one value in it"
+)]
+pub trait WritesField<Field, Depth> {
+    /// The sum of what is written around the module's forms; zero if nothing is.
+    const AROUND: u64;
+
+    /// Writes the field.
+    ///
+    /// # Errors
+    /// When a value has no form.
+    fn write_field(&self, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError>;
+}
+
+/// The function `read` of a `with` module for a field of type `Field`. `Depth` is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "the module's `read` does not fit a field of type `{Field}`",
+    label = "`read` has another signature",
+    note = "write `pub fn read(reader: &mut repl::BitReader<'_>, references: &mut repl::ReferenceMap<'_>) -> Result<{Field}, repl::ReadError>`",
+    note = "for an `Option`, a `Vec`, an array or a map the functions may also be for one value in it"
+)]
+pub trait ReadsField<Field, Depth> {
+    /// Reads a field.
+    ///
+    /// # Errors
+    /// When the bits are none.
+    fn read_field(
+        &self,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<Field, ReadError>;
+}
+
+/// The sum of what is written around the forms of a module with this `write`.
+#[must_use]
+pub const fn around<F, D, W: WritesField<F, D>>(_: &W) -> u64 {
+    W::AROUND
+}
+
+/// Writes `field` by the module's function.
+///
+/// # Errors
+/// When a value has no form.
+pub fn write_with<F, D>(
+    write: impl WritesField<F, D>,
+    field: &F,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    write.write_field(field, writer)
+}
+
+/// Reads a field by the module's function.
+///
+/// # Errors
+/// When the bits are none.
+pub fn read_with<F, D>(
+    read: impl ReadsField<F, D>,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+) -> Result<F, ReadError> {
+    read.read_field(reader, references)
+}
+
+impl<F, W: Fn(&F, &mut BitWriter) -> Result<(), WriteError>> WritesField<F, Itself> for W {
+    const AROUND: u64 = 0;
+
+    fn write_field(&self, field: &F, writer: &mut BitWriter) -> Result<(), WriteError> {
+        self(field, writer)
+    }
+}
+
+impl<F, R: Fn(&mut BitReader<'_>, &mut ReferenceMap<'_>) -> Result<F, ReadError>> ReadsField<F, Itself>
+    for R
+{
+    fn read_field(
+        &self,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<F, ReadError> {
+        self(reader, references)
+    }
+}
+
+impl<F, W: Unreachable> WritesField<F, Nowhere> for W {
+    const AROUND: u64 = 0;
+
+    fn write_field(&self, _: &F, _: &mut BitWriter) -> Result<(), WriteError> {
+        Ok(())
+    }
+}
+
+impl<F, R: Unreachable> ReadsField<F, Nowhere> for R {
+    fn read_field(&self, _: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<F, ReadError> {
+        Err(ReadError::OutOfRange)
+    }
+}
+
+impl<F, D, W: WritesField<F, D>> WritesField<Option<F>, Within<D>> for W {
+    const AROUND: u64 = Checksum::new().text("Option").number(W::AROUND).finish();
+
+    fn write_field(&self, field: &Option<F>, writer: &mut BitWriter) -> Result<(), WriteError> {
+        writer.write_flag(field.is_some());
+        field.iter().try_for_each(|value| self.write_field(value, writer))
+    }
+}
+
+impl<F, D, R: ReadsField<F, D>> ReadsField<Option<F>, Within<D>> for R {
+    fn read_field(
+        &self,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<Option<F>, ReadError> {
+        if reader.read_flag()? { self.read_field(reader, references).map(Some) } else { Ok(None) }
+    }
+}
+
+impl<F, D, W: WritesField<F, D>, const N: usize> WritesField<[F; N], Within<D>> for W {
+    const AROUND: u64 = Checksum::new().text("[;]").number(N as u64).number(W::AROUND).finish();
+
+    fn write_field(&self, field: &[F; N], writer: &mut BitWriter) -> Result<(), WriteError> {
+        field.iter().try_for_each(|value| self.write_field(value, writer))
+    }
+}
+
+impl<F, D, R: ReadsField<F, D>, const N: usize> ReadsField<[F; N], Within<D>> for R {
+    fn read_field(
+        &self,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) -> Result<[F; N], ReadError> {
+        let read: Result<Vec<F>, _> = (0..N).map(|_| self.read_field(reader, references)).collect();
+        read?.try_into().map_err(|_| ReadError::OutOfRange)
+    }
+}
+
+/// Collections without keys: their length, then each value, padded.
+macro_rules! sequences {
+    ($($sequence:ident)*) => {$(
+        impl<F, D, W: WritesField<F, D>> WritesField<$sequence<F>, Within<D>> for W {
+            const AROUND: u64 = Checksum::new().text("Vec").number(W::AROUND).finish();
+
+            fn write_field(&self, field: &$sequence<F>, writer: &mut BitWriter) -> Result<(), WriteError> {
+                count::write_count(field.len(), MAX_ELEMENTS, writer)?;
+                field.iter().try_for_each(|value| write_padded(self, value, writer.bit_len(), writer))
+            }
+        }
+
+        impl<F, D, R: ReadsField<F, D>> ReadsField<$sequence<F>, Within<D>> for R {
+            fn read_field(
+                &self,
+                reader: &mut BitReader<'_>,
+                references: &mut ReferenceMap<'_>,
+            ) -> Result<$sequence<F>, ReadError> {
+                let len = count::read_count(MAX_ELEMENTS, reader)?;
+                count::check_growth(len, LEAST_BITS, reader)?;
+                let read = |_| read_padded(self, reader.position(), reader, references);
+                (0..len).map(read).collect()
+            }
+        }
+    )*};
+}
+
+sequences!(Vec VecDeque);
+
+/// Maps: how many entries they have, then for each, in the order of the keys' forms, the key and its value, padded.
+macro_rules! maps {
+    ($([$($hasher:ident: $bound:ident)?] $map:ty, $key:ident;)*) => {$(
+        impl<K: $key, F, D, W: WritesField<F, D>, $($hasher)?> WritesField<$map, Within<D>> for W {
+            const AROUND: u64 =
+                Checksum::new().text("Map").field(&Field::new("", 0, K::SHAPE)).number(W::AROUND).finish();
+
+            fn write_field(&self, field: &$map, writer: &mut BitWriter) -> Result<(), WriteError> {
+                write_entries(self, field.len(), field.iter(), writer)
+            }
+        }
+
+        impl<K: $key, F, D, R: ReadsField<F, D>, $($hasher: $bound + Default)?> ReadsField<$map, Within<D>>
+            for R
+        {
+            fn read_field(
+                &self,
+                reader: &mut BitReader<'_>,
+                references: &mut ReferenceMap<'_>,
+            ) -> Result<$map, ReadError> {
+                let mut map = <$map>::default();
+                read_entries(self, reader, references, |key, value| drop(map.insert(key, value)))?;
+                Ok(map)
+            }
+        }
+    )*};
+}
+
+maps! {
+    [S: BuildHasher] HashMap<K, F, S>, HashKey;
+    [] BTreeMap<K, F>, SortKey;
+}
+
+/// Writes a value that began at bit `start`, perhaps with its key.
+fn write_padded<F, D>(
+    write: &impl WritesField<F, D>,
+    value: &F,
+    start: usize,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    write.write_field(value, writer)?;
+    count::pad_element(start, LEAST_BITS, writer);
+    Ok(())
+}
+
+fn read_padded<F, D>(
+    read: &impl ReadsField<F, D>,
+    start: usize,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+) -> Result<F, ReadError> {
+    let value = read.read_field(reader, references)?;
+    count::read_padding(start, LEAST_BITS, reader)?;
+    Ok(value)
+}
+
+fn write_entries<'a, K: Property, F: 'a, D>(
+    write: &impl WritesField<F, D>,
+    len: usize,
+    entries: impl Iterator<Item = (&'a K, &'a F)>,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    count::write_count(len, MAX_ITEMS, writer)?;
+    let mut sorted = Vec::with_capacity(len);
+    for (key, value) in entries {
+        let mut form = BitWriter::new();
+        whole::write(key, &Field::new("", 0, K::SHAPE), &mut form)?;
+        sorted.push((KeyBits::new(form.as_slice()), value));
+    }
+    sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
+    for (key, value) in sorted {
+        let start = writer.bit_len();
+        writer.append(key.as_slice());
+        write_padded(write, value, start, writer)?;
+    }
+    Ok(())
+}
+
+/// Reads entries whose keys ascend, so that a map has one form.
+fn read_entries<K: Property, F, D>(
+    read: &impl ReadsField<F, D>,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+    mut insert: impl FnMut(K, F),
+) -> Result<(), ReadError> {
+    let len = count::read_count(MAX_ITEMS, reader)?;
+    count::check_growth(len, LEAST_BITS, reader)?;
+    let mut last: Option<KeyBits> = None;
+    for _ in 0..len {
+        let start = reader.position();
+        let mut form = reader.clone();
+        let key: K = whole::read(&Field::new("", 0, K::SHAPE), reader, references)?;
+        let bits = reader.position().saturating_sub(start);
+        let form = KeyBits::new(form.take(bits)?);
+        if last.as_ref().is_some_and(|last| *last >= form) {
+            return Err(ReadError::OutOfRange);
+        }
+        last = Some(form);
+        insert(key, read_padded(read, start, reader, references)?);
+    }
+    Ok(())
+}

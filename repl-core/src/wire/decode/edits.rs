@@ -1,0 +1,135 @@
+//! Lists in an update that are walked over beside its values: handles of an array that changed, ids that a collection loses.
+//!
+//! Invariant: a list takes no memory, however long it claims to be.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::ops::Range;
+
+use crate::bits::{BitReader, ReadError};
+use crate::ids::item_id::ItemId;
+use crate::ids::item_list::IdReader;
+
+/// The ids that an update takes out, walked over beside those that it brings.
+#[derive(Default)]
+pub(super) struct Departed<'b> {
+    pub(super) list: Option<(IdReader, BitReader<'b>)>,
+    pub(super) next: Option<ItemId>,
+}
+
+impl Departed<'_> {
+    /// Whether `id` is one; asked in ascending order.
+    pub(super) fn contains(&mut self, id: ItemId) -> Result<bool, ReadError> {
+        let Some((list, reader)) = &mut self.list else { return Ok(false) };
+        while self.next.is_none_or(|next| next < id) {
+            self.next = list.next(reader)?;
+            if self.next.is_none() {
+                self.list = None;
+                return Ok(false);
+            }
+        }
+        Ok(self.next == Some(id))
+    }
+}
+
+/// Which handles of an array's old elements changed, read as they are walked over, so that a long list takes no memory.
+pub(super) enum Edits<'b> {
+    None,
+    /// A bit for each handle: those to be read, and those that were and stand for the handles from `first` on.
+    Mask {
+        bits: BitReader<'b>,
+        first: u32,
+        word: u64,
+    },
+    /// Stretches: those to be read, and what is left of the one that was.
+    Ranges {
+        list: RangeList<'b>,
+        range: Range<u32>,
+    },
+}
+
+impl<'b> Edits<'b> {
+    /// Takes the list of some of the first `limit` handles from `reader`, which then stands behind it.
+    pub(super) fn read(limit: u32, reader: &mut BitReader<'b>) -> Result<Self, ReadError> {
+        if limit == 0 || !reader.read_flag()? {
+            return Ok(Self::None);
+        }
+        if reader.read_flag()? {
+            let list = RangeList { reader: reader.clone(), next: 0, limit, more: true };
+            let mut ahead = list.clone();
+            while ahead.next()?.is_some() {}
+            *reader = ahead.reader;
+            return Ok(Self::Ranges { list, range: 0..0 });
+        }
+        let mut edits = Self::Mask { bits: reader.take(limit as usize)?.reader(), first: 0, word: 0 };
+        // An empty list has a shorter form.
+        let Some(first) = edits.next()? else { return Err(ReadError::OutOfRange) };
+        if let Self::Mask { first: base, word, .. } = &mut edits {
+            *word |= 1_u64.wrapping_shl(first.wrapping_sub(*base));
+        }
+        Ok(edits)
+    }
+
+    /// The next handle, counted from zero.
+    pub(super) fn next(&mut self) -> Result<Option<u32>, ReadError> {
+        match self {
+            Self::None => Ok(None),
+            Self::Mask { bits, first, word } => {
+                while *word == 0 {
+                    let width = bits.remaining().min(64) as u32;
+                    if width == 0 {
+                        return Ok(None);
+                    }
+                    *first = bits.position() as u32;
+                    *word = bits.read_bits(width)?;
+                }
+                let bit = word.trailing_zeros();
+                *word &= word.wrapping_sub(1);
+                Ok(Some(first.saturating_add(bit)))
+            }
+            Self::Ranges { list, range } => {
+                if range.start >= range.end {
+                    match list.next()? {
+                        Some(next) => *range = next,
+                        None => return Ok(None),
+                    }
+                }
+                Ok(range.next())
+            }
+        }
+    }
+}
+
+/// Ascending stretches of handles, with at least one handle between two of them.
+#[derive(Clone)]
+pub(super) struct RangeList<'b> {
+    reader: BitReader<'b>,
+    /// The first handle at which the next stretch may begin.
+    next: u32,
+    limit: u32,
+    more: bool,
+}
+
+impl RangeList<'_> {
+    fn next(&mut self) -> Result<Option<Range<u32>>, ReadError> {
+        if !self.more {
+            return Ok(None);
+        }
+        let left = self.limit.saturating_sub(self.next);
+        let start = self.next.saturating_add(self.reader.read_below(left.into())? as u32);
+        let more = u32::try_from(self.reader.read_exp_golomb(0)?).map_err(|_| ReadError::OutOfRange)?;
+        let end =
+            start.checked_add(more).and_then(|last| last.checked_add(1)).filter(|&end| end <= self.limit);
+        let end = end.ok_or(ReadError::OutOfRange)?;
+        self.next = end.saturating_add(1);
+        self.more = self.next < self.limit && self.reader.read_flag()?;
+        Ok(Some(start..end))
+    }
+}
