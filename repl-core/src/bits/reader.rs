@@ -32,18 +32,21 @@ pub struct BitReader<'a> {
     end: usize,
 }
 
+impl<'a> BitSlice<'a> {
+    /// A reader of these bits, and of none after them.
+    #[inline]
+    #[must_use]
+    pub const fn reader(self) -> BitReader<'a> {
+        let (bytes, start) = self.parts();
+        BitReader { bytes, start, at: start, end: start.saturating_add(self.len()) }
+    }
+}
+
 impl<'a> BitReader<'a> {
     /// A reader of all bits of `bytes`.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, start: 0, at: 0, end: bytes.len().saturating_mul(8) }
-    }
-
-    /// As [`BitSlice::reader`].
-    #[inline]
-    pub(super) const fn from_slice(slice: BitSlice<'a>) -> Self {
-        let (bytes, start) = slice.parts();
-        Self { bytes, start, at: start, end: start.saturating_add(slice.len()) }
     }
 
     /// How many bits were read.

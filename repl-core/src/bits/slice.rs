@@ -14,7 +14,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::{BitReader, load, mask};
+use super::{load, mask};
 
 /// A run of bits within bytes. Two are equal if their bits are, wherever they lie.
 #[derive(Clone, Copy, Default)]
@@ -57,13 +57,6 @@ impl<'a> BitSlice<'a> {
             start: self.start.wrapping_add(range.start),
             len,
         })
-    }
-
-    /// A reader of these bits, and of none after them.
-    #[inline]
-    #[must_use]
-    pub const fn reader(self) -> BitReader<'a> {
-        BitReader::from_slice(self)
     }
 
     /// All bytes that the slice lies in, and the bit of them where it starts.
