@@ -1,8 +1,8 @@
 //! How much may be sent to an address of which nobody knows yet whether it is the client's own (R26).
 //!
-//! Anyone can write another's address on a packet. So until the client has shown that it receives what is sent to it, it is sent
-//! little, as QUIC does (RFC 9000, section 8.1). It shows that by a token which only the welcome tells, and which is part of the
-//! checksum of every packet of state that it sends.
+//! Anyone can write another's address on a packet. So until the client has shown that it receives what is
+//! sent to it, it is sent little, as QUIC does (RFC 9000, section 8.1). It shows that by a token which only
+//! the welcome tells, and which is part of the checksum of every packet of state that it sends.
 //!
 //! *Invariant:* before that, no more than three times the bytes that came from the address are lent out.
 
@@ -59,19 +59,6 @@ impl Allowance {
     }
 }
 
-/// What only the welcome tells: SipHash-2-4 of the connection and its session, under the server's secret.
-#[expect(
-    deprecated,
-    reason = "the only keyed hash of the standard library that is the same in every version of it"
-)]
-pub(crate) fn token(secret: u64, connection: usize, session: u64) -> u64 {
-    use std::hash::{Hasher, SipHasher};
-    let mut hasher = SipHasher::new_with_keys(secret, 0);
-    hasher.write_u64(connection as u64);
-    hasher.write_u64(session);
-    hasher.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,13 +73,5 @@ mod tests {
         assert!(allowance.spend(usize::MAX));
         allowance.lift();
         assert!(allowance.spend(usize::MAX) && allowance.spend(usize::MAX));
-    }
-
-    #[test]
-    fn r26_a_token_is_of_one_secret_connection_and_session() {
-        let tokens = [token(1, 2, 3), token(0, 2, 3), token(1, 3, 3), token(1, 2, 2), token(1, 3, 2)];
-        for (at, one) in tokens.iter().enumerate() {
-            assert!(tokens[..at].iter().all(|other| other != one));
-        }
     }
 }

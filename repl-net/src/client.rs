@@ -1,6 +1,7 @@
 //! The client: receives objects, acknowledges packets, calls notifies.
 //!
-//! Invariant: bytes from the server never panic and never decide how much is allocated; a packet is applied whole or not at all (R20).
+//! Invariant: bytes from the server never panic and never decide how much is allocated; a packet is applied
+//! whole or not at all (R20).
 #![cfg_attr(
     not(test),
     deny(
@@ -23,28 +24,19 @@ use crate::ack_pace::AckPace;
 use crate::acks::{Arrival, Received};
 use crate::body::Halt;
 use crate::client_events::ClientEvents;
-use crate::config::ClientConfig;
-use crate::events::{ClientEvent, DisconnectReason};
-use crate::handshake::{ClientLimits, Control};
-use crate::inquiry::{Question, parts_of};
 use crate::outbox::{Limits, Outbox};
-use crate::packet::{self, Header, Opened};
+use crate::packet::{self, Header};
 use crate::replicas::Replicas;
 use crate::sequence::{Sequence, WINDOW};
+use crate::session::client_handshake::{ClientHandshake, Heard, Terms};
+use crate::session::config::ClientConfig;
+use crate::session::disconnect::DisconnectReason;
+use crate::session::events::ClientEvent;
+use crate::session::traffic::ClassTraffic;
 use crate::status::StatusSink;
 use crate::tick_watch::TickWatch;
-use crate::traffic::ClassTraffic;
 
 pub use view::ClientStats;
-
-/// How often a client says hello until it is answered.
-const HELLO_INTERVAL: Duration = Duration::from_millis(100);
-
-/// How often a client answers a welcome: the server repeats it until it hears one answer, which nine times in ten may be lost.
-const ECHOES: u32 = 4;
-const ECHO_INTERVAL: Duration = Duration::from_millis(50);
-/// A client is never silent for longer, for it cannot know whether the server has heard its echo, and without that hears nothing.
-const LONGEST_SILENCE: Duration = Duration::from_millis(250);
 
 /// Why a packet was not applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,38 +53,18 @@ pub enum ReceiveError {
     Closed,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Before the first tick.
-    Idle,
-    /// Hello was said; if the server asked about the classes, that is answered.
-    Handshake {
-        /// What the server asked last.
-        asked: Option<Question>,
-    },
-    Connected,
-    Closed,
-}
-
 /// Holds what a server lets it see.
 ///
-/// A tick: hand over what arrived with [`receive`](Self::receive), call [`tick`](Self::tick), send what [`poll_transmit`](Self::poll_transmit)
-/// gives.
+/// A tick: hand over what arrived with [`receive`](Self::receive), call [`tick`](Self::tick), send what
+/// [`poll_transmit`](Self::poll_transmit) gives.
 pub struct Client {
     config: ClientConfig,
-    stage: Stage,
-    /// How often the token is still to be echoed, whether there is something to tell or not.
-    echoes_left: u32,
-    /// When to say hello, or to echo the token, next.
-    next_hello: Duration,
+    handshake: ClientHandshake,
     replicas: Replicas,
     outbox: Outbox,
     received: Received,
     /// When to tell the server what arrived.
     ack_pace: AckPace,
-    last_heard: Option<Duration>,
-    /// How long the server waits for a sign of life, as far as it has said.
-    server_timeout: Duration,
     last_sent: Duration,
     events: ClientEvents,
     /// The object whose end was the event that was polled last.
@@ -108,9 +80,9 @@ pub struct Client {
 impl Client {
     /// A client that knows no class.
     ///
-    /// `session` tells this session from all others of the same address: each packet is bound to it, and those of another are as good
-    /// as damaged (R25). Take a new number each time; on the open internet 64 random bits that nobody can predict, since who knows
-    /// the number can end the session.
+    /// `session` tells this session from all others of the same address: each packet is bound to it, and
+    /// those of another are as good as damaged (R25). Take a new number each time; on the open internet 64
+    /// random bits that nobody can predict, since who knows the number can end the session.
     ///
     /// # Panics
     /// If a field of `config` is out of the range that stands with it; the message names the field.
@@ -125,18 +97,13 @@ impl Client {
             bytes_per_pass: usize::MAX,
             memory_bytes: usize::MAX,
         };
-        let mut outbox = Outbox::new(Sequence::new(config.first_sequence), limits);
-        outbox.session = session;
+        let outbox = Outbox::new(Sequence::new(config.first_sequence), limits);
         Self {
-            stage: Stage::Idle,
-            echoes_left: 0,
-            next_hello: Duration::ZERO,
+            handshake: ClientHandshake::new(session),
             replicas: Replicas::new(config.max_objects, config.max_object_bytes, config.measure),
             outbox,
             received: Received::default(),
             ack_pace: AckPace::default(),
-            last_heard: None,
-            server_timeout: Duration::MAX,
             last_sent: Duration::ZERO,
             events: ClientEvents::default(),
             told_departed: None,
@@ -157,7 +124,7 @@ impl Client {
     #[track_caller]
     pub fn register<T: Replicated>(&mut self) -> &mut Self {
         assert!(
-            self.stage == Stage::Idle,
+            self.handshake.is_idle(),
             "classes are registered before the first tick, and this one is called `{}`",
             T::LAYOUT.name(),
         );
@@ -175,7 +142,7 @@ impl Client {
         make: impl Fn() -> T + Send + Sync + 'static,
     ) -> ArchetypeId<T> {
         assert!(
-            self.stage == Stage::Idle,
+            self.handshake.is_idle(),
             "archetypes are registered before the first tick, and this one is of `{}`",
             T::LAYOUT.name(),
         );
@@ -185,84 +152,63 @@ impl Client {
     /// Whether the server has accepted this client, and neither side has ended the connection since.
     #[must_use]
     pub fn is_connected(&self) -> bool {
-        self.stage == Stage::Connected
+        self.handshake.is_connected()
     }
 
     /// Takes a packet from the server: applies it, and calls what is to be called.
     ///
     /// # Errors
-    /// When the packet was not applied. All but [`Damaged`](ReceiveError::Damaged) end the connection, or found it ended. Packets that
-    /// were overtaken or repeated are no errors.
+    /// When the packet was not applied. All but [`Damaged`](ReceiveError::Damaged) end the connection, or
+    /// found it ended. Packets that were overtaken or repeated are no errors.
     ///
     /// # Panics
-    /// In debug builds, if packets have been handed over for half of [`timeout`](ClientConfig::timeout) without a [`tick`](Self::tick).
+    /// In debug builds, if packets have been handed over for half of [`timeout`](ClientConfig::timeout)
+    /// without a [`tick`](Self::tick).
     #[track_caller]
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
-        if self.stage == Stage::Closed {
+        if self.handshake.is_ended() {
             return Err(ReceiveError::Closed);
         }
-        if bytes.len() > self.config.mtu_bytes {
+        let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
+        let terms = Terms { config: &self.config, classes: &self.replicas.classes };
+        let heard = self.handshake.receive(bytes, newest, now, terms, &mut self.outbox.queue);
+        if matches!(heard, Heard::Damaged) {
             return Err(ReceiveError::Damaged);
         }
-        let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
-        let opened = packet::open(bytes, self.outbox.session, 0, newest).ok_or(ReceiveError::Damaged)?;
         self.bytes_received = self.bytes_received.saturating_add(bytes.len() as u64);
-        let result = match opened {
-            Opened::Control(mut reader) => self.control(&mut reader, now),
-            Opened::State(sequence, mut reader) => self.state(sequence, &mut reader, now),
-        };
-        match result {
-            Ok(()) | Err(Halt::Stale) => Ok(()),
-            Err(Halt::Malformed(why)) => {
-                self.outbox.control(&Control::Disconnect);
-                self.close(DisconnectReason::Protocol(why.clone()));
-                Err(ReceiveError::Malformed(why))
+        match heard {
+            Heard::Damaged | Heard::Nothing => {}
+            Heard::State(sequence, mut reader) => {
+                if let Err(Halt::Malformed(why)) = self.state(sequence, &mut reader, now) {
+                    self.end(DisconnectReason::Protocol(why.clone()));
+                    return Err(ReceiveError::Malformed(why));
+                }
             }
-        }
-    }
-
-    fn control(&mut self, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
-        match (Control::read(reader)?, &mut self.stage) {
-            (Control::Welcome { timeout_ms, token }, Stage::Handshake { .. } | Stage::Connected) => {
-                self.outbox.token = token;
-                (self.echoes_left, self.next_hello) = (ECHOES, now);
-                self.server_timeout = Duration::from_millis(timeout_ms.into());
-                self.welcome(now);
+            Heard::Connected => {
+                self.welcomed(now);
+                self.events.push(ClientEvent::Connected);
             }
-            (Control::Differs(question), Stage::Handshake { asked }) if asked.as_ref() != Some(&question) => {
-                (*asked, self.next_hello) = (Some(question), now);
+            Heard::Welcome => self.welcomed(now),
+            Heard::Ended(reason) => {
+                self.events.push(ClientEvent::Disconnected(reason.clone()));
+                if let DisconnectReason::Protocol(why) = reason {
+                    return Err(ReceiveError::Malformed(why));
+                }
             }
-            (Control::Refused(mut mismatch), Stage::Handshake { .. }) => {
-                self.replicas.classes.complete(&mut mismatch);
-                self.close(DisconnectReason::Layouts(mismatch))
-            }
-            (Control::TooSmall(mismatch), Stage::Handshake { .. }) => {
-                self.close(DisconnectReason::Limits(mismatch))
-            }
-            (Control::Taken, Stage::Handshake { .. }) => self.close(DisconnectReason::Taken),
-            (Control::Disconnect, Stage::Handshake { .. } | Stage::Connected) => {
-                self.close(DisconnectReason::Closed)
-            }
-            // Late copies of answers to what was asked before.
-            _ => {}
         }
         Ok(())
     }
 
-    fn welcome(&mut self, now: Duration) {
-        self.last_heard = Some(now);
+    /// Each welcome tells the token.
+    fn welcomed(&mut self, now: Duration) {
+        self.outbox.binding = self.handshake.binding();
         self.tick_watch.received(now, self.config.timeout, "Client");
-        if self.stage != Stage::Connected {
-            self.stage = Stage::Connected;
-            self.events.push(ClientEvent::Connected);
-        }
     }
 
     fn state(&mut self, sequence: Sequence, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
         // Before anything else is read: what is too old has no effect at all.
         let arrival = self.received.check(sequence);
-        // What overtook the welcome is as good as lost: no ack would be heard, and a late one would look like a long round trip.
-        if arrival == Arrival::TooOld || self.stage != Stage::Connected {
+        if arrival == Arrival::TooOld {
             return Ok(());
         }
         let (header, _) = Header::read(reader, sequence, self.outbox.next(), true)?;
@@ -274,7 +220,7 @@ impl Client {
             }
             return Ok(());
         }
-        self.last_heard = Some(now);
+        self.handshake.hear(now);
         self.tick_watch.received(now, self.config.timeout, "Client");
         if let Some(floor) = header.floor {
             self.received.forget_below(floor);
@@ -305,75 +251,45 @@ impl Client {
         }
     }
 
-    fn close(&mut self, reason: DisconnectReason) {
-        if self.stage != Stage::Closed {
-            self.stage = Stage::Closed;
+    fn end(&mut self, reason: DisconnectReason) {
+        if let Heard::Ended(reason) = self.handshake.end(reason, &mut self.outbox.queue) {
             self.events.push(ClientEvent::Disconnected(reason));
         }
     }
 
-    /// Ends the connection; the farewell goes with the next [`poll_transmit`](Self::poll_transmit). Objects stay as they are.
+    /// Ends the connection; the farewell goes with the next [`poll_transmit`](Self::poll_transmit). Objects
+    /// stay as they are.
     pub fn disconnect(&mut self) {
-        self.outbox.control(&Control::Disconnect);
-        self.close(DisconnectReason::Closed);
+        self.end(DisconnectReason::Closed);
     }
 
-    /// Makes the packets of this tick: hellos, acks, signs of life. `now` is the time since an epoch of the caller's, and never goes back.
-    /// Without it the client neither connects nor stays connected: call it in every frame.
+    /// Makes the packets of this tick: hellos, acks, signs of life. `now` is the time since an epoch of the
+    /// caller's, and never goes back. Without it the client neither connects nor stays connected: call it in
+    /// every frame.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
-        if self.stage == Stage::Idle {
+        if self.handshake.is_idle() {
             self.replicas.number_classes();
-            self.last_heard = Some(now);
-            self.stage = Stage::Handshake { asked: None };
-            self.next_hello = now;
         }
-        let is_closed = self.stage == Stage::Closed;
-        let silence = self.last_heard.map_or(Duration::ZERO, |heard| now.saturating_sub(heard));
-        if !is_closed && silence >= self.config.timeout {
-            self.close(DisconnectReason::Timeout);
+        let terms = Terms { config: &self.config, classes: &self.replicas.classes };
+        if let Some(reason) = self.handshake.tick(now, terms, &mut self.outbox.queue) {
+            self.events.push(ClientEvent::Disconnected(reason));
         }
-        match &self.stage {
-            Stage::Handshake { asked } => self.ask(asked.clone(), now),
-            Stage::Connected => {
-                let timeout = self.config.timeout.min(self.server_timeout);
-                let keep_alive = timeout.checked_div(40).unwrap_or_default().min(LONGEST_SILENCE);
-                let is_silent = now.saturating_sub(self.last_sent) >= keep_alive;
-                let owes_ack = self.ack_pace.is_due();
-                let owes_echo = self.echoes_left > 0 && now >= self.next_hello;
-                if owes_echo {
-                    self.echoes_left = self.echoes_left.saturating_sub(1);
-                    self.next_hello = now.saturating_add(ECHO_INTERVAL);
-                }
-                if owes_ack {
-                    self.outbox.signal(&self.received, now);
-                } else if is_silent || owes_echo {
-                    // Without acks: told late, they would look like long round trips.
-                    self.outbox.signal(&Received::default(), now);
-                }
-                if owes_ack || is_silent || owes_echo {
-                    self.last_sent = now;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Says hello, or answers what the server asked about the classes, now and then.
-    fn ask(&mut self, asked: Option<Question>, now: Duration) {
-        if now < self.next_hello {
+        if !self.handshake.is_connected() {
             return;
         }
-        self.next_hello = now.saturating_add(HELLO_INTERVAL);
-        if let Some(question) = asked {
-            let answer = self.replicas.classes.answer(&question);
-            for part in parts_of(&question, answer, self.config.mtu_bytes) {
-                self.outbox.control(&Control::Classes(part));
-            }
-        } else {
-            let checksum = self.replicas.classes.checksum();
-            let limits = ClientLimits::of(&self.config);
-            self.outbox.control(&Control::Hello { session: self.outbox.session, checksum, limits });
+        let longest_silence = self.handshake.longest_silence(self.config.timeout);
+        let is_silent = now.saturating_sub(self.last_sent) >= longest_silence;
+        let owes_ack = self.ack_pace.is_due();
+        let owes_echo = self.handshake.owes_echo(now);
+        if owes_ack {
+            self.outbox.signal(&self.received, now);
+        } else if is_silent || owes_echo {
+            // Without acks: told late, they would look like long round trips.
+            self.outbox.signal(&Received::default(), now);
+        }
+        if owes_ack || is_silent || owes_echo {
+            self.last_sent = now;
         }
     }
 
@@ -383,10 +299,10 @@ impl Client {
     /// In debug builds, if it is called 1,000 times before the first [`tick`](Self::tick).
     #[track_caller]
     pub fn poll_transmit(&mut self) -> Option<&[u8]> {
-        if self.stage == Stage::Idle {
+        if self.handshake.is_idle() {
             self.tick_watch.polled_in_vain();
         }
-        self.outbox.pop(&mut self.lent).then_some(self.lent.as_slice())
+        self.outbox.queue.pop(&mut self.lent).then_some(self.lent.as_slice())
     }
 
     /// The next event; `None` if there is no more.
@@ -407,17 +323,19 @@ impl Client {
         self.replicas.get(object)
     }
 
-    /// The object to be changed locally, such as by prediction: a value that arrives later replaces the change, and a notify is
-    /// called only if it differs from it (S49).
+    /// The object to be changed locally, such as by prediction: a value that arrives later replaces the
+    /// change, and a notify is called only if it differs from it (S49).
     ///
-    /// If the change makes a replicated `Vec` or `Option` longer or shorter, the next update that says something of it brings back all of it. Items and
-    /// entries that are taken out come back, whole, when the server changes them; those that are added are the client's own, as are all items of
-    /// a fast array that is put in the place of another (S183), whose ids change when the next update of that array comes. For this the client
-    /// keeps a copy of the object from now on, if it has any of these. An array that is taken out and given to a server's object is still a
-    /// client's: give it a clone.
+    /// If the change makes a replicated `Vec` or `Option` longer or shorter, the next update that says
+    /// something of it brings back all of it. Items and entries that are taken out come back, whole, when the
+    /// server changes them; those that are added are the client's own, as are all items of a fast array that
+    /// is put in the place of another (S183), whose ids change when the next update of that array comes. For
+    /// this the client keeps a copy of the object from now on, if it has any of these. An array that is taken
+    /// out and given to a server's object is still a client's: give it a clone.
     ///
-    /// Nothing of the change is sent to the server. `client[object]` does the same, and panics if the object is not there. Because of the
-    /// copy objects are lent one by one: there is no `objects_mut`, as a [`Server`](crate::Server) has it.
+    /// Nothing of the change is sent to the server. `client[object]` does the same, and panics if the object
+    /// is not there. Because of the copy objects are lent one by one: there is no `objects_mut`, as a
+    /// [`Server`](crate::Server) has it.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }
@@ -428,8 +346,8 @@ impl Client {
         self.replicas.contains(object)
     }
 
-    /// All objects of a class with their references, in no particular order. To change them, collect the references and ask
-    /// [`get_mut`](Self::get_mut) for those that are to be changed.
+    /// All objects of a class with their references, in no particular order. To change them, collect the
+    /// references and ask [`get_mut`](Self::get_mut) for those that are to be changed.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.replicas.typed::<T>().into_iter().flat_map(|column| {
             column
@@ -449,7 +367,7 @@ impl Client {
     /// Bytes of all packets made so far.
     #[must_use]
     pub fn bytes_sent(&self) -> u64 {
-        self.outbox.bytes_sent
+        self.outbox.queue.bytes_sent
     }
 }
 
@@ -468,8 +386,8 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
     }
 }
 
-/// To change an object that is there for this client alone, as [`Client::get_mut`] does: nothing of the change is sent, and what arrives
-/// later replaces it. To change it for everyone, change it on the server.
+/// To change an object that is there for this client alone, as [`Client::get_mut`] does: nothing of the
+/// change is sent, and what arrives later replaces it. To change it for everyone, change it on the server.
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     /// # Panics
     /// If the object is not there.

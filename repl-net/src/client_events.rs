@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 
 use repl_core::ObjectRef;
 
-use crate::events::ClientEvent;
+use crate::session::events::ClientEvent;
 
 /// So many events may always wait.
 const LEAST: usize = 1_024;
@@ -83,7 +83,7 @@ mod tests {
     use repl_core::Guid;
 
     use super::*;
-    use crate::events::CloseReason;
+    use crate::session::events::CloseReason;
 
     fn object(number: u32) -> ObjectRef<()> {
         ObjectRef::new(Guid::new(number % 7, NonZeroU32::MIN.saturating_add(number)))

@@ -2,23 +2,20 @@
 //!
 //! Invariant: a packet's number, its record and its bytes are made together; the packets of one pass have one stamp (R1).
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use repl_core::{BitSlice, BitWriter};
 
 use crate::acks::Received;
-use crate::allowance::Allowance;
 use crate::congestion::Congestion;
-use crate::handshake::Control;
 use crate::in_flight::{InFlight, Record, Sent};
 use crate::packet::{self, Header, PacketKind, Salt};
 use crate::rtt::SendTimes;
 use crate::segment::{Birth, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
+use crate::send_queue::SendQueue;
 use crate::sequence::{Sequence, WINDOW};
 use crate::slot_set::masks_between;
-use crate::spare::{Spare, give_back_room};
 use crate::status::{News, STATUS_BITS, StatusSource};
 
 /// The most that a packet's frame takes: checksum, kind, number, offset to the stamp, floor, status, acks, and the
@@ -27,10 +24,6 @@ pub(crate) const FRAME_BITS: usize = 32 + 1 + 16 + 24 + 24 + STATUS_BITS + MAX_A
 
 /// What acks may take in a packet that carries state.
 const MAX_ACK_BITS: usize = 79;
-
-/// What state leaves of the bytes that may go to an address before it is known to be the client's: enough for the welcome to come
-/// through where nine packets of ten are lost.
-const WELCOMES_BYTES: usize = 1_024;
 
 /// What the record of a packet holds at most for each byte of it, but for rare ones: an object in a few bytes, and its list.
 const RECORD_BYTES_PER_BYTE: usize = 48;
@@ -53,12 +46,10 @@ pub(crate) struct Outbox {
     segment: SegmentWriter,
     /// The record of the packet being filled.
     record: Option<Record>,
-    ready: VecDeque<Vec<u8>>,
-    /// Bytes of the packets in it.
-    ready_bytes: usize,
+    /// Packets that are complete, and others that go between them.
+    pub(crate) queue: SendQueue,
     /// What is kept for the connection beside this, as it was before the last pass or after it.
     pub(crate) other_bytes: usize,
-    spare: Spare<Vec<u8>>,
     /// Bits of the largest packet.
     max_bits: usize,
     /// Bytes sent in this pass, and how many may be.
@@ -68,17 +59,11 @@ pub(crate) struct Outbox {
     pub(crate) received: Received,
     /// What a server tells of itself; a client has none.
     status: Option<StatusSource>,
-    /// The session, which every packet is bound to (R25).
-    pub(crate) session: u64,
-    /// What packets of state are bound to beside: on a client that was told it, the server's token, else zero (R26).
-    pub(crate) token: u64,
-    /// What the other side's address is worth (R26).
-    pub(crate) allowance: Allowance,
+    /// What packets of state are bound to (R25, R26).
+    pub(crate) binding: u64,
     /// How fast packets may go; `None` where the transport sees to that.
     pub(crate) congestion: Option<Congestion>,
-    /// Bytes of packets made, of all kinds.
-    pub(crate) bytes_sent: u64,
-    /// Packets made, of all kinds.
+    /// Packets of state queued.
     pub(crate) packets_sent: u64,
 }
 
@@ -153,7 +138,7 @@ impl Outbox {
     /// under a limit that is less than a packet.
     fn may_begin_packet(&self) -> bool {
         debug_assert!(self.record.is_none(), "the packet being filled does not count yet");
-        if self.pass_bytes >= self.limits.bytes_per_pass || !self.is_allowed(self.limits.mtu_bytes) {
+        if self.pass_bytes >= self.limits.bytes_per_pass || !self.queue.takes_state(self.limits.mtu_bytes) {
             return false;
         }
         if !self.congestion.as_ref().is_none_or(Congestion::has_room) {
@@ -184,25 +169,13 @@ impl Outbox {
 
     /// About how many bytes of memory packets, their records and buffers for others hold. O(1).
     fn held_bytes(&self) -> usize {
-        self.in_flight.held_bytes() + self.ready_bytes + self.spare.held_bytes()
+        self.in_flight.held_bytes() + self.queue.held_bytes()
     }
 
     /// Gives back memory that was kept to be used again.
     pub(crate) fn give_back_spare(&mut self) {
         self.in_flight.give_back_spare();
-        self.spare.clear();
-    }
-
-    /// Whether so many bytes of state more may go to the other side's address, and leave room for more welcomes (R26).
-    fn is_allowed(&self, bytes: usize) -> bool {
-        let Some(left) = self.allowance.left() else { return true };
-        let made: usize = self.ready.iter().map(Vec::len).sum();
-        left >= made + bytes + WELCOMES_BYTES
-    }
-
-    /// Whether packets are made that may not go yet (R26).
-    pub(crate) fn is_held_back(&self) -> bool {
-        self.allowance.left().is_some_and(|left| self.ready.front().is_some_and(|front| front.len() > left))
+        self.queue.give_back_spare();
     }
 
     /// Whether there is less room than could be wished for, so that it must be shared out.
@@ -371,8 +344,8 @@ impl Outbox {
     fn finish(&mut self, mut record: Record, now: Duration) {
         self.segment.end(&mut self.writer);
         self.writer.write_bits(0, 1);
-        let mut bytes = self.spare.take();
-        packet::seal(&mut self.writer, Salt::state(self.session ^ self.token, self.next), &mut bytes);
+        let mut bytes = self.queue.blank();
+        packet::seal(&mut self.writer, Salt::state(self.binding, self.next), &mut bytes);
         debug_assert!(bytes.len() <= self.limits.mtu_bytes, "a packet of {} bytes", bytes.len());
         (record.sent_at, record.bytes) = (now, bytes.len());
         if record.elicits_ack() {
@@ -384,55 +357,23 @@ impl Outbox {
         self.in_flight.push(record);
         self.next = self.next.next();
         self.pass_packets += 1;
-        if self.is_allowed(bytes.len()) {
-            self.push(bytes);
+        if self.queue.takes_state(bytes.len()) {
+            self.pass_bytes += bytes.len();
+            self.packets_sent += 1;
+            self.queue.push(bytes);
         } else {
             // As if it were lost: later it would tell what may not be told any more.
-            self.spare.put(bytes);
+            self.queue.discard(bytes);
         }
-    }
-
-    /// Queues a packet of the handshake, or a farewell, of this session.
-    pub(crate) fn control(&mut self, control: &Control) {
-        self.push(control.to_packet(self.session));
-    }
-
-    /// Queues a packet that has no number.
-    pub(crate) fn push(&mut self, bytes: Vec<u8>) {
-        self.pass_bytes += bytes.len();
-        self.bytes_sent += bytes.len() as u64;
-        self.packets_sent += 1;
-        self.ready_bytes += bytes.capacity();
-        self.ready.push_back(bytes);
     }
 
     /// Gives back memory that was not needed of late.
     pub(crate) fn end_round(&mut self) {
-        self.spare.end_round();
-        give_back_room(&mut self.ready);
+        self.queue.end_round();
         self.send_times.end_round();
         if let Some(congestion) = &mut self.congestion {
             congestion.end_round();
         }
         self.in_flight.end_round();
-    }
-
-    /// Whether no packet is ready to go.
-    pub(crate) fn is_drained(&self) -> bool {
-        self.ready.is_empty()
-    }
-
-    /// The next packet to go: lent in `current`, whose memory is used again.
-    pub(crate) fn pop(&mut self, current: &mut Vec<u8>) -> bool {
-        if !self.ready.front().is_some_and(|front| self.allowance.spend(front.len())) {
-            return false;
-        }
-        let Some(bytes) = self.ready.pop_front() else { return false };
-        self.ready_bytes -= bytes.capacity();
-        let old = std::mem::replace(current, bytes);
-        if old.capacity() > 0 {
-            self.spare.put(old);
-        }
-        true
     }
 }

@@ -11,11 +11,16 @@
     )
 )]
 
+use std::ops::RangeInclusive;
+
 use repl_core::{BitReader, BitWriter, ReadError};
 
 use crate::acks::{AckRanges, Received};
 use crate::sequence::Sequence;
 use crate::status::Status;
+
+/// How large a packet may be at most: one that holds anything, and one that UDP carries.
+pub(crate) const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 
 /// Bytes of the checksum at the head of every packet.
 pub(crate) const CHECKSUM_BYTES: usize = 4;

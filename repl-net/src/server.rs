@@ -16,28 +16,18 @@ use repl_core::{ObjectRef, PropertyIndex, Replicated};
 
 use crate::archetype::ArchetypeId;
 use crate::broadcast::Broadcast;
-use crate::classes::ClassList;
-use crate::config::ServerConfig;
-use crate::connection::{PassContext, PassScratch, Stage};
-use crate::events::{DisconnectReason, ServerEvent, SpawnError};
+use crate::connection::{PassContext, PassScratch};
+use crate::session::classes::ClassList;
+use crate::session::config::ServerConfig;
+use crate::session::connection_id::ConnectionId;
+use crate::session::disconnect::DisconnectReason;
+use crate::session::events::{ServerEvent, SpawnError};
 use crate::tick_watch::TickWatch;
 use crate::world::{World, WorldLimits};
 
 use events::ServerEvents;
 use sessions::Peer;
 pub use transmit::Transmit;
-
-/// Names a connection of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConnectionId(pub(crate) u32);
-
-impl ConnectionId {
-    /// The number of the connection, from zero in the order of connecting; never used again.
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// What a connection has cost so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -197,7 +187,7 @@ impl Server {
         let reference = self.world.spawn(object, number, self.is_frozen())?;
         if let Some(slot) = self.world.slot_of(reference) {
             for peer in self.connections.values_mut() {
-                if peer.connection.stage == Stage::Connected {
+                if peer.handshake.is_connected() {
                     peer.connection.show(&mut self.world, slot);
                 }
             }
@@ -270,18 +260,17 @@ impl Server {
             if !self.config.share {
                 self.broadcast.build(&self.world, &self.classes, max_bits);
             }
-            let timeout = peer.limits.map_or(self.config.timeout, |limits| limits.timeout());
             let mut context = PassContext {
                 world: &mut self.world,
                 broadcast: &mut self.broadcast,
                 classes: &self.classes,
                 scratch: &mut self.scratch,
                 now,
-                keep_alive: self.config.timeout.min(timeout) / 40,
+                keep_alive: peer.handshake.shorter_timeout(self.config.timeout) / 40,
             };
             peer.connection.pass(&mut context);
-            peer.remind(self.config.timeout, now);
-            if now.saturating_sub(peer.connection.last_heard) >= self.config.timeout {
+            peer.handshake.remind(self.config.timeout, now, &mut peer.connection.outbox.queue);
+            if now.saturating_sub(peer.handshake.last_heard()) >= self.config.timeout {
                 silent.push(id);
             } else if peer.connection.is_overdue(self.config.timeout, now) {
                 overdue.push(id);
@@ -289,7 +278,7 @@ impl Server {
         }
         overdue.into_iter().for_each(|id| self.close(id, DisconnectReason::Unacknowledged));
         for id in silent {
-            if matches!(self.connections.get(&id), Some(peer) if peer.connection.is_closed()) {
+            if matches!(self.connections.get(&id), Some(peer) if peer.handshake.is_ended()) {
                 self.connections.remove(&id);
             } else {
                 self.close(id, DisconnectReason::Timeout);
@@ -301,7 +290,7 @@ impl Server {
     /// there is [`poll_any_transmit`](Self::poll_any_transmit).
     pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
         let peer = self.connections.get_mut(&connection)?;
-        peer.connection.outbox.pop(&mut peer.lent).then_some(peer.lent.as_slice())
+        peer.connection.outbox.queue.pop(&mut peer.lent).then_some(peer.lent.as_slice())
     }
 
     /// How many ticks there have been: the number of the last one. Clients are told it ([`Client::server_tick`](crate::Client::server_tick)).
@@ -324,9 +313,10 @@ impl Server {
     #[must_use]
     pub fn stats(&self, connection: ConnectionId) -> Option<ConnectionStats> {
         let connection = &self.connections.get(&connection)?.connection;
+        let queue = &connection.outbox.queue;
         Some(ConnectionStats {
-            bytes_sent: connection.outbox.bytes_sent,
-            packets_sent: connection.outbox.packets_sent,
+            bytes_sent: queue.bytes_sent,
+            packets_sent: queue.packets_sent,
             packets_lost: connection.packets_lost,
             packets_in_flight: connection.outbox.in_flight.unresolved(),
             round_trip: connection.round_trip.smoothed(),

@@ -121,7 +121,7 @@ impl Client {
         let packets_sent = next.saturating_sub(first);
         let round_trip = self.status.news.map(|news| news.round_trip).filter(|time| *time > Duration::ZERO);
         ClientStats {
-            bytes_sent: self.outbox.bytes_sent,
+            bytes_sent: self.outbox.queue.bytes_sent,
             bytes_received: self.bytes_received,
             packets_received: self.packets_received,
             packets_lost: packets_sent.saturating_sub(self.packets_received),

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use repl_core::ObjectRef;
 
-use crate::events::ServerEvent;
+use crate::session::events::ServerEvent;
 
 /// How many refused values wait at most.
 const MAX_REFUSALS: usize = 1_024;
@@ -81,7 +81,8 @@ mod tests {
     use repl_core::{Guid, WriteError};
 
     use super::*;
-    use crate::events::DisconnectReason;
+    use crate::session::connection_id::ConnectionId;
+    use crate::session::disconnect::DisconnectReason;
 
     fn refused(slot: u32) -> ServerEvent {
         ServerEvent::ValueRefused {
@@ -94,7 +95,7 @@ mod tests {
     }
 
     fn ended() -> ServerEvent {
-        ServerEvent::Disconnected(crate::ConnectionId(0), DisconnectReason::Timeout)
+        ServerEvent::Disconnected(ConnectionId(0), DisconnectReason::Timeout)
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! *Invariant:* each packet is returned once, the packets of one connection in the order in which they were made.
 
-use super::{ConnectionId, Server};
+use super::Server;
+use crate::session::connection_id::ConnectionId;
 
 /// A packet to be sent, and whom it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl Server {
     pub fn poll_any_transmit(&mut self) -> Option<Transmit<'_>> {
         let start = self.transmitting;
         let has_packets = |id: &ConnectionId| {
-            self.connections.get(id).is_some_and(|peer| !peer.connection.outbox.is_drained())
+            self.connections.get(id).is_some_and(|peer| !peer.connection.outbox.queue.is_empty())
         };
         let mut ids = self.connections.range(start..).chain(self.connections.range(..start));
         let connection = ids.find_map(|(id, _)| has_packets(id).then_some(*id))?;

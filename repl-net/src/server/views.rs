@@ -5,9 +5,10 @@
 
 use repl_core::{Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
 
+use super::Server;
 use super::sessions::Peer;
-use super::{ConnectionId, Server};
 use crate::role::{Proxy, Role};
+use crate::session::connection_id::ConnectionId;
 use crate::world::World;
 
 impl Server {

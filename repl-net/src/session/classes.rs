@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 
 use repl_core::{Checksum, Layout, PropertyIndex, Replicated};
 
-use crate::inquiry::{Entry, MAX_ENTRIES, Question};
-use crate::mismatch::{Difference, LayoutMismatch, Side};
-use crate::name::{MAX_NAME_BYTES, cut};
+use super::inquiry::{Entry, MAX_ENTRIES, Question};
+use super::mismatch::{Difference, LayoutMismatch, Side};
+use super::name::{MAX_NAME_BYTES, cut};
 
 /// All classes, ascending by name.
 #[derive(Default)]

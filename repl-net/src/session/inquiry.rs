@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
-use crate::name::{MAX_NAME_BYTES, cut, read_name, write_name};
+use super::name::{MAX_NAME_BYTES, cut, read_name, write_name};
 
 /// The most entries of an answer.
 pub(crate) const MAX_ENTRIES: usize = 4_096;

@@ -15,7 +15,7 @@ use std::fmt;
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
-use crate::name::{cut, read_name, write_name};
+use super::name::{cut, read_name, write_name};
 
 /// The longest name of a class or property in a refusal, in bytes.
 const MAX_REFUSAL_NAME_BYTES: usize = 36;

@@ -1,0 +1,400 @@
+//! The client's side of a session: from the first hello to the farewell.
+//!
+//! *Invariant:* a packet is heard only in the session that it is sealed for (R25), and none of state before
+//! the welcome (R21).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::time::Duration;
+
+use repl_core::BitReader;
+
+use super::classes::ClassList;
+use super::config::ClientConfig;
+use super::control::Control;
+use super::disconnect::DisconnectReason;
+use super::inquiry::{Question, parts_of};
+use super::limits::ClientLimits;
+use crate::packet::{self, Opened};
+use crate::send_queue::SendQueue;
+use crate::sequence::Sequence;
+
+/// How often a client says hello until it is answered.
+const HELLO_INTERVAL: Duration = Duration::from_millis(100);
+
+/// How often a client answers a welcome: the server repeats it until it hears one answer, which nine times in
+/// ten may be lost.
+const ECHOES: u32 = 4;
+const ECHO_INTERVAL: Duration = Duration::from_millis(50);
+/// A client is never silent for longer, for it cannot know whether the server has heard its echo, and without
+/// that hears nothing.
+const LONGEST_SILENCE: Duration = Duration::from_millis(250);
+
+/// What a client brings.
+#[derive(Clone, Copy)]
+pub(crate) struct Terms<'a> {
+    pub(crate) config: &'a ClientConfig,
+    pub(crate) classes: &'a ClassList,
+}
+
+/// What came of a server's packet.
+#[derive(Debug)]
+pub(crate) enum Heard<'a> {
+    /// No packet of this session.
+    Damaged,
+    /// Nothing that concerns anyone but the handshake.
+    Nothing,
+    /// A packet of state with this number, to be read on.
+    State(Sequence, BitReader<'a>),
+    /// The server says that this client is welcome, for the first time: state may flow.
+    Connected,
+    /// The server says so again.
+    Welcome,
+    /// The session is over.
+    Ended(DisconnectReason),
+}
+
+/// How far a session has come.
+#[derive(Debug, PartialEq, Eq)]
+enum Stage {
+    /// Before the first tick.
+    Idle,
+    /// Hello was said; if the server asked about the classes, that is answered.
+    Handshake {
+        /// What the server asked last.
+        asked: Option<Question>,
+    },
+    Connected,
+    Ended,
+}
+
+/// The client's side of one session.
+#[derive(Debug)]
+pub(crate) struct ClientHandshake {
+    session: u64,
+    stage: Stage,
+    /// What the welcome told, zero before it (R26).
+    token: u64,
+    /// How often the token is still to be echoed, whether there is something to tell or not.
+    echoes_left: u32,
+    /// When to say hello, to answer, or to echo the token, next.
+    next: Duration,
+    /// When the server last gave a sign of life; before the first hello it was said, then.
+    last_heard: Duration,
+    /// How long the server waits for a sign of life, as far as it has said.
+    server_timeout: Duration,
+}
+
+impl ClientHandshake {
+    /// Waits for the first tick.
+    pub(crate) fn new(session: u64) -> Self {
+        Self {
+            session,
+            stage: Stage::Idle,
+            token: 0,
+            echoes_left: 0,
+            next: Duration::ZERO,
+            last_heard: Duration::ZERO,
+            server_timeout: Duration::MAX,
+        }
+    }
+
+    /// Whether there was no tick yet.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.stage == Stage::Idle
+    }
+
+    /// Whether the server has welcomed this client, and neither side has ended the session since.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.stage == Stage::Connected
+    }
+
+    pub(crate) fn is_ended(&self) -> bool {
+        self.stage == Stage::Ended
+    }
+
+    /// What the client's packets of state are bound to: the session and the token (R25, R26).
+    pub(crate) fn binding(&self) -> u64 {
+        self.session ^ self.token
+    }
+
+    /// The server gave a sign of life.
+    pub(crate) fn hear(&mut self, now: Duration) {
+        self.last_heard = now;
+    }
+
+    /// Takes a packet of the server; `newest` is the newest packet of state that came from it, by which the
+    /// numbers of others are read. What is to be said goes into the queue.
+    pub(crate) fn receive<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        newest: Sequence,
+        now: Duration,
+        terms: Terms<'_>,
+        queue: &mut SendQueue,
+    ) -> Heard<'a> {
+        if bytes.len() > terms.config.mtu_bytes {
+            return Heard::Damaged;
+        }
+        match packet::open(bytes, self.session, 0, newest) {
+            None => Heard::Damaged,
+            Some(Opened::Control(mut reader)) => match Control::read(&mut reader) {
+                Ok(control) => self.control(control, now, terms),
+                Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), queue),
+            },
+            Some(Opened::State(sequence, reader)) if self.is_connected() => Heard::State(sequence, reader),
+            // What overtook the welcome is as good as lost: no ack would be heard, and a late one would look
+            // like a long round trip.
+            Some(Opened::State(..)) => Heard::Nothing,
+        }
+    }
+
+    fn control(&mut self, control: Control, now: Duration, terms: Terms<'_>) -> Heard<'static> {
+        match (control, &mut self.stage) {
+            (Control::Welcome { timeout_ms, token }, Stage::Handshake { .. } | Stage::Connected) => {
+                self.token = token;
+                (self.echoes_left, self.next) = (ECHOES, now);
+                self.server_timeout = Duration::from_millis(timeout_ms.into());
+                self.last_heard = now;
+                if self.is_connected() {
+                    return Heard::Welcome;
+                }
+                self.stage = Stage::Connected;
+                Heard::Connected
+            }
+            (Control::Differs(question), Stage::Handshake { asked }) if asked.as_ref() != Some(&question) => {
+                (*asked, self.next) = (Some(question), now);
+                Heard::Nothing
+            }
+            (Control::Refused(mut mismatch), Stage::Handshake { .. }) => {
+                terms.classes.complete(&mut mismatch);
+                self.ended(DisconnectReason::Layouts(mismatch))
+            }
+            (Control::TooSmall(mismatch), Stage::Handshake { .. }) => {
+                self.ended(DisconnectReason::Limits(mismatch))
+            }
+            (Control::Taken, Stage::Handshake { .. }) => self.ended(DisconnectReason::Taken),
+            (Control::Disconnect, Stage::Handshake { .. } | Stage::Connected) => {
+                self.ended(DisconnectReason::Closed)
+            }
+            // Late copies of answers to what was asked before.
+            _ => Heard::Nothing,
+        }
+    }
+
+    /// Begins with the first tick; then says hello, or answers what the server asked about the classes, now
+    /// and then. Returns the reason if the server was silent for too long.
+    pub(crate) fn tick(
+        &mut self,
+        now: Duration,
+        terms: Terms<'_>,
+        queue: &mut SendQueue,
+    ) -> Option<DisconnectReason> {
+        if self.is_idle() {
+            self.stage = Stage::Handshake { asked: None };
+            (self.last_heard, self.next) = (now, now);
+        }
+        if !self.is_ended() && now.saturating_sub(self.last_heard) >= terms.config.timeout {
+            self.stage = Stage::Ended;
+            return Some(DisconnectReason::Timeout);
+        }
+        if let Stage::Handshake { asked } = &self.stage
+            && now >= self.next
+        {
+            self.next = now.saturating_add(HELLO_INTERVAL);
+            match asked {
+                Some(question) => {
+                    let answer = terms.classes.answer(question);
+                    for part in parts_of(question, answer, terms.config.mtu_bytes) {
+                        queue.push(Control::Classes(part).to_packet(self.session));
+                    }
+                }
+                None => {
+                    let (session, checksum) = (self.session, terms.classes.checksum());
+                    let limits = ClientLimits::of(terms.config);
+                    queue.push(Control::Hello { session, checksum, limits }.to_packet(session));
+                }
+            }
+        }
+        None
+    }
+
+    /// How long the client may be silent (R9).
+    pub(crate) fn longest_silence(&self, timeout: Duration) -> Duration {
+        let timeout = timeout.min(self.server_timeout);
+        timeout.checked_div(40).unwrap_or_default().min(LONGEST_SILENCE)
+    }
+
+    /// Whether a packet of state is to be sent in this tick only to show that the client knows the token.
+    pub(crate) fn owes_echo(&mut self, now: Duration) -> bool {
+        let owes = self.echoes_left > 0 && now >= self.next;
+        if owes {
+            self.echoes_left = self.echoes_left.saturating_sub(1);
+            self.next = now.saturating_add(ECHO_INTERVAL);
+        }
+        owes
+    }
+
+    /// Says farewell, and ends the session if it has not ended.
+    pub(crate) fn end(&mut self, reason: DisconnectReason, queue: &mut SendQueue) -> Heard<'static> {
+        queue.push(Control::Disconnect.to_packet(self.session));
+        if self.is_ended() { Heard::Nothing } else { self.ended(reason) }
+    }
+
+    fn ended(&mut self, reason: DisconnectReason) -> Heard<'static> {
+        self.stage = Stage::Ended;
+        Heard::Ended(reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::limits::{Limit, LimitMismatch};
+    use crate::session::pair::{Pair, SESSION, STEP, Told, class, drain, state};
+
+    #[test]
+    fn r21_hello_is_said_ten_times_a_second_until_it_is_answered() {
+        let mut pair = Pair::alike();
+        let mut hellos = Vec::new();
+        for _ in 0..50 {
+            hellos.extend(pair.client_says());
+            pair.now += STEP;
+        }
+        assert_eq!(hellos.len(), 10);
+        assert!(hellos.iter().all(|hello| *hello == hellos[0]));
+        pair.server_hears(&hellos[0]);
+        pair.server_says().iter().for_each(|packet| pair.client_hears(packet));
+        assert_eq!(pair.client_told[0], Told::Connected);
+    }
+
+    #[test]
+    fn r26_a_token_is_echoed_four_times_and_anew_with_each_welcome() {
+        let mut pair = Pair::alike();
+        let hello = pair.client_says().remove(0);
+        pair.server_hears(&hello);
+        let welcome = pair.server_says().remove(0);
+        for told in [Told::Connected, Told::Welcome, Told::Welcome] {
+            pair.client_told.clear();
+            pair.client_hears(&welcome);
+            assert_eq!(pair.client_told, [told]);
+            let mut echoes = Vec::new();
+            for _ in 0..50 {
+                echoes.extend(pair.client_says());
+                pair.now += STEP;
+            }
+            assert_eq!(echoes.len(), 4);
+            pair.server_told.clear();
+            echoes.iter().for_each(|echo| pair.server_hears(echo));
+            assert_eq!(pair.server_told.len(), 4, "the server takes each for state: {:?}", pair.server_told);
+        }
+    }
+
+    #[test]
+    fn r21_a_question_that_comes_again_is_not_answered_before_its_time() {
+        let mut pair = Pair::new(class(1), class(2));
+        let hello = pair.client_says().remove(0);
+        pair.server_hears(&hello);
+        let question = pair.server_says().remove(0);
+        pair.client_hears(&question);
+        let answer = pair.client_says();
+        for _ in 0..4 {
+            pair.client_hears(&question);
+            assert!(pair.client_says().is_empty());
+            pair.now += STEP;
+        }
+        pair.now += STEP;
+        assert_eq!(pair.client_says(), answer);
+        assert_eq!(pair.client_told, []);
+    }
+
+    #[test]
+    fn r25_no_packet_of_another_session_is_one() {
+        let said = |session: u64| -> Vec<Vec<u8>> {
+            let mismatch = LimitMismatch { limit: Limit::Objects, client: 1, server: 2 };
+            let controls = [
+                Control::Welcome { timeout_ms: 5, token: 9 },
+                Control::Differs(Question::Classes),
+                Control::TooSmall(mismatch),
+                Control::Disconnect,
+                Control::Taken,
+            ];
+            let mut packets: Vec<_> = controls.iter().map(|control| control.to_packet(session)).collect();
+            packets.push(state(session, 0));
+            packets
+        };
+        for steps in [1, 40] {
+            for packet in said(SESSION ^ 1) {
+                let mut pair = Pair::alike();
+                (0..steps).for_each(|_| pair.step());
+                let binding = pair.client.binding();
+                pair.client_told.clear();
+                pair.client_hears(&packet);
+                assert_eq!(pair.client_told, [Told::Damaged]);
+                assert_eq!(pair.client.binding(), binding);
+            }
+        }
+        for packet in said(SESSION) {
+            let mut pair = Pair::alike();
+            pair.client_says();
+            pair.client_hears(&packet);
+            assert!(!pair.client_told.contains(&Told::Damaged));
+        }
+    }
+
+    #[test]
+    fn r21_nothing_but_a_farewell_is_heard_once_the_client_is_welcome() {
+        let mut pair = Pair::alike();
+        (0..10).for_each(|_| pair.step());
+        pair.client_told.clear();
+        for control in [Control::Taken, Control::Differs(Question::Classes)] {
+            pair.client_hears(&control.to_packet(SESSION));
+        }
+        assert_eq!(pair.client_told, []);
+        pair.client_hears(&Control::Disconnect.to_packet(SESSION));
+        assert_eq!(pair.client_told, [Told::Ended(DisconnectReason::Closed)]);
+        pair.client_hears(&Control::Welcome { timeout_ms: 1, token: 1 }.to_packet(SESSION));
+        assert_eq!(pair.client_told.len(), 1);
+    }
+
+    #[test]
+    fn a_silent_server_is_given_up_once_and_a_welcome_is_a_sign_of_life() {
+        let mut pair = Pair::alike();
+        let hello = pair.client_says().remove(0);
+        pair.now += pair.client_config.timeout - STEP;
+        pair.client_says();
+        pair.server_hears(&hello);
+        pair.server_says().iter().take(1).for_each(|packet| pair.client_hears(packet));
+        pair.now += pair.client_config.timeout - STEP;
+        pair.client_says();
+        assert_eq!(pair.client_told, [Told::Connected]);
+        pair.now += STEP;
+        pair.client_says();
+        pair.now += STEP;
+        pair.client_says();
+        assert_eq!(pair.client_told, [Told::Connected, Told::Ended(DisconnectReason::Timeout)]);
+    }
+
+    #[test]
+    fn a_malformed_control_packet_ends_the_session_with_a_farewell() {
+        let mut pair = Pair::alike();
+        (0..10).for_each(|_| pair.step());
+        pair.client_told.clear();
+        let mut writer = repl_core::BitWriter::new();
+        packet::begin(packet::PacketKind::Control, &mut writer);
+        // A welcome without a timeout.
+        writer.write_bits(1, 3);
+        let mut bytes = Vec::new();
+        packet::seal(&mut writer, packet::Salt::control(SESSION), &mut bytes);
+        pair.client_hears(&bytes);
+        assert!(matches!(pair.client_told.as_slice(), [Told::Ended(DisconnectReason::Protocol(_))]));
+        assert_eq!(drain(&mut pair.to_server), [Control::Disconnect.to_packet(SESSION)]);
+    }
+}

@@ -1,0 +1,139 @@
+//! Control packets: what both sides say to each other to begin and end a session.
+//!
+//! The client says hello with its limits and one sum over all its classes and what their objects begin with.
+//! If that is the server's, it is welcome. If not, the server asks until it knows the first difference (see
+//! `inquiry`), and says it.
+//!
+//! *Invariant:* a control packet is bound to its session, but for a hello, which brings its own (R25).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use repl_core::{BitReader, BitWriter, ReadError};
+
+use super::inquiry::{Part, Question};
+use super::limits::{ClientLimits, LimitMismatch, read_timeout};
+use super::mismatch::LayoutMismatch;
+use crate::packet::{self, MTU_BYTES, PacketKind, Salt, read_end};
+
+/// How long a hello is, if the client's packets may be as long.
+pub(crate) const HELLO_BYTES: usize = 1_200;
+
+/// How long a client's answer on its classes is at least: what every packet may be.
+const ANSWER_BYTES: usize = *MTU_BYTES.start();
+
+/// What a control packet says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// Client: this session, the sum over my classes, and what I can hold.
+    Hello { session: u64, checksum: u64, limits: ClientLimits },
+    /// Server: state follows; I give you up after so many milliseconds of silence. The token is to be part of
+    /// your checksums (R26).
+    Welcome { timeout_ms: u32, token: u64 },
+    /// Server: our sums differ; tell me more.
+    Differs(Question),
+    /// Client: a part of the answer.
+    Classes(Part),
+    /// Server: here is where we differ.
+    Refused(LayoutMismatch),
+    /// Server: you cannot hold what I may send.
+    TooSmall(LimitMismatch),
+    /// Either: goodbye.
+    Disconnect,
+    /// Server: this connection is another session's.
+    Taken,
+}
+
+impl Control {
+    /// The packet as bytes, bound to its session (R25). A hello brings its own.
+    pub(crate) fn to_packet(&self, session: u64) -> Vec<u8> {
+        let mut writer = BitWriter::new();
+        packet::begin(PacketKind::Control, &mut writer);
+        match self {
+            Self::Hello { session, checksum, limits } => {
+                writer.write_bits(0, 3);
+                writer.write_bits(*session, 64);
+                writer.write_bits(*checksum, 64);
+                limits.write(&mut writer);
+                pad(limits.mtu_bytes().min(HELLO_BYTES), &mut writer);
+            }
+            Self::Welcome { timeout_ms, token } => {
+                writer.write_bits(1, 3);
+                writer.write_bits((*timeout_ms).into(), 32);
+                writer.write_bits(*token, 64);
+            }
+            Self::Differs(question) => {
+                writer.write_bits(2, 3);
+                question.write(&mut writer);
+            }
+            Self::Classes(part) => {
+                writer.write_bits(3, 3);
+                part.write(&mut writer);
+                pad(ANSWER_BYTES, &mut writer);
+            }
+            Self::Refused(mismatch) => {
+                writer.write_bits(4, 3);
+                mismatch.write(&mut writer);
+            }
+            Self::Disconnect => writer.write_bits(5, 3),
+            Self::TooSmall(mismatch) => {
+                writer.write_bits(6, 3);
+                mismatch.write(&mut writer);
+            }
+            Self::Taken => writer.write_bits(7, 3),
+        }
+        let salt = if matches!(self, Self::Hello { .. }) { Salt::HELLO } else { Salt::control(session) };
+        let mut bytes = Vec::new();
+        packet::seal(&mut writer, salt, &mut bytes);
+        bytes
+    }
+
+    /// Reads what [`to_packet`](Self::to_packet) wrote, from behind the frame.
+    pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let control = match reader.read_bits(3)? {
+            0 => Self::Hello {
+                session: reader.read_bits(64)?,
+                checksum: reader.read_bits(64)?,
+                limits: ClientLimits::read(reader)?,
+            },
+            1 => Self::Welcome { timeout_ms: read_timeout(reader)?, token: reader.read_bits(64)? },
+            2 => Self::Differs(Question::read(reader)?),
+            3 => Self::Classes(Part::read(reader)?),
+            4 => Self::Refused(LayoutMismatch::read(reader)?),
+            5 => Self::Disconnect,
+            6 => Self::TooSmall(LimitMismatch::read(reader)?),
+            7 => Self::Taken,
+            _ => return Err(ReadError::UnknownVariant),
+        };
+        if matches!(control, Self::Hello { .. } | Self::Classes(_)) {
+            skip_padding(reader)?;
+        }
+        read_end(reader)?;
+        Ok(control)
+    }
+}
+
+/// Makes a packet that long, so that the answer, which may be three times as long, has room for state or a
+/// refusal (R26).
+fn pad(bytes: usize, writer: &mut BitWriter) {
+    let bits = bytes.saturating_mul(8);
+    while writer.bit_len() < bits {
+        writer.write_bits(0, bits.saturating_sub(writer.bit_len()).min(64) as u32);
+    }
+}
+
+/// Reads the zeros behind a hello or an answer, but for those that fill the last byte.
+fn skip_padding(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+    while reader.remaining() >= 8 {
+        if reader.read_bits(8)? != 0 {
+            return Err(ReadError::OutOfRange);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! What a client must be able to hold for its server, as the handshake compares it (R21).
+//!
+//! *Invariant:* whatever the server may send has room on each client that it welcomes: no limit is found out
+//! about later.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::time::Duration;
+
+use repl_core::{BitReader, BitWriter, ReadError};
+
+use super::config::{ClientConfig, ServerConfig};
+use crate::packet::MTU_BYTES;
+
+/// What a client says it can hold. Numbers above 32 bits count as the greatest that those hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClientLimits {
+    mtu_bytes: u16,
+    max_objects: u32,
+    max_object_bytes: u32,
+    timeout_ms: u32,
+}
+
+impl ClientLimits {
+    pub(crate) fn of(config: &ClientConfig) -> Self {
+        Self {
+            mtu_bytes: u16::try_from(config.mtu_bytes).unwrap_or(u16::MAX),
+            max_objects: saturate(config.max_objects),
+            max_object_bytes: saturate(config.max_object_bytes),
+            timeout_ms: timeout_ms(config.timeout),
+        }
+    }
+
+    /// The largest packet that the client takes and sends.
+    pub(crate) fn mtu_bytes(&self) -> usize {
+        self.mtu_bytes.into()
+    }
+
+    /// How long the client waits for a sign of life.
+    pub(crate) fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms.into())
+    }
+
+    /// The first limit that is below the server's.
+    pub(super) fn first_mismatch(&self, server: &ServerConfig) -> Option<LimitMismatch> {
+        let limits = [
+            (Limit::PacketBytes, u32::from(self.mtu_bytes), server.mtu_bytes),
+            (Limit::Objects, self.max_objects, server.max_objects),
+            (Limit::ObjectBytes, self.max_object_bytes, server.max_object_bytes),
+        ];
+        let mut mismatches = limits.into_iter().map(|(limit, client, server)| LimitMismatch {
+            limit,
+            client,
+            server: saturate(server),
+        });
+        mismatches.find(|mismatch| mismatch.client < mismatch.server)
+    }
+
+    pub(super) fn write(&self, writer: &mut BitWriter) {
+        writer.write_bits(self.mtu_bytes.into(), 16);
+        writer.write_bits(self.max_objects.into(), 32);
+        writer.write_bits(self.max_object_bytes.into(), 32);
+        writer.write_bits(self.timeout_ms.into(), 32);
+    }
+
+    pub(super) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let limits = Self {
+            mtu_bytes: reader.read_bits(16)? as u16,
+            max_objects: reader.read_bits(32)? as u32,
+            max_object_bytes: reader.read_bits(32)? as u32,
+            timeout_ms: read_timeout(reader)?,
+        };
+        if !MTU_BYTES.contains(&limits.mtu_bytes.into()) {
+            return Err(ReadError::OutOfRange);
+        }
+        Ok(limits)
+    }
+}
+
+/// A timeout as it is told.
+pub(super) fn timeout_ms(timeout: Duration) -> u32 {
+    u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX).max(1)
+}
+
+pub(super) fn read_timeout(reader: &mut BitReader<'_>) -> Result<u32, ReadError> {
+    let timeout_ms = reader.read_bits(32)? as u32;
+    if timeout_ms == 0 { Err(ReadError::OutOfRange) } else { Ok(timeout_ms) }
+}
+
+fn saturate(limit: usize) -> u32 {
+    u32::try_from(limit).unwrap_or(u32::MAX)
+}
+
+/// Something that a client must be able to hold, because the server may send it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Bytes of a packet: `mtu_bytes`.
+    PacketBytes = 0,
+    /// Objects at a time: `max_objects`.
+    Objects = 1,
+    /// Bytes of one object: `max_object_bytes`.
+    ObjectBytes = 2,
+}
+
+impl Limit {
+    /// The name of the field, in [`ClientConfig`] as in [`ServerConfig`].
+    #[must_use]
+    pub const fn field(self) -> &'static str {
+        match self {
+            Self::PacketBytes => "mtu_bytes",
+            Self::Objects => "max_objects",
+            Self::ObjectBytes => "max_object_bytes",
+        }
+    }
+}
+
+/// A limit of a client that is below its server's. Raise it on the client, or lower it on the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{field}` is {client} on the client and {server} on the server: set `ClientConfig::{field}` to {server} or more, or \
+     `ServerConfig::{field}` to {client} or less",
+    field = limit.field()
+)]
+#[non_exhaustive]
+pub struct LimitMismatch {
+    /// Which limit it is.
+    pub limit: Limit,
+    /// What the client can hold.
+    pub client: u32,
+    /// What the server may send.
+    pub server: u32,
+}
+
+impl LimitMismatch {
+    pub(super) fn write(&self, writer: &mut BitWriter) {
+        writer.write_bits(self.limit as u64, 2);
+        writer.write_bits(self.client.into(), 32);
+        writer.write_bits(self.server.into(), 32);
+    }
+
+    pub(super) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let limit = match reader.read_bits(2)? {
+            0 => Limit::PacketBytes,
+            1 => Limit::Objects,
+            2 => Limit::ObjectBytes,
+            _ => return Err(ReadError::UnknownVariant),
+        };
+        let (client, server) = (reader.read_bits(32)? as u32, reader.read_bits(32)? as u32);
+        if client >= server {
+            return Err(ReadError::OutOfRange);
+        }
+        Ok(Self { limit, client, server })
+    }
+}

@@ -1,0 +1,21 @@
+//! Sessions: what both sides agree on before state flows, and what they tell their users.
+//!
+//! *Invariant:* nothing here knows of objects; each side's machine takes bytes and times, and returns bytes
+//! and outcomes.
+
+pub(crate) mod classes;
+pub(crate) mod client_handshake;
+pub(crate) mod config;
+pub(crate) mod connection_id;
+pub(crate) mod control;
+pub(crate) mod disconnect;
+pub(crate) mod events;
+pub(crate) mod inquiry;
+pub(crate) mod limits;
+pub(crate) mod mismatch;
+pub(crate) mod name;
+#[cfg(test)]
+mod pair;
+pub(crate) mod server_handshake;
+pub(crate) mod token;
+pub(crate) mod traffic;

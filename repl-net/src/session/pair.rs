@@ -1,0 +1,219 @@
+//! Both sides of a handshake for tests, without server and client around them: each packet is bytes in the
+//! test's hand.
+//!
+//! *Invariant:* before the client has shown that it knows the token, no more than three times its bytes leave
+//! the server (R26).
+
+use std::time::Duration;
+
+use repl_core::{BitWriter, Layout};
+
+use super::classes::{ClassEntry, ClassList};
+use super::client_handshake::{self, ClientHandshake};
+use super::config::{ClientConfig, ServerConfig};
+use super::connection_id::ConnectionId;
+use super::disconnect::DisconnectReason;
+use super::server_handshake::{self, ServerHandshake};
+use crate::allowance::Allowance;
+use crate::packet::{self, PacketKind, Salt};
+use crate::send_queue::SendQueue;
+use crate::sequence::Sequence;
+
+/// The time between two steps.
+pub(super) const STEP: Duration = Duration::from_millis(20);
+
+/// The session that a pair's client chose.
+pub(super) const SESSION: u64 = 0x0123_4567_89AB_CDEF;
+
+/// What a machine returned, but for nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    Connected,
+    Welcome,
+    State(Sequence),
+    Ended(DisconnectReason),
+    Damaged,
+}
+
+pub(super) struct Pair {
+    pub(super) server: ServerHandshake,
+    pub(super) client: ClientHandshake,
+    pub(super) server_config: ServerConfig,
+    pub(super) client_config: ClientConfig,
+    pub(super) server_classes: ClassList,
+    pub(super) client_classes: ClassList,
+    /// Packets for the client.
+    pub(super) to_client: SendQueue,
+    /// Packets for the server.
+    pub(super) to_server: SendQueue,
+    pub(super) now: Duration,
+    /// Bytes that the server has heard, and that it has said.
+    heard_bytes: usize,
+    said_bytes: usize,
+    /// Packets of state that each has sent.
+    server_sent: u64,
+    client_sent: u64,
+    /// What each machine returned.
+    pub(super) server_told: Vec<Told>,
+    pub(super) client_told: Vec<Told>,
+}
+
+/// A class with eight properties, the last of which begins with `value`: a tuple, as those need no derive.
+pub(super) fn class(value: u64) -> ClassList {
+    const LAYOUT: &Layout = &Layout::of::<(u8, u16, u32, u64, i8, i16, i32, i64)>();
+    ClassList::new(std::iter::once(ClassEntry::new(LAYOUT, vec![vec![0, 0, 0, 0, 0, 0, 0, value]])))
+}
+
+impl Pair {
+    /// Two sides that have these classes.
+    pub(super) fn new(server_classes: ClassList, client_classes: ClassList) -> Self {
+        let config = ServerConfig { secret: 77, ..ServerConfig::default() };
+        let now = Duration::from_secs(5);
+        let mut to_client = SendQueue::default();
+        to_client.allowance = Allowance::nothing();
+        Self {
+            server: ServerHandshake::new(ConnectionId(3), now),
+            client: ClientHandshake::new(SESSION),
+            server_config: config,
+            client_config: ClientConfig::default(),
+            server_classes,
+            client_classes,
+            to_client,
+            to_server: SendQueue::default(),
+            now,
+            heard_bytes: 0,
+            said_bytes: 0,
+            server_sent: 0,
+            client_sent: 0,
+            server_told: Vec::new(),
+            client_told: Vec::new(),
+        }
+    }
+
+    /// Two sides that have the same classes.
+    pub(super) fn alike() -> Self {
+        Self::new(class(1), class(1))
+    }
+
+    /// Hands the server a packet.
+    pub(super) fn server_hears(&mut self, bytes: &[u8]) {
+        use server_handshake::{Heard, Terms};
+        self.heard_bytes += bytes.len();
+        let terms = Terms { config: &self.server_config, classes: &self.server_classes };
+        let told = match self.server.receive(bytes, Sequence::new(0), self.now, terms, &mut self.to_client) {
+            Heard::Nothing => return,
+            Heard::State(sequence, _) => Told::State(sequence),
+            Heard::Connected => Told::Connected,
+            Heard::Ended(reason) => Told::Ended(reason),
+        };
+        self.server_told.push(told);
+    }
+
+    /// Hands the client a packet.
+    pub(super) fn client_hears(&mut self, bytes: &[u8]) {
+        use client_handshake::{Heard, Terms};
+        let terms = Terms { config: &self.client_config, classes: &self.client_classes };
+        let told = match self.client.receive(bytes, Sequence::new(0), self.now, terms, &mut self.to_server) {
+            Heard::Damaged => Told::Damaged,
+            Heard::Nothing => return,
+            Heard::State(sequence, _) => Told::State(sequence),
+            Heard::Connected => Told::Connected,
+            Heard::Welcome => Told::Welcome,
+            Heard::Ended(reason) => Told::Ended(reason),
+        };
+        self.client_told.push(told);
+    }
+
+    /// What the server has to say in a step: state too, once the client is welcome.
+    pub(super) fn server_says(&mut self) -> Vec<Vec<u8>> {
+        if self.server.is_connected() {
+            let packet = state(self.server.binding(), self.server_sent);
+            if self.to_client.takes_state(packet.len()) {
+                self.server_sent += 1;
+                self.to_client.push(packet);
+            }
+        }
+        self.server.remind(self.server_config.timeout, self.now, &mut self.to_client);
+        let packets = drain(&mut self.to_client);
+        self.said_bytes += packets.iter().map(Vec::len).sum::<usize>();
+        if self.to_client.allowance.left().is_some() {
+            assert!(self.said_bytes <= 3 * self.heard_bytes, "{} for {}", self.said_bytes, self.heard_bytes);
+        }
+        packets
+    }
+
+    /// What the client has to say in a step: state too, where it owes an echo of the token.
+    pub(super) fn client_says(&mut self) -> Vec<Vec<u8>> {
+        let terms = client_handshake::Terms { config: &self.client_config, classes: &self.client_classes };
+        let ended = self.client.tick(self.now, terms, &mut self.to_server);
+        self.client_told.extend(ended.map(Told::Ended));
+        if self.client.is_connected() && self.client.owes_echo(self.now) {
+            self.to_server.push(state(self.client.binding(), self.client_sent));
+            self.client_sent += 1;
+        }
+        drain(&mut self.to_server)
+    }
+
+    /// One step in which every packet arrives.
+    pub(super) fn step(&mut self) {
+        for packet in self.client_says() {
+            self.server_hears(&packet);
+        }
+        for packet in self.server_says() {
+            self.client_hears(&packet);
+        }
+        self.now += STEP;
+    }
+
+    /// So many steps over a link that loses, repeats and delays packets at random, until nothing is random
+    /// any more.
+    pub(super) fn run(&mut self, seed: u64, steps: u32) {
+        let mut random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        let mut under_way: Vec<(u32, bool, Vec<u8>)> = Vec::new();
+        for step in 0..steps {
+            let said = self.client_says().into_iter().map(|packet| (true, packet));
+            let said: Vec<_> =
+                said.chain(self.server_says().into_iter().map(|packet| (false, packet))).collect();
+            for (is_of_client, packet) in said {
+                random =
+                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let fate = if step > steps / 2 { 3 } else { random >> 61 };
+                let copies: &[u32] = match fate {
+                    0 | 1 => &[],
+                    2 => &[0, 0, 9],
+                    3 | 4 => &[0],
+                    5 => &[4],
+                    _ => &[12, 1],
+                };
+                under_way.extend(copies.iter().map(|late| (step + late, is_of_client, packet.clone())));
+            }
+            let (due, rest) = under_way.into_iter().partition(|(due, ..)| *due <= step);
+            under_way = rest;
+            let due: Vec<(u32, bool, Vec<u8>)> = due;
+            for (_, is_of_client, packet) in due {
+                if is_of_client { self.server_hears(&packet) } else { self.client_hears(&packet) }
+            }
+            self.now += STEP;
+        }
+    }
+}
+
+/// A packet of state with this number.
+pub(super) fn state(binding: u64, number: u64) -> Vec<u8> {
+    let (mut writer, mut bytes) = (BitWriter::new(), Vec::new());
+    packet::begin(PacketKind::State, &mut writer);
+    let sequence = Sequence::new(number);
+    writer.write_bits(sequence.to_wire().into(), 16);
+    writer.write_bits(0, 64);
+    packet::seal(&mut writer, Salt::state(binding, sequence), &mut bytes);
+    bytes
+}
+
+/// All packets that may go.
+pub(super) fn drain(queue: &mut SendQueue) -> Vec<Vec<u8>> {
+    let (mut packets, mut lent) = (Vec::new(), Vec::new());
+    while queue.pop(&mut lent) {
+        packets.push(lent.clone());
+    }
+    packets
+}

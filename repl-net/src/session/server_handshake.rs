@@ -1,0 +1,546 @@
+//! The server's side of a session: from the first hello to the farewell.
+//!
+//! *Invariant:* a packet is heard only in the session that it is sealed for (R25), and none of state before
+//! the welcome (R21).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::time::Duration;
+
+use repl_core::BitReader;
+
+use super::classes::{ClassList, Finding};
+use super::config::ServerConfig;
+use super::connection_id::ConnectionId;
+use super::control::{Control, HELLO_BYTES};
+use super::disconnect::DisconnectReason;
+use super::inquiry::{Inquiry, Part, Progress};
+use super::limits::{ClientLimits, timeout_ms};
+use super::token::token;
+use crate::packet::{self, Opened};
+use crate::send_queue::SendQueue;
+use crate::sequence::Sequence;
+
+/// How often a client is welcomed until it says something that follows it.
+const WELCOME_INTERVAL: Duration = Duration::from_millis(100);
+
+/// What a server offers to all its clients alike.
+#[derive(Clone, Copy)]
+pub(crate) struct Terms<'a> {
+    pub(crate) config: &'a ServerConfig,
+    pub(crate) classes: &'a ClassList,
+}
+
+/// What came of a client's packet.
+#[derive(Debug)]
+pub(crate) enum Heard<'a> {
+    /// Nothing that concerns anyone but the handshake.
+    Nothing,
+    /// A packet of state with this number, to be read on.
+    State(Sequence, BitReader<'a>),
+    /// Limits and classes agree, and the client is welcome: state may flow.
+    Connected,
+    /// The session is over.
+    Ended(DisconnectReason),
+}
+
+/// How far a session has come.
+#[derive(Debug, PartialEq, Eq)]
+enum Stage {
+    /// The client has yet to say, or to be asked, which classes it has.
+    Handshake,
+    Connected,
+    Ended(DisconnectReason),
+}
+
+/// What a client said first.
+#[derive(Clone, Copy, Debug)]
+struct Greeting {
+    session: u64,
+    /// What it can hold.
+    limits: ClientLimits,
+    /// What its packets of state are bound to beside the session (R26); zero if the transport validates
+    /// addresses.
+    token: u64,
+}
+
+/// The server's side of one session.
+#[derive(Debug)]
+pub(crate) struct ServerHandshake {
+    connection: ConnectionId,
+    stage: Stage,
+    /// None before the first hello.
+    client: Option<Greeting>,
+    /// Whether a packet has come that only who knows the token can have sealed.
+    echoes: bool,
+    /// When the client last gave a sign of life.
+    last_heard: Duration,
+    /// When it was last told that it is welcome.
+    last_welcome: Duration,
+    /// How far it is known where its classes differ.
+    inquiry: Inquiry,
+}
+
+impl ServerHandshake {
+    /// Waits for the first hello.
+    pub(crate) fn new(connection: ConnectionId, now: Duration) -> Self {
+        Self {
+            connection,
+            stage: Stage::Handshake,
+            client: None,
+            echoes: false,
+            last_heard: now,
+            last_welcome: now,
+            inquiry: Inquiry::default(),
+        }
+    }
+
+    /// Whether the client is welcome, and neither side has ended the session since.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.stage == Stage::Connected
+    }
+
+    pub(crate) fn is_ended(&self) -> bool {
+        matches!(self.stage, Stage::Ended(_))
+    }
+
+    /// What the server's packets of state are bound to (R25).
+    pub(crate) fn binding(&self) -> u64 {
+        self.client.map_or(0, |client| client.session)
+    }
+
+    /// How long either side waits for a sign of life: the shorter of the two.
+    pub(crate) fn shorter_timeout(&self, timeout: Duration) -> Duration {
+        self.client.map_or(timeout, |client| client.limits.timeout().min(timeout))
+    }
+
+    /// When the client last gave a sign of life.
+    pub(crate) fn last_heard(&self) -> Duration {
+        self.last_heard
+    }
+
+    /// The client gave a sign of life.
+    pub(crate) fn hear(&mut self, now: Duration) {
+        self.last_heard = now;
+    }
+
+    /// Takes a packet of the client; `newest` is the newest packet of state that came from it, by which the
+    /// numbers of others are read. What is to be said goes into the queue, and what came from the address
+    /// lets more go there.
+    pub(crate) fn receive<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        newest: Sequence,
+        now: Duration,
+        terms: Terms<'_>,
+        queue: &mut SendQueue,
+    ) -> Heard<'a> {
+        // A client need not know how large the server's packets are, so its own may be as large as it said.
+        let said_bytes = self.client.map_or(HELLO_BYTES, |client| client.limits.mtu_bytes());
+        if bytes.len() > said_bytes.max(terms.config.mtu_bytes) {
+            return Heard::Nothing;
+        }
+        if let Some(mut reader) = packet::open_hello(bytes) {
+            queue.allowance.earn(bytes.len());
+            return self.hello(&mut reader, now, terms, queue);
+        }
+        // Before its hello a client has no session that a packet could be bound to.
+        let Some(client) = self.client else { return Heard::Nothing };
+        match packet::open(bytes, client.session, client.token, newest) {
+            None => Heard::Nothing,
+            Some(Opened::Control(mut reader)) => {
+                queue.allowance.earn(bytes.len());
+                match Control::read(&mut reader) {
+                    Ok(control) => self.control(control, now, terms, queue),
+                    Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), queue),
+                }
+            }
+            Some(Opened::State(sequence, reader)) => {
+                // Only the welcome told the token.
+                self.echoes = true;
+                queue.allowance.lift();
+                if self.is_connected() { Heard::State(sequence, reader) } else { Heard::Nothing }
+            }
+        }
+    }
+
+    /// A client says hello. Anyone can write one: for a session that holds the connection it changes nothing,
+    /// and a second session is told that there is another (R25).
+    fn hello(
+        &mut self,
+        reader: &mut BitReader<'_>,
+        now: Duration,
+        terms: Terms<'_>,
+        queue: &mut SendQueue,
+    ) -> Heard<'static> {
+        if queue.is_held_back() {
+            return Heard::Nothing;
+        }
+        let (session, checksum, limits) = match Control::read(reader) {
+            Ok(Control::Hello { session, checksum, limits }) => (session, checksum, limits),
+            Err(error) if self.client.is_none() => {
+                return self.end(DisconnectReason::Protocol(error.to_string()), queue);
+            }
+            _ => return Heard::Nothing,
+        };
+        if self.client.is_some_and(|client| client.session != session) {
+            queue.push(Control::Taken.to_packet(session));
+            return Heard::Nothing;
+        }
+        match &self.stage {
+            Stage::Ended(reason) => {
+                queue.push(farewell(reason).to_packet(session));
+                Heard::Nothing
+            }
+            Stage::Connected => {
+                self.say_welcome(terms.config.timeout, now, queue);
+                Heard::Nothing
+            }
+            Stage::Handshake => {
+                self.last_heard = now;
+                let token = if terms.config.validate_addresses {
+                    token(terms.config.secret, self.connection, session)
+                } else {
+                    0
+                };
+                self.client = Some(Greeting { session, limits, token });
+                if let Some(mismatch) = limits.first_mismatch(terms.config) {
+                    self.end(DisconnectReason::Limits(mismatch), queue)
+                } else if checksum == terms.classes.checksum() {
+                    self.welcome(now, terms, queue)
+                } else {
+                    self.ask(queue);
+                    Heard::Nothing
+                }
+            }
+        }
+    }
+
+    fn control(
+        &mut self,
+        control: Control,
+        now: Duration,
+        terms: Terms<'_>,
+        queue: &mut SendQueue,
+    ) -> Heard<'static> {
+        match (control, &self.stage) {
+            (Control::Classes(part), Stage::Handshake) => {
+                self.last_heard = now;
+                self.hear_answer(part, now, terms, queue)
+            }
+            (Control::Classes(_), Stage::Ended(reason @ DisconnectReason::Layouts(_))) => {
+                let refusal = farewell(reason);
+                self.say(&refusal, queue);
+                Heard::Nothing
+            }
+            (Control::Disconnect, _) => self.end(DisconnectReason::Closed, queue),
+            _ => Heard::Nothing,
+        }
+    }
+
+    /// Takes a part of a client's answer on its classes, and asks on, refuses or welcomes it when all is
+    /// there.
+    fn hear_answer(
+        &mut self,
+        part: Part,
+        now: Duration,
+        terms: Terms<'_>,
+        queue: &mut SendQueue,
+    ) -> Heard<'static> {
+        let is_first = part.part == 0;
+        let entries = match self.inquiry.take(part) {
+            Ok(Progress::Answered(entries)) => entries,
+            Ok(Progress::Outdated) if is_first => {
+                self.ask(queue);
+                return Heard::Nothing;
+            }
+            Ok(Progress::Incomplete | Progress::Outdated) => return Heard::Nothing,
+            Err(error) => return self.end(DisconnectReason::Protocol(error.to_string()), queue),
+        };
+        match terms.classes.examine(self.inquiry.question(), &entries) {
+            Finding::Same => self.welcome(now, terms, queue),
+            Finding::Differs(mismatch) => self.end(DisconnectReason::Layouts(mismatch), queue),
+            Finding::Ask(question) => {
+                self.inquiry = Inquiry::asking(question);
+                self.ask(queue);
+                Heard::Nothing
+            }
+        }
+    }
+
+    /// Asks what is to be known next.
+    fn ask(&self, queue: &mut SendQueue) {
+        self.say(&Control::Differs(self.inquiry.question().clone()), queue);
+    }
+
+    fn welcome(&mut self, now: Duration, terms: Terms<'_>, queue: &mut SendQueue) -> Heard<'static> {
+        self.stage = Stage::Connected;
+        self.say_welcome(terms.config.timeout, now, queue);
+        Heard::Connected
+    }
+
+    fn say_welcome(&mut self, timeout: Duration, now: Duration, queue: &mut SendQueue) {
+        self.last_welcome = now;
+        let token = self.client.map_or(0, |client| client.token);
+        self.say(&Control::Welcome { timeout_ms: timeout_ms(timeout), token }, queue);
+    }
+
+    /// Says again that the client is welcome, if it is time: until it knows the token nothing else that it
+    /// says is heard.
+    pub(crate) fn remind(&mut self, timeout: Duration, now: Duration, queue: &mut SendQueue) {
+        if !self.echoes
+            && self.is_connected()
+            && !queue.is_held_back()
+            && now.saturating_sub(self.last_welcome) >= WELCOME_INTERVAL
+        {
+            self.say_welcome(timeout, now, queue);
+        }
+    }
+
+    /// Ends the session, if it has not ended, and says farewell.
+    pub(crate) fn end(&mut self, reason: DisconnectReason, queue: &mut SendQueue) -> Heard<'static> {
+        if self.is_ended() {
+            return Heard::Nothing;
+        }
+        self.say(&farewell(&reason), queue);
+        self.stage = Stage::Ended(reason.clone());
+        Heard::Ended(reason)
+    }
+
+    /// Queues a packet of the session; none before it has begun, as nobody could open it.
+    fn say(&self, control: &Control, queue: &mut SendQueue) {
+        if let Some(client) = self.client {
+            queue.push(control.to_packet(client.session));
+        }
+    }
+}
+
+/// What is said to a client at the end.
+fn farewell(reason: &DisconnectReason) -> Control {
+    match reason {
+        DisconnectReason::Layouts(mismatch) => Control::Refused(mismatch.clone()),
+        DisconnectReason::Limits(mismatch) => Control::TooSmall(*mismatch),
+        _ => Control::Disconnect,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::client_handshake::ClientHandshake;
+    use crate::session::mismatch::{Difference, LayoutMismatch, Side};
+    use crate::session::pair::{Pair, SESSION, STEP, Told, class, drain, state};
+
+    /// What each side is told at the end of a handshake with the beginning `pair`, whatever the link did.
+    fn verdicts(pair: fn() -> Pair) -> Vec<(Vec<Told>, Vec<Told>)> {
+        let mut verdicts: Vec<(Vec<Told>, Vec<Told>)> = Vec::new();
+        for seed in 0..600 {
+            let mut pair = pair();
+            pair.run(seed, 120);
+            let ends = |told: &[Told]| -> Vec<Told> {
+                let is_state = |told: &&Told| matches!(told, Told::State(_) | Told::Welcome);
+                told.iter().filter(|told| !is_state(told)).cloned().collect()
+            };
+            for told in [&pair.server_told, &pair.client_told] {
+                let state = told.iter().position(|told| matches!(told, Told::State(_)));
+                let connected = told.iter().position(|told| *told == Told::Connected);
+                assert!(state.is_none_or(|state| connected.is_some_and(|connected| connected < state)));
+            }
+            let verdict = (ends(&pair.server_told), ends(&pair.client_told));
+            if !verdicts.contains(&verdict) {
+                verdicts.push(verdict);
+            }
+        }
+        verdicts
+    }
+
+    fn refused(difference: Difference) -> Vec<(Vec<Told>, Vec<Told>)> {
+        let reason = DisconnectReason::Layouts(LayoutMismatch { class: "()".to_owned(), difference });
+        vec![(vec![Told::Ended(reason.clone())], vec![Told::Ended(reason)])]
+    }
+
+    #[test]
+    fn r21_whatever_is_lost_repeated_or_overtaken_who_agrees_is_connected_once() {
+        assert_eq!(verdicts(Pair::alike), [(vec![Told::Connected], vec![Told::Connected])]);
+    }
+
+    #[test]
+    fn r21_whatever_is_lost_repeated_or_overtaken_the_first_difference_is_told_once() {
+        let value = Difference::Value { property: "7".to_owned(), archetype: 0 };
+        assert_eq!(verdicts(|| Pair::new(class(1), class(2))), refused(value.clone()));
+        let in_parts = || {
+            let mut pair = Pair::new(class(1), class(2));
+            (pair.client_config.mtu_bytes, pair.server_config.mtu_bytes) = (128, 128);
+            pair
+        };
+        assert_eq!(verdicts(in_parts), refused(value));
+        let missing = Difference::NoClass { missing_on: Side::Client };
+        assert_eq!(verdicts(|| Pair::new(class(1), ClassList::default())), refused(missing));
+    }
+
+    #[test]
+    fn r21_whatever_is_lost_repeated_or_overtaken_a_limit_that_is_too_small_is_told_once() {
+        let too_small = || {
+            let mut pair = Pair::alike();
+            pair.client_config.max_objects = 10;
+            pair
+        };
+        let verdicts = verdicts(too_small);
+        let [(server, client)] = verdicts.as_slice() else { panic!("{verdicts:?}") };
+        assert_eq!(server, client);
+        assert!(matches!(server.as_slice(), [Told::Ended(DisconnectReason::Limits(_))]), "{server:?}");
+    }
+
+    #[test]
+    fn r21_a_welcome_is_said_again_until_its_token_is_echoed() {
+        let mut pair = Pair::alike();
+        let hello = pair.client_says().remove(0);
+        pair.server_hears(&hello);
+        let mut welcomes = 0;
+        for _ in 0..50 {
+            welcomes += pair.server_says().iter().filter(|packet| is_control(packet)).count();
+            pair.server_hears(&hello);
+            let said_again = drain(&mut pair.to_client);
+            assert_eq!(said_again.len(), 1, "a hello that comes again is answered at once");
+            pair.now += STEP;
+        }
+        assert_eq!(welcomes, 1, "hellos were answered all the time");
+        let mut silent = 0;
+        for _ in 0..50 {
+            silent += pair.server_says().iter().filter(|packet| is_control(packet)).count();
+            pair.now += STEP;
+        }
+        assert_eq!(silent, 10, "ten times a second");
+        let token = token(77, ConnectionId(3), SESSION);
+        pair.server_hears(&state(SESSION ^ token, 0));
+        for _ in 0..50 {
+            assert_eq!(pair.server_says().iter().filter(|packet| is_control(packet)).count(), 0);
+            pair.now += STEP;
+        }
+    }
+
+    fn is_control(packet: &[u8]) -> bool {
+        packet[4] & 1 == 1
+    }
+
+    #[test]
+    fn r25_packets_of_another_session_are_answered_with_taken_or_nothing() {
+        let mut other = Pair::new(class(1), class(2));
+        other.client = ClientHandshake::new(SESSION + 1);
+        let mut recorded = Vec::new();
+        for _ in 0..60 {
+            for packet in other.client_says() {
+                other.server_hears(&packet);
+                recorded.push(packet);
+            }
+            other.server_says().iter().for_each(|packet| other.client_hears(packet));
+            other.now += STEP;
+        }
+        assert!(recorded.len() > 4, "{} packets", recorded.len());
+        recorded.push(Control::Disconnect.to_packet(SESSION + 1));
+        for steps in [1, 40] {
+            let mut pair = Pair::alike();
+            (0..steps).for_each(|_| pair.step());
+            let (told, heard) = (pair.server_told.clone(), pair.server.last_heard());
+            pair.now += STEP;
+            for packet in &recorded {
+                pair.server_hears(packet);
+                for answer in drain(&mut pair.to_client) {
+                    other.client = ClientHandshake::new(SESSION + 1);
+                    other.client_says();
+                    other.client_told.clear();
+                    other.client_hears(&answer);
+                    assert_eq!(other.client_told, [Told::Ended(DisconnectReason::Taken)]);
+                }
+            }
+            assert_eq!((told, heard), (pair.server_told.clone(), pair.server.last_heard()));
+            assert!(pair.server.is_connected());
+        }
+    }
+
+    #[test]
+    fn r26_a_wrong_token_neither_is_heard_nor_lifts_the_limit() {
+        let mut pair = Pair::alike();
+        let hello = pair.client_says().remove(0);
+        pair.server_hears(&hello);
+        pair.server_told.clear();
+        let right = token(77, ConnectionId(3), SESSION);
+        let of_others = [token(78, ConnectionId(3), SESSION), token(77, ConnectionId(4), SESSION), 0, !right];
+        for wrong in of_others.into_iter().chain((0..64).map(|bit| right ^ 1 << bit)) {
+            pair.server_hears(&state(SESSION ^ wrong, 0));
+            assert!(pair.to_client.allowance.left().is_some());
+        }
+        assert_eq!(pair.server_told, []);
+        pair.server_hears(&state(SESSION ^ right, 0));
+        assert_eq!(pair.server_told, [Told::State(Sequence::new(0))]);
+        assert_eq!(pair.to_client.allowance.left(), None);
+    }
+
+    #[test]
+    fn r26_no_row_of_hellos_and_answers_brings_more_than_three_times_its_bytes() {
+        for value in [1, 2] {
+            for mtu_bytes in [128, 1_200] {
+                let mut pair = Pair::new(class(1), class(value));
+                (pair.client_config.mtu_bytes, pair.server_config.mtu_bytes) = (mtu_bytes, mtu_bytes);
+                let mut recorded = Vec::new();
+                for _ in 0..30 {
+                    recorded.extend(pair.client_says());
+                    for packet in recorded.clone() {
+                        pair.server_hears(&packet);
+                        // Asserts the limit. Whoever sends this hears nothing of it.
+                        let said = pair.server_says();
+                        said.iter().filter(|packet| is_control(packet)).for_each(|packet| {
+                            if !pair.server.is_connected() {
+                                pair.client_hears(packet);
+                            }
+                        });
+                    }
+                    pair.now += STEP;
+                }
+                assert!(pair.to_client.allowance.left().is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn r25_a_malformed_hello_ends_a_connection_without_a_session_and_no_other() {
+        let mut pair = Pair::alike();
+        let hello = pair.client_says().remove(0);
+        // As a hello, but cut behind its kind.
+        let mut malformed = Vec::new();
+        let mut writer = repl_core::BitWriter::new();
+        packet::begin(packet::PacketKind::Control, &mut writer);
+        writer.write_bits(0, 3);
+        packet::seal(&mut writer, packet::Salt::HELLO, &mut malformed);
+        pair.server_hears(&hello);
+        pair.server_hears(&malformed);
+        assert_eq!(pair.server_told, [Told::Connected]);
+        let mut pair = Pair::alike();
+        pair.server_hears(&malformed);
+        assert!(matches!(pair.server_told.as_slice(), [Told::Ended(DisconnectReason::Protocol(_))]));
+        assert!(pair.server_says().is_empty(), "nobody could open a farewell");
+    }
+
+    #[test]
+    fn a_session_ends_once_and_a_hello_that_comes_late_is_told_so() {
+        let mut pair = Pair::alike();
+        let hello = pair.client_says().remove(0);
+        pair.server_hears(&hello);
+        let end = |pair: &mut Pair| pair.server.end(DisconnectReason::Timeout, &mut pair.to_client);
+        assert!(matches!(end(&mut pair), Heard::Ended(DisconnectReason::Timeout)));
+        assert!(matches!(end(&mut pair), Heard::Nothing));
+        pair.server_says();
+        pair.server_hears(&hello);
+        let farewell = pair.server_says();
+        assert_eq!(farewell, [Control::Disconnect.to_packet(SESSION)]);
+        pair.client_hears(&farewell[0]);
+        assert_eq!(pair.client_told, [Told::Ended(DisconnectReason::Closed)]);
+    }
+}
