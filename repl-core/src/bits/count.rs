@@ -1,6 +1,7 @@
-//! Numbers of elements in bits, and the least that each element takes.
+//! Counts of elements on the wire, and the padding that gives each new element a minimum size.
 //!
-//! *Invariant:* no number that a peer claims costs memory before its bits are there.
+//! *Invariant:* a count that a peer claims is checked against the bits that are left before memory is
+//! allocated for it.
 #![cfg_attr(
     not(test),
     deny(
@@ -13,13 +14,13 @@
 
 use super::{BitReader, BitWriter, ReadError, WriteError};
 
-/// Up to this many elements a count has a fixed width; beyond it a small number has a short form.
+/// Counts of arrays with a `max_len` up to this have a fixed width. Above it, small counts have a short form.
 const FIXED_COUNT_MAX: u32 = 31;
 
-/// What a new element takes at least, where its type alone does not see to that.
+/// The minimum size of a new element in bits, if its type alone does not guarantee one.
 pub(crate) const LEAST_BITS: u32 = 8;
 
-/// Writes the number of elements of an array of at most `max_len`.
+/// Writes the number of elements of an array that holds at most `max_len`.
 pub(crate) fn write_count(len: usize, max_len: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
     if len > max_len as usize {
         return Err(WriteError::TooLong { len, max: max_len as usize });
@@ -45,7 +46,7 @@ pub(crate) fn read_count(max_len: u32, reader: &mut BitReader<'_>) -> Result<usi
     Ok(len as usize)
 }
 
-/// Follows a new element that began at bit `start` with zeros, up to the least that it must take.
+/// Pads a new element that began at bit `start` with zeros, up to `least_bits`.
 pub(crate) fn pad_element(start: usize, least_bits: u32, writer: &mut BitWriter) {
     let bits = writer.bit_len().saturating_sub(start).min(LEAST_BITS as usize) as u32;
     if bits < least_bits {
@@ -67,8 +68,8 @@ pub(crate) fn read_padding(
     Ok(())
 }
 
-/// Refuses `elements` new elements that the rest of the input cannot hold: each counts at least one bit, even if it takes none, so that no
-/// claim is paid for with memory (design budget of hostile packets).
+/// Refuses `elements` new elements if the rest of the input is too short for them. An element that takes no
+/// bits counts as one bit, so that a claimed count never allocates much more than the packet holds.
 pub(crate) fn check_growth(
     elements: usize,
     least_bits: u32,

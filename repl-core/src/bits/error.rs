@@ -1,15 +1,16 @@
 //! Why a value cannot be written, and why bits cannot be read.
 //!
-//! *Invariant:* an error says what is wrong with the value; where it stands is added by whoever walks an object.
+//! *Invariant:* an error says what is wrong with the value. The code that walks an object adds where the
+//! value is.
 
-/// Why a value has no form on the wire.
+/// Why a value cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// A NaN or an infinity in a quantised float. Send the float raw, or keep such values out.
     #[error("the value is not finite")]
     NotFinite,
-    /// Outside the range that the field declares. Widen the range, or say `saturate`.
+    /// Outside the range that the field declares. Widen the range, or write `saturate`.
     #[error("the value is outside its range")]
     OutOfRange,
     /// A string or array longer than its `max_len`.
@@ -20,21 +21,21 @@ pub enum WriteError {
         /// The limit in the same unit.
         max: usize,
     },
-    /// The object would take more than the server's `max_object_bytes`, so that no client could hold it. Make the value smaller, or raise
-    /// the limit on both sides.
+    /// The object would take more than the server's `max_object_bytes`, so no client could hold it. Make the
+    /// value smaller, or raise the limit on both sides.
     #[error("a value of {bytes} bytes would make the object larger than the limit of {max}")]
     TooLarge {
-        /// What the value takes on the wire, at most.
+        /// The most bytes that the value takes on the wire.
         bytes: usize,
-        /// What the object may take in all.
+        /// The most bytes that the whole object may take.
         max: usize,
     },
-    /// A reason of a hand-written [`NetSerialize`](crate::NetSerialize).
+    /// The reason that a hand-written [`NetSerialize`](crate::NetSerialize) returned.
     #[error("{0}")]
     Other(&'static str),
 }
 
-/// Why bits are no value.
+/// Why bits are not a valid value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -50,7 +51,7 @@ pub enum ReadError {
     /// A string that is not UTF-8.
     #[error("a string is not UTF-8")]
     InvalidUtf8,
-    /// A string or array longer than its limit, or than the input could hold.
+    /// A string or array that is longer than its limit, or longer than the rest of the input could hold.
     #[error("a length of {len} is over the limit of {max}")]
     TooLong {
         /// The claimed length.
@@ -58,12 +59,13 @@ pub enum ReadError {
         /// The limit in the same unit.
         max: usize,
     },
-    /// A reason of a hand-written [`NetSerialize`](crate::NetSerialize).
+    /// The reason that a hand-written [`NetSerialize`](crate::NetSerialize) returned.
     #[error("{0}")]
     Other(&'static str),
 }
 
-/// A [`BitWriter`](super::BitWriter) writes to memory and never fails; only a value too wide for its width gets here.
+/// A [`BitWriter`](super::BitWriter) writes to memory and fails only for a value that is too wide for its
+/// width.
 impl From<std::io::Error> for WriteError {
     fn from(_: std::io::Error) -> Self {
         Self::OutOfRange

@@ -1,9 +1,11 @@
-//! Bits in memory: a writer, a reader, and slices that begin at any bit. The first bit is the lowest of the first byte.
+//! Bits in memory: a writer, a reader, and slices that begin at any bit. The first bit is the lowest bit of
+//! the first byte.
 //!
-//! Both ends implement the traits of `bitstream_io` (little endian), for which user code is written; our own code uses the
-//! inherent methods, which are faster.
+//! Writer and reader implement the traits of `bitstream_io` (little endian), which user code calls. Our own
+//! code calls the inherent methods, which are faster.
 //!
-//! Invariant: reading with the calls that mirror the writing ones gives back the same values, and every number has one form only.
+//! *Invariant:* if the calls that read mirror the calls that wrote, they return the same values. Every number
+//! has exactly one form.
 
 pub(crate) mod count;
 mod error;
@@ -16,13 +18,13 @@ pub use reader::BitReader;
 pub use slice::BitSlice;
 pub use writer::BitWriter;
 
-/// How many bits a number below `bound` takes: ⌈log₂ `bound`⌉, so none if `bound` is 1 or 0.
+/// Returns how many bits a number below `bound` takes: ⌈log₂ `bound`⌉. That is 0 if `bound` is 1 or 0.
 #[must_use]
 pub const fn width_bits(bound: u64) -> u32 {
     u64::BITS - bound.saturating_sub(1).leading_zeros()
 }
 
-/// The lowest `bits` bits set, for 0 to 64 bits; all of them above.
+/// Returns a word with its lowest `bits` bits set. For more than 64 bits, all 64 are set.
 #[inline]
 const fn mask(bits: u32) -> u64 {
     match u64::MAX.checked_shr(u64::BITS.saturating_sub(bits)) {
@@ -31,21 +33,21 @@ const fn mask(bits: u32) -> u64 {
     }
 }
 
-/// The 64 bits that begin at bit `at` of `bytes`; zeros stand where `bytes` has none.
+/// Loads the 64 bits that begin at bit `at` of `bytes`. Bits past the end of `bytes` are zero.
 #[inline]
 fn load(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at / 8..).unwrap_or_default();
     let shift = (at % 8) as u32;
     match rest.split_first_chunk::<8>() {
         Some((low, &[high, ..])) => {
-            // Two shifts, as one of 64 bits would not shift at all.
+            // Two shifts, because one shift by 64 would overflow when `shift` is 0.
             u64::from_le_bytes(*low) >> shift | u64::from(high) << 1 << (63 - shift)
         }
         _ => load_tail(bytes, rest, shift),
     }
 }
 
-/// As [`load`], where at most eight bytes are left: `rest` of `bytes`.
+/// As [`load`], when at most eight bytes are left: `rest` is the end of `bytes`.
 #[inline]
 fn load_tail(bytes: &[u8], rest: &[u8], shift: u32) -> u64 {
     let missing = 8_usize.saturating_sub(rest.len()) as u32;

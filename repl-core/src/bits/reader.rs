@@ -1,6 +1,7 @@
-//! Reading bits from memory, which may have come from anyone.
+//! Reads bits from memory. The bytes may come from anyone.
 //!
-//! Invariant: `start` ≤ `at` ≤ `end`, and `end` lies within the bytes; no input makes a reader panic or go beyond `end`.
+//! *Invariant:* `start` ≤ `at` ≤ `end`, and `end` lies within the bytes. No input makes a reader panic or
+//! read past `end`.
 #![cfg_attr(
     not(test),
     deny(
@@ -21,9 +22,10 @@ use bitstream_io::{
 use super::{BitSlice, load, mask, width_bits};
 use crate::bits::ReadError;
 
-/// Reads what a [`BitWriter`](super::BitWriter) wrote. Cheap to clone, as a bookmark.
+/// Reads what a [`BitWriter`](super::BitWriter) wrote. Cheap to clone, so a clone can serve as a bookmark.
 ///
-/// User code reads through [`bitstream_io::BitRead`]. After an error the position is anywhere within the value that could not be read.
+/// User code reads through [`bitstream_io::BitRead`]. After an error, the position is somewhere within the
+/// value that could not be read.
 #[derive(Clone, Debug)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],
@@ -33,7 +35,7 @@ pub struct BitReader<'a> {
 }
 
 impl<'a> BitSlice<'a> {
-    /// A reader of these bits, and of none after them.
+    /// Returns a reader of these bits and of nothing after them.
     #[inline]
     #[must_use]
     pub const fn reader(self) -> BitReader<'a> {
@@ -43,7 +45,7 @@ impl<'a> BitSlice<'a> {
 }
 
 impl<'a> BitReader<'a> {
-    /// A reader of all bits of `bytes`.
+    /// Returns a reader of all bits of `bytes`.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, start: 0, at: 0, end: bytes.len().saturating_mul(8) }
@@ -99,8 +101,8 @@ impl<'a> BitReader<'a> {
     /// Reads what [`write_packed`](super::BitWriter::write_packed) wrote.
     ///
     /// # Errors
-    /// [`ReadError::OutOfRange`] if the number is wider than 64 bits or not in its shortest form; [`ReadError::End`] if the input
-    /// ends within it.
+    /// [`ReadError::OutOfRange`] if the number is wider than 64 bits or not in its shortest form;
+    /// [`ReadError::End`] if the input ends within it.
     #[inline]
     pub fn read_packed(&mut self) -> Result<u64, ReadError> {
         match self.read_bits(8)? {
@@ -120,18 +122,19 @@ impl<'a> BitReader<'a> {
                 _ => {}
             }
         }
-        // Nine groups were 63 bits: one is left.
+        // Nine groups hold 63 bits, so one bit is left.
         match self.read_bits(8)? {
             1 => Ok(value | 1 << 63),
             _ => Err(ReadError::OutOfRange),
         }
     }
 
-    /// Reads what [`write_exp_golomb`](super::BitWriter::write_exp_golomb) wrote with the same order, 0 to 63.
+    /// Reads what [`write_exp_golomb`](super::BitWriter::write_exp_golomb) wrote with the same order, 0 to
+    /// 63.
     ///
     /// # Errors
-    /// [`ReadError::OutOfRange`] if the number is wider than 64 bits or `order` above 63; [`ReadError::End`] if the input ends
-    /// within it.
+    /// [`ReadError::OutOfRange`] if the number is wider than 64 bits or `order` is above 63;
+    /// [`ReadError::End`] if the input ends within it.
     #[inline]
     pub fn read_exp_golomb(&mut self, order: u32) -> Result<u64, ReadError> {
         let window = load(self.bytes, self.at);
@@ -141,13 +144,14 @@ impl<'a> BitReader<'a> {
         if order < 64 && taken <= 64 && taken as usize <= self.remaining() {
             self.at = self.at.wrapping_add(taken as usize);
             let low = window.wrapping_shr(zeros).wrapping_shr(1) & mask(width);
-            // `width` is below 64 here, as it takes a bit more than itself.
+            // `taken` is at most 64 and more than `width`, so `width` is below 64.
             return Ok((1_u64.wrapping_shl(width) | low).wrapping_sub(1_u64.wrapping_shl(order)));
         }
         self.read_long_exp_golomb(order)
     }
 
-    /// As [`read_exp_golomb`](Self::read_exp_golomb), for numbers of more than 64 bits and those that are none.
+    /// The slow path of [`read_exp_golomb`](Self::read_exp_golomb): codes of more than 64 bits, and input
+    /// that is too short or invalid.
     #[cold]
     fn read_long_exp_golomb(&mut self, order: u32) -> Result<u64, ReadError> {
         let mut zeros = 0_u32;
@@ -165,7 +169,7 @@ impl<'a> BitReader<'a> {
         let base = 1_u64.wrapping_shl(order);
         match 1_u64.checked_shl(width) {
             Some(high) => Ok((high | low).wrapping_sub(base)),
-            // The highest bit would be 2^64; what is left after taking `base` away must fit.
+            // The number is 2^64 + `low` - `base`. It fits 64 bits only if `low` is below `base`.
             None if low < base => Ok(low.wrapping_sub(base)),
             None => Err(ReadError::OutOfRange),
         }
@@ -174,14 +178,15 @@ impl<'a> BitReader<'a> {
     /// Reads what [`write_below`](super::BitWriter::write_below) wrote with the same bound.
     ///
     /// # Errors
-    /// [`ReadError::OutOfRange`] if the number is not below `bound`; [`ReadError::End`] if fewer bits are left.
+    /// [`ReadError::OutOfRange`] if the number is not below `bound`; [`ReadError::End`] if fewer bits are
+    /// left.
     #[inline]
     pub fn read_below(&mut self, bound: u64) -> Result<u64, ReadError> {
         let value = self.read_bits(width_bits(bound))?;
         if value < bound { Ok(value) } else { Err(ReadError::OutOfRange) }
     }
 
-    /// Passes over `bits` bits.
+    /// Skips `bits` bits.
     ///
     /// # Errors
     /// [`ReadError::End`] if fewer are left.
@@ -194,7 +199,7 @@ impl<'a> BitReader<'a> {
         Ok(())
     }
 
-    /// Takes the next `bits` bits as they are.
+    /// Returns the next `bits` bits as a slice, and moves past them.
     ///
     /// # Errors
     /// [`ReadError::End`] if fewer are left.
@@ -205,7 +210,8 @@ impl<'a> BitReader<'a> {
         Ok(taken)
     }
 
-    /// The bits of a range of positions, read or not; `None` if it reaches over the end.
+    /// Returns the bits in a range of positions, whether they were read or not. `None` if the range goes past
+    /// the end.
     #[inline]
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Option<BitSlice<'a>> {
@@ -255,7 +261,8 @@ impl BitRead for BitReader<'_> {
         let bits = bits.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         let bits = u32::from(bits);
         let value = self.read_integer::<S::Unsigned>(bits)?.as_non_negative();
-        // At most all bits but one, for a signed count is at least 1 and `read_integer` refuses more than the type has.
+        // A signed count is at least 1, and `read_integer` refuses more bits than the type has. So `unused`
+        // is less than the size of the type.
         let unused = S::BITS_SIZE.saturating_sub(bits);
         #[expect(clippy::arithmetic_side_effects, reason = "shifts by fewer bits than the type has")]
         Ok(value << unused >> unused)
@@ -293,7 +300,7 @@ impl BitRead for BitReader<'_> {
         self.position().is_multiple_of(8)
     }
 
-    /// Goes on to the next whole byte, counted from where the reader started.
+    /// Moves to the next whole byte, counted from where the reader started.
     fn byte_align(&mut self) {
         let ahead = self.position().next_multiple_of(8).saturating_sub(self.position());
         self.at = self.at.wrapping_add(ahead.min(self.remaining()));
@@ -307,7 +314,7 @@ mod tests {
     use super::super::BitWriter;
     use super::*;
 
-    /// One value and how it is written.
+    /// One value, and how it is written.
     #[derive(Clone, Debug, PartialEq)]
     enum Item {
         Bits(u64, u32),
@@ -337,7 +344,7 @@ mod tests {
             }
         }
 
-        /// Reads a value in the way in which this one was written.
+        /// Reads a value in the same way as this one was written.
         fn read(&self, reader: &mut BitReader<'_>) -> Option<Self> {
             Some(match *self {
                 Self::Bits(_, bits) => Self::Bits(reader.read_bits(bits).ok()?, bits),

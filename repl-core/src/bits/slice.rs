@@ -1,6 +1,6 @@
-//! Bits that belong to someone else, from any bit to any bit.
+//! Slices of bits: borrowed bits that begin and end at any bit.
 //!
-//! Invariant: a slice lies within its bytes.
+//! *Invariant:* a slice lies within its bytes.
 #![cfg_attr(
     not(test),
     deny(
@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use super::{load, mask};
 
-/// A run of bits within bytes. Two are equal if their bits are, wherever they lie.
+/// A run of bits within bytes. Two slices are equal if their bits are equal, at whatever offset they begin.
 #[derive(Clone, Copy, Default)]
 pub struct BitSlice<'a> {
     bytes: &'a [u8],
@@ -25,7 +25,7 @@ pub struct BitSlice<'a> {
 }
 
 impl<'a> BitSlice<'a> {
-    /// The `len` bits of `bytes` from bit `start` on; `None` if `bytes` has fewer.
+    /// Returns the `len` bits of `bytes` from bit `start` on. `None` if `bytes` has fewer.
     #[inline]
     #[must_use]
     pub fn new(bytes: &'a [u8], start: usize, len: usize) -> Option<Self> {
@@ -40,14 +40,15 @@ impl<'a> BitSlice<'a> {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether the slice is empty.
     #[inline]
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The bits of a range, counted from the start of this slice; `None` if it leaves the slice.
+    /// Returns the bits in a range, counted from the start of this slice. `None` if the range goes past its
+    /// end.
     #[inline]
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Option<Self> {
@@ -59,13 +60,14 @@ impl<'a> BitSlice<'a> {
         })
     }
 
-    /// All bytes that the slice lies in, and the bit of them where it starts.
+    /// Returns all bytes that the slice lies in, and the bit of them at which it starts.
     #[inline]
     pub(super) const fn parts(self) -> (&'a [u8], usize) {
         (self.bytes, self.start)
     }
 
-    /// The up to 64 bits that begin at bit `at` of the slice, which must be within it; zeros stand after its end.
+    /// Returns up to 64 bits from bit `at` of the slice on. `at` must be within the slice. Bits past its end
+    /// are zero.
     #[inline]
     pub(super) fn word(&self, at: usize) -> u64 {
         let left = self.len.saturating_sub(at).min(64);
@@ -73,7 +75,7 @@ impl<'a> BitSlice<'a> {
     }
 }
 
-/// All bits of the bytes.
+/// A slice of all bits of the bytes.
 impl<'a> From<&'a [u8]> for BitSlice<'a> {
     fn from(bytes: &'a [u8]) -> Self {
         Self { bytes, start: 0, len: bytes.len().saturating_mul(8) }
@@ -88,7 +90,7 @@ impl PartialEq for BitSlice<'_> {
 
 impl Eq for BitSlice<'_> {}
 
-/// The bits in their order, first bit first.
+/// Prints the bits in order, first bit first.
 impl fmt::Debug for BitSlice<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (0..self.len).try_for_each(|at| write!(f, "{}", self.word(at) & 1))

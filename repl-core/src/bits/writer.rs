@@ -1,7 +1,8 @@
-//! Writing bits to memory.
+//! Writes bits to memory.
 //!
-//! Invariant: `bytes` begins with `settled` bytes that are final (but for patches); the `pending_bits` bits after them are in
-//! `pending`, whose other bits are zero; bytes beyond `settled` are a copy of them and of no meaning.
+//! *Invariant:* the first `settled` bytes of `bytes` are final, except for patches. The last `pending_bits`
+//! bits that were written are in `pending`, and its other bits are zero. Bytes of `bytes` after the first
+//! `settled` are a copy of `pending` that may be out of date.
 
 use std::io;
 use std::ops::Range;
@@ -15,7 +16,8 @@ use super::{BitSlice, load, mask, width_bits};
 
 /// Collects bits in memory.
 ///
-/// It never fails; values must fit their widths. User code writes through [`bitstream_io::BitWrite`], which checks that they do.
+/// It never fails. Values must fit their widths; [`bitstream_io::BitWrite`], through which user code writes,
+/// checks that they do.
 #[derive(Clone, Debug, Default)]
 pub struct BitWriter {
     bytes: Vec<u8>,
@@ -26,20 +28,20 @@ pub struct BitWriter {
 }
 
 impl BitWriter {
-    /// An empty writer, without memory of its own.
+    /// Returns an empty writer that has allocated nothing.
     #[must_use]
     pub const fn new() -> Self {
         Self { bytes: Vec::new(), settled: 0, pending: 0, pending_bits: 0 }
     }
 
-    /// An empty writer with room for `bytes` bytes.
+    /// Returns an empty writer with room for `bytes` bytes.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
-        // Pending bits settle eight bytes at a time.
+        // Room for one more word: pending bits are stored eight bytes at a time.
         Self { bytes: Vec::with_capacity(bytes.saturating_add(8)), ..Self::new() }
     }
 
-    /// Forgets all bits and keeps the memory.
+    /// Drops all bits and keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
         self.bytes.clear();
@@ -60,10 +62,11 @@ impl BitWriter {
         self.bit_len() == 0
     }
 
-    /// Writes the lowest `bits` bits of `value`, 0 to 64; the others must be zero.
+    /// Writes the lowest `bits` bits of `value`, 0 to 64. Its other bits must be zero.
     ///
     /// # Panics
-    /// In debug builds, if `value` is wider than `bits`, or `bits` above 64. In release builds the bits after it are then garbled.
+    /// In debug builds, if `value` is wider than `bits`, or `bits` is above 64. In release builds, the bits
+    /// that follow are then garbled.
     #[inline]
     pub fn write_bits(&mut self, value: u64, bits: u32) {
         debug_assert!(bits <= 64 && value <= mask(bits), "{value} does not fit {bits} bits");
@@ -76,13 +79,14 @@ impl BitWriter {
         }
     }
 
-    /// Moves 64 full bits to the bytes and keeps what is left of `value`, whose last bit is `end` from the start of the word.
+    /// Moves 64 full bits to the bytes and keeps the rest of `value` pending. `end` is where `value` ends,
+    /// counted in bits from the start of the pending word.
     #[inline]
     fn settle_word(&mut self, value: u64, end: u32) {
         self.bytes.truncate(self.settled);
         self.bytes.extend_from_slice(&self.pending.to_le_bytes());
         self.settled += 8;
-        // Two shifts, as one of 64 bits would not shift at all.
+        // Two shifts, because one shift by 64 would overflow when no bits were pending.
         self.pending = value >> 1 >> (63 - self.pending_bits);
         self.pending_bits = end - 64;
     }
@@ -93,8 +97,8 @@ impl BitWriter {
         self.write_bits(u64::from(flag), 1);
     }
 
-    /// Writes an integer in groups of a byte, lowest first: 7 bits, and one that says whether another group follows. A number
-    /// below 128 takes 8 bits, the widest 80.
+    /// Writes an integer in groups of 8 bits, lowest group first: 7 bits of the number, and one bit that says
+    /// whether another group follows. A number below 128 takes 8 bits, the widest number 80.
     #[inline]
     pub fn write_packed(&mut self, value: u64) {
         let mut rest = value;
@@ -105,10 +109,11 @@ impl BitWriter {
         self.write_bits(rest, 8);
     }
 
-    /// Writes an integer in an Exp-Golomb code of order `order`, 0 to 63: `order` + 1 bits for numbers below 2^`order`, then two
-    /// more for each doubling. For numbers that are mostly small.
+    /// Writes an integer in an Exp-Golomb code of order `order`, 0 to 63. Numbers below 2^`order` take
+    /// `order` + 1 bits; each doubling takes two more. Use it for numbers that are mostly small.
     ///
-    /// With w = `value` + 2^`order` and m = ⌊log₂ w⌋ it is m − `order` zeros, a one, and the m bits of w below its highest.
+    /// With w = `value` + 2^`order` and m = ⌊log₂ w⌋, the code is m − `order` zeros, a one, and the m bits of
+    /// w below its highest bit.
     ///
     /// # Panics
     /// If `order` is above 63, in debug builds.
@@ -137,13 +142,14 @@ impl BitWriter {
         self.write_bits(value, width_bits(bound));
     }
 
-    /// Writes the bits of a slice. Costs a fraction of a nanosecond for each 8 bytes, whatever bits both begin at.
+    /// Writes the bits of a slice. Takes a fraction of a nanosecond for each 8 bytes, at any alignment of the
+    /// slice and the writer.
     #[inline]
     pub fn append(&mut self, bits: BitSlice<'_>) {
         let mut at = 0;
-        // Most slices are too short to be worth the settling.
+        // Most slices are too short for the block copy to pay off.
         if bits.len() > 320 {
-            // Fills the byte begun, so that whole bytes follow.
+            // Fills the byte that was begun, so that whole bytes follow.
             let head = (8 - self.pending_bits % 8) % 8;
             self.write_bits(bits.word(0) & mask(head), head);
             at = self.append_words(bits, head as usize);
@@ -158,7 +164,8 @@ impl BitWriter {
         }
     }
 
-    /// Appends whole words of `bits` from bit `at` on to a writer that stands at a byte, and returns the first bit that is left.
+    /// Appends whole words of `bits` from bit `at` on, to a writer at a byte boundary. Returns the first bit
+    /// that is left.
     fn append_words(&mut self, bits: BitSlice<'_>, at: usize) -> usize {
         debug_assert!(self.pending_bits.is_multiple_of(8), "the writer stands within a byte");
         self.copy_pending();
@@ -168,7 +175,7 @@ impl BitWriter {
         let (bytes, start) = bits.parts();
         let (first, shift) = ((start + at) / 8, (start + at) % 8);
         let source = &bytes[first..];
-        // A shifted word needs the byte after it as well; the last words are left to the caller.
+        // With a shift, a word needs the byte after it too. The caller writes the last words.
         let words =
             ((bits.len() - at) / 64).min(if shift == 0 { usize::MAX } else { (source.len() - 1) / 8 });
         if shift == 0 {
@@ -181,7 +188,7 @@ impl BitWriter {
         at + words * 64
     }
 
-    /// Forgets the bits from `bit_len` on; does nothing if there are no more.
+    /// Drops the bits from `bit_len` on. Does nothing if the writer has no more bits than that.
     pub fn truncate(&mut self, bit_len: usize) {
         if bit_len >= self.bit_len() {
             return;
@@ -197,7 +204,7 @@ impl BitWriter {
     /// Writes the lowest `bits` bits of `value`, 0 to 64, over bits that were written before.
     ///
     /// # Panics
-    /// If not all of these bits were written before; in debug builds also if `value` is wider than `bits`.
+    /// If not all of these bits were written before. In debug builds, also if `value` is wider than `bits`.
     pub fn patch_bits(&mut self, at_bit: usize, value: u64, bits: u32) {
         assert!(at_bit + bits as usize <= self.bit_len(), "a patch reaches over the end");
         debug_assert!(bits <= 64 && value <= mask(bits), "{value} does not fit {bits} bits");
@@ -214,21 +221,22 @@ impl BitWriter {
         }
     }
 
-    /// All bytes, the last one filled up with zeros. Writing may go on afterwards, as if it had not been called.
+    /// Returns all bytes. The last one is padded with zeros. Later writes continue after the last bit, as if
+    /// this had not been called.
     #[inline]
     pub fn finish(&mut self) -> &[u8] {
         self.copy_pending();
         &self.bytes
     }
 
-    /// All bytes, the last one filled up with zeros.
+    /// Returns all bytes. The last one is padded with zeros.
     #[must_use]
     pub fn into_bytes(mut self) -> Vec<u8> {
         self.copy_pending();
         self.bytes
     }
 
-    /// The bits of a range; `None` if they were not all written.
+    /// Returns the bits in a range. `None` if they were not all written.
     #[inline]
     pub fn slice(&mut self, range: Range<usize>) -> Option<BitSlice<'_>> {
         let len = range.end.checked_sub(range.start)?;
@@ -238,14 +246,14 @@ impl BitWriter {
         BitSlice::new(self.finish(), range.start, len)
     }
 
-    /// All bits.
+    /// Returns all bits as a slice.
     #[inline]
     pub fn as_slice(&mut self) -> BitSlice<'_> {
         let len = self.bit_len();
         BitSlice::new(self.finish(), 0, len).unwrap_or_default()
     }
 
-    /// The byte at `at`, which must be one that was begun.
+    /// Returns the byte at `at`. At least one of its bits must have been written.
     fn byte(&self, at: usize) -> u8 {
         match at.checked_sub(self.settled) {
             None => self.bytes[at],
@@ -253,17 +261,17 @@ impl BitWriter {
         }
     }
 
-    /// Makes `bytes` hold the pending bits too, without settling them.
+    /// Copies the pending bits to the end of `bytes`, and keeps them pending.
     #[inline]
     fn copy_pending(&mut self) {
         self.bytes.truncate(self.settled);
-        // Eight bytes and a cut cost less than a copy of unknown length.
+        // Appending eight bytes and truncating costs less than copying a varying number of bytes.
         self.bytes.extend_from_slice(&self.pending.to_le_bytes());
         self.bytes.truncate(self.settled + self.pending_bits.div_ceil(8) as usize);
     }
 }
 
-/// Two are equal if the same bits were written.
+/// Two writers are equal if the same bits were written to them.
 impl PartialEq for BitWriter {
     fn eq(&self, other: &Self) -> bool {
         if self.bit_len() != other.bit_len() {
@@ -279,8 +287,8 @@ impl PartialEq for BitWriter {
 
 impl Eq for BitWriter {}
 
-/// Fills `to`, a whole number of words, with the bits of `from` that begin at bit `shift` of its first byte, 1 to 7.
-/// `from` has at least one byte more than `to`.
+/// Fills `to`, a whole number of words, with the bits of `from` that begin at bit `shift` of its first byte.
+/// `shift` is 1 to 7, and `from` has at least one byte more than `to`.
 fn shift_words(to: &mut [u8], from: &[u8], shift: u32) {
     let (first_bytes, _) = from.as_chunks::<8>();
     let (next_bytes, _) = from.get(8..).unwrap_or_default().as_chunks::<8>();
@@ -291,7 +299,7 @@ fn shift_words(to: &mut [u8], from: &[u8], shift: u32) {
         let (low, high) = (u64::from_le_bytes(*low), u64::from_le_bytes(*high));
         *word = (low >> shift | high << (64 - shift)).to_le_bytes();
     }
-    // The last word may have only a part of the word after it behind it.
+    // After the last word there may be fewer than eight bytes.
     for (index, word) in words.iter_mut().enumerate().skip(paired) {
         *word = load(from, index * 64 + shift as usize).to_le_bytes();
     }
@@ -324,7 +332,7 @@ impl BitWrite for BitWriter {
         let bits = bits.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         let (count, value) = CheckedSigned::<MAX, S>::new(bits, value)?.into_count_value();
         let bits = u32::from(count);
-        // `as_non_negative` is a cast: two's complement, of which the lowest `bits` are written.
+        // `as_non_negative` casts to two's complement. Only the lowest `bits` bits are written.
         self.write_integer(value.as_non_negative() & (S::Unsigned::ALL >> (S::BITS_SIZE - bits)), bits);
         Ok(())
     }
@@ -354,13 +362,13 @@ impl BitWrite for BitWriter {
 }
 
 impl BitWriter {
-    /// Writes an integer of up to 128 bits that is known to fit `bits` bits.
+    /// Writes an integer of up to 128 bits that fits `bits` bits.
     #[inline]
     fn write_integer<U: UnsignedInteger>(&mut self, value: U, bits: u32) {
         self.write_wide(value.to_le_bytes().as_ref(), bits);
     }
 
-    /// Writes the lowest `bits` bits of up to 16 bytes; the others must be zero.
+    /// Writes the lowest `bits` bits of up to 16 bytes. The other bits must be zero.
     #[inline]
     fn write_wide(&mut self, bytes: &[u8], bits: u32) {
         let mut words = [0; 16];

@@ -1,7 +1,7 @@
-//! Sets of handles in bits: as a mask or as a list.
+//! Sets of handles on the wire, as a bit mask or as a list.
 //!
-//! *Invariant:* the shorter of the two forms is written, chosen by the set alone, so that the same change has
-//! the same bits for every connection (S90).
+//! *Invariant:* the shorter form is written. The choice depends on no connection, so the same change has the
+//! same bits for every connection (S90).
 #![cfg_attr(
     not(test),
     deny(
@@ -15,11 +15,12 @@
 use crate::bits::{BitReader, BitWriter, ReadError, width_bits};
 use crate::ids::handles::HandleSet;
 
-/// Writes a set of handles of a level with `count`: as a mask or as a list, whichever is shorter.
+/// Writes a set of handles of a level that has `count` handles: as a mask or as a list, whichever is shorter.
 ///
-/// One bit tells the form. A mask is the highest handle, small numbers in few bits, and a bit for each below it: structs declare first what
-/// changes most. A list is, for each handle, one bit for "another" and its place among those that may still follow; a set that cannot be
-/// empty saves the first of these bits.
+/// The first bit tells the form. A mask is the highest handle, then one bit for each handle below it. Small
+/// handles make it short: structs declare first what changes most. A list is, for each handle, a 1 and its
+/// position among the handles that may still follow; a 0 ends the list if more could follow. A set that
+/// cannot be empty leaves out the first 1.
 pub fn write_handles(set: &HandleSet, count: u32, may_be_empty: bool, writer: &mut BitWriter) {
     let highest = set.last();
     let top = if may_be_empty { highest } else { highest.saturating_sub(1) };
@@ -70,7 +71,7 @@ fn list_bits(set: &HandleSet, count: u32, may_be_empty: bool) -> u32 {
 /// Reads what [`write_handles`] wrote.
 ///
 /// # Errors
-/// When a handle is past `count`, or the set is empty and must not be.
+/// When a handle is above `count`, or the set is empty but must not be.
 pub fn read_handles(
     count: u32,
     may_be_empty: bool,

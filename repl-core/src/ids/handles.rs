@@ -1,10 +1,10 @@
-//! Sets of an object's own handles: a bit mask, one word inline.
+//! Sets of handles of an object, as bit masks. The first 64 bits are stored inline.
 //!
-//! Invariant: trailing words are not significant; two sets with the same members are equal whatever their history.
+//! *Invariant:* zero words at the end of `rest` change neither equality nor hash.
 
 use std::hash::{Hash, Hasher};
 
-/// A set of handles, counted from one (S18). Up to 64 handles need no allocation.
+/// A set of handles. Handles count from one (S18). Sets of handles up to 64 allocate nothing.
 #[derive(Clone, Debug, Default)]
 pub struct HandleSet {
     first: u64,
@@ -32,13 +32,13 @@ impl Hash for HandleSet {
 }
 
 impl HandleSet {
-    /// The empty set.
+    /// Returns an empty set.
     #[must_use]
     pub const fn new() -> Self {
         Self { first: 0, rest: Vec::new() }
     }
 
-    /// The handles from one to `count`.
+    /// Returns the set of all handles from one to `count`.
     #[must_use]
     pub fn up_to(count: u32) -> Self {
         let mut set = Self::new();
@@ -76,32 +76,34 @@ impl HandleSet {
         }
     }
 
-    /// Adds `handle`, at least one.
+    /// Adds `handle`, which is at least one.
     pub fn insert(&mut self, handle: u32) {
         debug_assert!(handle > 0, "handles are counted from one");
         let bit = handle - 1;
         *self.word_mut((bit / 64) as usize) |= 1 << (bit % 64);
     }
 
-    /// Adds the 64 handles after `first`, a multiple of 64, whose bits are set in `word`.
+    /// Adds the handles whose bits are set in `word`. Its lowest bit is the handle after `first`, a multiple
+    /// of 64.
     pub(crate) fn insert_word(&mut self, first: u32, word: u64) {
         if word != 0 {
             *self.word_mut((first / 64) as usize) |= word;
         }
     }
 
-    /// The masks of the handles up to `count`, 64 at a time.
+    /// Returns the bit masks of the handles up to `count`, 64 handles to a word. The last word may hold bits
+    /// above `count`.
     pub(crate) fn words_up_to(&self, count: u32) -> impl Iterator<Item = u64> {
         (0..count.div_ceil(64) as usize).map(|at| self.word(at))
     }
 
-    /// The highest member; zero if there is none.
+    /// Returns the highest member, or zero if the set is empty.
     pub(crate) fn last(&self) -> u32 {
         let word = (0..self.words()).rev().find(|&at| self.word(at) != 0);
         word.map_or(0, |at| at as u32 * 64 + 64 - self.word(at).leading_zeros())
     }
 
-    /// Takes `handle` out.
+    /// Removes `handle`.
     pub fn remove(&mut self, handle: u32) {
         let bit = handle - 1;
         if ((bit / 64) as usize) < self.words() {
@@ -116,19 +118,19 @@ impl HandleSet {
         self.word((bit / 64) as usize) >> (bit % 64) & 1 == 1
     }
 
-    /// Whether there is no member.
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.first == 0 && self.rest.iter().all(|&word| word == 0)
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     #[must_use]
     pub fn len(&self) -> u32 {
         self.first.count_ones() + self.rest.iter().map(|word| word.count_ones()).sum::<u32>()
     }
 
-    /// Takes all out, keeping the memory.
+    /// Removes all members and keeps the memory.
     pub fn clear(&mut self) {
         self.first = 0;
         self.rest.clear();
@@ -142,7 +144,7 @@ impl HandleSet {
         }
     }
 
-    /// Keeps the members of `other`.
+    /// Removes all members that are not in `other`.
     pub fn intersect(&mut self, other: &Self) {
         self.first &= other.first;
         for (at, word) in self.rest.iter_mut().enumerate() {
@@ -150,7 +152,7 @@ impl HandleSet {
         }
     }
 
-    /// Takes the members of `other` out.
+    /// Removes the members of `other`.
     pub fn difference(&mut self, other: &Self) {
         self.first &= !other.first;
         for (at, word) in self.rest.iter_mut().enumerate() {
@@ -158,7 +160,7 @@ impl HandleSet {
         }
     }
 
-    /// Takes the members of `other` out that are here, and adds those that are not.
+    /// Removes the members of `other` that are in this set, and adds those that are not.
     pub fn symmetric_difference(&mut self, other: &Self) {
         self.first ^= other.first;
         for at in 1..other.words() {
@@ -172,13 +174,13 @@ impl HandleSet {
         (0..self.words()).all(|at| self.word(at) & !other.word(at) == 0)
     }
 
-    /// Whether any member is in `other`.
+    /// Whether any member is also in `other`.
     #[must_use]
     pub fn intersects(&self, other: &Self) -> bool {
         (0..self.words()).any(|at| self.word(at) & other.word(at) != 0)
     }
 
-    /// Takes the members of `other` out, but for those that `keep` holds back.
+    /// Removes the members of `other`, except those for which `keep` returns true.
     pub(crate) fn difference_unless(&mut self, other: &Self, keep: impl Fn(u32) -> bool) {
         for at in 0..self.words() {
             let both = Members { word: self.word(at) & other.word(at), base: at as u32 * 64 + 1 };
@@ -188,7 +190,7 @@ impl HandleSet {
         }
     }
 
-    /// The members, ascending.
+    /// Returns the members in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         (0..self.words()).flat_map(|at| Members { word: self.word(at), base: at as u32 * 64 + 1 })
     }

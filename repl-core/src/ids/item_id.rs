@@ -1,14 +1,16 @@
 //! The identity of an item within its collection.
 //!
-//! *Invariant:* ids that a server gives and ids that a client gives to items of its own are never equal.
+//! *Invariant:* an id that a server gives never equals an id that a client gives to an item of its own.
 
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// The identity of an item within its collection, given by the server and never on another item.
+/// The identity of an item within its collection. The server gives it, and no other item of the collection
+/// has it.
 ///
-/// It is a number from 1, counted up as items come, and stays with its item wherever that moves: the right thing to remember an item by, on
-/// either side. A client gives items that it adds by itself identities apart, which the server never gives (S183).
+/// It is a number from 1, and each new item gets the next one. An item keeps its id wherever it moves, so use
+/// the id to remember an item, on server and client. Items that a client adds by itself get ids that the
+/// server never gives (S183).
 ///
 /// ```
 /// use repl_core::ItemId;
@@ -18,14 +20,14 @@ use std::num::NonZeroU32;
 /// assert!(!id.is_local() && ItemId::FIRST_LOCAL.is_local());
 /// ```
 ///
-/// With the feature `serde` it is written and read as its number.
+/// With the feature `serde`, an id is serialised as its number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ItemId(NonZeroU32);
 
 impl ItemId {
     /// The first id that a server gives.
     pub const FIRST: Self = Self(NonZeroU32::MIN);
-    /// The last id that a server gives; the next is [`FIRST`](Self::FIRST) again.
+    /// The last id that a server gives. After it comes [`FIRST`](Self::FIRST) again.
     pub const LAST: Self = Self::of(u32::MAX >> 1);
     /// The first id that a client gives to an item of its own.
     pub const FIRST_LOCAL: Self = Self::of((u32::MAX >> 1) + 1);
@@ -37,7 +39,7 @@ impl ItemId {
         }
     }
 
-    /// The id with this number, if it is one: not zero.
+    /// Returns the id with this number. `None` for zero.
     #[must_use]
     pub const fn new(number: u32) -> Option<Self> {
         match NonZeroU32::new(number) {
@@ -46,19 +48,19 @@ impl ItemId {
         }
     }
 
-    /// The number, from 1.
+    /// Returns the number, from 1.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0.get()
     }
 
-    /// Whether a client gave it to an item that the server does not know.
+    /// Whether a client gave this id to an item that the server does not know.
     #[must_use]
     pub const fn is_local(self) -> bool {
         self.0.get() > Self::LAST.0.get()
     }
 
-    /// The id after this one, among those of its kind; after the last comes the first again.
+    /// Returns the next id of the same kind, server's or client's. After the last comes the first again.
     #[must_use]
     pub const fn next(self) -> Self {
         match self.0.checked_add(1) {

@@ -1,9 +1,11 @@
-//! Lists of item ids on the wire: ascending, each with what is said of its item right behind it.
+//! Lists of item ids on the wire, in ascending order. What is written about an item follows its id.
 //!
-//! A list is a 0 if it is empty. Else a 1, the first id less one as `eg(7)`, what is said of it; then for each further id a 1, before the second
-//! also the order of the distances in four bits, the distance to the id before less one, what is said of it; and a 0 at the end.
+//! A 1 comes before each id and a 0 ends the list, so an empty list is a single 0. The first id less one is
+//! written as an Exp-Golomb code of order 7. Each further id is written as its distance from the id before,
+//! less one, also as an Exp-Golomb code. The order of the distances stands in four bits before the first of
+//! them.
 //!
-//! Invariant: ids ascend, so none stands twice; a list is read as it is walked over and takes no memory.
+//! *Invariant:* ids ascend, so no id occurs twice. Reading a list allocates nothing.
 #![cfg_attr(
     not(test),
     deny(
@@ -17,19 +19,20 @@
 use crate::bits::{BitReader, BitWriter, ReadError};
 use crate::ids::item_id::ItemId;
 
-/// The order in which the first id is written: arrays of some hundred items are the rule.
+/// The order of the code for the first id. It suits arrays with some hundreds of items, which are the most
+/// common.
 const FIRST_ORDER: u32 = 7;
 
-/// Which of a collection's items go.
+/// Which items of a collection an update removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Departures {
     /// None.
     None = 0,
-    /// Those in the list that follows.
+    /// The items in the list that follows.
     Listed = 1,
-    /// All but those in the list that follows, and those that come here.
+    /// All items except those in the list that follows and those that this update adds.
     AllButListed = 2,
-    /// All but those that come here.
+    /// All items except those that this update adds.
     AllButNew = 3,
 }
 
@@ -52,7 +55,7 @@ pub(crate) struct IdWriter {
 }
 
 impl IdWriter {
-    /// For a list of these ids, which ascend.
+    /// Prepares to write these ids, which must ascend.
     pub(crate) fn of(ids: impl Iterator<Item = ItemId>) -> Self {
         let (mut first, mut last, mut count) = (0, 0, 0);
         for id in ids {
@@ -98,7 +101,7 @@ pub(crate) struct IdReader {
 }
 
 impl IdReader {
-    /// The next id; `None` at the end of the list.
+    /// Reads the next id. Returns `None` at the end of the list.
     pub(crate) fn next(&mut self, reader: &mut BitReader<'_>) -> Result<Option<ItemId>, ReadError> {
         if !reader.read_flag()? {
             return Ok(None);

@@ -1,6 +1,7 @@
-//! Forms of keys: what a map's key is on the wire, and by what its entry is known where no type is at hand.
+//! The wire form of a map's key. Code that does not know the key's type finds an entry by it.
 //!
-//! Invariant: a form names a key only if the key that it reads as is the one that it was written of; so two keys of one map never share a form.
+//! *Invariant:* a key's form is used only if it reads back as the same key, so two keys of one map never have
+//! the same form.
 #![cfg_attr(
     not(test),
     deny(
@@ -15,24 +16,24 @@ use std::sync::Arc;
 
 use crate::bits::BitSlice;
 
-/// How many bits of a key one step of a path holds.
+/// How many bits of a key are in one step of a path.
 const STEP_BITS: u32 = 24;
 
-/// Keys of up to so many bytes need no memory of their own.
+/// Keys of up to this many bytes allocate nothing.
 const SHORT_BYTES: usize = 16;
 
-/// The bits of a key, ordered by their number and then as bytes.
+/// The bits of a key. Keys are ordered by their number of bits, then by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct KeyBits {
     bits: u32,
     bytes: Bytes,
 }
 
-/// The bytes of a key, the last of them filled up with zeros. How many bits there are decides which form it is, so keys of different forms are told apart by
-/// that.
+/// The bytes of a key. The last byte is padded with zeros. The number of bits decides the variant, so keys
+/// with equally many bits always have the same variant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Bytes {
-    /// Followed by zeros.
+    /// Padded with zeros to the full length.
     Short([u8; SHORT_BYTES]),
     Long(Arc<[u8]>),
 }
@@ -47,7 +48,7 @@ impl KeyBits {
         Self::of_bytes(slice.len() as u32, bytes)
     }
 
-    /// A key of so many bits, and no more bytes than they fill.
+    /// Makes a key of `bits` bits. `bytes` has no more bytes than these bits fill.
     fn of_bytes(bits: u32, bytes: impl Iterator<Item = u8>) -> Self {
         if bits as usize > SHORT_BYTES * 8 {
             return Self { bits, bytes: Bytes::Long(bytes.collect()) };
@@ -68,14 +69,15 @@ impl KeyBits {
         BitSlice::new(self.bytes(), 0, self.bits as usize).unwrap_or_default()
     }
 
-    /// The steps of a path that lead to the key's entry: how many bits it has, and the bits, some to a step. None is `u32::MAX`.
+    /// Returns the steps of a path that lead to the key's entry: the number of bits, then the bits, 24 to a
+    /// step. No step is `u32::MAX`.
     pub(crate) fn steps(&self) -> impl Iterator<Item = u32> + Clone {
         let words = self.bytes().chunks(STEP_BITS as usize / 8);
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
         std::iter::once(self.bits).chain(words.map(word))
     }
 
-    /// The key that a path leads to, and the steps behind it.
+    /// Returns the key at the start of a path, and the steps after it.
     pub(crate) fn from_steps(steps: &[u32]) -> Option<(Self, &[u32])> {
         let (&bits, steps) = steps.split_first()?;
         let (words, rest) = steps.split_at_checked(bits.div_ceil(STEP_BITS) as usize)?;

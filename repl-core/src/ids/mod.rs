@@ -1,6 +1,7 @@
-//! What names things: handles of properties, ids of items, keys of entries, labels of places, references to objects.
+//! Names of things: handles of properties, ids of items, keys of map entries, labels of positions, references
+//! to objects.
 //!
-//! *Invariant:* nothing here knows what a type looks like.
+//! *Invariant:* nothing here depends on the layout of a type.
 
 pub(crate) mod handle_list;
 pub(crate) mod handles;

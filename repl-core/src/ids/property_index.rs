@@ -1,36 +1,37 @@
-//! Indices of properties, and the layout of a class that makes them.
+//! The index of a property: names one replicated field of a class.
 //!
-//! *Invariant:* an index that a class's own layout made is never taken for one of another class; the compiler refuses it.
+//! *Invariant:* an index that was made by the layout of one class does not compile where another class needs
+//! one.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
-/// A replicated field of the object type `T`, counted in the order of declaration. `T` is `()` where the class is known
-/// from elsewhere.
+/// A replicated field of the object type `T`, counted in the order of declaration. `T` is `()` where the
+/// class is known from elsewhere.
 ///
-/// [`Replicated::LAYOUT`](crate::Replicated::LAYOUT) has it by name: `Player::LAYOUT.property("health")`, best in a
-/// constant of the type `PropertyIndex<Player>`, where a misspelt name is an error of the compiler.
+/// [`Replicated::LAYOUT`](crate::Replicated::LAYOUT) finds it by name: `Player::LAYOUT.property("health")`.
+/// Store it in a constant of the type `PropertyIndex<Player>`: then a misspelt name is a compile error.
 pub struct PropertyIndex<T = ()> {
     index: u16,
     class: PhantomData<fn() -> T>,
 }
 
 impl<T> PropertyIndex<T> {
-    /// The property at this place in the order of declaration, below 65,536.
+    /// Returns the property at this index in the order of declaration. `index` is below 65,536.
     #[must_use]
     pub const fn new(index: usize) -> Self {
         Self { index: index as u16, class: PhantomData }
     }
 
-    /// The place in the order of declaration, from zero.
+    /// Returns the index in the order of declaration, from zero.
     #[must_use]
     pub const fn index(self) -> usize {
         self.index as usize
     }
 
-    /// The same place without the class.
+    /// Returns the same index without the class.
     #[must_use]
     pub const fn erase(self) -> PropertyIndex {
         PropertyIndex { index: self.index, class: PhantomData }

@@ -1,6 +1,7 @@
-//! Sets of element handles: sorted ranges, since arrays change in stretches.
+//! Sets of `u32`, such as element handles, as sorted ranges. Ranges suit arrays, because elements next to
+//! each other change together.
 //!
-//! Invariant: ranges are sorted, not empty, and neither overlap nor touch.
+//! *Invariant:* ranges are sorted, not empty, and neither overlap nor touch.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -31,12 +32,12 @@ impl Ranges {
         self.0.iter().cloned().flatten()
     }
 
-    /// Adds one member; O(1) at the end, where compares add.
+    /// Adds one member. O(1) at the end, where comparisons add.
     pub(crate) fn insert(&mut self, member: u32) {
         self.insert_range(member..member + 1);
     }
 
-    /// Adds a range that begins after the last member.
+    /// Adds a range. O(1) if it begins after the last member or directly behind it.
     pub(crate) fn insert_range(&mut self, range: Range<u32>) {
         match self.0.last_mut() {
             Some(last) if last.end == range.start => last.end = range.end,
@@ -45,7 +46,7 @@ impl Ranges {
         }
     }
 
-    /// Adds a range anywhere, joined with those it touches.
+    /// Adds a range anywhere, and joins it with the ranges that it touches.
     fn add(&mut self, range: Range<u32>) {
         let first = self.0.partition_point(|known| known.end < range.start);
         let end = self.0.partition_point(|known| known.start <= range.end);
@@ -59,7 +60,7 @@ impl Ranges {
         }
     }
 
-    /// Adds a member wherever it belongs.
+    /// Adds a member anywhere.
     pub(crate) fn insert_anywhere(&mut self, member: u32) {
         self.add(member..member + 1);
     }
@@ -69,13 +70,13 @@ impl Ranges {
         self.0.get(at).is_some_and(|range| range.start <= member)
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     pub(crate) fn count(&self) -> usize {
         self.0.iter().map(|range| (range.end - range.start) as usize).sum()
     }
 
-    /// Adds all members of `other`. In place where `other` has few ranges for each of ours, so that gathering many small lists into
-    /// one does not copy it each time.
+    /// Adds all members of `other`. Works in place if `other` has few ranges compared to this set, so that
+    /// gathering many small lists into one does not copy it each time.
     pub(crate) fn union(&mut self, other: &Self) {
         if self.0.is_empty() {
             self.0.extend_from_slice(&other.0);
@@ -134,7 +135,7 @@ impl Ranges {
         self.0 = left;
     }
 
-    /// Drops members from `end` on.
+    /// Removes the members from `end` on.
     pub(crate) fn truncate(&mut self, end: u32) {
         while let Some(last) = self.0.last_mut() {
             if last.end <= end {
@@ -149,11 +150,11 @@ impl Ranges {
     }
 }
 
-/// A set that is taken from its lowest member up.
+/// A set from which members are taken, lowest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RangeQueue {
     ranges: VecDeque<Range<u32>>,
-    /// How many members there are.
+    /// The number of members.
     len: usize,
 }
 
@@ -184,7 +185,7 @@ impl RangeQueue {
         self.ranges.get(at).is_some_and(|range| range.start <= member)
     }
 
-    /// Takes out the members of one set, then adds those of another. O(ranges) where there are any.
+    /// Removes the members of `out`, then adds those of `to`. O(1) if both are empty, else O(ranges).
     pub(crate) fn exchange(&mut self, out: &Ranges, to: &Ranges) {
         if out.is_empty() && to.is_empty() {
             return;
@@ -195,12 +196,12 @@ impl RangeQueue {
         *self = ranges.into();
     }
 
-    /// How many stretches they form.
+    /// Returns the number of ranges.
     pub(crate) fn stretches(&self) -> usize {
         self.ranges.len()
     }
 
-    /// The lowest members, at most `count`, which is lowered by their number.
+    /// Returns the lowest members, at most `count`, and subtracts their number from `count`.
     pub(crate) fn first(&self, count: &mut usize) -> Ranges {
         let mut first = Vec::new();
         for range in &self.ranges {
@@ -214,7 +215,7 @@ impl RangeQueue {
         Ranges(first)
     }
 
-    /// Takes the lowest members out, at most `count`, which is lowered by their number.
+    /// Removes the lowest members, at most `count`, and subtracts their number from `count`.
     pub(crate) fn skip(&mut self, count: &mut usize) {
         while let Some(range) = self.ranges.front_mut() {
             let take = (*count).min(range.len());
@@ -247,7 +248,8 @@ mod tests {
         ranges
     }
 
-    /// The members, when the ranges are sorted, not empty, and neither overlap nor touch.
+    /// Returns the members, after checking that the ranges are sorted, not empty, and neither overlap nor
+    /// touch.
     fn checked(ranges: &Ranges) -> BTreeSet<u32> {
         assert!(ranges.as_slice().iter().all(|range| range.start < range.end));
         assert!(ranges.as_slice().is_sorted_by(|a, b| a.end < b.start));

@@ -1,6 +1,7 @@
-//! Identities of objects, and references between them.
+//! Identities of objects, and references between objects.
 //!
-//! Invariant: a guid names one object for ever (R18); a reference on a client either names an object that is there or is null.
+//! *Invariant:* a guid names one object for ever (R18). On a client, a reference names an object that is
+//! there, or it is null.
 #![cfg_attr(
     not(test),
     deny(
@@ -16,7 +17,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::num::NonZeroU32;
 
-/// Names one object of a server, for ever: a slot and how often it has been used. Never used again (R18).
+/// Names one object of a server: a slot, and how often that slot has been used. A guid is never used again
+/// (R18).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Guid {
     slot: u32,
@@ -24,19 +26,19 @@ pub struct Guid {
 }
 
 impl Guid {
-    /// The object in `slot` in that slot's `generation`, counted from one.
+    /// Returns the guid of the object in `slot` with that `generation`. Generations count from one.
     #[must_use]
     pub const fn new(slot: u32, generation: NonZeroU32) -> Self {
         Self { slot, generation }
     }
 
-    /// The slot, by which updates name the object.
+    /// Returns the slot. Updates name the object by it.
     #[must_use]
     pub const fn slot(self) -> u32 {
         self.slot
     }
 
-    /// Which object of this slot it is, counted from one.
+    /// Returns the generation: which object of this slot it is, counted from one.
     #[must_use]
     pub const fn generation(self) -> NonZeroU32 {
         self.generation
@@ -49,17 +51,17 @@ impl fmt::Debug for Guid {
     }
 }
 
-/// A reference to a replicated object of type `T`, or null: what spawning gives, what fields hold, what servers and clients are indexed
-/// with.
+/// A reference to a replicated object of type `T`, or null. Spawning returns one, fields hold them, and
+/// servers and clients are indexed with them.
 ///
-/// On a client a reference to an object that is not there reads as null; it heals by itself when the object arrives and is null
-/// again when the object leaves the connection's sight (S116 to S121).
+/// On a client, a reference to an object that is not there reads as null. It heals by itself when the object
+/// arrives, and is null again when the object leaves the connection's sight (S116 to S121).
 ///
-/// As a key of a map or an element of a set it is not shown at all while its object is not there, and the entry neither: two references that read as null
-/// would be one key.
+/// While its object is not there, a reference that is the key of a map or an element of a set is not shown,
+/// nor is its entry: two references that read as null would be the same key.
 #[repr(transparent)]
 pub struct ObjectRef<T: ?Sized> {
-    /// Generation in the upper half, slot in the lower; zero is null.
+    /// The generation in the upper half, the slot in the lower half. Zero is null.
     raw: u64,
     object: PhantomData<fn() -> *const T>,
 }
@@ -68,13 +70,14 @@ impl<T: ?Sized> ObjectRef<T> {
     /// A reference to nothing.
     pub const NULL: Self = Self { raw: 0, object: PhantomData };
 
-    /// A reference to the object called `guid`. That the object is a `T` is checked where the reference is used.
+    /// Returns a reference to the object called `guid`. Whether the object is a `T` is checked where the
+    /// reference is used.
     #[must_use]
     pub const fn new(guid: Guid) -> Self {
         Self { raw: (guid.generation.get() as u64) << 32 | guid.slot as u64, object: PhantomData }
     }
 
-    /// The object's guid; `None` for null.
+    /// Returns the object's guid. `None` for null.
     #[must_use]
     pub const fn guid(self) -> Option<Guid> {
         match NonZeroU32::new((self.raw >> 32) as u32) {
@@ -83,13 +86,13 @@ impl<T: ?Sized> ObjectRef<T> {
         }
     }
 
-    /// Whether it refers to nothing.
+    /// Whether the reference is null.
     #[must_use]
     pub const fn is_null(self) -> bool {
         self.raw == 0
     }
 
-    /// The same reference without its object's type.
+    /// Returns the same reference without its object's type.
     #[must_use]
     pub const fn erase(self) -> ObjectRef<()> {
         ObjectRef { raw: self.raw, object: PhantomData }
@@ -118,7 +121,7 @@ impl<T: ?Sized> PartialEq for ObjectRef<T> {
 
 impl<T: ?Sized> Eq for ObjectRef<T> {}
 
-/// By guid: slot, then generation; null first.
+/// Ordered by guid: by slot, then by generation. Null comes first.
 impl<T: ?Sized> Ord for ObjectRef<T> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.guid().cmp(&other.guid())
@@ -152,20 +155,21 @@ pub trait Objects {
     fn contains(&self, guid: Guid) -> bool;
 }
 
-/// What reading a value may ask about references, and what it leaves behind: the guids that the value mentioned.
+/// Resolves references while a value is read, and collects the guids that the value mentions.
 pub struct ReferenceMap<'a> {
     objects: &'a dyn Objects,
     mentioned: Vec<Guid>,
 }
 
 impl<'a> ReferenceMap<'a> {
-    /// A map that resolves against `objects`.
+    /// Makes a map that looks objects up in `objects`.
     #[must_use]
     pub fn new(objects: &'a dyn Objects) -> Self {
         Self { objects, mentioned: Vec::new() }
     }
 
-    /// The reference as it reads now, null while its object is not there; remembers that it was mentioned.
+    /// Returns the reference as it reads now: null while its object is not there. Records that the guid was
+    /// mentioned.
     pub fn resolve<T: ?Sized>(&mut self, guid: Guid) -> ObjectRef<T> {
         self.mentioned.push(guid);
         if self.objects.contains(guid) { ObjectRef::new(guid) } else { ObjectRef::NULL }
@@ -175,12 +179,12 @@ impl<'a> ReferenceMap<'a> {
         self.objects
     }
 
-    /// Remembers that an object was mentioned.
+    /// Records that an object was mentioned.
     pub(crate) fn mention(&mut self, guid: Guid) {
         self.mentioned.push(guid);
     }
 
-    /// Takes the guids mentioned since the last call.
+    /// Removes and returns the guids mentioned since the last call.
     pub fn take_mentioned(&mut self) -> std::vec::Drain<'_, Guid> {
         self.mentioned.drain(..)
     }
@@ -192,7 +196,7 @@ impl<'a> ReferenceMap<'a> {
     }
 }
 
-/// Resolves every reference to null: for reading outside a connection.
+/// Resolves every reference to null. For reading outside a connection.
 pub struct NoObjects;
 
 impl Objects for NoObjects {
@@ -201,7 +205,7 @@ impl Objects for NoObjects {
     }
 }
 
-/// Writes a guid or null: a bit, then slot and generation, small numbers in few bits.
+/// Writes a guid or null: one bit, then slot and generation in codes that are short for small numbers.
 pub fn write_guid(guid: Option<Guid>, writer: &mut BitWriter) {
     writer.write_bits(guid.is_some().into(), 1);
     if let Some(guid) = guid {

@@ -1,11 +1,11 @@
-//! The functions by which growing arrays are reached, each made for one element type.
+//! Functions that access arrays of variable length. Each is made for one element type.
 //!
-//! Invariant: a function is only ever stored in the shape of the array type it was made for.
+//! *Invariant:* a function is only ever stored in the shape of the array type that it was made for.
 #![expect(unsafe_code, reason = "reaches the elements of arrays")]
 
 use crate::schema::shape::{ArrayShape, Shape};
 
-/// How a `Vec<T>` is reached.
+/// Access to a `Vec<T>`.
 pub(crate) mod vec {
     use crate::schema::property::Property;
 
@@ -27,7 +27,7 @@ pub(crate) mod vec {
     }
 }
 
-/// How an `Option<T>` is reached: an array of at most one.
+/// Access to an `Option<T>`, as an array of at most one element.
 pub(crate) mod option {
     use std::ptr;
 
@@ -56,7 +56,7 @@ pub(crate) mod option {
     }
 }
 
-/// The shape of an array reached by the functions of [`vec`] or [`option`].
+/// Returns the shape of an array that is accessed by the functions of [`vec`] or [`option`].
 pub(crate) const fn array_shape(
     element: &'static Shape,
     optional: bool,

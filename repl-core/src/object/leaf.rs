@@ -1,6 +1,7 @@
-//! One leaf in memory: comparing, copying, writing and reading it by its codec.
+//! Leaves in memory: compares, copies, writes and reads single values by their codecs.
 //!
-//! Invariant: every function reads and writes exactly the value its codec was made for; the callers vouch for the pointer.
+//! *Invariant:* every pointer holds a value of the type that the codec was made for. The callers guarantee
+//! it.
 #![expect(unsafe_code, reason = "reads and writes single values")]
 #![cfg_attr(
     not(test),
@@ -19,7 +20,7 @@ use crate::schema::program::LeafCommand;
 use crate::schema::quantize;
 use crate::schema::quantize::Quantizer;
 
-/// Bits of any character, and of the first of them.
+/// The bits of any character, and of one of the first 128.
 const CHAR_BITS: u32 = 21;
 const SHORT_CHAR_BITS: u32 = 7;
 
@@ -36,7 +37,8 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
         4 => unsafe { same::<[u8; 4]>(a, b) },
         // SAFETY: as above.
         8 => unsafe { same::<[u8; 8]>(a, b) },
-        // SAFETY: as above; of leaves that are bitwise only quaternions, vectors and 128-bit integers are wider.
+        // SAFETY: as above; of bitwise leaves only quaternions, vectors and 128-bit integers are wider than 8
+        // bytes.
         12 => unsafe { same::<[u8; 12]>(a, b) },
         // SAFETY: as above.
         16 => unsafe { same::<[u8; 16]>(a, b) },
@@ -46,7 +48,7 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
                 let a = unsafe { (text.get)(a) };
                 // SAFETY: as above.
                 let b = unsafe { (text.get)(b) };
-                // SAFETY: it is lent as long as the value that holds it.
+                // SAFETY: the text is lent as long as the value that holds it.
                 let a = unsafe { &*a };
                 // SAFETY: as above.
                 let b = unsafe { &*b };
@@ -78,7 +80,8 @@ unsafe fn same<B: Copy + PartialEq>(a: *const u8, b: *const u8) -> bool {
 }
 
 /// # Safety
-/// Both pointers hold an aligned value of the type that `leaf` is for, in different objects; `to` may be written.
+/// Both pointers hold an aligned value of the type that `leaf` is for, in different objects; `to` may be
+/// written.
 pub(super) unsafe fn copy_value(leaf: &LeafCommand, from: *const u8, to: *mut u8) {
     if leaf.bytes > 0 {
         // SAFETY: the type is plain bytes of this length, by the caller, and the objects are different.
@@ -167,7 +170,7 @@ pub(super) unsafe fn write_value(
     Ok(())
 }
 
-/// Writes a value whose form is its memory.
+/// Writes a value whose wire form equals its memory.
 ///
 /// # Safety
 /// `value` holds an aligned value of the type that `direct` is for.
@@ -186,7 +189,8 @@ pub(super) unsafe fn write_direct(direct: &Direct, value: *const u8, writer: &mu
     writer.write_bits(memory ^ direct.flip, direct.bits.into());
 }
 
-/// Writes the value, or if it has no form, the nearest one that has: what is nowhere yet must be sent as something.
+/// Writes the value. If it has no wire form, writes the nearest value that has one: the client has no value
+/// yet, so something must be sent. Fails only for opaque values, which have no nearest value.
 ///
 /// # Safety
 /// `value` holds an aligned value of the type that `codec` is for.
@@ -202,7 +206,7 @@ pub(super) unsafe fn write_nearest(
     match codec {
         Codec::Int(int) => {
             let saturating = Codec::Int(IntCodec { saturate: true, ..*int });
-            // SAFETY: by the caller; a bound is not another type.
+            // SAFETY: by the caller; `saturate` does not change the type.
             unsafe { write_value(&saturating, value, writer) }
         }
         // SAFETY: the codec says what lies at `value`; the same in the next arm.
@@ -303,13 +307,13 @@ pub(super) unsafe fn read_value(
     Ok(())
 }
 
-/// Reads the bit that stands for an opaque value which began at `start` and took none: what has a command takes a bit at least, so that a
-/// packet's length bounds the work.
+/// Reads the filler bit of an opaque value that began at `start` and took no bits. Every value takes at least
+/// one bit, so that a packet's length bounds the work.
 fn read_filler(start: usize, reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     if reader.position() == start && reader.read_flag()? { Err(ReadError::OutOfRange) } else { Ok(()) }
 }
 
-/// Reads a value and drops it: whether the bits are one.
+/// Reads a value and drops it. Fails if the bits are not a valid value.
 pub(crate) fn validate_value(
     codec: &Codec,
     reader: &mut BitReader<'_>,
@@ -373,7 +377,8 @@ unsafe fn load_int(repr: Repr, value: *const u8) -> u64 {
 /// `to` holds an aligned integer of this type, and may be written.
 unsafe fn store_int(repr: Repr, value: u64, to: *mut u8) -> Result<(), ReadError> {
     match repr {
-        // SAFETY: by the caller; the same in each arm below. `value` is in the type's range, so nothing is cut off.
+        // SAFETY: by the caller; the same in each arm below. `value` is in the type's range, so nothing is
+        // cut off.
         Repr::U8 | Repr::I8 => unsafe { to.write(value as u8) },
         // SAFETY: as above.
         Repr::U16 | Repr::I16 => unsafe { to.cast::<u16>().write(value as u16) },
@@ -439,7 +444,7 @@ fn read_char(reader: &mut BitReader<'_>) -> Result<char, ReadError> {
     char::from_u32(number).ok_or(ReadError::UnknownVariant)
 }
 
-/// Writes a character: most are among the first 128.
+/// Writes a character. The first 128 characters, the most common ones, have a short form.
 fn write_char(value: char, writer: &mut BitWriter) {
     let number = u32::from(value);
     let is_short = number >> SHORT_CHAR_BITS == 0;

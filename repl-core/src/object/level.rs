@@ -1,7 +1,9 @@
-//! Reading and writing objects through their tables: the one place where bytes become fields.
+//! Levels: objects and elements of arrays, read and written through their tables of commands. Only here do
+//! bytes become fields.
 //!
-//! Invariant: a [`Level`] pairs a pointer with the commands of the type that lives there. Levels are made from references to a
-//! whole object and its class, or from another level's array, and from nothing else, so every command finds at its offset what it says.
+//! *Invariant:* the value behind a [`Level`]'s pointer has the type that its commands describe, so each
+//! command finds what it says at its offset. A level is made from a reference to a whole object with the
+//! program of its type, or from an array, collection or map in another level, and from nothing else.
 #![expect(unsafe_code, reason = "reads and writes objects through their layouts")]
 
 use super::leaf;
@@ -49,7 +51,7 @@ pub(crate) struct Array<'a> {
     object: PhantomData<&'a ()>,
 }
 
-/// What stands at a handle.
+/// What is at a handle.
 #[derive(Clone, Copy)]
 pub(crate) enum Slot<'a> {
     Leaf(Leaf<'a>),
@@ -100,14 +102,14 @@ impl<'a> Level<'a> {
         self.table.len() as u32
     }
 
-    /// What stands at `handle`, counted from one; `None` if the level has no such handle.
+    /// Returns what is at `handle`, counted from one. `None` if the level has no such handle.
     #[inline]
     pub(crate) fn slot(&self, handle: u32) -> Option<Slot<'a>> {
         let at = *self.table.get(handle.wrapping_sub(1) as usize)?;
         self.slot_of(self.program.commands().get(at as usize)?)
     }
 
-    /// All slots in the order of their handles.
+    /// Returns all slots in the order of their handles.
     pub(crate) fn slots(&self) -> impl Iterator<Item = Slot<'a>> + use<'a> {
         let level = *self;
         let commands = self.program.commands();
@@ -127,7 +129,8 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// The same but for leaves, apart, so that the way of these, which most are, stays short.
+    /// As [`slot_of`](Self::slot_of), for everything but leaves. Separate, so that the code for leaves, the
+    /// common case, stays short.
     ///
     /// # Safety
     /// `at` holds what `command` says, borrowed for `'a`.
@@ -168,12 +171,12 @@ impl<'a> LevelMut<'a> {
         Self { program, table, base: std::ptr::from_mut(object).cast(), object: PhantomData }
     }
 
-    /// The same, for a while.
+    /// Borrows the same level for a shorter time.
     pub(crate) fn reborrow(&mut self) -> LevelMut<'_> {
         LevelMut { program: self.program, table: self.table, base: self.base, object: PhantomData }
     }
 
-    /// The same, to be read.
+    /// Returns the same level, to be read.
     pub(crate) fn as_level(&self) -> Level<'_> {
         Level { program: self.program, table: self.table, base: self.base, object: PhantomData }
     }
@@ -183,7 +186,8 @@ impl<'a> LevelMut<'a> {
         self.program.commands().get(at as usize)
     }
 
-    /// Makes the leaf at `handle` a copy of `from`, which must have the same handle in another object of the type.
+    /// Makes the leaf at `handle` a copy of `from`, the leaf at the same handle in another object of the
+    /// type.
     pub(crate) fn copy_leaf(&mut self, handle: u32, from: Leaf<'_>) {
         let Some(Command { offset, kind: CommandKind::Leaf(command), .. }) = self.command(handle) else {
             return;
@@ -191,11 +195,13 @@ impl<'a> LevelMut<'a> {
         assert!(std::ptr::eq(command, from.command), "leaves of different properties");
         // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
         let to = unsafe { self.base.add(*offset as usize) };
-        // SAFETY: both pointers hold a value of the command's type, and differ, since `self` is borrowed mutably.
+        // SAFETY: both pointers hold a value of the command's type, and differ, since `self` is borrowed
+        // mutably.
         unsafe { leaf::copy_value(command, from.value, to) };
     }
 
-    /// Cuts or grows the array at `handle` to `len` elements; gives its old length, `None` if the handle is no array.
+    /// Changes the length of the array at `handle` to `len`. Returns its old length, or `None` if there is no
+    /// array.
     pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
         let old = match self.as_level().slot(handle)? {
             Slot::Array(array) => array.len,
@@ -213,7 +219,7 @@ impl<'a> LevelMut<'a> {
         Some(old)
     }
 
-    /// The element `index` of the array at `handle`.
+    /// Returns the element `index` of the array at `handle`.
     pub(crate) fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
         let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else {
             return None;
@@ -225,7 +231,8 @@ impl<'a> LevelMut<'a> {
         if index >= len {
             return None;
         }
-        // SAFETY: as above; asked for its own length, an array moves nothing, and the pointer may be written through.
+        // SAFETY: as above; resizing to the same length moves nothing, and the returned pointer may be
+        // written through.
         let first = unsafe { (array.shape.resize)(at, len) };
         // SAFETY: `index` is below the length, so the element lies inside the array's storage.
         let base = unsafe { first.add(index * array.shape.element.size) };
@@ -242,7 +249,7 @@ impl<'a> LevelMut<'a> {
         matches!(self.command(handle), Some(Command { kind: CommandKind::Keyed(_), .. }))
     }
 
-    /// The collection at `handle`.
+    /// Returns the collection at `handle`.
     pub(crate) fn keyed(&mut self, handle: u32) -> Option<KeyedItemsMut<'_>> {
         let Some(Command { offset, kind: CommandKind::Keyed(keyed), .. }) = self.command(handle) else {
             return None;
@@ -254,7 +261,7 @@ impl<'a> LevelMut<'a> {
         Some(KeyedItemsMut { program: self.program, command: keyed, collection })
     }
 
-    /// The map at `handle`.
+    /// Returns the map at `handle`.
     pub(crate) fn map(&mut self, handle: u32) -> Option<MapEntriesMut<'_>> {
         let Some(Command { offset, kind: CommandKind::Map(map), .. }) = self.command(handle) else {
             return None;
@@ -266,7 +273,7 @@ impl<'a> LevelMut<'a> {
         Some(MapEntriesMut { program: self.program, command: map, map: entries })
     }
 
-    /// Reads the leaf at `handle`. On an error the value is as it was.
+    /// Reads the leaf at `handle`. On an error the value is unchanged.
     #[cfg_attr(
         not(test),
         deny(
@@ -301,17 +308,17 @@ impl<'a> Array<'a> {
         self.command.max_len
     }
 
-    /// Handles of one element.
+    /// Returns the number of handles of one element.
     pub(crate) fn handles(&self) -> u32 {
         self.command.handles
     }
 
-    /// What a new element takes at least.
+    /// Returns the minimum size of a new element in bits.
     pub(crate) fn least_bits(&self) -> u32 {
         self.command.least_bits
     }
 
-    /// Whether elements hold arrays or collections.
+    /// Whether elements hold arrays, collections or maps.
     pub(crate) fn nests(&self) -> bool {
         nests(self.program, self.command.table, self.command.handles)
     }
@@ -330,7 +337,7 @@ impl<'a> Array<'a> {
         })
     }
 
-    /// Whether the arrays are the same by their bytes; `false` says nothing.
+    /// Whether the arrays are equal byte for byte. They may be equal even if this returns `false`.
     pub(crate) fn same_bytes(&self, other: &Array<'_>) -> bool {
         let element = self.command.shape.element;
         if !std::ptr::eq(self.command, other.command) || !element.bitwise || self.len != other.len {
@@ -342,7 +349,7 @@ impl<'a> Array<'a> {
         }
         // SAFETY: an array of `len` elements lies at `first`, and elements that are bitwise hold no padding.
         let ours = unsafe { std::slice::from_raw_parts(self.first, bytes) };
-        // SAFETY: the same of the other.
+        // SAFETY: the same holds for the other array.
         let theirs = unsafe { std::slice::from_raw_parts(other.first, bytes) };
         ours == theirs
     }
@@ -356,10 +363,10 @@ impl Leaf<'_> {
         unsafe { leaf::identical(self.command, self.value, other.value) }
     }
 
-    /// Writes the value, or the nearest that has a form.
+    /// Writes the value, or the nearest value that has a wire form.
     ///
     /// # Errors
-    /// If a value that serialises itself has no form.
+    /// If the value serialises itself and has no wire form.
     #[inline]
     pub(crate) fn write_nearest(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         if let Some(direct) = &self.command.direct {
@@ -377,12 +384,12 @@ impl Leaf<'_> {
         unsafe { leaf::write_value(&self.command.codec, self.value, writer) }
     }
 
-    /// What every value takes; `None` if some take more than others.
+    /// Returns the bits that every value takes. `None` if the size depends on the value.
     pub(crate) fn width_bits(&self) -> Option<u32> {
         self.command.codec.width_bits()
     }
 
-    /// Whether some values of the property's type have no form, or one that others have too.
+    /// Whether some values of the type have no wire form, or the same form as other values.
     pub(crate) fn must_be_tried(&self) -> bool {
         self.command.codec.must_be_tried()
     }
@@ -405,7 +412,7 @@ fn own_table(program: &Program) -> &[u32] {
     program.tables().get(..program.handles() as usize).unwrap_or_default()
 }
 
-/// Whether the elements with this table hold arrays or collections.
+/// Whether the elements with this table hold arrays, collections or maps.
 pub(super) fn nests(program: &Program, table: u32, handles: u32) -> bool {
     element_table(program, table, handles).iter().any(|&at| {
         let command = program.commands().get(at as usize);
@@ -417,7 +424,8 @@ fn element_table(program: &Program, table: u32, handles: u32) -> &[u32] {
     program.tables().get(table as usize..(table + handles) as usize).unwrap_or_default()
 }
 
-/// What makes levels of the items of one collection, or the values of one map; pointers come from there and nowhere else.
+/// Makes levels of the items of one collection, or of the values of one map. Only pointers from there may be
+/// given to it.
 #[derive(Clone, Copy)]
 pub(super) struct ItemTable<'a> {
     program: &'a Program,
@@ -429,18 +437,18 @@ impl<'a> ItemTable<'a> {
         Self { program, table: element_table(program, table, handles) }
     }
 
-    /// The item or value at `base`, to be read.
+    /// Returns the item or value at `base`, to be read.
     ///
     /// # Safety
-    /// A value whose shape the table is of lies at `base`, and is borrowed for `'a`.
+    /// A value of the type that this table describes lies at `base`, and is borrowed for `'a`.
     pub(super) unsafe fn level(self, base: *const u8) -> Level<'a> {
         Level { program: self.program, table: self.table, base, object: PhantomData }
     }
 
-    /// The same, to be written.
+    /// Returns the same, to be written.
     ///
     /// # Safety
-    /// As for [`level`](Self::level), and nobody else reaches the value meanwhile.
+    /// As for [`level`](Self::level), and nothing else accesses the value meanwhile.
     pub(super) unsafe fn level_mut(self, base: *mut u8) -> LevelMut<'a> {
         LevelMut { program: self.program, table: self.table, base, object: PhantomData }
     }

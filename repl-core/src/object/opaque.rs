@@ -1,6 +1,6 @@
-//! The functions of leaves that serialise themselves, each made for one type.
+//! Functions for leaves that serialise themselves. Each is made for one type.
 //!
-//! Invariant: a function is only ever stored in the shape of the type it was made for.
+//! *Invariant:* a function is only ever stored in the shape of the type that it was made for.
 #![expect(unsafe_code, reason = "reaches values through their own functions")]
 #![cfg_attr(
     not(test),
@@ -130,13 +130,15 @@ impl OpaqueLeaf {
 }
 
 impl Shape {
-    /// The shape of a type that writes and reads itself: one command, compared and sent as a unit (S13).
+    /// The shape of a type that writes and reads itself. It has one command, and is compared and sent as a
+    /// unit (S13).
     #[must_use]
     pub const fn opaque<T: NetSerialize + CloneAsUnit>() -> Self {
         Self::leaf::<T>(T::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::of::<T>()))
     }
 
-    /// The shape of a field with a serialiser of its own (`with = module`): one command, like [`opaque`](Self::opaque).
+    /// The shape of a field with its own serialiser (`with = module`). It has one command, like
+    /// [`opaque`](Self::opaque).
     #[must_use]
     pub const fn custom<T: CloneAsUnit + 'static, W: With<T>>() -> Self {
         Self::leaf::<T>(W::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::with::<T, W>()))

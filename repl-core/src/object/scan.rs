@@ -1,14 +1,15 @@
-//! Scanning: which objects of a column differ in their plain memory and their strings, compiled for each type.
+//! Scanning: finds the objects of a column whose plain memory or strings differ from their shadows. Compiled
+//! for each type.
 //!
-//! Invariant: only bytes that the plan lists are read, and the plan lists no padding.
+//! *Invariant:* only bytes that the plan lists are read, and the plan lists no padding.
 #![expect(unsafe_code, reason = "compares plain memory")]
 
 use crate::schema::plan::{Planned, Run};
 
-/// Objects that are compared without a branch between them.
+/// How many objects are compared before the result is tested.
 const BLOCK: usize = 8;
 
-/// Calls `found` with the place of each object whose runs or strings differ from its shadow's.
+/// Calls `found` with the index of each object whose runs or strings differ from its shadow's.
 #[inline]
 pub(crate) fn scan<T: Planned>(live: &[T], shadow: &[T], mut found: impl FnMut(usize)) {
     let (blocks, rest) = live.as_chunks::<BLOCK>();
@@ -35,7 +36,8 @@ fn scan_each<T: Planned>(live: &[T], shadow: &[T], first: usize, found: &mut imp
     }
 }
 
-/// Whether all runs are the same. The lengths are constants, so this becomes a row of loads without a branch.
+/// Whether all runs are the same. The lengths are constants, so this compiles to a row of loads without a
+/// branch.
 #[inline]
 fn same_runs<T: Planned>(one: &T, other: &T) -> bool {
     let runs: &[Run] = const { T::PLAN.runs() };
@@ -49,8 +51,8 @@ fn same_runs<T: Planned>(one: &T, other: &T) -> bool {
     difference.is_none()
 }
 
-/// Calls `found` with the offset of each byte in which the runs of two objects differ; it gives how many bytes from there on, at least one, need
-/// not be looked at.
+/// Calls `found` with the offset of each byte at which the runs of two objects differ. `found` returns how
+/// many bytes from there on, at least one, may be skipped.
 #[inline]
 pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl FnMut(usize) -> usize) {
     let runs: &[Run] = const { T::PLAN.runs() };
@@ -59,7 +61,7 @@ pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl Fn
         let mut at = 0;
         while at < run.len {
             let left = run.len - at;
-            // The last word of a long run overlaps the one before: to find a byte twice does no harm.
+            // The last word of a long run overlaps the one before. To find a byte twice does no harm.
             let (start, bytes) = match left {
                 8.. => (at, 8),
                 _ if run.len >= 8 => (run.len - 8, 8),
@@ -82,9 +84,10 @@ pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl Fn
     }
 }
 
-/// The bits in which two stretches of memory differ, folded together.
+/// The bits in which two stretches of memory differ, combined with OR.
 ///
-/// For most lengths the compiler would call `memcmp`, and pay for the call and the branch: twice the time of these loads.
+/// For most lengths the compiler would call `memcmp`. The call and its branch take twice the time of these
+/// loads.
 struct Difference {
     word: u64,
     wide: wide::Wide,
@@ -96,7 +99,7 @@ impl Difference {
         Self { word: 0, wide: wide::zero() }
     }
 
-    /// Adds `len` bytes, in the widest loads that fit, the last overlapping the one before.
+    /// Adds `len` bytes, in the widest loads that fit. The last load may overlap the one before.
     ///
     /// # Safety
     /// Both pointers hold `len` initialised bytes.
@@ -132,7 +135,7 @@ impl Difference {
     }
 }
 
-/// The byte at the lowest address is the lowest one of the word.
+/// Loads `bytes` bytes: 1, 4 or 8. The byte at the lowest address is the lowest byte of the word.
 ///
 /// # Safety
 /// The pointer holds `bytes` initialised bytes.
@@ -148,7 +151,7 @@ unsafe fn load(from: *const u8, bytes: usize) -> u64 {
     }
 }
 
-/// 16 bytes at a time, by SSE2, which every x86-64 has.
+/// 16 bytes at a time, with SSE2, which every x86-64 processor has.
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use std::arch::x86_64::{
@@ -223,7 +226,7 @@ fn same_strings<T: Planned>(one: &T, other: &T) -> bool {
         let ours = unsafe { &*one.wrapping_add(offset).cast::<String>() };
         // SAFETY: as above.
         let theirs = unsafe { &*other.wrapping_add(offset).cast::<String>() };
-        // Comparing two empty strings calls `memcmp` for nothing.
+        // Comparing two empty strings would call `memcmp` for nothing.
         ours.len() == theirs.len() && (ours.is_empty() || ours == theirs)
     })
 }

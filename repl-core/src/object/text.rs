@@ -1,16 +1,16 @@
-//! The functions by which text is reached, each made for one type that holds it.
+//! Functions that read and replace the text in a value. Each is made for one type that holds text.
 //!
-//! Invariant: a function is only ever stored in the codec of the type it was made for.
+//! *Invariant:* a function is only ever stored in the codec of the type that it was made for.
 #![expect(unsafe_code, reason = "reaches text")]
 
 use crate::object::opaque::opaque_copy;
 use crate::schema::codec::TextLeaf;
 use std::ops::Deref;
 
-/// The text of a `T`.
+/// Returns the text of a `T`.
 ///
 /// # Safety
-/// `value` holds an aligned `T`; the text is lent for as long as that is.
+/// `value` holds an aligned `T`. The text is lent for as long as the `T` is.
 pub(crate) unsafe fn get<T: Deref<Target = str>>(value: *const u8) -> *const str {
     // SAFETY: by the caller.
     let value = unsafe { &*value.cast::<T>() };
@@ -25,7 +25,7 @@ pub(crate) unsafe fn set<T: From<String>>(to: *mut u8, text: String) {
 }
 
 impl TextLeaf {
-    /// Text held by a `T`.
+    /// The functions for text in a `T`.
     pub(crate) const fn of<T: Deref<Target = str> + From<String> + Clone + 'static>(is_string: bool) -> Self {
         Self { is_string, get: get::<T>, set: set::<T>, copy: opaque_copy::<T> }
     }

@@ -1,10 +1,12 @@
-//! Labels: where an item of an ordered array stands, said without naming any other item (R13).
+//! Labels: the position of an item in an ordered array, stated without naming another item (R13).
 //!
-//! A label is a fraction between 0 and 1, written in digits to the base 256. Between two of them there is always room for another, at the price
-//! of more digits; where a new one is put decides how soon that is. What is known of how people write is used: they go on where they
-//! were last ([`Hint`]), so a run steps from digit to digit, while whoever begins anew leaves room on both sides.
+//! A label is a fraction between 0 and 1, written as digits in base 256. Another label fits between any two,
+//! but it may need more digits. Where each new label is put decides how soon more digits are needed.
+//! Placement uses how people write: they continue where they last inserted (see [`Hint`]). So the labels of a
+//! run follow each other closely, and the first label of a run leaves room on both sides.
 //!
-//! *Invariant:* a label has at most [`Label::MAX_BYTES`] digits and the last is not zero, so that the order of the numbers is that of the bytes.
+//! *Invariant:* a label has at most [`Label::MAX_BYTES`] digits and the last is not zero, so comparing bytes
+//! compares the fractions.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -13,35 +15,37 @@ use std::ops::Range;
 
 mod wire;
 
-/// Digits that lie in the label itself.
+/// Digits that are stored inline in the label.
 const INLINE: usize = 14;
 const MAX: usize = Label::MAX_BYTES;
 
-/// Free numbers that a run needs between its neighbours before it takes one; with fewer it goes on in a further digit. Measured on recorded
-/// typing: 16 to 64 do equally well.
+/// A run keeps the same number of digits only if at least this many numbers are free between its neighbours.
+/// With fewer it adds a digit. Measured on recorded typing: 16 to 64 do equally well.
 const ROOM_FOR_RUN: u64 = 32;
-/// The part of the gap that is left before an item that begins a run: more is likely to come behind it.
+/// The first item of a run leaves one part in this many of the gap before it: more items are likely to come
+/// after it.
 const PART_BEFORE: u64 = 4;
-/// Free numbers in the narrowest gap between labels that are [spread](Label::spread). Measured at the worst places: 2 does better than 8 or 32, for it
-/// takes fewer digits.
+/// Free numbers in the narrowest gap between labels that are [spread](Label::spread). Measured with
+/// insertions at the worst places: 2 does better than 8 or 32, because it takes fewer digits.
 const ROOM_WHEN_SPREAD: u64 = 2;
 
-/// Digits from which on a label is long. Measured at the worst places: 8 has many relabelled, 16 has long labels; a run takes 6 at most.
+/// A label with more digits than this is long. Measured with insertions at the worst places: with 8, many
+/// items are relabelled; with 16, labels stay long. A run takes at most 6.
 const LONG: usize = 12;
 
 /// Where a new label is put between its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lean {
-    /// Close behind the one before: a run goes forward.
+    /// Close behind the item before it, for a run that goes forward.
     Before,
-    /// Close before the one after: a run goes backward.
+    /// Close before the item after it, for a run that goes backward.
     After,
     /// With room on both sides.
     Neither,
 }
 
 impl Lean {
-    /// The other side.
+    /// Returns the opposite side. The opposite of `Neither` is `Neither`.
     #[must_use]
     pub const fn opposite(self) -> Self {
         match self {
@@ -52,12 +56,12 @@ impl Lean {
     }
 }
 
-/// What is known of whoever inserts an item.
+/// What is known about where items are being inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// Where to put it.
+    /// Where to put the new label.
     pub lean: Lean,
-    /// How many items the run has that it belongs to.
+    /// How many items the run has to which the new item belongs.
     pub run: u32,
 }
 
@@ -65,8 +69,8 @@ impl Hint {
     /// Nothing is known.
     pub const NONE: Self = Self { lean: Lean::Neither, run: 0 };
 
-    /// Free numbers between the neighbours that are worth staying with as many digits. A run is taken to be half over, so that each digit
-    /// lasts a hundred times as long as the one before.
+    /// Returns how many free numbers between the neighbours are enough to keep the number of digits. A run is
+    /// assumed to be half over, so each digit lasts a hundred times as long as the one before.
     fn room(self) -> u64 {
         match self.lean {
             Lean::Before | Lean::After => ROOM_FOR_RUN.max(self.run.into()),
@@ -75,10 +79,11 @@ impl Hint {
     }
 }
 
-/// The place of an item, as a fraction. Ordered by its digits; items with equal labels are ordered by their ids.
+/// The position of an item, as a fraction. Labels are ordered by their digits. Items with equal labels are
+/// ordered by their ids.
 ///
-/// The initial one has no digits and stands before all others. It is the neighbour that the first item of an update is written after, and never an
-/// item's.
+/// The default label has no digits and sorts before all others. No item has it. The first label of an update
+/// is written relative to it.
 #[derive(Clone)]
 pub struct Label(Digits);
 
@@ -89,13 +94,14 @@ enum Digits {
 }
 
 impl Label {
-    /// Digits that a label has at most.
+    /// The most digits that a label has.
     pub const MAX_BYTES: usize = 32;
 
     /// The label without digits.
     pub const START: Self = Self(Digits::Inline(0, [0; INLINE]));
 
-    /// The label with these digits, the zeros at the end left out. More digits than a label has are left out too.
+    /// Makes a label of these digits, without the zeros at the end. Digits after the first
+    /// [`MAX_BYTES`](Self::MAX_BYTES) are dropped.
     fn new(digits: &[u8]) -> Self {
         let digits = digits.get(..MAX).unwrap_or(digits);
         let len = digits.iter().rposition(|&digit| digit != 0).map_or(0, |last| last + 1);
@@ -110,7 +116,7 @@ impl Label {
         }
     }
 
-    /// The digits, highest first.
+    /// Returns the digits, highest first.
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {
             Digits::Inline(len, digits) => digits.get(..usize::from(*len)).unwrap_or(digits),
@@ -118,8 +124,9 @@ impl Label {
         }
     }
 
-    /// A short label behind `before` and before `after`; `None` is the end of the array. None if it would have more than
-    /// [`MAX_BYTES`](Self::MAX_BYTES) digits, or if `before` is not before `after`.
+    /// Returns a short label between `before` and `after`. `None` for a neighbour means that end of the
+    /// array. Returns `None` if the label would need more than [`MAX_BYTES`](Self::MAX_BYTES) digits, or if
+    /// `before` is not less than `after`.
     pub fn between(before: Option<&Self>, after: Option<&Self>, hint: Hint) -> Option<Self> {
         let gap = Gap::find(before, after, hint.room())?;
         let (offset, otherwise) = match hint.lean {
@@ -127,7 +134,8 @@ impl Label {
             Lean::After => (gap.free, gap.free.saturating_sub(1)),
             Lean::Neither => (1 + gap.free / PART_BEFORE, 2 + gap.free / PART_BEFORE),
         };
-        // A number that ends in zero is one digit shorter: a run would lose its step.
+        // A number that ends in zero makes a shorter label. The next label of the run would then not be its
+        // successor.
         let digits = gap.number(offset);
         if digits.ends_in_zero() && (1..=gap.free).contains(&otherwise) {
             return Some(gap.number(otherwise).label());
@@ -135,8 +143,9 @@ impl Label {
         Some(digits.label())
     }
 
-    /// As many labels as are asked for between `before` and `after`, in order, each one step from the last: for items that come at once, which are
-    /// written in a bit each. None as for [`between`](Self::between).
+    /// Returns `count` labels between `before` and `after`, in order, each the successor of the last. For
+    /// items that are inserted together: each label takes one bit on the wire. Returns `None` as
+    /// [`between`](Self::between) does.
     pub fn run(before: Option<&Self>, after: Option<&Self>, count: usize, hint: Hint) -> Option<Labels> {
         // Every 256th number ends in zero and is left out.
         let numbers = (count as u64).checked_add(count as u64 / 255)?.checked_add(2)?;
@@ -152,9 +161,10 @@ impl Label {
         Some(labels)
     }
 
-    /// As many labels as are asked for between `before` and `after`, in order and with room between any two, for items that are there already and
-    /// whose labels have grown too long. Half of the room or so is close to those at the places `hot` among them, and a gap twice as far away is
-    /// half as wide: whoever inserted there goes on near by. None if they would have more than `max_bytes` digits. O(count).
+    /// Returns `count` labels between `before` and `after`, in order, with room between any two. For items
+    /// that are in the array already and whose labels have become too long. About half of the room is close
+    /// to the items at the indices `hot`, and a gap twice as far away is half as wide: the next insertions
+    /// are likely near there. Returns `None` if the labels would have more than `max_bytes` digits. O(count).
     pub fn spread(
         before: Option<&Self>,
         after: Option<&Self>,
@@ -181,20 +191,20 @@ impl Label {
         }))
     }
 
-    /// Whether it is so long that new labels for the items around cost less than more digits would.
+    /// Whether the label is so long that relabelling the items around it costs less than more digits would.
     #[must_use]
     pub fn is_long(&self) -> bool {
         self.as_bytes().len() > LONG
     }
 
-    /// The next label with as many digits, if there is one.
+    /// Returns the next label with the same number of digits, if there is one.
     fn successor(&self) -> Option<Self> {
         let mut number = Number::of(self);
         let found = number.add(1) && (!number.ends_in_zero() || number.add(1));
         found.then(|| number.label())
     }
 
-    /// The label of which this is the [successor](Self::successor), if there is one.
+    /// Returns the label whose [successor](Self::successor) this is, if there is one.
     fn predecessor(&self) -> Option<Self> {
         let mut number = Number::of(self);
         let found = number.subtract_one() && (!number.ends_in_zero() || number.subtract_one());
@@ -234,7 +244,7 @@ impl Hash for Label {
     }
 }
 
-/// The digits with points between them.
+/// Prints the digits with points between them.
 impl fmt::Debug for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("0")?;
@@ -242,7 +252,7 @@ impl fmt::Debug for Label {
     }
 }
 
-/// Labels in order, each one step from the last.
+/// Labels in order, each the successor of the last.
 #[derive(Clone, Debug)]
 pub struct Labels {
     next: Number,
@@ -250,7 +260,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Steps over a number that ends in zero, if each is one step from the last: it would be a digit shorter.
+    /// Skips a number that ends in zero: its label would be one digit shorter.
     fn skip_short(&mut self) {
         if self.next.ends_in_zero() {
             self.next.add(1);
@@ -276,20 +286,21 @@ impl Iterator for Labels {
 
 impl ExactSizeIterator for Labels {}
 
-/// The numbers of some count of digits that lie strictly between two labels.
+/// The numbers with a given count of digits that lie strictly between two labels.
 struct Gap {
-    /// The number below the first that is free.
+    /// The number before the first free one.
     low: Number,
     free: u64,
 }
 
 impl Gap {
-    /// The gap at the fewest digits that leave at least `room` numbers free; at most digits one will do.
+    /// Finds the gap with the fewest digits that leaves at least `room` numbers free. With the most digits,
+    /// one free number is enough.
     fn find(before: Option<&Label>, after: Option<&Label>, room: u64) -> Option<Self> {
         let low = before.map_or(&[][..], Label::as_bytes);
         let high = after.map_or(&[][..], Label::as_bytes);
         let digit = |digits: &[u8], at: usize| u64::from(digits.get(at).copied().unwrap_or(0));
-        // How far apart both are in the digits so far; without `after` it is one.
+        // The distance between both, in the digits so far. Without `after` the upper end is 1.
         let mut apart = u64::from(after.is_none());
         for at in 0..MAX {
             apart = apart.checked_mul(256)?.checked_add(digit(high, at))?.checked_sub(digit(low, at))?;
@@ -302,7 +313,7 @@ impl Gap {
         None
     }
 
-    /// The free number at `offset`, from 1.
+    /// Returns the free number at `offset`, counted from 1.
     fn number(&self, offset: u64) -> Number {
         let mut number = self.low.clone();
         let fits = number.add(offset);
@@ -311,7 +322,7 @@ impl Gap {
     }
 }
 
-/// Some count of digits, zeros at the end included.
+/// A number with a given count of digits, including zeros at the end.
 #[derive(Clone, Debug)]
 struct Number {
     len: usize,
@@ -323,7 +334,7 @@ impl Number {
         Self::with_len(label.as_bytes(), label.as_bytes().len())
     }
 
-    /// The first `len` of `digits`, zeros where there are not as many.
+    /// Makes a number of the first `len` of `digits`, filled up with zeros.
     fn with_len(digits: &[u8], len: usize) -> Self {
         let mut number = Self { len, digits: [0; MAX] };
         number.used().zip(digits).for_each(|(digit, &given)| *digit = given);
@@ -334,7 +345,7 @@ impl Number {
         self.digits.iter_mut().take(self.len)
     }
 
-    /// Adds to the last digit, and carries; false if the sum has more digits.
+    /// Adds to the last digit, and carries. Returns false if the sum needs more digits.
     fn add(&mut self, addend: u64) -> bool {
         let mut rest = u128::from(addend);
         for digit in self.used().rev() {
@@ -348,7 +359,7 @@ impl Number {
         rest == 0
     }
 
-    /// False if it was zero.
+    /// Subtracts one. Returns false if the number was zero.
     fn subtract_one(&mut self) -> bool {
         self.used().rev().any(|digit| {
             let borrows = *digit == 0;

@@ -1,6 +1,7 @@
-//! Labels on the wire, each told by what differs from the one before it.
+//! Labels on the wire: each is written as its difference from the label before it.
 //!
-//! *Invariant:* a label has one form beside a given other, and no form takes more memory than [`Label::MAX_BYTES`].
+//! *Invariant:* relative to a given label, each label has exactly one form. Reading one takes at most
+//! [`Label::MAX_BYTES`] bytes.
 #![cfg_attr(
     not(test),
     deny(
@@ -14,14 +15,16 @@
 use super::Label;
 use crate::bits::{BitReader, BitWriter, ReadError};
 
-/// Small numbers of digits have the shortest forms.
+/// The order of the codes for counts of digits. Small counts have the shortest forms.
 const ORDER: u32 = 1;
 
 impl Label {
-    /// Writes this after `previous`, which for the first of an update is [`Label::START`].
+    /// Writes this label relative to `previous`. For the first label of an update, `previous` is
+    /// [`Label::START`].
     ///
-    /// One bit says that it is the next with as many digits, a second that it is the one before. Else follow how many digits of the previous go
-    /// and how many come, both in an Exp-Golomb code of order 1, and those that come, in 8 bits each.
+    /// The first bit says that this label is the successor of `previous`. If not, a second bit says that it
+    /// is the predecessor. If it is neither, there follow the number of digits of `previous` to drop and the
+    /// number of new digits, both in an Exp-Golomb code of order 1, and then the new digits in 8 bits each.
     pub fn write(&self, previous: &Self, writer: &mut BitWriter) {
         debug_assert!(!self.as_bytes().is_empty(), "an item has a label");
         if previous.successor().as_ref() == Some(self) {
@@ -41,11 +44,11 @@ impl Label {
         coming.iter().for_each(|&digit| writer.write_bits(digit.into(), 8));
     }
 
-    /// Reads what [`write`](Self::write) wrote after the same label.
+    /// Reads what [`write`](Self::write) wrote relative to the same label.
     ///
     /// # Errors
-    /// [`ReadError::TooLong`] if it has too many digits, [`ReadError::OutOfRange`] if it has none or another form than the shortest,
-    /// [`ReadError::End`] if the input ends.
+    /// [`ReadError::TooLong`] if the label has too many digits; [`ReadError::OutOfRange`] if it has none or
+    /// is not in its shortest form; [`ReadError::End`] if the input ends.
     pub fn read(previous: &Self, reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         if reader.read_flag()? {
             return previous.successor().ok_or(ReadError::OutOfRange);
@@ -78,7 +81,7 @@ impl Label {
         Ok(label)
     }
 
-    /// How many of the first digits are the same.
+    /// Returns how many digits at the start are the same.
     fn shared(&self, other: &Self) -> usize {
         self.as_bytes().iter().zip(other.as_bytes()).take_while(|(a, b)| a == b).count()
     }
