@@ -1,7 +1,8 @@
-//! The array by ids and what comes with it: guards, iterators, and how to use them between a server and its clients.
+//! Fast arrays: guards, iterators, and their use between a server and its clients.
 //!
-//! [`FastArray`] itself says what marks an item, what ids are for, and what is assigned over what. Its sister whose order clients keep is
-//! [`OrderedFastArray`](crate::OrderedFastArray), with iterators of its own in [`ordered`](crate::ordered).
+//! [`FastArray`] itself documents what marks an item as changed, what ids are for, and what an assignment
+//! does. [`OrderedFastArray`](crate::OrderedFastArray) is the array whose order clients keep; it has its own
+//! iterators in [`ordered`](crate::ordered).
 //!
 //! # Items
 //!
@@ -14,8 +15,8 @@
 //!     kind: u16,
 //!     #[replicated(range = 0..=99)]
 //!     count: u8,
-//!     gem: Gem,             // an item can be a field of another as it is
-//!     runes: FastArray<u8>, // and hold arrays
+//!     gem: Gem,             // an item can be a field of another item
+//!     runes: FastArray<u8>, // an item can hold arrays
 //!     #[replicated(skip)]
 //!     price: u32,
 //! }
@@ -31,7 +32,7 @@
 //!         if changed.contains("gem.charge") {
 //!             println!("{self:?} glows");
 //!         }
-//!         // Looked up when this is compiled:
+//!         // The compiler looks this one up:
 //!         if changed.contains_property(const { Stack::LAYOUT.property("count") }) {
 //!             println!("there are {} now", self.count);
 //!         }
@@ -55,9 +56,10 @@
 //!
 //! # Items that a client adds by itself
 //!
-//! A client may push an item before the server has heard of it. It gets a [local](crate::ItemId::is_local) id, and nothing that arrives touches
-//! it. When the server adds its own item for the same thing, both stand in the array, for nothing tells that they are one: the game knows
-//! by a number of its own, and takes out the predicted one in the field's notify, which runs after the items have come.
+//! A client may add an item before the server does. The item gets a [local](crate::ItemId::is_local) id, and
+//! no update changes it. When the server adds its own item for the same thing, both are in the array, because
+//! nothing tells the library that they are the same. The game recognises them by a number of its own. It
+//! removes the predicted item in the notify of the field, which runs after the items were added.
 //!
 //! ```
 //! use repl::prelude::*;
@@ -66,7 +68,7 @@
 //! #[derive(FastArrayItem, Clone, Default, Debug, PartialEq)]
 //! struct Arrow {
 //!     target: u16,
-//!     shot: u32, // counted by the one who shoots, and told to the server with the order to shoot
+//!     shot: u32, // the shooter counts, and sends the number to the server with its command
 //! }
 //!
 //! #[derive(Replicated, Default)]
@@ -99,11 +101,11 @@
 //! let archer = server.spawn(Archer::default());
 //! # server[archer].arrows.push(Arrow::default());
 //! # carry(&mut server, &mut client);
-//! // The client does not wait.
+//! // The client adds its arrow at once.
 //! let predicted = client.get_mut(archer).unwrap().arrows.push(Arrow { target: 7, shot: 1 });
 //! assert!(predicted.is_local());
 //!
-//! // The server has heard of it, and decides otherwise.
+//! // The server receives the command, and chooses another target.
 //! server[archer].arrows.push(Arrow { target: 8, shot: 1 });
 //! # carry(&mut server, &mut client);
 //! let arrows = &client.get(archer).unwrap().arrows;
@@ -112,7 +114,8 @@
 //! # assert_eq!(arrows.len(), 2);
 //! ```
 //!
-//! A prediction that is never confirmed stays until the client takes it out: by [`remove_by_id`](FastArray::remove_by_id), for [`push`](FastArray::push)
-//! gave its id, or by `retain_mut` as above.
+//! If the server never confirms a prediction, the item stays until the client removes it: by
+//! [`remove_by_id`](FastArray::remove_by_id) with the id that [`push`](FastArray::push) returned, or by
+//! `retain_mut` as above.
 
 pub use repl_fastarray::{FastArray, ItemMut, IterMut};

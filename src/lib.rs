@@ -1,4 +1,5 @@
-//! Property replication for games and simulations: a server changes structs, and every client comes to hold exactly what it may see.
+//! Property replication for games and simulations: a server changes structs, and each client receives exactly
+//! what it may see.
 //!
 //! ```
 //! use std::time::Duration;
@@ -25,17 +26,26 @@
 //! assert_eq!(client.get(player).map(|player| player.health), Some(96));
 //! ```
 //!
-//! The rules are those that developers know from Unreal Engine: layouts with handles, lifetime conditions, notifies with the old value,
-//! comparison with a shadow, one list of changes for all connections. The bits go over links that lose, repeat and reorder packets.
+//! The rules are those of Unreal Engine: layouts with handles, lifetime conditions, notifies with the old
+//! value, comparison with a shadow, one list of changes for all connections. The links may lose, repeat and
+//! reorder packets.
 //!
 //! # From nothing to a replicated struct
 //!
-//! **Annotate.** [`derive(Replicated)`](derive@Replicated) makes a struct an object. Fields with `#[replicated]` are replicated, the others stay
-//! where they are. Numbers, `NonZero`, `bool`, `char`, `String`, `Box<str>`, `Arc<str>`, `Duration`, the addresses of `std::net`, arrays, `Vec`,
-//! `Option`, tuples, `Box` and `VecDeque` (which travel as a unit), maps and sets of the standard library, [`FastArray`] and [`OrderedFastArray`], [`ObjectRef`]
-//! and other objects' structs can be fields. [`derive(FastArrayItem)`](derive@FastArrayItem) makes structs items of
-//! fast arrays; [`derive(NetSerialize)`](derive@NetSerialize) makes structs and enums of your own into values that travel as a unit, and [`NetSerialize`] can
-//! be written by hand. [`derive(Replicated)`](derive@Replicated) lists the attributes.
+//! **Annotate.** [`derive(Replicated)`](derive@Replicated) makes a struct an object. It lists the attributes.
+//! Fields with `#[replicated]` are replicated; the other fields never leave their side. These types can be
+//! fields:
+//!
+//! - numbers, `NonZero`, `bool`, `char`, `String`, `Box<str>`, `Arc<str>`, `Duration` and the addresses of
+//!   `std::net`,
+//! - arrays, `Vec`, `Option` and tuples, and structs that derive `Replicated`,
+//! - `Box` and `VecDeque`, which are always sent whole,
+//! - maps and sets of the standard library, [`FastArray`] and [`OrderedFastArray`],
+//! - [`ObjectRef`], a reference to another object.
+//!
+//! [`derive(FastArrayItem)`](derive@FastArrayItem) makes a struct an item of fast arrays.
+//! [`derive(NetSerialize)`](derive@NetSerialize) makes your own struct or enum a value that is always sent
+//! whole. You can also implement [`NetSerialize`] by hand.
 //!
 //! ```
 //! use repl::prelude::*;
@@ -63,16 +73,16 @@
 //!
 //! impl Player {
 //!     fn on_health(&mut self, old: &u16) {
-//!         // On clients only, when the value that arrived differs from the one that was there.
+//!         // Called on clients only, when the value that arrived differs from the old one.
 //!     }
 //! }
 //!
-//! // What a reviewer reads: handle, path, type, width and condition of everything that travels.
+//! // A table for reviews: handle, path, type, width and condition of each replicated property.
 //! let table = Player::LAYOUT.to_string();
 //! assert!(table.contains("position[2]  f32 -4096..=4096 by 0.01"));
 //! ```
 //!
-//! **Review what travels.** Keep that table beside the code as a snapshot of [`insta`](https://insta.rs):
+//! **Review what is sent.** Keep that table beside the code as a snapshot of [`insta`](https://insta.rs):
 //!
 //! ```no_run
 //! # use repl::prelude::*;
@@ -82,97 +92,121 @@
 //! #     health: u16,
 //! # }
 //! #[test]
-//! fn what_travels_of_a_player_is_as_it_was_reviewed() {
+//! fn the_layout_of_a_player_is_the_reviewed_one() {
 //!     insta::assert_snapshot!(Player::LAYOUT);
 //! }
 //! ```
 //!
-//! A change of a field, a type, a width or a condition fails the test and shows the line that differs. `cargo insta review` accepts or
-//! rejects it, and the accepted table is committed with the change. Builds on both sides of such a change refuse each other in the handshake.
-//! `{:#}` adds to each row its offset and size in memory, and the runs of memory that are compared at once: these depend on compiler and
-//! target, so compare them only for types that are `repr(C)`. The example `layouts` has both, and a serialiser of its own on the traits of
-//! [`bitstream_io`].
+//! If a field, a type, a width or a condition changes, the test fails and shows the line that differs. `cargo
+//! insta review` accepts or rejects the change, and the accepted table is committed with it. Builds from
+//! before and after such a change refuse each other in the handshake. `{:#}` adds to each row the offset and
+//! the size in memory, and prints the runs of memory that are compared at once. These depend on compiler and
+//! target, so compare them only for types that are `repr(C)`. The example `layouts` has both forms, and a
+//! hand-written serialiser on the traits of [`bitstream_io`].
 //!
-//! **Serve.** A [`Server`] owns the objects. [`spawn`](Server::spawn) adds one and gives an [`ObjectRef`], by which it is read and changed:
-//! `server[player].health -= 10` also marks it, so that the next [`tick`](Server::tick) compares it; [`get_pair_mut`](Server::get_pair_mut) lends two at once. [`set_owner`](Server::set_owner) and
-//! [`set_visible`](Server::set_visible) decide who sees what. All classes must be known before the first client connects: say
-//! [`register`](Server::register) for those of which nothing has been spawned by then.
+//! **Serve.** A [`Server`] owns the objects. [`spawn`](Server::spawn) adds an object and returns an
+//! [`ObjectRef`], by which you read and change it. `server[player].health -= 10` also marks the object, so
+//! that the next [`tick`](Server::tick) compares it. [`get_pair_mut`](Server::get_pair_mut) borrows two
+//! objects at once. [`set_owner`](Server::set_owner) and [`set_visible`](Server::set_visible) decide who sees
+//! what. The server must know all classes before the first client connects: call
+//! [`register`](Server::register) for each class that has not been spawned by then.
 //!
-//! **Receive.** A [`Client`] knows the same classes by [`register`](Client::register) and holds its copies under the same references.
-//! [`poll_event`](Client::poll_event) tells what came and went, [`cast`](Client::cast) what class it is of, [`changes`](Client::changes) what arrived since the
-//! last look; notifies and [`Callbacks`] are called by [`receive`](Client::receive). [`is_owner`](Client::is_owner) and [`role`](Client::role) say what an
-//! object is to this client, [`server_tick`](Client::server_tick) which tick of the server it shows, and
-//! [`is_synchronized`](Client::is_synchronized) whether everything has arrived that was there when it joined.
+//! **Receive.** A [`Client`] learns the same classes by [`register`](Client::register). It stores its copies
+//! of the objects under the same references.
 //!
-//! **Carry.** Neither opens a socket or reads a clock. What [`poll_any_transmit`](Server::poll_any_transmit) and
-//! [`Client::poll_transmit`] return goes out over UDP or anything else that carries packets of 1,200 bytes (see
-//! [`ServerConfig::mtu_bytes`]); what comes in goes to `receive`; the time is an argument. For tests
-//! [`sim`] has a seeded network that delays, loses, repeats and reorders.
+//! - [`poll_event`](Client::poll_event) returns which objects were spawned and despawned,
+//!   [`cast`](Client::cast) returns a reference with the object's class.
+//! - [`changes`](Client::changes) returns what arrived since the last call.
+//! - [`receive`](Client::receive) calls notifies and [`Callbacks`].
+//! - [`is_owner`](Client::is_owner) and [`role`](Client::role) return what an object is to this client.
+//! - [`server_tick`](Client::server_tick) returns the tick of the server that the client shows.
+//! - [`is_synchronized`](Client::is_synchronized) returns whether everything has arrived that existed when
+//!   the client joined.
+//!
+//! **Carry.** Server and client open no socket and read no clock. Send the packets that
+//! [`poll_any_transmit`](Server::poll_any_transmit) and [`Client::poll_transmit`] return over UDP, or over
+//! anything else that carries packets of 1,200 bytes (see [`ServerConfig::mtu_bytes`]). Pass the packets that
+//! arrive to `receive`. The time is an argument. For tests, [`sim`] has a seeded network that delays, loses,
+//! repeats and reorders.
 //!
 //! # What this crate does not do
 //!
-//! - It opens no socket and starts no thread, and it neither encrypts nor authenticates: a checksum finds damage, not forgery.
+//! - It opens no socket and starts no thread. It neither encrypts nor authenticates: its checksum detects
+//!   damage, not forgery.
 //! - It neither predicts nor interpolates: a client shows what has arrived, and may write over it.
-//! - It does not choose by distance or priority what is sent: a connection sees every object but those hidden with
-//!   [`set_visible`](Server::set_visible).
+//! - It does not choose what to send by distance or priority: a connection sees every object except those
+//!   hidden with [`set_visible`](Server::set_visible).
 //! - It makes no remote calls, and clients send no state.
-//! - A `Vec` goes by index: what is inserted in the middle moves all behind it. [`FastArray`] sends items by their identity, [maps and sets](Map)
-//!   send entries by their key.
-//! - It does not guess which predicted item the server confirms: [`fast_array`] has the few lines that do.
+//! - It sends a `Vec` by index, so an insertion in the middle sends all elements behind it too. [`FastArray`]
+//!   sends items by id, [maps and sets](Map) send entries by key.
+//! - It does not guess which predicted item the server confirms: [`fast_array`] shows the few lines that do.
 //!
 //! # The three types to know
 //!
 //! - [`Server`] owns objects, compares them once a tick, and makes the packets of each connection.
 //! - [`Client`] applies packets, acknowledges them, and calls notifies.
-//! - [`ObjectRef`] names an object on both sides: what spawning gives, and what fields hold to refer to others.
+//! - [`ObjectRef`] names an object on both sides: spawning returns it, and fields hold it to refer to other
+//!   objects.
 //!
-//! Below them [`Class`], [`Changelist`], [`BitWriter`] and [`BitReader`] compare, list and encode single objects, for tools and for transports
-//! of your own.
+//! Below them [`Class`], [`Changelist`], [`BitWriter`] and [`BitReader`] compare, list and encode single
+//! objects, for tools and for your own transports.
 //!
 //! # Guarantees
 //!
-//! - **Convergence.** When changes stop and packets get through, each client holds what the server holds and it may see, property by property
-//!   after quantisation. No number or pattern of lost packets changes that. Then nothing is sent but signs of life.
-//! - **Items keep their identity.** No removed item of a fast array survives on a client and none that is there is removed. Items are told when they
-//!   came, change or go, but for those that go with all that holds them: [`ItemCallbacks`] says when.
-//! - **Nothing invented, nothing stale.** Every value that a client shows was the server's at some tick, and no property goes back to an
-//!   older one. References to objects that are not there read as null, and heal when they come.
-//! - **All or nothing.** A packet is applied whole or not at all. Bytes from a peer never panic, and a claimed length takes no memory.
-//! - **Conditions hold for bytes.** What a connection may not see when a packet is made is not in it.
-//! - **Same layouts.** No state flows between two builds whose classes differ on the wire; the first that differs is named.
-//! - **Deterministic.** The same calls with the same times and packets give the same packets.
+//! - **Convergence.** When changes stop and packets get through, each client has all values of the server
+//!   that it may see, property by property and after quantisation. This holds for any number and any pattern
+//!   of lost packets. After that only keep-alive packets are sent.
+//! - **Items keep their identity.** Clients remove exactly the items of a fast array that the server removed.
+//!   Callbacks run for items that were added, were changed or are about to be removed, but not if the whole
+//!   array is removed: [`ItemCallbacks`] has the details.
+//! - **Nothing invented, nothing stale.** Every value that a client shows was the server's value at some
+//!   tick, and no property goes back to an older value. A reference to an object that the client does not
+//!   have reads as null, and becomes valid when the object comes.
+//! - **All or nothing.** A packet is applied completely or not at all. Bytes from a peer never panic, and a
+//!   length that a packet claims allocates nothing.
+//! - **Conditions hold for bytes.** A packet holds nothing that its connection may not see when the packet is
+//!   made.
+//! - **Same layouts.** No state is sent between two builds whose classes differ on the wire. The error names
+//!   the first class that differs.
+//! - **Deterministic.** The same calls with the same times and packets make the same packets.
 //!
 //! # Non-guarantees
 //!
-//! - Properties and objects are not tied to each other: under loss a client may see a newer value of one beside an older value of another.
-//!   A field marked `atomic`, or of a type that derives only [`NetSerialize`](derive@NetSerialize), is never mixed from two ticks.
-//! - Values between two ticks, and values that were overtaken by newer ones before they arrived, are never seen.
+//! - Properties and objects are independent of each other: under loss a client may see a newer value of one
+//!   beside an older value of another. Only a field marked `atomic`, or with a type that derives only
+//!   [`NetSerialize`](derive@NetSerialize), never mixes values of two ticks.
+//! - Clients never see values between two ticks. They may also miss a value that was replaced before it
+//!   arrived.
 //! - `notify_always` may be called more than once for one value.
-//! - The identity of an object may be visible in a reference to it where the object itself is not.
-//! - The order of a [`FastArray`]'s items on clients is not the server's. That of an [`OrderedFastArray`]'s is, once all has arrived.
-//! - What a client may no longer see keeps the values that it saw last, such as properties for the owner at the one who was it.
+//! - A reference may reveal the identity of an object that the client cannot see.
+//! - A [`FastArray`] does not keep its order on clients. An [`OrderedFastArray`] does, once everything has
+//!   arrived.
+//! - When a client may no longer see a property, it keeps the last value that it saw. For example, a former
+//!   owner keeps the last values for the owner.
 //!
 //! # Features
 //!
 //! - `glam`: the vectors and quaternions of that crate can be fields.
 //! - `indexmap`: the maps and sets of that crate can be fields.
-//! - `bitflags`: `flags!` makes fields of types made by that crate's `bitflags!`.
-//! - `serde`: fast arrays are written and read as sequences of their items, [`ItemId`]s as their numbers.
+//! - `uuid`: `Uuid` can be a field, a key and an item.
+//! - `bitflags`: `flags!` makes the types of that crate's `bitflags!` usable as fields.
+//! - `serde`: fast arrays are serialised as sequences of their items, [`ItemId`]s as numbers.
 //!
 //! # What S145, R13 and W4 mean
 //!
-//! Descriptions and names of tests (`s145_…`, `r13_…`, `w04_…`) carry numbers. `docs/semantics.md` in the repository has a line for each:
-//! what it says, where this crate differs on purpose, and the tests.
+//! Descriptions and names of tests (`s145_…`, `r13_…`, `w04_…`) carry numbers. `docs/semantics.md` in the
+//! repository has a line for each number: what it says, where this crate differs on purpose, and the tests.
 //!
-//! - S1 to S224 are statements about how Unreal's replication behaves: layouts (to S33), conditions (S48), notifies (S57), comparing (S74),
-//!   sending (S87), the wire (S105), receiving (S122), dirty marks (S133), fast arrays (S185), objects (S212), calls.
+//! - S1 to S224 are statements about the behaviour of Unreal's replication: layouts (to S33), conditions
+//!   (S48), notifies (S57), comparing (S74), sending (S87), the wire (S105), receiving (S122), dirty marks
+//!   (S133), fast arrays (S185), objects (S212), calls.
 //! - R1 to R26 are the rules of the protocol of this crate.
-//! - W1 to W21 are weaknesses of Unreal's replication, and what this crate does instead.
+//! - W1 to W21 are weaknesses of Unreal's replication, each with what this crate does instead.
 #![forbid(unsafe_code)]
 
 pub mod fast_array;
 
-/// The traits `BitRead` and `BitWrite` of this crate are what serialisers of your own read and write with; see the example `layouts`.
+/// Your own serialisers read and write with its traits `BitRead` and `BitWrite`; see the example `layouts`.
 pub use repl_core::bitstream_io;
 #[cfg(feature = "bitflags")]
 pub use repl_core::flags;
@@ -184,7 +218,7 @@ pub use repl_core::{
 };
 pub use repl_core::{bits, leaf, limits, wire};
 pub use repl_derive::{FastArrayItem, NetSerialize, Replicated};
-/// What stands in a fast array: most often a struct with this derive.
+/// An item of a fast array: most often a struct with this derive.
 ///
 /// ```
 /// use repl::prelude::*;
@@ -215,8 +249,9 @@ pub use repl_net::{
     Transmit,
 };
 
-/// What most programs need: the derives with their traits, server and client with what they are told and tell, references, conditions and fast
-/// arrays with what their callbacks see.
+/// The names that most programs need: the derives with their traits, server and client with their
+/// configurations and events, references, conditions, and fast arrays with the types that their callbacks
+/// use.
 pub mod prelude {
     pub use repl_core::{Callbacks, Condition, ItemId, NetSerialize, ObjectRef, Replicated};
     pub use repl_derive::{FastArrayItem, NetSerialize, Replicated};

@@ -6,8 +6,8 @@
 //!
 //! *Invariant:* everything follows from the arguments; no clock is read and no chance is taken but from the seed.
 
-#[path = "../support/number.rs"]
-mod number;
+#[path = "../support/mod.rs"]
+mod support;
 
 mod args;
 mod bots;
@@ -23,31 +23,20 @@ mod view;
 
 use std::process::ExitCode;
 
-use args::{Args, Command};
+use args::Args;
+use clap::Parser;
 use report::Outcome;
 use session::Session;
+use support::Progress;
 
-#[expect(clippy::print_stdout, reason = "the help")]
 fn main() -> ExitCode {
-    match Command::parse(std::env::args().skip(1)) {
-        Ok(Command::Help) => {
-            println!("{}", args::HELP);
-            ExitCode::SUCCESS
-        }
-        Ok(Command::Play(args)) => {
-            let is_well = play(&args);
-            if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-        }
-        Err(mistake) => {
-            eprintln!("arena: {mistake}");
-            ExitCode::from(2)
-        }
-    }
+    support::exit_code("arena", Ok(play(&Args::parse())))
 }
 
 /// Plays a match; says whether every client converged and no secret leaked.
 fn play(args: &Args) -> bool {
     let mut session = Session::new(args);
+    let mut progress = Progress::new(args.ticks.into());
     for tick in 0..args.ticks {
         // Clients join one after another during the first quarter.
         while session.watchers.len() < args.clients as usize
@@ -56,7 +45,7 @@ fn play(args: &Args) -> bool {
             session.connect();
         }
         session.play();
-        report::progress(&session, tick + 1, args.ticks);
+        progress.show(u64::from(tick) + 1, || report::progress(&session, tick + 1));
     }
     let mut outcome = Outcome::of_match(&session, args);
     outcome.converged = session.converge();

@@ -3,8 +3,6 @@
 //! *Invariant:* the last line of a run with `--json` is one JSON object; progress goes to the standard error.
 #![expect(clippy::print_stdout, reason = "the example's output")]
 
-use std::io::{IsTerminal, Write};
-
 use crate::args::Args;
 use crate::game::{Arena, TICKS_PER_SECOND};
 use crate::model::Player;
@@ -74,29 +72,20 @@ impl Outcome {
     }
 }
 
-/// Shows how far it is: in place on a terminal, else a line for each second of the match.
-pub(crate) fn progress(session: &Session, tick: u32, ticks: u32) {
-    let mut out = std::io::stderr();
-    let (step, end) = if out.is_terminal() { (6, '\r') } else { (TICKS_PER_SECOND, '\n') };
-    if tick < ticks && !tick.is_multiple_of(step) {
-        return;
-    }
-    let end = if tick == ticks { '\n' } else { end };
+/// What the progress bar says after `tick` ticks.
+pub(crate) fn progress(session: &Session, tick: u32) -> String {
     let scores = session.arena.teams.map(|team| session.server[team].score);
     let connected = session.watchers.iter().filter(|watcher| watcher.client.is_connected()).count();
     let (bytes, packets) = session.sent();
-    // Progress that cannot be shown is no reason to stop.
-    let _ = write!(
-        out,
-        "{:>5.1} s  {}:{}  {} objects, {connected} clients, {packets} packets, {} KB sent, {} lost   {end}",
+    format!(
+        "{:>5.1} s  {}:{}  {} objects, {connected} clients, {packets} packets, {} KB sent, {} lost",
         f64::from(tick) / f64::from(TICKS_PER_SECOND),
         scores[0],
         scores[1],
         session.objects(),
         bytes / 1_000,
         session.network.total().lost,
-    );
-    let _ = out.flush();
+    )
 }
 
 /// What was received for one class or property.

@@ -52,8 +52,9 @@ impl Session {
     pub(crate) fn new(args: &Args) -> Self {
         let mut server = Server::new(ServerConfig::default());
         let players = args.clients.next_multiple_of(2).max(8);
-        let conditions =
-            LinkConditions { latency: args.latency, jitter: args.jitter, ..LinkConditions::perfect() };
+        let (latency, jitter) =
+            (Duration::from_millis(args.latency_ms), Duration::from_millis(args.jitter_ms));
+        let conditions = LinkConditions { latency, jitter, ..LinkConditions::perfect() };
         Self {
             arena: Arena::new(&mut server, players, args.ticks, args.seed),
             server,

@@ -6,8 +6,8 @@
 //!
 //! *Invariant:* everything follows from the arguments; no clock is read and no chance is taken but from the seed.
 
-#[path = "../support/number.rs"]
-mod number;
+#[path = "../support/mod.rs"]
+mod support;
 
 mod args;
 mod bags;
@@ -19,27 +19,15 @@ mod report;
 
 use std::process::ExitCode;
 
-use args::{Args, Command};
+use args::Args;
 use bags::Bags;
+use clap::Parser;
 use dealer::{Dealer, STORY};
 use report::Outcome;
+use support::Progress;
 
-#[expect(clippy::print_stdout, reason = "the help")]
 fn main() -> ExitCode {
-    match Command::parse(std::env::args().skip(1)) {
-        Ok(Command::Help) => {
-            println!("{}", args::HELP);
-            ExitCode::SUCCESS
-        }
-        Ok(Command::Tell(args)) => {
-            let is_well = tell(&args);
-            if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-        }
-        Err(mistake) => {
-            eprintln!("inventory: {mistake}");
-            ExitCode::from(2)
-        }
-    }
+    support::exit_code("inventory", Ok(tell(&Args::parse())))
 }
 
 /// Tells the story, and deals random updates; says whether all was well.
@@ -82,12 +70,13 @@ fn play(bags: &mut Bags, dealer: &mut Dealer, args: &Args) {
 /// Random updates, one a tick, over a network that loses packets.
 fn run(bags: &mut Bags, dealer: &mut Dealer, args: &Args) -> Outcome {
     let before = bags.bits();
+    let mut progress = Progress::new(args.updates.into());
     bags.fast.spoil(args.loss);
     bags.plain.spoil(args.loss);
     for update in 1..=args.updates {
         bags.change(|stacks| dealer.deal(stacks));
         bags.tick();
-        report::progress(bags, update, args.updates, before);
+        progress.show(update.into(), || report::progress(bags, before));
     }
     bags.settle();
     Outcome {

@@ -3,8 +3,6 @@
 //! *Invariant:* the last line of a run with `--json` is one JSON object; progress goes to the standard error.
 #![expect(clippy::print_stdout, reason = "the example's output")]
 
-use std::io::{IsTerminal, Write};
-
 use crate::bags::{Bags, Bits};
 use crate::dealer::Scene;
 use crate::journal::Entry;
@@ -50,23 +48,14 @@ fn print_bar(title: &str, bytes: u64, block: &str, longest: u64) {
     println!("{}", format!("{title:<36} {bytes:>9}  {bar}").trim_end());
 }
 
-/// Shows how far the random updates are: in place on a terminal, else a line now and then.
-pub(crate) fn progress(bags: &Bags, update: u32, updates: u32, before: Bits) {
-    let mut out = std::io::stderr();
-    let (step, end) = if out.is_terminal() { (10, '\r') } else { (100, '\n') };
-    if update < updates && !update.is_multiple_of(step) {
-        return;
-    }
-    let end = if update == updates { '\n' } else { end };
+/// What the progress bar says during the random updates.
+pub(crate) fn progress(bags: &Bags, before: Bits) -> String {
     let (fast, plain) = bags.bits().since(before).bytes();
-    // Progress that cannot be shown is no reason to stop.
-    let _ = write!(
-        out,
-        "update {update} of {updates}, {} stacks, {} packets lost, {fast} bytes; {plain} in a Vec   {end}",
+    format!(
+        "{} stacks, {} packets lost, {fast} bytes; {plain} in a Vec",
         bags.fast.live().stacks.len(),
         bags.fast.lost() + bags.plain.lost(),
-    );
-    let _ = out.flush();
+    )
 }
 
 /// The outcome of a run.

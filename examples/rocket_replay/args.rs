@@ -1,85 +1,33 @@
-//! The command line.
-//!
-//! *Invariant:* arguments that parse can be run.
+//! The arguments of the command line.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use crate::number::number;
+use clap::Parser;
 
-/// What `--help` prints.
-pub(crate) const HELP: &str = "\
-Replays a recorded match and replicates it: every actor and every property, bit for bit.
+use crate::support::probability;
 
-usage: cargo run --release --example rocket_replay -- FILE [options]
-
-  FILE               a recording of Rocket League (*.replay)
-  --clients N        how many clients watch (default 1, at most 64)
-  --loss P           how likely each packet is lost, 0 to 0.95 (default 0)
-  --latency-ms MS    how long each packet takes (default 0, at most 2000)
-  --seed N           the seed of the simulated network (default 1)
-  --json             end with one line of JSON instead of the table
-  --help             print this
-
-Without loss and latency every client is compared with the recording after every frame; otherwise at the end, when the
-clients have had time to converge.";
-
-/// What to do.
-#[derive(Debug)]
-pub(crate) enum Command {
-    /// Print the help.
-    Help,
-    /// Replay.
-    Run(Args),
-}
-
-/// How to replay what.
-#[derive(Debug)]
+/// Replays a recorded match and replicates it: every actor and every property, bit for bit.
+///
+/// Without loss and latency every client is compared with the recording after every frame. Otherwise it is compared
+/// at the end, after the clients had time to converge.
+#[derive(Debug, Parser)]
+#[command(name = "rocket_replay")]
 pub(crate) struct Args {
+    /// A recording of Rocket League (*.replay).
     pub(crate) file: PathBuf,
+    /// How many clients watch, 1 to 64.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) clients: u32,
-    /// A probability.
+    /// The probability that a packet is lost, 0 to 0.95.
+    #[arg(long, value_name = "P", default_value_t = 0.0, value_parser = probability(0.0..=0.95))]
     pub(crate) loss: f64,
-    pub(crate) latency: Duration,
+    /// How long each packet takes, in milliseconds, up to 2000.
+    #[arg(long, value_name = "MS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=2_000))]
+    pub(crate) latency_ms: u64,
+    /// The seed of the simulated network.
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    /// End with one line of JSON instead of the table.
+    #[arg(long)]
     pub(crate) json: bool,
-}
-
-impl Command {
-    /// Reads the arguments after the program's name.
-    ///
-    /// # Errors
-    /// In words that say what to write instead.
-    pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut file = None;
-        let mut args = Args {
-            file: PathBuf::new(),
-            clients: 1,
-            loss: 0.0,
-            latency: Duration::ZERO,
-            seed: 1,
-            json: false,
-        };
-        while let Some(argument) = arguments.next() {
-            let mut value =
-                || arguments.next().ok_or_else(|| format!("{argument} needs a value; see --help"));
-            match argument.as_str() {
-                "--help" | "-h" => return Ok(Self::Help),
-                "--json" => args.json = true,
-                "--clients" => args.clients = number(&argument, &value()?, 1, 64)?,
-                "--loss" => args.loss = number(&argument, &value()?, 0.0, 0.95)?,
-                "--latency-ms" => {
-                    args.latency = Duration::from_millis(number(&argument, &value()?, 0, 2_000)?)
-                }
-                "--seed" => args.seed = number(&argument, &value()?, 0, u64::MAX)?,
-                option if option.starts_with('-') => {
-                    return Err(format!("there is no option {option}; see --help"));
-                }
-                _ if file.is_some() => return Err(format!("one file at a time: {argument} is a second one")),
-                _ => file = Some(PathBuf::from(argument)),
-            }
-        }
-        args.file = file.ok_or("which recording? give the path of a .replay file; see --help")?;
-        Ok(Self::Run(args))
-    }
 }

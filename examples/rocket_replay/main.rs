@@ -5,8 +5,8 @@
 //!
 //! *Invariant:* a client's objects are compared with the recording, not with what was sent.
 
-#[path = "../support/number.rs"]
-mod number;
+#[path = "../support/mod.rs"]
+mod support;
 
 mod args;
 mod codec;
@@ -22,30 +22,16 @@ mod values;
 use std::error::Error;
 use std::process::ExitCode;
 
-use args::{Args, Command};
+use args::Args;
+use clap::Parser;
 use recording::Recording;
 use report::{Ledger, Outcome};
 use session::Session;
+use support::Progress;
 use truth::Truth;
 
-#[expect(clippy::print_stdout, reason = "the help")]
 fn main() -> ExitCode {
-    let result = match Command::parse(std::env::args().skip(1)) {
-        Ok(Command::Help) => {
-            println!("{}", args::HELP);
-            return ExitCode::SUCCESS;
-        }
-        Ok(Command::Run(args)) => run(&args),
-        Err(mistake) => Err(mistake.into()),
-    };
-    match result {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("rocket_replay: {error}");
-            ExitCode::from(2)
-        }
-    }
+    support::exit_code("rocket_replay", run(&Args::parse()))
 }
 
 /// Replays a file; says whether every client came to hold all of it.
@@ -54,7 +40,8 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let mut session = Session::connected(args)?;
     let (mut truth, mut ledger) = (Truth::default(), Ledger::new());
     let frames = recording.frames();
-    let instant = args.loss == 0.0 && args.latency.is_zero();
+    let mut progress = Progress::new(frames.len() as u64);
+    let instant = args.loss == 0.0 && args.latency_ms == 0;
     let mut exact = true;
     for (index, frame) in frames.iter().enumerate() {
         let changes = recording::changes(frame);
@@ -64,7 +51,9 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
             exact &= session.is_exact(&recording, &truth);
         }
         ledger.add(&recording, &session.stage, frame, &changes);
-        report::progress(index + 1, frames.len(), session.sent().0);
+        progress.show(index as u64 + 1, || {
+            format!("{} frames, {} bytes to each client", frames.len(), session.sent().0)
+        });
     }
     let converged = session.converge(&recording, &truth);
     let (repl_bytes, packets) = session.sent();

@@ -1,8 +1,6 @@
-//! What is told: progress while it runs, a table or a line of JSON at its end.
+//! The output at the end of a run: a table or a line of JSON.
 //!
 //! *Invariant:* the last line of a run with `--json` is one JSON object.
-
-use std::io::{IsTerminal, Write};
 
 use boxcars::Frame;
 
@@ -152,18 +150,6 @@ impl Outcome {
             self.clients,
             self.loss
         );
-    }
-}
-
-/// Shows how far it is: in place on a terminal, else a line now and then.
-pub(crate) fn progress(frame: usize, frames: usize, repl_bytes: u64) {
-    let mut out = std::io::stderr();
-    let (step, end) = if out.is_terminal() { (100, '\r') } else { (3_000, '\n') };
-    if frame == frames || frame.is_multiple_of(step) {
-        let end = if frame == frames { '\n' } else { end };
-        // Progress that cannot be shown is no reason to stop.
-        let _ = write!(out, "frame {frame} of {frames}, {repl_bytes} bytes to each client   {end}");
-        let _ = out.flush();
     }
 }
 

@@ -47,8 +47,8 @@ impl Session {
         let mut clock = Clock::at_hz(FRAMES_PER_SECOND);
         let now = clock.tick();
         let mut network = Network::new(args.seed);
-        let conditions =
-            LinkConditions { latency: args.latency, ..LinkConditions::perfect() }.with_loss(args.loss);
+        let latency = Duration::from_millis(args.latency_ms);
+        let conditions = LinkConditions { latency, ..LinkConditions::perfect() }.with_loss(args.loss);
         let mut server = Server::new(ServerConfig::default());
         stage::register_at_server(&mut server);
         let watchers = (1..=args.clients).map(PeerId).map(|peer| {

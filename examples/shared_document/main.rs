@@ -5,8 +5,8 @@
 //!
 //! *Invariant:* everything but the time it takes follows from the arguments; texts are compared with the recording, not with the server.
 
-#[path = "../support/number.rs"]
-mod number;
+#[path = "../support/mod.rs"]
+mod support;
 
 mod args;
 mod report;
@@ -17,29 +17,15 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use args::{Args, Command};
+use args::Args;
+use clap::Parser;
 use report::Outcome;
 use session::Session;
+use support::Progress;
 use trace::Trace;
 
-#[expect(clippy::print_stdout, reason = "the help")]
 fn main() -> ExitCode {
-    let result = match Command::parse(std::env::args().skip(1)) {
-        Ok(Command::Help) => {
-            println!("{}", args::HELP);
-            return ExitCode::SUCCESS;
-        }
-        Ok(Command::Run(args)) => run(&args),
-        Err(mistake) => Err(mistake.into()),
-    };
-    match result {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("shared_document: {error}");
-            ExitCode::from(2)
-        }
-    }
+    support::exit_code("shared_document", run(&Args::parse()))
 }
 
 /// Replays a trace; says whether every client came to have its final text.
@@ -50,15 +36,16 @@ fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     if !session.open() {
         return Err("not every client could connect".into());
     }
-    let (mut typed, mut told) = (0, 0);
+    let mut progress = Progress::new(trace.transactions.len() as u64);
+    let mut typed = 0;
     for (at, transaction) in trace.transactions.iter().enumerate() {
         transaction.iter().for_each(|patch| patch.apply(session.text()));
         typed += transaction.len();
         let done = at + 1;
-        if typed >= args.batch || done == trace.transactions.len() {
+        if typed >= args.batch as usize || done == trace.transactions.len() {
             session.tick();
-            report::progress(&mut session, done, told, trace.transactions.len());
-            (typed, told) = (0, done);
+            progress.show(done as u64, || report::progress(&mut session));
+            typed = 0;
         }
     }
     let converged = session.converge(&trace.end);

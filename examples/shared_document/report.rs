@@ -3,7 +3,6 @@
 //! *Invariant:* the last line of a run with `--json` is one JSON object; progress goes to the standard error.
 #![expect(clippy::print_stdout, reason = "the example's output")]
 
-use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use crate::session::Session;
@@ -72,23 +71,10 @@ impl Outcome {
     }
 }
 
-/// Shows how far it is: in place on a terminal, else a line for each tenth.
-pub(crate) fn progress(session: &mut Session, done: usize, before: usize, all: usize) {
-    let mut out = std::io::stderr();
-    let (parts, end) = if out.is_terminal() { (200, '\r') } else { (10, '\n') };
-    if done * parts / all == before * parts / all {
-        return;
-    }
-    let end = if done == all { '\n' } else { end };
+/// What the progress bar says.
+pub(crate) fn progress(session: &mut Session) -> String {
     let len = session.text().len();
     let bytes: u64 = session.sent().map(|stats| stats.bytes_sent).sum();
     let behind = (0..session.sent().count()).map(|reader| session.lag(reader)).max().unwrap_or(0);
-    // Progress that cannot be shown is no reason to stop.
-    let _ = write!(
-        out,
-        "{:>3} %  {done} of {all} transactions, {len} characters, {} KB sent, up to {behind} behind   {end}",
-        done * 100 / all,
-        bytes / 1_000
-    );
-    let _ = out.flush();
+    format!("{len} characters, {} KB sent, up to {behind} behind", bytes / 1_000)
 }

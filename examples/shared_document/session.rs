@@ -45,8 +45,9 @@ impl Session {
     pub(crate) fn new(args: &Args, trace: &Trace) -> Self {
         let mut server = Server::new(ServerConfig::default());
         let document = server.spawn(Document { text: trace.start.chars().collect() });
-        let conditions =
-            LinkConditions { latency: args.latency, jitter: args.jitter, ..LinkConditions::perfect() };
+        let (latency, jitter) =
+            (Duration::from_millis(args.latency_ms), Duration::from_millis(args.jitter_ms));
+        let conditions = LinkConditions { latency, jitter, ..LinkConditions::perfect() };
         let mut session = Self {
             server,
             document,
