@@ -395,6 +395,41 @@ fn a_client_is_synchronized_when_it_has_what_was_there_and_not_before() {
 }
 
 #[test]
+fn that_a_client_is_synchronized_is_told_until_it_has_heard_it() {
+    for (objects, lost_ticks) in [(0, 1), (0, 100), (1, 1), (1, 3), (1, 100), (3, 400)] {
+        // Signs of life are told too, but so seldom that they do not help.
+        let config = ServerConfig { timeout: Duration::from_secs(1 << 20), ..ServerConfig::default() };
+        let mut room = Room::new(config.clone(), register);
+        room.server.register::<Player>().register::<Chest>();
+        let id = room.server.connect(room.now);
+        let mut client = Client::new(ClientConfig { timeout: config.timeout, ..ClientConfig::default() }, 5);
+        register(&mut client);
+        room.guests.push(support::Guest { client, id });
+        (0..objects).for_each(|gold| _ = room.server.spawn(Chest { gold, ..Chest::default() }));
+        while !room.client().is_connected() || room.client().objects::<Chest>().count() < objects as usize {
+            room.acknowledge();
+            let packets = room.tick_one();
+            room.deliver(0, &packets);
+        }
+        // From the ack of the last object on all is lost for a while.
+        for _ in 0..lost_ticks {
+            room.acknowledge();
+            room.tick_one();
+        }
+        room.wait(TICK);
+        let asked = (0..100).find(|_| {
+            room.step();
+            room.client().is_synchronized()
+        });
+        assert!(asked.is_some(), "{objects} objects, after {lost_ticks} ticks");
+        room.settle();
+        let quiet = room.server.stats(id).map(|stats| stats.bytes_sent);
+        (0..500).for_each(|_| _ = room.step());
+        assert_eq!(room.server.stats(id).map(|stats| stats.bytes_sent), quiet, "it is told no more");
+    }
+}
+
+#[test]
 fn a_client_of_an_empty_world_is_synchronized_at_once() {
     let mut room = Room::new(ServerConfig::default(), register);
     room.server.register::<Player>().register::<Chest>();

@@ -228,6 +228,16 @@ impl Outbox {
         self.status.as_ref().is_some_and(StatusSource::is_untold)
     }
 
+    /// Whether the client is to be told that it has joined, and nothing is in flight whose ack may show that it was.
+    pub(crate) fn is_unsure_of_news(&self) -> bool {
+        self.in_flight.unresolved() == 0 && self.status.as_ref().is_some_and(StatusSource::is_urgent)
+    }
+
+    /// Whether nothing was sent in this pass so far.
+    pub(crate) fn is_pass_empty(&self) -> bool {
+        self.record.is_none() && self.pass_packets == 0
+    }
+
     /// Appends a shared segment whole, which [has room](Self::make_room).
     pub(crate) fn segment(&mut self, segment: &Arc<Segment>) {
         self.open_packet().cargo.shared.push(Arc::clone(segment));

@@ -64,6 +64,12 @@ impl SlotSet {
         self.words.get(word).copied().unwrap_or(0)
     }
 
+    /// The lowest slot that is no member.
+    pub(crate) fn first_absent(&self) -> u32 {
+        let word = self.words.iter().position(|&word| word != u64::MAX).unwrap_or(self.words.len());
+        word as u32 * 64 + self.word(word).trailing_ones()
+    }
+
     /// Whether there is no member.
     pub(crate) fn is_empty(&self) -> bool {
         self.summary.iter().all(|&word| word == 0)
@@ -158,6 +164,9 @@ mod tests {
             let slots: Vec<u32> =
                 masks_between(first, first + count).flat_map(|(word, mask)| slots_of(word, mask)).collect();
             prop_assert_eq!(slots, (first..first + count).collect::<Vec<_>>());
+            let mut set = SlotSet::default();
+            masks_between(0, first).chain(masks_between(first + 1, first + count)).for_each(|(word, mask)| set.insert_mask(word, mask));
+            prop_assert_eq!(set.first_absent(), first);
         }
     }
 }

@@ -149,6 +149,7 @@ impl Run {
         let packets_lost = self.network.total().lost;
         for seat in self.seats.values() {
             assert!(seat.client.server_tick() <= Some(self.world.server.ticks()));
+            assert!(seat.client.is_synchronized(), "{:?} was never told that it has joined", seat.connection);
         }
         Outcome {
             trace: self.network.trace(),
@@ -427,7 +428,7 @@ impl Run {
                 view.opened.append(&mut view.acknowledged);
             }
             assert!(stats.memory_bytes <= self.plan.max_connection_bytes, "{stats:?}");
-            assert!(stats.packets_in_flight <= self.plan.max_packets_in_flight + 8, "{stats:?}");
+            assert!(stats.packets_in_flight <= self.plan.max_packets_in_flight, "{stats:?}");
         }
         sent.iter().for_each(|(from, to, packet)| self.keep(*from, *to, packet));
         let peers: Vec<(PeerId, ConnectionId)> =

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Connection;
+use super::{Connection, PassContext};
+use crate::events::CloseReason;
 use crate::sequence::Sequence;
 use crate::slot_set::{SlotSet, slots_of};
 use crate::tracked::{Phase, Tracked};
@@ -73,5 +74,17 @@ impl Connection {
             self.joining = Joining { is_over: true, ..Joining::default() };
         }
         self.joining.is_over
+    }
+
+    /// Asks for an ack of the news that the client has joined, where nothing else is sent or in flight that does: with the end of an object in a
+    /// slot that is empty there, which does nothing (R5). Where the client has an object in each slot, signs of life tell it.
+    pub(super) fn ask_whether_joined_is_known(&mut self, context: &PassContext<'_>) {
+        if !self.outbox.is_pass_empty() || !self.outbox.is_unsure_of_news() {
+            return;
+        }
+        let slot = self.known.first_absent();
+        if (slot as usize) < context.world.limits.max_objects {
+            self.write_close(slot, CloseReason::Relevancy, context.now);
+        }
     }
 }

@@ -89,6 +89,7 @@ impl Connection {
         while let Some(slot) = context.scratch.settling.pop() {
             self.settle(context.world, slot);
         }
+        self.ask_whether_joined_is_known(context);
         self.outbox.end_pass(context.now);
         if context.world.frame.is_multiple_of(ROUND_TICKS) {
             self.end_round(context.world);
@@ -272,15 +273,23 @@ impl Connection {
     }
 
     fn send_close(&mut self, slot: u32, reason: CloseReason, now: Duration) {
-        if !self.outbox.make_room(ITEM_BITS + 2, now) {
+        if self.write_close(slot, reason, now) {
+            self.tracked.end_sent(slot, self.outbox.sequence(), now);
+        } else {
             self.needs.insert(slot);
-            return;
         }
-        self.tracked.end_sent(slot, self.outbox.sequence(), now);
-        self.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
-            segment.slot(slot, writer);
-            writer.write_bits(reason as u64, 2);
-        });
+    }
+
+    /// Writes the end of an object. Returns `false` if there is no room for it.
+    pub(super) fn write_close(&mut self, slot: u32, reason: CloseReason, now: Duration) -> bool {
+        let has_room = self.outbox.make_room(ITEM_BITS + 2, now);
+        if has_room {
+            self.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
+                segment.slot(slot, writer);
+                writer.write_bits(reason as u64, 2);
+            });
+        }
+        has_room
     }
 
     /// Sends an object whole: every property that ever changed and may be seen (R2, S69).
