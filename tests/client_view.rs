@@ -233,6 +233,41 @@ fn s205_a_role_set_while_an_opening_held_for_lost_waits_to_be_repeated_is_told_t
 }
 
 #[test]
+fn s205_a_role_is_told_though_the_openings_with_it_are_lost_and_given_up_and_an_earlier_one_arrived() {
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Letter {
+        text: String,
+        #[replicated(condition = Custom)]
+        seal: u8,
+    }
+    let config = ServerConfig { mtu_bytes: 200, ..ServerConfig::default() };
+    let register = |client: &mut Client| _ = client.register::<Letter>();
+    let (mut room, _) =
+        Room::furnished(config, register, 1, |server| server.spawn(Letter { seal: 1, ..Letter::default() }));
+    let id = room.guests[0].id;
+    let letter = room.server.spawn(Letter { seal: 1, ..Letter::default() });
+    let opening = room.tick_one();
+    room.deliver(0, &opening);
+    let late_ack = room.replies(0);
+    room.server.set_remote_role(letter, Role::Authority);
+    assert_eq!(room.tick_one().len(), 1, "an opening with the role, which is lost");
+    room.server[letter].text = "x".repeat(1_000);
+    assert!(room.tick_one().len() > 1, "an opening in fragments, which are lost");
+    let lost = |room: &Room| room.server.stats(id).map_or(0, |stats| stats.packets_lost);
+    let before = lost(&room);
+    while lost(&room) < before + 2 {
+        room.tick_one();
+    }
+    room.hear(0, &late_ack);
+    // What may not be seen any more is given up.
+    room.server.set_custom_active_for(id, letter, support::property::<Letter>("seal"), false);
+    room.settle();
+    assert_eq!(room.client().role(letter), Some(Role::Authority));
+    assert_eq!(room.client().get(letter).map(|letter| letter.text.len()), Some(1_000));
+}
+
+#[test]
 fn objects_are_cast_to_their_class_and_to_no_other() {
     let (mut room, player, chest) = room(1);
     let spawned: Vec<_> = events(&mut room, 0)

@@ -298,6 +298,8 @@ impl Connection {
                     if sequence < since {
                         return;
                     }
+                    // A blob tells it too, but may be given up while the client has the object by an earlier opening.
+                    self.proxy_lost(world, sequence, slot, generation);
                 } else {
                     self.list_lost(world, sequence, slot, generation, list.clone());
                     self.proxy_lost(world, sequence, slot, generation);
