@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::sim::{Clock, LinkConditions, Network, PeerId};
+use repl::sim::{Clock, LinkConditions, Loss, Network, PeerId};
 
 const SERVER: PeerId = PeerId(0);
 const CLIENT: PeerId = PeerId(1);
@@ -124,4 +124,43 @@ fn r26_a_link_that_goes_silent_is_probed_and_comes_back_at_once() {
     links.iter().for_each(|&link| join.network.mend(link));
     let took = join.wait_for(ROCKS, Duration::from_secs(10));
     assert!(took < Duration::from_millis(2_600), "{took:?} after the silence");
+}
+
+#[test]
+fn r09_a_fifth_lost_both_ways_and_two_seconds_of_darkness_are_recovered_from() {
+    const ROCKS: usize = 300;
+    for seed in 0..20 {
+        let latency = Duration::from_millis(50);
+        let link = LinkConditions { latency, loss: Loss::Independent(0.2), ..LinkConditions::perfect() };
+        let mut join = Join::new(ROCKS as u32, link, ServerConfig::default(), seed);
+        join.wait_for(ROCKS, Duration::from_secs(10));
+        let links: Vec<_> = join.network.links().map(|(link, ..)| link).collect();
+        let rocks: Vec<_> = join.client.objects::<Rock>().map(|(rock, _)| rock).collect();
+        let change = |join: &mut Join, tick: usize| {
+            let rock = &mut join.server[rocks[tick * 7 % ROCKS]];
+            rock.marks.push(tick as u32);
+            rock.place[0] += 1.0;
+            join.tick();
+        };
+        (0..120).for_each(|tick| change(&mut join, tick));
+        let until = join.clock.now() + Duration::from_secs(2);
+        links.iter().for_each(|&link| join.network.blackout(link, until));
+        (120..240).for_each(|tick| change(&mut join, tick));
+        join.server.despawn(rocks[0]);
+        let start = join.clock.now();
+        let round_trip = latency * 2 + Duration::from_millis(34);
+        let differs = |join: &Join| {
+            let mut rocks = join.server.objects::<Rock>().filter(|(rock, there)| {
+                let here = join.client.get(*rock);
+                here.is_none_or(|here| (here.place, &here.marks) != (there.place, &there.marks))
+            });
+            rocks.next().is_some() || join.client.objects::<Rock>().count() >= ROCKS
+        };
+        assert!(differs(&join), "nothing got through in the dark");
+        while differs(&join) {
+            join.tick();
+            let passed = join.clock.now() - start;
+            assert!(passed <= round_trip * 10 + Duration::from_secs(2), "seed {seed}: {passed:?}");
+        }
+    }
 }
