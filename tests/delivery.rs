@@ -333,6 +333,28 @@ fn an_ack_of_a_close_that_comes_late_does_not_end_a_later_stay() {
 }
 
 #[test]
+fn s40_an_opening_that_another_change_repeats_has_what_goes_with_openings_alone_as_it_is_by_then() {
+    #[derive(Replicated, Default)]
+    struct Ship {
+        #[replicated]
+        speed: u16,
+        #[replicated(condition = InitialOnly)]
+        name: String,
+    }
+    let register = |client: &mut Client| _ = client.register::<Ship>();
+    let (mut room, _) =
+        Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Ship::default()));
+    let ship = room.server.spawn(Ship { speed: 1, name: "first name".into() });
+    room.tick_one();
+    room.server[ship].speed = 2;
+    room.server[ship].name = "second name".into();
+    let again = room.tick_one();
+    room.deliver(0, &again);
+    let shown = room.client().get(ship).map(|ship| (ship.speed, ship.name.clone()));
+    assert_eq!(shown, Some((2, "second name".to_owned())));
+}
+
+#[test]
 fn s43_an_opening_that_is_acked_after_it_was_given_up_goes_no_more() {
     #[derive(Replicated, Default)]
     struct Ship {

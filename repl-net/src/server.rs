@@ -234,6 +234,7 @@ impl Server {
         self.tick_watch.ticked();
         for peer in self.connections.values_mut() {
             peer.connection.give_up_lost(&mut self.world, now);
+            peer.connection.note_repeated_openings(&mut self.world);
         }
         self.world.compare();
         for (slot, refusal) in std::mem::take(&mut self.world.changes.refusals) {

@@ -30,6 +30,8 @@ pub(crate) struct World {
     polled: Vec<bool>,
     /// Objects that some connection is about to open.
     opening: SlotSet,
+    /// Objects whose openings go again if they change: then they are compared in the same way.
+    reopening: SlotSet,
     /// Objects that most see otherwise than before the last tick, or that are gone.
     pub(crate) recast: SlotSet,
     pub(crate) changes: Changes,
@@ -302,6 +304,18 @@ impl World {
         }
     }
 
+    /// Whether any class has properties that are compared otherwise before an object opens.
+    pub(crate) fn asks_at_open(&self) -> bool {
+        self.asks_at_open
+    }
+
+    /// An object whose opening goes again on some connection if it changes in this tick.
+    pub(crate) fn compare_for_repeated_open(&mut self, slot: u32) {
+        if asks_at_open(self.lifetime(slot)) {
+            self.reopening.insert(slot);
+        }
+    }
+
     /// The same for all objects in a word of slots that are about to open.
     pub(crate) fn compare_mask_for_open(&mut self, word: usize, mask: u64) {
         if self.asks_at_open {
@@ -402,6 +416,7 @@ impl World {
         dirty.clear();
         self.dirty = dirty;
         self.opening.clear();
+        self.reopening.clear();
     }
 
     fn compare_object(&mut self, slot: u32) {
@@ -411,7 +426,8 @@ impl World {
         if !touched.is_empty() {
             entry.mark(column.lifetime(), &touched);
         }
-        let mut scope = entry.scope(column.lifetime(), self.opening.contains(slot));
+        let opens = self.opening.contains(slot) || self.reopening.contains(slot);
+        let mut scope = entry.scope(column.lifetime(), opens);
         let too_large = column.keep_within(self.limits.max_object_bits(), entry.row, &mut scope);
         entry.unmark(&scope);
         self.refusals.extend(entry.find_too_large(too_large));

@@ -102,6 +102,25 @@ impl Connection {
         })
     }
 
+    /// Before a comparison: openings that go again with each change until one is acknowledged tell what goes with openings alone as it is by
+    /// then (S40). O(objects apart), if any class has such properties.
+    pub(crate) fn note_repeated_openings(&self, world: &mut World) {
+        if !world.asks_at_open() {
+            return;
+        }
+        for (word, mask) in self.apart.masks_in(&self.known) {
+            for slot in slots_of(word, mask & !self.newcomers.waiting_in(word)) {
+                let is_repeated = self.newcomers.contains(slot)
+                    || self.tracked.get(slot).is_some_and(|tracked| {
+                        tracked.phase == Phase::Opening && tracked.open_bits <= SMALL_OPEN_BITS
+                    });
+                if is_repeated {
+                    world.compare_for_repeated_open(slot);
+                }
+            }
+        }
+    }
+
     /// Sends the newcomers, in runs that are the same for whoever lacks the same.
     pub(super) fn send_newcomers(&mut self, context: &mut PassContext<'_>) {
         if self.newcomers.waiting.is_empty() || self.outbox.is_exhausted() {
