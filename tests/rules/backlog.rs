@@ -169,6 +169,79 @@ fn a_client_that_acks_late_is_not_disconnected() {
     assert!(left < 10_000, "what was kept is given back, but for {left} bytes");
 }
 
+#[test]
+fn r17_who_acks_all_but_ends_stays_within_the_memory_and_is_disconnected_with_a_reason() {
+    let limit = 1 << 20;
+    let mut room = room(ServerConfig { max_connection_bytes: limit, ..ServerConfig::default() });
+    let id = room.guests[0].id;
+    let bag = room.server.spawn(Bag::default());
+    let all: Vec<_> = (0..2_000).map(|number| room.server.spawn(thing(number))).collect();
+    room.settle();
+    let (start, mut lost) = (room.now, 0);
+    for tick in 0.. {
+        room.server[bag].number = tick;
+        let ends = tick % 8 == 0;
+        if ends && let Some(&object) = all.get(tick as usize) {
+            room.server.despawn(object);
+        }
+        room.acknowledge();
+        let packets = room.tick();
+        room.deliver(1, &packets[1]);
+        let Some(stats) = room.server.stats(id) else { break };
+        assert!(stats.memory_bytes <= limit, "{} bytes in tick {tick}", stats.memory_bytes);
+        assert!(room.now - start < TIMEOUT * 6, "it is still connected");
+        // Ends go again in the tick in which a packet with them is given up, and in no other.
+        if !ends && stats.packets_lost == lost {
+            room.deliver(0, &packets[0]);
+        }
+        lost = stats.packets_lost;
+        assert_eq!(room.client().objects::<Thing>().count(), all.len(), "it has heard of an end");
+    }
+    assert!(room.now - start >= TIMEOUT * 4);
+    assert_eq!(room.closed(0), Some(DisconnectReason::Unacknowledged));
+    room.guests.remove(0);
+    room.settle();
+    let left = all.len() - room.server.objects::<Thing>().count();
+    assert!(left > 0, "some are gone");
+    assert_eq!(room.client().objects::<Thing>().count(), all.len() - left);
+}
+
+#[test]
+fn r06_who_acks_every_second_packet_stays_within_the_memory_and_has_all_in_the_end() {
+    for limit in [100_000, 1 << 20] {
+        let mut room = room(ServerConfig { max_connection_bytes: limit, ..ServerConfig::default() });
+        let all: Vec<_> = (0..20).map(|_| room.server.spawn(Bag::default())).collect();
+        let mut packets_sent = 0;
+        let mut step = |room: &mut Room| {
+            room.acknowledge();
+            let packets = room.tick();
+            room.deliver(1, &packets[1]);
+            for packet in &packets[0] {
+                packets_sent += 1;
+                if packets_sent % 2 == 0 {
+                    room.deliver(0, std::slice::from_ref(packet));
+                }
+            }
+            memory_bytes(room, 0)
+        };
+        let world = 20 * 50_000;
+        for tick in 0..600 {
+            all.iter().for_each(|&bag| churn(&mut room.server[bag], tick));
+            let bytes = step(&mut room);
+            assert!(bytes <= limit + world, "{bytes} bytes in tick {tick}, {limit} may be");
+        }
+        (0..600).for_each(|_| _ = step(&mut room));
+        assert_eq!((room.closed(0), room.in_flight(0)), (None, 0));
+        assert!(memory_bytes(&room, 0) <= limit);
+        for &bag in &all {
+            let (here, there) = (room.client().get(bag).expect("it has it"), &room.server[bag]);
+            assert_eq!((here.number, &here.list, &here.map), (there.number, &there.list, &there.map));
+            assert_eq!(here.items.len(), there.items.len());
+            assert!(there.items.ids().iter().all(|id| here.items.by_id(*id) == there.items.by_id(*id)));
+        }
+    }
+}
+
 /// A tick of both guests; the acks of the first take 60 ticks, and half of its packets are lost.
 fn step_late(room: &mut Room, acks: &mut std::collections::VecDeque<Vec<Vec<u8>>>) {
     acks.push_back(room.replies(0));
