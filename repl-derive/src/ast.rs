@@ -1,6 +1,6 @@
-//! The input, as the derives see it: types, fields and variants with their attributes read.
+//! The input of a derive as a tree: the type, its fields and its variants, each with its attributes read.
 //!
-//! *Invariant:* nothing here judges; an input that parses as Rust has a [`Container`].
+//! *Invariant:* nothing here judges: every input that parses as Rust has a [`Container`].
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -12,7 +12,7 @@ use crate::attr::{At, ContainerAttrs, FieldAttrs, VariantAttrs};
 use crate::derive::Derive;
 use crate::error::Errors;
 
-/// The type that is derived for.
+/// The type that a derive is applied to.
 pub(crate) struct Container<'a> {
     pub(crate) derive: Derive,
     pub(crate) input: &'a DeriveInput,
@@ -20,7 +20,7 @@ pub(crate) struct Container<'a> {
     pub(crate) body: Body<'a>,
 }
 
-/// What the type is made of.
+/// The parts of the type.
 pub(crate) enum Body<'a> {
     Struct(Vec<Field<'a>>),
     Enum(Vec<Variant<'a>>),
@@ -32,13 +32,13 @@ pub(crate) struct Variant<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) attrs: VariantAttrs,
     pub(crate) fields: Vec<Field<'a>>,
-    /// Marked `#[default]`.
+    /// Whether it is marked `#[default]`.
     pub(crate) is_default: bool,
 }
 
 /// One field of a struct or of a variant.
 pub(crate) struct Field<'a> {
-    /// By which code reaches it: a name or a number.
+    /// How code names the field: by a name or a number.
     pub(crate) member: Member,
     pub(crate) ty: &'a Type,
     pub(crate) attrs: FieldAttrs,
@@ -76,12 +76,12 @@ impl<'a> Container<'a> {
         &self.input.generics
     }
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub(crate) fn wire_name(&self) -> String {
         wire_name(self.attrs.name.as_ref(), || self.ident().unraw().to_string())
     }
 
-    /// Where generated code finds what it needs.
+    /// Returns the path to the module in which generated code finds what it needs.
     pub(crate) fn private(&self) -> TokenStream {
         match &self.attrs.krate {
             Some(At { value, .. }) => {
@@ -92,12 +92,12 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Whether the type has parameters that its tables may depend on.
+    /// Whether the type has generic parameters, on which its tables may depend.
     pub(crate) fn is_generic(&self) -> bool {
         !self.generics().params.is_empty()
     }
 
-    /// Every field, of all variants if it is an enum.
+    /// Returns all fields. For an enum, the fields of all variants.
     pub(crate) fn fields(&self) -> Vec<&Field<'a>> {
         match &self.body {
             Body::Struct(fields) => fields.iter().collect(),
@@ -106,18 +106,19 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// The fields that travel, in the order of declaration.
+    /// Returns the fields that are sent, in the order of declaration.
     pub(crate) fn sent(&self) -> Vec<&Field<'a>> {
         self.fields().into_iter().filter(|field| self.sends(field)).collect()
     }
 
-    /// Whether a field travels: an object's fields are opt in, an item's and a value's are opt out (S12).
+    /// Whether a field is sent. Fields of objects are opt in, fields of items and values are opt out (S12).
     pub(crate) fn sends(&self, field: &Field<'_>) -> bool {
         let opt_out = self.derive != Derive::Replicated || self.attrs.all.is_some();
         field.attrs.skip.is_none() && (opt_out || field.attrs.marked.is_some())
     }
 
-    /// Whether a type mentions a parameter of this one, so that what it can do is known only where the parameter is.
+    /// Whether `ty` mentions a generic parameter of this type. If so, the compiler knows what `ty` implements
+    /// only where the parameter is known.
     pub(crate) fn depends_on_parameters(&self, ty: &Type) -> bool {
         self.generics().params.iter().any(|parameter| match parameter {
             GenericParam::Type(parameter) => mentions(ty.to_token_stream(), &parameter.ident),
@@ -128,14 +129,14 @@ impl<'a> Container<'a> {
 }
 
 impl Variant<'_> {
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub(crate) fn wire_name(&self) -> String {
         wire_name(self.attrs.name.as_ref(), || self.ident.unraw().to_string())
     }
 }
 
 impl Field<'_> {
-    /// The name on the wire: a raw identifier's without `r#`, a number in a tuple.
+    /// Returns the name on the wire. A raw identifier has it without `r#`, a field of a tuple has its number.
     pub(crate) fn wire_name(&self) -> String {
         wire_name(self.attrs.name.as_ref(), || match &self.member {
             Member::Named(ident) => ident.unraw().to_string(),
@@ -164,7 +165,7 @@ fn fields<'a>(derive: Derive, fields: &'a syn::Fields, errors: &mut Errors) -> V
     fields.iter().enumerate().map(read).collect()
 }
 
-/// Whether `name` stands anywhere in `tokens`.
+/// Whether `name` occurs anywhere in `tokens`.
 pub(crate) fn mentions(tokens: TokenStream, name: &Ident) -> bool {
     tokens.into_iter().any(|token| match token {
         proc_macro2::TokenTree::Ident(ident) => ident == *name,

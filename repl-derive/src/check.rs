@@ -1,7 +1,8 @@
-//! The rules that an input must keep, each with its reason.
+//! The rules that an input must obey, each with its reason.
 //!
-//! *Invariant:* what passes here expands without an error path; what does not is reported at the smallest span, with what to write
-//! instead. What only the compiler can know (types, constants) is left to it and to the traits of `repl-core`.
+//! *Invariant:* an input that passes has an expansion without error paths. An input that fails is reported at
+//! the smallest span, with what to write instead. What only the compiler knows (types, constants) is checked
+//! by the compiler and by the traits of `repl-core`.
 
 use std::ops::RangeInclusive;
 
@@ -14,11 +15,11 @@ use crate::attr::{At, Bounds, Number, Quantize};
 use crate::derive::Derive;
 use crate::error::Errors;
 
-/// How many bits a component may take by `smallest_three`: what `repl-core` says, for an error at the number itself.
-/// A test compares the two.
+/// How many bits a component may take with `smallest_three`. The value repeats that of `repl-core`, so that
+/// the error can point at the number. A test compares the two.
 pub(crate) const SMALLEST_THREE_BITS: RangeInclusive<u8> = 3..=20;
 
-/// How many bits a coordinate may take by `unit_vector`, in the same way.
+/// How many bits a coordinate may take with `unit_vector`. Repeated for the same reason.
 pub(crate) const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 
 /// Applies every rule.
@@ -54,8 +55,9 @@ pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// An object is a struct, and so is an item: it is compared field by field through a table of offsets, which enums and unions do not have. A value may be an
-/// enum, but one without variants has no values, and nobody knows which field of a union is alive.
+/// Objects and items are structs: they are compared field by field through a table of offsets, which enums
+/// and unions do not have. A value may be an enum, but not one without variants, which has no values. A union
+/// is refused because nobody knows which of its fields is active.
 fn kind(container: &Container<'_>, errors: &mut Errors) {
     let ident = container.ident();
     match (&container.body, container.derive) {
@@ -94,7 +96,7 @@ fn union_span(container: &Container<'_>) -> Span {
     }
 }
 
-/// Fields of a packed struct may not be referred to, and everything here works through references.
+/// A packed struct does not allow references to its fields, and everything here uses references.
 fn packed(container: &Container<'_>, errors: &mut Errors) {
     for attribute in container.input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
         let parsed = attribute.parse_nested_meta(|meta| {
@@ -112,12 +114,13 @@ fn packed(container: &Container<'_>, errors: &mut Errors) {
             }
             Ok(())
         });
-        // What is wrong with a `repr` the compiler says.
+        // The compiler reports what is wrong with a `repr`.
         drop(parsed);
     }
 }
 
-/// Objects and values are owned: a client makes them from bytes that are gone when the packet is.
+/// Replicated types own their values: a client makes them from the bytes of a packet, which do not live
+/// longer than the packet.
 fn lifetimes(container: &Container<'_>, errors: &mut Errors) {
     for parameter in &container.generics().params {
         if let GenericParam::Lifetime(parameter) = parameter {
@@ -130,7 +133,8 @@ fn lifetimes(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// `all` is about objects, whose fields are opt in; a value is part of what is called back.
+/// `all` is for objects only, because only their fields are opt in. `callbacks` is not for values, because a
+/// value is only a part of what has callbacks.
 fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
     let what = match container.derive {
         Derive::Replicated => return,
@@ -151,7 +155,7 @@ fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// A struct full of fields of which none is replicated is a mistake: someone expects opt out.
+/// A struct with fields, none of which is replicated, is a mistake: its author expects opt out.
 fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
     let fields = container.fields();
     if container.derive != Derive::Replicated || container.attrs.all.is_some() || fields.is_empty() {
@@ -167,7 +171,7 @@ fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
         );
         return;
     }
-    // What else stands beside `skip` is reported by itself.
+    // A field with other attributes beside `skip` is reported separately.
     let alone = fields.iter().filter(|field| field.attrs.given().len() == 1);
     if let (true, Some(skip)) =
         (container.sent().is_empty(), alone.filter_map(|field| field.attrs.skip.as_ref()).next())
@@ -182,7 +186,7 @@ fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// Names on the wire tell fields apart in checksums, layouts and errors.
+/// Fields are identified by their wire names in checksums, layouts and errors.
 fn distinct_names(container: &Container<'_>, fields: &[Field<'_>], errors: &mut Errors) {
     let mut seen: Vec<String> = Vec::new();
     for field in fields.iter().filter(|field| container.sends(field)) {
@@ -198,7 +202,7 @@ fn distinct_names(container: &Container<'_>, fields: &[Field<'_>], errors: &mut 
     }
 }
 
-/// As for fields.
+/// The same rule as for fields.
 fn distinct_variants(variants: &[Variant<'_>], errors: &mut Errors) {
     let mut seen: Vec<String> = Vec::new();
     for variant in variants {
@@ -215,7 +219,7 @@ fn distinct_variants(variants: &[Variant<'_>], errors: &mut Errors) {
     }
 }
 
-/// What never travels has no form, name, condition or notify.
+/// A field that is never sent has no form, name, condition or notify.
 fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
     if field.attrs.skip.is_none() {
         return;
@@ -226,8 +230,8 @@ fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// Conditions, notifies and marks belong to properties of objects; a value travels as a unit, and an item has neither an owner nor a dirty mark
-/// for each of its fields.
+/// Conditions, notifies and `push` belong to properties of objects. A value is sent as a unit. An item has no
+/// owner, and no dirty mark for each of its fields.
 fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     for (name, span) in field.attrs.given() {
         if !matches!(name, "condition" | "starts_off" | "notify" | "notify_always" | "push") {
@@ -244,7 +248,7 @@ fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Error
     }
 }
 
-/// Why an item's field cannot say `name`, and what to write instead.
+/// Returns why an item's field cannot have the attribute `name`, and what to write instead.
 fn misplaced_in_an_item(name: &str) -> String {
     match name {
         "condition" | "starts_off" => "an item has no owner and no view of its own: say `condition` on the field of the object that holds the array; what \
@@ -260,7 +264,7 @@ fn misplaced_in_an_item(name: &str) -> String {
     }
 }
 
-/// A notify is called for what arrives, and `Never` lets nothing arrive (S37).
+/// A notify is called for what arrives, and under `Never` nothing arrives (S37).
 fn notifies(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     if container.derive != Derive::Replicated {
         return;
@@ -280,7 +284,7 @@ fn notifies(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// A switch that starts off belongs to the one condition that can be switched (S45).
+/// `starts_off` needs `Custom`, the only condition that can be switched (S45).
 fn starts_off_can_be_switched(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     let (Some(starts_off), Derive::Replicated, None) = (&attrs.starts_off, container.derive, &attrs.skip)
@@ -304,7 +308,7 @@ fn starts_off_can_be_switched(container: &Container<'_>, field: &Field<'_>, erro
     }
 }
 
-/// `bits`, `range` and `quantize` each say the whole form of a number.
+/// `bits`, `range` and `quantize` each state the complete form of a number, so only one is allowed.
 fn one_form(field: &Field<'_>, errors: &mut Errors) {
     let forms = ["quantize", "bits", "range"];
     let given: Vec<_> = field.attrs.given().into_iter().filter(|(name, _)| forms.contains(name)).collect();
@@ -317,7 +321,7 @@ fn one_form(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// A value that is written by functions of its own is not written by ours.
+/// A value that is written by its own functions is not written by ours.
 fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     let (owner, why) = match (&attrs.with, &attrs.atomic) {
@@ -335,7 +339,7 @@ fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// To saturate is to bring to the nearest bound; there must be one.
+/// To saturate is to move a value to the nearest bound, so there must be a bound.
 fn saturates_something(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     let Some(saturate) = &attrs.saturate else { return };
@@ -350,7 +354,7 @@ fn saturates_something(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// Numbers that are literals are checked here, where the span is known; constants are checked where the table is made.
+/// Literals are checked here, where their spans are known. Constants are checked when the table is made.
 fn numbers(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     if let Some(bits) = &attrs.bits {
@@ -413,7 +417,8 @@ fn ascending(range: &Bounds, errors: &mut Errors) {
     }
 }
 
-/// A table of a type that holds itself would have no end. Only the plain cases are seen here; the compiler reports the others as a cycle.
+/// A type that holds itself would have an endless table. Only simple cases are found here; the compiler
+/// reports the others as a cycle.
 fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     if field.attrs.with.is_none() && holds(field.ty, container.ident()) {
         let ident = container.ident();
@@ -432,7 +437,7 @@ fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) 
     }
 }
 
-/// Whether `ty` is `name` or a well-known container of it.
+/// Whether `ty` is `name`, or a well-known container of it.
 fn holds(ty: &Type, name: &Ident) -> bool {
     match ty {
         Type::Array(array) => holds(&array.elem, name),

@@ -1,8 +1,8 @@
-//! The derives of this crate.
+//! [`Derive`]: which of the crate's derives is running.
 //!
-//! *Invariant:* each is named as users name it.
+//! *Invariant:* each variant has the name that users write.
 
-/// Which derive is at work.
+/// Which derive is running.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Derive {
     Replicated,

@@ -1,16 +1,16 @@
-//! Errors: every mistake of one input, collected and reported together.
+//! Collects all errors of one input, so that they are reported together.
 //!
-//! *Invariant:* an [`Errors`] exists only inside [`collect`], so no mistake that was added can go unreported.
+//! *Invariant:* an [`Errors`] exists only inside [`collect`], so every error that was added is reported.
 
 use std::fmt::Display;
 
 use proc_macro2::Span;
 use quote::ToTokens;
 
-/// The mistakes found so far.
+/// The errors found so far.
 pub(crate) struct Errors(Option<syn::Error>);
 
-/// Runs `work`, and gives what it made together with the mistakes it found.
+/// Runs `work`. Returns its result together with the errors that it found.
 pub(crate) fn collect<T>(work: impl FnOnce(&mut Errors) -> T) -> (T, Option<syn::Error>) {
     let mut errors = Errors(None);
     let made = work(&mut errors);
@@ -18,17 +18,17 @@ pub(crate) fn collect<T>(work: impl FnOnce(&mut Errors) -> T) -> (T, Option<syn:
 }
 
 impl Errors {
-    /// Adds a mistake that spans `tokens`.
+    /// Adds an error that spans `tokens`.
     pub(crate) fn over(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.add(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Adds a mistake at `span`.
+    /// Adds an error at `span`.
     pub(crate) fn at(&mut self, span: Span, message: impl Display) {
         self.add(syn::Error::new(span, message));
     }
 
-    /// Adds a mistake.
+    /// Adds an error.
     pub(crate) fn add(&mut self, error: syn::Error) {
         match &mut self.0 {
             Some(errors) => errors.combine(error),
@@ -36,7 +36,7 @@ impl Errors {
         }
     }
 
-    /// Takes a result apart: its value, or `None` after adding its error.
+    /// Returns the value of a result. On an error, adds the error and returns `None`.
     pub(crate) fn take<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),

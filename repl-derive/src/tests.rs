@@ -1,6 +1,6 @@
-//! What the derives write, as a reviewer reads it.
+//! Snapshots of what the derives generate.
 //!
-//! *Invariant:* each snapshot shows one feature, so that a change to the expansion shows what it is about.
+//! *Invariant:* each snapshot shows one feature, so that a changed snapshot shows which feature changed.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -8,7 +8,7 @@ use quote::quote;
 use crate::derive::Derive;
 use crate::expand::derive;
 
-/// The expansion as formatted source; the list of lints that each begins with is cut.
+/// Returns the expansion as formatted source, without the list of lints at its start.
 fn expanded(kind: Derive, input: TokenStream) -> String {
     let file = syn::parse2(derive(kind, input)).expect("an expansion is a list of items");
     let source = prettyplease::unparse(&file);

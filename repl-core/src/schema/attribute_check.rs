@@ -1,6 +1,7 @@
-//! Misfits: attributes that a field's type cannot obey, refused where the table is made.
+//! The attribute check: refuses attributes that do not fit a field's type, while the table is made.
 //!
-//! *Invariant:* each refusal is a panic with the caller's place, so that the compiler's error stands at the user's field alone.
+//! *Invariant:* each refusal is a panic at the caller's location, so the compiler shows the error only at the
+//! user's field.
 
 use std::ops::RangeInclusive;
 
@@ -13,30 +14,31 @@ use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
 use crate::schema::shape::{Field, Formatted, Kind, Notify, Shape};
 
 impl Field {
-    /// `atomic` on a field of type `T`, whose parts the entry describes so far.
+    /// `atomic` on a field of type `T`. So far the entry describes the parts of `T`.
     ///
     /// # Panics
-    /// At compile time, if a field of `T` says what only a property of an object can obey.
+    /// At compile time, if a field of `T` has an attribute that only a property of an object can obey.
     #[must_use]
     #[track_caller]
     pub const fn atomic<T: Unit>(self) -> Self {
         Self { shape: T::WHOLE, ..self.checked() }
     }
 
-    /// The entry, when it is certain that its attributes fit its type; so the error stands at the field and not at the derive.
+    /// Returns the entry after checking that its attributes fit its type. So the error appears at the field
+    /// and not at the derive.
     ///
     /// # Panics
     /// At compile time, if they do not fit.
     #[must_use]
     #[track_caller]
     pub const fn checked(self) -> Self {
-        match misfit(self.formatted()) {
-            Some(Misfit::Form(why)) => panic!("{}", why),
-            Some(Misfit::Width { attribute, least, most }) => {
+        match check_attributes(self.formatted()) {
+            Some(AttributeError::Form(why)) => panic!("{}", why),
+            Some(AttributeError::Width { attribute, least, most }) => {
                 let text = Text::of("`").and(attribute).and("` is a whole number from ");
                 panic!("{}", text.and_number(least).and(" to ").and_number(most).as_str())
             }
-            Some(Misfit::Inside(inside)) => panic!("{}", inside.refusal(self.name).as_str()),
+            Some(AttributeError::Inside(inside)) => panic!("{}", inside.refusal(self.name).as_str()),
             None => {}
         }
         let _ = count(self.formatted()); // What only the table's own arithmetic knows.
@@ -44,41 +46,41 @@ impl Field {
     }
 }
 
-/// Why what is asked of a property cannot be done.
-enum Misfit {
+/// Why an attribute cannot be obeyed.
+enum AttributeError {
     /// The attribute is for other types or numbers.
     Form(&'static str),
-    /// A number of bits outside of those that the attribute takes.
+    /// The number of bits is outside the widths that the attribute takes.
     Width { attribute: &'static str, least: u8, most: u8 },
-    /// A field of a nested struct says what belongs to objects.
+    /// A field of a nested struct has an attribute that only a property of an object can have.
     Inside(Inside),
 }
 
-/// A field of a nested struct with a condition, a notify or a mark, which nothing could obey there.
+/// A field of a nested struct with a condition, a notify or `push`. Nothing could obey it there.
 struct Inside {
     /// The nested struct's name.
     owner: &'static str,
     field: &'static Field,
 }
 
-const fn misfit(property: Formatted) -> Option<Misfit> {
+const fn check_attributes(property: Formatted) -> Option<AttributeError> {
     match property.shape.kind {
-        Kind::Leaf(codec) => misfit_of_leaf(codec, property.format),
-        Kind::Struct(fields) => misfit_of_struct(property, fields),
+        Kind::Leaf(codec) => check_leaf(codec, property.format),
+        Kind::Struct(fields) => check_struct(property, fields),
         Kind::FixedArray { element, len } => match (property.format, len) {
             (Format::SmallestThree { bits }, 4) if is_f32(element) => {
-                outside("smallest_three", bits, &SMALLEST_THREE_BITS)
+                check_width("smallest_three", bits, &SMALLEST_THREE_BITS)
             }
             (Format::UnitVector { bits }, 3) if is_f32(element) => {
-                outside("unit_vector", bits, &UNIT_VECTOR_BITS)
+                check_width("unit_vector", bits, &UNIT_VECTOR_BITS)
             }
-            _ => misfit(property.element(element)),
+            _ => check_attributes(property.element(element)),
         },
-        Kind::Array(array) => misfit(property.element(array.element)),
-        Kind::Keyed(keyed) => misfit(property.element(keyed.element)),
-        Kind::Map(map) => match misfit(map.key.native()) {
-            None => misfit(property.element(map.value)),
-            misfit => misfit,
+        Kind::Array(array) => check_attributes(property.element(array.element)),
+        Kind::Keyed(keyed) => check_attributes(property.element(keyed.element)),
+        Kind::Map(map) => match check_attributes(map.key.native()) {
+            None => check_attributes(property.element(map.value)),
+            error => error,
         },
     }
 }
@@ -87,15 +89,19 @@ const fn is_f32(shape: &Shape) -> bool {
     matches!(shape.kind, Kind::Leaf(Codec::F32))
 }
 
-const fn outside(attribute: &'static str, bits: u8, widths: &RangeInclusive<u8>) -> Option<Misfit> {
+const fn check_width(
+    attribute: &'static str,
+    bits: u8,
+    widths: &RangeInclusive<u8>,
+) -> Option<AttributeError> {
     if is_within(bits, widths) {
         None
     } else {
-        Some(Misfit::Width { attribute, least: *widths.start(), most: *widths.end() })
+        Some(AttributeError::Width { attribute, least: *widths.start(), most: *widths.end() })
     }
 }
 
-const fn misfit_of_leaf(codec: Codec, format: Format) -> Option<Misfit> {
+const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {
     let (fits, otherwise) = match (codec, format) {
         (_, Format::Native) => (true, ""),
         (Codec::Int(int), Format::Bits { bits, .. }) => {
@@ -117,22 +123,22 @@ const fn misfit_of_leaf(codec: Codec, format: Format) -> Option<Misfit> {
             "the attribute does not fit the field's type: `bits` and `range` are for integers, `quantize` is for floats",
         ),
     };
-    if fits { None } else { Some(Misfit::Form(otherwise)) }
+    if fits { None } else { Some(AttributeError::Form(otherwise)) }
 }
 
-/// Conditions, notifies and marks belong to objects; inside a nested struct nothing could obey them.
-const fn misfit_of_struct(property: Formatted, fields: &'static [Field]) -> Option<Misfit> {
+/// Conditions, notifies and `push` belong to objects. Inside a nested struct nothing could obey them.
+const fn check_struct(property: Formatted, fields: &'static [Field]) -> Option<AttributeError> {
     let mut i = 0;
     while i < fields.len() {
         let field = &fields[i];
         let is_plain =
             matches!((field.condition, field.notify, field.push), (Condition::None, Notify::None, false));
         if !is_plain {
-            return Some(Misfit::Inside(Inside { owner: property.shape.name, field }));
+            return Some(AttributeError::Inside(Inside { owner: property.shape.name, field }));
         }
-        let misfit = misfit(property.field(field));
-        if misfit.is_some() {
-            return misfit;
+        let error = check_attributes(property.field(field));
+        if error.is_some() {
+            return error;
         }
         i += 1;
     }
@@ -140,7 +146,7 @@ const fn misfit_of_struct(property: Formatted, fields: &'static [Field]) -> Opti
 }
 
 impl Inside {
-    /// Says what is wrong with the field called `holder`, which holds the struct.
+    /// Says what is wrong with the field called `holder`, whose type is the struct.
     const fn refusal(&self, holder: &str) -> Text {
         let (word, value) = match (self.field.condition, self.field.notify) {
             (Condition::None, Notify::None) => ("push", ""),

@@ -1,7 +1,7 @@
-//! What an attribute asks of a field's type, and how a notify's method is called: the traits that generated code names.
+//! Traits that generated code names: which types an attribute fits, and how the method of a notify is called.
 //!
-//! *Invariant:* these traits hold no data and decide no bits; they exist so that a misplaced attribute is refused where it stands, in words
-//! that say what to write.
+//! *Invariant:* these traits hold no data and decide no bits. They make the compiler refuse a misplaced
+//! attribute at its place, with advice on what to write.
 #![cfg_attr(
     not(test),
     deny(
@@ -20,8 +20,8 @@ use crate::schema::shape::{Field, Shape};
 
 /// A type that `quantize(step = …, range = …)` fits: floats, and arrays and tuples of them.
 ///
-/// Implement it for a struct of floats of your own to quantise all of them by one attribute on the field that holds the struct. That each
-/// leaf below really is a float is checked again where the table is made.
+/// Implement it for your own struct of floats to quantise all of them with one attribute on the field that
+/// holds the struct. When the table is made, each leaf below is checked again to be a float.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be quantised in steps",
     label = "not a float",
@@ -31,8 +31,8 @@ use crate::schema::shape::{Field, Shape};
 )]
 pub trait Quantizable {}
 
-/// A type that `bits` and `range` fit: integers of up to 64 bits, and arrays and tuples of them. As for [`Quantizable`], structs of such
-/// may have it too.
+/// A type that `bits` and `range` fit: integers of up to 64 bits, and arrays and tuples of them. As with
+/// [`Quantizable`], a struct of such integers may implement it too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no integer whose width could be said",
     label = "not an integer of up to 64 bits",
@@ -69,7 +69,7 @@ pub trait UnitQuaternion {}
 )]
 pub trait UnitVector {}
 
-/// Implements a trait for types, and for what holds values of types that have it.
+/// Implements a trait for some types, and for containers of types that implement it.
 macro_rules! fits {
     ($trait:ident: $($type:ty),*; $($container:tt)*) => {
         $(impl $trait for $type {})*
@@ -105,7 +105,7 @@ fits!(Ranged: u8, u16, u32, u64, usize, i8, i16, i32, i64, isize; array vec opti
 fits!(Lengthy: String, Box<str>, std::sync::Arc<str>; array option);
 impl<T> Lengthy for Vec<T> {}
 
-/// Implements traits of values for maps, and [`Lengthy`] for maps and sets.
+/// Implements the traits of values for maps, and [`Lengthy`] for maps and sets.
 macro_rules! fits_maps {
     ($([$($generics:ident),*] $type:ty: $value:ident;)* sets $([$($of_set:ident),*] $set:ty;)*) => {
         $(
@@ -185,7 +185,8 @@ impl Field {
     }
 }
 
-/// What generated code asks of a field that says `atomic`. One trait, for the same reason.
+/// What generated code requires of a field marked `atomic`. It is one trait, so that an unsuitable type is
+/// reported once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be `atomic`",
     label = "not a value that can be cloned and replicated",
@@ -194,14 +195,15 @@ impl Field {
     note = "for a foreign type say `#[replicated(with = module)]`"
 )]
 pub trait Unit: Sized {
-    /// What lies within.
+    /// The shape of the parts.
     const PARTS: &'static Shape;
 
-    /// The shape of the whole as one command (S13).
+    /// The shape of the whole value as one command (S13).
     const WHOLE: &'static Shape;
 }
 
-/// What a type that travels as a unit is beside its form. A trait of its own, so that where it is not the error says why it should be.
+/// What a type that travels as a unit needs besides its wire form. It is a separate trait, so that the error
+/// for a type without it says why.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` travels as a unit, but is not `Clone`",
     label = "not `Clone`",
@@ -212,7 +214,8 @@ pub trait CloneAsUnit: Clone {}
 #[diagnostic::do_not_recommend]
 impl<T: Clone> CloneAsUnit for T {}
 
-/// Implemented by each derive, and good for nothing but the error where a type says two of them: parameters can speak there.
+/// Each derive implements it. It only serves the error when a type has two of these derives: the error prints
+/// the names of the parameters.
 pub trait OnlyOneDerive<A, B, C> {}
 
 /// `derive(Replicated)` is for objects, and for structs that are fields of objects.
@@ -221,11 +224,11 @@ pub enum ReplicatedForObjects {}
 /// `derive(FastArrayItem)` is for items, and for structs that are items and fields.
 pub enum FastArrayItemForItemsAndFields {}
 
-/// `derive(NetSerialize)` is for what travels as a unit.
+/// `derive(NetSerialize)` is for values that travel as a unit.
 pub enum NetSerializeForUnits {}
 
-/// Never implemented: generated code asks for it where a notify names a method that the object lacks. `Method` is a type called like the
-/// method, `Old` the type of the field.
+/// Never implemented. Generated code requires it when a notify names a method that the object does not have.
+/// `Method` is a type with the name of the method, `Old` is the type of the field.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no method `{Method}`",
     label = "no such method",
@@ -234,8 +237,8 @@ pub enum NetSerializeForUnits {}
 )]
 pub trait HasMethod<Method, Old> {}
 
-/// Something that `notify` can name for a field of type `Old` in an `Object`. `Form` tells the two forms apart, so that each has an
-/// implementation; it is always inferred.
+/// A function that `notify` can name for a field of type `Old` in an `Object`. `Form` distinguishes the two
+/// forms of such functions, so that each can have its own implementation. It is always inferred.
 #[diagnostic::on_unimplemented(
     message = "this function cannot be a notify of the field",
     label = "wrong parameters",
@@ -243,14 +246,14 @@ pub trait HasMethod<Method, Old> {}
             been applied"
 )]
 pub trait Notified<Object, Old, Form> {
-    /// Calls the function for `object`, whose field held `old` before.
+    /// Calls the function for `object`, whose field held `old` before the update.
     fn call(self, object: &mut Object, old: &Old);
 }
 
-/// The form of a notify that takes the object alone.
+/// A notify that takes only the object.
 pub enum Alone {}
 
-/// The form of a notify that takes the value from before too.
+/// A notify that takes the object and the value from before.
 pub enum WithOld {}
 
 impl<Object, Old, F: FnOnce(&mut Object)> Notified<Object, Old, Alone> for F {
@@ -265,7 +268,7 @@ impl<Object, Old, F: FnOnce(&mut Object, &Old)> Notified<Object, Old, WithOld> f
     }
 }
 
-/// The form that the notify of a keyed collection has: the items from before are not kept.
+/// The form that the notify of a keyed collection must have: the items from before are not kept.
 #[diagnostic::on_unimplemented(
     message = "the notify of a collection takes no argument",
     label = "asks for the collection from before",
@@ -277,18 +280,18 @@ pub trait WithoutOld<Object> {}
 
 impl<Object> WithoutOld<Object> for Alone {}
 
-/// Asks what the notify of a field of type `Old` in an `Object` must be beside [`Notified`]. Its own function goes before that of
-/// [`NotifyOfAny`], but is there for collections only.
+/// Checks what the notify of a field of type `Old` in an `Object` needs besides [`Notified`]. Its own
+/// function takes precedence over the one of [`NotifyOfAny`], but exists for collections only.
 pub struct NotifyOf<Object, Old>(PhantomData<fn(Object, Old)>);
 
 impl<Object, Old: Keyed> NotifyOf<Object, Old> {
-    /// For collections: it takes the object alone.
+    /// For collections: the notify takes only the object.
     pub fn fits<F: Notified<Object, Old, Form>, Form: WithoutOld<Object>>(_: &F) {}
 }
 
-/// Stands in for [`NotifyOf`]'s own function where the field is no collection.
+/// Replaces the function of [`NotifyOf`] if the field is not a collection.
 pub trait NotifyOfAny {
-    /// Nothing more.
+    /// Requires nothing more.
     fn fits<F>(_: &F) {}
 }
 

@@ -1,13 +1,15 @@
-//! What an object may be told while it receives.
+//! Callbacks: what a client calls on an object while it receives an update.
 //!
-//! Invariant: callbacks run on clients only, in the order of S54, after the packet has been accepted as a whole.
+//! *Invariant:* callbacks run on clients only, in the order of S54, after the packet has been accepted as a
+//! whole.
 
 use crate::ids::handles::HandleSet;
-/// Calls on an object around what it receives (S54). All do nothing unless overridden: say `#[replicated(callbacks)]` on the struct and
-/// write `impl Callbacks for` it. A callback may change the object, as a client may at any time: what arrives later replaces the change.
+/// Functions that a client calls on an object around an update (S54). All do nothing unless overridden: write
+/// `#[replicated(callbacks)]` on the struct, and `impl Callbacks for` it. A callback may change the object,
+/// as a client may at any time. What arrives later replaces the change.
 ///
-/// For one packet: `pre_net_receive`, values, `post_net_receive`, notifies in ascending order of handles, `post_rep_notifies`, and for an
-/// object that has just come into being `post_net_init`.
+/// The order for one packet: `pre_net_receive`, the values, `post_net_receive`, notifies in ascending order
+/// of handles, `post_rep_notifies`, and for a new object `post_net_init`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says `callbacks`, but has no `impl Callbacks`",
     label = "nothing says what is called",
@@ -15,17 +17,18 @@ use crate::ids::handles::HandleSet;
     note = "`Callbacks` is for objects, `ItemCallbacks` for items"
 )]
 pub trait Callbacks: SaysCallbacks {
-    /// Before the first value of a packet is applied.
+    /// Called before the first value of a packet is applied.
     fn pre_net_receive(&mut self) {}
-    /// When all values of a packet are applied, before any notify.
+    /// Called after all values of a packet are applied, before any notify.
     fn post_net_receive(&mut self) {}
-    /// When all notifies have run; called even if there were none.
+    /// Called after all notifies have run, even if there were none.
     fn post_rep_notifies(&mut self) {}
-    /// Last of all for a new object.
+    /// Called last, for a new object only.
     fn post_net_init(&mut self) {}
 }
 
-/// An object whose derive knows that it has callbacks. Made by the derive alone, so that an implementation that nobody would call is an error.
+/// An object whose derive knows that it has callbacks. Only the derive implements it, so that an
+/// `impl Callbacks` that would never be called is an error.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has callbacks that nobody would call, for it does not say `callbacks`",
@@ -35,10 +38,10 @@ pub trait Callbacks: SaysCallbacks {
 )]
 pub trait SaysCallbacks {}
 
-/// How an object is told what it receives.
+/// Which callbacks of an object run.
 #[doc(hidden)]
 pub trait ObjectTold<T> {
-    /// Whether there is anything to call.
+    /// Whether there is any callback to call.
     const HAS_CALLBACKS: bool;
 
     /// See [`Callbacks::pre_net_receive`].
@@ -51,7 +54,7 @@ pub trait ObjectTold<T> {
     fn begun(object: &mut T);
 }
 
-/// The type says `callbacks`: what its user wrote is called.
+/// The type says `callbacks`: the user's functions are called.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum OwnCallbacks {}
@@ -87,13 +90,13 @@ impl<T> ObjectTold<T> for NoCallbacks {
     fn begun(_: &mut T) {}
 }
 
-/// What a value that has callbacks is told on clients. Set by the derive of items.
+/// The callbacks of a value on clients. Set by the derive of items.
 #[derive(Clone, Copy)]
 pub struct ValueCallbacks<T> {
-    /// It is about to go.
+    /// Called before the value is removed.
     pub removing: fn(&mut T),
-    /// It came, and has its values.
+    /// Called after the value was added and has its values.
     pub added: fn(&mut T),
-    /// Properties with these handles have other values than before.
+    /// Called after the properties with these handles have changed.
     pub changed: fn(&mut T, &HandleSet),
 }

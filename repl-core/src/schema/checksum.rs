@@ -1,26 +1,27 @@
-//! Checksums of layouts: what both ends compare before any state flows.
+//! Checksums of layouts. Both ends compare them before any state is sent.
 //!
-//! Invariant: a checksum covers wire names, wire types, widths, conditions, quantisers, and names and versions of users' serialisers, never offsets, sizes in memory or
-//! the width of a pointer (R21), so the same source gives the same sum on every compiler and target.
+//! *Invariant:* a checksum covers wire names, wire types, widths, conditions, quantisers, and names and
+//! versions of users' serialisers. It never covers offsets, sizes in memory or the width of a pointer (R21),
+//! so the same source has the same checksum on every compiler and target.
 
-/// A 64-bit FNV-1a sum, built up in constants.
+/// A 64-bit FNV-1a checksum that can be computed in constants.
 #[derive(Clone, Copy)]
 pub struct Checksum(u64);
 
 impl Checksum {
-    /// The sum of nothing.
+    /// Returns the checksum of nothing.
     #[must_use]
     pub const fn new() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// The sum of one text.
+    /// Returns the checksum of one text.
     #[must_use]
     pub const fn of(text: &str) -> u64 {
         Self::new().text(text).finish()
     }
 
-    /// Adds a text and its end.
+    /// Adds a text and an end mark.
     #[must_use]
     pub const fn text(self, text: &str) -> Self {
         let bytes = text.as_bytes();
@@ -46,7 +47,7 @@ impl Checksum {
         sum
     }
 
-    /// The sum.
+    /// Returns the checksum.
     #[must_use]
     pub const fn finish(self) -> u64 {
         self.0

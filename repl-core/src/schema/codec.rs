@@ -1,6 +1,7 @@
-//! Codecs: how one leaf travels. Formats: what an attribute asks for.
+//! Codecs: how one leaf is written. Formats: what an attribute asks for.
 //!
-//! Invariant: a codec is complete; whoever holds one needs no attribute to know the width, range and rules of the leaf.
+//! *Invariant:* a codec is complete: it holds the width, range and rules of the leaf, and no attribute is
+//! needed beside it.
 
 use std::ops::RangeInclusive;
 
@@ -8,12 +9,12 @@ use crate::schema::checksum::Checksum;
 use crate::schema::opaque::OpaqueLeaf;
 use crate::schema::quantize::{Quantizer, SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
 
-/// How one leaf travels.
+/// How one leaf is written.
 #[derive(Clone, Copy)]
 pub(crate) enum Codec {
     /// One bit.
     Bool,
-    /// An integer of up to 64 bits as its distance from `min`.
+    /// An integer of up to 64 bits, written as its distance from `min`.
     Int(IntCodec),
     /// A `u128` or `i128` in 128 bits.
     Wide,
@@ -21,28 +22,28 @@ pub(crate) enum Codec {
     F32,
     /// 64 raw bits.
     F64,
-    /// An `f32` in steps.
+    /// An `f32` as a number of steps.
     QuantizedF32(Quantizer),
-    /// An `f64` in steps.
+    /// An `f64` as a number of steps.
     QuantizedF64(Quantizer),
-    /// A unit quaternion `[f32; 4]`: which component is largest, and the others in `bits` each.
+    /// A unit quaternion `[f32; 4]`: the index of the largest component, and the others in `bits` bits each.
     SmallestThree { bits: u8 },
-    /// A unit vector `[f32; 3]` on an octahedron, two coordinates of `bits` each.
+    /// A unit vector `[f32; 3]` on an octahedron, two coordinates of `bits` bits each.
     UnitVector { bits: u8 },
-    /// 7 bits or 21, and one that says which.
+    /// One bit that tells the width, then 7 or 21 bits.
     Char,
     /// UTF-8 of at most `max_bytes`, held by a `String` or another owner.
     String { max_bytes: u32, text: TextLeaf },
     /// A guid or null.
     Reference,
-    /// By the type's own functions.
+    /// Written by the type's own functions.
     Opaque(OpaqueLeaf),
 }
 
 /// How text is held in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct TextLeaf {
-    /// Whether by a `String`.
+    /// Whether a `String` holds the text.
     pub(crate) is_string: bool,
     pub(crate) get: unsafe fn(*const u8) -> *const str,
     pub(crate) set: unsafe fn(*mut u8, String),
@@ -57,13 +58,13 @@ pub(crate) struct IntCodec {
     pub(crate) min: u64,
     /// The greatest value minus the least.
     pub(crate) span: u64,
-    /// What the wire takes.
+    /// The width on the wire.
     pub(crate) bits: u8,
-    /// Whether a value outside is brought to the nearest bound; else it is refused.
+    /// Whether a value outside the range is set to the nearest bound. If not, it is refused.
     pub(crate) saturate: bool,
 }
 
-/// An integer type in memory; `usize` and `isize` travel as 64 bits.
+/// An integer type in memory. `usize` and `isize` are written as 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Repr {
     U8,
@@ -78,7 +79,7 @@ pub(crate) enum Repr {
     Isize,
 }
 
-/// What an attribute asks of the leaves below a field.
+/// What an attribute asks of the leaves in a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Format {
     /// The type's own form.
@@ -88,7 +89,7 @@ pub enum Format {
     Bits {
         /// The width, 1 to 64.
         bits: u8,
-        /// Whether a value outside is brought to the nearest bound; else it is refused.
+        /// Whether a value outside the range is set to the nearest bound. If not, it is refused.
         saturate: bool,
     },
     /// `range = a..=b`: an integer between two bounds, both included.
@@ -100,7 +101,7 @@ pub enum Format {
         /// As for [`Bits`](Self::Bits).
         saturate: bool,
     },
-    /// `quantize(step = s, range = a..=b)`: a float as the nearest multiple of a step above `min`.
+    /// `quantize(step = s, range = a..=b)`: a float as a number of steps above `min`, rounded to the nearest.
     Quantize {
         /// The step, above zero.
         step: f64,
@@ -108,7 +109,7 @@ pub enum Format {
         min: f64,
         /// The greatest value.
         max: f64,
-        /// As for [`Bits`](Self::Bits); a NaN is refused always.
+        /// As for [`Bits`](Self::Bits). A NaN is always refused.
         saturate: bool,
     },
     /// `quantize(smallest_three = n)`: a unit quaternion `[f32; 4]`.
@@ -123,19 +124,19 @@ pub enum Format {
     },
 }
 
-/// A value whose form on the wire is its memory, but for the highest bit where that is a sign.
+/// A value whose wire form equals its memory, except for the highest bit of a signed integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Direct {
     /// Bytes in memory: 1, 2, 4 or 8.
     pub(crate) bytes: u8,
     /// Bits on the wire.
     pub(crate) bits: u8,
-    /// What differs between the two.
+    /// The bits that differ between memory and wire.
     pub(crate) flip: u64,
 }
 
 impl Codec {
-    /// How the value travels if its form is its memory.
+    /// Returns how the value is written if its wire form equals its memory.
     pub(crate) const fn direct(&self) -> Option<Direct> {
         match self {
             Self::Bool => Some(Direct { bytes: 1, bits: 1, flip: 0 }),
@@ -149,7 +150,7 @@ impl Codec {
 
 impl IntCodec {
     const fn direct(&self) -> Option<Direct> {
-        // The size of `usize` is not that of its form everywhere.
+        // `usize` has another size in memory than on the wire on some targets.
         if matches!(self.repr, Repr::Usize | Repr::Isize) || self.bits != self.repr.bits() {
             return None;
         }
@@ -218,12 +219,12 @@ impl IntCodec {
         Self::between(repr, min, min + count - 1, saturate)
     }
 
-    /// Whether it is the type's own form: all of its values.
+    /// Whether the codec covers all values of the type.
     pub(crate) const fn is_native(&self) -> bool {
         self.span == u64::MAX >> (64 - self.repr.bits())
     }
 
-    /// The least and the greatest value.
+    /// Returns the least and the greatest value.
     pub(crate) const fn bounds(&self) -> (i128, i128) {
         let min = if self.repr.signed() { self.min as i64 as i128 } else { self.min as i128 };
         (min, min + self.span as i128)
@@ -244,7 +245,7 @@ impl Codec {
         Self::UnitVector { bits }
     }
 
-    /// The codec that an attribute makes of this one.
+    /// Returns the codec that an attribute makes of this one.
     pub(crate) const fn formatted(self, format: Format, max_len: Option<u32>) -> Self {
         let formatted = match (self, format) {
             (codec, Format::Native) => codec,
@@ -270,7 +271,7 @@ impl Codec {
         }
     }
 
-    /// The width on the wire where it is fixed.
+    /// Returns the width on the wire. `None` if it is not fixed.
     pub(crate) const fn width_bits(&self) -> Option<u32> {
         Some(match self {
             Self::Bool => 1,
@@ -285,7 +286,7 @@ impl Codec {
         })
     }
 
-    /// The bytes of a value in memory, where they are the same everywhere; those of the larger where pointers decide.
+    /// Returns the size of a value in memory, if it is the same on every target. `usize` counts as 8 bytes.
     pub(crate) const fn bytes(&self) -> Option<u32> {
         Some(match self {
             Self::Bool => 1,
@@ -299,7 +300,8 @@ impl Codec {
         })
     }
 
-    /// Whether some values of the type in memory have no form or one that others have too, so that it must be tried before it is taken.
+    /// Whether some values of the type have no wire form, or the same form as other values. Such a value must
+    /// be tried before it is accepted.
     pub(crate) const fn must_be_tried(&self) -> bool {
         match self {
             Self::Int(int) => !int.is_native(),

@@ -1,59 +1,62 @@
-//! Lifetime conditions: to which connections a property may go.
+//! Replication conditions: to which connections a property is sent.
 //!
-//! Invariant: the outcome of a condition is a pure function of [`ViewFlags`]; nothing here keeps state.
+//! *Invariant:* the outcome of a condition depends only on its [`ViewFlags`]. Nothing here keeps state.
 
-/// Decides to which connections a property is sent. The names are those of Unreal's `COND_*` values (S34), the
-/// outcomes those of S35.
+/// Decides to which connections a property is sent. The names are those of Unreal's `COND_*` values (S34),
+/// the outcomes those of S35.
 ///
-/// Conditions never affect what is compared, only what is sent, with the exceptions stated at [`InitialOnly`](Self::InitialOnly),
-/// [`Custom`](Self::Custom) and [`Never`](Self::Never) (S39).
+/// Conditions affect only what is sent, never what is compared. The exceptions are stated at
+/// [`InitialOnly`](Self::InitialOnly), [`Custom`](Self::Custom) and [`Never`](Self::Never) (S39).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Condition {
     /// To every connection.
     #[default]
     None = 0,
-    /// Only with the object's opening; compared at every open (S40, S43).
+    /// Only with the object's opening. Compared at every opening (S40, S43).
     InitialOnly = 1,
     /// Only to the connection that owns the object.
     OwnerOnly = 2,
-    /// To every connection but the owner's.
+    /// To every connection except the owner's.
     SkipOwner = 3,
     /// Only where the object is a simulated proxy.
     SimulatedOnly = 4,
     /// Only where the object is not a simulated proxy.
     AutonomousOnly = 5,
-    /// To simulated proxies, and to all while the object replicates physics.
+    /// To simulated proxies, and to all connections while the object replicates physics.
     SimulatedOrPhysics = 6,
-    /// With the opening, and always to the owner.
+    /// To all with the opening, and always to the owner.
     InitialOrOwner = 7,
-    /// To the connections for which it is switched on. There are two switches, and a value is sent only while both are on: that of the
-    /// object, for all connections, which begins as on, and that of the object for one connection, which begins as on, or as off if the field
-    /// says `starts_off`. While the object's switch is off the property is not even compared, and who opens the object gets the value of its
-    /// archetype (S45). Once both are on, a connection gets the current value if it lacks it.
+    /// Only to connections for which the property is switched on. There are two switches, and a value is sent
+    /// only while both are on. The switch of the object counts for all connections and begins on. The switch
+    /// of the object on one connection begins on, or off if the field says `starts_off`.
+    ///
+    /// While the object's switch is off, the property is not compared, and a client for which the object
+    /// opens gets the value of the archetype (S45). When both switches are on, a connection that lacks the
+    /// current value gets it.
     Custom = 8,
     /// To replay connections and to the owner.
     ReplayOrOwner = 9,
     /// Only to replay connections.
     ReplayOnly = 10,
-    /// As `SimulatedOnly`, but never to replays.
+    /// As `SimulatedOnly`, but never to replay connections.
     SimulatedOnlyNoReplay = 11,
-    /// As `SimulatedOrPhysics`, but never to replays.
+    /// As `SimulatedOrPhysics`, but never to replay connections.
     SimulatedOrPhysicsNoReplay = 12,
-    /// To all but replay connections.
+    /// To all connections except replays.
     SkipReplay = 13,
-    /// To all until another condition is set for the object at run time.
+    /// To all connections, until another condition is set for the object at run time.
     Dynamic = 14,
-    /// To nobody: has a handle, is neither compared nor sent (S37).
+    /// To nobody. The property has a handle, but is neither compared nor sent (S37).
     Never = 15,
 }
 
-/// What a condition may ask about one object on one connection (S36).
+/// The facts about one object on one connection that conditions depend on (S36).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ViewFlags(u8);
 
 impl ViewFlags {
-    /// The object's opening has not been acknowledged by the connection.
+    /// The connection has not acknowledged the object's opening.
     pub const INITIAL: Self = Self(1);
     /// The connection owns the object.
     pub const OWNER: Self = Self(2);
@@ -63,28 +66,28 @@ impl ViewFlags {
     pub const PHYSICS: Self = Self(8);
     /// The connection records a replay.
     pub const REPLAY: Self = Self(16);
-    /// How many distinct values there are.
+    /// The number of distinct values.
     pub const COUNT: usize = 32;
 
-    /// These flags and those of `other`.
+    /// Returns these flags and those of `other`.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// These flags and, if `on`, those of `other`.
+    /// Returns these flags and, if `on`, those of `other`.
     #[must_use]
     pub const fn with_if(self, other: Self, on: bool) -> Self {
         if on { self.with(other) } else { self }
     }
 
-    /// These flags without those of `other`.
+    /// Returns these flags without those of `other`.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether all of `other` is set.
+    /// Whether all flags of `other` are set.
     #[must_use]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -94,7 +97,7 @@ impl ViewFlags {
         Self((index % Self::COUNT) as u8)
     }
 
-    /// A number below [`COUNT`](Self::COUNT), for tables.
+    /// Returns a number below [`COUNT`](Self::COUNT), for tables.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -102,7 +105,7 @@ impl ViewFlags {
 }
 
 impl Condition {
-    /// Every condition in the order of its number.
+    /// All conditions, in the order of their numbers.
     pub const ALL: [Self; 16] = [
         Self::None,
         Self::InitialOnly,
@@ -122,7 +125,8 @@ impl Condition {
         Self::Never,
     ];
 
-    /// Whether a property under this condition goes to a connection that sees its object with `flags` (S35).
+    /// Whether a property with this condition is sent to a connection that sees the object with `flags`
+    /// (S35).
     #[must_use]
     pub const fn allows(self, flags: ViewFlags) -> bool {
         let initial = flags.has(ViewFlags::INITIAL);
@@ -148,7 +152,7 @@ impl Condition {
         }
     }
 
-    /// The name as it is written in an attribute.
+    /// Returns the name as it is written in an attribute.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
-//! Which handles of a class are compared, and which go to whom: the class's conditions as masks.
+//! Condition masks: sets of handles that say what of a class is compared, and what is sent to whom.
 //!
-//! Invariant: a mask holds whole properties; conditions never split one (S73).
+//! *Invariant:* a mask contains all handles of a property or none. Conditions never split a property (S73).
 
 use crate::ids::handles::HandleSet;
 use crate::ids::property_index::PropertyIndex;
@@ -63,53 +63,56 @@ impl Lifetime {
         }
     }
 
-    /// What every comparison covers: all but `InitialOnly`, `Never` and `push` (S37, S39, S123).
+    /// Returns what every comparison covers: all but `InitialOnly`, `Never` and `push` (S37, S39, S123).
     #[must_use]
     pub fn ordinary(&self) -> &HandleSet {
         &self.ordinary
     }
 
-    /// What is compared when an object opens on a connection (S40).
+    /// Returns what is compared when an object opens on a connection (S40).
     #[must_use]
     pub fn initial_only(&self) -> &HandleSet {
         &self.initial_only
     }
 
-    /// What is compared only when marked (S123), and at every open; an `InitialOnly` property only there, marked or not.
+    /// Returns what is compared only when marked (S123), and at every opening. An `InitialOnly` property is
+    /// compared only at openings, marked or not.
     #[must_use]
     pub fn push(&self) -> &HandleSet {
         &self.push
     }
 
-    /// What goes to a connection only once it was switched on for it.
+    /// Returns what is sent to a connection only after it was switched on for that connection.
     #[must_use]
     pub fn starts_off(&self) -> &HandleSet {
         &self.starts_off
     }
 
-    /// Of [`push`](Self::push) the fast arrays, which know by themselves when they were touched (S129).
+    /// Returns the fast arrays among [`push`](Self::push). They record by themselves when they are touched
+    /// (S129).
     pub(crate) fn marks_itself(&self) -> &HandleSet {
         &self.marks_itself
     }
 
-    /// What comparing by runs of plain memory does not cover.
+    /// Returns what comparing runs of plain memory does not cover.
     pub(crate) fn rest(&self) -> &HandleSet {
         &self.rest
     }
 
-    /// What goes to a connection that sees an object with `flags`, before switches and conditions set at run time.
+    /// Returns what is sent to a connection that sees an object with `flags`, before switches and conditions
+    /// set at run time.
     #[must_use]
     pub fn active(&self, flags: ViewFlags) -> &HandleSet {
         &self.active[flags.index()]
     }
 
-    /// Whether any property has a condition; if not, all connections see alike.
+    /// Whether any property has a condition. If not, all connections see the same.
     #[must_use]
     pub fn is_conditional(&self) -> bool {
         self.conditional
     }
 
-    /// The handles of a property.
+    /// Returns the handles of a property.
     #[must_use]
     pub fn handles_of(&self, property: PropertyIndex) -> HandleSet {
         let mut set = HandleSet::new();
@@ -119,7 +122,7 @@ impl Lifetime {
         set
     }
 
-    /// The condition that a property was declared with.
+    /// Returns the condition that a property was declared with.
     #[must_use]
     pub fn condition_of(&self, property: PropertyIndex) -> Condition {
         self.parents
@@ -128,7 +131,8 @@ impl Lifetime {
             .map_or(Condition::None, |parent| parent.condition)
     }
 
-    /// The properties with a notify: index, when it is called, and their handles as a half-open range.
+    /// Returns the properties with a notify: the index, when the notify is called, and the handles as a
+    /// half-open range.
     pub fn notifies(&self) -> impl Iterator<Item = (PropertyIndex, Notify, (u32, u32))> {
         self.parents
             .iter()
@@ -136,7 +140,7 @@ impl Lifetime {
             .map(|parent| (parent.property, parent.notify, parent.handles))
     }
 
-    /// The property that a handle belongs to.
+    /// Returns the property that a handle belongs to.
     #[must_use]
     pub fn property_of(&self, handle: u32) -> Option<PropertyIndex> {
         let at = self.parents.partition_point(|parent| parent.handles.1 <= handle);

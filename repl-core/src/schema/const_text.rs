@@ -1,14 +1,15 @@
-//! Messages that name what they are about, put together where nothing can be allocated: what fails in a constant is a compile error.
+//! Texts of errors in constants: composed at compile time, without allocation, so that a compile error can
+//! name its cause.
 //!
-//! *Invariant:* everything here is for texts of errors; no table and no bit depends on it.
+//! *Invariant:* everything here is for texts of errors. No table and no bit depends on it.
 
 /// The most bytes of a text.
 const CAPACITY: usize = 1024;
 
-/// The longest name for which a nearest one is looked for, in bytes.
+/// The longest name that is compared with similar names, in bytes.
 const LONGEST_NAME: usize = 63;
 
-/// A text that grows by pieces. From the first piece on that does not fit, all are left out.
+/// A text that grows piece by piece. The first piece that does not fit is dropped, and so are all after it.
 #[derive(Clone, Copy)]
 pub(crate) struct Text {
     bytes: [u8; CAPACITY],
@@ -17,12 +18,12 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// A text of one piece.
+    /// Makes a text of one piece.
     pub(crate) const fn of(piece: &str) -> Self {
         Self { bytes: [0; CAPACITY], len: 0, full: false }.and(piece)
     }
 
-    /// The text with another piece at its end.
+    /// Returns the text with another piece at its end.
     pub(crate) const fn and(mut self, piece: &str) -> Self {
         let piece = piece.as_bytes();
         self.full = self.full || piece.len() > CAPACITY - self.len;
@@ -35,7 +36,7 @@ impl Text {
         self
     }
 
-    /// The text with a number of at most three digits at its end.
+    /// Returns the text with a number of at most three digits at its end.
     pub(crate) const fn and_number(self, number: u8) -> Self {
         let digits = [b'0' + number / 100, b'0' + number / 10 % 10, b'0' + number % 10];
         let leading = (number < 100) as usize + (number < 10) as usize;
@@ -54,14 +55,14 @@ impl Text {
     }
 }
 
-/// How many slips made `wrong` of `right`; `None` if they are too many for it to be a slip.
+/// Returns how many typing errors turn `right` into `wrong`. `None` if there are too many for a typing error.
 pub(crate) const fn slips(wrong: &str, right: &str) -> Option<usize> {
     let distance = distance(wrong.as_bytes(), right.as_bytes());
     let limit = if wrong.len() < 6 { 1 } else { wrong.len() / 3 };
     if distance <= limit { Some(distance) } else { None }
 }
 
-/// How many bytes must be inserted, removed or replaced to make `b` of `a`, whatever their case.
+/// Returns how many bytes must be inserted, removed or replaced to turn `a` into `b`, ignoring ASCII case.
 const fn distance(a: &[u8], b: &[u8]) -> usize {
     if a.len() > LONGEST_NAME || b.len() > LONGEST_NAME {
         return usize::MAX;

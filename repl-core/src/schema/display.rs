@@ -1,6 +1,7 @@
-//! Printing layouts, and naming the place where a path of handles leads.
+//! Prints layouts as tables, and names the place that a path of handles leads to.
 //!
-//! Invariant: without `#` the text depends on the source alone; with it on the compiler's layout too.
+//! *Invariant:* without `#` the text depends on the source alone. With `#` it depends on the compiler's
+//! layout too.
 
 use std::fmt::{self, Write as _};
 use std::ops::Range;
@@ -21,11 +22,12 @@ struct Entry {
     size: usize,
     /// The handles of an array's element.
     inner: Option<Vec<Self>>,
-    /// What stands behind its path where those of its elements follow: `?` for an option, `[]` for an array, `{}` for a collection or map.
+    /// What follows its path in the paths of its elements: `?` for an option, `[]` for an array, `{}` for a
+    /// collection or map.
     brackets: &'static str,
 }
 
-/// The handles that a property makes at its level, in their order.
+/// Appends the handles that a property makes at its level, in their order.
 fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>) {
     match property.kind() {
         Kind::Leaf(codec) => {
@@ -143,10 +145,11 @@ pub(crate) fn type_name(property: Formatted) -> String {
     }
 }
 
-/// What a type is generic over, in its brackets and without paths; nothing if it is not generic.
+/// Returns the generic arguments of a type, in their brackets and without paths. Empty if the type is not
+/// generic.
 fn arguments(rust_name: &str) -> String {
     let (mut open, mut start) = (0_usize, None);
-    // From the end, for types inside functions have brackets in their paths.
+    // From the end, because types inside functions have brackets in their paths.
     for (at, c) in rust_name.char_indices().rev().take_while(|_| rust_name.ends_with('>')) {
         match c {
             '>' if !rust_name[..at].ends_with('-') => open += 1,
@@ -183,7 +186,7 @@ pub(crate) fn bits(codec: &Codec) -> String {
     }
 }
 
-/// The words behind a field: its condition and what else it asks for.
+/// Returns the words in the last column of a field: its condition, its notify, and whether it is `push`.
 fn remarks(field: &Field) -> String {
     let mut words = Vec::new();
     if field.condition != Condition::None {
@@ -226,7 +229,7 @@ fn rows(level: Vec<Entry>, prefix: &str, path: &str, remarks: &str, first: usize
 }
 
 impl Layout {
-    /// The path of each handle of the object's own level, in the order of the handles.
+    /// Returns the path of each handle of the object's own level, in the order of the handles.
     #[must_use]
     pub fn paths(&self) -> Vec<String> {
         let mut level = Vec::new();
@@ -234,9 +237,9 @@ impl Layout {
         level.into_iter().map(|entry| entry.path).collect()
     }
 
-    /// The handles of what stands at `path` at the object's or item's own level: of a property, or of what is in one, named as the printed
-    /// table names it, such as `pose.position[2]`. `None` if there is no such place, and for what lies in a `Vec`, an `Option` or a collection.
-    /// O(fields on the way).
+    /// Returns the handles of what is at `path`, at the object's or item's own level: a property or a part of
+    /// one. Paths are written as in the printed table, for example `pose.position[2]`. Returns `None` if
+    /// there is no such place, or if it is inside a `Vec`, an `Option` or a collection. O(fields on the way).
     #[must_use]
     pub fn handles_at(&self, path: &str) -> Option<Range<u32>> {
         if path.is_empty() || path.starts_with('.') {
@@ -246,7 +249,7 @@ impl Layout {
     }
 }
 
-/// The handles of what stands at `path` in a property whose first handle is `first`.
+/// Returns the handles of what is at `path` in a property whose first handle is `first`.
 fn handles_at(property: Formatted, path: &str, first: usize) -> Option<Range<u32>> {
     let handles = |property| count(property).handles;
     if path.is_empty() {
@@ -335,7 +338,8 @@ impl fmt::Debug for Layout {
     }
 }
 
-/// The name of the place that a path of handles leads to, such as `items[3].count`. Looks at nothing beside the way.
+/// Returns the name of the place that a path of handles leads to, such as `items[3].count`. Visits only types
+/// on the way.
 pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
     let mut text = String::new();
     let Some((&own, steps)) = handles.split_first() else { return text };
@@ -373,7 +377,8 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
     text
 }
 
-/// The leaf or array that has the `skip`th handle of a property, counted from zero; appends the way there to `text`.
+/// Returns the leaf or array that has the `skip`th handle of a property, counted from zero. Appends the way
+/// there to `text`.
 fn locate(property: Formatted, skip: usize, text: &mut String) -> Option<Formatted> {
     let mut skip = skip;
     match property.kind() {

@@ -1,7 +1,7 @@
-//! Collections and maps without their types: what a shape can do with one.
+//! Collections and maps without their types: what the rest of the core can do with one through its shape.
 //!
-//! *Invariant:* pointers that come out of a collection are to its elements, whose shape is the one in the collection's own shape; they
-//! hold for as long as the borrow that they came from.
+//! *Invariant:* a pointer that a collection returns points to one of its elements, which has the shape that
+//! the collection's own shape names. The pointer is valid for the borrow that it came from.
 
 use std::any::Any;
 
@@ -11,7 +11,7 @@ use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::ids::label::Label;
 
-/// A collection without its types.
+/// A collection without its types. The methods are those of [`Keyed`](crate::schema::keyed::Keyed).
 pub(crate) trait Collection: Any {
     fn len(&self) -> usize;
     fn preload(&self, id: ItemId);
@@ -19,13 +19,13 @@ pub(crate) trait Collection: Any {
     fn item_mut(&mut self, id: ItemId) -> Option<*mut u8>;
     fn label(&self, id: ItemId) -> Option<&Label>;
     fn received_label(&mut self, id: ItemId, label: Label);
-    /// All ids, ascending.
+    /// Returns all ids, ascending.
     fn ids(&self) -> Vec<ItemId>;
     fn is_abreast(&self, live: &dyn Collection) -> bool;
     fn follow(&mut self, live: &dyn Collection, visit: &mut dyn FnMut(ItemId, RawStep)) -> bool;
     fn hold_back(&mut self, id: ItemId);
     fn settle(&mut self);
-    /// Takes over the ids of `other`; `copy` is given each item there and here.
+    /// Takes over the ids of `other`. Calls `copy` with each item of `other` and the item here.
     fn copy_from(&mut self, other: &dyn Collection, copy: &mut dyn FnMut(*const u8, *mut u8));
     fn become_replica(&mut self);
     fn own(&mut self);
@@ -37,56 +37,58 @@ pub(crate) trait Collection: Any {
     fn received(&mut self, each: &mut dyn FnMut(*mut u8));
     fn has_news(&self) -> bool;
     fn conclude(&mut self, with_callbacks: bool);
-    /// Calls `each` with the ids of the items of a replica that are to go.
+    /// Calls `each` with the ids of the items of a replica that are marked for removal.
     fn departing(&self, each: &mut dyn FnMut(ItemId));
     fn as_any(&self) -> &dyn Any;
 }
 
-/// What became of an item; see [`Step`].
+/// What happened to an item; see [`Step`].
 pub(crate) enum RawStep {
     Added(*const u8, *mut u8),
     Touched(*const u8, *mut u8, bool),
     Removed,
 }
 
-/// A map without its types.
+/// A map without its types. Keys are given in their wire form.
 pub(crate) trait Entries: Any {
     fn len(&self) -> usize;
     fn value(&self, key: &KeyBits) -> Option<*const u8>;
     fn value_mut(&mut self, key: &KeyBits) -> Option<*mut u8>;
-    /// The value of a key, an initial one if there was none; `None` if the bits are no key.
+    /// Returns the value of a key. Inserts an initial value if there is none. `None` if the bits are not a
+    /// valid key.
     fn insert(&mut self, key: &KeyBits) -> Option<*mut u8>;
     fn remove(&mut self, key: &KeyBits);
-    /// The forms of all keys that have one, ascending. O(entries × log entries).
+    /// Returns the forms of all keys that have one, ascending. O(entries × log entries).
     fn keys(&self) -> Vec<KeyBits>;
-    /// Whether each key has a form of its own.
+    /// Returns the forms of all keys, or an error if a key has no form of its own.
     fn try_keys(&self) -> Result<Vec<KeyBits>, WriteError>;
-    /// Whether both have the same keys, and `is_same` values for each.
+    /// Whether both have the same keys, and for each key `is_same` returns true for the two values.
     fn is_same(&self, other: &dyn Entries, is_same: &mut dyn FnMut(*const u8, *const u8) -> bool) -> bool;
-    /// Makes this, a shadow, have the keys that `live` has, and tells `visit` of each. O(entries).
+    /// Makes this shadow have the keys of `live`, and calls `visit` for each entry. O(entries).
     fn follow(&mut self, live: &dyn Entries, visit: &mut dyn FnMut(RawEntry<'_>));
-    /// Takes over the keys of `other`; `copy` is given each value there and here.
+    /// Takes over the keys of `other`. Calls `copy` with each value of `other` and the value here.
     fn copy_from(&mut self, other: &dyn Entries, copy: &mut dyn FnMut(*const u8, *mut u8));
     /// Calls `each` with every value.
     fn values_mut(&mut self, each: &mut dyn FnMut(*mut u8));
-    /// Calls the user's code on the value of `key`.
+    /// Calls the user's callback on the value of `key`.
     fn tell(&mut self, key: &KeyBits, news: News<'_>);
     fn as_any(&self) -> &dyn Any;
 }
 
-/// What a comparison finds of an entry.
+/// What a comparison finds about an entry.
 pub(crate) enum RawEntry<'a> {
-    /// It is in both; its form, if anybody asks, or what the key has none for.
+    /// The entry is in both. The function returns the key's form, or why it has none; it is called only if
+    /// needed.
     Kept(*const u8, *mut u8, &'a dyn Fn() -> Result<KeyBits, WriteError>),
-    /// It is new; the shadow has an initial value in its place.
+    /// The entry is new. The shadow holds an initial value for it.
     Born(KeyBits, *const u8, *mut u8),
-    /// It is no more, here and in the shadow.
+    /// The entry was removed, here and in the shadow.
     Removed(KeyBits),
-    /// Its key has no form of its own.
+    /// The entry's key has no form of its own.
     Refused(WriteError),
 }
 
-/// What a value is told.
+/// Which callback of a value to call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum News<'a> {
     Removing,

@@ -1,6 +1,8 @@
-//! Forms: what a layout says of each of its parts, as text and as a sum, so that two builds can find where they differ (R21).
+//! Forms: a description of each part of a layout, as text and as a checksum. Two builds find by them where
+//! they differ (R21).
 //!
-//! *Invariant:* the sums of all forms together cover what the layout's checksum covers, in the order of declaration.
+//! *Invariant:* the checksums of all forms together cover what the layout's checksum covers, in the order of
+//! declaration.
 
 use crate::schema::checksum::Checksum;
 use crate::schema::condition::Condition;
@@ -8,19 +10,20 @@ use crate::schema::display::{bits, type_name};
 use crate::schema::layout::Layout;
 use crate::schema::shape::{Field, Formatted, Kind};
 
-/// One part of a layout: a property, or what is in one.
+/// One part of a layout: a property, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// Where it is, such as `pose.position[]`; elements of arrays and collections are all alike.
+    /// Where it is, such as `pose.position[]`. All elements of an array or collection have one form.
     pub path: String,
-    /// How it travels, such as `u16 0..=99, 7 bits, OwnerOnly`.
+    /// How it is written, such as `u16 0..=99, 7 bits, OwnerOnly`.
     pub text: String,
-    /// Covers all of that, and what the text leaves out.
+    /// The checksum of the text's content, and of what the text leaves out.
     pub sum: u64,
 }
 
 impl Layout {
-    /// What it says of each part, in the order of declaration. Allocates: for errors, not for every tick.
+    /// Returns the form of each part, in the order of declaration. Allocates, so use it for errors and not in
+    /// every tick.
     #[must_use]
     pub fn forms(&self) -> Vec<Form> {
         let mut forms = Vec::new();
@@ -31,7 +34,7 @@ impl Layout {
     }
 }
 
-/// Adds a field, whose condition is said where it itself is.
+/// Adds a field. Its condition is part of the field's first form.
 fn add_field(property: Formatted, field: &Field, path: String, forms: &mut Vec<Form>) {
     let first = forms.len();
     add(property, path, forms);

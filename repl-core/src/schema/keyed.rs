@@ -1,70 +1,72 @@
-//! Keyed collections: items with identities of their own, which are compared, written and read one by one.
+//! Keyed collections: their items have ids, and are compared, written and read one by one.
 //!
-//! Invariant: an id names one item for as long as the collection lives; what is at hand here is what is replicated of an item, not where it
-//! stands.
+//! *Invariant:* an id names one item, however the item moves. Nothing here depends on where an item is
+//! stored.
 
 use crate::ids::handles::HandleSet;
 use crate::ids::item_id::ItemId;
 use crate::ids::label::Label;
 use crate::schema::property::Property;
 
-/// What became of an item since a shadow last followed its collection.
+/// What happened to an item since a shadow last followed its collection.
 #[derive(Debug)]
 pub enum Step<'a, I> {
-    /// It is new; the shadow has an initial one in its place.
+    /// It is new. The shadow holds an initial item for it.
     Added {
         /// The item.
         live: &'a I,
         /// Its shadow.
         shadow: &'a mut I,
     },
-    /// It was touched, and perhaps changed.
+    /// It was touched, and may have changed.
     Touched {
         /// The item.
         live: &'a I,
         /// Its shadow.
         shadow: &'a mut I,
-        /// Whether it has another label; the shadow has taken that over.
+        /// Whether it has another label. The shadow already has that label.
         moved: bool,
     },
-    /// It is no more, here and in the shadow.
+    /// It was removed, here and in the shadow.
     Removed,
 }
 
-/// A collection of identified items: what core asks of it. `repl-fastarray` has them.
+/// A collection of items with ids, as the core sees it. The implementations are in `repl-fastarray`.
 ///
-/// One type plays three parts. A *live* collection is a server's: whoever uses it adds, changes and removes, and it notes what was touched. A
-/// *shadow* follows it, item by item. A *replica* is a client's: items come, change and go by id, and what came of that is told at the end.
+/// One type has three roles. A *live* collection belongs to the server: user code adds, changes and removes
+/// items, and the collection records what was touched. A *shadow* follows a live collection, item by item. A
+/// *replica* belongs to a client: items are added, changed and removed by id, and callbacks run when the
+/// update ends.
 pub trait Keyed: Property {
     /// The items.
     type Item: Property;
 
-    /// Whether anybody is told what came of an update; if not, nobody works out what an item had before.
+    /// Whether user code is called after an update. If not, nobody computes what an item had before.
     const HAS_CALLBACKS: bool;
 
-    /// Whether items have places among each other, which travel as labels (R13).
+    /// Whether items have an order, which is sent as labels (R13).
     const ORDERED: bool = false;
 
-    /// How many items there are, those included that are about to go.
+    /// Returns the number of items, including those that are marked for removal.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether the collection is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The item `id` will be asked for soon: a hint, which may do nothing. O(1).
+    /// Hints that the item `id` will be needed soon. May do nothing. O(1).
     fn preload(&self, id: ItemId) {
         let _ = id;
     }
 
-    /// The item `id`. O(1).
+    /// Returns the item `id`. O(1).
     fn item(&self, id: ItemId) -> Option<&Self::Item>;
 
-    /// The item `id`, without noting that it is touched. O(1).
+    /// Returns the item `id`, without recording that it is touched. O(1).
     fn item_mut(&mut self, id: ItemId) -> Option<&mut Self::Item>;
 
-    /// Where the item `id` of an ordered collection stands.
+    /// Returns the label of the item `id` of an ordered collection.
     fn label(&self, id: ItemId) -> Option<&Label> {
         let _ = id;
         None
@@ -73,63 +75,71 @@ pub trait Keyed: Property {
     /// Calls `each` with every id, in no particular order.
     fn ids(&self, each: &mut dyn FnMut(ItemId));
 
-    /// Whether this, a shadow, lacks nothing of `live`. O(1).
+    /// Whether this shadow is up to date with `live`. O(1).
     fn is_abreast(&self, live: &Self) -> bool;
 
-    /// Makes this, a shadow, have the items that `live` has, and tells `visit` of each that was touched since it last did. Copying what differs of an
-    /// item is left to `visit`. O(items touched), O(items) if the shadow followed another collection before.
+    /// Brings the items of this shadow up to date with `live`. Calls `visit` with each item that was touched
+    /// since the last time; `visit` copies what differs in the item. O(items touched), or O(items) if the
+    /// shadow followed another collection before.
     ///
-    /// Returns whether `live` is to be [settled](Self::settle) before it is used again: it has taken the place of another collection, and its items
-    /// get other ids than those that were given there.
+    /// Returns whether `live` must be [settled](Self::settle) before it is used again. That is so if `live`
+    /// has replaced another collection: its items then get ids that the other collection did not give.
     fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, Self::Item>)) -> bool;
 
-    /// Takes the item `id`, which was just [added](Step::Added), out of this shadow again: a value in it has
-    /// no form. It counts as followed, and is added anew when it is touched. Nothing if it is not there.
-    /// O(1), O(log n) if the collection is ordered.
+    /// Removes the item `id` from this shadow again. It was just [added](Step::Added), but a value in it has
+    /// no wire form. The item counts as followed, and is added anew when it is touched. Does nothing if the
+    /// item is not there. O(1), or O(log n) if the collection is ordered.
     fn hold_back(&mut self, id: ItemId);
 
-    /// Gives the items of a live collection the ids under which a shadow has followed them, if they are others. O(1) if not, else O(items).
+    /// Gives the items of a live collection the ids under which a shadow has followed them, if these differ.
+    /// O(1) if they do not differ, else O(items).
     fn settle(&mut self);
 
-    /// Makes this have the ids that `other` has, in its order, calling `copy` with each item of `other` and the one that stands for it here.
+    /// Gives this collection the ids of `other`, in its order. Calls `copy` with each item of `other` and the
+    /// item of the same id here.
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&Self::Item, &mut Self::Item));
 
-    /// From now on this is a replica: the items that its user adds are local.
+    /// Makes this a replica: items that its user adds from now on are local.
     fn become_replica(&mut self);
 
-    /// Makes this a replica if it is none. Then a client's user has put it where a replica was, and all its items get local ids (S183). O(1), but
-    /// O(items) then.
+    /// Makes this a replica if it is not one yet. In that case a client's user has put it where a replica
+    /// was, so all its items get local ids (S183). O(1), or O(items) in that case.
     fn own(&mut self);
 
-    /// The item `id` of a replica, which came into being or is sent whole again: a new initial one if it is not there.
+    /// Returns the item `id` of a replica, which is new or is sent whole again. Inserts an initial item if it
+    /// is not there.
     fn received_whole(&mut self, id: ItemId) -> &mut Self::Item;
 
-    /// The item `id` of an ordered replica stands at `label` from now on; nothing if it is not there.
+    /// Moves the item `id` of an ordered replica to `label`. Does nothing if the item is not there.
     fn received_label(&mut self, id: ItemId, label: Label) {
         let _ = (id, label);
     }
 
-    /// The properties of `handles` of the item `id` of a replica have other values than before the update. Handles are counted from one.
+    /// Records that the properties of `handles` of the item `id` of a replica have other values than before
+    /// the update. Handles count from one.
     fn received_change(&mut self, id: ItemId, handles: &HandleSet);
 
-    /// The item `id` of a replica is to go; nothing if it is not there.
+    /// Marks the item `id` of a replica for removal. Does nothing if the item is not there.
     fn received_removal(&mut self, id: ItemId);
 
-    /// All items that the server gave are to go, but for those that are received or spared after this.
+    /// Marks all items that the server gave for removal, except those that are received or spared after this
+    /// call.
     fn received_sweep(&mut self);
 
-    /// The item `id` of a replica stays.
+    /// Spares the item `id` of a replica from a sweep.
     fn received_sparing(&mut self, id: ItemId);
 
-    /// Calls `each` with the ids of the items of a replica that are to go.
+    /// Calls `each` with the ids of the items of a replica that are marked for removal.
     fn departing(&self, each: &mut dyn FnMut(ItemId));
 
-    /// Calls `each` with the items of a replica that came or changed since the last [`conclude`](Self::conclude).
+    /// Calls `each` with the items of a replica that were added or changed since the last
+    /// [`conclude`](Self::conclude).
     fn received(&mut self, each: &mut dyn FnMut(&mut Self::Item));
 
-    /// Whether anything came, changed or is to go since the last [`conclude`](Self::conclude). O(1), but O(items) after a sweep.
+    /// Whether any item was added, changed or marked for removal since the last [`conclude`](Self::conclude).
+    /// O(1), or O(items) after a sweep.
     fn has_news(&self) -> bool;
 
-    /// Ends an update of a replica: calls the user's code, if `with_callbacks`, and takes out what is to go.
+    /// Ends an update of a replica: calls the user's code if `with_callbacks`, and removes the marked items.
     fn conclude(&mut self, with_callbacks: bool);
 }

@@ -1,7 +1,7 @@
-//! Layouts: the table of one object type, as data that lives as long as the program.
+//! Layouts: the table of one object type, as `'static` data.
 //!
-//! Invariant: a layout follows from the shape alone, in the order of declaration (S3 and S11 sort by offset; here the compiler's choice of
-//! offsets decides nothing that is sent or printed).
+//! *Invariant:* a layout follows from the shape alone, in the order of declaration. Unreal sorts by offset
+//! (S3, S11); here nothing that is sent depends on the compiler's choice of offsets.
 
 use crate::bits::count::LEAST_BITS;
 use crate::ids::property_index::PropertyIndex;
@@ -12,9 +12,9 @@ use crate::schema::shape::{ArrayShape, Field, Formatted, Kind, Shape};
 use std::any::TypeId;
 use std::ops::Range;
 
-/// The table of one object type. Prints as a reviewer reads it, `{:#}` with what varies by compiler.
+/// The table of one object type. `{}` prints it for reviewers, and `{:#}` adds what varies by compiler.
 pub struct Layout {
-    /// The type that this is the layout of; only [`Layout::of`] sets it, from the type's own shape.
+    /// The type that this layout describes. Only [`Layout::of`] sets it, together with that type's shape.
     type_id: fn() -> TypeId,
     pub(crate) shape: &'static Shape,
     pub(crate) fields: &'static [Field],
@@ -22,30 +22,33 @@ pub struct Layout {
     checksum: u64,
 }
 
-/// How many entries the flat form of a layout has.
+/// The sizes of the flat form of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// One for each field, and for each element of a field that is a fixed array (S2, S6).
+    /// One for each field. A field that is a fixed array has one for each element (S2, S6).
     pub parents: usize,
-    /// Leaves, arrays, and a return for each array and for the whole (S8 to S10).
+    /// Leaves, arrays, collections and maps, a return for each of the last three, and one for the whole (S8
+    /// to S10).
     pub commands: usize,
-    /// Handles of the object's own level (S19).
+    /// The handles of the object's own level (S19).
     pub handles: usize,
-    /// Handles of all levels together.
+    /// The handles of all levels together.
     pub tables: usize,
 }
 
 /// The most handles of one level.
 pub(crate) const MAX_HANDLES: usize = 65_535;
 
-/// The most arrays within one another: bounds the length of paths, and how deep a walk recurses.
+/// The deepest nesting of arrays; a collection or map counts as two. Bounds the length of paths, and how deep
+/// a walk recurses.
 pub(crate) const MAX_DEPTH: usize = 15;
 
 impl Layout {
-    /// The layout of the struct `T`.
+    /// Returns the layout of the struct `T`.
     ///
     /// # Panics
-    /// At compile time, if `T` is no struct, names a field twice, or has more than 65,535 handles.
+    /// At compile time, if `T` is not a struct, has two fields of the same name, or has more than 65,535
+    /// handles.
     #[must_use]
     #[track_caller]
     pub const fn of<T: Property>() -> Self {
@@ -92,25 +95,26 @@ impl Layout {
         self.shape.name
     }
 
-    /// What the compiler calls the type, with its path: for texts, never for the wire.
+    /// Returns the compiler's name of the type, with its path. For texts, never for the wire.
     #[must_use]
     pub fn rust_name(&self) -> &'static str {
         (self.shape.rust_name)()
     }
 
-    /// The sizes of the flat form.
+    /// Returns the sizes of the flat form.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Covers everything that decides what the bits of this type mean: names, types, widths, conditions, quantisers (R21).
+    /// Returns a checksum of everything that decides what the bits of this type mean: names, types, widths,
+    /// conditions, quantisers (R21).
     #[must_use]
     pub const fn checksum(&self) -> u64 {
         self.checksum
     }
 
-    /// The property called `name`.
+    /// Returns the property called `name`.
     ///
     /// # Panics
     /// If there is none; in a constant, at compile time.
@@ -127,7 +131,7 @@ impl Layout {
         panic!("{}", self.no_property(name).as_str())
     }
 
-    /// Says that there is no property called `name`, and which there are.
+    /// Returns an error text that says that there is no property called `name`, and lists those that exist.
     #[cold]
     const fn no_property(&self, name: &str) -> Text {
         let (mut nearest, mut least) = ("", usize::MAX);
@@ -151,20 +155,20 @@ impl Layout {
         text.and(" Its replicated fields: ").and(names.as_str())
     }
 
-    /// The name of a property.
+    /// Returns the name of a property.
     #[must_use]
     pub fn property_name(&self, property: PropertyIndex) -> &'static str {
         self.fields.get(property.index()).map_or("?", |field| field.name)
     }
 
-    /// How many properties there are: replicated fields.
+    /// Returns the number of properties, that is, replicated fields.
     #[must_use]
     pub const fn properties(&self) -> usize {
         self.fields.len()
     }
 }
 
-/// How many parents a field makes: a fixed array one for each element (S2).
+/// Returns how many parents a field has: one, or for a fixed array one for each element (S2).
 pub(crate) const fn parents_of(field: &Field) -> usize {
     match field.formatted().kind() {
         Kind::FixedArray { len, .. } => len,
@@ -172,8 +176,9 @@ pub(crate) const fn parents_of(field: &Field) -> usize {
     }
 }
 
-/// Whether a property takes any bits. What takes none has no command, so that no list of such costs steps for free; an array whose elements
-/// take none is never sent (S16), but for an `Option`, which says whether it is there.
+/// Whether a property takes any bits on the wire. A property that takes none has no command: a long list of
+/// them would take time to process but no bits. An array whose elements take no bits is never sent (S16). An
+/// `Option` is sent, because it tells whether there is a value.
 pub(crate) const fn travels(property: Formatted) -> bool {
     match property.kind() {
         Kind::Leaf(codec) => !matches!(codec.width_bits(), Some(0)),
@@ -193,7 +198,7 @@ pub(crate) const fn travels(property: Formatted) -> bool {
     }
 }
 
-/// How many arrays lie within one another, at most.
+/// Returns how deep arrays are nested, at most. A collection or map counts as two.
 const fn depth(property: Formatted) -> usize {
     match property.kind() {
         Kind::Leaf(_) => 0,
@@ -208,13 +213,13 @@ const fn depth(property: Formatted) -> usize {
         }
         Kind::FixedArray { element, .. } => depth(property.element(element)),
         Kind::Array(array) => 1 + depth(property.element(array.element)),
-        // Two steps of a path: which item, and what of it.
+        // Two steps of a path: one for the item, one for the handle in it.
         Kind::Keyed(keyed) => 2 + depth(property.element(keyed.element)),
         Kind::Map(map) => 2 + depth(property.element(map.value)),
     }
 }
 
-/// What a property contributes to its level.
+/// Returns what a property contributes to its level.
 #[track_caller]
 pub(crate) const fn count(property: Formatted) -> Counts {
     let mut counts = Counts { parents: 0, commands: 0, handles: 0, tables: 0 };
@@ -314,7 +319,7 @@ const fn checksum(property: Formatted, sum: Checksum) -> Checksum {
 }
 
 impl Checksum {
-    /// Adds a field: its name, its type and all that decides its bits.
+    /// Adds a field: its name, its type and everything that decides its bits.
     #[must_use]
     pub const fn field(self, field: &Field) -> Self {
         checksum(field.formatted(), self.text(field.name))
@@ -349,11 +354,12 @@ const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-/// The least that a new element of an array takes, so that memory is paid for with bits: 8, or 0 where any value has a bit for every two bytes
-/// of its memory anyway. Follows from the wire types alone, never from sizes that vary with the compiler.
+/// Returns the minimum size of a new element of an array in bits, so that few bits cannot allocate much
+/// memory. It is 8, or 0 if every value has at least one bit for two bytes of its memory. Follows from the
+/// wire types alone, never from sizes that vary with the compiler.
 pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
     if array.optional {
-        // It lies inside the object, whether it is there or not.
+        // An option's value is stored inside the object, whether it is set or not.
         return 0;
     }
     match element.kind() {
@@ -366,7 +372,8 @@ pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
 }
 
 impl Layout {
-    /// The handles of a property at the object's or item's own level, counted from one. O(properties).
+    /// Returns the handles of a property at the object's or item's own level, counted from one.
+    /// O(properties).
     #[must_use]
     pub fn handles_of(&self, property: PropertyIndex) -> Range<u32> {
         let handles = |fields: &[Field]| {

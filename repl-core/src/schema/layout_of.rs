@@ -1,6 +1,7 @@
-//! The layout of one object type, whose properties are known to be of that type.
+//! The layout of an object type `T`, which makes property indices for `T`.
 //!
-//! *Invariant:* an index that a class's own layout made is never taken for one of another class; the compiler refuses it.
+//! *Invariant:* an index that was made by the layout of one class does not compile where another class needs
+//! one.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,7 +10,8 @@ use std::ops::Deref;
 use crate::ids::property_index::PropertyIndex;
 use crate::schema::layout::Layout;
 
-/// The [`Layout`] of the object type `T`, whose properties are known to be of `T`. Prints as the layout does.
+/// The [`Layout`] of the object type `T`. The indices that it returns are valid for `T` only. Prints as the
+/// layout does.
 pub struct LayoutOf<T> {
     table: &'static Layout,
     class: PhantomData<fn() -> T>,
@@ -23,13 +25,13 @@ impl<T> LayoutOf<T> {
         Self { table, class: PhantomData }
     }
 
-    /// The layout without the type.
+    /// Returns the layout without the type.
     #[must_use]
     pub const fn table(&self) -> &'static Layout {
         self.table
     }
 
-    /// The property called `name`, for marking it or setting its condition at run time.
+    /// Returns the property called `name`, to mark it or to set its condition at run time.
     ///
     /// # Panics
     /// If there is none; in a constant, at compile time.

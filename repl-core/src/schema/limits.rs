@@ -1,6 +1,7 @@
-//! Limits that hold where no attribute sets another.
+//! Limits that apply if no attribute sets another.
 //!
-//! Invariant: each is checked on the sending side when a value is taken over, and on the receiving side before memory is taken.
+//! *Invariant:* the sender checks each limit before it copies a value into a shadow, the receiver before it
+//! allocates memory.
 
 /// Elements of a `Vec`.
 pub const MAX_ELEMENTS: u32 = 2_048;

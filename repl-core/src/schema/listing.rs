@@ -1,6 +1,7 @@
-//! Printing programs: parents, and commands step by step, for those who look into the machine.
+//! Prints programs for debugging: parents, and commands step by step.
 //!
-//! Invariant: without `#` the text depends on the source alone; with it on the compiler's layout too.
+//! *Invariant:* without `#` the text depends on the source alone. With `#` it depends on the compiler's
+//! layout too.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
-//! Maps and sets of the standard library and of `indexmap` as fields: what core asks of one, and the types that have it.
+//! Maps and sets as fields: what the core requires of a map, and of the types of keys.
 //!
-//! Invariant: the identity of an entry is its key; a map has no room for anything else, so nothing is asked of it but what any map can do.
+//! *Invariant:* an entry is identified by its key alone. The trait requires only what every map can do.
 #![cfg_attr(
     not(test),
     deny(
@@ -15,54 +15,62 @@ use std::hash::Hash;
 
 use crate::schema::property::Property;
 
-/// A map whose entries are replicated one by one, or a set, which is a map to nothing: `HashMap`, `BTreeMap`, `HashSet`, `BTreeSet`, and with the
-/// feature `indexmap` its `IndexMap` and `IndexSet`.
+/// A map whose entries are replicated one by one, or a set, which is a map without values: `HashMap`,
+/// `BTreeMap`, `HashSet`, `BTreeSet`, and with the feature `indexmap` its `IndexMap` and `IndexSet`.
 ///
-/// No map tells what was touched, so comparing one costs O(entries); what is sent is the keys of the entries that went, those that came, and of the
-/// others the properties of their values that changed. Keys and attributes: a `max_len` limits the number of entries, all else is for the values.
-/// The order of an `IndexMap` is not replicated.
+/// A map does not record what was touched, so comparing one costs O(entries). An update sends the keys of the
+/// entries that were removed, the entries that are new, and of the other entries the properties that changed.
+/// An attribute `max_len` limits the number of entries; all other attributes apply to the values. The order
+/// of an `IndexMap` is not replicated.
 ///
-/// A key travels whole, as it is when it stands alone. Keys that are equal must have the same form: names that are the same in capitals, say, or
-/// wrapped floats to which zero and minus zero are one, make clients lose entries. One that reads back as another, and one that has no form on the wire, is refused: its
-/// entry stays on the server, and the refusal is told like that of a value without a form.
+/// A key is sent whole, in the form that its type has without attributes. Keys that are equal must have the
+/// same form, or clients lose entries. Examples that break this are names that are equal in upper and lower
+/// case, and wrapped floats for which zero and minus zero are equal. A key that reads back as another key, or
+/// has no wire form, is refused: its entry stays on the server, and the refusal is reported like that of a
+/// value without a wire form.
 ///
-/// An entry whose key is or holds a reference is shown on a client while the object that it names is there: it comes when the object does, and goes with it,
-/// though nothing is sent for it. What a client does not show it keeps, in a second copy of the object, up to date. A key that is null is shown. Such an
-/// entry is told of as others are: its value's callbacks and the property's notify run when it is shown and before it goes.
+/// If a key is or holds a reference, a client shows the entry only while the object that it names is there.
+/// The entry appears when the object does and disappears with it, though nothing is sent for it. The client
+/// keeps entries that it does not show in a second copy of the object, and keeps them up to date. An entry
+/// with a null key is shown. Such entries run callbacks like others: the callbacks of the value and the
+/// notify of the property run when the entry appears and before it disappears.
 ///
-/// Values that are items with callbacks (`#[replicated(callbacks)]`) are told what came of them, one by one, while the update is applied: first
-/// what goes by name, then what comes and changes, by key, and at last what a sweep takes out; the functions that are given all items of an array at
-/// once are not called. Other properties of the object may not have arrived yet. An entry that a client's user added is the server's as soon as
-/// that sends one with its key, and goes when the server begins the map anew.
+/// If values are items with callbacks (`#[replicated(callbacks)]`), their callbacks run one by one while the
+/// update is applied: first for entries that are removed by name, then for new and changed entries in the
+/// order of their keys, and last for entries that a sweep removes. Callbacks that take all items of an array
+/// at once are not called. Other properties of the object may not have arrived yet.
+///
+/// An entry that a client's user added becomes the server's when the server sends one with its key. It is
+/// removed when the server starts the map anew.
 pub trait Map: Property {
-    /// What tells entries apart.
+    /// The type of keys, which identify entries.
     type Key: Property + Clone + PartialEq;
-    /// What is replicated property by property; `()` for a set.
+    /// The type of values, which are replicated property by property. `()` for a set.
     type Value: Property;
     /// Whether this is a set.
     const IS_SET: bool;
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether the map is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`.
     fn value(&self, key: &Self::Key) -> Option<&Self::Value>;
 
-    /// The value of `key`, to be written.
+    /// Returns the value of `key`, to be written.
     fn value_mut(&mut self, key: &Self::Key) -> Option<&mut Self::Value>;
 
-    /// The value of `key`, an initial one if there was none.
+    /// Returns the value of `key`. Inserts an initial value if there is none.
     fn insert(&mut self, key: Self::Key) -> &mut Self::Value;
 
-    /// Takes the entry out, if there is one.
+    /// Removes the entry, if there is one.
     fn remove(&mut self, key: &Self::Key);
 
-    /// Takes the entries out for which `keep` says no.
+    /// Removes the entries for which `keep` returns false.
     fn retain(&mut self, keep: &mut dyn FnMut(&Self::Key) -> bool);
 
     /// Calls `each` with every entry, in no particular order.
@@ -72,7 +80,8 @@ pub trait Map: Property {
     fn each_mut(&mut self, each: &mut dyn FnMut(&mut Self::Value));
 }
 
-/// What keys of maps that hash are, in one trait, so that a type that cannot be one is reported once.
+/// The requirements for a key of a hashed map, in one trait, so that a type that does not meet them is
+/// reported once.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the key of a hashed map, nor the element of a hashed set",
@@ -85,7 +94,7 @@ pub trait HashKey: Property + Clone + Eq + Hash {}
 #[diagnostic::do_not_recommend]
 impl<K: Property + Clone + Eq + Hash> HashKey for K {}
 
-/// What keys of maps that sort are, for the same reason.
+/// The requirements for a key of a sorted map, in one trait for the same reason.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the key of a sorted map, nor the element of a sorted set",

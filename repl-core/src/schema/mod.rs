@@ -1,6 +1,6 @@
-//! What types look like: shapes, and the tables made from them at compile time.
+//! Schemas: what types look like to replication. Shapes describe types, and tables are made from shapes.
 //!
-//! *Invariant:* everything here follows from the types alone; no object is read or written.
+//! *Invariant:* everything here follows from the types alone. No object is read or written.
 
 pub(crate) mod attribute_check;
 pub(crate) mod attributes;

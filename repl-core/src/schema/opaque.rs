@@ -1,6 +1,7 @@
-//! Leaves that serialise themselves: one command, whatever they hold.
+//! Leaves that serialise themselves. Such a leaf has one command, whatever it holds.
 //!
-//! Invariant: the four functions of a leaf were made for one type, and the shape that holds the leaf is that type's.
+//! *Invariant:* all functions of a leaf are made for one type, and only the shape of that type holds the
+//! leaf.
 #![cfg_attr(
     not(test),
     deny(
@@ -14,16 +15,16 @@
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;
 
-/// A leaf whose type is known only to its functions.
+/// A leaf whose type only its own functions know.
 #[derive(Clone, Copy)]
 pub(crate) struct OpaqueLeaf {
     pub(crate) checksum: u64,
-    /// The version of its form, for those who read the table.
+    /// The version of the wire form, for the printed table.
     pub(crate) version: u32,
     pub(crate) identical: unsafe fn(*const u8, *const u8) -> bool,
     pub(crate) copy: unsafe fn(*const u8, *mut u8),
     pub(crate) write: unsafe fn(*const u8, &mut BitWriter) -> Result<(), WriteError>,
     pub(crate) read: unsafe fn(*mut u8, &mut BitReader<'_>, &mut ReferenceMap<'_>) -> Result<(), ReadError>,
-    /// Reads and drops: whether the bits are a value.
+    /// Reads a value and drops it, to check that the bits are valid.
     pub(crate) validate: fn(&mut BitReader<'_>, &mut ReferenceMap<'_>) -> Result<(), ReadError>,
 }

@@ -1,6 +1,7 @@
-//! Plans: how the column of a class is scanned for objects that differ, fixed at compile time.
+//! Plans: which memory of an object a scan compares. Computed at compile time for each type.
 //!
-//! Invariant: a run covers only bytes of replicated values whose equality is equality of bytes; padding is never read.
+//! *Invariant:* a run covers only replicated values that are equal exactly if their bytes are equal. Padding
+//! is never read.
 
 use crate::schema::codec::Codec;
 use crate::schema::condition::Condition;
@@ -8,9 +9,9 @@ use crate::schema::layout::travels;
 use crate::schema::property::Property;
 use crate::schema::shape::{Field, Formatted, Kind, Shape};
 
-/// The most runs; what does not fit is compared by command.
+/// The most runs. If a type has more, the plan overflows.
 const MAX_RUNS: usize = 32;
-/// The most strings compared in place.
+/// The most strings that a scan compares. If a type has more, the plan overflows.
 const MAX_STRINGS: usize = 8;
 
 /// A stretch of plain memory inside an object.
@@ -22,7 +23,7 @@ pub(crate) struct Run {
     pub(crate) len: usize,
 }
 
-/// What of a type is compared how.
+/// How the parts of a type are compared.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     runs: [Run; MAX_RUNS],
@@ -34,7 +35,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The plan of a type.
+    /// Returns the plan of a type.
     pub(crate) const fn of(shape: &'static Shape) -> Self {
         let plan = Self {
             runs: [Run { offset: 0, len: 0 }; MAX_RUNS],
@@ -55,7 +56,7 @@ impl Plan {
         self.rest
     }
 
-    /// Whether there are more runs or strings than a plan holds, so that everything must be compared by command.
+    /// Whether there are more runs or strings than a plan holds. Then everything must be compared by command.
     pub(crate) const fn overflows(&self) -> bool {
         self.overflow
     }
@@ -68,7 +69,7 @@ impl Plan {
         self.strings.split_at(self.string_count).0
     }
 
-    /// Adds the fields of the object itself, but for those that ordinary updates do not compare.
+    /// Adds the fields of the object itself, except those that ordinary updates do not compare.
     const fn with_object(self, object: Formatted, fields: &'static [Field]) -> Self {
         let mut plan = self;
         let mut i = 0;
@@ -123,7 +124,7 @@ impl Plan {
         plan
     }
 
-    /// Adds a stretch in the place that keeps the runs ascending, joined with the runs it touches.
+    /// Inserts a run so that runs stay in ascending order, and joins it with the runs that it touches.
     const fn with_run(self, offset: usize, len: usize) -> Self {
         let mut plan = self;
         if len == 0 {
@@ -162,7 +163,8 @@ impl Plan {
     }
 }
 
-/// Whether a property is a collection, or has one in a struct or a fixed array: these know by themselves when they were touched (S129).
+/// Whether a property is a collection, or has one in a struct or fixed array. Collections record by
+/// themselves when they are touched (S129).
 const fn marks_itself(property: Formatted) -> bool {
     match property.kind() {
         Kind::Keyed(_) => true,
@@ -181,7 +183,8 @@ const fn marks_itself(property: Formatted) -> bool {
     }
 }
 
-/// Whether every leaf of plain data takes bits; the bytes of one that takes none are not compared.
+/// Whether every leaf of plain data takes bits on the wire. The bytes of a leaf that takes none are not
+/// compared.
 const fn all_travel(property: Formatted) -> bool {
     match property.kind() {
         Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) | Kind::Map(_) => travels(property),
@@ -199,7 +202,7 @@ const fn all_travel(property: Formatted) -> bool {
     }
 }
 
-/// Gives each property type its plan as a constant of its own, so that the scan is compiled for it.
+/// Gives each property type its plan as a separate constant, so that the scan is compiled for that type.
 pub(crate) trait Planned: Property {
     const PLAN: Plan = Plan::of(Self::SHAPE);
 }

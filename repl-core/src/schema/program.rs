@@ -1,7 +1,7 @@
-//! Programs: the flat form of a layout, by which objects are compared, written and read.
+//! Programs: the flat form of a layout. Objects are compared, written and read by their program.
 //!
-//! Invariant: commands stand in the order of declaration; the commands of an array's element stand between the array and its return,
-//! with offsets from the element's start and handles from one (S9, S19).
+//! *Invariant:* commands are in the order of declaration. The commands of an array's element are between the
+//! array and its return, with offsets from the start of the element and handles from one (S9, S19).
 
 use std::borrow::Cow;
 
@@ -17,21 +17,21 @@ pub struct Program {
     layout: &'static Layout,
     commands: Cow<'static, [Command]>,
     parents: Cow<'static, [Parent]>,
-    /// For each level, which command each handle means; the object's own level comes first (S22).
+    /// The command of each handle, level by level. The object's own level comes first (S22).
     tables: Cow<'static, [u32]>,
 }
 
 /// One step of a program.
 #[derive(Clone, Copy)]
 pub(crate) struct Command {
-    /// Bytes from the start of the object, or of the element.
+    /// The offset in bytes from the start of the object or element.
     pub(crate) offset: u32,
-    /// The handle at its level, from one; zero for a return.
+    /// The handle at its level, counted from one. Zero for a return.
     pub(crate) handle: u32,
     pub(crate) kind: CommandKind,
 }
 
-/// What a step does.
+/// What a command is for.
 #[derive(Clone, Copy)]
 pub(crate) enum CommandKind {
     Leaf(LeafCommand),
@@ -45,29 +45,29 @@ pub(crate) enum CommandKind {
 #[derive(Clone, Copy)]
 pub(crate) struct LeafCommand {
     pub(crate) codec: Codec,
-    /// Bytes of the value if equality is equality of bytes, else zero.
+    /// The size of the value in bytes, if two values are equal exactly if their bytes are. Otherwise zero.
     pub(crate) bytes: u32,
-    /// Set if the value's form is its memory, which most are.
+    /// Set if the value's wire form equals its memory, as it does for most values.
     pub(crate) direct: Option<Direct>,
 }
 
-/// A growing array, followed by the commands of its element and a return.
+/// An array of variable length. The commands of its element and a return follow.
 #[derive(Clone, Copy)]
 pub(crate) struct ArrayCommand {
     pub(crate) shape: &'static ArrayShape,
     /// The index just past the array's return.
     pub(crate) end: u32,
-    /// Where the element's handle table begins.
+    /// The index at which the element's handle table begins.
     pub(crate) table: u32,
-    /// Handles of one element.
+    /// The number of handles of one element.
     pub(crate) handles: u32,
     /// The most elements.
     pub(crate) max_len: u32,
-    /// What a new element takes at least.
+    /// The minimum size of a new element in bits.
     pub(crate) least_bits: u32,
 }
 
-/// A collection of identified items, followed by the commands of an item and a return.
+/// A collection of items with ids. The commands of an item and a return follow.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyedCommand {
     pub(crate) shape: &'static KeyedShape,
@@ -75,17 +75,18 @@ pub(crate) struct KeyedCommand {
     pub(crate) first: u32,
     /// The index just past the collection's return.
     pub(crate) end: u32,
-    /// Where the item's handle table begins.
+    /// The index at which the item's handle table begins.
     pub(crate) table: u32,
-    /// Handles of one item.
+    /// The number of handles of one item.
     pub(crate) handles: u32,
     /// The most items that a server sends.
     pub(crate) max_len: u32,
-    /// Whether it has callbacks, or a collection around it has, which are told only of what changed.
+    /// Whether user code is told of changes in it: the property has a notify, or the collection or one around
+    /// it has callbacks. User code is told only of what really changed.
     pub(crate) watched: bool,
 }
 
-/// A map or set, followed by the commands of a value and a return.
+/// A map or set. The commands of a value and a return follow.
 #[derive(Clone, Copy)]
 pub(crate) struct MapCommand {
     pub(crate) shape: &'static MapShape,
@@ -93,9 +94,9 @@ pub(crate) struct MapCommand {
     pub(crate) first: u32,
     /// The index just past the map's return.
     pub(crate) end: u32,
-    /// Where the value's handle table begins.
+    /// The index at which the value's handle table begins.
     pub(crate) table: u32,
-    /// Handles of one value.
+    /// The number of handles of one value.
     pub(crate) handles: u32,
     /// The most entries.
     pub(crate) max_len: u32,
@@ -127,7 +128,8 @@ const BLANK_PARENT: Parent = Parent {
     handles: (0, 0),
 };
 
-/// Static tables of exact length for the layout of a type without parameters; made by [`static_program!`](crate::__private::static_program).
+/// Static tables of exact length, for a type without generic parameters. Made by
+/// [`static_program!`](crate::__private::static_program).
 pub struct Tables<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> {
     layout: &'static Layout,
     commands: [Command; COMMANDS],
@@ -136,7 +138,7 @@ pub struct Tables<const COMMANDS: usize, const PARENTS: usize, const TABLES: usi
 }
 
 impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<COMMANDS, PARENTS, TABLES> {
-    /// Flattens `layout`, whose counts are the lengths.
+    /// Flattens `layout`. Its counts are the lengths of the tables.
     #[must_use]
     pub const fn of(layout: &'static Layout) -> Self {
         let mut made = Self {
@@ -149,7 +151,7 @@ impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<CO
         made
     }
 
-    /// The program over these tables, for the layout they were made from.
+    /// Returns the program over these tables.
     #[must_use]
     pub const fn program(&'static self) -> Program {
         Program {
@@ -162,7 +164,7 @@ impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<CO
 }
 
 impl Program {
-    /// Flattens `layout` at run time: for generic types, whose lengths cannot be constants.
+    /// Flattens `layout` at run time. For generic types, whose table lengths cannot be constants.
     #[must_use]
     pub fn build(layout: &'static Layout) -> Self {
         let counts = layout.counts;
@@ -178,13 +180,13 @@ impl Program {
         }
     }
 
-    /// The layout that this is the flat form of.
+    /// Returns the layout that this program was made from.
     #[must_use]
     pub fn layout(&self) -> &'static Layout {
         self.layout
     }
 
-    /// How many handles the object's own level has.
+    /// Returns the number of handles of the object's own level.
     #[must_use]
     pub fn handles(&self) -> u32 {
         self.layout.counts.handles as u32
@@ -202,13 +204,13 @@ impl Program {
         &self.tables
     }
 
-    /// The commands of the object's own level, in the order of their handles.
+    /// Returns the commands of the object's own level, in the order of their handles.
     pub(crate) fn own_commands(&self) -> impl Iterator<Item = &Command> {
         let table = self.tables.iter().take(self.handles() as usize);
         table.filter_map(|&at| self.commands.get(at as usize))
     }
 
-    /// The keyed collections, at any depth.
+    /// Returns the keyed collections, at any depth.
     pub(crate) fn collections(&self) -> impl Iterator<Item = &KeyedCommand> {
         self.commands.iter().filter_map(|command| match &command.kind {
             CommandKind::Keyed(keyed) => Some(keyed),
@@ -216,7 +218,7 @@ impl Program {
         })
     }
 
-    /// The maps, at any depth.
+    /// Returns the maps, at any depth.
     pub(crate) fn maps(&self) -> impl Iterator<Item = &MapCommand> {
         self.commands.iter().filter_map(|command| match &command.kind {
             CommandKind::Map(map) => Some(map),
@@ -234,17 +236,17 @@ impl Program {
         matches!(self.kind(handle), Some(CommandKind::Array(_)))
     }
 
-    /// Whether it is a keyed collection.
+    /// Whether the property of `handle` is a keyed collection.
     pub(crate) fn is_keyed(&self, handle: u32) -> bool {
         matches!(self.kind(handle), Some(CommandKind::Keyed(_)))
     }
 
-    /// Whether it is a map or set.
+    /// Whether the property of `handle` is a map or set.
     pub(crate) fn is_map(&self, handle: u32) -> bool {
         matches!(self.kind(handle), Some(CommandKind::Map(_)))
     }
 
-    /// Whether scanning plain memory and strings covers the property of `handle`.
+    /// Whether a scan of plain memory and strings covers the property of `handle`.
     pub(crate) fn is_plain(&self, handle: u32) -> bool {
         match self.kind(handle) {
             Some(CommandKind::Leaf(leaf)) => {
@@ -255,14 +257,15 @@ impl Program {
     }
 }
 
-/// Where [`flatten`] stands.
+/// The position of [`flatten`] in the tables that it fills.
 struct Cursor<'a> {
     commands: &'a mut [Command],
     tables: &'a mut [u32],
     command: usize,
-    /// The first table entry that no level has taken.
+    /// The first table entry that no level has reserved.
     free: usize,
-    /// Whether the property around the commands to come has a notify, or a collection there callbacks.
+    /// Whether the property that is being flattened has a notify, or a collection around the next commands
+    /// has callbacks.
     watched: bool,
 }
 
@@ -309,7 +312,7 @@ const fn flatten(layout: &Layout, commands: &mut [Command], parents: &mut [Paren
     cursor.commands[cursor.command] = BLANK;
 }
 
-/// Appends the commands of a property that lies at `offset`.
+/// Appends the commands of a property at `offset`.
 const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cursor<'_>) -> Level {
     let mut level = level;
     match property.kind() {
@@ -382,14 +385,15 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
     level
 }
 
-/// Takes a table for the handles of an element; gives where it begins and how many they are.
+/// Reserves a table for the handles of an element. Returns where the table begins and how many handles it
+/// has.
 const fn reserve(element: Formatted, cursor: &mut Cursor<'_>) -> (u32, u32) {
     let (table, handles) = (cursor.free, count(element).handles);
     cursor.free += handles;
     (table as u32, handles as u32)
 }
 
-/// Appends the commands of an element and a return; gives the index past them.
+/// Appends the commands of an element and a return. Returns the index past them.
 const fn emit_element(element: Formatted, table: u32, cursor: &mut Cursor<'_>) -> u32 {
     emit(element, 0, Level { table: table as usize, handles: 0 }, cursor);
     cursor.commands[cursor.command] = BLANK;
@@ -406,7 +410,8 @@ const fn push(offset: usize, kind: CommandKind, level: Level, cursor: &mut Curso
     Level { table: level.table, handles: level.handles + 1 }
 }
 
-/// The program of a type without parameters, by its layout in a constant, over static tables of exact length.
+/// The program of a type without generic parameters, over static tables of exact length. `$layout` is a
+/// constant.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! static_program {

@@ -1,16 +1,18 @@
-//! What may be a field: the trait that tells the tables what a type looks like.
+//! [`Property`]: the trait of types that can be fields. It states what the type looks like.
 //!
-//! *Invariant:* the spelling of a field's type never decides anything; its `Property::SHAPE` does.
+//! *Invariant:* a field's `Property::SHAPE` decides how it is replicated. The spelling of its type decides
+//! nothing.
 #![expect(unsafe_code, reason = "declares the trait that only the right shape may implement")]
 
 use crate::schema::callbacks::ValueCallbacks;
 use crate::schema::shape::Shape;
 
-/// A type that can be replicated. Derived, or made with [`leaf!`](crate::leaf); not implemented by hand.
+/// A type that can be replicated. Derive it, or use [`leaf!`](crate::leaf). Do not implement it by hand.
 ///
 /// # Safety
-/// `SHAPE` describes `Self`: each field it names lies at its offset and has the type whose shape it states, and if it is
-/// marked as bitwise, two values are the same exactly if their bytes are and no byte of a value is padding.
+/// `SHAPE` describes `Self`: each field that it names lies at the stated offset and has the type whose shape
+/// is stated. If it is marked as bitwise, two values are the same exactly if their bytes are, and no byte of
+/// a value is padding.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be replicated",
     label = "not a property",
@@ -24,10 +26,10 @@ pub unsafe trait Property: Sized + 'static {
     /// What the type looks like.
     const SHAPE: &'static Shape;
 
-    /// What values of maps are told on clients, if they have callbacks.
+    /// The callbacks that a client calls on values of maps of this type, if it has any.
     #[doc(hidden)]
     const CALLBACKS: Option<ValueCallbacks<Self>> = None;
 
-    /// The value that stands there before the first is read.
+    /// Returns the value that a field has before the first one is read.
     fn initial() -> Self;
 }

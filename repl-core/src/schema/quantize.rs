@@ -1,8 +1,11 @@
-//! Floats in few bits: numbers in steps, unit quaternions by their smallest three components, unit vectors on an octahedron.
+//! Quantisation: floats in few bits. Numbers are written in steps, unit quaternions by their smallest three
+//! components, unit vectors as points on an octahedron.
 //!
-//! All arithmetic is of the operations that IEEE 754 defines to the last bit, so every platform makes the same bits and values.
+//! All arithmetic uses operations that IEEE 754 defines to the last bit, so every platform computes the same
+//! bits and values.
 //!
-//! Invariant: what decoding gives encodes to the bits it came from.
+//! *Invariant:* a decoded value encodes to the same bits again. [`Quantizer`] states the limits of this for
+//! numbers.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,17 +22,18 @@ use std::ops::RangeInclusive;
 use crate::bits::{ReadError, WriteError, width_bits};
 use crate::schema::checksum::Checksum;
 
-/// How far a bound may lie from zero, in steps: what a float's 53 bits tell apart, and some to spare for rounding errors.
+/// The largest distance of a bound from zero, in steps. An `f64` has 53 bits; the remaining five are spare
+/// for rounding errors.
 const MAX_MAGNITUDE_STEPS: f64 = (1_u64 << 48) as f64;
 
-/// How far the length of a vector that is called a unit vector may be from one.
+/// How far the length of a unit vector may be from one.
 const UNIT_TOLERANCE: f64 = 1e-3;
 
-/// Numbers as whole steps above a least one.
+/// Numbers as whole steps above a minimum.
 ///
-/// What arrives is at most half a step from what was sent, rounding errors aside (they are below 2⁻⁵⁰ of the bound that is farther
-/// from zero). Decoded values encode to the same step again, as `f64` always and as `f32` if neither bound is more than 2²² steps
-/// from zero.
+/// A decoded value differs from the encoded one by at most half a step, plus rounding errors, which are below
+/// 2⁻⁵⁰ of the bound that is farther from zero. Decoded values encode to the same step again: always as
+/// `f64`, and as `f32` if neither bound is more than 2²² steps from zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quantizer {
     min: f64,
@@ -40,13 +44,13 @@ pub(crate) struct Quantizer {
 }
 
 impl Quantizer {
-    /// Numbers from `min` to `max` in steps of `step`. One up to half a step outside counts as the bound; one farther outside is
-    /// brought to the bound if `saturate`, else refused. If the range is not a whole number of steps, the greatest number that
-    /// arrives is the step nearest to `max`.
+    /// Numbers from `min` to `max` in steps of `step`. A number up to half a step outside counts as the
+    /// bound. A number farther outside is set to the bound if `saturate`, else refused. If the range is not a
+    /// whole number of steps, the greatest decoded number is the step nearest to `max`.
     ///
     /// # Panics
-    /// At compile time if used there: if an argument or the range is not finite, `min` is not below `max`, `step` is not above zero or more than
-    /// twice the range, or a bound lies more than 2⁴⁸ steps from zero.
+    /// At compile time if used there: if an argument or the range is not finite, `min` is not below `max`,
+    /// `step` is not above zero or more than twice the range, or a bound is more than 2⁴⁸ steps from zero.
     pub(crate) const fn new(min: f64, max: f64, step: f64, saturate: bool) -> Self {
         assert!(min.is_finite() && max.is_finite(), "the bounds of a quantised range must be finite numbers");
         assert!(min < max, "the lower bound of a quantised range must be below the upper one");
@@ -64,39 +68,39 @@ impl Quantizer {
         Self { min, max, step, steps, saturate }
     }
 
-    /// The least number, the greatest, and the step.
+    /// Returns the least number, the greatest number, and the step.
     pub(crate) const fn parameters(&self) -> (f64, f64, f64) {
         (self.min, self.max, self.step)
     }
 
-    /// The same, with numbers outside the range brought to its bounds.
+    /// Returns the same quantizer, which sets numbers outside the range to its bounds.
     pub(crate) const fn saturating(self) -> Self {
         Self { saturate: true, ..self }
     }
 
-    /// Adds to `sum` all that decides which number stands for which bits.
+    /// Adds to `sum` everything that decides which number has which bits.
     pub(crate) const fn checksum(&self, sum: Checksum) -> Checksum {
-        // Both zeros are one bound.
+        // Zero and minus zero are the same bound.
         let min = self.min + 0.0;
         sum.number(min.to_bits()).number(self.step.to_bits()).number(self.steps)
     }
 
-    /// What a number takes on the wire, 1 to 50 bits.
+    /// Returns the width of a number on the wire, 1 to 50 bits.
     pub(crate) const fn bits(&self) -> u32 {
         width_bits(self.steps.saturating_add(1))
     }
 
-    /// The step nearest to `value`, counted from the least number.
+    /// Returns the step nearest to `value`, counted from the least number.
     ///
     /// # Errors
-    /// [`WriteError::NotFinite`] for NaN and infinities, also if it saturates; [`WriteError::OutOfRange`] for a number outside
-    /// the range, unless it saturates.
+    /// [`WriteError::NotFinite`] for NaN and infinities, even if it saturates; [`WriteError::OutOfRange`] for
+    /// a number outside the range, unless it saturates.
     #[inline]
     pub(crate) fn encode(&self, value: f64) -> Result<u64, WriteError> {
         if !value.is_finite() {
             return Err(WriteError::NotFinite);
         }
-        // Not `round`, which is a call on many machines. The cast drops the fraction and saturates.
+        // `round` is a slow call on many machines. The cast drops the fraction and saturates.
         let position = (value - self.min) / self.step + 0.5;
         let step = position as u64;
         if position >= 0.0 && step <= self.steps {
@@ -108,7 +112,7 @@ impl Quantizer {
         }
     }
 
-    /// The number that is `step` steps above the least one.
+    /// Returns the number that is `step` steps above the least one.
     ///
     /// # Errors
     /// [`ReadError::OutOfRange`] if the range has fewer steps.
@@ -121,7 +125,7 @@ impl Quantizer {
     }
 }
 
-/// Whole numbers from −n to n that stand for −1 to 1. Zero is one of them, and negation needs no rounding.
+/// Whole numbers from −n to n that represent −1 to 1. Zero is one of them, and negation needs no rounding.
 #[derive(Clone, Copy)]
 struct Lattice {
     /// n, at most 2²³.
@@ -130,13 +134,14 @@ struct Lattice {
 }
 
 impl Lattice {
-    /// All but one of the codes of `bits` bits, which are in one of the two ranges below.
+    /// Makes a lattice of all codes of `bits` bits except one. `bits` is in [`SMALLEST_THREE_BITS`] or
+    /// [`UNIT_VECTOR_BITS`].
     fn new(bits: u32) -> Self {
         debug_assert!((2..=24).contains(&bits), "a component of {bits} bits");
         Self { half: (1_i32.wrapping_shl(bits.wrapping_sub(1))).wrapping_sub(1), bits }
     }
 
-    /// The nearest point, for values from −1 to 1.
+    /// Returns the nearest point, for values from −1 to 1.
     fn point(self, value: f64) -> i32 {
         let scaled = value * f64::from(self.half);
         ((scaled + 0.5_f64.copysign(scaled)) as i32).clamp(self.half.wrapping_neg(), self.half)
@@ -146,12 +151,12 @@ impl Lattice {
         f64::from(point) / f64::from(self.half)
     }
 
-    /// Puts a point above the bits of `packed`.
+    /// Appends a point to `packed`, in its lowest bits.
     fn push(self, packed: u64, point: i32) -> u64 {
         packed.wrapping_shl(self.bits) | u64::from(point.wrapping_add(self.half).cast_unsigned())
     }
 
-    /// Takes the point out that was put in last.
+    /// Removes the point that was pushed last from `packed`, and returns it.
     fn pop(self, packed: &mut u64) -> Result<i32, ReadError> {
         let code = (*packed & 1_u64.wrapping_shl(self.bits).wrapping_sub(1)) as i32;
         *packed = packed.wrapping_shr(self.bits);
@@ -160,7 +165,7 @@ impl Lattice {
     }
 }
 
-/// Makes a vector's length exactly one.
+/// Scales a vector to the length one.
 fn normalise<const N: usize>(vector: [f32; N]) -> Result<[f64; N], WriteError> {
     let vector = vector.map(f64::from);
     let length = vector.iter().map(|component| component * component).sum::<f64>().sqrt();
@@ -173,22 +178,23 @@ fn normalise<const N: usize>(vector: [f32; N]) -> Result<[f64; N], WriteError> {
     }
 }
 
-/// How many bits a component may take by `smallest_three`.
+/// How many bits a component may take with `smallest_three`.
 pub const SMALLEST_THREE_BITS: RangeInclusive<u8> = 3..=20;
 
-/// How many bits a coordinate may take by `unit_vector`.
+/// How many bits a coordinate may take with `unit_vector`.
 pub const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 
-/// A unit quaternion in 2 + 3 × `bits` bits, `bits` in [`SMALLEST_THREE_BITS`]: which component is largest, and
-/// the three others. A quaternion and its negative, which are the same rotation, have the same form.
+/// Encodes a unit quaternion in 2 + 3 × `bits` bits: which component is largest, and the three others. `bits`
+/// is in [`SMALLEST_THREE_BITS`]. A quaternion and its negative are the same rotation and have the same form.
 ///
 /// # Errors
-/// [`WriteError::NotFinite`] for NaN and infinities; [`WriteError::OutOfRange`] if its length is not one, give or take 0.001.
+/// [`WriteError::NotFinite`] for NaN and infinities; [`WriteError::OutOfRange`] if its length differs from
+/// one by more than 0.001.
 pub(crate) fn encode_smallest_three(quaternion: [f32; 4], bits: u32) -> Result<u64, WriteError> {
     let mut packed = pack_smallest_three(normalise(quaternion)?, bits);
-    // Where components are as good as equal, another one may be the largest once three are rounded. Encoding what arrives
-    // settles it: then the one left out is restored to within half a step of the point that it was, and stays the largest.
-    // The second turn is for values half way between two points.
+    // If components are almost equal, another one may be the largest after three are rounded. Encoding the
+    // decoded value again settles this: then the omitted component is restored to within half a step of its
+    // point, and stays the largest. The second round is for values halfway between two points.
     for _ in 0..2 {
         let arrives = decode_smallest_three(packed, bits).map_err(|_| WriteError::OutOfRange)?;
         let again = pack_smallest_three(normalise(arrives)?, bits);
@@ -202,7 +208,7 @@ pub(crate) fn encode_smallest_three(quaternion: [f32; 4], bits: u32) -> Result<u
 
 fn pack_smallest_three(quaternion: [f64; 4], bits: u32) -> u64 {
     let lattice = Lattice::new(bits);
-    // No component but the largest exceeds √½.
+    // No component except the largest exceeds √½.
     let points = quaternion.map(|component| lattice.point(component / FRAC_1_SQRT_2));
     let sizes = quaternion.map(|component| unclamped_size(lattice, component));
     let (largest, _) =
@@ -220,12 +226,13 @@ fn pack_smallest_three(quaternion: [f64; 4], bits: u32) -> u64 {
     packed << 2 | largest as u64
 }
 
-/// The distance of a component's nearest point from zero, counted beyond the lattice's end too.
+/// Returns the distance of a component's nearest point from zero. It may lie beyond the end of the lattice.
 fn unclamped_size(lattice: Lattice, component: f64) -> i32 {
     (component.abs() / FRAC_1_SQRT_2 * f64::from(lattice.half) + 0.5) as i32
 }
 
-/// The quaternion that [`encode_smallest_three`] encoded, of length one; its largest component is above zero.
+/// Returns the quaternion that [`encode_smallest_three`] encoded, with length one. Its largest component is
+/// above zero.
 ///
 /// # Errors
 /// [`ReadError::OutOfRange`] if no quaternion has these bits.
@@ -239,7 +246,8 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
         rest -= value * value;
         *component = value as f32;
     }
-    // The largest of four is a half or more; a little less, and zero with few bits, once the others are rounded up.
+    // The largest of four components is at least a half. If the others were rounded up it may be a little
+    // less, and with few bits zero.
     if packed != 0 || rest < -1e-9 {
         return Err(ReadError::OutOfRange);
     }
@@ -249,11 +257,12 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
     Ok(quaternion)
 }
 
-/// A unit vector in 2 × `bits` bits, `bits` in [`UNIT_VECTOR_BITS`]: the vector is cut with an octahedron, whose
-/// lower half is folded out around the upper one to make a square.
+/// Encodes a unit vector in 2 × `bits` bits. `bits` is in [`UNIT_VECTOR_BITS`]. The vector is projected onto
+/// an octahedron, whose lower half is folded out around the upper half to form a square.
 ///
 /// # Errors
-/// [`WriteError::NotFinite`] for NaN and infinities; [`WriteError::OutOfRange`] if its length is not one, give or take 0.001.
+/// [`WriteError::NotFinite`] for NaN and infinities; [`WriteError::OutOfRange`] if its length differs from
+/// one by more than 0.001.
 pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, WriteError> {
     let lattice = Lattice::new(bits);
     let [x, y, z] = normalise(vector)?;
@@ -261,7 +270,7 @@ pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, Wri
     let (x, y) = (x / sum, y / sum);
     let (u, v) = if z < 0.0 { fold(x, y) } else { (x, y) };
     let (mut u, mut v) = (lattice.point(u), lattice.point(v));
-    // On the square's edge two points are one direction, at its corners four.
+    // On an edge of the square two points are the same direction, and so are its four corners.
     if u.abs() == lattice.half {
         v = v.abs();
     }
@@ -271,7 +280,7 @@ pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, Wri
     Ok(lattice.push(lattice.push(0, u), v))
 }
 
-/// The vector that [`encode_unit_vector`] encoded, of length one.
+/// Returns the vector that [`encode_unit_vector`] encoded, with length one.
 ///
 /// # Errors
 /// [`ReadError::OutOfRange`] if no vector has these bits.
@@ -290,7 +299,8 @@ pub(crate) fn decode_unit_vector(packed: u64, bits: u32) -> Result<[f32; 3], Rea
     Ok([x, y, z].map(|component| (component / length) as f32))
 }
 
-/// Mirrors a point of the square on the nearest side of the diamond that is the upper half. Is its own inverse.
+/// Mirrors a point of the square at the nearest side of the diamond, which is the upper half. It is its own
+/// inverse.
 fn fold(u: f64, v: f64) -> (f64, f64) {
     let sign = |value: f64| if value >= 0.0 { 1.0 } else { -1.0 };
     ((1.0 - v.abs()) * sign(u), (1.0 - u.abs()) * sign(v))

@@ -1,4 +1,4 @@
-//! Objects: the trait that gives a type its tables and calls its notifies. Derived.
+//! [`Replicated`]: the trait of objects. It gives a type its tables and calls its notifies. Derived.
 //!
 //! *Invariant:* the layout and the program of a type are made from its own shape.
 
@@ -8,20 +8,22 @@ use crate::schema::program::Program;
 use crate::schema::property::Property;
 use crate::schema::value::NetSerialize;
 
-/// What every object is, so that a server can work on another thread than the last time: its name is for the error where it is not.
+/// Every object is `Send`, so that a server can move to another thread between uses. The name of the trait
+/// appears in the error for an object that is not.
 #[doc(hidden)]
 pub trait EveryFieldIsSend: Send {}
 
 impl<T: Send> EveryFieldIsSend for T {}
 
-/// What every object is, so that threads can read one server or client together: its name is for the error where it is not.
+/// Every object is `Sync`, so that several threads can read one server or client. The name of the trait
+/// appears in the error for an object that is not.
 #[doc(hidden)]
 pub trait EveryFieldIsSync: Sync {}
 
 impl<T: Sync> EveryFieldIsSync for T {}
 
-/// An object: a struct whose annotated fields are replicated. Derive it. All its fields are `Send` and `Sync`, those that are not
-/// replicated included.
+/// An object: a struct whose annotated fields are replicated. Derive it. All its fields must be `Send` and
+/// `Sync`, including those that are not replicated.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no object",
     label = "does not derive `Replicated`",
@@ -29,20 +31,20 @@ impl<T: Sync> EveryFieldIsSync for T {}
     note = "items of fast arrays (`FastArrayItem`) and values (`NetSerialize`) are no objects: hold them in a field of one"
 )]
 pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsSync {
-    /// The table of the type: handles, paths, types, conditions, widths. Prints as a reviewer reads it.
+    /// The table of the type: handles, paths, types, conditions, widths. Prints as a table for reviewers.
     const LAYOUT: &'static LayoutOf<Self>;
 
-    /// Whether the object is told what it receives: [`OwnCallbacks`](crate::schema::callbacks::OwnCallbacks) or
-    /// [`NoCallbacks`](crate::schema::callbacks::NoCallbacks).
+    /// Whether callbacks of the object are called: [`OwnCallbacks`](crate::schema::callbacks::OwnCallbacks)
+    /// or [`NoCallbacks`](crate::schema::callbacks::NoCallbacks).
     #[doc(hidden)]
     type Told: ObjectTold<Self>;
 
-    /// The flat form of the table, by which objects are compared, written and read: static for types without parameters,
-    /// made by the call for generic ones (about 2 µs for 25 commands).
+    /// Returns the flat form of the table. Objects are compared, written and read by it. It is static for
+    /// types without generic parameters; for generic types each call makes it (about 2 µs for 25 commands).
     fn program() -> Program;
 
-    /// Calls the notify method of the replicated field with index `field`, in the order of declaration, with the values
-    /// from before the receipt.
+    /// Calls the notify method of the replicated field `field`, an index in the order of declaration. `old`
+    /// holds the values from before the update.
     #[doc(hidden)]
     fn notify(&mut self, field: usize, old: &Self);
 }

@@ -1,8 +1,8 @@
-//! Shapes: what a type looks like to replication, as a `'static` tree of plain data.
+//! Shapes: what a type looks like to replication, as a `'static` tree of plain data. A shape says where each
+//! replicated value is in memory and how it is written.
 //!
-//! Invariant: a shape says where each replicated value lies in memory and how it travels, and nothing about who owns
-//! the object or who may see it; only [`Property`](crate::Property) implementations make shapes, so that a shape and the type it
-//! describes never part.
+//! *Invariant:* only implementations of [`Property`](crate::Property) make shapes, so a shape always
+//! describes its type.
 
 use std::any::type_name;
 
@@ -16,11 +16,11 @@ use crate::schema::erased::{Collection, Entries};
 /// The shape of one type.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// The type's name on the wire; never `type_name`, which compilers may change.
+    /// The type's name on the wire. Never `type_name`, which compilers may change.
     pub(crate) name: &'static str,
-    /// What the compiler calls the type, for printing what it is generic over.
+    /// Returns the compiler's name of the type. Its generic arguments are printed.
     pub(crate) rust_name: fn() -> &'static str,
-    /// `size_of` the type: its stride inside arrays.
+    /// `size_of` the type. This is the distance between elements of an array.
     pub(crate) size: usize,
     /// Whether two values are the same exactly if their bytes are, and no byte of a value is padding.
     pub(crate) bitwise: bool,
@@ -30,67 +30,67 @@ pub struct Shape {
 /// What kind of property a shape describes.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    /// One command: a value that travels as a unit.
+    /// One command: a value that is sent as a unit.
     Leaf(Codec),
-    /// Flattened: its fields' commands in the order of their declaration.
+    /// Flattened: the commands of its fields, in the order of declaration.
     Struct(&'static [Field]),
     /// `[T; N]`: the commands of `T`, N times.
     FixedArray { element: &'static Shape, len: usize },
-    /// `Vec<T>`, and `Option<T>` as an array of at most one: one command with inner commands.
+    /// `Vec<T>`, or `Option<T>` as an array of at most one element: one command with inner commands.
     Array(&'static ArrayShape),
-    /// A collection of identified items: one command with inner commands.
+    /// A collection of items with ids: one command with inner commands.
     Keyed(&'static KeyedShape),
     /// A map or set: one command with inner commands.
     Map(&'static MapShape),
 }
 
-/// A growing array: how to reach its elements without knowing their type.
+/// An array of variable length: how to access its elements without knowing their type.
 pub(crate) struct ArrayShape {
     pub(crate) element: &'static Shape,
-    /// Whether it is an `Option`, an array of at most one.
+    /// Whether it is an `Option`, that is, an array of at most one element.
     pub(crate) optional: bool,
-    /// The most elements it may hold on the wire.
+    /// The most elements that it may have on the wire.
     pub(crate) max_len: u32,
-    /// From a pointer to the array: its first element and its length.
+    /// Takes a pointer to the array. Returns a pointer to its first element, and its length.
     pub(crate) parts: unsafe fn(*const u8) -> (*const u8, usize),
-    /// Cuts the array, or grows it with initial values; gives its first element.
+    /// Shortens the array, or grows it with initial values. Returns a pointer to its first element.
     pub(crate) resize: unsafe fn(*mut u8, usize) -> *mut u8,
 }
 
-/// A collection of identified items: how to reach them without knowing their type.
+/// A collection of items with ids: how to access them without knowing their type.
 pub(crate) struct KeyedShape {
     pub(crate) element: &'static Shape,
-    /// The most items that a server sends, where no attribute says another number.
+    /// The most items that a server sends, unless an attribute sets another number.
     pub(crate) max_len: u32,
     pub(crate) has_callbacks: bool,
     /// Whether items have labels.
     pub(crate) ordered: bool,
-    /// From a pointer to the collection to the same with what it can do.
+    /// Turns a pointer to the collection into one through which its methods can be called.
     pub(crate) as_ref: fn(*const u8) -> *const dyn Collection,
     /// The same, to be written.
     pub(crate) as_mut: fn(*mut u8) -> *mut dyn Collection,
-    /// Calls a function with an initial item, to hold for a while what another had.
+    /// Calls a function with an initial item, which can hold the values of another item for a while.
     pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
 }
 
-/// A map, or a set, whose values are nothing: how to reach its entries without knowing their types.
+/// A map, or a set, whose values are `()`: how to access its entries without knowing their types.
 pub(crate) struct MapShape {
-    /// Keys travel whole and as they are, whatever an attribute asks of the values.
+    /// Keys are sent whole and in their own form. Attributes apply to values only.
     pub(crate) key: &'static Shape,
     pub(crate) value: &'static Shape,
     /// Whether it is a set.
     pub(crate) is_set: bool,
-    /// The most entries it may hold on the wire.
+    /// The most entries that it may have on the wire.
     pub(crate) max_len: u32,
-    /// Whether values are told what came of them.
+    /// Whether values have callbacks.
     pub(crate) has_callbacks: bool,
-    /// From a pointer to the map to the same with what it can do.
+    /// Turns a pointer to the map into one through which its methods can be called.
     pub(crate) as_ref: fn(*const u8) -> *const dyn Entries,
     /// The same, to be written.
     pub(crate) as_mut: fn(*mut u8) -> *mut dyn Entries,
     /// Reads a key.
     pub(crate) read_key: fn(&mut BitReader<'_>, &mut Vec<Guid>) -> Result<KeyBits, ReadError>,
-    /// Calls a function with an initial value, to hold for a while what another had.
+    /// Calls a function with an initial value, which can hold another value for a while.
     pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
 }
 
@@ -100,9 +100,9 @@ pub enum Notify {
     /// Never: the property names no method.
     #[default]
     None,
-    /// When the local value changed by what was received.
+    /// When an update changed the client's value.
     OnChanged,
-    /// At every receipt; may fire twice for one value (R5).
+    /// Whenever a value is received. May be called twice for one value (R5).
     Always,
 }
 
@@ -121,7 +121,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field called `name` on the wire, `offset` bytes into its struct.
+    /// A field called `name` on the wire, `offset` bytes from the start of its struct.
     #[must_use]
     pub const fn new(name: &'static str, offset: usize, shape: &'static Shape) -> Self {
         Self {
@@ -137,44 +137,45 @@ impl Field {
         }
     }
 
-    /// With another form on the wire, for all leaves below.
+    /// Sets another wire form for all leaves in the field.
     #[must_use]
     pub const fn format(self, format: Format) -> Self {
         Self { format, ..self }
     }
 
-    /// With at most `max_len` bytes in a string, elements in the outermost `Vec`, items in the outermost collection or entries in the outermost map.
+    /// Limits the field to `max_len` bytes of a string, elements of the outermost `Vec`, items of the
+    /// outermost collection, or entries of the outermost map.
     #[must_use]
     pub const fn max_len(self, max_len: u32) -> Self {
         Self { max_len: Some(max_len), ..self }
     }
 
-    /// Sent only where `condition` holds.
+    /// Sends the field only where `condition` holds.
     #[must_use]
     pub const fn condition(self, condition: Condition) -> Self {
         Self { condition, ..self }
     }
 
-    /// With a method called on clients.
+    /// Sets when clients call the field's notify method.
     #[must_use]
     pub const fn notify(self, notify: Notify) -> Self {
         Self { notify, ..self }
     }
 
-    /// Compared only when marked dirty (S123).
+    /// Compares the field only when it is marked dirty (S123).
     #[must_use]
     pub const fn push(self) -> Self {
         Self { push: true, ..self }
     }
 
-    /// Under a custom condition that begins switched off for each connection.
+    /// Lets a custom condition begin switched off for each connection.
     #[must_use]
     pub const fn starts_off(self) -> Self {
         Self { starts_off: true, ..self }
     }
 }
 
-/// A shape with what an attribute asks of it: what the tables are made from.
+/// A shape with the attributes of its field. Tables are made from these.
 #[derive(Clone, Copy)]
 pub(crate) struct Formatted {
     pub(crate) shape: &'static Shape,
@@ -183,7 +184,7 @@ pub(crate) struct Formatted {
 }
 
 impl Formatted {
-    /// The kind of property that comes of it.
+    /// Returns the kind of property that shape and attributes make.
     pub(crate) const fn kind(self) -> Kind {
         match (self.format, self.shape.kind) {
             (Format::SmallestThree { bits }, Kind::FixedArray { element, len: 4 }) if element.is_f32() => {
@@ -197,7 +198,7 @@ impl Formatted {
         }
     }
 
-    /// What the attribute makes of the elements of an array.
+    /// Returns the element of an array, with the attributes that apply to it.
     pub(crate) const fn element(self, element: &'static Shape) -> Self {
         let taken = match self.shape.kind {
             Kind::Array(array) => !array.optional,
@@ -207,7 +208,8 @@ impl Formatted {
         Self { shape: element, format: self.format, max_len: if taken { None } else { self.max_len } }
     }
 
-    /// What the attribute makes of a field inside a struct or tuple; the field's own attribute comes first.
+    /// Returns a field inside a struct or tuple, with the attributes that apply to it. The field's own
+    /// attribute takes precedence.
     pub(crate) const fn field(self, field: &Field) -> Self {
         match field.format {
             Format::Native => Self { shape: field.shape, format: self.format, max_len: field.max_len },
@@ -215,7 +217,7 @@ impl Formatted {
         }
     }
 
-    /// The most elements of an array.
+    /// Returns the most elements of an array.
     pub(crate) const fn array_len(self, array: &ArrayShape) -> u32 {
         match self.max_len {
             Some(max_len) if !array.optional => max_len,
@@ -223,7 +225,7 @@ impl Formatted {
         }
     }
 
-    /// The most items of a collection that a server sends.
+    /// Returns the most items of a collection that a server sends.
     pub(crate) const fn keyed_len(self, keyed: &KeyedShape) -> u32 {
         match self.max_len {
             Some(max_len) => max_len,
@@ -231,7 +233,7 @@ impl Formatted {
         }
     }
 
-    /// The most entries of a map.
+    /// Returns the most entries of a map.
     pub(crate) const fn map_len(self, map: &MapShape) -> u32 {
         match self.max_len {
             Some(max_len) => max_len,
@@ -241,7 +243,7 @@ impl Formatted {
 }
 
 impl Field {
-    /// The field's shape with its attribute.
+    /// Returns the field's shape with its attributes.
     pub(crate) const fn formatted(&self) -> Formatted {
         Formatted { shape: self.shape, format: self.format, max_len: self.max_len }
     }
@@ -252,7 +254,7 @@ impl Shape {
         matches!(self.kind, Kind::Leaf(Codec::F32))
     }
 
-    /// The shape alone.
+    /// Returns the shape without attributes.
     pub(crate) const fn native(&'static self) -> Formatted {
         Formatted { shape: self, format: Format::Native, max_len: None }
     }
@@ -261,7 +263,7 @@ impl Shape {
         Self { name, rust_name: type_name::<T>, size: size_of::<T>(), bitwise, kind: Kind::Leaf(codec) }
     }
 
-    /// The shape of the struct `T`: its replicated fields in the order of their declaration.
+    /// Returns the shape of the struct `T`: its replicated fields in the order of declaration.
     #[must_use]
     pub const fn structure<T>(name: &'static str, fields: &'static [Field]) -> Self {
         let mut bytes = 0;
@@ -281,13 +283,13 @@ impl Shape {
         }
     }
 
-    /// The shape of `[T; N]`.
+    /// Returns the shape of `[T; N]`.
     pub(crate) const fn fixed_array<A>(name: &'static str, element: &'static Self, len: usize) -> Self {
         let kind = Kind::FixedArray { element, len };
         Self { name, rust_name: type_name::<A>, size: size_of::<A>(), bitwise: element.bitwise, kind }
     }
 
-    /// The shape of a growing array.
+    /// Returns the shape of an array of variable length.
     pub(crate) const fn array<A>(name: &'static str, array: &'static ArrayShape) -> Self {
         Self {
             name,

@@ -1,6 +1,6 @@
-//! Values that write and read themselves, and what can go wrong when they do.
+//! [`NetSerialize`]: the trait of values that write and read themselves.
 //!
-//! Invariant: reading what was written gives a value that writes the same bits again.
+//! *Invariant:* a value that was read writes the same bits again.
 #![cfg_attr(
     not(test),
     deny(
@@ -17,8 +17,8 @@ use crate::schema::checksum::Checksum;
 
 /// A value that serialises itself as a unit.
 ///
-/// The derives implement it; write it by hand for types with a wire form of their own, and say [`leaf!`](crate::leaf) beside it to use
-/// them as fields.
+/// The derives implement it. Write it by hand for a type with its own wire form, and add
+/// [`leaf!`](crate::leaf) to use the type as a field.
 ///
 /// ```
 /// use repl_core::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError, leaf};
@@ -48,46 +48,49 @@ pub trait NetSerialize: Sized + 'static {
     /// The type's name in checksums, layouts and errors.
     const WIRE_NAME: &'static str;
 
-    /// The version of the bits that [`write`](Self::write) writes; 1 by default. Raise it when they change: two
-    /// builds with different versions do not speak to each other, and are told so before any state flows (R21).
+    /// The version of the bits that [`write`](Self::write) writes. 1 by default. Raise it when they change:
+    /// two builds with different versions refuse each other before any state is sent (R21).
     const WIRE_VERSION: u32 = 1;
 
-    /// Covers all that decides the bits written: by default the name and the version.
+    /// A checksum of everything that decides the bits written. By default, of the name and the version.
     const WIRE_CHECKSUM: u64 = form_checksum(Self::WIRE_NAME, Self::WIRE_VERSION);
 
     /// Writes the value.
     ///
     /// # Errors
-    /// When the value has no form on the wire. Such a value is never sent: the property keeps the last value that had one.
+    /// When the value has no wire form. Such a value is never sent: the property keeps the last value that
+    /// had one.
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Reads a value. The bytes may come from anyone: refuse what [`write`](Self::write) cannot have written, and never panic.
+    /// Reads a value. The bytes may come from anyone: refuse what [`write`](Self::write) cannot have written,
+    /// and never panic.
     ///
-    /// A reference reads as null while its object is not there, though `write` wrote another: take null wherever you take a reference, or the
-    /// packet is refused and the connection ends. How many bits are read must not depend on it.
+    /// A reference reads as null while its object is not there, even if `write` wrote another. Accept null
+    /// wherever you accept a reference, or the packet is refused and the connection ends. The number of bits
+    /// read must not depend on whether the object is there.
     ///
-    /// Clients read a value twice, to see that it is well and to apply it, and again when an object that it mentions comes or goes. If it is
-    /// refused only later, the property keeps the value that it had.
+    /// Clients read a value twice, to validate it and to apply it, and again when an object that it mentions
+    /// comes or goes. If only a later read refuses the value, the property keeps the value that it had.
     ///
     /// # Errors
-    /// When the bits are no value of this type; the packet that held them is refused whole.
+    /// When the bits are not a value of this type. The whole packet is then refused.
     fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError>;
 
-    /// Whether the two are the same value, so that nothing need be sent. As given it compares the written bits (a
-    /// value without a form equals only itself by being refused anyway); override it where that is slow.
+    /// Whether both are the same value, so that nothing needs to be sent. By default this compares the bits
+    /// that they write, and is false if one of them has no wire form. Override it where that is slow.
     fn identical(&self, other: &Self) -> bool {
         same_bits(|writer| self.write(writer), |writer| other.write(writer))
     }
 }
 
-/// The checksum of a form that is known by its name and version alone.
+/// Returns the checksum of a wire form that is identified by its name and version alone.
 pub(crate) const fn form_checksum(name: &str, version: u32) -> u64 {
     Checksum::new().text(name).number(version as u64).finish()
 }
 
-/// What `with = module` takes for constants that the module lacks.
+/// Values for constants that a module of `with = module` does not define.
 pub mod unsaid {
-    /// No name: refused at compile time.
+    /// No name. Refused at compile time.
     pub const NAME: &str = "";
     /// The first version.
     pub const VERSION: u32 = 1;
@@ -106,7 +109,7 @@ pub const fn assert_named(name: &str) {
     );
 }
 
-/// Whether two values that write themselves write the same.
+/// Whether two values write the same bits. False if one of them has no wire form.
 pub(crate) fn same_bits(
     one: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
     other: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
@@ -115,27 +118,28 @@ pub(crate) fn same_bits(
     one(&mut ours).is_ok() && other(&mut theirs).is_ok() && ours == theirs
 }
 
-/// A serialiser for values of type `T` that are not its own: what `with = module` makes of the module's functions
-/// `write` and `read` and of its constants `NAME` and `VERSION`.
+/// A serialiser for values of another type `T`. `with = module` makes it of the module's functions `write`
+/// and `read` and of its constants `NAME` and `VERSION`.
 pub trait With<T>: 'static {
-    /// Names the serialiser in checksums and layouts: the module's `NAME`.
+    /// Identifies the serialiser in checksums and layouts: the module's `NAME`.
     const WIRE_NAME: &'static str;
 
-    /// As [`NetSerialize::WIRE_VERSION`]: the module's `VERSION`, 1 if it has none.
+    /// As [`NetSerialize::WIRE_VERSION`]: the module's `VERSION`, or 1 if it has none.
     const WIRE_VERSION: u32;
 
-    /// The sum of what is written around the module's forms, where the field holds values of the module's type; else zero.
+    /// A checksum of what is written around the module's values, if the field holds several of them.
+    /// Otherwise zero.
     const AROUND: u64 = 0;
 
     /// As [`NetSerialize::write`].
     ///
     /// # Errors
-    /// When the value has no form on the wire.
+    /// When the value has no wire form.
     fn write(value: &T, writer: &mut BitWriter) -> Result<(), WriteError>;
 
     /// As [`NetSerialize::read`].
     ///
     /// # Errors
-    /// When the bits are no value.
+    /// When the bits are not a valid value.
     fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<T, ReadError>;
 }

@@ -1,6 +1,6 @@
-//! Types of other crates, each behind the feature of its name.
+//! Types of other crates as fields. Each needs the feature with its name.
 //!
-//! Invariant: a foreign type travels as the array of numbers that it is in memory; nothing here gives it another meaning.
+//! *Invariant:* a foreign type is written as the numbers that it is in memory.
 #![cfg_attr(feature = "glam", expect(unsafe_code, reason = "types state their own shapes"))]
 #![cfg_attr(
     not(test),
@@ -12,7 +12,7 @@
     )
 )]
 
-/// The vectors and quaternions of `glam`: arrays of their components.
+/// The vectors and quaternions of `glam`, as arrays of their components.
 #[cfg(feature = "glam")]
 mod glam_types {
     use crate::bits::BitReader;
@@ -39,8 +39,8 @@ mod glam_types {
                     && align_of::<glam::$type>() >= align_of::<[$component; $len]>()
             );
 
-            // SAFETY: the type is its components, one after the other, without padding, as the assertion above and glam's
-            // own `AsRef<[component; len]>` say.
+            // SAFETY: the type is its components, one after the other, without padding. The assertion above
+            // and glam's own `AsRef<[component; len]>` show it.
             unsafe impl Property for glam::$type {
                 const SHAPE: &'static Shape =
                     &Shape::fixed_array::<Self>(stringify!($type), <$component as Property>::SHAPE, $len);
@@ -67,7 +67,8 @@ mod glam_types {
     }
 }
 
-/// Makes a type made by `bitflags!` usable as a field: its bits as one integer, of which only named ones may be set on arrival.
+/// Makes a type that was made by `bitflags!` usable as a field. It is sent as one integer. On arrival, a
+/// value with unnamed bits is refused.
 ///
 /// ```
 /// bitflags::bitflags! {
@@ -132,7 +133,7 @@ mod tests {
     }
 }
 
-/// Ids of items as `serde` has them.
+/// Ids of items with `serde`.
 #[cfg(feature = "serde")]
 mod serde_forms {
     use serde::de::{Error, Unexpected};
@@ -140,14 +141,14 @@ mod serde_forms {
 
     use crate::ids::item_id::ItemId;
 
-    /// As its [number](ItemId::number).
+    /// Serialises its [number](ItemId::number).
     impl Serialize for ItemId {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             serializer.serialize_u32(self.number())
         }
     }
 
-    /// From its [number](ItemId::number); zero is an error.
+    /// Deserialises from its [number](ItemId::number). Zero is an error.
     impl<'de> Deserialize<'de> for ItemId {
         fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
             let number = u32::deserialize(deserializer)?;

@@ -1,6 +1,6 @@
 //! The maps and sets of the standard library and of `indexmap` as fields.
 //!
-//! *Invariant:* nothing is asked of a map but what any map can do.
+//! *Invariant:* entries are accessed through [`Map`] alone.
 #![expect(unsafe_code, reason = "types state their own shapes")]
 #![cfg_attr(
     not(test),
@@ -25,19 +25,20 @@ use crate::schema::shape::{Field, Shape};
 use crate::schema::value::NetSerialize;
 use crate::types::std::net_serialize_by_shape;
 
-/// The value that sets have for each key.
+/// The value that a set has for each element.
 static NOTHING: () = ();
 
-/// The same to be written, which nothing can be in it.
+/// Returns a mutable `()`. It holds nothing, so any number of them may exist.
 fn nothing_mut<'a>() -> &'a mut () {
-    // Takes no memory.
+    // A box of `()` allocates nothing.
     Box::leak(Box::new(()))
 }
 
 /// Implements [`Map`] and [`Property`] for maps.
 macro_rules! map {
     ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident, |$map:ident, $key:ident| $entry:expr) => {
-        // SAFETY: the shape reaches entries through `Map` alone, by the functions made for this very type, and is not marked as bitwise.
+        // SAFETY: the shape accesses entries through `Map` alone, by the functions made for this very type,
+        // and is not marked as bitwise.
         unsafe impl<$($generics)*> Property for $type {
             const SHAPE: &'static Shape = &Shape::map::<Self>($name);
             fn initial() -> Self {
@@ -83,7 +84,8 @@ macro_rules! map {
 /// Implements [`Map`] and [`Property`] for sets.
 macro_rules! set {
     ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident) => {
-        // SAFETY: the shape reaches entries through `Map` alone, by the functions made for this very type, and is not marked as bitwise.
+        // SAFETY: the shape accesses entries through `Map` alone, by the functions made for this very type,
+        // and is not marked as bitwise.
         unsafe impl<$($generics)*> Property for $type {
             const SHAPE: &'static Shape = &Shape::map::<Self>($name);
             fn initial() -> Self {

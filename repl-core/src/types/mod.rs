@@ -1,6 +1,6 @@
-//! Which types can be fields: those of the standard library and of other crates.
+//! Types that can be fields: those of the standard library and of other crates.
 //!
-//! *Invariant:* no other module names one of these types.
+//! *Invariant:* the modules below reach these types through their shapes. They import nothing from here.
 
 pub(crate) mod foreign;
 pub(crate) mod maps;

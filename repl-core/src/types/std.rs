@@ -1,6 +1,6 @@
-//! The types of the standard library as fields: numbers, text, references, arrays, options and tuples.
+//! Types of the standard library as fields: numbers, text, references, arrays, options and tuples.
 //!
-//! *Invariant:* each shape says what its type is in memory, and nothing depends on how a field's type is spelled.
+//! *Invariant:* each shape states what its type is in memory. The spelling of a field's type decides nothing.
 #![expect(unsafe_code, reason = "types state their own shapes")]
 #![cfg_attr(
     not(test),
@@ -25,12 +25,13 @@ use crate::schema::property::Property;
 use crate::schema::shape::{Field, Shape};
 use crate::schema::value::NetSerialize;
 
-/// Makes a type with a hand-written [`NetSerialize`] usable as a field: one command, compared and sent as a unit (S13). The type is
-/// `Clone` and `Default`.
+/// Makes a type with a hand-written [`NetSerialize`] usable as a field: one command, compared and sent as a
+/// unit (S13). The type must be `Clone` and `Default`.
 #[macro_export]
 macro_rules! leaf {
     ($type:ty) => {
-        // SAFETY: `opaque` describes any such type: it reaches the value only through the type's own functions.
+        // SAFETY: `opaque` describes any such type: it accesses the value only through the type's own
+        // functions.
         unsafe impl $crate::__private::Property for $type {
             const SHAPE: &'static $crate::__private::Shape = &$crate::__private::Shape::opaque::<Self>();
             fn initial() -> Self {
@@ -40,7 +41,7 @@ macro_rules! leaf {
     };
 }
 
-/// Implements [`Property`] and [`NetSerialize`] for a type of the standard library that is one leaf.
+/// Implements [`Property`] and [`NetSerialize`] for a standard type that is one leaf.
 macro_rules! leaf_of_std {
     ($($type:ty, $name:literal, $bitwise:literal, $codec:expr;)*) => {$(
         // SAFETY: the codec is the one for this type in memory, and only plain data is marked as bitwise.
@@ -54,7 +55,7 @@ macro_rules! leaf_of_std {
     )*};
 }
 
-/// Implements [`NetSerialize`] by the type's own shape.
+/// Implements [`NetSerialize`] according to the type's own shape.
 macro_rules! net_serialize_by_shape {
     ([$($generics:tt)*] $type:ty, $name:expr) => {
         impl<$($generics)*> NetSerialize for $type {
@@ -99,7 +100,7 @@ leaf_of_std! {
     Box<str>, "String", false, text::<Self>(false);
 }
 
-/// Text that is shared, so that objects may hold the same without a copy each.
+/// Shared text. Objects that hold the same text can share one copy.
 // SAFETY: the codec is the one for text in an `Arc`.
 unsafe impl Property for Arc<str> {
     const SHAPE: &'static Shape = &Shape::leaf::<Self>("String", false, text::<Self>(false));
@@ -109,12 +110,12 @@ unsafe impl Property for Arc<str> {
 }
 net_serialize_by_shape!([] Arc<str>, "String");
 
-/// The codec of text held by a `T`.
+/// Returns the codec of text that a `T` holds.
 const fn text<T: Deref<Target = str> + From<String> + Clone + 'static>(is_string: bool) -> Codec {
     Codec::String { max_bytes: limits::MAX_STRING_BYTES, text: TextLeaf::of::<T>(is_string) }
 }
 
-// SAFETY: a reference is 64 plain bits, whatever it refers to.
+// SAFETY: a reference is 64 plain bits, whatever type it refers to.
 unsafe impl<T: ?Sized + 'static> Property for ObjectRef<T> {
     const SHAPE: &'static Shape = &Shape::leaf::<Self>("ObjectRef", true, Codec::Reference);
     fn initial() -> Self {
@@ -156,7 +157,7 @@ unsafe impl<T: Property> Property for Option<T> {
 }
 net_serialize_by_shape!([T: Property] Option<T>, "Option");
 
-/// Implements both traits for a tuple: a struct whose fields are called by number.
+/// Implements both traits for a tuple, as a struct whose fields are named by number.
 macro_rules! tuple {
     ($($type:ident $index:tt),*) => {
         // SAFETY: each element lies at its offset and has its own type's shape.

@@ -1,6 +1,6 @@
-//! What generated code asks of the fields of values and of fields that say `atomic`.
+//! What generated code requires of the fields of values, and of fields marked `atomic`.
 //!
-//! *Invariant:* one trait for each question, so that a type that does not fit is reported once.
+//! *Invariant:* each requirement is one trait, so that an unsuitable type is reported once.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,7 +19,8 @@ use crate::schema::property::Property;
 use crate::schema::shape::{Field, Shape};
 use crate::schema::value::NetSerialize;
 
-/// What generated code asks of a field of a value. One trait, and not a subtrait, so that a type that cannot travel is reported once.
+/// What generated code requires of a field of a value. It is one trait without a supertrait, so that an
+/// unsuitable type is reported once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be replicated",
     label = "not a property",
@@ -33,16 +34,16 @@ pub trait Value: Sized {
     /// The type's shape.
     const TABLE: &'static Shape;
 
-    /// Writes the value as `field` says it travels.
+    /// Writes the value in the form that `field` states.
     ///
     /// # Errors
-    /// When a part of the value has no form.
+    /// When a part of the value has no wire form.
     fn write_as(&self, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Reads a value as `field` says it travels.
+    /// Reads a value in the form that `field` states.
     ///
     /// # Errors
-    /// When the bits are no such value.
+    /// When the bits are not such a value.
     fn read_as(
         field: &Field,
         reader: &mut BitReader<'_>,
@@ -52,7 +53,7 @@ pub trait Value: Sized {
     /// Whether the replicated parts of both are the same.
     fn same_as(&self, other: &Self) -> bool;
 
-    /// A fresh value.
+    /// Returns an initial value.
     fn fresh() -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! Types of the standard library that travel as a unit: times, numbers that are not zero, addresses, boxes, queues.
+//! Standard types that are sent as a unit: times, non-zero numbers, addresses, boxes, queues.
 //!
 //! *Invariant:* each value has one form, and bits that no value writes are refused.
 #![expect(unsafe_code, reason = "types state their own shapes")]
@@ -26,16 +26,17 @@ use crate::schema::property::Property;
 use crate::schema::shape::Shape;
 use crate::schema::value::NetSerialize;
 
-/// The order in which seconds are written.
+/// The order of the Exp-Golomb code for seconds.
 const SECONDS_ORDER: u32 = 6;
-/// Seconds from here on are written in 64 bits.
+/// From this number on, seconds are written in 64 bits.
 const LONG_SECONDS: u64 = 1 << 32;
 const NANOS_A_SECOND: u64 = 1_000_000_000;
 
-/// Implements [`Property`] and [`NetSerialize`] for types that are one command.
+/// Implements [`Property`] and [`NetSerialize`] for types that have one command.
 macro_rules! units {
     ($($type:ty, $name:literal, $initial:expr, $write:expr, $read:expr;)*) => {$(
-        // SAFETY: `opaque` describes any such type: it reaches the value only through the type's own functions.
+        // SAFETY: `opaque` describes any such type: it accesses the value only through the type's own
+        // functions.
         unsafe impl Property for $type {
             const SHAPE: &'static Shape = &Shape::opaque::<Self>();
             fn initial() -> Self {
@@ -78,10 +79,11 @@ units! {
     SocketAddr, "SocketAddr", Self::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0)), write_socket, read_socket;
 }
 
-/// A number of the type of its form, in its whole width; zero is refused on arrival.
+/// Non-zero numbers, written as the number in its full width. Zero is refused on arrival.
 macro_rules! non_zero {
     ($($number:ty, $name:literal;)*) => {$(
-        // SAFETY: `opaque` describes any such type: it reaches the value only through the type's own functions.
+        // SAFETY: `opaque` describes any such type: it accesses the value only through the type's own
+        // functions.
         unsafe impl Property for NonZero<$number> {
             const SHAPE: &'static Shape = &Shape::opaque::<Self>();
             /// One.
@@ -128,7 +130,7 @@ non_zero! {
     isize, "NonZeroIsize";
 }
 
-// SAFETY: `opaque` describes any such type: it reaches the value only through the type's own functions.
+// SAFETY: `opaque` describes any such type: it accesses the value only through the type's own functions.
 unsafe impl<T: Property + NetSerialize + Clone> Property for Box<T> {
     const SHAPE: &'static Shape = &Shape::opaque::<Self>();
     fn initial() -> Self {
@@ -136,7 +138,7 @@ unsafe impl<T: Property + NetSerialize + Clone> Property for Box<T> {
     }
 }
 
-/// The form of what is in the box, as a unit.
+/// Written in the form of what is in the box, as a unit.
 impl<T: NetSerialize> NetSerialize for Box<T> {
     const WIRE_NAME: &'static str = T::WIRE_NAME;
     const WIRE_CHECKSUM: u64 = T::WIRE_CHECKSUM;
@@ -154,7 +156,7 @@ impl<T: NetSerialize> NetSerialize for Box<T> {
     }
 }
 
-// SAFETY: `opaque` describes any such type: it reaches the value only through the type's own functions.
+// SAFETY: `opaque` describes any such type: it accesses the value only through the type's own functions.
 unsafe impl<T: Property + NetSerialize + Clone> Property for VecDeque<T> {
     const SHAPE: &'static Shape = &Shape::opaque::<Self>();
     fn initial() -> Self {
@@ -162,7 +164,8 @@ unsafe impl<T: Property + NetSerialize + Clone> Property for VecDeque<T> {
     }
 }
 
-/// How many elements there are, and each whole. It travels as a unit: a queue moves at its front with each change, so by place nearly all would differ.
+/// Written as the number of elements, then each element whole. A queue is sent as a unit: it moves at its
+/// front with each change, so nearly every element would differ from the one at the same index before.
 impl<T: NetSerialize> NetSerialize for VecDeque<T> {
     const WIRE_NAME: &'static str = "VecDeque";
     const WIRE_CHECKSUM: u64 = Checksum::new().text(Self::WIRE_NAME).number(T::WIRE_CHECKSUM).finish();
@@ -194,7 +197,7 @@ impl<T: NetSerialize> NetSerialize for VecDeque<T> {
     }
 }
 
-/// The 128 bits of a universally unique identifier.
+/// The 128 bits of a UUID.
 #[cfg(feature = "uuid")]
 mod uuid_types {
     use super::*;
@@ -262,7 +265,7 @@ fn read_socket_v4(reader: &mut BitReader<'_>) -> Result<SocketAddrV4, ReadError>
     Ok(SocketAddrV4::new(address, reader.read_bits(16)? as u16))
 }
 
-/// The flow and the scope are mostly zero, and then one bit.
+/// The flow and the scope are mostly zero. Then both together take one bit.
 fn write_socket_v6(socket: &SocketAddrV6, writer: &mut BitWriter) {
     write_wide(socket.ip().to_bits(), writer);
     writer.write_bits(socket.port().into(), 16);

@@ -1,6 +1,7 @@
-//! Where the functions of a `with` module apply: to the field itself, or to each value that it holds.
+//! What the functions of a `with` module apply to: the field itself, or each value in it.
 //!
-//! *Invariant:* a field has one form whatever the order of its map, and no value that is read takes memory for fewer than eight bits.
+//! *Invariant:* the form of a map does not depend on its order in memory. A value that is read allocates
+//! memory only for elements that take at least eight bits each.
 
 #![cfg_attr(
     not(test),
@@ -30,16 +31,17 @@ use crate::schema::shape::Field;
 /// The functions take the field itself.
 pub enum Itself {}
 
-/// The functions take what is in an `Option`, a `Vec`, an array or a map, or within what is in there.
+/// The functions take the values in an `Option`, a `Vec`, an array or a map, or values deeper inside.
 pub struct Within<D>(PhantomData<D>);
 
-/// Never: it makes the compiler speak of the trait at hand, and not of what one implementation of it asks for.
+/// No depth. It only improves error messages: the compiler then reports the trait itself, and not the bounds
+/// of one implementation.
 pub enum Nowhere {}
 
 /// Implemented by nothing.
 pub trait Unreachable {}
 
-/// The function `write` of a `with` module for a field of type `Field`. `Depth` is always inferred.
+/// The function `write` of a `with` module, for a field of type `Field`. `Depth` is always inferred.
 #[diagnostic::on_unimplemented(
     message = "the module's `write` does not fit a field of type `{Field}`",
     label = "`write` has another signature",
@@ -47,17 +49,17 @@ pub trait Unreachable {}
     note = "for an `Option`, a `Vec`, an array or a map the functions may also be for one value in it"
 )]
 pub trait WritesField<Field, Depth> {
-    /// The sum of what is written around the module's forms; zero if nothing is.
+    /// A checksum of what is written around the module's values. Zero if nothing is.
     const AROUND: u64;
 
     /// Writes the field.
     ///
     /// # Errors
-    /// When a value has no form.
+    /// When a value has no wire form.
     fn write_field(&self, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError>;
 }
 
-/// The function `read` of a `with` module for a field of type `Field`. `Depth` is always inferred.
+/// The function `read` of a `with` module, for a field of type `Field`. `Depth` is always inferred.
 #[diagnostic::on_unimplemented(
     message = "the module's `read` does not fit a field of type `{Field}`",
     label = "`read` has another signature",
@@ -68,7 +70,7 @@ pub trait ReadsField<Field, Depth> {
     /// Reads a field.
     ///
     /// # Errors
-    /// When the bits are none.
+    /// When the bits are not a valid field.
     fn read_field(
         &self,
         reader: &mut BitReader<'_>,
@@ -76,16 +78,16 @@ pub trait ReadsField<Field, Depth> {
     ) -> Result<Field, ReadError>;
 }
 
-/// The sum of what is written around the forms of a module with this `write`.
+/// Returns the checksum of what is written around the values of a module with this `write`.
 #[must_use]
 pub const fn around<F, D, W: WritesField<F, D>>(_: &W) -> u64 {
     W::AROUND
 }
 
-/// Writes `field` by the module's function.
+/// Writes `field` with the module's function.
 ///
 /// # Errors
-/// When a value has no form.
+/// When a value has no wire form.
 pub fn write_with<F, D>(
     write: impl WritesField<F, D>,
     field: &F,
@@ -94,10 +96,10 @@ pub fn write_with<F, D>(
     write.write_field(field, writer)
 }
 
-/// Reads a field by the module's function.
+/// Reads a field with the module's function.
 ///
 /// # Errors
-/// When the bits are none.
+/// When the bits are not a valid field.
 pub fn read_with<F, D>(
     read: impl ReadsField<F, D>,
     reader: &mut BitReader<'_>,
@@ -207,7 +209,8 @@ macro_rules! sequences {
 
 sequences!(Vec VecDeque);
 
-/// Maps: how many entries they have, then for each, in the order of the keys' forms, the key and its value, padded.
+/// Maps: the number of entries, then the key and value of each entry, padded. Entries are in the order of the
+/// keys' wire forms.
 macro_rules! maps {
     ($([$($hasher:ident: $bound:ident)?] $map:ty, $key:ident;)*) => {$(
         impl<K: $key, F, D, W: WritesField<F, D>, $($hasher)?> WritesField<$map, Within<D>> for W {
@@ -240,7 +243,7 @@ maps! {
     [] BTreeMap<K, F>, SortKey;
 }
 
-/// Writes a value that began at bit `start`, perhaps with its key.
+/// Writes a value and pads it. `start` is the bit at which the value began, or its key if it has one.
 fn write_padded<F, D>(
     write: &impl WritesField<F, D>,
     value: &F,
@@ -285,7 +288,7 @@ fn write_entries<'a, K: Property, F: 'a, D>(
     Ok(())
 }
 
-/// Reads entries whose keys ascend, so that a map has one form.
+/// Reads entries. Their keys must ascend, so that a map has only one form.
 fn read_entries<K: Property, F, D>(
     read: &impl ReadsField<F, D>,
     reader: &mut BitReader<'_>,

@@ -1,4 +1,4 @@
-//! The names of lifetime conditions, as an attribute may write them.
+//! The names of replication conditions, as an attribute may write them.
 //!
 //! *Invariant:* the names are those of `repl::Condition`, which are those of Unreal without `COND_` (S34).
 
@@ -7,7 +7,7 @@ use syn::{Error, Ident, Path, Result};
 
 use crate::spelling::{nearest, same};
 
-/// Every condition in the order of its number.
+/// All conditions, in the order of their numbers.
 const NAMES: [&str; 16] = [
     "None",
     "InitialOnly",
@@ -27,23 +27,23 @@ const NAMES: [&str; 16] = [
     "Never",
 ];
 
-/// The condition that `key` is, in whatever style.
+/// Returns the condition that `key` names, in any style of spelling.
 pub(super) fn spelled(key: &str) -> Option<&'static str> {
     let bare = bare(key);
     NAMES.into_iter().find(|name| same(name, bare))
 }
 
-/// The condition that `key` was probably meant to be.
+/// Returns the condition that `key` was probably meant to be.
 pub(super) fn near(key: &str) -> Option<&'static str> {
     nearest(bare(key), NAMES)
 }
 
-/// A name without the prefix that conditions have in Unreal.
+/// Returns a name without the prefix that conditions have in Unreal.
 fn bare(name: &str) -> &str {
     name.strip_prefix("COND_").unwrap_or(name)
 }
 
-/// Refuses several conditions that are joined, as flags are.
+/// Refuses several conditions that are combined like flags.
 pub(super) fn one(value: &TokenStream) -> Result<()> {
     let joins = |token| matches!(token, TokenTree::Punct(sign) if "|&+".contains(sign.as_char()));
     if !value.clone().into_iter().any(joins) {
@@ -56,7 +56,7 @@ pub(super) fn one(value: &TokenStream) -> Result<()> {
     Err(Error::new_spanned(value, message))
 }
 
-/// The condition that `path` names.
+/// Returns the condition that `path` names.
 pub(super) fn named(path: &Path) -> Result<Ident> {
     let Some(name) = path.get_ident() else {
         let last = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();

@@ -1,6 +1,7 @@
-//! Items: the attributes of one list, each a name and perhaps a value, before anyone asks what they mean.
+//! Splits an attribute list into its attributes: a name each, and perhaps a value. Their meaning is decided
+//! later.
 //!
-//! *Invariant:* an item's name is one that may stand in its place, and what is wrong with it is reported at the smallest span.
+//! *Invariant:* an attribute's name is one that its place allows. A mistake is reported at the smallest span.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -15,16 +16,16 @@ use super::place::Place;
 use super::unknown::unknown;
 use crate::error::Errors;
 
-/// A value and the attribute's name that gave it.
+/// A value, and the span of the attribute's name.
 pub(crate) struct At<T> {
     pub(crate) span: Span,
     pub(crate) value: T,
 }
 
-/// An attribute that is given or not.
+/// An attribute that is present or not.
 pub(crate) type Flag = Option<At<()>>;
 
-/// One attribute of a list: its name, and what follows.
+/// One attribute of a list: its name and what follows.
 pub(crate) struct Item {
     pub(crate) name: Ident,
     /// The name as text.
@@ -35,14 +36,14 @@ pub(crate) struct Item {
 
 pub(crate) enum Value {
     Nothing,
-    /// After `=`.
+    /// What follows `=`.
     Equals(TokenStream),
-    /// In parentheses.
+    /// What is in parentheses.
     List(TokenStream),
 }
 
 impl Item {
-    /// Fills `slot` with what `read` makes of the attribute.
+    /// Stores what `read` makes of the attribute in `slot`. Fails if the slot is already filled.
     pub(crate) fn put<T>(
         &self,
         slot: &mut Option<At<T>>,
@@ -130,7 +131,7 @@ impl Item {
         Ok(Bounds { whole, min: Number(min), max: Number(max) })
     }
 
-    /// The name of a condition.
+    /// Reads the name of a condition.
     pub(crate) fn condition(&self) -> Result<Ident> {
         if let Value::Equals(tokens) = &self.value {
             condition::one(tokens)?;
@@ -138,7 +139,7 @@ impl Item {
         condition::named(&self.path()?)
     }
 
-    /// What stands after `=`.
+    /// Parses what follows `=`.
     fn parsed<T: Parse>(&self) -> Result<T> {
         match &self.value {
             Value::Equals(tokens) => syn::parse2(tokens.clone()).map_err(|_| self.malformed()),
@@ -146,7 +147,8 @@ impl Item {
         }
     }
 
-    /// The error for a value of the wrong kind, at the value or, without one, at the name.
+    /// Returns the error for a value of the wrong kind. Its span is the value, or the name if there is no
+    /// value.
     pub(crate) fn malformed(&self) -> Error {
         match &self.value {
             Value::Equals(tokens) | Value::List(tokens) if !tokens.is_empty() => {
@@ -161,13 +163,13 @@ fn is_ours(attribute: &Attribute) -> bool {
     attribute.path().is_ident("replicated")
 }
 
-/// Where our attribute stands, if it does.
+/// Returns the span of our attribute, if there is one.
 pub(crate) fn mark(attributes: &[Attribute]) -> Option<Span> {
     let ours = attributes.iter().find(|attribute| is_ours(attribute))?;
     Some(ours.path().segments.first().map_or_else(Span::call_site, |segment| segment.ident.span()))
 }
 
-/// Gives each item of our attributes to `apply` and collects what is wrong with them; says whether anything was.
+/// Calls `apply` with each attribute in our lists, and collects the errors. Returns whether there were any.
 pub(crate) fn each(
     attributes: &[Attribute],
     place: &Place,
@@ -194,7 +196,7 @@ pub(crate) fn each(
     faulty
 }
 
-/// The items of a list, separated by commas.
+/// Splits a list at its commas.
 pub(crate) fn items(list: TokenStream, place: &Place) -> Vec<Result<Item>> {
     let mut pieces = vec![TokenStream::new()];
     for token in list {

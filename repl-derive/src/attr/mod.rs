@@ -1,6 +1,7 @@
-//! Attributes: what stands in `#[replicated(…)]`, read into named slots.
+//! Attributes: what is written in `#[replicated(…)]`, read into one slot per attribute.
 //!
-//! *Invariant:* each attribute has one slot and fills it once; whether attributes go together is decided in `check`, not here.
+//! *Invariant:* each attribute fills its slot at most once. `check` decides whether attributes may be
+//! combined.
 
 mod condition;
 mod item;
@@ -22,7 +23,7 @@ pub(crate) use quantize::Quantize;
 use item::{Item, each};
 use place::Place;
 
-/// What a type says about itself.
+/// The attributes of a type.
 #[derive(Default)]
 pub(crate) struct ContainerAttrs {
     pub(crate) all: Flag,
@@ -31,12 +32,12 @@ pub(crate) struct ContainerAttrs {
     pub(crate) callbacks: Flag,
 }
 
-/// What a field says about itself.
+/// The attributes of a field.
 #[derive(Default)]
 pub(crate) struct FieldAttrs {
-    /// The field has the attribute, whatever stands in it.
+    /// The span of `replicated`, if the field has the attribute, with or without a list.
     pub(crate) marked: Option<Span>,
-    /// Something that the field says could not be read.
+    /// Whether an attribute of the field could not be read.
     pub(crate) faulty: bool,
     pub(crate) skip: Flag,
     pub(crate) condition: Option<At<Ident>>,
@@ -54,7 +55,7 @@ pub(crate) struct FieldAttrs {
     pub(crate) name: Option<At<LitStr>>,
 }
 
-/// What a variant says about itself.
+/// The attributes of a variant.
 #[derive(Default)]
 pub(crate) struct VariantAttrs {
     pub(crate) name: Option<At<LitStr>>,
@@ -95,7 +96,7 @@ impl FieldAttrs {
         attrs
     }
 
-    /// The spans and names of everything the field says, in a fixed order.
+    /// Returns the name and span of each attribute that the field has, in a fixed order.
     pub(crate) fn given(&self) -> Vec<(&'static str, Span)> {
         fn of<T>(slot: &Option<At<T>>) -> Option<Span> {
             slot.as_ref().map(|at| at.span)

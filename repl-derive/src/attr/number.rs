@@ -1,13 +1,13 @@
-//! Numbers in attributes: literals, which are checked where they stand, and constants of the user's, which are checked in the table.
+//! Numbers in attributes. Literals are checked by the derive, constants of the user when the table is made.
 //!
 //! *Invariant:* a number is never evaluated beyond its sign.
 
 use syn::{Expr, ExprLit, ExprRange, ExprUnary, Lit, UnOp};
 
-/// A number: a literal, or a constant of the user's.
+/// A number: a literal, or another expression such as a constant of the user.
 pub(crate) struct Number(pub(crate) Expr);
 
-/// Two bounds, both included.
+/// Two bounds, both inclusive.
 pub(crate) struct Bounds {
     pub(crate) whole: ExprRange,
     pub(crate) min: Number,
@@ -15,7 +15,7 @@ pub(crate) struct Bounds {
 }
 
 impl Number {
-    /// The number, if it is a literal.
+    /// Returns the number, if it is a literal.
     pub(crate) fn literal(&self) -> Option<f64> {
         match signed(&self.0)? {
             (sign, Lit::Int(lit)) => lit.base10_parse::<f64>().ok().map(|value| sign * value),
@@ -24,7 +24,7 @@ impl Number {
         }
     }
 
-    /// The number, if it is a literal without a fraction.
+    /// Returns the number, if it is a literal without a fraction.
     pub(crate) fn whole(&self) -> Option<i128> {
         match signed(&self.0)? {
             (sign, Lit::Int(lit)) => lit.base10_parse::<i128>().ok().map(|value| sign as i128 * value),
@@ -33,7 +33,7 @@ impl Number {
     }
 }
 
-/// A literal and its sign.
+/// Returns a literal and its sign.
 fn signed(expr: &Expr) -> Option<(f64, &Lit)> {
     match expr {
         Expr::Lit(ExprLit { lit, .. }) => Some((1.0, lit)),

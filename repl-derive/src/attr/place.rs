@@ -1,21 +1,21 @@
-//! Places: on a type, on a field, on a variant, in `quantize(…)`; which attributes can stand there, and how
-//! each is written.
+//! Places where attributes are written: on a type, on a field, on a variant, in `quantize(…)`. A place knows
+//! which attributes it allows, and how each is written.
 //!
-//! *Invariant:* a name that is refused in a place is never offered there.
+//! *Invariant:* a name that is refused in a place is never suggested there.
 
 use crate::derive::Derive;
 use crate::spelling::nearest;
 
-/// What may stand in one place: attributes' names, and how each is written.
+/// The attributes that one place allows, and how each is written.
 pub(super) struct Place {
-    /// Where this is, in words: "on a field".
+    /// The place in words: "on a field".
     pub(super) name: &'static str,
     forms: &'static [(&'static str, &'static str)],
-    /// Names that are read here, so that it can be said why they are wrong, and never offered.
+    /// Names that are read here only to say why they are wrong. They are never suggested.
     refused: &'static [&'static str],
 }
 
-/// What can stand on a type.
+/// The attributes of types.
 const OF_TYPES: &[(&str, &str)] = &[
     ("all", "all"),
     ("name", "name = \"…\""),
@@ -27,7 +27,7 @@ pub(super) static TYPE: Place = Place { name: "on a type", forms: OF_TYPES, refu
 static ITEM: Place = Place { name: "on an item", forms: OF_TYPES, refused: &["all"] };
 static VALUE: Place = Place { name: "on a value", forms: OF_TYPES, refused: &["all", "callbacks"] };
 
-/// What can stand on a field.
+/// The attributes of fields.
 const OF_FIELDS: &[(&str, &str)] = &[
     ("skip", "skip"),
     ("condition", "condition = OwnerOnly"),
@@ -45,7 +45,7 @@ const OF_FIELDS: &[(&str, &str)] = &[
     ("name", "name = \"…\""),
 ];
 
-/// What belongs to properties of objects.
+/// The attributes of fields that belong to objects only.
 const OF_OBJECTS: &[&str] = &["condition", "starts_off", "notify", "notify_always", "push"];
 
 pub(super) static FIELD: Place = Place { name: "on a field", forms: OF_FIELDS, refused: &[] };
@@ -67,7 +67,7 @@ pub(super) static QUANTIZE: Place = Place {
 };
 
 impl Place {
-    /// On a type that is derived for.
+    /// Returns the place on the type that a derive is applied to.
     pub(super) fn of_type(derive: Derive) -> &'static Self {
         match derive {
             Derive::Replicated => &TYPE,
@@ -76,7 +76,7 @@ impl Place {
         }
     }
 
-    /// On a field of such a type.
+    /// Returns the place on a field of such a type.
     pub(super) fn of_field(derive: Derive) -> &'static Self {
         match derive {
             Derive::Replicated => &FIELD,
@@ -85,7 +85,7 @@ impl Place {
         }
     }
 
-    /// Whether fields stand here.
+    /// Whether this is a place on a field.
     pub(super) fn is_field(&self) -> bool {
         std::ptr::eq(self.forms, OF_FIELDS)
     }
@@ -95,27 +95,27 @@ impl Place {
         std::ptr::eq(self, &QUANTIZE)
     }
 
-    /// Whether a condition can stand here.
+    /// Whether a condition may be written here.
     pub(super) fn has_conditions(&self) -> bool {
         !self.refused.contains(&"condition")
     }
 
-    /// How the attribute `name` is written, if it is read here.
+    /// Returns how the attribute `name` is written, if it is read here.
     pub(super) fn form(&self, name: &str) -> Option<&'static str> {
         self.forms.iter().find(|&&(known, _)| known == name).map(|&(_, form)| form)
     }
 
-    /// The names that can be offered.
+    /// Returns the names that may be suggested.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.forms.iter().map(|&(name, _)| name).filter(|name| !self.refused.contains(name))
     }
 
-    /// Those names as a text.
+    /// Returns those names as a text.
     pub(super) fn list(&self) -> String {
         self.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     }
 
-    /// The name that `key` was probably meant to be.
+    /// Returns the name that `key` was probably meant to be.
     pub(super) fn nearest(&self, key: &str) -> Option<&'static str> {
         nearest(key, self.names())
     }

@@ -1,6 +1,6 @@
-//! `quantize(…)`: how the attribute says in which steps floats travel.
+//! `quantize(…)`: reads how a field of floats is quantised.
 //!
-//! *Invariant:* what is read is one of three whole forms; a half of one is an error that shows the other
+//! *Invariant:* the result is one of three complete forms. Half of a form is an error that shows the other
 //! half.
 
 use syn::{Error, Result};

@@ -1,13 +1,13 @@
-//! Unknown attributes: what is said of a name that cannot stand where it does.
+//! Unknown attributes: the error text for a name that is not allowed where it stands.
 //!
-//! *Invariant:* the text says what to write instead wherever that can be guessed, and else what can stand
-//! there.
+//! *Invariant:* the text says what to write instead if that can be guessed. Otherwise it lists what is
+//! allowed there.
 
 use super::condition;
 use super::place::{FIELD, Place, QUANTIZE, TYPE};
 use crate::spelling::same;
 
-/// What attributes of fields are called elsewhere: in Unreal, in other derives, by habit.
+/// Names that field attributes have elsewhere: in Unreal, in other derives, by habit.
 const SYNONYMS: [(&str, &str); 16] = [
     ("cond", "condition"),
     ("when", "condition"),
@@ -27,11 +27,11 @@ const SYNONYMS: [(&str, &str); 16] = [
     ("precision", "quantize"),
 ];
 
-/// Says what an unknown attribute may have been meant to be.
+/// Returns the error text, which says what an unknown attribute was probably meant to be.
 pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
     let (on_a_field, in_quantize) = (place.is_field(), place.is_quantize());
     let has_conditions = place.has_conditions();
-    // In what sends all fields anyway, `all` is as good as unknown.
+    // Items and values send all fields anyway, so `all` is treated as unknown there.
     if let Some(form) = TYPE.form(key).filter(|_| has_conditions || key != "all") {
         return format!("`{key}` belongs on the type: write `#[replicated({form})]` above it");
     }
@@ -67,8 +67,8 @@ pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
     format!("unknown attribute `{key}`{hint} What can stand {}: {}", place.name, place.list())
 }
 
-/// What was probably meant on a field: an attribute's name, with its form if nothing was written beside it,
-/// or a condition.
+/// Returns what was probably meant on a field: a condition, or the name of an attribute. With nothing written
+/// after the name, the attribute is shown as it is written in full.
 fn meant_on_a_field(place: &Place, key: &str, has_value: bool) -> Option<String> {
     let synonym = SYNONYMS.iter().find(|(other, _)| same(other, key)).map(|&(_, own)| own);
     let synonym = synonym.filter(|name| place.names().any(|known| known == *name));

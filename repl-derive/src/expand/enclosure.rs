@@ -1,14 +1,14 @@
-//! The enclosure: the block that holds all items of an expansion.
+//! The enclosure: the block around all items of an expansion.
 //!
-//! *Invariant:* items in it have no names outside, and no lint looks into it.
+//! *Invariant:* names of items in the block are invisible outside, and no lint checks the block.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::ast::Container;
 
-/// Two derives for one type conflict in every trait that both implement; here the compiler's words for that
-/// say which to keep.
+/// Two derives for one type conflict in every trait that both implement. This implementation makes the
+/// compiler's error say which derive to keep.
 fn only_one(container: &Container<'_>) -> TokenStream {
     let (private, ident) = (container.private(), container.ident());
     let (declared, parameters, bounds) = container.generics().split_for_impl();
@@ -25,7 +25,7 @@ fn only_one(container: &Container<'_>) -> TokenStream {
     }
 }
 
-/// Puts items where they are nobody's neighbours.
+/// Puts items into a block of their own, so that they conflict with no other names.
 pub(super) fn enclosed(container: &Container<'_>, items: &TokenStream) -> TokenStream {
     let only_one = only_one(container);
     quote! {

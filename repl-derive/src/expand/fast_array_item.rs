@@ -1,6 +1,7 @@
 //! The expansion of `#[derive(FastArrayItem)]`.
 //!
-//! *Invariant:* beside what it has in common with an object an item has its layout and nothing else: no program, no notify.
+//! *Invariant:* besides what items and objects have in common, an item has only its layout: no program, no
+//! notify.
 
 use proc_macro2::TokenStream;
 use quote::quote;

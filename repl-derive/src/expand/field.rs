@@ -1,6 +1,6 @@
-//! Fields: what the tables say about one, and what its type must be able to do.
+//! Fields in expansions: the table entry of a field, and the bounds on its type.
 //!
-//! *Invariant:* a field's type is never looked at, only named; what it must be able to do is said in bounds.
+//! *Invariant:* the type of a field is only named, never inspected. Bounds state what it must implement.
 
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
@@ -11,20 +11,21 @@ use crate::ast::{Container, Field};
 use crate::attr::{Number, Quantize};
 use crate::derive::Derive;
 
-/// The field's type, in words that mean the same outside the type's own `impl`.
+/// Returns the field's type in a form that has the same meaning outside the type's own `impl`: without
+/// `Self`.
 pub(super) fn type_of(container: &Container<'_>, field: &Field<'_>) -> TokenStream {
     let (ident, (_, generics, _)) = (container.ident(), container.generics().split_for_impl());
     let ty = field.ty;
     without_self(quote!(#ty), &quote!(#ident #generics))
 }
 
-/// A span with the hygiene of the derive and the place of `span`: names mean what they mean in generated code, lints take it for that, and
-/// errors point at what the user wrote.
+/// Returns a span with the hygiene of the derive and the location of `span`. Names then resolve as in
+/// generated code, lints treat it as generated, and errors point at what the user wrote.
 pub(super) fn here(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
-/// The path to what generated code needs, at `span`.
+/// Returns the path to what generated code needs, at `span`.
 pub(super) fn private_at(container: &Container<'_>, span: Span) -> TokenStream {
     let moved = |mut token: TokenTree| {
         token.set_span(span);
@@ -46,7 +47,7 @@ fn without_self(tokens: TokenStream, own: &TokenStream) -> TokenStream {
     tokens.into_iter().flat_map(replace).collect()
 }
 
-/// The shape of the field's type as a `&'static Shape`.
+/// Returns the shape of the field's type as a `&'static Shape`.
 fn shape(container: &Container<'_>, field: &Field<'_>, index: usize, span: Span) -> TokenStream {
     let (private, ty) = (private_at(container, span), type_of(container, field));
     if field.attrs.with.is_some() {
@@ -64,7 +65,7 @@ fn shape(container: &Container<'_>, field: &Field<'_>, index: usize, span: Span)
     }
 }
 
-/// The whole entry of the field in its struct's table. `index` counts the fields that travel.
+/// Returns the complete entry of the field in its struct's table. `index` counts the fields that are sent.
 pub(super) fn entry(
     container: &Container<'_>,
     field: &Field<'_>,
@@ -99,14 +100,16 @@ pub(super) fn entry(
     }
 }
 
-/// Where it is said how the field travels: what is wrong with its table entry is reported there.
+/// Returns the span of the attribute that states the field's form. Errors in the table entry are reported
+/// there.
 fn form_span(field: &Field<'_>) -> Span {
     let forms = ["quantize", "bits", "range", "max_len", "with", "atomic"];
     let said = field.attrs.given().into_iter().find(|(name, _)| forms.contains(name));
     said.map_or_else(|| field.ty.span(), |(_, span)| span)
 }
 
-/// What the attributes ask of the numbers in the field, as a call on its entry that the type must fit.
+/// Returns what the attributes ask of the numbers in the field, as a method call on its entry. The call
+/// compiles only for a type that fits.
 fn format(container: &Container<'_>, field: &Field<'_>, span: Span) -> Option<TokenStream> {
     let ty = type_of(container, field);
     let attrs = &field.attrs;
@@ -135,7 +138,7 @@ fn format(container: &Container<'_>, field: &Field<'_>, span: Span) -> Option<To
     })
 }
 
-/// An integer of the type `ty`. A constant of the user's is converted only where that loses nothing worth keeping.
+/// Returns an integer of the type `ty`. A constant of the user is converted only if `convert` is set.
 fn whole(number: &Number, ty: &str, convert: bool) -> TokenStream {
     let (expr, ty) = (&number.0, Ident::new(ty, Span::call_site()));
     match number.whole() {
@@ -159,7 +162,7 @@ fn float(number: &Number) -> TokenStream {
     }
 }
 
-/// The traits that a field's type must implement for what its attributes say.
+/// Returns the traits that a field's type must implement because of its attributes.
 fn traits(container: &Container<'_>, field: &Field<'_>) -> Vec<TokenStream> {
     let private = container.private();
     let attrs = &field.attrs;
@@ -180,7 +183,7 @@ fn traits(container: &Container<'_>, field: &Field<'_>) -> Vec<TokenStream> {
     traits
 }
 
-/// Bounds for the types of fields that depend on a parameter.
+/// Returns the bounds for types of fields that depend on a generic parameter.
 pub(super) fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
     let mut predicates = Vec::new();
     let private = container.private();
@@ -205,7 +208,7 @@ pub(super) fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
     predicates
 }
 
-/// The parameters of the type, with what replication asks of them and `more`.
+/// Returns the type's generic parameters, with the bounds that replication needs and with `more`.
 pub(super) fn generics(container: &Container<'_>, more: Vec<WherePredicate>) -> Generics {
     let mut generics = container.generics().clone();
     let owned: Vec<WherePredicate> = generics
@@ -220,18 +223,18 @@ pub(super) fn generics(container: &Container<'_>, more: Vec<WherePredicate>) -> 
     generics
 }
 
-/// The name of the serialiser made for the `index`th field that travels.
+/// Returns the name of the serialiser that is generated for the `index`th field that is sent.
 fn serializer_name(index: usize) -> Ident {
     format_ident!("__Serializer{}", index)
 }
 
-/// The serialiser as a type.
+/// Returns the serialiser as a type.
 pub(super) fn serializer(container: &Container<'_>, index: usize) -> TokenStream {
     let (name, (_, parameters, _)) = (serializer_name(index), container.generics().split_for_impl());
     quote!(#name #parameters)
 }
 
-/// The serialisers that stand for the modules named by `with`.
+/// Returns the serialisers that call the modules named by `with`.
 pub(super) fn serializers(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let sent = container.sent().into_iter().enumerate();
     sent.filter_map(|(index, field)| {
@@ -241,8 +244,9 @@ pub(super) fn serializers(container: &Container<'_>, generics: &Generics) -> Tok
     .collect()
 }
 
-/// The name and the version that a module says of its form. A constant that it lacks is found in the outer block,
-/// whose names come after those of the inner one: so the compiler's error can say what to write.
+/// Returns the name and the version of a module's form. If the module does not define a constant, the name
+/// resolves to the one in the outer block, because names of the inner block take precedence. So the error can
+/// say what to write.
 fn wire_form(private: &TokenStream, module: &Path, span: Span) -> [TokenStream; 2] {
     ["NAME", "VERSION"].map(|constant| {
         let constant = Ident::new(constant, span);

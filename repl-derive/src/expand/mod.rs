@@ -1,7 +1,7 @@
-//! Expansion: checked input to code.
+//! Expansion: turns checked input into code.
 //!
-//! *Invariant:* no expansion fails; every path starts at `::core` or at the crate that the input names, so that neither a prelude nor
-//! the user's names matter.
+//! *Invariant:* no expansion fails. Every path starts at `::core` or at the crate that the input names, so
+//! that expansions depend on neither a prelude nor the user's names.
 
 mod enclosure;
 mod fast_array_item;
@@ -20,7 +20,7 @@ use crate::check;
 use crate::derive::Derive;
 use crate::error;
 
-/// Does the whole work of one derive.
+/// Runs one derive from input to output.
 pub(crate) fn derive(derive: Derive, input: TokenStream) -> TokenStream {
     let input: DeriveInput = match syn::parse2(input) {
         Ok(input) => input,

@@ -1,7 +1,7 @@
 //! The expansion of `#[derive(NetSerialize)]`.
 //!
-//! *Invariant:* what `write` writes, `read` reads in the same order; both follow the declaration, a struct as an enum of one variant whose
-//! tag takes no bits.
+//! *Invariant:* `read` reads what `write` writes, in the order of declaration. A struct is treated as an enum
+//! with one variant, whose tag takes no bits.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -13,7 +13,7 @@ use crate::ast::{Body, Container, Field};
 
 /// A struct, or one variant of an enum.
 struct Form<'a> {
-    /// What makes one: `Self` or `Self::Variant`.
+    /// The path that constructs it: `Self` or `Self::Variant`.
     constructor: TokenStream,
     wire_name: Option<String>,
     fields: Vec<Part<'a>>,
@@ -23,7 +23,7 @@ struct Form<'a> {
 /// One field of a form.
 struct Part<'a> {
     field: &'a Field<'a>,
-    /// Its index among the fields of the whole type that travel, unless it is skipped.
+    /// Its index among all fields of the type that are sent. `None` if it is skipped.
     sent: Option<usize>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     enclosed(container, &quote!(#serializers #table #property #net_serialize))
 }
 
-/// The forms of the type: a struct has one, without a name.
+/// Returns the forms of the type. A struct has one, without a name.
 fn forms<'a>(container: &'a Container<'a>) -> Vec<Form<'a>> {
     let mut next = 0;
     let mut parts = |fields: &'a [Field<'a>]| {
@@ -68,7 +68,8 @@ fn forms<'a>(container: &'a Container<'a>) -> Vec<Form<'a>> {
     }
 }
 
-/// What a generic value needs beside what its fields say: a copy for the shadow, and something to put into fields that never travel.
+/// Returns the bounds that a generic value needs besides those of its fields: `Clone` for the shadow, and
+/// `Default` for fields that are never sent and for those with their own serialiser.
 fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
     let made_by_default = |field: &&Field<'_>| !container.sends(field) || field.attrs.with.is_some();
     let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());
@@ -81,7 +82,8 @@ fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
     own.chain(fields).collect()
 }
 
-/// A trait of our own that holds the entries of all fields that travel, for generic types have no other place for constants.
+/// Returns a trait that holds the entries of all fields that are sent. Generic types have no other place for
+/// constants.
 fn table(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let (private, ident) = (container.private(), container.ident());
     let (declared, parameters, bounds) = generics.split_for_impl();
@@ -118,8 +120,8 @@ fn property(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) 
         let private = field::private_at(container, span);
         quote_spanned!(span=> &#private::Shape::opaque::<Self>())
     };
-    // Spanned and sound as in the derive of `Replicated`: the shape is that of an opaque value and describes nothing of the memory but its
-    // size.
+    // The span and the safety are as in the derive of `Replicated`. The shape is that of an opaque value, and
+    // describes nothing of the memory but its size.
     quote! {
         #[automatically_derived]
         unsafe impl #declared #private::Property for #ident #parameters #bounds {
@@ -166,7 +168,7 @@ fn net_serialize(container: &Container<'_>, generics: &Generics, forms: &[Form<'
     }
 }
 
-/// Covers the names and forms of everything that travels.
+/// A checksum of the names and forms of everything that is sent.
 fn checksum(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {
     let (private, name) = (container.private(), container.wire_name());
     let count = forms.len() as u64;
@@ -265,13 +267,13 @@ fn identical(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {
 }
 
 impl<'a> Form<'a> {
-    /// The fields that travel and their indices.
+    /// Returns the fields that are sent, with their indices.
     fn sent(&self) -> impl ExactSizeIterator<Item = (&'a Field<'a>, usize)> {
         let sent: Vec<_> = self.fields.iter().filter_map(|part| Some((part.field, part.sent?))).collect();
         sent.into_iter()
     }
 
-    /// A pattern that binds each field that travels to a name made of `prefix` and its index.
+    /// Returns a pattern that binds each field that is sent to a name made of `prefix` and its index.
     fn pattern(&self, prefix: &str) -> TokenStream {
         let constructor = &self.constructor;
         let fields = self.sent().map(|(field, index)| {
@@ -286,12 +288,12 @@ fn bound(prefix: &str, index: usize) -> Ident {
     format_ident!("{}_{}", prefix, index)
 }
 
-/// The table's entry for a field.
+/// Returns the table entry of a field.
 fn entry(index: usize) -> TokenStream {
     quote!(&<Self as __Fields>::FIELDS[#index])
 }
 
-/// The serialiser of a field that names one.
+/// Returns the serialiser of a field, if the field names one.
 fn serializer(container: &Container<'_>, field: &Field<'_>, index: usize) -> Option<TokenStream> {
     field.attrs.with.as_ref()?;
     let (private, ty) = (container.private(), field::type_of(container, field));

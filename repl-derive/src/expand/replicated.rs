@@ -1,6 +1,7 @@
 //! The expansion of `#[derive(Replicated)]`.
 //!
-//! *Invariant:* the output is one table, one call that flattens it, and one call for each notify; it decides nothing at run time.
+//! *Invariant:* the output is one table, one call that flattens it, and one call for each notify. It decides
+//! nothing at run time.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -79,7 +80,7 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
     }
 }
 
-/// A name alone is a method of the object; a path is any function.
+/// A single name is a method of the object. A longer path is any function.
 fn called(notify: &Path, span: Span) -> TokenStream {
     match notify.get_ident() {
         Some(method) => quote_spanned!(span=> Self::#method),
@@ -87,8 +88,9 @@ fn called(notify: &Path, span: Span) -> TokenStream {
     }
 }
 
-/// For each method that a notify names, a trait's method of that name which can never be called: an inherent method goes before it, and
-/// where there is none the compiler says in our words what to write. Empty types stand for the methods' names.
+/// Generates, for each method that a notify names, a trait method of the same name that can never be called.
+/// An inherent method takes precedence over it. If there is none, the compiler's error contains our advice.
+/// Empty types carry the names of the methods.
 fn missing_methods(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let mut names: Vec<Ident> = Vec::new();
     let mut fallbacks = TokenStream::new();

@@ -1,6 +1,6 @@
-//! What objects and items have in common: a struct's table, the whole as a value, and who is told.
+//! What objects and items have in common: the struct's table, the struct as a value, and its callbacks.
 //!
-//! *Invariant:* objects and items are told apart by their traits' names and nothing else, so that an item's table is made as an object's is.
+//! *Invariant:* the tables of items and objects are made in the same way. Only the names of traits differ.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -10,13 +10,13 @@ use super::field;
 use crate::ast::Container;
 use crate::derive::Derive;
 
-/// The parameters of the type, with what its fields and a fresh one ask of them.
+/// Returns the type's generic parameters, with the bounds that its fields and an initial value need.
 pub(super) fn generics(container: &Container<'_>) -> Generics {
     let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());
     field::generics(container, vec![parse_quote!(#ident #parameters: ::core::default::Default)])
 }
 
-/// All but the trait of the derive itself.
+/// Returns everything except the trait of the derive itself.
 pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let serializers = field::serializers(container, generics);
     let property = property(container, generics);
@@ -26,15 +26,16 @@ pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStr
     quote!(#serializers #layout #property #net_serialize #says_callbacks)
 }
 
-/// The layout of an object without parameters, in a constant beside the traits: one that they share is made once, and none of them is asked for it,
-/// so what the type lacks for being an object is reported once.
+/// Returns the layout of an object without generic parameters, as a constant beside the traits. The traits
+/// share it, so it is made once. None of the traits defines it, so that an error in the type is reported only
+/// once.
 fn constant_layout(container: &Container<'_>) -> Option<TokenStream> {
     let (private, ident) = (container.private(), container.ident());
     let is_constant = container.derive == Derive::Replicated && !container.is_generic();
     is_constant.then(|| quote!(const __LAYOUT: &#private::Layout = &#private::Layout::of::<#ident>();))
 }
 
-/// Where the layout is found, as a `&'static Layout`.
+/// Returns where the layout is found, as a `&'static Layout`.
 pub(super) fn layout(container: &Container<'_>) -> TokenStream {
     let private = container.private();
     if constant_layout(container).is_some() {
@@ -44,7 +45,7 @@ pub(super) fn layout(container: &Container<'_>) -> TokenStream {
     }
 }
 
-/// The table of the struct, and where its objects start.
+/// Returns the table of the struct, and its initial value.
 fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
     let (declared, parameters, bounds) = generics.split_for_impl();
@@ -59,9 +60,10 @@ fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
         quote!(let _: *const #ty = &raw const object.#member;)
     });
     let callbacks = value_callbacks(container);
-    // `unsafe` is spanned by `quote!` at the derive itself, so that a crate that forbids unsafe code can derive. It holds because each entry
-    // takes the offset of a member and the shape of that member's type. That the member has this type is not taken on trust from the input,
-    // which an attribute macro may yet change: the closure compiles only if it is so, raw pointers being coerced to no other type.
+    // `quote!` gives `unsafe` the span of the derive itself, so that a crate that forbids unsafe code can
+    // derive. It is sound because each entry takes the offset of a member and the shape of that member's
+    // type. The input is not trusted for that type, because an attribute macro may change it later: the
+    // closure compiles only if the type is right, since raw pointers are coerced to no other type.
     quote! {
         #[automatically_derived]
         unsafe impl #declared #private::Property for #ident #parameters #bounds {
@@ -81,7 +83,7 @@ fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
     }
 }
 
-/// What values of maps are told, if the type is an item that has callbacks.
+/// Returns the callbacks of a map's values, if the type is an item with callbacks.
 fn value_callbacks(container: &Container<'_>) -> Option<TokenStream> {
     let private = container.private();
     let has_callbacks =
@@ -94,7 +96,7 @@ fn value_callbacks(container: &Container<'_>) -> Option<TokenStream> {
     })
 }
 
-/// The whole object as a value: every replicated field in order.
+/// Returns the implementation of the whole object as a value: every replicated field in order.
 fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
     let (declared, parameters, bounds) = generics.split_for_impl();
@@ -132,11 +134,11 @@ fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream 
     }
 }
 
-/// That the type says `callbacks`, which the trait that the user implements asks for.
+/// States that the type says `callbacks`. The trait that the user implements requires it.
 fn says_callbacks(container: &Container<'_>) -> Option<TokenStream> {
     container.attrs.callbacks.as_ref()?;
     let (private, ident) = (container.private(), container.ident());
-    // With the type's own bounds alone, for the user's implementation need not have more.
+    // Only the type's own bounds, because the user's implementation need not have more.
     let (declared, parameters, bounds) = container.generics().split_for_impl();
     let says = match container.derive {
         Derive::FastArrayItem => quote!(SaysItemCallbacks),
@@ -148,7 +150,7 @@ fn says_callbacks(container: &Container<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Who is told: what is wrong with it is reported where the type says `callbacks`.
+/// Returns which callbacks are called. Errors are reported at the attribute `callbacks`.
 pub(super) fn told(container: &Container<'_>) -> TokenStream {
     match &container.attrs.callbacks {
         Some(callbacks) => {

@@ -1,7 +1,8 @@
-//! What stands in for an expansion after an error.
+//! Stubs: what is generated in place of an expansion after an error.
 //!
-//! *Invariant:* a stub implements every trait that the derive would, asks nothing of any field, and is never run: the error beside it
-//! stops the build. So nothing that uses the type fails as well.
+//! *Invariant:* a stub implements every trait that the derive would implement, and requires nothing of any
+//! field. So code that uses the type causes no further errors. A stub never runs, because the error beside it
+//! stops the build.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -14,7 +15,7 @@ use crate::derive::Derive;
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let mut generics = container.generics().clone();
     if generics.lifetimes().next().is_some() {
-        // No implementation of ours fits a type with lifetimes.
+        // Our traits cannot be implemented for a type with lifetimes.
         return TokenStream::new();
     }
     let owned: Vec<WherePredicate> = generics
