@@ -1,10 +1,10 @@
-//! Virtual time in ticks.
+//! A virtual clock that counts ticks.
 //!
-//! *Invariant:* the time is a function of the number of ticks, so rounding never adds up.
+//! *Invariant:* the time follows from the number of ticks alone, so rounding errors do not add up.
 
 use std::time::Duration;
 
-/// A clock that moves one tick at a time, when told to.
+/// A clock that moves on by one tick when told to.
 ///
 /// ```
 /// use repl_net::sim::Clock;
@@ -25,7 +25,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock of that many ticks a second, at time zero.
+    /// Returns a clock with that many ticks a second, at time zero.
     ///
     /// # Panics
     /// If `ticks_per_second` is 0.
@@ -34,31 +34,31 @@ impl Clock {
         Self { start: Duration::ZERO, ticks_per_second, ticks: 0 }
     }
 
-    /// The same clock, begun at `start`: for what must not depend on the epoch.
+    /// Returns the same clock, starting at `start`. For tests of code that must not depend on the epoch.
     #[must_use]
     pub const fn starting_at(self, start: Duration) -> Self {
         Self { start, ..self }
     }
 
-    /// The time now.
+    /// Returns the current time.
     pub fn now(&self) -> Duration {
         let rate = u64::from(self.ticks_per_second);
         let nanos = (self.ticks % rate) * 1_000_000_000 / rate;
         self.start + Duration::from_secs(self.ticks / rate) + Duration::from_nanos(nanos)
     }
 
-    /// Moves on by one tick and returns the new time.
+    /// Moves on by one tick, and returns the new time.
     pub fn tick(&mut self) -> Duration {
         self.ticks += 1;
         self.now()
     }
 
-    /// How many ticks have passed.
+    /// Returns how many ticks have passed.
     pub const fn ticks(&self) -> u64 {
         self.ticks
     }
 
-    /// The length of a tick, rounded down to nanoseconds.
+    /// Returns the length of a tick, rounded down to nanoseconds.
     pub const fn step(&self) -> Duration {
         Duration::from_nanos(1_000_000_000 / self.ticks_per_second as u64)
     }

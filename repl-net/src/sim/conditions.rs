@@ -1,13 +1,14 @@
-//! How good or bad a link is.
+//! Link conditions: how good or bad a link is.
 //!
-//! *Invariant:* conditions are plain values; what a link remembers from packet to packet is in the network.
+//! *Invariant:* conditions are plain values. The state that a link keeps between packets is in the network.
 
 use super::rng::Rng;
 use std::time::Duration;
 
-/// What a link in one direction does to its packets. Probabilities are from 0 to 1, for each packet on its own.
+/// What a link does to its packets, in one direction. Probabilities are from 0 to 1, and count for each
+/// packet separately.
 ///
-/// Start from one of the named links and change what the test is about:
+/// Start from one of the named links, and change what the test is about:
 ///
 /// ```
 /// use repl_net::sim::{LinkConditions, Loss};
@@ -23,43 +24,45 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkConditions {
-    /// How long each packet takes at least.
+    /// The least time that a packet takes.
     pub latency: Duration,
-    /// Up to how much longer a packet takes, evenly spread and for each packet on its own; so more jitter than there is time
-    /// between packets reorders them.
+    /// The most time that a packet takes in addition: evenly distributed, and drawn for each packet
+    /// separately. If the jitter is longer than the time between packets, it reorders them.
     pub jitter: Duration,
     /// Which packets are lost.
     pub loss: Loss,
-    /// How likely a packet arrives twice, each copy with a delay of its own.
+    /// How likely a packet arrives twice. Each copy has its own delay.
     pub duplicate: f64,
-    /// How likely a copy is late by `reorder_by`.
+    /// How likely a copy is delayed by `reorder_by`.
     pub reorder: f64,
-    /// The extra delay of the copies that `reorder` chose.
+    /// The extra delay of copies that `reorder` selects.
     pub reorder_by: Duration,
     /// How likely a copy arrives with one bit flipped.
     pub corrupt: f64,
-    /// The longest packet that is carried, in bytes; a longer one is lost.
+    /// The longest packet that the link carries, in bytes. A longer one is lost.
     pub mtu_bytes: usize,
-    /// How fast packets leave, in bytes a second, headers of lower layers not counted; `None` is without limit. What is sent
-    /// faster waits in a queue and so comes later.
+    /// How fast packets leave, in bytes a second, without the headers of lower layers. `None` is unlimited.
+    /// Packets that are sent faster wait in a queue and arrive later.
     pub bandwidth_bytes_per_second: Option<u64>,
-    /// How much waits at most for a link of limited bandwidth, in bytes; what comes on top is lost.
+    /// The most bytes that wait in the queue of a link with limited bandwidth. Packets that do not fit are
+    /// lost.
     pub queue_bytes: usize,
 }
 
 /// Which packets of a link are lost at random.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
-    /// None.
+    /// No packet is lost.
     None,
-    /// Each with this probability, whatever happened to the others.
+    /// Each packet is lost with this probability, independently of the others.
     Independent(f64),
-    /// By the model of Gilbert and Elliott: the link is good or bad, changes between the two from packet to packet, and loses packets at
-    /// a rate of its own in each state. Losses come in bursts. A link starts good.
+    /// The model of Gilbert and Elliott. The link is good or bad, may change before each packet, and loses
+    /// packets at a different rate in each state. So losses come in bursts. A link starts good.
     GilbertElliott {
         /// How likely the link turns bad before a packet.
         good_to_bad: f64,
-        /// How likely the link turns good before a packet; its inverse is the mean length of a bad spell, in packets.
+        /// How likely the link turns good before a packet. Its inverse is the mean length of a bad period, in
+        /// packets.
         bad_to_good: f64,
         /// How likely a packet is lost while the link is good.
         loss_when_good: f64,
@@ -69,11 +72,12 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// Losses in bursts of `mean_length` packets on average that make up `rate` of all packets.
+    /// Returns losses in bursts that are `mean_length` packets long on average, and take `rate` of all
+    /// packets.
     ///
     /// # Panics
-    /// If `mean_length` is below 1, or `rate` is not from 0 to `mean_length` / (`mean_length` + 1), beyond which bursts of that length
-    /// would have to follow each other without a packet between.
+    /// If `mean_length` is below 1, or `rate` is not from 0 to `mean_length` / (`mean_length` + 1). At a
+    /// higher rate, bursts of that length would follow each other without a packet between them.
     #[must_use]
     pub fn bursts(rate: f64, mean_length: f64) -> Self {
         assert!(mean_length >= 1.0, "a burst has at least one packet");
@@ -90,7 +94,7 @@ impl Loss {
         }
     }
 
-    /// Whether the next packet is lost. `bad` is the state of the model, between packets.
+    /// Whether the next packet is lost. `bad` is the state of the model between packets.
     pub(super) fn strikes(&self, bad: &mut bool, rng: &mut Rng) -> bool {
         match *self {
             Self::None => false,
@@ -104,10 +108,10 @@ impl Loss {
 }
 
 impl LinkConditions {
-    /// What fits into an Ethernet frame beside the headers of IPv4 and UDP.
+    /// What fits into an Ethernet frame besides the headers of IPv4 and UDP.
     const ETHERNET_BYTES: usize = 1_472;
 
-    /// Every packet of up to 1,472 bytes arrives at once, once and in order.
+    /// Every packet of up to 1,472 bytes arrives immediately, exactly once and in order.
     #[must_use]
     pub const fn perfect() -> Self {
         Self {
@@ -124,13 +128,14 @@ impl LinkConditions {
         }
     }
 
-    /// A wired network in one house: a round trip of 1 to 2 ms, nothing lost.
+    /// A wired network in one house: a round trip of 1 to 2 ms, no losses.
     #[must_use]
     pub const fn lan() -> Self {
         Self { latency: Duration::from_micros(500), jitter: Duration::from_micros(500), ..Self::perfect() }
     }
 
-    /// A household's wireless network and a server in the same country: a round trip of 40 to 60 ms, 1 % lost.
+    /// A wireless network at home, and a server in the same country: a round trip of 40 to 60 ms, 1 % of
+    /// packets lost.
     #[must_use]
     pub const fn wifi() -> Self {
         Self {
@@ -142,7 +147,8 @@ impl LinkConditions {
         }
     }
 
-    /// A telephone on the move: a round trip of 100 to 180 ms, 5 % lost, in bursts of 5 on average, 200 KB a second.
+    /// A mobile phone on the move: a round trip of 100 to 180 ms, 5 % of packets lost, in bursts of 5 on
+    /// average, 200 KB a second.
     #[must_use]
     pub const fn mobile() -> Self {
         Self {
@@ -162,8 +168,8 @@ impl LinkConditions {
         }
     }
 
-    /// Worse than what games are played on: a round trip of 200 to 800 ms, half of all packets lost, a third repeated, a third half a second
-    /// late, 1 in 50 damaged.
+    /// Worse than any network that games are played on: a round trip of 200 to 800 ms, half of all packets
+    /// lost, 30 % duplicated, 30 % half a second late, 1 in 50 damaged.
     #[must_use]
     pub const fn hostile() -> Self {
         Self {
@@ -178,7 +184,7 @@ impl LinkConditions {
         }
     }
 
-    /// The same with each packet lost with this probability.
+    /// Returns the same conditions, with each packet lost with this probability.
     #[must_use]
     pub const fn with_loss(self, probability: f64) -> Self {
         Self { loss: Loss::Independent(probability), ..self }
@@ -218,7 +224,7 @@ impl Default for LinkConditions {
 mod tests {
     use super::*;
 
-    /// The share of packets lost, and the mean length of the rows of lost ones.
+    /// Returns the share of packets lost, and the mean length of the bursts.
     fn observe(loss: Loss) -> (f64, f64) {
         let (mut rng, mut bad) = (Rng::new(11), false);
         let fates: Vec<bool> = (0..2_000_000).map(|_| loss.strikes(&mut bad, &mut rng)).collect();

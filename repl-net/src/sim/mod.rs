@@ -1,4 +1,5 @@
-//! A seeded network simulator: peers joined by links that delay, lose, repeat, reorder and damage packets, on a virtual clock.
+//! A seeded network simulator: peers joined by links that delay, lose, duplicate, reorder and damage packets,
+//! on a virtual clock.
 //!
 //! ```
 //! use repl_net::sim::{Clock, LinkConditions, Network, PeerId};
@@ -24,17 +25,19 @@
 //! assert!(stats.lost >= 3);
 //! ```
 //!
-//! It knows nothing of replication: packets are bytes, and any protocol without sockets and clocks of its own can be tried on it. It does
-//! not model routers that several links share, nor the headers that UDP and IP add to a packet.
+//! The simulator knows nothing about replication. Packets are bytes, so it can test any protocol that has no
+//! sockets and clocks of its own. It does not simulate routers that several links share, nor the headers that
+//! UDP and IP add to a packet.
 //!
-//! [`Network`] carries packets, [`LinkConditions`] say how badly, and [`SeedReport`] prints the seed of a test that fails.
-//! [`Rng`] is for the rest of a test's random choices.
+//! [`Network`] carries packets, [`LinkConditions`] say how badly, and [`SeedReport`] prints the seed of a
+//! test that fails. Use [`Rng`] for the other random choices of a test.
 //!
-//! Guaranteed: one seed and one sequence of calls give the same deliveries on every platform and in every version of this crate;
-//! two runs prove it by their [`Network::trace`]. What happens to a packet depends on the seed, its link, its place among the packets of
-//! that link and the link's conditions, so a test that adds a link, or scripts a loss, leaves the others as they were.
+//! Guaranteed: one seed and one sequence of calls cause the same deliveries on every platform and in every
+//! version of this crate. Compare [`Network::trace`] of two runs to check it. What happens to a packet
+//! depends on the seed, its link, its number on that link and the link's conditions. So a test that adds a
+//! link or scripts a loss does not change what happens to other packets.
 //!
-//! *Invariant:* nothing here reads a real clock or draws from a source of randomness other than the seed.
+//! *Invariant:* nothing here reads a real clock, or draws from a source of randomness other than the seed.
 
 mod clock;
 mod conditions;

@@ -1,6 +1,7 @@
-//! The network: links between peers, packets on their way, and what tests make happen to them.
+//! The network: links between peers, packets in flight, and what tests do to links.
 //!
-//! *Invariant:* of each link, what was sent and duplicated is what was delivered and lost and is in flight.
+//! *Invariant:* for each link, sent plus duplicated packets are delivered plus lost packets plus those in
+//! flight.
 
 use super::conditions::LinkConditions;
 use super::rng::Rng;
@@ -9,7 +10,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-/// A peer, by a number of the test's choosing.
+/// A peer, identified by a number that the test chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId(pub u32);
 
@@ -17,37 +18,38 @@ pub struct PeerId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(usize);
 
-/// A packet that has arrived. Its bytes are lent until the next call on the network.
+/// A packet that has arrived. Its bytes are borrowed until the next call on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery<'a> {
-    /// When it arrived: at or before the time for which it was asked.
+    /// When it arrived. Not later than the time that was passed to [`Network::deliver`].
     pub at: Duration,
-    /// Who sent it.
+    /// The peer that sent it.
     pub from: PeerId,
-    /// For whom it is.
+    /// The peer that it was sent to.
     pub to: PeerId,
-    /// What arrived, which is what was sent but for a bit flipped by [`LinkConditions::corrupt`].
+    /// The bytes that arrived. They are those that were sent, except for a bit that
+    /// [`LinkConditions::corrupt`] may flip.
     pub bytes: &'a [u8],
 }
 
-/// What became of a link's packets.
+/// What happened to a link's packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
     /// Packets sent.
     pub sent: u64,
-    /// Packets delivered, repetitions included.
+    /// Packets delivered, including duplicates.
     pub delivered: u64,
     /// Packets lost, for whatever reason.
     pub lost: u64,
-    /// Of those lost, packets above [`LinkConditions::mtu_bytes`].
+    /// Lost packets that were longer than [`LinkConditions::mtu_bytes`].
     pub too_long: u64,
-    /// Of those lost, packets that the queue of a link of limited bandwidth had no place for.
+    /// Lost packets that had no room in the queue of a link with limited bandwidth.
     pub congested: u64,
-    /// Packets sent on their way a second time.
+    /// Packets of which a second copy was sent.
     pub duplicated: u64,
-    /// Packets delivered after one that was sent later.
+    /// Packets delivered after a packet that was sent later.
     pub reordered: u64,
-    /// Packets sent on their way with a bit flipped, repetitions included.
+    /// Copies with a flipped bit, including duplicates.
     pub corrupted: u64,
     /// Bytes of all packets sent.
     pub bytes_sent: u64,
@@ -56,7 +58,7 @@ pub struct LinkStats {
 }
 
 impl LinkStats {
-    /// Packets on their way, repetitions included.
+    /// Returns the number of packets in flight, including duplicates.
     pub const fn in_flight(&self) -> u64 {
         self.sent + self.duplicated - self.delivered - self.lost
     }
@@ -79,17 +81,18 @@ impl std::ops::AddAssign for LinkStats {
 
 /// Peers joined by links. See the [module](super) for an example.
 ///
-/// Times are those of any epoch, one for all calls, and are expected not to go back. Sending and delivering cost O(log packets in flight)
-/// and the copies of the bytes; after a while nothing is allocated.
+/// Times count from any epoch, the same for all calls, and should not go back. Sending and delivering take
+/// O(log packets in flight), plus copying the bytes. Buffers are used again, so after a while nothing is
+/// allocated.
 #[derive(Debug)]
 pub struct Network {
     rng: Rng,
     links: Vec<Link>,
     by_peers: BTreeMap<(PeerId, PeerId), LinkId>,
     in_flight: BinaryHeap<Reverse<Flight>>,
-    /// How many packets were ever put into `in_flight`: the order among those that arrive at one time.
+    /// How many packets were ever put into `in_flight`. Orders packets that arrive at the same time.
     flights: u64,
-    /// The packet delivered last, whose bytes are lent.
+    /// The packet delivered last. Its bytes are borrowed by the caller.
     delivered: Vec<u8>,
     /// Buffers to use again.
     spare: Vec<Vec<u8>>,
@@ -101,7 +104,7 @@ struct Link {
     from: PeerId,
     to: PeerId,
     conditions: LinkConditions,
-    /// Never drawn from: each packet has a fork of its own.
+    /// Nothing is drawn from it directly: each packet has its own fork.
     rng: Rng,
     /// The state of [`Loss::GilbertElliott`](super::Loss::GilbertElliott).
     bad: bool,
@@ -109,20 +112,20 @@ struct Link {
     lose_next: u64,
     blackout_until: Duration,
     severed: bool,
-    /// When the last packet will have left, on a link of limited bandwidth.
+    /// When the last packet will have left, if the bandwidth is limited.
     idle_at: Duration,
-    /// The place of the latest packet delivered, from 1.
+    /// The number of the latest packet delivered, counted from 1.
     latest_delivered: u64,
     stats: LinkStats,
 }
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Debug)]
 struct Flight {
     arrives_at: Duration,
     order: u64,
     link: LinkId,
-    /// Its place among the packets of the link, from 1.
+    /// Its number among the packets of the link, counted from 1.
     place: u64,
     bytes: Vec<u8>,
 }
@@ -154,7 +157,7 @@ impl Ord for Flight {
 }
 
 impl Network {
-    /// A network without links, whose chances all come from `seed`.
+    /// Returns a network without links. All its random decisions come from `seed`.
     pub fn new(seed: u64) -> Self {
         Self {
             rng: Rng::new(seed),
@@ -168,7 +171,7 @@ impl Network {
         }
     }
 
-    /// Makes the link from one peer to another, or gives the one there is these conditions.
+    /// Makes a link from one peer to another. If there is one, gives it these conditions.
     ///
     /// # Panics
     /// If a probability is not from 0 to 1, or the bandwidth is zero.
@@ -185,7 +188,7 @@ impl Network {
         id
     }
 
-    /// Makes the links between two peers, there and back, of the same conditions.
+    /// Makes the links between two peers, one in each direction, with the same conditions.
     ///
     /// # Panics
     /// As [`link`](Self::link).
@@ -193,7 +196,7 @@ impl Network {
         (self.link(one, other, conditions), self.link(other, one, conditions))
     }
 
-    /// Sends a packet, which may arrive.
+    /// Sends a packet. It may be lost.
     ///
     /// # Panics
     /// If there is no link between the two.
@@ -225,7 +228,8 @@ impl Network {
         }
     }
 
-    /// The next packet that has arrived by `now`: in the order of arrival, and of sending where that is the same. None if there is none.
+    /// Returns the next packet that has arrived by `now`. Packets are returned in the order of arrival, or in
+    /// the order of sending if they arrive together. `None` if there is none.
     pub fn deliver(&mut self, now: Duration) -> Option<Delivery<'_>> {
         if self.next_delivery_at()? > now {
             return None;
@@ -244,74 +248,78 @@ impl Network {
         Some(Delivery { at, from: *from, to: *to, bytes })
     }
 
-    /// When the next packet arrives, if one is on its way.
+    /// Returns when the next packet arrives. `None` if none is in flight.
     pub fn next_delivery_at(&self) -> Option<Duration> {
         self.in_flight.peek().map(|Reverse(flight)| flight.arrives_at)
     }
 
-    /// Gives the link other conditions, for the packets sent from now on.
+    /// Changes the conditions of the link, for packets that are sent from now on.
     ///
     /// # Panics
-    /// As [`link`](Self::link), or if the link is of another network.
+    /// As [`link`](Self::link), or if the link belongs to another network.
     pub fn set_conditions(&mut self, link: LinkId, conditions: LinkConditions) {
         conditions.check();
         self.links[link.0].conditions = conditions;
     }
 
-    /// The link's conditions.
+    /// Returns the link's conditions.
     ///
     /// # Panics
-    /// If the link is of another network, as all that name a link.
+    /// If the link belongs to another network, as in all methods that take a link.
     pub fn conditions(&self, link: LinkId) -> LinkConditions {
         self.links[link.0].conditions
     }
 
-    /// Loses exactly the next `packets` sent over the link; those that blackouts and other losses take count among them. In place of
-    /// what was left of an earlier call.
+    /// Loses exactly the next `packets` packets sent over the link. Packets that are lost for other reasons
+    /// count too. Replaces what is left of an earlier call.
     pub fn lose_next(&mut self, link: LinkId, packets: u64) {
         self.links[link.0].lose_next = packets;
     }
 
-    /// Loses all that is sent over the link before `until`; what is in flight arrives.
+    /// Loses all packets that are sent over the link before `until`. Packets in flight arrive.
     pub fn blackout(&mut self, link: LinkId, until: Duration) {
         self.links[link.0].blackout_until = until;
     }
 
-    /// Loses all that is sent over the link until it is [mended](Self::mend); what is in flight arrives. The link back is another.
+    /// Loses all packets that are sent over the link until it is [mended](Self::mend). Packets in flight
+    /// arrive. The link in the other direction is not affected.
     pub fn sever(&mut self, link: LinkId) {
         self.links[link.0].severed = true;
     }
 
-    /// Ends whatever [`sever`](Self::sever), [`blackout`](Self::blackout) and [`lose_next`](Self::lose_next) began. The conditions stay.
+    /// Ends what [`sever`](Self::sever), [`blackout`](Self::blackout) and [`lose_next`](Self::lose_next)
+    /// started. The conditions stay.
     pub fn mend(&mut self, link: LinkId) {
         let link = &mut self.links[link.0];
         (link.severed, link.blackout_until, link.lose_next) = (false, Duration::ZERO, 0);
     }
 
-    /// Whether the link will lose the next packet by script: it is severed, blacked out or has a burst to lose.
+    /// Whether a script will lose the link's next packet: the link is severed or blacked out, or has packets
+    /// of `lose_next` left.
     pub fn is_cut(&self, link: LinkId, now: Duration) -> bool {
         let link = &self.links[link.0];
         link.severed || now < link.blackout_until || link.lose_next > 0
     }
 
-    /// What became of the link's packets.
+    /// Returns what happened to the link's packets.
     pub fn stats(&self, link: LinkId) -> LinkStats {
         self.links[link.0].stats
     }
 
-    /// What became of the packets of all links. O(links).
+    /// Returns what happened to the packets of all links. O(links).
     pub fn total(&self) -> LinkStats {
         let mut total = LinkStats::default();
         self.links.iter().for_each(|link| total += link.stats);
         total
     }
 
-    /// All links, in the order of their making, with the peers they lead from and to.
+    /// Returns all links in the order in which they were made, each with its sender and receiver.
     pub fn links(&self) -> impl Iterator<Item = (LinkId, PeerId, PeerId)> + '_ {
         self.links.iter().enumerate().map(|(index, link)| (LinkId(index), link.from, link.to))
     }
 
-    /// The hash of all deliveries so far: their times, peers and bytes, in order. Two runs that are the same have the same.
+    /// Returns the hash of all deliveries so far: their times, peers and bytes, in order. Two equal runs have
+    /// equal hashes.
     pub const fn trace(&self) -> u64 {
         self.trace.value()
     }
@@ -334,7 +342,7 @@ impl Link {
         }
     }
 
-    /// When a packet that is sent now is on the wire, if the link takes it.
+    /// Returns when a packet that is sent now has left. `None` if the link loses it.
     fn leaves_at(&mut self, now: Duration, length: usize) -> Option<Duration> {
         let in_burst = self.lose_next > 0;
         self.lose_next = self.lose_next.saturating_sub(1);
@@ -359,7 +367,7 @@ impl Link {
         Some(self.idle_at)
     }
 
-    /// How long a copy of a packet is on the wire; and flips its bit, if it is one of those.
+    /// Returns the delay of a copy of a packet. Flips a bit of the copy if the conditions say so.
     fn delay_and_damage(&mut self, copy: &mut [u8], rng: &mut Rng) -> Duration {
         let mut delay = self.conditions.latency + rng.duration(self.conditions.jitter);
         if rng.chance(self.conditions.reorder) {

@@ -1,12 +1,12 @@
-//! Random numbers from a seed, the same for ever.
+//! Random numbers from a seed.
 //!
-//! *Invariant:* the numbers that a seed gives never change between platforms or versions.
+//! *Invariant:* a seed has the same numbers on every platform and in every version.
 
 use std::ops::Range;
 use std::time::Duration;
 
-/// A generator of random numbers: SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014). Good
-/// for simulations, and not for secrets.
+/// A random number generator: SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number
+/// generators*, 2014). Suitable for simulations, not for secrets.
 ///
 /// ```
 /// use repl_net::sim::Rng;
@@ -21,34 +21,35 @@ pub struct Rng {
     state: u64,
 }
 
-/// The odd number nearest to 2^64 divided by the golden ratio, by which SplitMix64 steps.
+/// The odd number nearest to 2^64 divided by the golden ratio. SplitMix64 adds it at each step.
 pub(super) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Rng {
-    /// The generator of this seed.
+    /// Returns the generator of this seed.
     pub const fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// A generator of its own for the part of a test that `label` stands for. It does not depend on how often this one is drawn from
-    /// after, nor on other labels, and this one does not change.
+    /// Returns a separate generator for the part of a test that `label` names. Later draws from this
+    /// generator do not change it, nor do forks with other labels. This generator does not change.
     #[must_use]
     pub const fn fork(&self, label: u64) -> Self {
         Self::new(mix(mix(self.state.wrapping_add(STEP)) ^ mix(label.wrapping_mul(STEP).wrapping_add(1))))
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub const fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);
         mix(self.state)
     }
 
-    /// A number below `bound`; 0 if that is 0. The bias, below `bound` / 2^64, is not noticeable.
+    /// Returns a number below `bound`, or 0 if `bound` is 0. The bias is below `bound` / 2^64, too small to
+    /// notice.
     pub const fn below(&mut self, bound: u64) -> u64 {
         ((self.next_u64() as u128 * bound as u128) >> 64) as u64
     }
 
-    /// A number within the range.
+    /// Returns a number within the range.
     ///
     /// # Panics
     /// If the range is empty.
@@ -57,29 +58,29 @@ impl Rng {
         range.start + self.below(range.end - range.start)
     }
 
-    /// A number from 0 up to but not 1, in steps of 2^-53.
+    /// Returns a number from 0 to just below 1, in steps of 2^-53.
     pub const fn unit(&mut self) -> f64 {
         const STEPS: f64 = (1_u64 << 53) as f64;
         (self.next_u64() >> 11) as f64 / STEPS
     }
 
-    /// True with that probability: never at 0 or below, always at 1 or above.
+    /// Returns true with that probability: never for 0 or less, always for 1 or more.
     pub const fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// A time from zero up to and with `longest`, which counts as at most 584 years.
+    /// Returns a time from zero to `longest`, inclusive. `longest` counts as at most 584 years.
     pub fn duration(&mut self, longest: Duration) -> Duration {
         let nanos = u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX);
         Duration::from_nanos(self.below(nanos.saturating_add(1)))
     }
 
-    /// One of the items, or none if there are none.
+    /// Returns one of the items. `None` if there are no items.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         items.get(self.below(items.len() as u64) as usize)
     }
 
-    /// Puts the items in random order. O(length).
+    /// Shuffles the items. O(length).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (2..=items.len()).rev() {
             items.swap(end - 1, self.below(end as u64) as usize);
@@ -87,7 +88,7 @@ impl Rng {
     }
 }
 
-/// The output function of SplitMix64: a bijection that spreads each bit over all.
+/// The output function of SplitMix64: a bijection in which each input bit affects all output bits.
 pub(super) const fn mix(state: u64) -> u64 {
     let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

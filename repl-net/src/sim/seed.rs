@@ -1,14 +1,14 @@
-//! The seeds of a test, and the report of the one that failed.
+//! The seeds of a test, and the report of a seed that failed.
 //!
-//! *Invariant:* the line that a failure prints is what the environment needs to repeat it.
+//! *Invariant:* the line that a failure prints contains the environment variable that repeats it.
 
 use std::ops::Range;
 
-/// The seeds to run: those of the range, or only the one in the environment variable `SIM_SEED`, so that the line which
-/// [`SeedReport`] prints repeats a failure without a change of the test.
+/// Returns the seeds to run: the range, or only the seed in the environment variable `SIM_SEED`. So the line
+/// that [`SeedReport`] prints repeats a failure without changes to the test.
 ///
 /// # Panics
-/// If `SIM_SEED` is set but is no number.
+/// If `SIM_SEED` is set but is not a number.
 pub fn seeds(range: Range<u64>) -> Range<u64> {
     match std::env::var("SIM_SEED") {
         Ok(seed) => only(&seed),
@@ -21,7 +21,8 @@ fn only(seed: &str) -> Range<u64> {
     seed..seed.checked_add(1).expect("SIM_SEED is a number below 2^64 - 1")
 }
 
-/// Prints `SIM_SEED=… SIM_TICKS=…` to the standard error if it is dropped by a panic, that is when the test fails.
+/// Prints `SIM_SEED=… SIM_TICKS=…` to standard error if it is dropped during a panic, that is, when the test
+/// fails.
 ///
 /// ```
 /// use repl_net::sim::{Clock, Network, SeedReport, seeds};
@@ -44,18 +45,18 @@ pub struct SeedReport {
 }
 
 impl SeedReport {
-    /// To be kept in a variable for as long as the run of this seed lasts.
+    /// Returns a report. Keep it in a variable while the run of this seed lasts.
     #[must_use = "a report that is dropped at once reports nothing"]
     pub const fn new(seed: u64) -> Self {
         Self { seed, ticks: 0 }
     }
 
-    /// The run has come to this tick.
+    /// Records that the run has reached this tick.
     pub const fn reached(&mut self, ticks: u64) {
         self.ticks = ticks;
     }
 
-    /// The seed.
+    /// Returns the seed.
     pub const fn seed(&self) -> u64 {
         self.seed
     }

@@ -1,6 +1,6 @@
-//! One number for all that happened in a run.
+//! Hashes what happens in a run, so that two runs can be compared.
 //!
-//! *Invariant:* what is hashed is independent of platform and version: little-endian words and lengths.
+//! *Invariant:* the hash does not depend on platform or version: little-endian words and lengths are hashed.
 
 use super::rng::{STEP, mix};
 
@@ -19,13 +19,13 @@ use super::rng::{STEP, mix};
 pub struct TraceHash(u64);
 
 impl TraceHash {
-    /// Takes in a number.
+    /// Hashes a number.
     pub const fn number(&mut self, number: u64) {
-        // Mixed each time: with less, a flipped bit cancels another in the next word.
+        // Mixed each time. With less mixing, a flipped bit could cancel another one in the next word.
         self.0 = mix(self.0.wrapping_add(STEP) ^ number);
     }
 
-    /// Takes in bytes and how many they are, 8 at a time.
+    /// Hashes the number of bytes, and then the bytes, 8 at a time.
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         let (words, rest) = bytes.as_chunks::<8>();
@@ -39,7 +39,7 @@ impl TraceHash {
         }
     }
 
-    /// The hash of all taken in so far.
+    /// Returns the hash of everything so far.
     pub const fn value(self) -> u64 {
         self.0
     }

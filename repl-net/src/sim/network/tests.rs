@@ -1,4 +1,4 @@
-//! What a network promises.
+//! Tests of what a network guarantees.
 
 use super::*;
 use crate::sim::{Clock, Loss};
@@ -11,19 +11,19 @@ const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// A packet that holds its own number.
+/// Returns a packet that holds its own number.
 fn packet(number: u64) -> [u8; 8] {
     number.to_le_bytes()
 }
 
-/// Sends `count` packets, one each millisecond from `start`.
+/// Sends `count` packets, one each millisecond from `start` on.
 fn send_each_ms(network: &mut Network, start: u64, count: u64) {
     for number in start..start + count {
         network.send(ms(number), SERVER, CLIENT, &packet(number));
     }
 }
 
-/// The numbers of all packets that arrive by `now`, in the order in which they do.
+/// Returns the numbers of all packets that arrive by `now`, in the order of their arrival.
 fn arrivals(network: &mut Network, now: Duration) -> Vec<u64> {
     let mut numbers = Vec::new();
     while let Some(delivery) = network.deliver(now) {
@@ -256,7 +256,8 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Runs a script on two links and checks, whenever time passes, that no packet went astray; then lets all arrive.
+/// Runs a script on two links, and then lets all packets arrive. Checks whenever time passes that no packet
+/// was miscounted.
 fn perform(seed: u64, conditions: LinkConditions, acts: &[Act]) -> (LinkStats, u64) {
     let mut network = Network::new(seed);
     let (there, back) = network.connect(SERVER, CLIENT, conditions);
