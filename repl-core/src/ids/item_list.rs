@@ -26,7 +26,7 @@ const FIRST_ORDER: u32 = 7;
 /// Which items of a collection an update removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Departures {
-    /// None.
+    /// No item.
     None = 0,
     /// The items in the list that follows.
     Listed = 1,

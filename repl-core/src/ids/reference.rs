@@ -149,9 +149,9 @@ impl<T: ?Sized> fmt::Debug for ObjectRef<T> {
     }
 }
 
-/// Knows which objects are there.
+/// Knows which objects exist on this side.
 pub trait Objects {
-    /// Whether the object called `guid` is there.
+    /// Whether the object called `guid` exists.
     fn contains(&self, guid: Guid) -> bool;
 }
 

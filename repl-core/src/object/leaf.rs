@@ -1,4 +1,5 @@
-//! Leaves in memory: compares, copies, writes and reads single values by their codecs.
+//! Leaves in memory: compares, copies, writes and reads single values by their codecs. A leaf is a value that
+//! is sent as a unit.
 //!
 //! *Invariant:* every pointer holds a value of the type that the codec was made for. The callers guarantee
 //! it.

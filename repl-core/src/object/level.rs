@@ -60,7 +60,7 @@ pub(crate) enum Slot<'a> {
     Map(MapEntries<'a>),
 }
 
-/// A collection of identified items to be read.
+/// A collection of items with ids, to be read.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyedItems<'a> {
     pub(super) program: &'a Program,
@@ -68,7 +68,7 @@ pub(crate) struct KeyedItems<'a> {
     pub(super) collection: &'a dyn Collection,
 }
 
-/// A collection of identified items to be written.
+/// A collection of items with ids, to be written.
 pub(crate) struct KeyedItemsMut<'a> {
     pub(super) program: &'a Program,
     pub(super) command: &'a KeyedCommand,

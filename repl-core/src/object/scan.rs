@@ -163,7 +163,7 @@ mod wide {
 
     #[inline]
     pub(super) fn zero() -> Wide {
-        // SAFETY: SSE2 is there.
+        // SAFETY: every x86-64 processor has SSE2.
         unsafe { _mm_setzero_si128() }
     }
 
@@ -175,7 +175,7 @@ mod wide {
         let one = unsafe { _mm_loadu_si128(one.cast()) };
         // SAFETY: by the caller.
         let other = unsafe { _mm_loadu_si128(other.cast()) };
-        // SAFETY: SSE2 is there.
+        // SAFETY: every x86-64 processor has SSE2.
         let difference = unsafe { _mm_xor_si128(one, other) };
         // SAFETY: as above.
         unsafe { _mm_or_si128(sum, difference) }
@@ -183,7 +183,7 @@ mod wide {
 
     #[inline]
     pub(super) fn is_zero(sum: Wide) -> bool {
-        // SAFETY: SSE2 is there.
+        // SAFETY: every x86-64 processor has SSE2.
         let equal = unsafe { _mm_cmpeq_epi8(sum, zero()) };
         // SAFETY: as above.
         unsafe { _mm_movemask_epi8(equal) == 0xffff }

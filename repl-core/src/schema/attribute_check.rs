@@ -41,7 +41,7 @@ impl Field {
             Some(AttributeError::Inside(inside)) => panic!("{}", inside.refusal(self.name).as_str()),
             None => {}
         }
-        let _ = count(self.formatted()); // What only the table's own arithmetic knows.
+        let _ = count(self.formatted()); // Panics for mistakes that only counting finds.
         self
     }
 }

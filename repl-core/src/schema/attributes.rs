@@ -202,8 +202,8 @@ pub trait Unit: Sized {
     const WHOLE: &'static Shape;
 }
 
-/// What a type that travels as a unit needs besides its wire form. It is a separate trait, so that the error
-/// for a type without it says why.
+/// `Clone`, which a type that is sent as a unit needs. It is a separate trait, so that the error for a type
+/// that is not `Clone` says why.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` travels as a unit, but is not `Clone`",
     label = "not `Clone`",
@@ -224,7 +224,7 @@ pub enum ReplicatedForObjects {}
 /// `derive(FastArrayItem)` is for items, and for structs that are items and fields.
 pub enum FastArrayItemForItemsAndFields {}
 
-/// `derive(NetSerialize)` is for values that travel as a unit.
+/// `derive(NetSerialize)` is for values that are sent as a unit.
 pub enum NetSerializeForUnits {}
 
 /// Never implemented. Generated code requires it when a notify names a method that the object does not have.

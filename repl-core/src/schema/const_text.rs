@@ -3,7 +3,7 @@
 //!
 //! *Invariant:* everything here is for texts of errors. No table and no bit depends on it.
 
-/// The most bytes of a text.
+/// The longest text, in bytes. What does not fit is dropped.
 const CAPACITY: usize = 1024;
 
 /// The longest name that is compared with similar names, in bytes.
@@ -46,7 +46,7 @@ impl Text {
         }
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub(crate) const fn as_str(&self) -> &str {
         match str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
@@ -56,7 +56,7 @@ impl Text {
 }
 
 /// Returns how many typing errors turn `right` into `wrong`. `None` if there are too many for a typing error.
-pub(crate) const fn slips(wrong: &str, right: &str) -> Option<usize> {
+pub(crate) const fn typos(wrong: &str, right: &str) -> Option<usize> {
     let distance = distance(wrong.as_bytes(), right.as_bytes());
     let limit = if wrong.len() < 6 { 1 } else { wrong.len() / 3 };
     if distance <= limit { Some(distance) } else { None }
@@ -111,6 +111,6 @@ mod tests {
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(distance(&"x".repeat(64), "x"), usize::MAX);
-        assert_eq!((slips("heatlh", "health"), slips("mana", "name")), (Some(2), None));
+        assert_eq!((typos("heatlh", "health"), typos("mana", "name")), (Some(2), None));
     }
 }

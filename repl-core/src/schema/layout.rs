@@ -6,7 +6,7 @@
 use crate::bits::count::LEAST_BITS;
 use crate::ids::property_index::PropertyIndex;
 use crate::schema::checksum::Checksum;
-use crate::schema::const_text::{Text, slips};
+use crate::schema::const_text::{Text, typos};
 use crate::schema::property::Property;
 use crate::schema::shape::{ArrayShape, Field, Formatted, Kind, Shape};
 use std::any::TypeId;
@@ -117,7 +117,7 @@ impl Layout {
     /// Returns the property called `name`.
     ///
     /// # Panics
-    /// If there is none; in a constant, at compile time.
+    /// If there is none. In a constant this is a compile error.
     #[must_use]
     #[track_caller]
     pub const fn property(&self, name: &str) -> PropertyIndex {
@@ -140,10 +140,10 @@ impl Layout {
         while i < self.fields.len() {
             let known = self.fields[i].name;
             names = names.and(if i == 0 { "`" } else { ", `" }).and(known).and("`");
-            if let Some(slips) = slips(name, known)
-                && slips < least
+            if let Some(typos) = typos(name, known)
+                && typos < least
             {
-                (nearest, least) = (known, slips);
+                (nearest, least) = (known, typos);
             }
             i += 1;
         }

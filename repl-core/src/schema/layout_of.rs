@@ -34,7 +34,7 @@ impl<T> LayoutOf<T> {
     /// Returns the property called `name`, to mark it or to set its condition at run time.
     ///
     /// # Panics
-    /// If there is none; in a constant, at compile time.
+    /// If there is none. In a constant this is a compile error.
     #[must_use]
     #[track_caller]
     pub const fn property(&self, name: &str) -> PropertyIndex<T> {

@@ -17,9 +17,9 @@ const MAX_STRINGS: usize = 8;
 /// A stretch of plain memory inside an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// Bytes from the start of the object.
+    /// The offset from the start of the object, in bytes.
     pub(crate) offset: usize,
-    /// Bytes.
+    /// The length in bytes.
     pub(crate) len: usize,
 }
 

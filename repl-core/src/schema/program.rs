@@ -41,7 +41,7 @@ pub(crate) enum CommandKind {
     Return,
 }
 
-/// A value that travels as a unit.
+/// A value that is sent as a unit.
 #[derive(Clone, Copy)]
 pub(crate) struct LeafCommand {
     pub(crate) codec: Codec,
@@ -61,7 +61,7 @@ pub(crate) struct ArrayCommand {
     pub(crate) table: u32,
     /// The number of handles of one element.
     pub(crate) handles: u32,
-    /// The most elements.
+    /// The most elements that are sent.
     pub(crate) max_len: u32,
     /// The minimum size of a new element in bits.
     pub(crate) least_bits: u32,
@@ -98,7 +98,7 @@ pub(crate) struct MapCommand {
     pub(crate) table: u32,
     /// The number of handles of one value.
     pub(crate) handles: u32,
-    /// The most entries.
+    /// The most entries that are sent.
     pub(crate) max_len: u32,
 }
 

@@ -99,7 +99,7 @@ pub mod unsaid {
 /// Refuses a module without a name.
 ///
 /// # Panics
-/// In a constant, so at compile time, if `name` is empty.
+/// If `name` is empty. It is called in a constant, so this is a compile error.
 #[track_caller]
 pub const fn assert_named(name: &str) {
     assert!(

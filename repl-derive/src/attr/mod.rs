@@ -3,8 +3,8 @@
 //! *Invariant:* each attribute fills its slot at most once. `check` decides whether attributes may be
 //! combined.
 
+mod argument;
 mod condition;
-mod item;
 mod number;
 mod place;
 mod quantize;
@@ -16,11 +16,11 @@ use syn::{Attribute, Ident, LitStr, Path};
 use crate::derive::Derive;
 use crate::error::Errors;
 
-pub(crate) use item::{At, Flag};
+pub(crate) use argument::{At, Flag};
 pub(crate) use number::{Bounds, Number};
 pub(crate) use quantize::Quantize;
 
-use item::{Item, each};
+use argument::{Argument, each};
 use place::Place;
 
 /// The attributes of a type.
@@ -64,11 +64,11 @@ pub(crate) struct VariantAttrs {
 impl ContainerAttrs {
     pub(crate) fn parse(derive: Derive, attributes: &[Attribute], errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
-        each(attributes, Place::of_type(derive), errors, |item| match item.key.as_str() {
-            "all" => item.put(&mut attrs.all, Item::flag),
-            "name" => item.put(&mut attrs.name, Item::text),
-            "callbacks" => item.put(&mut attrs.callbacks, Item::flag),
-            _ => item.put(&mut attrs.krate, Item::path_or_text),
+        each(attributes, Place::of_type(derive), errors, |arg| match arg.key.as_str() {
+            "all" => arg.put(&mut attrs.all, Argument::flag),
+            "name" => arg.put(&mut attrs.name, Argument::text),
+            "callbacks" => arg.put(&mut attrs.callbacks, Argument::flag),
+            _ => arg.put(&mut attrs.krate, Argument::path_or_text),
         });
         attrs
     }
@@ -76,22 +76,22 @@ impl ContainerAttrs {
 
 impl FieldAttrs {
     pub(crate) fn parse(derive: Derive, attributes: &[Attribute], errors: &mut Errors) -> Self {
-        let mut attrs = Self { marked: item::mark(attributes), ..Self::default() };
-        attrs.faulty = each(attributes, Place::of_field(derive), errors, |item| match item.key.as_str() {
-            "skip" => item.put(&mut attrs.skip, Item::flag),
-            "condition" => item.put(&mut attrs.condition, Item::condition),
-            "starts_off" => item.put(&mut attrs.starts_off, Item::flag),
-            "notify" => item.put(&mut attrs.notify, Item::path),
-            "notify_always" => item.put(&mut attrs.notify_always, Item::flag),
-            "push" => item.put(&mut attrs.push, Item::flag),
-            "quantize" => item.put(&mut attrs.quantize, Quantize::parse),
-            "bits" => item.put(&mut attrs.bits, Item::number),
-            "range" => item.put(&mut attrs.range, Item::bounds),
-            "saturate" => item.put(&mut attrs.saturate, Item::flag),
-            "max_len" => item.put(&mut attrs.max_len, Item::number),
-            "with" => item.put(&mut attrs.with, Item::path),
-            "atomic" => item.put(&mut attrs.atomic, Item::flag),
-            _ => item.put(&mut attrs.name, Item::text),
+        let mut attrs = Self { marked: argument::mark(attributes), ..Self::default() };
+        attrs.faulty = each(attributes, Place::of_field(derive), errors, |arg| match arg.key.as_str() {
+            "skip" => arg.put(&mut attrs.skip, Argument::flag),
+            "condition" => arg.put(&mut attrs.condition, Argument::condition),
+            "starts_off" => arg.put(&mut attrs.starts_off, Argument::flag),
+            "notify" => arg.put(&mut attrs.notify, Argument::path),
+            "notify_always" => arg.put(&mut attrs.notify_always, Argument::flag),
+            "push" => arg.put(&mut attrs.push, Argument::flag),
+            "quantize" => arg.put(&mut attrs.quantize, Quantize::parse),
+            "bits" => arg.put(&mut attrs.bits, Argument::number),
+            "range" => arg.put(&mut attrs.range, Argument::bounds),
+            "saturate" => arg.put(&mut attrs.saturate, Argument::flag),
+            "max_len" => arg.put(&mut attrs.max_len, Argument::number),
+            "with" => arg.put(&mut attrs.with, Argument::path),
+            "atomic" => arg.put(&mut attrs.atomic, Argument::flag),
+            _ => arg.put(&mut attrs.name, Argument::text),
         });
         attrs
     }
@@ -124,7 +124,7 @@ impl FieldAttrs {
 impl VariantAttrs {
     pub(crate) fn parse(attributes: &[Attribute], errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
-        each(attributes, &place::VARIANT, errors, |item| item.put(&mut attrs.name, Item::text));
+        each(attributes, &place::VARIANT, errors, |arg| arg.put(&mut attrs.name, Argument::text));
         attrs
     }
 }

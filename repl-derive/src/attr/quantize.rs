@@ -5,7 +5,7 @@
 
 use syn::{Error, Result};
 
-use super::item::{Item, Value, items};
+use super::argument::{Argument, Value, arguments};
 use super::number::{Bounds, Number};
 use super::place::QUANTIZE;
 
@@ -17,16 +17,16 @@ pub(crate) enum Quantize {
 }
 
 impl Quantize {
-    pub(super) fn parse(item: &Item) -> Result<Self> {
-        let Value::List(list) = &item.value else { return Err(item.malformed()) };
+    pub(super) fn parse(argument: &Argument) -> Result<Self> {
+        let Value::List(list) = &argument.value else { return Err(argument.malformed()) };
         let (mut step, mut range, mut smallest_three, mut unit_vector) = (None, None, None, None);
-        for inner in items(list.clone(), &QUANTIZE) {
+        for inner in arguments(list.clone(), &QUANTIZE) {
             let inner = inner?;
             match inner.key.as_str() {
-                "step" => inner.put(&mut step, Item::number)?,
-                "range" => inner.put(&mut range, Item::bounds)?,
-                "smallest_three" => inner.put(&mut smallest_three, Item::number)?,
-                _ => inner.put(&mut unit_vector, Item::number)?,
+                "step" => inner.put(&mut step, Argument::number)?,
+                "range" => inner.put(&mut range, Argument::bounds)?,
+                "smallest_three" => inner.put(&mut smallest_three, Argument::number)?,
+                _ => inner.put(&mut unit_vector, Argument::number)?,
             }
         }
         match (step, range, smallest_three, unit_vector) {
@@ -44,7 +44,7 @@ impl Quantize {
                 "a range needs its step: `quantize(step = 0.01, range = -1.0..=1.0)`",
             )),
             _ => Err(Error::new(
-                item.name.span(),
+                argument.name.span(),
                 "write one of `quantize(step = 0.01, range = -1.0..=1.0)`, `quantize(smallest_three = 10)` and \
                  `quantize(unit_vector = 12)`",
             )),

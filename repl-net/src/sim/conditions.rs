@@ -95,7 +95,7 @@ impl Loss {
     }
 
     /// Whether the next packet is lost. `bad` is the state of the model between packets.
-    pub(super) fn strikes(&self, bad: &mut bool, rng: &mut Rng) -> bool {
+    pub(super) fn loses_next(&self, bad: &mut bool, rng: &mut Rng) -> bool {
         match *self {
             Self::None => false,
             Self::Independent(probability) => rng.chance(probability),
@@ -227,7 +227,7 @@ mod tests {
     /// Returns the share of packets lost, and the mean length of the bursts.
     fn observe(loss: Loss) -> (f64, f64) {
         let (mut rng, mut bad) = (Rng::new(11), false);
-        let fates: Vec<bool> = (0..2_000_000).map(|_| loss.strikes(&mut bad, &mut rng)).collect();
+        let fates: Vec<bool> = (0..2_000_000).map(|_| loss.loses_next(&mut bad, &mut rng)).collect();
         let lost = fates.iter().filter(|&&lost| lost).count() as f64;
         let rows = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         (lost / fates.len() as f64, lost / rows.max(1.0))

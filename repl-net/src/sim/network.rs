@@ -209,9 +209,9 @@ impl Network {
         link.stats.bytes_sent += bytes.len() as u64;
         let place = link.stats.sent;
         let mut rng = link.rng.fork(place);
-        let struck = link.conditions.loss.strikes(&mut link.bad, &mut rng);
+        let is_lost = link.conditions.loss.loses_next(&mut link.bad, &mut rng);
         let leaves_at = link.leaves_at(now, bytes.len());
-        let Some(leaves_at) = leaves_at.filter(|_| !struck) else {
+        let Some(leaves_at) = leaves_at.filter(|_| !is_lost) else {
             link.stats.lost += 1;
             return;
         };

@@ -144,8 +144,8 @@ impl Label {
     }
 
     /// Returns `count` labels between `before` and `after`, in order, each the successor of the last. For
-    /// items that are inserted together: each label takes one bit on the wire. Returns `None` as
-    /// [`between`](Self::between) does.
+    /// items that are inserted together: each label after the first takes one bit on the wire. Returns `None`
+    /// as [`between`](Self::between) does.
     pub fn run(before: Option<&Self>, after: Option<&Self>, count: usize, hint: Hint) -> Option<Labels> {
         // Every 256th number ends in zero and is left out.
         let numbers = (count as u64).checked_add(count as u64 / 255)?.checked_add(2)?;

@@ -1,5 +1,5 @@
-//! Splits an attribute list into its attributes: a name each, and perhaps a value. Their meaning is decided
-//! later.
+//! Arguments of `#[replicated(…)]`: splits the list into the names of attributes and their values. Their
+//! meaning is decided later.
 //!
 //! *Invariant:* an attribute's name is one that its place allows. A mistake is reported at the smallest span.
 
@@ -25,8 +25,8 @@ pub(crate) struct At<T> {
 /// An attribute that is present or not.
 pub(crate) type Flag = Option<At<()>>;
 
-/// One attribute of a list: its name and what follows.
-pub(crate) struct Item {
+/// One argument of `#[replicated(…)]`: the name of an attribute, and what follows it.
+pub(crate) struct Argument {
     pub(crate) name: Ident,
     /// The name as text.
     pub(crate) key: String,
@@ -42,7 +42,7 @@ pub(crate) enum Value {
     List(TokenStream),
 }
 
-impl Item {
+impl Argument {
     /// Stores what `read` makes of the attribute in `slot`. Fails if the slot is already filled.
     pub(crate) fn put<T>(
         &self,
@@ -174,22 +174,22 @@ pub(crate) fn each(
     attributes: &[Attribute],
     place: &Place,
     errors: &mut Errors,
-    mut apply: impl FnMut(&Item) -> Result<()>,
+    mut apply: impl FnMut(&Argument) -> Result<()>,
 ) -> bool {
     let mut faulty = false;
     for attribute in attributes.iter().filter(|a| is_ours(a)) {
         let found = match &attribute.meta {
             Meta::Path(_) => Vec::new(),
             Meta::List(list) if matches!(list.delimiter, MacroDelimiter::Paren(_)) => {
-                items(list.tokens.clone(), place)
+                arguments(list.tokens.clone(), place)
             }
             other => {
                 let message = "write the attributes in parentheses: `#[replicated(…)]`";
                 vec![Err(Error::new_spanned(other, message))]
             }
         };
-        for item in found {
-            let applied = item.and_then(|item| apply(&item));
+        for argument in found {
+            let applied = argument.and_then(|argument| apply(&argument));
             faulty |= errors.take(applied).is_none();
         }
     }
@@ -197,7 +197,7 @@ pub(crate) fn each(
 }
 
 /// Splits a list at its commas.
-pub(crate) fn items(list: TokenStream, place: &Place) -> Vec<Result<Item>> {
+pub(crate) fn arguments(list: TokenStream, place: &Place) -> Vec<Result<Argument>> {
     let mut pieces = vec![TokenStream::new()];
     for token in list {
         match (&token, pieces.last_mut()) {
@@ -206,10 +206,10 @@ pub(crate) fn items(list: TokenStream, place: &Place) -> Vec<Result<Item>> {
             (_, None) => {}
         }
     }
-    pieces.into_iter().filter(|piece| !piece.is_empty()).map(|piece| item(piece, place)).collect()
+    pieces.into_iter().filter(|piece| !piece.is_empty()).map(|piece| argument(piece, place)).collect()
 }
 
-fn item(piece: TokenStream, place: &Place) -> Result<Item> {
+fn argument(piece: TokenStream, place: &Place) -> Result<Argument> {
     let mut tokens = piece.clone().into_iter();
     let Some(TokenTree::Ident(name)) = tokens.next() else {
         return Err(Error::new_spanned(piece, format!("write the name of an attribute: {}", place.list())));
@@ -233,5 +233,5 @@ fn item(piece: TokenStream, place: &Place) -> Result<Item> {
             ));
         }
     };
-    Ok(Item { name, key, form, value })
+    Ok(Argument { name, key, form, value })
 }
