@@ -287,9 +287,32 @@ impl PartialEq for BitWriter {
 
 impl Eq for BitWriter {}
 
+/// Four words.
+const BLOCK: usize = 32;
+
+/// Shifts each word of `low` down by `shift` bits, 1 to 63, and fills it up from the same word of `high`.
+#[inline]
+fn shift_block(low: &[u8; BLOCK], high: &[u8; BLOCK], shift: u32) -> [u8; BLOCK] {
+    let word = |bytes: &[u8; BLOCK], at: usize| u64::from_le_bytes(bytes.as_chunks().0[at]);
+    let mut block = [0; BLOCK];
+    for (at, bytes) in block.as_chunks_mut().0.iter_mut().enumerate() {
+        *bytes = (word(low, at) >> shift | word(high, at) << (64 - shift)).to_le_bytes();
+    }
+    block
+}
+
 /// Fills `to`, a whole number of words, with the bits of `from` that begin at bit `shift` of its first byte.
 /// `shift` is 1 to 7, and `from` has at least one byte more than `to`.
 fn shift_words(to: &mut [u8], from: &[u8], shift: u32) {
+    // In blocks of known length first, which the compiler shifts several words at a time.
+    let (blocks, _) = to.as_chunks_mut::<BLOCK>();
+    let (first_blocks, _) = from.as_chunks::<BLOCK>();
+    let (next_blocks, _) = from.get(8..).unwrap_or_default().as_chunks::<BLOCK>();
+    let count = blocks.len().min(next_blocks.len());
+    for (block, (low, high)) in blocks.iter_mut().zip(first_blocks.iter().zip(next_blocks)) {
+        *block = shift_block(low, high, shift);
+    }
+    let (to, from) = (&mut to[count * BLOCK..], &from[count * BLOCK..]);
     let (first_bytes, _) = from.as_chunks::<8>();
     let (next_bytes, _) = from.get(8..).unwrap_or_default().as_chunks::<8>();
     let (words, _) = to.as_chunks_mut::<8>();
