@@ -20,8 +20,16 @@ pub struct Changelist {
 }
 
 /// Changes within arrays and collections by their handle at their level, ascending. An array without an entry changed its count only (S61).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NestedChanges(Vec<(u32, Nested)>);
+
+impl Clone for NestedChanges {
+    #[inline]
+    fn clone(&self) -> Self {
+        // Most lists have none: then there is nothing to call.
+        if self.0.is_empty() { Self::NONE } else { Self(self.0.clone()) }
+    }
+}
 
 /// What changed within one property.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,24 +58,28 @@ impl Changelist {
     }
 
     /// Whether nothing changed.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.handles.is_empty()
     }
 
     /// Forgets all, keeping the memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.handles.clear();
         self.nested.0.clear();
     }
 
     /// The changed handles of the object's own level.
+    #[inline]
     #[must_use]
     pub fn handles(&self) -> &HandleSet {
         &self.handles
     }
 
     /// Adds a handle that is no array, or an array of which only the count changed. Counted from one (S18).
+    #[inline]
     pub fn insert(&mut self, handle: u32) {
         self.handles.insert(handle);
     }
@@ -116,9 +128,10 @@ impl Changelist {
     }
 
     /// Whether any array or collection, at any depth, has elements that came into being.
+    #[inline]
     #[must_use]
     pub fn has_births(&self) -> bool {
-        self.nested.has_births()
+        !self.nested.0.is_empty() && self.nested.has_births()
     }
 
     /// Adds all changes of `other`, which came later: the ordered union of S72, without pruning.
@@ -274,13 +287,16 @@ impl Changelist {
 
     /// About how many bytes the list holds on the heap: for what limits the memory of a connection. Lists within items and entries count
     /// as short. O(properties).
+    #[inline]
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        self.handles.heap_bytes() + self.nested.heap_bytes()
+        let nested = if self.nested.0.capacity() == 0 { 0 } else { self.nested.heap_bytes() };
+        self.handles.heap_bytes() + nested
     }
 
     /// How many items or entries this names, if it is about one collection or map at the object's own level and nothing else; what a collection says can be sent in
     /// parts (R15).
+    #[inline]
     #[must_use]
     pub fn items(&self) -> Option<usize> {
         let [(handle, nested)] = &self.nested.0[..] else { return None };

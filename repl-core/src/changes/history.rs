@@ -54,6 +54,7 @@ impl History {
     ///
     /// Where the ring is full the oldest list leaves it: it is given to `evicted` with its place, and who still stands there must take
     /// it over (R10).
+    #[inline]
     pub fn push(&mut self, list: &Changelist, keep: bool, evicted: impl FnOnce(u64, &Changelist)) {
         debug_assert!(!list.is_empty(), "an empty list is no change");
         self.ever.union(list.handles());

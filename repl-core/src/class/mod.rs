@@ -33,7 +33,7 @@ use crate::object::collections::{adopt, conclude, settle};
 use crate::object::copy::copy_slots;
 use crate::object::equality::{is_changed, same_slot};
 use crate::object::level::{Level, LevelMut, MapEntries, Slot};
-use crate::object::scan::scan;
+use crate::object::scan::{preload_strings, scan};
 use crate::schema::condition_masks::Lifetime;
 use crate::schema::display;
 use crate::schema::plan::Planned;
@@ -209,6 +209,12 @@ impl<T: Replicated> Class<T> {
             }
         }
         touched
+    }
+
+    /// Preloads what the values of an object hold elsewhere, before it is [compared](Self::compare).
+    #[inline]
+    pub fn preload(&self, object: &T) {
+        preload_strings(object);
     }
 
     /// Compares the handles in `scope`, copies what differs to the shadow and adds it to `changes` (S60). A value without a form on

@@ -107,8 +107,8 @@ impl Comparison<'_> {
 
     #[inline]
     fn leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Outcome {
-        let Some(Slot::Leaf(old)) = shadow.as_level().slot(handle) else { return Outcome::Same };
-        if live.identical(&old) {
+        let Some(mut old) = shadow.leaf(handle) else { return Outcome::Same };
+        if live.identical(&old.as_leaf()) {
             return Outcome::Same;
         }
         if live.must_be_tried() {
@@ -116,12 +116,12 @@ impl Comparison<'_> {
             if let Err(error) = live.write(&mut self.scratch.live) {
                 return Outcome::Refused(error);
             }
-            if live.is_lossy() && self.scratch.same_as_shadow(old) {
-                shadow.copy_leaf(handle, live);
+            if live.is_lossy() && self.scratch.same_as_shadow(old.as_leaf()) {
+                old.copy(live);
                 return Outcome::Same;
             }
         }
-        shadow.copy_leaf(handle, live);
+        old.copy(live);
         Outcome::Changed
     }
 

@@ -5,19 +5,37 @@
 use std::hash::{Hash, Hasher};
 
 /// A set of handles. Handles count from one (S18). Sets of handles up to 64 allocate nothing.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct HandleSet {
     first: u64,
     rest: Vec<u64>,
 }
 
+/// Most sets are one word: what concerns the others stands apart, so that the way of these is short wherever it is inlined.
+impl Clone for HandleSet {
+    #[inline]
+    fn clone(&self) -> Self {
+        let rest = if self.rest.is_empty() { Vec::new() } else { self.rest.clone() };
+        Self { first: self.first, rest }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, other: &Self) {
+        self.first = other.first;
+        if !(self.rest.is_empty() && other.rest.is_empty()) {
+            self.rest.clone_from(&other.rest);
+        }
+    }
+}
+
 impl PartialEq for HandleSet {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
         if self.first != other.first {
             return false;
         }
         let words = self.rest.len().max(other.rest.len());
-        (1..=words).all(|at| self.word(at) == other.word(at))
+        words == 0 || (1..=words).all(|at| self.word(at) == other.word(at))
     }
 }
 
@@ -49,10 +67,12 @@ impl HandleSet {
     }
 
     /// Bytes on the heap.
+    #[inline]
     pub(crate) fn heap_bytes(&self) -> usize {
         self.rest.capacity() * size_of::<u64>()
     }
 
+    #[inline]
     fn word(&self, at: usize) -> u64 {
         match at.checked_sub(1) {
             None => self.first,
@@ -60,6 +80,7 @@ impl HandleSet {
         }
     }
 
+    #[inline]
     fn words(&self) -> usize {
         1 + self.rest.len()
     }
@@ -77,10 +98,15 @@ impl HandleSet {
     }
 
     /// Adds `handle`, which is at least one.
+    #[inline]
     pub fn insert(&mut self, handle: u32) {
         debug_assert!(handle > 0, "handles are counted from one");
         let bit = handle - 1;
-        *self.word_mut((bit / 64) as usize) |= 1 << (bit % 64);
+        if bit < 64 {
+            self.first |= 1 << bit;
+        } else {
+            *self.word_mut((bit / 64) as usize) |= 1 << (bit % 64);
+        }
     }
 
     /// Adds the handles whose bits are set in `word`. Its lowest bit is the handle after `first`, a multiple
@@ -112,6 +138,7 @@ impl HandleSet {
     }
 
     /// Whether `handle` is a member.
+    #[inline]
     #[must_use]
     pub fn contains(&self, handle: u32) -> bool {
         let bit = handle.wrapping_sub(1);
@@ -119,24 +146,28 @@ impl HandleSet {
     }
 
     /// Whether the set is empty.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.first == 0 && self.rest.iter().all(|&word| word == 0)
     }
 
     /// Returns the number of members.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> u32 {
         self.first.count_ones() + self.rest.iter().map(|word| word.count_ones()).sum::<u32>()
     }
 
     /// Removes all members and keeps the memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.first = 0;
         self.rest.clear();
     }
 
     /// Adds the members of `other`.
+    #[inline]
     pub fn union(&mut self, other: &Self) {
         self.first |= other.first;
         for at in 1..other.words() {
@@ -145,6 +176,7 @@ impl HandleSet {
     }
 
     /// Removes all members that are not in `other`.
+    #[inline]
     pub fn intersect(&mut self, other: &Self) {
         self.first &= other.first;
         for (at, word) in self.rest.iter_mut().enumerate() {
@@ -153,6 +185,7 @@ impl HandleSet {
     }
 
     /// Removes the members of `other`.
+    #[inline]
     pub fn difference(&mut self, other: &Self) {
         self.first &= !other.first;
         for (at, word) in self.rest.iter_mut().enumerate() {
@@ -169,12 +202,14 @@ impl HandleSet {
     }
 
     /// Whether every member is in `other`.
+    #[inline]
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
         (0..self.words()).all(|at| self.word(at) & !other.word(at) == 0)
     }
 
     /// Whether any member is also in `other`.
+    #[inline]
     #[must_use]
     pub fn intersects(&self, other: &Self) -> bool {
         (0..self.words()).any(|at| self.word(at) & other.word(at) != 0)
@@ -183,7 +218,8 @@ impl HandleSet {
     /// Removes the members of `other`, except those for which `keep` returns true.
     pub(crate) fn difference_unless(&mut self, other: &Self, keep: impl Fn(u32) -> bool) {
         for at in 0..self.words() {
-            let both = Members { word: self.word(at) & other.word(at), base: at as u32 * 64 + 1 };
+            let word = self.word(at) & other.word(at);
+            let both = Members { word, base: at as u32 * 64 + 1, rest: [].iter() };
             for handle in both.filter(|&handle| !keep(handle)) {
                 self.remove(handle);
             }
@@ -191,22 +227,27 @@ impl HandleSet {
     }
 
     /// Returns the members in ascending order.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = u32> {
-        (0..self.words()).flat_map(|at| Members { word: self.word(at), base: at as u32 * 64 + 1 })
+        Members { word: self.first, base: 1, rest: self.rest.iter() }
     }
 }
 
-struct Members {
+/// The members in a word, and those in the words that follow it.
+struct Members<'a> {
     word: u64,
     base: u32,
+    rest: std::slice::Iter<'a, u64>,
 }
 
-impl Iterator for Members {
+impl Iterator for Members<'_> {
     type Item = u32;
 
+    #[inline]
     fn next(&mut self) -> Option<u32> {
-        if self.word == 0 {
-            return None;
+        while self.word == 0 {
+            self.word = *self.rest.next()?;
+            self.base += 64;
         }
         let bit = self.word.trailing_zeros();
         self.word &= self.word - 1;

@@ -8,7 +8,11 @@ use super::level::{Level, LevelMut, Slot};
 pub(crate) fn copy_slots(from: Level<'_>, to: &mut LevelMut<'_>, handles: impl Iterator<Item = u32>) {
     for handle in handles {
         match from.slot(handle) {
-            Some(Slot::Leaf(leaf)) => to.copy_leaf(handle, leaf),
+            Some(Slot::Leaf(leaf)) => {
+                if let Some(mut to) = to.leaf(handle) {
+                    to.copy(leaf);
+                }
+            }
             Some(Slot::Array(array)) => {
                 to.resize(handle, array.len());
                 for index in 0..array.len() {

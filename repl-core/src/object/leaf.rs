@@ -83,12 +83,37 @@ unsafe fn same<B: Copy + PartialEq>(a: *const u8, b: *const u8) -> bool {
 /// # Safety
 /// Both pointers hold an aligned value of the type that `leaf` is for, in different objects; `to` may be
 /// written.
+#[inline]
 pub(super) unsafe fn copy_value(leaf: &LeafCommand, from: *const u8, to: *mut u8) {
-    if leaf.bytes > 0 {
-        // SAFETY: the type is plain bytes of this length, by the caller, and the objects are different.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, leaf.bytes as usize) };
-        return;
+    match leaf.bytes {
+        // SAFETY: by the caller.
+        0 => unsafe { copy_by_codec(leaf, from, to) },
+        // SAFETY: the type is plain bytes of this length, by the caller; the same in each arm below. Of known length they need no call.
+        1 => unsafe { copy::<[u8; 1]>(from, to) },
+        // SAFETY: as above.
+        2 => unsafe { copy::<[u8; 2]>(from, to) },
+        // SAFETY: as above.
+        4 => unsafe { copy::<[u8; 4]>(from, to) },
+        // SAFETY: as above.
+        8 => unsafe { copy::<[u8; 8]>(from, to) },
+        // SAFETY: as above, and the objects are different.
+        bytes => unsafe { std::ptr::copy_nonoverlapping(from, to, bytes as usize) },
     }
+}
+
+/// # Safety
+/// `from` holds `size_of::<B>()` initialised bytes, and as many may be written at `to`.
+#[inline]
+unsafe fn copy<B: Copy>(from: *const u8, to: *mut u8) {
+    // SAFETY: by the caller.
+    let value = unsafe { from.cast::<B>().read_unaligned() };
+    // SAFETY: by the caller.
+    unsafe { to.cast::<B>().write_unaligned(value) };
+}
+
+/// # Safety
+/// As [`copy_value`], for a leaf whose equality is not that of its bytes.
+unsafe fn copy_by_codec(leaf: &LeafCommand, from: *const u8, to: *mut u8) {
     match &leaf.codec {
         // SAFETY: the function was made for the type.
         Codec::String { text, .. } => unsafe { (text.copy)(from, to) },

@@ -41,6 +41,13 @@ pub(crate) struct Leaf<'a> {
     object: PhantomData<&'a ()>,
 }
 
+/// A leaf to be written.
+pub(crate) struct LeafMut<'a> {
+    command: &'a LeafCommand,
+    value: *mut u8,
+    object: PhantomData<&'a mut ()>,
+}
+
 /// An array to be read.
 #[derive(Clone, Copy)]
 pub(crate) struct Array<'a> {
@@ -93,6 +100,7 @@ pub(crate) struct MapEntriesMut<'a> {
 impl<'a> Level<'a> {
     /// # Safety
     /// `program` is the program of the type `T`.
+    #[inline]
     pub(crate) unsafe fn of<T>(object: &'a T, program: &'a Program) -> Self {
         let table = own_table(program);
         Self { program, table, base: std::ptr::from_ref(object).cast(), object: PhantomData }
@@ -166,6 +174,7 @@ impl<'a> Level<'a> {
 impl<'a> LevelMut<'a> {
     /// # Safety
     /// `program` is the program of the type `T`.
+    #[inline]
     pub(crate) unsafe fn of<T>(object: &'a mut T, program: &'a Program) -> Self {
         let table = own_table(program);
         Self { program, table, base: std::ptr::from_mut(object).cast(), object: PhantomData }
@@ -177,27 +186,26 @@ impl<'a> LevelMut<'a> {
     }
 
     /// Returns the same level, to be read.
+    #[inline]
     pub(crate) fn as_level(&self) -> Level<'_> {
         Level { program: self.program, table: self.table, base: self.base, object: PhantomData }
     }
 
+    #[inline]
     fn command(&self, handle: u32) -> Option<&'a Command> {
         let at = *self.table.get(handle.wrapping_sub(1) as usize)?;
         self.program.commands().get(at as usize)
     }
 
-    /// Makes the leaf at `handle` a copy of `from`, the leaf at the same handle in another object of the
-    /// type.
-    pub(crate) fn copy_leaf(&mut self, handle: u32, from: Leaf<'_>) {
+    /// The leaf at `handle`; `None` if there is none.
+    #[inline]
+    pub(crate) fn leaf(&mut self, handle: u32) -> Option<LeafMut<'_>> {
         let Some(Command { offset, kind: CommandKind::Leaf(command), .. }) = self.command(handle) else {
-            return;
+            return None;
         };
-        assert!(std::ptr::eq(command, from.command), "leaves of different properties");
         // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
-        let to = unsafe { self.base.add(*offset as usize) };
-        // SAFETY: both pointers hold a value of the command's type, and differ, since `self` is borrowed
-        // mutably.
-        unsafe { leaf::copy_value(command, from.value, to) };
+        let value = unsafe { self.base.add(*offset as usize) };
+        Some(LeafMut { command, value, object: PhantomData })
     }
 
     /// Changes the length of the array at `handle` to `len`. Returns its old length, or `None` if there is no
@@ -355,8 +363,25 @@ impl<'a> Array<'a> {
     }
 }
 
+impl LeafMut<'_> {
+    /// The same, to be read.
+    #[inline]
+    pub(crate) fn as_leaf(&self) -> Leaf<'_> {
+        Leaf { command: self.command, value: self.value, object: PhantomData }
+    }
+
+    /// Makes it a copy of `from`, the same property of another object.
+    #[inline]
+    pub(crate) fn copy(&mut self, from: Leaf<'_>) {
+        assert!(std::ptr::eq(self.command, from.command), "leaves of different properties");
+        // SAFETY: both pointers hold a value of the command's type, and differ, since this one is borrowed mutably.
+        unsafe { leaf::copy_value(self.command, from.value, self.value) };
+    }
+}
+
 impl Leaf<'_> {
     /// Whether `other`, the same property of another object, has the same value.
+    #[inline]
     pub(crate) fn identical(&self, other: &Leaf<'_>) -> bool {
         assert!(std::ptr::eq(self.command, other.command), "leaves of different properties");
         // SAFETY: both pointers hold a value of the command's type.
@@ -390,6 +415,7 @@ impl Leaf<'_> {
     }
 
     /// Whether some values of the type have no wire form, or the same form as other values.
+    #[inline]
     pub(crate) fn must_be_tried(&self) -> bool {
         self.command.codec.must_be_tried()
     }

@@ -4,6 +4,7 @@
 //! *Invariant:* only bytes that the plan lists are read, and the plan lists no padding.
 #![expect(unsafe_code, reason = "compares plain memory")]
 
+use super::preload::preload;
 use crate::schema::plan::{Planned, Run};
 
 /// How many objects are compared before the result is tested.
@@ -214,6 +215,18 @@ mod wide {
     #[inline]
     pub(super) fn is_zero(sum: Wide) -> bool {
         sum == [0; 2]
+    }
+}
+
+/// Preloads what the strings of an object hold, which will be compared soon.
+#[inline]
+pub(crate) fn preload_strings<T: Planned>(object: &T) {
+    let strings: &[usize] = const { T::PLAN.strings() };
+    let object = std::ptr::from_ref(object).cast::<u8>();
+    for &offset in strings {
+        // SAFETY: the plan of `T` says that a string lies here.
+        let string = unsafe { &*object.wrapping_add(offset).cast::<String>() };
+        string.as_bytes().first().into_iter().for_each(preload);
     }
 }
 

@@ -94,6 +94,12 @@ impl Lifetime {
         &self.marks_itself
     }
 
+    /// Whether any property knows by itself when it was touched.
+    #[must_use]
+    pub fn has_marks_of_its_own(&self) -> bool {
+        !self.marks_itself.is_empty()
+    }
+
     /// Returns what comparing runs of plain memory does not cover.
     pub(crate) fn rest(&self) -> &HandleSet {
         &self.rest
