@@ -4,6 +4,7 @@
 
 use std::any::Any;
 
+use repl_core::__private::preload;
 use repl_core::{
     BitWriter, Changelist, Class, HandleSet, Lifetime, Program, Refusal, Replicated, Scratch, WriteError,
 };
@@ -21,6 +22,10 @@ pub(crate) trait Column: Any + Send + Sync {
         refusals: &mut Vec<Refusal>,
         scratch: &mut Scratch,
     );
+    /// Preloads a row, which will be compared soon.
+    fn preload_row(&self, row: u32);
+    /// Preloads what the values of a row, which itself is loaded, hold elsewhere.
+    fn preload_values(&self, row: u32);
     /// The handles of the `push` properties of a row's object that count as marked; see [`Class::touched`].
     fn touched(&self, row: u32) -> HandleSet;
     /// Takes out of `scope` what would make a row's object larger than `max_bits`; see [`Class::keep_within`].
@@ -125,6 +130,19 @@ impl<T: Replicated> Column for TypedColumn<T> {
         if scratch.take_unsettled() {
             self.class.settle(&mut self.live[row]);
         }
+    }
+
+    fn preload_row(&self, row: u32) {
+        let row = row as usize;
+        // Where the next row begins this one ends.
+        self.live.iter().skip(row).take(2).for_each(preload);
+        self.shadow.iter().skip(row).take(2).for_each(preload);
+    }
+
+    fn preload_values(&self, row: u32) {
+        let row = row as usize;
+        self.class.preload(&self.live[row]);
+        self.class.preload(&self.shadow[row]);
     }
 
     fn touched(&self, row: u32) -> HandleSet {

@@ -4,6 +4,7 @@
 
 use std::num::NonZeroU32;
 
+use repl_core::__private::preload;
 use repl_core::{Condition, Guid, HandleSet, History, Lifetime, PropertyIndex, Refusal, ViewFlags};
 
 use crate::ConnectionId;
@@ -131,6 +132,7 @@ impl Object {
     }
 
     /// Notes what changed in a frame, if that is remembered.
+    #[inline]
     pub(crate) fn note_changes(&mut self, handles: &HandleSet, lifetime: &Lifetime, frame: u64) {
         let Some(particulars) = self.particulars.as_mut().filter(|own| !own.changed_at.is_empty()) else {
             return;
@@ -145,13 +147,22 @@ impl Object {
         self.particulars.as_ref()?.changed_at.get(property.index()).copied()
     }
 
-    /// Takes in what a comparison found too large; gives what of it the last one did not, for it is told once and not in each tick.
-    pub(crate) fn find_too_large(&mut self, found: Vec<Refusal>) -> Vec<Refusal> {
-        if found.is_empty() && self.particulars.is_none() {
-            return found;
+    /// Takes in what a comparison found too large; adds to `news` what of it the last one did not, for it is told once and not in each tick.
+    #[inline]
+    pub(crate) fn find_too_large(&mut self, found: Vec<Refusal>, news: &mut Vec<Refusal>) {
+        if found.is_empty() && self.particulars.as_ref().is_none_or(|own| own.too_large.is_empty()) {
+            return;
         }
         let known = std::mem::replace(&mut self.particulars().too_large, found);
-        self.particulars().too_large.iter().filter(|refusal| !known.contains(refusal)).cloned().collect()
+        news.extend(self.particulars().too_large.iter().filter(|refusal| !known.contains(refusal)).cloned());
+    }
+
+    /// Preloads the second of its cache lines, too.
+    #[inline]
+    pub(crate) fn preload(&self) {
+        preload(self);
+        preload(&self.particulars);
+        preload(&self.history);
     }
 
     pub(crate) fn guid(&self, slot: u32) -> Guid {
@@ -206,6 +217,7 @@ impl Object {
 
     /// The handles that are compared now (S39): marked ones of `push`, at an open those of `InitialOnly` and all of `push` too, none
     /// that are switched off for all.
+    #[inline]
     pub(crate) fn scope(&self, lifetime: &Lifetime, opening: bool) -> HandleSet {
         let mut scope = lifetime.ordinary().clone();
         if let Some(own) = &self.particulars {

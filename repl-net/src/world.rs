@@ -15,6 +15,9 @@ use crate::object::Object;
 use crate::slot_set::{SlotSet, slots_of};
 use crate::spare::ROUND_TICKS;
 
+/// How many objects ahead of the one being compared the memory of others is asked for: a miss of all caches lasts as long as some four comparisons.
+const PRELOAD_LEAD: usize = 4;
+
 /// Classes, objects and changes.
 #[derive(Default)]
 pub(crate) struct World {
@@ -26,6 +29,8 @@ pub(crate) struct World {
     free: VecDeque<u32>,
     /// Objects that may have changed since the last tick.
     dirty: SlotSet,
+    /// The same while they are compared; empty between two comparisons.
+    queue: Vec<u32>,
     /// Classes whose objects may all have changed.
     polled: Vec<bool>,
     /// Objects that some connection is about to open.
@@ -400,6 +405,7 @@ impl World {
         self.changes.clear();
         if self.frame.is_multiple_of(ROUND_TICKS) {
             self.changes.end_round();
+            self.queue = Vec::new();
         }
         std::mem::swap(&mut self.changes.recast, &mut self.recast);
         for (class, polled) in self.polled.iter_mut().enumerate() {
@@ -411,29 +417,58 @@ impl World {
         for (word, mask) in self.opening.masks() {
             self.dirty.insert_mask(word, mask);
         }
-        let mut dirty = std::mem::take(&mut self.dirty);
-        dirty.iter().for_each(|slot| self.compare_object(slot));
-        dirty.clear();
-        self.dirty = dirty;
+        let mut queue = std::mem::take(&mut self.queue);
+        self.dirty.masks().for_each(|(word, mask)| queue.extend(slots_of(word, mask)));
+        self.dirty.clear();
+        for (at, &slot) in queue.iter().enumerate() {
+            self.preload(&queue, at);
+            self.compare_object(slot);
+        }
+        queue.clear();
+        self.queue = queue;
         self.opening.clear();
         self.reopening.clear();
+    }
+
+    /// Preloads what comparing those behind place `at` of the queue will look for: each step needs what the one before has brought. Where all
+    /// objects in a row are in the queue the processor sees by itself what comes next.
+    #[inline]
+    fn preload(&self, queue: &[u32], at: usize) {
+        if let Some(&slot) = queue.get(at + 3 * PRELOAD_LEAD) {
+            if slot - queue[at] == 3 * PRELOAD_LEAD as u32 {
+                return;
+            }
+            self.objects[slot as usize].preload();
+        }
+        if let Some(&slot) = queue.get(at + 2 * PRELOAD_LEAD) {
+            let entry = &self.objects[slot as usize];
+            self.columns[entry.class as usize].preload_row(entry.row);
+        }
+        if let Some(&slot) = queue.get(at + PRELOAD_LEAD) {
+            let entry = &self.objects[slot as usize];
+            self.columns[entry.class as usize].preload_values(entry.row);
+        }
     }
 
     fn compare_object(&mut self, slot: u32) {
         let entry = &mut self.objects[slot as usize];
         let column = &mut *self.columns[entry.class as usize];
-        let touched = column.touched(entry.row);
-        if !touched.is_empty() {
-            entry.mark(column.lifetime(), &touched);
+        if column.lifetime().has_marks_of_its_own() {
+            let touched = column.touched(entry.row);
+            if !touched.is_empty() {
+                entry.mark(column.lifetime(), &touched);
+            }
         }
         let opens = self.opening.contains(slot) || self.reopening.contains(slot);
         let mut scope = entry.scope(column.lifetime(), opens);
         let too_large = column.keep_within(self.limits.max_object_bits(), entry.row, &mut scope);
         entry.unmark(&scope);
-        self.refusals.extend(entry.find_too_large(too_large));
+        entry.find_too_large(too_large, &mut self.refusals);
         let list = self.changes.blank(slot);
         column.compare(entry.row, &scope, list, &mut self.refusals, &mut self.scratch);
-        self.changes.refusals.extend(self.refusals.drain(..).map(|refusal| (slot, refusal)));
+        if !self.refusals.is_empty() {
+            self.changes.refusals.extend(self.refusals.drain(..).map(|refusal| (slot, refusal)));
+        }
         let list = &self.changes.items[self.changes.len].list;
         if list.is_empty() {
             return;
