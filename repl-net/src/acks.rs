@@ -216,6 +216,10 @@ pub(crate) struct AckRanges<'a> {
     next: Sequence,
     /// Set from the first range on: where the last one began, and the oldest packet of the window.
     above: Option<(Sequence, Sequence)>,
+    /// The first range, until it is taken.
+    newest: Option<AckRange>,
+    /// Whether there are more behind it: mostly there are none.
+    has_more: bool,
 }
 
 impl<'a> AckRanges<'a> {
@@ -225,9 +229,14 @@ impl<'a> AckRanges<'a> {
     /// [`ReadError::OutOfRange`] for ranges that an honest peer cannot have written: of packets not sent yet, before the first, or wider
     /// than the window. [`ReadError::End`] if the input ends within them.
     pub(crate) fn read(reader: &mut BitReader<'a>, next: Sequence) -> Result<Self, ReadError> {
-        let ranges = Self { reader: reader.clone(), next, above: None };
+        let mut ranges = Self { reader: reader.clone(), next, above: None, newest: None, has_more: false };
+        ranges.newest = ranges.read_range()?;
         let mut checked = ranges.clone();
-        while checked.read_range()?.is_some() {}
+        if ranges.newest.is_some() {
+            while checked.read_range()?.is_some() {
+                ranges.has_more = true;
+            }
+        }
         *reader = checked.reader;
         Ok(ranges)
     }
@@ -267,8 +276,11 @@ impl Iterator for AckRanges<'_> {
     type Item = AckRange;
 
     fn next(&mut self) -> Option<AckRange> {
+        if let Some(newest) = self.newest.take() {
+            return Some(newest);
+        }
         // All was read once without an error, so none can come now.
-        self.read_range().ok().flatten()
+        if self.has_more { self.read_range().ok().flatten() } else { None }
     }
 }
 

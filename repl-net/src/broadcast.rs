@@ -120,7 +120,6 @@ impl Broadcast {
 
     /// Takes back the segments of the tick before, and finds those that no packet refers to any more.
     fn reclaim(&mut self) {
-        self.pool.append(&mut self.free);
         self.pool.append(&mut self.segments);
         let Self { pool, free, .. } = self;
         free.extend(pool.extract_if(.., |segment| Arc::strong_count(segment) == 1));

@@ -66,9 +66,10 @@ pub(crate) struct Record {
     pub(crate) cargo: Cargo,
 }
 
-impl Holds for Record {
+/// Boxed, since it is handed on from hand to hand.
+impl Holds for Box<Record> {
     fn held_bytes(&self) -> usize {
-        size_of::<Self>() + self.cargo.buffer_bytes()
+        size_of::<Record>() + self.cargo.buffer_bytes()
     }
 }
 
@@ -148,13 +149,13 @@ impl Record {
 /// The packets of a connection, from the oldest that is not resolved.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
-    records: VecDeque<Record>,
+    records: VecDeque<Box<Record>>,
     first: u64,
     unresolved: usize,
     bytes: usize,
     /// About what the records hold in memory.
     held_bytes: usize,
-    spare: Spare<Record>,
+    spare: Spare<Box<Record>>,
 }
 
 impl InFlight {
@@ -193,12 +194,12 @@ impl InFlight {
     }
 
     /// An empty record, with the memory of an old one.
-    pub(crate) fn blank(&mut self) -> Record {
+    pub(crate) fn blank(&mut self) -> Box<Record> {
         self.spare.take()
     }
 
     /// Appends the record of the next packet.
-    pub(crate) fn push(&mut self, mut record: Record) {
+    pub(crate) fn push(&mut self, mut record: Box<Record>) {
         self.bytes += record.bytes;
         record.held_bytes = size_of::<Record>() + record.cargo.content_bytes();
         self.held_bytes += record.held_bytes;
@@ -206,7 +207,8 @@ impl InFlight {
             self.unresolved += 1;
             self.records.push_back(record);
         } else {
-            self.records.push_back(Record { fate: Fate::Arrived, ..record });
+            record.fate = Fate::Arrived;
+            self.records.push_back(record);
             self.trim();
         }
     }

@@ -64,6 +64,9 @@ impl LateAcks {
 
     /// Takes out what the packets of a range carried. O(log entries) where there is none.
     pub(crate) fn take(&mut self, range: AckRange) -> Vec<(Sequence, Late)> {
+        if self.waiting.is_empty() {
+            return Vec::new();
+        }
         let start = self.waiting.partition_point(|(sequence, _)| *sequence < range.first);
         let end = self.waiting.partition_point(|(sequence, _)| *sequence <= range.last);
         let taken: Vec<(Sequence, Late)> = self.waiting.drain(start..end).collect();

@@ -10,7 +10,7 @@ use repl_core::{BitSlice, BitWriter};
 use crate::acks::Received;
 use crate::congestion::Congestion;
 use crate::in_flight::{InFlight, Record, Sent};
-use crate::packet::{self, Header, PacketKind, Salt};
+use crate::packet::{self, Header, LastSeed, PacketKind, Salt};
 use crate::rtt::SendTimes;
 use crate::segment::{Birth, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
 use crate::send_queue::SendQueue;
@@ -45,7 +45,7 @@ pub(crate) struct Outbox {
     writer: BitWriter,
     segment: SegmentWriter,
     /// The record of the packet being filled.
-    record: Option<Record>,
+    record: Option<Box<Record>>,
     /// Packets that are complete, and others that go between them.
     pub(crate) queue: SendQueue,
     /// What is kept for the connection beside this, as it was before the last pass or after it.
@@ -61,6 +61,8 @@ pub(crate) struct Outbox {
     status: Option<StatusSource>,
     /// What packets of state are bound to (R25, R26).
     pub(crate) binding: u64,
+    /// Of the last packet.
+    seed: LastSeed,
     /// How fast packets may go; `None` where the transport sees to that.
     pub(crate) congestion: Option<Congestion>,
     /// Packets of state queued.
@@ -351,11 +353,12 @@ impl Outbox {
         self.finish(record, now);
     }
 
-    fn finish(&mut self, mut record: Record, now: Duration) {
+    fn finish(&mut self, mut record: Box<Record>, now: Duration) {
         self.segment.end(&mut self.writer);
         self.writer.write_bits(0, 1);
         let mut bytes = self.queue.blank();
-        packet::seal(&mut self.writer, Salt::state(self.binding, self.next), &mut bytes);
+        let seed = self.seed.of(Salt::state(self.binding, self.next));
+        packet::seal_from(&mut self.writer, seed, &mut bytes);
         debug_assert!(bytes.len() <= self.limits.mtu_bytes, "a packet of {} bytes", bytes.len());
         (record.sent_at, record.bytes) = (now, bytes.len());
         if record.elicits_ack() {

@@ -59,6 +59,28 @@ impl Salt {
     pub(crate) const fn state(session: u64, sequence: Sequence) -> Self {
         Self { session, epoch: sequence.epoch() }
     }
+
+    /// The checksum of the salt alone.
+    pub(crate) fn seed(self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL);
+        hasher.update(&self.session.to_le_bytes());
+        hasher.update(&self.epoch.to_le_bytes());
+        hasher.finalize()
+    }
+}
+
+/// The seed of the last salt, kept: 65,536 packets of state in a row have the same.
+#[derive(Debug, Default)]
+pub(crate) struct LastSeed(Option<(Salt, u32)>);
+
+impl LastSeed {
+    /// The seed of a salt.
+    pub(crate) fn of(&mut self, salt: Salt) -> u32 {
+        match self.0 {
+            Some((last, seed)) if last == salt => seed,
+            _ => self.0.insert((salt, salt.seed())).1,
+        }
+    }
 }
 
 /// A packet whose checksum is right, to be read on from behind what is in here.
@@ -92,10 +114,15 @@ pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
 
 /// Ends a packet: `into` is its bytes, with the checksum in place. The last byte is filled with zeros.
 pub(crate) fn seal(writer: &mut BitWriter, salt: Salt, into: &mut Vec<u8>) {
+    seal_from(writer, salt.seed(), into);
+}
+
+/// As [`seal`], for a salt with this seed.
+pub(crate) fn seal_from(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
     into.clear();
     into.extend_from_slice(writer.finish());
     if let Some((head, content)) = into.split_at_mut_checked(CHECKSUM_BYTES) {
-        head.copy_from_slice(&checksum(content, salt).to_le_bytes());
+        head.copy_from_slice(&checksum(content, seed).to_le_bytes());
     }
 }
 
@@ -110,7 +137,7 @@ pub(crate) fn open(bytes: &[u8], session: u64, token: u64, newest: Sequence) -> 
         let sequence = Sequence::from_wire(reader.read_bits(16).ok()? as u16, newest);
         (Salt::state(session ^ token, sequence), Opened::State(sequence, reader))
     };
-    (sum == checksum(content, salt)).then_some(opened)
+    (sum == checksum(content, salt.seed())).then_some(opened)
 }
 
 /// Opens a hello of any session, to be read from its type on; `None` for any other bytes.
@@ -118,7 +145,7 @@ pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
     let (sum, content) = split(bytes)?;
     let mut reader = BitReader::new(content);
     let is_control = reader.read_flag().ok()?;
-    (is_control && sum == checksum(content, Salt::HELLO)).then_some(reader)
+    (is_control && sum == checksum(content, Salt::HELLO.seed())).then_some(reader)
 }
 
 fn split(bytes: &[u8]) -> Option<(u32, &[u8])> {
@@ -126,10 +153,8 @@ fn split(bytes: &[u8]) -> Option<(u32, &[u8])> {
     Some((u32::from_le_bytes(*sum), content))
 }
 
-fn checksum(content: &[u8], salt: Salt) -> u32 {
-    let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL);
-    hasher.update(&salt.session.to_le_bytes());
-    hasher.update(&salt.epoch.to_le_bytes());
+fn checksum(content: &[u8], seed: u32) -> u32 {
+    let mut hasher = crc32fast::Hasher::new_with_initial(seed);
     hasher.update(content);
     hasher.finalize()
 }

@@ -60,8 +60,8 @@ pub(crate) struct Segment {
     pub(crate) has_births: bool,
     /// The slots by words of 64.
     pub(crate) masks: Vec<(usize, u64)>,
-    /// About how many bytes the lists of the items hold.
-    list_bytes: usize,
+    /// About how many bytes the segment holds; until it is complete, those of its items' lists.
+    held_bytes: usize,
 }
 
 /// What a segment carries of one object.
@@ -79,7 +79,7 @@ impl Segment {
         self.bit_len = 0;
         self.continues = false;
         self.has_births = false;
-        self.list_bytes = 0;
+        self.held_bytes = 0;
         self.items.clear();
         self.masks.clear();
     }
@@ -89,6 +89,10 @@ impl Segment {
         self.bit_len = writer.bit_len();
         self.bytes.clear();
         self.bytes.extend_from_slice(writer.finish());
+        let items = self.items.capacity().saturating_mul(size_of::<SegmentItem>());
+        let masks = self.masks.capacity().saturating_mul(size_of::<(usize, u64)>());
+        let own = [size_of::<Self>(), self.bytes.capacity(), items, masks];
+        self.held_bytes = own.into_iter().fold(self.held_bytes, usize::saturating_add);
     }
 
     /// The bits, from the one that begins the segment to the one that ends it.
@@ -103,15 +107,13 @@ impl Segment {
             _ => self.masks.push((word, bit)),
         }
         self.has_births |= item.list.has_births();
-        self.list_bytes = self.list_bytes.saturating_add(item.list.heap_bytes());
+        self.held_bytes = self.held_bytes.saturating_add(item.list.heap_bytes());
         self.items.push(item);
     }
 
-    /// About how many bytes the segment holds. O(1).
+    /// About how many bytes the segment holds, which is complete. O(1).
     pub(crate) fn held_bytes(&self) -> usize {
-        let items = self.items.capacity().saturating_mul(size_of::<SegmentItem>());
-        let masks = self.masks.capacity().saturating_mul(size_of::<(usize, u64)>());
-        [size_of::<Self>(), self.bytes.capacity(), items, masks, self.list_bytes].into_iter().sum()
+        self.held_bytes
     }
 
     /// What it carries of the object in `slot`.

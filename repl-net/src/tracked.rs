@@ -293,7 +293,15 @@ impl TrackedObjects {
 
     /// About how many bytes on the heap the entries hold: what they lack, and what is not acknowledged of what came into being. O(entries that
     /// were changed since it was last asked).
+    #[inline]
     pub(crate) fn weigh(&mut self) -> usize {
+        if !self.stale.is_empty() {
+            self.weigh_stale();
+        }
+        self.held_bytes
+    }
+
+    fn weigh_stale(&mut self) {
         let Self { entries, at, stale, held_bytes, .. } = self;
         for slot in stale.drain(..) {
             let place = at.get(slot as usize).and_then(|at| at.checked_sub(1));
@@ -305,12 +313,16 @@ impl TrackedObjects {
                 tracked.is_stale = false;
             }
         }
-        *held_bytes
+    }
+
+    /// Whether there are no entries.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
     }
 
     /// Whether the end of some object was first sent before `start`. It looks at some entries only, and at all in [`SEARCH_CALLS`] calls.
     pub(crate) fn has_overdue_end(&mut self, start: Duration) -> bool {
-        if self.entries.is_empty() {
+        if self.is_empty() {
             return false;
         }
         let count = self.entries.len().div_ceil(SEARCH_CALLS);

@@ -88,6 +88,9 @@ impl Connection {
         if self.over_since.is_some_and(|since| now.saturating_sub(since) >= timeout) {
             return true;
         }
+        if self.tracked.is_empty() {
+            return false;
+        }
         let round_trips = self.round_trip.smoothed().saturating_mul(END_ROUND_TRIPS);
         let end_timeout = timeout.saturating_mul(END_TIMEOUTS).max(round_trips);
         now.checked_sub(end_timeout).is_some_and(|start| self.tracked.has_overdue_end(start))

@@ -221,11 +221,14 @@ impl Connection {
 
     /// Sends what this connection alone needs.
     fn send_private(&mut self, context: &mut PassContext<'_>) {
+        let blob_waits = std::mem::take(&mut self.blob_waits);
+        if self.needs.is_empty() {
+            return;
+        }
         let mut slots = std::mem::take(&mut context.scratch.slots);
         slots.clear();
         slots.extend(self.needs.iter());
-        let blob_waits = std::mem::take(&mut self.blob_waits);
-        if !slots.is_empty() && (self.outbox.is_limited() || blob_waits) {
+        if self.outbox.is_limited() || blob_waits {
             // A budget goes round, or the first slots would take it all; so do the places of blobs.
             let last = if blob_waits { self.last_blob } else { self.last_private };
             let start = slots.partition_point(|&slot| slot <= last) % slots.len();

@@ -202,6 +202,10 @@ impl Connection {
         if self.stage != Stage::Connected {
             return;
         }
+        if self.outbox.in_flight.unresolved() == 0 && self.timeouts < 2 {
+            // Nothing is under way that could be late, and no silent link is to be tried.
+            return;
+        }
         let timeout = self.round_trip.retry_timeout(self.timeouts);
         let reorder_wait = self.round_trip.smoothed()
             + (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout);
