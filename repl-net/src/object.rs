@@ -147,7 +147,8 @@ impl Object {
         self.particulars.as_ref()?.changed_at.get(property.index()).copied()
     }
 
-    /// Takes in what a comparison found too large; adds to `news` what of it the last one did not, for it is told once and not in each tick.
+    /// Takes in what a comparison found too large. What the last one did not find is added to `news`, so that it is
+    /// told once and not in each tick.
     #[inline]
     pub(crate) fn find_too_large(&mut self, found: Vec<Refusal>, news: &mut Vec<Refusal>) {
         if found.is_empty() && self.particulars.as_ref().is_none_or(|own| own.too_large.is_empty()) {

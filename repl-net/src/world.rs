@@ -15,7 +15,7 @@ use crate::object::Object;
 use crate::slot_set::{SlotSet, slots_of};
 use crate::spare::ROUND_TICKS;
 
-/// How many objects ahead of the one being compared the memory of others is asked for: a miss of all caches lasts as long as some four comparisons.
+/// How many comparisons ahead memory is asked for: a miss of all caches lasts about as long as four of them.
 const PRELOAD_LEAD: usize = 4;
 
 /// Classes, objects and changes.
@@ -430,8 +430,8 @@ impl World {
         self.reopening.clear();
     }
 
-    /// Preloads what comparing those behind place `at` of the queue will look for: each step needs what the one before has brought. Where all
-    /// objects in a row are in the queue the processor sees by itself what comes next.
+    /// Preloads what comparing the objects behind place `at` of the queue reads, in three steps: each step reads what
+    /// the one before has brought. Where all objects in a row are in the queue the processor preloads by itself.
     #[inline]
     fn preload(&self, queue: &[u32], at: usize) {
         if let Some(&slot) = queue.get(at + 3 * PRELOAD_LEAD) {

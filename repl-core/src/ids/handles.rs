@@ -11,7 +11,7 @@ pub struct HandleSet {
     rest: Vec<u64>,
 }
 
-/// Most sets are one word: what concerns the others stands apart, so that the way of these is short wherever it is inlined.
+/// Most sets are one word, and then nothing is called.
 impl Clone for HandleSet {
     #[inline]
     fn clone(&self) -> Self {

@@ -88,7 +88,8 @@ pub(super) unsafe fn copy_value(leaf: &LeafCommand, from: *const u8, to: *mut u8
     match leaf.bytes {
         // SAFETY: by the caller.
         0 => unsafe { copy_by_codec(leaf, from, to) },
-        // SAFETY: the type is plain bytes of this length, by the caller; the same in each arm below. Of known length they need no call.
+        // Values of known length are copied without a call.
+        // SAFETY: the type is plain bytes of this length, by the caller; the same in each arm below.
         1 => unsafe { copy::<[u8; 1]>(from, to) },
         // SAFETY: as above.
         2 => unsafe { copy::<[u8; 2]>(from, to) },

@@ -374,7 +374,7 @@ impl LeafMut<'_> {
     #[inline]
     pub(crate) fn copy(&mut self, from: Leaf<'_>) {
         assert!(std::ptr::eq(self.command, from.command), "leaves of different properties");
-        // SAFETY: both pointers hold a value of the command's type, and differ, since this one is borrowed mutably.
+        // SAFETY: both hold a value of the command's type, and differ, since this one is borrowed mutably.
         unsafe { leaf::copy_value(self.command, from.value, self.value) };
     }
 }

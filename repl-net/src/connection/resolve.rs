@@ -203,7 +203,7 @@ impl Connection {
             return;
         }
         if self.outbox.in_flight.unresolved() == 0 && self.timeouts < 2 {
-            // Nothing is under way that could be late, and no silent link is to be tried.
+            // Nothing under way can be late, and no silent link is to be tried.
             return;
         }
         let timeout = self.round_trip.retry_timeout(self.timeouts);
