@@ -348,9 +348,10 @@ mod tests {
     }
 
     /// A packet of 100 bytes that carries these handles of the object in slot 7.
-    fn record(generation: NonZeroU32, handles: &[u32]) -> Record {
+    fn record(generation: NonZeroU32, handles: &[u32]) -> Box<Record> {
         let sent = Sent { slot: 7, generation, content: Content::Update(list(handles)) };
-        Record { bytes: 100, cargo: Cargo { sent: vec![sent], ..Cargo::default() }, ..Record::default() }
+        let cargo = Cargo { sent: vec![sent], ..Cargo::default() };
+        Box::new(Record { bytes: 100, cargo, ..Record::default() })
     }
 
     /// Packets 0, 1 and so on with these handles.
