@@ -1,6 +1,6 @@
-//! The bots: where they run, at whom they shoot, what they take.
+//! The bots: where they run, at whom they shoot, what they pick up.
 //!
-//! *Invariant:* a bot acts on its own player, and on others only through the rules of `game.rs`.
+//! *Invariant:* a bot changes only its own player; it affects others only through the rules in `game.rs`.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const FIRE_RANGE: f32 = 18.0;
 const REACH: f32 = 1.5;
 
 impl Arena {
-    /// A tick of a dead player.
+    /// One tick of a dead player.
     pub(crate) fn wait(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let step = Duration::from_secs(1) / TICKS_PER_SECOND;
         let left = server[me].respawn_in.saturating_sub(step);
@@ -24,7 +24,7 @@ impl Arena {
         }
     }
 
-    /// A tick of a living player.
+    /// One tick of a living player.
     pub(crate) fn live(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let turn = self.tick + me.guid().map_or(0, |guid| guid.slot());
         if turn.is_multiple_of(15) {
@@ -81,7 +81,7 @@ impl Arena {
         }
     }
 
-    /// Turns to the target, and shoots if it can.
+    /// Turns to the target, and shoots if possible.
     fn aim(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let player = &mut server[me];
         player.mind.cooldown = player.mind.cooldown.saturating_sub(1);
@@ -104,7 +104,7 @@ impl Arena {
         }
     }
 
-    /// The beam is a custom condition: while it is off, nobody is told where it ends.
+    /// The end of the beam has a custom condition: while it is switched off, no client receives it.
     pub(crate) fn switch_laser(&mut self, server: &mut Server, player: ObjectRef<Player>, on: bool) {
         if server[player].mind.laser_on != on {
             server[player].mind.laser_on = on;
@@ -148,7 +148,7 @@ impl Arena {
             take(&mut server[me], kind);
             self.restock(server);
         }
-        // Whoever holds a turret and stands at it keeps it.
+        // A player that holds a turret and stands beside it keeps it.
         let is_held = |turret: &Turret| {
             server.get(turret.holder).is_some_and(|holder| distance(holder.position, turret.position) < REACH)
         };
@@ -181,14 +181,14 @@ fn take(player: &mut Player, kind: PickupKind) {
     }
 }
 
-/// A second passes for what a player has for a while.
+/// Counts down, by one second, the effects that last for a while.
 fn age_perks(player: &mut Player) {
     player.perks.iter_mut().for_each(|perk| perk.seconds_left -= 1);
     player.perks.retain(|perk| perk.seconds_left > 0);
     player.mind.cloaked = player.mind.cloaked.saturating_sub(TICKS_PER_SECOND);
 }
 
-/// The one with the least distance.
+/// Returns the candidate with the least distance.
 fn nearest<T>(choices: impl Iterator<Item = (f32, T)>) -> Option<(f32, T)> {
     choices.min_by(|one, other| one.0.total_cmp(&other.0))
 }

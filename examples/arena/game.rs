@@ -1,8 +1,8 @@
-//! The rules of the arena, run on the server alone.
+//! The rules of the arena. They run only on the server.
 //!
-//! It reads and writes objects through the server and leaves the rest to it: nothing here sends.
+//! The rules read and write objects through the server. Nothing here sends; the server does that.
 //!
-//! *Invariant:* the same seed gives the same match, whatever the network does.
+//! *Invariant:* the same seed makes the same match, whatever the network does.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ const ROUND_TICKS: u32 = 240;
 const BREAK_TICKS: u32 = 60;
 pub(crate) const FULL_HEALTH: u8 = 100;
 
-/// The objects of the match, by reference; the server owns them.
+/// The objects of the match, as references; the server owns the objects.
 pub(crate) struct Arena {
     pub(crate) rng: Rng,
     pub(crate) secrets: Secrets,
@@ -32,12 +32,12 @@ pub(crate) struct Arena {
     pub(crate) turrets: Vec<ObjectRef<Turret>>,
     pub(crate) pickups: Vec<ObjectRef<Pickup>>,
     pub(crate) shots: Vec<ObjectRef<Projectile>>,
-    /// How many pickups there are, loot apart.
+    /// How many pickups there are, without loot.
     stock: usize,
 }
 
 impl Arena {
-    /// Spawns everything that is there from the beginning, for a match of so many ticks.
+    /// Spawns everything that exists from the beginning. The match lasts `ticks` ticks.
     pub(crate) fn new(server: &mut Server, players: u32, ticks: u32, seed: u64) -> Self {
         let rng = Rng::new(seed);
         let team = |name: &str| Team { name: name.to_owned(), ..Team::default() };
@@ -82,7 +82,7 @@ impl Arena {
         self.respawn(server, player);
     }
 
-    /// Lays out pickups until there are as many as there should be.
+    /// Spawns pickups until there are enough.
     pub(crate) fn restock(&mut self, server: &mut Server) {
         while self.pickups.len() < self.stock {
             self.add_pickup(server);
@@ -119,7 +119,8 @@ impl Arena {
         for shot in self.shots.clone() {
             self.fly(server, shot);
         }
-        // All turrets turn: a write to a whole class, found by one scan over its memory.
+        // All turrets turn. This writes to a whole class; the server finds the changes by one scan over its
+        // memory.
         for (_, turret) in server.objects_mut::<Turret>() {
             turret.heading = (turret.heading + 0.5) % 360.0;
         }
@@ -171,7 +172,8 @@ impl Arena {
         self.shots.drain(..).for_each(|shot| server.despawn(shot));
     }
 
-    /// New secrets for those who meet these objects from now on; all others keep what they know.
+    /// Draws new secrets for clients that open these objects from now on. All other clients keep the old
+    /// ones.
     pub(crate) fn draw_omens(&mut self, server: &mut Server) {
         for &player in &self.players {
             server[player].omen = self.secrets.draw(player, Rule::InitialOnly, self.tick);
@@ -194,7 +196,7 @@ impl Arena {
         player.ticket = self.secrets.draw(me, Rule::OwnerOnly, self.tick);
     }
 
-    /// The turret changes hands, and with it who may see what of it.
+    /// The turret gets a new owner, so other clients may now see its hidden properties.
     pub(crate) fn capture(&mut self, server: &mut Server, turret: ObjectRef<Turret>, me: ObjectRef<Player>) {
         let last = std::mem::replace(&mut server[turret].holder, me);
         if server.contains(last) {
@@ -214,7 +216,7 @@ impl Arena {
         server[team].turrets.push(turret);
     }
 
-    /// A tick of a projectile: it hits, goes out, or, being a rocket, turns after its prey.
+    /// One tick of a projectile: it hits, expires, or, if it is a rocket, turns towards its target.
     fn fly(&mut self, server: &mut Server, shot: ObjectRef<Projectile>) {
         let Projectile { shooter, prey, damage, expires_at_tick, .. } = server[shot];
         let here = server[shot].position(self.tick);

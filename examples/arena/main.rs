@@ -1,10 +1,11 @@
-//! Bots fight in a small arena on a server; clients join over a network that delays, loses and reorders packets, and must end with exactly
-//! what they may see.
+//! Bots fight in a small arena on a server. Clients join over a network that delays, loses and reorders
+//! packets. At the end each client must have exactly what it may see.
 //!
-//! Start with `model.rs`: what is replicated, to whom, and how. `game.rs`, `bots.rs` and `pack.rs` change it, `sight.rs` decides who sees what, `session.rs` moves
-//! the packets. The others check and report.
+//! Start with `model.rs`: what is replicated, to whom, and how. `game.rs`, `bots.rs` and `pack.rs` change it,
+//! `sight.rs` decides who sees what, and `session.rs` moves the packets. The other files check and report.
 //!
-//! *Invariant:* everything follows from the arguments; no clock is read and no chance is taken but from the seed.
+//! *Invariant:* the arguments decide the whole run: it reads no clock, and all random numbers come from the
+//! seed.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
     support::exit_code("arena", Ok(play(&Args::parse())))
 }
 
-/// Plays a match; says whether every client converged and no secret leaked.
+/// Plays a match. Returns whether every client converged and no secret leaked.
 fn play(args: &Args) -> bool {
     let mut session = Session::new(args);
     let mut progress = Progress::new(args.ticks.into());

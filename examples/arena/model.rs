@@ -1,8 +1,8 @@
 //! What is replicated.
 //!
-//! An object is a struct that derives `Replicated`; a field without `#[replicated]` never leaves the side it is on.
+//! An object is a struct that derives `Replicated`. A field without `#[replicated]` never leaves its side.
 //!
-//! *Invariant:* nothing here knows of the game's rules, so that server and clients share this file and no more.
+//! *Invariant:* nothing here depends on the rules of the game: server and clients share only this file.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) struct Match {
     /// The best player of each team.
     #[replicated(max_len = 2)]
     pub(crate) leaders: Vec<ObjectRef<Player>>,
-    /// Client: how many phases it has seen end.
+    /// Client: how many ends of phases it has seen.
     pub(crate) phases_seen: u32,
 }
 
@@ -32,7 +32,7 @@ impl Match {
     }
 }
 
-/// An enum with data is one value: it travels whole.
+/// An enum with data is one value and is sent whole.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 pub(crate) enum Phase {
     #[default]
@@ -44,7 +44,7 @@ pub(crate) enum Phase {
         after: u16,
     },
     Over {
-        /// Null if nobody has won.
+        /// Null if nobody won.
         winner: ObjectRef<Team>,
     },
 }
@@ -60,7 +60,7 @@ pub(crate) struct Team {
     pub(crate) turrets: Vec<ObjectRef<Turret>>,
 }
 
-/// A bot. A client that joins becomes the owner of one.
+/// A bot. A client that joins becomes the owner of a player.
 #[derive(Replicated, Default)]
 pub(crate) struct Player {
     #[replicated(condition = InitialOnly, max_len = 24)]
@@ -69,7 +69,7 @@ pub(crate) struct Player {
     pub(crate) team: ObjectRef<Team>,
     #[replicated(quantize(step = 0.01, range = -25.0..=25.0))]
     pub(crate) position: Vec2,
-    /// Degrees. Its owner knows where it looks.
+    /// Degrees. The owner does not need it, because it decides where it looks.
     #[replicated(condition = SkipOwner, quantize(step = 2.0, range = 0.0..=360.0))]
     pub(crate) heading: f32,
     #[replicated(range = 0..=100, notify = on_health)]
@@ -78,26 +78,27 @@ pub(crate) struct Player {
     pub(crate) ammo: u8,
     #[replicated]
     pub(crate) weapon: Weapon,
-    /// Null on clients that do not see the target now; it heals when they do.
+    /// Null on clients that do not see the target now; set again when they do.
     #[replicated]
     pub(crate) target: ObjectRef<Self>,
     #[replicated(max_len = 8)]
     pub(crate) perks: Vec<Perk>,
-    /// What it has for later. A client is sent what came, changed or went of it, however much there is.
+    /// The supplies that it carries. A client receives only which were added, changed or removed, however
+    /// many there are.
     #[replicated]
     pub(crate) pack: FastArray<Supply>,
-    /// What opens the turrets that it holds: each key for the eyes of its owner.
+    /// The keys to the turrets that it holds. Only its owner sees them.
     #[replicated(condition = OwnerOnly)]
     pub(crate) keys: FastArray<Key>,
     #[replicated]
     pub(crate) shield: Option<Shield>,
-    /// For the owner alone while a round is on, for everyone in between.
+    /// Sent only to the owner during a round, and to everyone between rounds.
     #[replicated(atomic, condition = Dynamic)]
     pub(crate) tally: Tally,
-    /// Where the beam of a launcher ends; switched off with the beam.
+    /// The end of a launcher's beam. It is switched off together with the beam.
     #[replicated(condition = Custom, quantize(step = 0.1, range = -25.0..=25.0))]
     pub(crate) laser: Vec2,
-    /// Health lost so far; switched on for connections whose player has a scanner.
+    /// Health lost so far. It is switched on for connections whose player has a scanner.
     #[replicated(condition = Custom)]
     pub(crate) wounds: u32,
     #[replicated(condition = SimulatedOnly)]
@@ -106,24 +107,24 @@ pub(crate) struct Player {
     pub(crate) stamina: u8,
     #[replicated(condition = OwnerOnly, with = tenths)]
     pub(crate) respawn_in: Duration,
-    /// Rarely changes, so it is compared only when marked.
+    /// Changes rarely, so the server compares it only when it is marked.
     #[replicated(push)]
     pub(crate) emote: Option<char>,
-    /// What the owner shows to join again.
+    /// The owner shows it when it joins again.
     #[replicated(condition = OwnerOnly)]
     pub(crate) ticket: Secret,
-    /// What all others may earn by hitting this player.
+    /// The bounty for this player. All others see it.
     #[replicated(condition = SkipOwner)]
     pub(crate) bounty: Secret,
-    /// Drawn anew at times, and never shown to those who know the player already.
+    /// Drawn anew from time to time. Clients that have the player already do not receive the new one.
     #[replicated(condition = InitialOnly)]
     pub(crate) omen: Secret,
 
-    /// Server: what the bot is up to.
+    /// Server: what the bot plans.
     pub(crate) mind: Mind,
-    /// Client: health that it saw lost.
+    /// Client: how much health it saw the player lose.
     pub(crate) damage_seen: u32,
-    /// Client: deaths that it saw.
+    /// Client: how many deaths it saw.
     pub(crate) deaths_seen: u32,
 }
 
@@ -156,7 +157,7 @@ pub(crate) struct Mind {
     pub(crate) laser_on: bool,
 }
 
-/// What a player holds.
+/// The weapon of a player.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
 pub(crate) enum Weapon {
     #[default]
@@ -172,7 +173,7 @@ pub(crate) enum Weapon {
     },
 }
 
-/// An element of a list: a change of one field of one element is sent alone.
+/// An element of a list. If one field of one element changes, only that field is sent.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
 pub(crate) struct Perk {
@@ -185,19 +186,19 @@ pub(crate) struct Perk {
 pub(crate) enum PerkKind {
     #[default]
     Haste,
-    /// Shows the wounds of others.
+    /// Shows how much health others have lost.
     Scanner,
-    /// Out of the other team's sight.
+    /// Hides from the other team.
     Cloak,
 }
 
-/// An item of a pack: it is known by its id wherever it stands, and what changes of it is sent alone.
+/// An item of a pack. Its id names it wherever it is in the array, and only its changes are sent.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 pub(crate) struct Supply {
     pub(crate) kind: SupplyKind,
     #[replicated(range = 0..=99)]
     pub(crate) amount: u8,
-    /// Who lost it; null if nobody did, and on clients that do not see that player now.
+    /// Who lost it. Null if nobody did, and on clients that do not see that player now.
     pub(crate) loser: ObjectRef<Player>,
 }
 
@@ -208,7 +209,7 @@ pub(crate) enum SupplyKind {
     Bandages,
 }
 
-/// A key to a turret, cut anew for each who captures it.
+/// A key to a turret. Each player who captures the turret gets a new one.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 pub(crate) struct Key {
     pub(crate) turret: ObjectRef<Turret>,
@@ -223,7 +224,7 @@ pub(crate) struct Shield {
     pub(crate) giver: ObjectRef<Turret>,
 }
 
-/// Kills and deaths always belong together: no client ever sees one without the other.
+/// Kills and deaths belong together: no client ever sees one without the other.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
 pub(crate) struct Tally {
@@ -239,7 +240,8 @@ pub(crate) enum Gait {
     Dead,
 }
 
-/// Something that was shot. Bolts and rockets are two archetypes of it, so their speed and damage are known without being sent.
+/// Something that was shot. Bolts and rockets are two of its archetypes, so their speed and damage need not
+/// be sent.
 #[derive(Replicated, Clone, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Projectile {
@@ -251,10 +253,10 @@ pub(crate) struct Projectile {
     pub(crate) path: Path,
     #[replicated(range = 0..=100)]
     pub(crate) damage: u8,
-    /// Metres a second.
+    /// Metres per second.
     #[replicated]
     pub(crate) speed: f32,
-    /// Server: when it goes out.
+    /// Server: when it expires.
     pub(crate) expires_at_tick: u32,
     /// Client: whether its muzzle flash was shown.
     pub(crate) flashed: bool,
@@ -269,7 +271,7 @@ impl Projectile {
         Self { damage: 45, speed: 14.0, ..Self::default() }
     }
 
-    /// Where it is: known on both sides, so only a new path is sent.
+    /// The position. Both sides compute it, so only a new path is sent.
     pub(crate) fn position(&self, tick: u32) -> Vec2 {
         let seconds = tick.saturating_sub(self.path.since_tick) as f32 / 60.0;
         crate::plane::along(self.path.from, self.path.direction, self.speed * seconds)
@@ -295,7 +297,7 @@ pub(crate) struct Path {
     pub(crate) since_tick: u32,
 }
 
-/// Something to pick up. Clients see those near their player.
+/// A pickup. Clients see those near their player.
 #[derive(Replicated, Default)]
 pub(crate) struct Pickup {
     #[replicated(condition = InitialOnly)]
@@ -317,7 +319,7 @@ pub(crate) enum PickupKind {
     Perk(PerkKind),
 }
 
-/// A gun on a mast. Whoever stands at it becomes its owner.
+/// A gun on a mast. A player who stands beside it becomes its owner.
 #[derive(Replicated, Default)]
 pub(crate) struct Turret {
     #[replicated(condition = InitialOnly, quantize(step = 0.1, range = -25.0..=25.0))]
@@ -327,17 +329,17 @@ pub(crate) struct Turret {
     pub(crate) heading: f32,
     #[replicated]
     pub(crate) holder: ObjectRef<Player>,
-    /// Opens the turret: for its owner alone, and drawn anew for each.
+    /// Opens the turret. Only its owner sees it, and each owner gets a new one.
     #[replicated(condition = OwnerOnly)]
     pub(crate) code: Secret,
-    /// What its owner must not know.
+    /// Hidden from its owner.
     #[replicated(condition = SkipOwner)]
     pub(crate) trap: Secret,
     #[replicated(condition = InitialOnly)]
     pub(crate) serial: Secret,
 }
 
-/// How a duration travels: in tenths of a second, at most 10 s.
+/// The form of a duration on the wire: tenths of a second, at most 10 s.
 pub(crate) mod tenths {
     use std::time::Duration;
 
@@ -367,14 +369,14 @@ pub(crate) mod tenths {
     }
 }
 
-/// The archetypes of projectiles, as both sides register them.
+/// The archetypes of projectiles, which both sides register.
 #[derive(Clone, Copy)]
 pub(crate) struct Archetypes {
     pub(crate) bolt: repl::ArchetypeId<Projectile>,
     pub(crate) rocket: repl::ArchetypeId<Projectile>,
 }
 
-/// Makes every class known to a server.
+/// Registers every class at a server.
 pub(crate) fn register_at_server(server: &mut Server) -> Archetypes {
     server.register::<Match>().register::<Team>().register::<Player>();
     server.register::<Projectile>().register::<Pickup>().register::<Turret>();
@@ -384,7 +386,7 @@ pub(crate) fn register_at_server(server: &mut Server) -> Archetypes {
     }
 }
 
-/// Makes the same known to a client.
+/// Registers the same classes at a client.
 pub(crate) fn register_at_client(client: &mut Client) {
     client.register::<Match>().register::<Team>().register::<Player>();
     client.register::<Projectile>().register::<Pickup>().register::<Turret>();

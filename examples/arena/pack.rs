@@ -1,6 +1,7 @@
-//! Packs: what players put aside, use up, and lose when they die.
+//! Packs: the supplies that players keep, use up, and lose when they die.
 //!
-//! *Invariant:* a supply stays the same item until it is used up or falls out, whatever is done to the others.
+//! *Invariant:* a supply stays the same item until it is used up or falls out, whatever happens to the other
+//! items.
 
 use repl::prelude::*;
 
@@ -8,9 +9,9 @@ use crate::game::{Arena, FULL_HEALTH};
 use crate::model::*;
 use crate::plane::{along, inside};
 
-/// How many items go into a pack; more of a kind goes to what is there.
+/// How many items a pack holds. More supplies of a kind are added to an item of that kind.
 const ROOM: usize = 6;
-/// How many items fall out of it; the others are lost.
+/// How many items fall out of it. The others are lost.
 const SPILT: usize = 2;
 const MOST: u8 = 99;
 const MAGAZINE: u8 = 20;
@@ -20,14 +21,14 @@ impl Player {
     pub(crate) fn stow(&mut self, supply: Supply) {
         if self.pack.len() < ROOM {
             self.pack.push(supply);
-            // Ids go with their items, so this sends nothing.
+            // Ids move with their items, so sorting sends nothing.
             self.pack.sort_by_key(|supply| supply.kind);
         } else if let Some(mut like) = self.pack.iter_mut().find(|other| other.kind == supply.kind) {
             like.amount = (like.amount + supply.amount).min(MOST);
         }
     }
 
-    /// Loads when there is nothing to shoot with, and dresses wounds.
+    /// Reloads an empty weapon, and heals wounds.
     pub(crate) fn use_pack(&mut self) {
         if self.ammo == 0 {
             self.ammo += self.draw(SupplyKind::Rounds, MAGAZINE);
@@ -37,7 +38,8 @@ impl Player {
         }
     }
 
-    /// Takes up to so much of one supply, which is gone when nothing is left of it; gives how much that is.
+    /// Takes at most `most` of one supply and returns how much it took. Removes the item when nothing is
+    /// left.
     fn draw(&mut self, kind: SupplyKind, most: u8) -> u8 {
         let Some(at) = self.pack.iter().position(|supply| supply.kind == kind) else { return 0 };
         let taken = self.pack[at].amount.min(most);
@@ -51,7 +53,7 @@ impl Player {
 }
 
 impl Arena {
-    /// A pack falls to the ground: some of it can be picked up.
+    /// A pack falls to the ground. Some of it can be picked up.
     pub(crate) fn spill(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let here = server[me].position;
         let fallen: Vec<_> = server[me].pack.drain(..).take(SPILT).collect();

@@ -1,4 +1,4 @@
-//! What is told: progress while it runs, tables or a line of JSON at the end.
+//! The output: progress during the run, and tables or a line of JSON at the end.
 //!
 //! *Invariant:* the last line of a run with `--json` is one JSON object; progress goes to the standard error.
 #![expect(clippy::print_stdout, reason = "the example's output")]
@@ -20,7 +20,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// What is known when the match is over, before the clients have converged.
+    /// The part of the outcome that is known when the match ends, before the clients have converged.
     pub(crate) fn of_match(session: &Session, args: &Args) -> Self {
         let seconds = f64::from(args.ticks) / f64::from(TICKS_PER_SECOND);
         Self {
@@ -34,7 +34,7 @@ impl Outcome {
         }
     }
 
-    /// Adds what is known at the end.
+    /// Adds the part that is known at the end.
     pub(crate) fn finish(&mut self, session: &Session) {
         self.leaks = session.leaks;
         self.packets_lost = session.network.total().lost;
@@ -72,7 +72,7 @@ impl Outcome {
     }
 }
 
-/// What the progress bar says after `tick` ticks.
+/// The text beside the progress bar after `tick` ticks.
 pub(crate) fn progress(session: &Session, tick: u32) -> String {
     let scores = session.arena.teams.map(|team| session.server[team].score);
     let connected = session.watchers.iter().filter(|watcher| watcher.client.is_connected()).count();
@@ -88,7 +88,7 @@ pub(crate) fn progress(session: &Session, tick: u32) -> String {
     )
 }
 
-/// What was received for one class or property.
+/// What the clients received for one class or property.
 struct Row {
     name: String,
     times: u64,
@@ -117,7 +117,8 @@ pub(crate) fn print_traffic(session: &Session) {
     frames.print("", longest, '█');
 }
 
-/// The classes with their properties, elements of arrays and fields of structs taken together, over all clients.
+/// The classes with their properties, summed over all clients. Elements of an array count as the array,
+/// fields of a struct as the struct.
 fn classes(session: &Session) -> Vec<(Row, Vec<Row>)> {
     let mut classes: Vec<(Row, Vec<Row>)> = Vec::new();
     for traffic in session.watchers.iter().flat_map(|watcher| watcher.client.traffic()) {
@@ -145,7 +146,7 @@ fn classes(session: &Session) -> Vec<(Row, Vec<Row>)> {
     classes
 }
 
-/// The entry of that name, made if there is none.
+/// Returns the entry with that name, and adds it first if it is missing.
 fn entry<'a, T>(
     entries: &'a mut Vec<T>,
     name: &str,

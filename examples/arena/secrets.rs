@@ -1,9 +1,9 @@
-//! Secrets: values that some connections may not see, and the search for them in all that is sent.
+//! Secrets: values that some connections may not see, and the search for them in every packet.
 //!
-//! Each secret is 16 random bytes, drawn for one property of one object and never again. Whatever is sent to a connection is searched at
-//! each bit for all of them; one that its condition hides from that connection is a leak.
+//! Each secret is 16 random bytes, drawn once for one property of one object. Every packet to a connection is
+//! searched at each bit for all secrets. A secret that its condition hides from that connection is a leak.
 //!
-//! *Invariant:* the search knows nothing of the wire but that bits fill bytes from the lowest up.
+//! *Invariant:* the search knows only one thing of the wire format: bits fill bytes from the lowest bit up.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use repl::prelude::*;
 use repl::sim::Rng;
 use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
-/// A value that writes itself: 16 bytes in one piece.
+/// A value that is written as 16 bytes in one piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Secret([u64; 2]);
 
@@ -30,7 +30,7 @@ impl NetSerialize for Secret {
 
 repl::leaf!(Secret);
 
-/// Who may see a secret: the condition of its property.
+/// Who may see a secret; this is the condition of its property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     OwnerOnly,
@@ -38,7 +38,7 @@ pub(crate) enum Rule {
     InitialOnly,
 }
 
-/// A secret that was drawn.
+/// A secret.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drawn {
     second_half: u64,
@@ -48,21 +48,22 @@ pub(crate) struct Drawn {
     pub(crate) tick: u32,
 }
 
-/// All secrets ever drawn.
+/// All secrets that were ever drawn.
 pub(crate) struct Secrets {
     rng: Rng,
     by_first_half: HashMap<u64, Drawn>,
-    /// A bit for each value of 16 bits with which some secret begins, so that nearly all places in a packet cost one look.
+    /// One bit for each 16-bit value that begins some secret. So most positions in a packet cost a single
+    /// look-up.
     beginnings: Vec<u64>,
 }
 
 impl Secrets {
-    /// None yet.
+    /// Returns an empty set of secrets.
     pub(crate) fn new(rng: Rng) -> Self {
         Self { rng, by_first_half: HashMap::new(), beginnings: vec![0; (1 << 16) / 64] }
     }
 
-    /// A new secret for a property of an object under this rule.
+    /// Draws a new secret for a property of an object under this rule.
     pub(crate) fn draw<T>(&mut self, object: ObjectRef<T>, rule: Rule, tick: u32) -> Secret {
         let [first, second] = [self.rng.next_u64(), self.rng.next_u64()];
         let drawn = Drawn { second_half: second, object: object.erase(), rule, tick };
@@ -71,14 +72,14 @@ impl Secrets {
         Secret([first, second])
     }
 
-    /// Whether the secret was drawn for that object under that rule.
+    /// Returns whether the secret was drawn for that object under that rule.
     pub(crate) fn belongs<T>(&self, secret: Secret, object: ObjectRef<T>, rule: Rule) -> bool {
         self.by_first_half
             .get(&secret.0[0])
             .is_some_and(|drawn| drawn.object == object.erase() && drawn.rule == rule)
     }
 
-    /// All secrets in a packet, wherever they begin. O(bits).
+    /// Returns all secrets in a packet, at any bit. O(bits).
     pub(crate) fn find(&self, packet: &[u8], found: &mut Vec<Drawn>) {
         let bits = packet.len() * 8;
         for at in 0..=bits.saturating_sub(128) {
@@ -94,7 +95,7 @@ impl Secrets {
     }
 }
 
-/// The 64 bits from the bit `at` on; zeros after the end.
+/// Returns the 64 bits from bit `at` on; zeros after the end.
 fn window(packet: &[u8], at: usize) -> u64 {
     let rest = &packet[(at / 8).min(packet.len())..];
     let mut bytes = [0; 16];

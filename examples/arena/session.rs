@@ -1,6 +1,6 @@
 //! A server, its clients, and the simulated network between them.
 //!
-//! *Invariant:* whatever a client knows came to it over the network, and every packet to it was searched for secrets.
+//! *Invariant:* a client learns everything over the network, and every packet to it was searched for secrets.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::view::View;
 
 const SERVER: PeerId = PeerId(0);
 
-/// How long clients may take to converge once the match is over.
+/// How long clients may take to converge after the match.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Everything that runs.
+/// The whole run.
 pub(crate) struct Session {
     pub(crate) server: Server,
     pub(crate) arena: Arena,
@@ -28,9 +28,9 @@ pub(crate) struct Session {
     pub(crate) network: Network,
     pub(crate) clock: Clock,
     conditions: LinkConditions,
-    /// Secrets found where they may not be.
+    /// How many secrets were found in packets that may not hold them.
     pub(crate) leaks: u64,
-    /// Secrets found where they may.
+    /// How many secrets were found in packets that may hold them.
     pub(crate) rightly_sent: u64,
     found: Vec<Drawn>,
 }
@@ -69,7 +69,7 @@ impl Session {
         }
     }
 
-    /// A new client says hello with the next tick.
+    /// Adds a client, which says hello in the next tick.
     pub(crate) fn connect(&mut self) {
         let number = self.watchers.len() as u32 + 1;
         let peer = PeerId(number);
@@ -81,13 +81,13 @@ impl Session {
         self.watchers.push(Watcher { client, connection, down, spawned: 0, despawned: 0, ended: None, peer });
     }
 
-    /// One tick of the match and of everyone.
+    /// One tick of the match, the server and all clients.
     pub(crate) fn play(&mut self) {
         self.arena.play(&mut self.server);
         self.tick();
     }
 
-    /// One tick of everyone.
+    /// One tick of the server and all clients.
     fn tick(&mut self) {
         let now = self.clock.tick();
         self.deliver(now);
@@ -110,7 +110,7 @@ impl Session {
         }
     }
 
-    /// Sends a client its packets, and searches them for what it may not see.
+    /// Sends a client its packets, and searches them for secrets that it may not see.
     fn send_to(&mut self, at: usize, now: Duration) {
         let Watcher { client, connection, peer, .. } = &self.watchers[at];
         while let Some(packet) = self.server.poll_transmit(*connection) {
@@ -126,7 +126,7 @@ impl Session {
         }
     }
 
-    /// Hands over what has arrived.
+    /// Delivers the packets that have arrived.
     fn deliver(&mut self, now: Duration) {
         while let Some(delivery) = self.network.deliver(now) {
             let is_up = delivery.to == SERVER;
@@ -142,12 +142,12 @@ impl Session {
         }
     }
 
-    /// Runs until every client holds exactly what it may see. False if that takes too long.
+    /// Runs until every client has exactly what it may see. Returns false if that takes too long.
     pub(crate) fn converge(&mut self) -> bool {
         self.run_until(|session| session.watchers.iter().all(|watcher| session.difference(watcher).is_none()))
     }
 
-    /// Runs until nothing is under way any more. False if that takes too long.
+    /// Runs until nothing is outstanding. Returns false if that takes too long.
     pub(crate) fn fall_silent(&mut self) -> bool {
         self.run_until(|session| {
             let connections = session.watchers.iter().map(|watcher| watcher.connection);
@@ -167,8 +167,8 @@ impl Session {
         false
     }
 
-    /// When all is silent: draws the initial-only secrets anew and writes to their objects. No client may see the new ones, for all of them
-    /// have the objects.
+    /// After all is silent, draws the initial-only secrets anew and writes to their objects. No client may
+    /// see the new ones, because all clients have the objects.
     pub(crate) fn encore(&mut self) {
         self.arena.tick += 1;
         self.arena.draw_omens(&mut self.server);
@@ -180,7 +180,7 @@ impl Session {
         }
     }
 
-    /// What a client does not hold as it should; none if it holds exactly what it may see.
+    /// Returns the first difference between what a client has and what it must have; `None` if there is none.
     pub(crate) fn difference(&self, watcher: &Watcher) -> Option<String> {
         if let Some(ended) = &watcher.ended {
             return Some(ended.clone());
@@ -193,13 +193,13 @@ impl Session {
             .first_difference()
     }
 
-    /// How many objects the server has.
+    /// Returns the number of objects of the server.
     pub(crate) fn objects(&self) -> usize {
         let Arena { teams, players, turrets, pickups, shots, .. } = &self.arena;
         1 + teams.len() + players.len() + turrets.len() + pickups.len() + shots.len()
     }
 
-    /// Bytes and packets made for all clients.
+    /// Returns the bytes and packets made for all clients.
     pub(crate) fn sent(&self) -> (u64, u64) {
         let stats = self.watchers.iter().filter_map(|watcher| self.server.stats(watcher.connection));
         stats.fold((0, 0), |(bytes, packets), stats| (bytes + stats.bytes_sent, packets + stats.packets_sent))
@@ -207,7 +207,7 @@ impl Session {
 }
 
 impl Watcher {
-    /// The client's own tick: what it tells, and what it sends.
+    /// The client's own tick: it handles its events and sends its packets.
     fn tick(&mut self, network: &mut Network, now: Duration) {
         while let Some(event) = self.client.poll_event() {
             match event {

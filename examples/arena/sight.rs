@@ -1,4 +1,4 @@
-//! Who sees what: seats, visibility, switches of conditions, and what may be sent to whom.
+//! Who sees what: seats, visibility, switches of conditions, and which secrets may be sent to whom.
 //!
 //! *Invariant:* `may_see` follows from what the game told the server, never from what the server sent.
 
@@ -11,7 +11,7 @@ use crate::model::{PerkKind, Player};
 use crate::plane::distance;
 use crate::secrets::{Drawn, Rule};
 
-/// Pickups farther than this from a client's player are not shown to it.
+/// A client does not see pickups that are farther than this from its player.
 const PICKUP_SIGHT: f32 = 20.0;
 
 /// What each connection sees.
@@ -19,12 +19,12 @@ const PICKUP_SIGHT: f32 = 20.0;
 pub(crate) struct Sight {
     pub(crate) seats: BTreeMap<ConnectionId, ObjectRef<Player>>,
     hidden: HashSet<(ConnectionId, ObjectRef<()>)>,
-    /// The tick since which an object is known to be open at a client, its opening acknowledged.
+    /// The tick since which the opening of an object is known to be acknowledged by a client.
     open_since: HashMap<(ConnectionId, ObjectRef<()>), u32>,
 }
 
 impl Sight {
-    /// A client has joined: it becomes the owner of the next player that has none.
+    /// A client joined: it becomes the owner of the next player without one.
     pub(crate) fn join(&mut self, server: &mut Server, arena: &Arena, connection: ConnectionId) {
         let free = arena.players.iter().copied().find(|&player| server.owner(player).is_none());
         let Some(player) = free else { return };
@@ -38,14 +38,14 @@ impl Sight {
         self.seats.insert(connection, player);
     }
 
-    /// A client has left: its player is a bot's alone again.
+    /// A client left: a bot alone plays its player again.
     pub(crate) fn leave(&mut self, server: &mut Server, connection: ConnectionId) {
         let Some(player) = self.seats.remove(&connection) else { return };
         server.set_owner(player, None);
         server.set_remote_role(player, Role::SimulatedProxy);
     }
 
-    /// Decides anew what each connection sees; called in each tick, between the game and the server.
+    /// Decides again what each connection sees. Called in each tick, between the game and the server.
     pub(crate) fn look(&mut self, server: &mut Server, arena: &Arena) {
         for (connection, seat) in self.seats.clone() {
             let (here, team) = (server[seat].position, server[seat].team);
@@ -72,12 +72,12 @@ impl Sight {
         }
     }
 
-    /// Whether a connection is to see an object.
+    /// Returns whether a connection may see an object.
     pub(crate) fn sees<T>(&self, server: &Server, connection: ConnectionId, object: ObjectRef<T>) -> bool {
         server.contains(object) && !self.hidden.contains(&(connection, object.erase()))
     }
 
-    /// Whether a secret may stand in what is sent to a connection now.
+    /// Returns whether a packet to a connection may hold a secret now.
     pub(crate) fn may_see(&self, server: &Server, connection: ConnectionId, secret: &Drawn) -> bool {
         let is_owner = server.owner(secret.object) == Some(connection);
         let allowed = match secret.rule {
@@ -91,7 +91,7 @@ impl Sight {
         allowed && self.sees(server, connection, secret.object)
     }
 
-    /// Nothing is under way to this client: what it has now, it is known to have.
+    /// Nothing is outstanding for this client, so the client is known to have its objects.
     pub(crate) fn settled(&mut self, connection: ConnectionId, client: &Client, arena: &Arena) {
         let players = arena.players.iter().map(|player| player.erase());
         let turrets = arena.turrets.iter().map(|turret| turret.erase());

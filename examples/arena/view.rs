@@ -1,4 +1,4 @@
-//! Whether a client holds exactly what it may see.
+//! The check whether a client has exactly what it may see.
 //!
 //! *Invariant:* values are compared with the server's objects, property by property, not with what was sent.
 
@@ -19,11 +19,11 @@ pub(crate) struct View<'a> {
     pub(crate) connection: ConnectionId,
 }
 
-/// Properties, with whether the client's value is right.
+/// Pairs of a property and whether the client's value is right.
 type Checks = Vec<(&'static str, bool)>;
 
 impl View<'_> {
-    /// The first property that is not as it should be; none if the client holds exactly what it may see.
+    /// Returns the first wrong property; `None` if the client has exactly what it may see.
     pub(crate) fn first_difference(&self) -> Option<String> {
         let arena = self.arena;
         self.class(&[arena.game], Self::of_match)
@@ -34,7 +34,8 @@ impl View<'_> {
             .or_else(|| self.class(&arena.shots, Self::of_projectile))
     }
 
-    /// The first difference among all objects of a class: one that is missing, or too much, or has a wrong property.
+    /// Returns the first difference among all objects of a class: a missing object, an extra one, or a wrong
+    /// property.
     fn class<T: Replicated>(
         &self,
         objects: &[ObjectRef<T>],
@@ -60,7 +61,7 @@ impl View<'_> {
         self.sight.sees(self.server, self.connection, object)
     }
 
-    /// The reference as the client should read it: null if it does not see the object.
+    /// The reference as the client must read it: null if it does not see the object.
     fn read<T>(&self, reference: ObjectRef<T>) -> ObjectRef<T> {
         if self.sees(reference) { reference } else { ObjectRef::NULL }
     }
@@ -137,12 +138,12 @@ impl View<'_> {
         ]
     }
 
-    /// A supply as the client should have it.
+    /// A supply as the client must have it.
     fn of_supply(&self, supply: &Supply) -> Supply {
         Supply { loser: self.read(supply.loser), ..supply.clone() }
     }
 
-    /// A key as its owner should have it.
+    /// A key as its owner must have it.
     fn of_key(&self, key: &Key) -> Key {
         Key { turret: self.read(key.turret), ..key.clone() }
     }
@@ -171,13 +172,14 @@ impl View<'_> {
     }
 }
 
-/// Whether two arrays have the same items by their ids, in whatever order; `expected` makes of an item what the client should have.
+/// Returns whether two arrays have the same items by id, in any order. `expected` maps an item to what the
+/// client must have.
 fn same_items<T: PartialEq>(live: &FastArray<T>, replica: &FastArray<T>, expected: impl Fn(&T) -> T) -> bool {
     let mut items = live.ids().iter().zip(live);
     live.len() == replica.len() && items.all(|(&id, item)| replica.by_id(id) == Some(&expected(item)))
 }
 
-/// Whether two points are the same but for quantising in steps of this size.
+/// Returns whether two points are equal up to quantisation in steps of this size.
 fn near(one: Vec2, other: Vec2, step: f32) -> bool {
     one.iter().zip(&other).all(|(one, other)| (one - other).abs() <= step * 0.51)
 }

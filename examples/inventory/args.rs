@@ -4,8 +4,8 @@ use clap::Parser;
 
 use crate::support::probability;
 
-/// The bag of an adventurer, in a fast array and in a plain `Vec`. Shows which callbacks the client gets, and how
-/// many bytes each change takes.
+/// The bag of an adventurer, in a fast array and in a plain `Vec`. Shows which callbacks the client gets, and
+/// how many bytes each change takes.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "inventory")]
 pub(crate) struct Args {

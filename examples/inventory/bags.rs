@@ -1,6 +1,7 @@
-//! The two bags, changed alike, and the journal of what the client of the first was told.
+//! The two bags, which get the same changes, and the journal of the first client's callbacks.
 //!
-//! *Invariant:* the plain bag is made anew from the other after each change, so that both hold the same; only what differs in it is sent.
+//! *Invariant:* after each change the plain bag is rebuilt from the other, so both hold the same. Only the
+//! differences are sent.
 
 use repl::prelude::*;
 
@@ -11,7 +12,7 @@ use crate::model::{Bag, PlainBag, Stack};
 /// How long clients may take to converge, in ticks of 1/60 s.
 const PATIENCE: u32 = 3_600;
 
-/// Both bags with all that belongs to them.
+/// Both bags, with their servers and clients.
 pub(crate) struct Bags {
     pub(crate) fast: Link<Bag>,
     pub(crate) plain: Link<PlainBag>,
@@ -19,7 +20,7 @@ pub(crate) struct Bags {
 }
 
 impl Bags {
-    /// Bags with these stacks; no client has them yet.
+    /// Makes bags with these stacks; no client has them yet.
     pub(crate) fn new(stacks: impl IntoIterator<Item = Stack>, seed: u64) -> Self {
         let bag = Bag { stacks: stacks.into_iter().collect() };
         let plain = Link::new(PlainBag::from(&bag), seed);
@@ -32,7 +33,8 @@ impl Bags {
         *self.plain.live_mut() = PlainBag::from(self.fast.live());
     }
 
-    /// A tick of everyone. Gives what the client was told, which the model has believed and was compared with the client's bag for.
+    /// One tick of everyone. Returns the callbacks of the client. The model has replayed them and was
+    /// compared with the client's bag.
     pub(crate) fn tick(&mut self) -> Vec<Entry> {
         self.fast.tick();
         self.plain.tick();
@@ -44,7 +46,8 @@ impl Bags {
         entries
     }
 
-    /// Ticks until both clients hold what their servers hold and nothing is under way. Gives what the client was told meanwhile.
+    /// Ticks until both clients have what their servers have and nothing is outstanding. Returns the
+    /// callbacks of that time.
     pub(crate) fn settle(&mut self) -> Vec<Entry> {
         let mut told = self.tick();
         for _ in 0..PATIENCE {
@@ -56,7 +59,7 @@ impl Bags {
         told
     }
 
-    /// Whether both clients hold what their servers hold, and no price.
+    /// Returns whether both clients have what their servers have, but no price.
     pub(crate) fn have_converged(&self) -> bool {
         let (Some(fast), Some(plain)) = (self.fast.replica(), self.plain.replica()) else { return false };
         fast.stacks.iter().all(|stack| stack.price == 0)
@@ -64,13 +67,13 @@ impl Bags {
             && plain.stacks == self.plain.live().stacks
     }
 
-    /// What is wrong, if anything is.
+    /// Returns an error, if there is one.
     pub(crate) fn trouble(&self) -> Option<String> {
         let ended = self.fast.ended().or(self.plain.ended());
         ended.map(|reason| format!("a connection ended: {reason}")).or_else(|| self.model.mistake.clone())
     }
 
-    /// Bits of state that the clients have received: of the fast array, and of the `Vec`.
+    /// Returns the bits of state that the clients have received, for the fast array and for the `Vec`.
     pub(crate) fn bits(&self) -> Bits {
         Bits { fast: self.fast.bits(), plain: self.plain.bits() }
     }
@@ -84,12 +87,12 @@ pub(crate) struct Bits {
 }
 
 impl Bits {
-    /// Those since `before`.
+    /// Returns the bits since `before`.
     pub(crate) fn since(self, before: Self) -> Self {
         Self { fast: self.fast - before.fast, plain: self.plain - before.plain }
     }
 
-    /// As whole bytes.
+    /// Returns them as whole bytes.
     pub(crate) fn bytes(self) -> (u64, u64) {
         (self.fast.div_ceil(8), self.plain.div_ceil(8))
     }

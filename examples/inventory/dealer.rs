@@ -1,13 +1,14 @@
-//! What befalls a bag: the stacks it begins with, the scenes of the story, and chance.
+//! The changes of a bag: its first stacks, the scenes of the story, and random updates.
 //!
-//! *Invariant:* the same seed gives the same updates, whatever the network does; each update changes what travels, or at least where it stands.
+//! *Invariant:* the same seed makes the same updates, whatever the network does. Each update changes a
+//! replicated value, or at least the order of the items.
 
 use repl::prelude::*;
 use repl::sim::Rng;
 
 use crate::model::{Colour, Gem, Kind, Stack};
 
-/// How many stacks the bag begins with; chance holds it near this.
+/// How many stacks the bag begins with. Random updates keep the number near this.
 pub(crate) const STACKS: usize = 60;
 const SOCKETS: usize = 3;
 
@@ -84,12 +85,12 @@ pub(crate) struct Dealer {
 }
 
 impl Dealer {
-    /// A dealer with these dice.
+    /// A dealer with this random generator.
     pub(crate) fn new(seed: u64) -> Self {
         Self { rng: Rng::new(seed), next_serial: 1 }
     }
 
-    /// The stacks that the bag begins with: the kinds in turn, some with gems.
+    /// Returns the stacks that the bag begins with: each kind in turn, some with gems.
     pub(crate) fn stacks(&mut self) -> Vec<Stack> {
         let kinds = Kind::ALL.into_iter().cycle().take(STACKS).enumerate();
         let stack = |(at, kind)| {
@@ -130,7 +131,7 @@ impl Dealer {
         self.rng.below(end as u64) as usize
     }
 
-    /// A random update.
+    /// Makes a random update.
     pub(crate) fn deal(&mut self, stacks: &mut FastArray<Stack>) {
         if stacks.len() < STACKS / 2 {
             stacks.push(self.any_stack());
@@ -152,7 +153,7 @@ impl Dealer {
         }
     }
 
-    /// Sets a gem in a stack, or uses, moves or breaks one that is there.
+    /// Adds a gem to a stack, or uses, moves or breaks one of its gems.
     fn deal_gem(&mut self, at: usize, stacks: &mut FastArray<Stack>) {
         let count = stacks[at].sockets.len();
         match self.below(10) {

@@ -1,9 +1,9 @@
-//! The journal: all that the callbacks were called with, in their order, and a model that believes nothing else.
+//! The journal: all calls of callbacks, in order, and a model that is built only from them.
 //!
-//! Callbacks are given the item or the array, so what they have to say goes to a place that the program has for it: a queue of events in a game, the
-//! journal of this thread here.
+//! A callback gets only the item or the array. So it writes to a place that the program provides: a queue of
+//! events in a game, the journal of this thread here.
 //!
-//! *Invariant:* the model is changed by entries alone; it never sees the client's inventory but to be compared with it.
+//! *Invariant:* only entries change the model. The client's inventory is used for the comparison alone.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -14,23 +14,23 @@ use repl::prelude::*;
 
 use crate::model::{Gem, Kind, Stack};
 
-/// What a callback was called with.
+/// One call of a callback.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Entry {
     Came(ItemId, Seen),
-    /// With the names of the properties that have other values.
+    /// With the names of the properties whose values differ.
     Changed(ItemId, Seen, Vec<&'static str>),
     Gone(ItemId, Seen),
     GemCame(Gem),
     GemChanged(Gem),
     GemGone(Gem),
-    /// The notify of the field, which closes an update.
+    /// The notify of the field, which is called last in an update.
     Notified {
         stacks: usize,
     },
 }
 
-/// A stack as clients know it. Gems are a set: their order is not promised.
+/// A stack as clients know it. Its gems are a set, because their order is not guaranteed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) kind: Kind,
@@ -63,12 +63,12 @@ pub(crate) fn write(entry: Entry) {
     ENTRIES.with_borrow_mut(|entries| entries.push(entry));
 }
 
-/// Counts a callback on an item; a callback on its array writes the entry.
+/// Counts a callback of an item. The callback of its array writes the entry.
 pub(crate) fn count() {
     CALLS_ON_ITEMS.set(CALLS_ON_ITEMS.get() + 1);
 }
 
-/// Takes all entries, and how many callbacks on items were counted.
+/// Takes all entries, and the number of callbacks of items.
 pub(crate) fn take() -> (Vec<Entry>, usize) {
     (ENTRIES.take(), CALLS_ON_ITEMS.take())
 }
@@ -82,15 +82,15 @@ pub(crate) fn seen(stacks: &FastArray<Stack>) -> BTreeMap<ItemId, Seen> {
 #[derive(Default)]
 pub(crate) struct Model {
     stacks: BTreeMap<ItemId, Seen>,
-    /// By serial number, out of all stacks.
+    /// Gems by serial number, of all stacks.
     gems: BTreeMap<u16, Gem>,
     pub(crate) entries: usize,
-    /// What was wrong with an entry, if one was.
+    /// What was wrong with an entry, if anything was.
     pub(crate) mistake: Option<String>,
 }
 
 impl Model {
-    /// Believes what was written since the last time.
+    /// Replays the entries written since the last call.
     pub(crate) fn read(&mut self, entries: &[Entry], calls_on_items: usize) {
         self.entries += entries.len();
         let on_items = entries.iter().filter(|entry| !matches!(entry, Entry::Notified { .. })).count();
@@ -161,7 +161,7 @@ impl Model {
         if known == seen { Ok(()) } else { Err("changed more than is named") }
     }
 
-    /// Notes a mistake if it is not what the client holds.
+    /// Records a mistake if the model differs from what the client has.
     pub(crate) fn compare(&mut self, stacks: &FastArray<Stack>) {
         let held = seen(stacks);
         let mut gems: BTreeMap<u16, Gem> = BTreeMap::new();
@@ -173,7 +173,7 @@ impl Model {
         }
     }
 
-    /// Only the first mistake counts: others follow from it.
+    /// Only the first mistake counts; the others follow from it.
     fn complain(&mut self, mistake: String) {
         self.mistake.get_or_insert(mistake);
     }

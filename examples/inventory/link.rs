@@ -1,6 +1,6 @@
 //! A server with one object, a client, and the simulated network between them.
 //!
-//! *Invariant:* whatever the client knows came to it over the network.
+//! *Invariant:* the client learns everything over the network.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const SERVER: PeerId = PeerId(0);
 const CLIENT: PeerId = PeerId(1);
 const TICKS_PER_SECOND: u32 = 60;
 
-/// Everything that runs for one bag.
+/// The server, client and network of one bag.
 pub(crate) struct Link<T: Replicated> {
     server: Server,
     client: Client,
@@ -25,7 +25,7 @@ pub(crate) struct Link<T: Replicated> {
 }
 
 impl<T: Replicated> Link<T> {
-    /// A server with this object, and a client that has not said hello yet, over a network that loses nothing.
+    /// A server with this object, and a client that has not said hello yet. The network loses nothing.
     pub(crate) fn new(object: T, seed: u64) -> Self {
         let mut server = Server::new(ServerConfig::default());
         let object = server.spawn(object);
@@ -47,17 +47,17 @@ impl<T: Replicated> Link<T> {
         links.into_iter().for_each(|link| self.network.set_conditions(link, conditions));
     }
 
-    /// The server's object.
+    /// Returns the server's object.
     pub(crate) fn live(&self) -> &T {
         &self.server[self.object]
     }
 
-    /// The server's object, to be changed.
+    /// Returns the server's object, for writing.
     pub(crate) fn live_mut(&mut self) -> &mut T {
         &mut self.server[self.object]
     }
 
-    /// The client's object, once it is there.
+    /// Returns the client's object, if the client has it.
     pub(crate) fn replica(&self) -> Option<&T> {
         self.client.get(self.object)
     }
@@ -87,27 +87,27 @@ impl<T: Replicated> Link<T> {
         }
     }
 
-    /// Whether a tick has something to do: state that was not acknowledged.
+    /// Returns whether state is unacknowledged, so that a tick has something to do.
     pub(crate) fn is_busy(&self) -> bool {
         self.stats().packets_in_flight > 0
     }
 
-    /// What the server knows of the connection.
+    /// Returns the server's statistics of the connection.
     pub(crate) fn stats(&self) -> ConnectionStats {
         self.server.stats(self.connection).unwrap_or_default()
     }
 
-    /// How many packets the network has lost.
+    /// Returns how many packets the network has lost.
     pub(crate) fn lost(&self) -> u64 {
         self.network.total().lost
     }
 
-    /// Why the connection ended, if it did.
+    /// Returns why the connection ended, if it did.
     pub(crate) fn ended(&self) -> Option<&str> {
         self.ended.as_deref()
     }
 
-    /// Bits of state that the client has received: which object, which properties, and their values.
+    /// Returns the bits of state that the client has received: slots, handles and values.
     pub(crate) fn bits(&self) -> u64 {
         let values =
             |class: &repl::ClassTraffic| class.properties.iter().map(|property| property.bits).sum::<u64>();

@@ -1,10 +1,12 @@
-//! The bag of an adventurer: stacks with gems in their sockets, in a fast array and in a plain `Vec`, each on its way from a server to a
-//! client. Shows what the client is told as it comes, and what each change takes in both.
+//! The bag of an adventurer: stacks with gems in their sockets, once in a fast array and once in a plain
+//! `Vec`. Each is replicated from a server to a client. Shows the callbacks of the client as they run, and
+//! what each change costs in both.
 //!
-//! Start with `model.rs`: what is replicated, and the callbacks. `dealer.rs` has the changes, `journal.rs` replays what the callbacks said, and
-//! `link.rs` moves the packets. The others parse and print.
+//! Start with `model.rs`: what is replicated, and the callbacks. `dealer.rs` has the changes, `journal.rs`
+//! replays the callbacks, and `link.rs` moves the packets. The other files parse and print.
 //!
-//! *Invariant:* everything follows from the arguments; no clock is read and no chance is taken but from the seed.
+//! *Invariant:* the arguments decide the whole run: it reads no clock, and all random numbers come from the
+//! seed.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -30,7 +32,7 @@ fn main() -> ExitCode {
     support::exit_code("inventory", Ok(tell(&Args::parse())))
 }
 
-/// Tells the story, and deals random updates; says whether all was well.
+/// Tells the story and makes random updates. Returns whether all checks passed.
 fn tell(args: &Args) -> bool {
     let mut dealer = Dealer::new(args.seed);
     let mut bags = Bags::new(dealer.stacks(), args.seed);
@@ -67,7 +69,7 @@ fn play(bags: &mut Bags, dealer: &mut Dealer, args: &Args) {
     }
 }
 
-/// Random updates, one a tick, over a network that loses packets.
+/// Random updates, one in each tick, over a network that loses packets.
 fn run(bags: &mut Bags, dealer: &mut Dealer, args: &Args) -> Outcome {
     let before = bags.bits();
     let mut progress = Progress::new(args.updates.into());

@@ -1,13 +1,14 @@
 //! What is replicated: the bag of an adventurer, once in a fast array and once in a plain `Vec`.
 //!
-//! *Invariant:* both bags have the same fields with the same attributes, so that what differs in bytes is due to the containers.
+//! *Invariant:* both bags have the same fields with the same attributes, so a difference in bytes comes from
+//! the containers.
 
 use repl::prelude::*;
 use repl::{ArrayUpdate, ItemId};
 
 use crate::journal::{self, Entry};
 
-/// The bag whose items have identities.
+/// The bag whose items have ids.
 #[derive(Replicated, Default)]
 pub(crate) struct Bag {
     #[replicated(notify = on_stacks)]
@@ -15,13 +16,13 @@ pub(crate) struct Bag {
 }
 
 impl Bag {
-    /// Closes each update, after all callbacks of its items.
+    /// Called last in each update, after all callbacks of the items.
     fn on_stacks(&mut self) {
         journal::write(Entry::Notified { stacks: self.stacks.len() });
     }
 }
 
-/// Some things of one kind. What of it changes is sent alone.
+/// Some things of one kind. Only the properties that changed are sent.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 #[replicated(callbacks)]
 pub(crate) struct Stack {
@@ -31,9 +32,9 @@ pub(crate) struct Stack {
     /// In percent.
     #[replicated(range = 0..=100)]
     pub(crate) wear: u8,
-    /// A fast array in an item of another: a gem that loses its charge is sent alone too.
+    /// A fast array in an item of another one: if a gem loses charge, only that is sent.
     pub(crate) sockets: FastArray<Gem>,
-    /// What a trader would give. Never leaves the server.
+    /// What a trader would pay. Never leaves the server.
     #[replicated(skip)]
     pub(crate) price: u32,
     /// Client: what changed in the update that is being received.
@@ -41,7 +42,8 @@ pub(crate) struct Stack {
     pub(crate) news: Vec<&'static str>,
 }
 
-/// What clients are told of stacks. Calls on an item know what changed; those on the array know where it stands and how it is called.
+/// The callbacks of stacks. Those of an item know what changed in it. Those of the array know each item's
+/// position and id.
 impl ItemCallbacks for Stack {
     fn pre_replicated_remove(&mut self) {
         journal::count();
@@ -74,7 +76,7 @@ impl ItemCallbacks for Stack {
 #[replicated(callbacks)]
 pub(crate) struct Gem {
     pub(crate) colour: Colour,
-    /// Engraved when it was cut; there is no other gem with this number.
+    /// Engraved when the gem was cut; no other gem has this number.
     pub(crate) serial: u16,
     /// In percent.
     #[replicated(range = 0..=100)]
@@ -107,7 +109,7 @@ impl ItemCallbacks for Gem {
     }
 }
 
-/// Writes an entry for each item that a callback is about.
+/// Writes an entry for each item of a callback.
 fn each<T>(update: &mut ArrayUpdate<'_, T>, mut entry: impl FnMut(ItemId, &mut T) -> Entry) {
     for &at in update.indices() {
         if let Some(id) = update.id(at)
@@ -118,7 +120,7 @@ fn each<T>(update: &mut ArrayUpdate<'_, T>, mut entry: impl FnMut(ItemId, &mut T
     }
 }
 
-/// The same bag as developers write it who have no fast arrays.
+/// The same bag without fast arrays.
 #[derive(Replicated, Default)]
 pub(crate) struct PlainBag {
     #[replicated]

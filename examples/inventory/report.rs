@@ -1,4 +1,4 @@
-//! What is told: the scenes as they come, progress, and a table or a line of JSON at the end.
+//! The output: the scenes as they run, progress, and a table or a line of JSON at the end.
 //!
 //! *Invariant:* the last line of a run with `--json` is one JSON object; progress goes to the standard error.
 #![expect(clippy::print_stdout, reason = "the example's output")]
@@ -7,11 +7,11 @@ use crate::bags::{Bags, Bits};
 use crate::dealer::Scene;
 use crate::journal::Entry;
 
-/// How many entries of a scene are shown.
+/// How many entries of a scene are printed.
 const SHOWN: usize = 6;
 const BAR: u64 = 60;
 
-/// Prints what the client was told in a scene, and what it cost.
+/// Prints the callbacks of a scene, and what it cost.
 pub(crate) fn print_scene(title: &str, code: &str, told: &[Entry], cost: Bits) {
     println!("\n{title}\n    {code}");
     let mut lines: Vec<_> = told.iter().map(ToString::to_string).collect();
@@ -28,7 +28,7 @@ pub(crate) fn print_scene(title: &str, code: &str, told: &[Entry], cost: Bits) {
     println!("    {fast} bytes; {plain} in a Vec");
 }
 
-/// Prints the costs of all scenes, that of the fast array above that of the `Vec`.
+/// Prints the costs of all scenes: the fast array above the `Vec`.
 pub(crate) fn print_scenes(scenes: &[(&Scene, Bits)]) {
     println!("\n{:<36} {:>9}  █ FastArray  ▒ Vec", "scene", "bytes");
     let longest = scenes.iter().map(|(_, cost)| cost.fast.max(cost.plain)).max().unwrap_or(1);
@@ -48,7 +48,7 @@ fn print_bar(title: &str, bytes: u64, block: &str, longest: u64) {
     println!("{}", format!("{title:<36} {bytes:>9}  {bar}").trim_end());
 }
 
-/// What the progress bar says during the random updates.
+/// The text beside the progress bar during the random updates.
 pub(crate) fn progress(bags: &Bags, before: Bits) -> String {
     let (fast, plain) = bags.bits().since(before).bytes();
     format!(
@@ -63,7 +63,7 @@ pub(crate) struct Outcome {
     pub(crate) converged: bool,
     pub(crate) callbacks_ok: bool,
     pub(crate) updates: u32,
-    /// Of the random updates.
+    /// The cost of the random updates.
     pub(crate) cost: Bits,
 }
 

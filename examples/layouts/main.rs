@@ -1,15 +1,16 @@
-//! Layout tables as snapshots, and a serialiser of one's own on the traits of `bitstream_io`.
+//! Layout tables as snapshots, and a hand-written serialiser on the traits of `bitstream_io`.
 //!
-//! Run it to see what travels of a class, field by field, in both forms that a table prints in. The tests below keep the tables beside
-//! the code: a change of what travels fails `cargo test --example layouts` until somebody has reviewed it with `cargo insta review`.
+//! Run it to see the layout of a class, field by field, in both forms in which a table prints. The tests
+//! below compare the tables with snapshots. If the layout changes, `cargo test --example layouts` fails until
+//! somebody reviews the change with `cargo insta review`.
 //!
-//! *Invariant:* everything is printed from constants that the derive made; no server and no client is needed for it.
+//! *Invariant:* everything is printed from constants that the derive made. It needs no server and no client.
 
 mod wire;
 
 use repl::prelude::*;
 
-/// A ship, with all that decides its table.
+/// A ship.
 #[derive(Replicated, Default)]
 struct Ship {
     #[replicated(condition = InitialOnly, max_len = 24)]
@@ -25,7 +26,7 @@ struct Ship {
     wake: f32, // no attribute: never leaves the server, and is not in the table
 }
 
-/// What a ship carries.
+/// The cargo of a ship.
 #[derive(FastArrayItem, Clone, Default)]
 struct Crate {
     goods: u16,
@@ -53,14 +54,15 @@ fn main() {
 mod tests {
     use super::*;
 
-    /// Fails when anything of the wire format of a class changes, and shows the line. Accept it with `cargo insta review`: clients and
-    /// servers from before then refuse those from after.
+    /// Fails if the wire format of the class changes, and shows the line. Accept the change with `cargo insta
+    /// review`. Builds from before and after such a change refuse each other.
     #[test]
     fn what_travels_of_a_ship_is_as_it_was_reviewed() {
         insta::assert_snapshot!(Ship::LAYOUT);
     }
 
-    /// Offsets and runs differ between compilers and targets, so this form is for the eye, and for types that are `repr(C)`.
+    /// Offsets and runs differ between compilers and targets. So compare this form only for types that are
+    /// `repr(C)`.
     #[test]
     fn the_alternate_form_says_where_fields_lie() {
         let table = format!("{:#}", Ship::LAYOUT);

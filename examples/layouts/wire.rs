@@ -1,15 +1,17 @@
-//! A serialiser of one's own: a bearing in whole degrees.
+//! A hand-written serialiser: a bearing in whole degrees.
 //!
-//! It is written against [`BitWrite`] and [`BitRead`], which `repl` re-exports, so it works on the writer of a packet as well as on any other
-//! writer of `bitstream_io`, such as one of a file. Give its functions to a field with `#[replicated(with = wire::bearing)]`.
+//! It uses [`BitWrite`] and [`BitRead`], which `repl` re-exports. So it works on the writer of a packet and
+//! on any other writer of `bitstream_io`, for example one for a file. A field uses it by `#[replicated(with =
+//! wire::bearing)]`.
 //!
-//! *Invariant:* what [`write_degrees`] writes, [`read_degrees`] reads, and it refuses all other bits: they may come from anyone.
+//! *Invariant:* [`read_degrees`] reads what [`write_degrees`] writes, and refuses all other bits, because
+//! they may come from anyone.
 
 use std::io;
 
 use repl::bitstream_io::{BitRead, BitWrite};
 
-/// What a bearing takes on the wire.
+/// How many bits a bearing takes on the wire.
 pub(crate) const BEARING_BITS: u32 = 9;
 
 fn write_degrees(degrees: u16, writer: &mut impl BitWrite) -> io::Result<()> {
@@ -25,10 +27,10 @@ fn read_degrees(reader: &mut impl BitRead) -> io::Result<Option<u16>> {
 pub(crate) mod bearing {
     use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
-    /// What the form is called on the wire: builds with other names or versions are refused before state flows.
+    /// The name of the form on the wire. The handshake refuses builds with another name or version.
     pub(crate) const NAME: &str = "bearing";
 
-    /// To be raised whenever the bits change.
+    /// Raise it whenever the bits change.
     pub(crate) const VERSION: u32 = 1;
 
     pub(crate) fn write(bearing: &f32, writer: &mut BitWriter) -> Result<(), WriteError> {

@@ -1,6 +1,7 @@
-//! Codecs: the exact and short forms of what the recorded matches hold.
+//! Codecs: exact and short forms for the values of recorded matches.
 //!
-//! *Invariant:* whatever is written is read back bit for bit; a value that has no short form travels raw behind an escape.
+//! *Invariant:* every written value is read back bit for bit. A value without a short form is written raw
+//! after an escape.
 
 pub(crate) mod body;
 mod grid;

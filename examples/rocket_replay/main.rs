@@ -1,7 +1,8 @@
 //! Replays a match that a game on Unreal Engine recorded, replicates it with `repl`, and compares the bytes.
 //!
-//! Every actor of the recording becomes an object of a server, every update a write to one of its fields. Clients receive them over the
-//! simulated network. After every frame each client must hold exactly what the decoder read from the file, bit for bit.
+//! Every actor of the recording becomes an object of a server, and every update becomes a write to one of its
+//! fields. Clients receive the objects over the simulated network. After every frame each client must have
+//! exactly what the decoder read from the file, bit for bit.
 //!
 //! *Invariant:* a client's objects are compared with the recording, not with what was sent.
 
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
     support::exit_code("rocket_replay", run(&Args::parse()))
 }
 
-/// Replays a file; says whether every client came to hold all of it.
+/// Replays a file. Returns whether every client received all of it.
 fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let recording = Recording::open(&args.file)?;
     let mut session = Session::connected(args)?;

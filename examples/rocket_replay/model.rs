@@ -1,9 +1,9 @@
-//! The actors of a match as replicated structs: one for each class that matters, and `Thing` for the others.
+//! The actors of a match as replicated structs: one for each important class, and `Thing` for all others.
 //!
-//! A property that changes often has a field. What is rare, or absent from most actors, stands in `others`, so that every
-//! property of every actor is replicated.
+//! A property that changes often has a field. A property that is rare, or that most actors lack, is in
+//! `others`. So every property of every actor is replicated.
 //!
-//! *Invariant:* at any time a decoded property stands in one place of its struct.
+//! *Invariant:* at any time a decoded property is in exactly one place of its struct.
 
 use boxcars::{Attribute, NewActor};
 use repl::prelude::*;
@@ -20,13 +20,13 @@ pub(crate) trait Actor: Replicated + Default + Clone {
     /// What the opening of the actor said.
     fn opened(&self) -> &Opening;
 
-    /// The same, to be changed when the actor is opened again.
+    /// The same, for writing when the actor is opened again.
     fn opening(&mut self) -> &mut Opening;
 
-    /// Gives a property the values that one frame had for it; false if this class cannot hold them.
+    /// Sets a property to the values that one frame had for it. Returns false if this class cannot hold them.
     fn set(&mut self, property: &Key<'_>, values: &[&Attribute]) -> bool;
 
-    /// Whether the property has these values, bit for bit.
+    /// Returns whether the property has these values, bit for bit.
     fn holds(&self, property: &Key<'_>, values: &[&Attribute]) -> bool;
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Key<'a> {
     pub(crate) number: i32,
 }
 
-/// What the opening of an actor says. A key frame opens it again, perhaps elsewhere.
+/// What the opening of an actor says. A key frame opens the actor again, perhaps at another position.
 #[derive(Clone, Debug, Default, NetSerialize)]
 pub(crate) struct Opening {
     /// The number by which other actors refer to this one.
@@ -64,8 +64,8 @@ impl Mirror<NewActor> for Opening {
     }
 }
 
-/// A property without a field: the values that the last frame with any gave it. Usually one; some properties are written several times in
-/// a frame.
+/// A property without a field: its values in the last frame that set it. It is usually one value; some
+/// properties are written several times in a frame.
 #[derive(Clone, Debug, Default, NetSerialize)]
 pub(crate) struct Other {
     #[replicated(with = number::index)]
@@ -124,7 +124,7 @@ actors! {
         game_event: Link = "TAGame.Ball_TA:GameEvent",
     }
 
-    /// A car: two thirds of all that a match sends.
+    /// A car: two thirds of all data of a match.
     Car {
         #[replicated(with = body)]
         body: Body = "TAGame.RBActor_TA:ReplicatedRBState",
@@ -146,7 +146,7 @@ actors! {
         vehicle: Link = "TAGame.CarComponent_TA:Vehicle",
     }
 
-    /// What else a car can do: jump, dodge, flip, use an item.
+    /// Other abilities of a car: jump, dodge, flip, use an item.
     Component {
         active: u8 = "TAGame.CarComponent_TA:ReplicatedActive",
         #[replicated(with = vector::spin)]
@@ -214,7 +214,7 @@ actors! {
         pad: Pad = "TAGame.VehiclePickup_TA:ReplicatedPickupData",
     }
 
-    /// A tile of a floor that can be broken.
+    /// A tile of a floor that can break.
     Platform {
         tile: Tile = "TAGame.BreakOutActor_Platform_TA:DamageState",
     }
@@ -223,7 +223,7 @@ actors! {
     Thing {}
 }
 
-/// The state of a ball: each part is a property of its own, as a ball in flight keeps its spin.
+/// The state of a ball. Each part is a property of its own, because a ball in flight keeps its spin.
 #[derive(Clone, Debug, Default, Replicated)]
 #[replicated(all)]
 pub(crate) struct BallBody {
@@ -247,9 +247,9 @@ impl Mirror<boxcars::RigidBody> for BallBody {
     }
 }
 
-/// A type of field, and the kind of attribute that it holds.
+/// The type of a field, and the kind of attribute that it holds.
 trait OfAttribute: NetSerialize {
-    /// The attribute's value; `None` if it is of another kind.
+    /// Returns the attribute's value; `None` if the attribute is of another kind.
     fn of_attribute(attribute: &Attribute) -> Option<Self>;
 }
 

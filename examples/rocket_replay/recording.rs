@@ -1,6 +1,6 @@
-//! A recorded match: the decoder's frames, and where in the file the stream of the game's own replication lies.
+//! A recorded match: the decoder's frames, and the length of the game's own replication stream in the file.
 //!
-//! *Invariant:* what a frame holds is given out in the decoder's order, nothing left out.
+//! *Invariant:* the content of a frame is returned completely and in the decoder's order.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -21,7 +21,7 @@ pub(crate) struct Recording {
 pub(crate) struct Change<'a> {
     pub(crate) actor: i32,
     pub(crate) property: ObjectId,
-    /// The values it was given, in order: usually one.
+    /// The new values, in order; usually one.
     pub(crate) values: Vec<&'a Attribute>,
 }
 
@@ -29,7 +29,7 @@ impl Recording {
     /// Reads and decodes a file.
     ///
     /// # Errors
-    /// When it cannot be read, or is no recording that the decoder understands.
+    /// If the file cannot be read, or is no recording that the decoder understands.
     pub(crate) fn open(path: &Path) -> Result<Self, Box<dyn Error>> {
         let file = std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let replay = ParserBuilder::new(&file)
@@ -40,12 +40,12 @@ impl Recording {
         Ok(Self { replay, stream_bytes })
     }
 
-    /// The frames, 30 a second.
+    /// Returns the frames, 30 per second.
     pub(crate) fn frames(&self) -> &[Frame] {
         self.replay.network_frames.as_ref().map_or(&[], |network| &network.frames)
     }
 
-    /// The name of an archetype or property.
+    /// Returns the name of an archetype or property.
     pub(crate) fn name(&self, object: ObjectId) -> &str {
         usize::try_from(object.0)
             .ok()
@@ -53,18 +53,18 @@ impl Recording {
             .map_or("", String::as_str)
     }
 
-    /// The name and number of a property.
+    /// Returns the name and number of a property.
     pub(crate) fn key(&self, property: ObjectId) -> Key<'_> {
         Key { name: self.name(property), number: property.0 }
     }
 
-    /// The version of the game's wire format.
+    /// Returns the version of the game's wire format.
     pub(crate) fn net_version(&self) -> i32 {
         self.replay.net_version.unwrap_or(0)
     }
 }
 
-/// The changes of a frame by actor and property, each where its first value was.
+/// Returns the changes of a frame by actor and property, each at the position of its first value.
 pub(crate) fn changes(frame: &Frame) -> Vec<Change<'_>> {
     let mut changes: Vec<Change<'_>> = Vec::with_capacity(frame.updated_actors.len());
     let mut places = HashMap::new();
@@ -78,7 +78,7 @@ pub(crate) fn changes(frame: &Frame) -> Vec<Change<'_>> {
     changes
 }
 
-/// The length field in front of the network stream: behind the header, the level names and the key frames.
+/// Returns the length field of the network stream: it follows the header, the level names and the key frames.
 fn stream_bytes(file: &[u8]) -> Option<usize> {
     const CHECKSUM_BYTES: usize = 4;
     const KEY_FRAME_BYTES: usize = 12;

@@ -13,7 +13,7 @@ pub(crate) struct Outcome {
     pub(crate) frames: usize,
     pub(crate) played: Played,
     pub(crate) unreal_bytes: u64,
-    /// Everything the server sent to one client.
+    /// All bytes that the server sent to one client.
     pub(crate) repl_bytes: u64,
     pub(crate) packets: u64,
     pub(crate) packets_lost: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Ledger {
     rows: Vec<Row>,
 }
 
-/// A class in numbers.
+/// The numbers of one class.
 #[derive(Clone, Copy, Default)]
 struct Row {
     updates: u64,
@@ -41,7 +41,7 @@ impl Ledger {
         Self { rows: vec![Row::default(); Class::ALL.len()] }
     }
 
-    /// Adds what the game spent on a frame, once the stage has played it.
+    /// Adds what the game spent on a frame, after the stage has played it.
     pub(crate) fn add(
         &mut self,
         recording: &Recording,
@@ -103,12 +103,12 @@ fn print_row(name: &str, updates: u64, theirs: u64, ours: u64) {
 }
 
 impl Outcome {
-    /// Our bytes by theirs.
+    /// Returns our bytes divided by theirs.
     pub(crate) fn ratio(&self) -> f64 {
         self.repl_bytes as f64 / self.unreal_bytes as f64
     }
 
-    /// Which part of the recording's updates, openings and closings was replicated.
+    /// Returns the fraction of the recording's updates, openings and closings that was replicated.
     pub(crate) fn coverage(&self) -> f64 {
         self.played.covered as f64 / self.played.events.max(1) as f64
     }

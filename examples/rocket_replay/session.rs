@@ -1,6 +1,6 @@
 //! A server, its clients, and the simulated network between them, at 30 ticks a second.
 //!
-//! *Invariant:* whatever a client knows came to it in the packets counted here.
+//! *Invariant:* a client learns everything from the packets that are counted here.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 const SERVER: PeerId = PeerId(0);
 
-/// Everything that runs.
+/// The whole run.
 pub(crate) struct Session {
     pub(crate) server: Server,
     pub(crate) stage: Stage,
@@ -42,7 +42,7 @@ impl Session {
     /// A server with all its clients connected.
     ///
     /// # Errors
-    /// When a client cannot connect in time.
+    /// If a client cannot connect in time.
     pub(crate) fn connected(args: &Args) -> Result<Self, String> {
         let mut clock = Clock::at_hz(FRAMES_PER_SECOND);
         let now = clock.tick();
@@ -69,13 +69,13 @@ impl Session {
         Ok(session)
     }
 
-    /// Plays a frame on the server and lets everyone send and receive.
+    /// Plays a frame on the server; then everyone sends and receives.
     pub(crate) fn play(&mut self, recording: &Recording, frame: &Frame, changes: &[Change<'_>]) {
         self.stage.play(&mut self.server, recording, frame, changes);
         self.tick();
     }
 
-    /// Runs until every client has exactly what is true; false if that takes too long.
+    /// Runs until every client has exactly the recorded state. Returns false if that takes too long.
     pub(crate) fn converge(&mut self, recording: &Recording, truth: &Truth<'_>) -> bool {
         let deadline = self.clock.now() + PATIENCE;
         while !self.is_exact(recording, truth) {
@@ -86,17 +86,17 @@ impl Session {
         true
     }
 
-    /// Whether every client has exactly what is true.
+    /// Returns whether every client has exactly the recorded state.
     pub(crate) fn is_exact(&self, recording: &Recording, truth: &Truth<'_>) -> bool {
         self.watchers.iter().all(|watcher| truth.is_known_to(&watcher.client, &self.stage, recording))
     }
 
-    /// What the server sent to the client that got most: bytes and packets.
+    /// Returns the bytes and packets that the server sent to the client that got the most.
     pub(crate) fn sent(&self) -> (u64, u64) {
         self.watchers.iter().map(|watcher| (watcher.bytes, watcher.packets)).max().unwrap_or_default()
     }
 
-    /// The bits of a class in all packets that the first client applied: openings and updates.
+    /// Returns the bits of a class in all packets that the first client applied: openings and updates.
     pub(crate) fn class_bits(&self, class: Class) -> u64 {
         let traffic = self.watchers.first().map_or(&[][..], |watcher| watcher.client.traffic());
         let of_class = traffic.iter().find(|traffic| traffic.class == class.name());
@@ -105,12 +105,12 @@ impl Session {
         })
     }
 
-    /// How many packets were lost, both ways.
+    /// Returns how many packets were lost, in both directions.
     pub(crate) fn lost(&self) -> u64 {
         self.network.total().lost
     }
 
-    /// One tick of everyone; gives the time.
+    /// One tick of everyone. Returns the time.
     fn tick(&mut self) -> Duration {
         let now = self.clock.tick();
         self.deliver(now);
@@ -133,7 +133,7 @@ impl Session {
         now
     }
 
-    /// Hands over what has arrived.
+    /// Delivers the packets that have arrived.
     fn deliver(&mut self, now: Duration) {
         while let Some(delivery) = self.network.deliver(now) {
             let peer = if delivery.to == SERVER { delivery.from } else { delivery.to };
@@ -143,7 +143,7 @@ impl Session {
             if delivery.to == SERVER {
                 self.server.receive(watcher.connection, now, delivery.bytes);
             } else {
-                // What cannot be read was damaged on the way, or is an error that `is_exact` shows.
+                // A packet that cannot be read was damaged on the way. Any other error shows in `is_exact`.
                 watcher.client.receive(now, delivery.bytes).ok();
             }
         }

@@ -13,7 +13,7 @@ use crate::model::{
 use crate::recording::{Change, Recording};
 use crate::values::Mirror;
 
-/// Declares what is done for an object of any class.
+/// Declares the functions for an object of any class.
 macro_rules! classes {
     ($($class:ident)*) => {
         /// One of the classes of the model.
@@ -50,7 +50,7 @@ macro_rules! classes {
                 match self { $(Self::$class(_) => Class::$class,)* }
             }
 
-            /// Gives a property the values of a frame; false if the class cannot hold them.
+            /// Sets a property to the values of a frame. Returns false if the class cannot hold them.
             fn set(self, server: &mut Server, key: &Key<'_>, values: &[&Attribute]) -> bool {
                 match self { $(Self::$class(object) => server[object].set(key, values),)* }
             }
@@ -63,14 +63,14 @@ macro_rules! classes {
                 match self { $(Self::$class(object) => { server.despawn(object); })* }
             }
 
-            /// Whether the client's object has these values.
+            /// Returns whether the client's object has these values.
             pub(crate) fn holds(self, client: &Client, key: &Key<'_>, values: &[&Attribute]) -> bool {
                 match self {
                     $(Self::$class(object) => client.get(object).is_some_and(|actor| actor.holds(key, values)),)*
                 }
             }
 
-            /// Whether the client's object was opened so.
+            /// Returns whether the client's object was opened like this.
             pub(crate) fn is_opened_as(self, client: &Client, opened: &NewActor) -> bool {
                 let opening = Opening::of(opened);
                 match self {
@@ -81,17 +81,17 @@ macro_rules! classes {
             }
         }
 
-        /// Makes the classes known to a server.
+        /// Registers the classes at a server.
         pub(crate) fn register_at_server(server: &mut Server) {
             $(server.register::<$class>();)*
         }
 
-        /// Makes the classes known to a client.
+        /// Registers the classes at a client.
         pub(crate) fn register_at_client(client: &mut Client) {
             $(client.register::<$class>();)*
         }
 
-        /// How many objects a client has.
+        /// Returns how many objects a client has.
         pub(crate) fn objects_at_client(client: &Client) -> usize {
             [$(client.objects::<$class>().count(),)*].iter().sum()
         }
@@ -101,7 +101,7 @@ macro_rules! classes {
 classes! { Ball Car Boost Component Player Camera Team Game BoostPad Platform Thing }
 
 impl Class {
-    /// The class of an archetype.
+    /// Returns the class of an archetype.
     pub(crate) fn of(archetype: &str) -> Self {
         let name = archetype.rsplit('.').next().unwrap_or_default();
         let classes = [
@@ -128,11 +128,11 @@ impl Class {
 #[derive(Default)]
 pub(crate) struct Stage {
     actors: BTreeMap<i32, Open>,
-    /// What was played so far.
+    /// How much was played so far.
     pub(crate) played: Played,
 }
 
-/// An open actor: its object, and what tells it from a later one with the same number.
+/// An open actor: its object, and what distinguishes it from a later actor with the same number.
 #[derive(Clone, Copy)]
 struct Open {
     handle: Handle,
@@ -148,13 +148,13 @@ pub(crate) struct Played {
     /// Those that an object now shows.
     pub(crate) covered: u64,
     pub(crate) updates: u64,
-    /// Actors opened that were not open, so new objects.
+    /// Actors opened that were not open before; these are new objects.
     pub(crate) spawned: u64,
     pub(crate) despawned: u64,
 }
 
 impl Stage {
-    /// Does to the server's objects what a frame did to the actors.
+    /// Applies the changes of a frame's actors to the server's objects.
     pub(crate) fn play(
         &mut self,
         server: &mut Server,
@@ -162,7 +162,8 @@ impl Stage {
         frame: &Frame,
         changes: &[Change<'_>],
     ) {
-        // The decoder lists closings, openings and updates apart; an actor that is in the first two was closed before.
+        // The decoder lists closings, openings and updates separately. An actor in the first two lists was
+        // closed before it was opened.
         for actor in &frame.deleted_actors {
             self.close(server, actor.0);
         }
@@ -178,7 +179,7 @@ impl Stage {
         }
     }
 
-    /// The object of an open actor.
+    /// Returns the object of an open actor.
     pub(crate) fn handle(&self, actor: i32) -> Option<Handle> {
         self.actors.get(&actor).map(|open| open.handle)
     }

@@ -1,6 +1,7 @@
-//! The truth: what the decoder said last about every property of every open actor.
+//! The truth: the last decoded value of every property of every open actor.
 //!
-//! *Invariant:* nothing here comes from the objects of the server, so a mistake in writing to them shows as well as one in replicating them.
+//! *Invariant:* nothing here comes from the objects of the server. So a mistake in writing to them is found
+//! too, not only one in replication.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ struct Known<'a> {
 }
 
 impl<'a> Truth<'a> {
-    /// Takes in what a frame says.
+    /// Applies the content of a frame.
     pub(crate) fn learn(&mut self, frame: &'a Frame, changes: &[Change<'a>]) {
         for actor in &frame.deleted_actors {
             self.actors.remove(&actor.0);
@@ -43,7 +44,7 @@ impl<'a> Truth<'a> {
         }
     }
 
-    /// Whether the client has exactly the open actors and every value of theirs, bit for bit.
+    /// Returns whether the client has exactly the open actors and all their values, bit for bit.
     pub(crate) fn is_known_to(&self, client: &Client, stage: &Stage, recording: &Recording) -> bool {
         stage::objects_at_client(client) == self.actors.len()
             && self.actors.iter().all(|(number, known)| {

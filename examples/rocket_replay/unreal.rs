@@ -1,13 +1,14 @@
 //! What the game's own replication spent on each part of a frame, in bits.
 //!
-//! *Invariant:* the sizes follow from the decoded values alone; numbers of properties, whose width differs from class to class, count
-//! as six bits. The whole stream's length is never estimated: it stands in the file.
+//! *Invariant:* the sizes follow only from the decoded values. The number of a property counts as six bits,
+//! because its width differs between classes. The length of the whole stream is not an estimate: it is in the
+//! file.
 
 use boxcars::{Attribute, Loadout, NewActor, Product, ProductValue, RemoteId, Rotation, UniqueId, Vector3f};
 
-/// One bit that another actor follows, the actor's number in 11, and whether it is alive.
+/// One bit that another actor follows, 11 bits for the actor's number, and one bit whether it is alive.
 pub(crate) const ACTOR_BITS: u64 = 13;
-/// An update of an actor: that it is not new, and that no property follows.
+/// An update of an actor: one bit that it is not new, and one bit that no further property follows.
 pub(crate) const UPDATE_BITS: u64 = 2;
 /// One bit that another property follows, and its number.
 pub(crate) const PROPERTY_BITS: u64 = 7;
@@ -15,7 +16,7 @@ pub(crate) const PROPERTY_BITS: u64 = 7;
 const TEXT_LENGTH_BITS: u64 = 32;
 const REFERENCE_BITS: u64 = 33;
 
-/// The opening of an actor, behind its number.
+/// The opening of an actor, without its number.
 pub(crate) fn opening_bits(actor: &NewActor, net_version: i32) -> u64 {
     let name = if actor.name_id.is_some() { 32 } else { 0 };
     let location = actor.initial_trajectory.location;
@@ -80,7 +81,7 @@ fn hundredths_bits(value: &Vector3f, net_version: i32) -> u64 {
     vector_bits([value.x, value.y, value.z].map(|component| (component * 100.0).round() as i32), net_version)
 }
 
-/// A width for all three components in 4 or 5 bits, then the components.
+/// The width of the three components in 4 or 5 bits, then the components.
 fn vector_bits(vector: [i32; 3], net_version: i32) -> u64 {
     let most = if net_version >= 7 { 22 } else { 20 };
     let widest = vector.iter().map(|component| i32::BITS - component.unsigned_abs().leading_zeros()).max();
@@ -93,7 +94,7 @@ fn turn_bits(turn: &Rotation) -> u64 {
     [turn.yaw, turn.pitch, turn.roll].iter().map(|angle| if angle.is_some() { 9 } else { 1 }).sum()
 }
 
-/// A length, the characters in one byte each if that is enough and else in two, and a zero.
+/// A length, the characters in one byte each if that is enough, otherwise in two, and a zero.
 fn text_bits(text: &str) -> u64 {
     if text.is_empty() {
         return TEXT_LENGTH_BITS;

@@ -1,7 +1,7 @@
-//! Values as this example replicates them: each mirrors one of the decoder's.
+//! Values as this example replicates them: each mirrors a value of the decoder.
 //!
-//! *Invariant:* a value made from a decoded one holds every field of it, unrounded: the patterns below name them all, and the compiler
-//! checks that they do where the decoder's type allows it.
+//! *Invariant:* a value made from a decoded one holds every field of it, unrounded. The patterns below name
+//! all fields, and the compiler checks that where the decoder's type allows it.
 
 use boxcars::{ActorId, Attribute, ObjectId, ProductValue, RemoteId, Vector3f, Vector3i};
 use repl::prelude::*;
@@ -9,9 +9,9 @@ use repl::prelude::*;
 use crate::codec::body::{Body, Moving};
 use crate::codec::{body, number, vector};
 
-/// What can be made from a decoded `B`.
+/// A value that can be made from a decoded `B`.
 pub(crate) trait Mirror<B: ?Sized>: Sized {
-    /// The same value.
+    /// Makes the same value.
     fn of(decoded: &B) -> Self;
 }
 
@@ -85,7 +85,7 @@ impl Mirror<boxcars::Quaternion> for [f32; 4] {
 
 impl Mirror<boxcars::RigidBody> for Body {
     fn of(decoded: &boxcars::RigidBody) -> Self {
-        // The decoder gives velocities to bodies that are awake, and to no others.
+        // The decoder sets velocities only for bodies that are awake.
         let boxcars::RigidBody { sleeping: _, location, rotation, linear_velocity, angular_velocity } =
             decoded;
         let motion = linear_velocity.as_ref().zip(angular_velocity.as_ref());
@@ -95,7 +95,8 @@ impl Mirror<boxcars::RigidBody> for Body {
     }
 }
 
-/// Declares structs that mirror the decoder's of the same fields; `[..]` marks those that the decoder may extend.
+/// Declares structs that mirror the decoder's structs with the same fields; `[..]` marks those that the
+/// decoder may extend.
 macro_rules! mirrors {
     ($(
         $(#[$attribute:meta])*
@@ -115,8 +116,8 @@ macro_rules! mirrors {
 }
 
 mirrors! {
-    /// A reference as the game sends it: to an actor, or to an object that both ends have. These are the recording's own numbers; a game
-    /// would hold an `ObjectRef`.
+    /// A reference as the game sends it: to an actor, or to an object that both ends have. These are the
+    /// recording's own numbers; a game would use an `ObjectRef`.
     Link of ActiveActor {
         active: bool,
         #[replicated(with = number::index)]
@@ -139,7 +140,7 @@ mirrors! {
         accent_finish: u32,
     }
 
-    /// How a player likes the camera.
+    /// The camera settings of a player.
     Lens of CamSettings [..] {
         fov: f32,
         height: f32,
@@ -179,7 +180,7 @@ mirrors! {
         unknown1: bool,
     }
 
-    /// A car wrecked by another.
+    /// A car that another car wrecked.
     Wreck of Demolish {
         attacker_flag: bool,
         #[replicated(with = number::index)]
@@ -207,7 +208,7 @@ mirrors! {
         victim_velocity: [f32; 3],
     }
 
-    /// A ball that went off in a goal.
+    /// A ball that exploded in a goal.
     Blast of Explosion {
         flag: bool,
         #[replicated(with = number::index)]
@@ -236,7 +237,7 @@ mirrors! {
         picked_up: u8,
     }
 
-    /// What is left in the tank, in newer recordings.
+    /// How much is left in the tank, in newer recordings.
     Tank of ReplicatedBoost {
         grant_count: u8,
         boost_amount: u8,
@@ -251,14 +252,14 @@ mirrors! {
         object_id: i32,
     }
 
-    /// Who a player is.
+    /// The identity of a player.
     Account of UniqueId {
         system_id: u8,
         remote_id: Remote,
         local_id: u8,
     }
 
-    /// A seat kept for a player.
+    /// A reserved seat for a player.
     Seat of Reservation {
         #[replicated(bits = 3)]
         number: u32,
@@ -269,7 +270,7 @@ mirrors! {
         unknown3: Option<u8>,
     }
 
-    /// What a car is made of.
+    /// The parts of a car.
     Outfit of Loadout [..] {
         version: u8,
         body: u32,
@@ -332,7 +333,7 @@ pub(crate) enum Remote {
     Xbox(u64),
     Qq(u64),
     Epic(String),
-    /// A platform newer than this example.
+    /// A platform that is newer than this example.
     Unknown,
 }
 
@@ -380,7 +381,7 @@ pub(crate) enum PartValue {
         stat: u32,
         value: u32,
     },
-    /// One newer than this example.
+    /// An attribute that is newer than this example.
     Unknown,
 }
 
@@ -446,7 +447,7 @@ impl Default for Value {
 }
 
 impl Value {
-    /// The value of an attribute; `None` for the kinds that no recording at hand has.
+    /// Returns the value of an attribute; `None` for the kinds that do not occur in our recordings.
     pub(crate) fn of(attribute: &Attribute) -> Option<Self> {
         Some(match attribute {
             Attribute::Boolean(value) => Self::Flag(*value),

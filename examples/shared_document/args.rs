@@ -6,8 +6,8 @@ use clap::Parser;
 
 use crate::support::probability;
 
-/// Replays recorded keystrokes on a server's document, an ordered fast array of characters. Compares the text that
-/// each client ends with.
+/// Replays recorded keystrokes on a server's document, an ordered fast array of characters. Compares the text
+/// that each client ends with.
 #[derive(Debug, Parser)]
 #[command(name = "shared_document")]
 pub(crate) struct Args {

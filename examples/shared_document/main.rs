@@ -1,9 +1,12 @@
-//! Replays real keystrokes on a server's document and shows them to clients over a network that delays, loses and reorders packets.
+//! Replays real keystrokes on a server's document and shows them to clients over a network that delays, loses
+//! and reorders packets.
 //!
-//! The text is an [`OrderedFastArray`](repl::OrderedFastArray) of characters: each keystroke inserts or removes items in the middle, and costs each client
-//! a few bytes. At the end every client must have the text that the recording ends with.
+//! The text is an [`OrderedFastArray`](repl::OrderedFastArray) of characters. Each keystroke inserts or
+//! removes items in the middle, and costs each client a few bytes. At the end every client must have the last
+//! text of the recording.
 //!
-//! *Invariant:* everything but the time it takes follows from the arguments; texts are compared with the recording, not with the server.
+//! *Invariant:* only the elapsed time does not follow from the arguments. Texts are compared with the
+//! recording, not with the server.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -28,7 +31,7 @@ fn main() -> ExitCode {
     support::exit_code("shared_document", run(&Args::parse()))
 }
 
-/// Replays a trace; says whether every client came to have its final text.
+/// Replays a trace. Returns whether every client has its final text.
 fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let trace = Trace::open(&args.trace)?;
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What is told: progress while it runs, a table or a line of JSON at the end.
+//! The output: progress during the run, and a table or a line of JSON at the end.
 //!
 //! *Invariant:* the last line of a run with `--json` is one JSON object; progress goes to the standard error.
 #![expect(clippy::print_stdout, reason = "the example's output")]
@@ -32,7 +32,7 @@ impl Outcome {
         }
     }
 
-    /// Prints a line for each client, and the sum.
+    /// Prints a line for each client, and the total.
     pub(crate) fn print(&self, session: &Session, trace: &Trace) {
         println!("\n{:<8} {:>9} {:>8} {:>6} {:>7}  state", "client", "bytes", "packets", "lost", "rtt ms");
         for (reader, stats) in session.sent().enumerate() {
@@ -56,7 +56,7 @@ impl Outcome {
         );
     }
 
-    /// Prints the outcome as the one line that scripts read.
+    /// Prints the outcome as one line for scripts.
     pub(crate) fn print_json(&self) {
         println!(
             "{{\"transactions\":{},\"patches\":{},\"final_length\":{},\"converged\":{},\"bytes_per_patch\":{:.1},\
@@ -71,7 +71,7 @@ impl Outcome {
     }
 }
 
-/// What the progress bar says.
+/// The text beside the progress bar.
 pub(crate) fn progress(session: &mut Session) -> String {
     let len = session.text().len();
     let bytes: u64 = session.sent().map(|stats| stats.bytes_sent).sum();

@@ -1,6 +1,6 @@
 //! A server with a document, its readers, and the simulated network between them.
 //!
-//! *Invariant:* whatever a client knows came to it over the network.
+//! *Invariant:* a client learns everything over the network.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) struct Document {
     pub(crate) text: OrderedFastArray<char>,
 }
 
-/// Everything that runs.
+/// The whole run.
 pub(crate) struct Session {
     server: Server,
     document: ObjectRef<Document>,
@@ -41,7 +41,7 @@ struct Reader {
 }
 
 impl Session {
-    /// A server with the document as it is at the start, and clients that will say hello.
+    /// A server with the document at its start, and clients that will say hello.
     pub(crate) fn new(args: &Args, trace: &Trace) -> Self {
         let mut server = Server::new(ServerConfig::default());
         let document = server.spawn(Document { text: trace.start.chars().collect() });
@@ -69,7 +69,7 @@ impl Session {
         self.readers.push(Reader { client, connection, peer, ended: None });
     }
 
-    /// The text as the server has it, to be edited.
+    /// Returns the server's text, for editing.
     pub(crate) fn text(&mut self) -> &mut OrderedFastArray<char> {
         &mut self.server[self.document].text
     }
@@ -101,14 +101,14 @@ impl Session {
         }
     }
 
-    /// Runs until every client has the document. False if that takes too long.
+    /// Runs until every client has the document. Returns false if that takes too long.
     pub(crate) fn open(&mut self) -> bool {
         self.run_until(|session| {
             session.readers.iter().all(|reader| reader.client.get(session.document).is_some())
         })
     }
 
-    /// Runs until every client's text is `end`. False if that takes too long.
+    /// Runs until every client's text is `end`. Returns false if that takes too long.
     pub(crate) fn converge(&mut self, end: &str) -> bool {
         self.run_until(|session| (0..session.readers.len()).all(|at| session.difference(at, end).is_none()))
     }
@@ -124,7 +124,7 @@ impl Session {
         false
     }
 
-    /// In what a client's text is not `end`; none if it is.
+    /// Returns how a client's text differs from `end`; `None` if it does not.
     pub(crate) fn difference(&self, reader: usize, end: &str) -> Option<String> {
         let Reader { client, ended, .. } = &self.readers[reader];
         if let Some(ended) = ended {
@@ -139,20 +139,20 @@ impl Session {
         }
     }
 
-    /// How much the client's text lacks or has too many characters just now.
+    /// Returns by how many characters the length of the client's text differs from the server's now.
     pub(crate) fn lag(&self, reader: usize) -> usize {
         let len = self.readers[reader].client.get(self.document).map_or(0, |document| document.text.len());
         len.abs_diff(self.server[self.document].text.len())
     }
 
-    /// What was sent to each client.
+    /// Returns what was sent to each client.
     pub(crate) fn sent(&self) -> impl Iterator<Item = repl::ConnectionStats> {
         self.readers.iter().map(|reader| self.server.stats(reader.connection).unwrap_or_default())
     }
 }
 
 impl Reader {
-    /// The client's own tick: what it was told, and what it sends.
+    /// The client's own tick: it handles its events and sends its packets.
     fn tick(&mut self, network: &mut Network, now: Duration) {
         while let Some(event) = self.client.poll_event() {
             if let ClientEvent::Disconnected(reason) = event {

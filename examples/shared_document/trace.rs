@@ -1,6 +1,6 @@
 //! Recorded keystrokes.
 //!
-//! *Invariant:* positions and counts are of Unicode code points, as in the file.
+//! *Invariant:* positions and counts are in Unicode code points, as in the file.
 
 use std::error::Error;
 use std::fs::File;
@@ -19,7 +19,7 @@ pub(crate) struct Trace {
     pub(crate) transactions: Vec<Vec<Patch>>,
 }
 
-/// One keystroke, or what was pasted or cut at once.
+/// One keystroke, or one cut or paste.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Patch {
     position: usize,
@@ -31,7 +31,7 @@ impl Trace {
     /// Reads a trace.
     ///
     /// # Errors
-    /// If the file cannot be read, or is none.
+    /// If the file cannot be read, or is not a trace.
     pub(crate) fn open(path: &Path) -> Result<Self, Box<dyn Error>> {
         let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let json: Value = serde_json::from_reader(BufReader::new(GzDecoder::new(BufReader::new(file))))
@@ -52,7 +52,7 @@ impl Trace {
         })
     }
 
-    /// How many patches all transactions have.
+    /// Returns how many patches all transactions have.
     pub(crate) fn patches(&self) -> usize {
         self.transactions.iter().map(Vec::len).sum()
     }
@@ -64,7 +64,7 @@ impl Patch {
         Some(Self { position: number(0)?, deleted: number(1)?, inserted: json.get(2)?.as_str()?.to_owned() })
     }
 
-    /// Edits a text.
+    /// Applies the patch to a text.
     pub(crate) fn apply(&self, text: &mut OrderedFastArray<char>) {
         text.drain(self.position..self.position + self.deleted);
         for (position, character) in (self.position..).zip(self.inserted.chars()) {

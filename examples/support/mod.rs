@@ -18,8 +18,8 @@ pub(crate) fn probability(
     }
 }
 
-/// Returns the exit code of an example: 0 if all checks passed, 1 if one failed, 2 if the example could not run.
-/// In the last case it prints the error.
+/// Returns the exit code of an example: 0 if all checks passed, 1 if one failed, 2 if the example could not
+/// run. In the last case it prints the error.
 pub(crate) fn exit_code(example: &str, result: Result<bool, Box<dyn Error>>) -> ExitCode {
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -1,9 +1,11 @@
 //! The state of a car as a rigid body, written in its own frame.
 //!
-//! Nearly every update changes all of it, so it travels as a unit: then one part can tell about another. A car on its wheels is level, drives
-//! where it heads and hardly slips, so roll, pitch, height and the sideways parts take a few bits each.
+//! Nearly every update changes the whole state, so it is one value and is sent whole. Then one part helps to
+//! predict another: a car on its wheels is level, drives where it heads and hardly slips. So roll, pitch,
+//! height and the sideways parts take a few bits each.
 //!
-//! *Invariant:* what the short form cannot hold bit for bit, within the widths of its tables, goes raw.
+//! *Invariant:* a state that the short form cannot hold bit for bit, within the widths of its tables, is
+//! written raw.
 
 use repl::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, WriteError};
 
@@ -17,34 +19,34 @@ use super::width::Widths;
 const REST_HEIGHT: i64 = 1_701;
 /// The pitch of a car at rest, in steps: its nose is half a degree down.
 const REST_PITCH: i64 = 883;
-/// The upward velocity that the game's solver leaves to most cars at rest, in hundredths.
+/// The upward velocity of most cars at rest, in hundredths. The game's solver leaves it.
 const REST_RISE: i64 = 21;
-/// Roll and pitch are below this, in steps, in a car on its wheels: a sixth of a degree.
+/// In a car on its wheels, roll and pitch are below this, in steps: a sixth of a degree.
 const LEVEL: i64 = 256;
-/// Roll and pitch are below this, in steps, in a car that is nearly level.
+/// In a car that is nearly level, roll and pitch are below this, in steps.
 const NEARLY_LEVEL: i64 = 2_048;
 
-/// Where a car is and how it moves.
+/// The position of a car, and its motion.
 #[derive(Clone, Copy, Debug, Default, NetSerialize)]
 pub(crate) struct Body {
     /// The centre, in units of the game (1 cm).
     pub(crate) location: [f32; 3],
     /// A unit quaternion: x, y, z, w.
     pub(crate) rotation: [f32; 4],
-    /// None while the body sleeps.
+    /// `None` while the body sleeps.
     pub(crate) motion: Option<Moving>,
 }
 
-/// How a body moves that is awake.
+/// The motion of a body that is awake.
 #[derive(Clone, Copy, Debug, Default, NetSerialize)]
 pub(crate) struct Moving {
-    /// In units a second.
+    /// In units per second.
     pub(crate) velocity: [f32; 3],
-    /// In hundredths of a radian a second.
+    /// In hundredths of a radian per second.
     pub(crate) spin: [f32; 3],
 }
 
-/// The body in whole numbers of its grids.
+/// The body in whole numbers on its grids.
 struct Numbers {
     rotation: Rotation,
     location: [i64; 3],
@@ -53,7 +55,7 @@ struct Numbers {
 
 pub(crate) const NAME: &str = "body";
 
-/// Writes a body: 165 to 200 bits on average, where raw floats would take 450.
+/// Writes a body: 165 to 200 bits on average, instead of 450 for raw floats.
 pub(crate) fn write(body: &Body, writer: &mut BitWriter) -> Result<(), WriteError> {
     let start = writer.bit_len();
     writer.write_flag(true);
@@ -105,7 +107,7 @@ impl Numbers {
         Body { location: floats(self.location), rotation: self.rotation.quaternion(), motion }
     }
 
-    /// `None` if a number is too wide for its table; what was written until then is of no use.
+    /// Returns `None` if a number is too wide for its table. Then discard what was written.
     fn write(&self, writer: &mut BitWriter) -> Option<()> {
         let heading = Heading::of(self.rotation);
         let tables = write_rotation(self.rotation, heading, writer)?;
@@ -144,7 +146,7 @@ impl Numbers {
     }
 }
 
-/// Writes a rotation, and says by which tables the rest goes.
+/// Writes a rotation, and returns the tables for the rest.
 fn write_rotation(rotation: Rotation, heading: Heading, writer: &mut BitWriter) -> Option<&'static Motion> {
     writer.write_bits(u64::from(rotation.largest), 2);
     let [a, b, c] = rotation.others;
@@ -186,7 +188,7 @@ fn read_rotation(reader: &mut BitReader<'_>) -> Result<(Rotation, Heading, &'sta
     }
 }
 
-/// The tables for a car whose tilt differs so from that at rest.
+/// Returns the tables for a car whose tilt differs by this much from that at rest.
 fn motion_tables(roll: i64, pitch: i64) -> &'static Motion {
     let tilt = roll.abs().max(pitch.abs());
     if tilt < LEVEL {

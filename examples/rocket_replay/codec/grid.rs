@@ -1,24 +1,25 @@
-//! The grids on which the game rounds: hundredths for places and velocities, 18 bits for the parts of a rotation.
+//! The grids to which the game rounds: hundredths for positions and velocities, 18 bits for the components of
+//! a rotation.
 //!
-//! *Invariant:* a value is on its grid only if the number stands for it bit for bit; everything else has no number.
+//! *Invariant:* a value has a number only if the number restores it bit for bit.
 
 use std::f32::consts::FRAC_1_SQRT_2;
 
-/// How many values a component of a rotation takes.
+/// How many values a component of a rotation can have.
 pub(super) const STEPS: u32 = 1 << 18;
 
-/// The number of hundredths that `value` is.
+/// Returns `value` in hundredths, if it is on the grid.
 pub(super) fn hundredths(value: f32) -> Option<i64> {
     let number = (f64::from(value) * 100.0).round() as i64;
     (from_hundredths(number).to_bits() == value.to_bits()).then_some(number)
 }
 
-/// The value of a number of hundredths.
+/// Returns the value for a number of hundredths.
 pub(super) fn from_hundredths(number: i64) -> f32 {
     number as f32 / 100.0
 }
 
-/// The numbers of hundredths that the components of `vector` are, if each is one.
+/// Returns the components of `vector` in hundredths, if all are on the grid.
 pub(super) fn vector_hundredths(vector: [f32; 3]) -> Option<[i64; 3]> {
     let [x, y, z] = vector.map(hundredths);
     Some([x?, y?, z?])
@@ -34,9 +35,9 @@ pub(super) struct Rotation {
 }
 
 impl Rotation {
-    /// The grid point that stands for `quaternion` bit for bit.
+    /// Returns the grid point that restores `quaternion` bit for bit.
     pub(super) fn on_grid(quaternion: [f32; 4]) -> Option<Self> {
-        // Usually the component that is largest, but near a tie the game may have left out another.
+        // Usually the largest component is left out. Near a tie the game may have left out another one.
         let mut candidates = [0_u8, 1, 2, 3];
         candidates.sort_by(|a, b| {
             let magnitude = |index: &u8| quaternion[usize::from(*index)].abs();
@@ -54,7 +55,7 @@ impl Rotation {
         })
     }
 
-    /// The quaternion, by the same operations as the game's decoder.
+    /// Returns the quaternion, by the same operations as the game's decoder.
     pub(super) fn quaternion(self) -> [f32; 4] {
         let [a, b, c] = self.others.map(component);
         let rest = c.mul_add(-c, b.mul_add(-b, a.mul_add(-a, 1.0))).sqrt();
@@ -66,14 +67,14 @@ impl Rotation {
         }
     }
 
-    /// Whether each of the others is a step of the grid.
+    /// Returns whether each of the others is a step of the grid.
     pub(super) fn is_valid(self) -> bool {
         let middle = i64::from(STEPS / 2);
         self.others.iter().all(|other| (-middle..middle).contains(other))
     }
 }
 
-/// The step nearest to a component, if there is one.
+/// Returns the step nearest to a component, if there is one.
 fn step(value: f32) -> Option<i64> {
     let unit = f64::from(value) / f64::from(FRAC_1_SQRT_2) * 0.5 + 0.5;
     let nearest = (unit * f64::from(STEPS - 1)).round() as i64 - i64::from(STEPS / 2);

@@ -1,14 +1,16 @@
-//! Turning whole numbers into a car's own frame and back without losing one.
+//! Turns vectors of whole numbers into a car's own frame and back, without rounding errors.
 //!
-//! A rotation of the plane is three shears, and a shear by a rounded amount has an exact inverse: take away what was added. So a velocity
-//! becomes (forward, sideways), which is narrower than (x, y), and comes back bit for bit.
+//! A rotation of the plane is three shears. A shear by a rounded amount has an exact inverse: subtract what
+//! was added. So a velocity becomes (forward, sideways), which is narrower than (x, y), and is restored bit
+//! for bit.
 //!
-//! *Invariant:* `to_world` undoes `to_car` for every pair of numbers, whatever the heading: both shear by the same rounded amounts. Only
-//! IEEE additions, multiplications, divisions and roots are used, which give the same bits everywhere.
+//! *Invariant:* `to_world` undoes `to_car` for every pair of numbers and every heading, because both shear by
+//! the same rounded amounts. The code uses only IEEE additions, multiplications, divisions and roots, which
+//! have the same results everywhere.
 
 use super::grid::{Rotation, STEPS};
 
-/// Where a car heads, as half the angle about the vertical axis.
+/// The heading of a car, as half the angle about the vertical axis.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heading {
     cos: f64,
@@ -21,12 +23,13 @@ struct Shears {
     /// The tangent of half the angle, between −1 and 1.
     tangent: f64,
     sine: f64,
-    /// The vector is first turned about: half a turn more.
+    /// The vector is first turned by half a turn.
     reversed: bool,
 }
 
 impl Heading {
-    /// The heading of a rotation. Of an upright one only the third component is asked, which is known before the others.
+    /// Returns the heading of a rotation. For an upright one, only the third component is used, which is
+    /// known before the others.
     pub(super) fn of(rotation: Rotation) -> Self {
         let [_, b, c] =
             rotation.others.map(|step| step as f64 / f64::from(STEPS / 2) * std::f64::consts::FRAC_1_SQRT_2);
@@ -39,7 +42,7 @@ impl Heading {
         if length > 0.0 { Self { cos: w / length, sin: z / length } } else { Self { cos: 1.0, sin: 0.0 } }
     }
 
-    /// A horizontal vector of the world as (forward, sideways).
+    /// Returns a horizontal vector of the world as (forward, sideways).
     pub(super) fn to_car(self, vector: [i64; 2]) -> [i64; 2] {
         self.full_turn().there(vector)
     }
@@ -49,7 +52,7 @@ impl Heading {
         self.full_turn().back(vector)
     }
 
-    /// The first two components of an upright rotation as (roll, pitch): they turn with half the angle.
+    /// Returns the first two components of an upright rotation as (roll, pitch): they turn by half the angle.
     pub(super) fn tilt_to_car(self, tilt: [i64; 2]) -> [i64; 2] {
         self.half_turn().there(tilt)
     }
@@ -66,7 +69,7 @@ impl Heading {
     }
 
     fn full_turn(self) -> Shears {
-        // A quarter more of half the angle is half a turn more of the whole one.
+        // A quarter turn of half the angle is half a turn of the whole angle.
         let reversed = self.sin.abs() > self.cos.abs();
         let (cos, sin) = if reversed { (self.sin, -self.cos) } else { (self.cos, self.sin) };
         Shears { tangent: sin / cos, sine: 2.0 * sin * cos, reversed }
@@ -89,7 +92,7 @@ impl Shears {
     }
 }
 
-/// What a shear adds. The numbers come from at most 25 bits, so nothing overflows.
+/// Returns the amount that a shear adds. The numbers have at most 25 bits, so nothing overflows.
 fn shear(slope: f64, number: i64) -> i64 {
     (slope * number as f64).round() as i64
 }

@@ -1,6 +1,6 @@
 //! Codecs for small numbers.
 //!
-//! *Invariant:* every value has a form; the usual ones are short.
+//! *Invariant:* every value has a form; common values have a short one.
 
 use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
@@ -26,7 +26,7 @@ pub(crate) mod small {
     }
 }
 
-/// Numbers from −1 up that are mostly below 128: actors, objects, names. 8 bits for those.
+/// Numbers from −1 up, mostly below 128: actors, objects, names. Those below 128 take 8 bits.
 pub(crate) mod index {
     use super::*;
 
@@ -47,7 +47,7 @@ pub(crate) mod index {
     }
 }
 
-/// A stick's or pedal's position: at rest, or pressed all the way, in 3 bits; between in 9.
+/// The position of a stick or pedal: 3 bits at rest or fully pressed, otherwise 9 bits.
 pub(crate) mod stick {
     use super::*;
 

@@ -1,15 +1,16 @@
-//! Tables: how the widths of the numbers in recorded matches are spread.
+//! Tables: how often each width occurs among the numbers of recorded matches.
 //!
-//! They are constants of the format, measured once over five matches; both ends must agree on them. A value that none of those matches held
-//! costs a few bits more, that is all.
+//! The tables are constants of the format, measured once over five matches, and both ends must use the same
+//! ones. A value that occurs in none of those matches only costs a few bits more.
 //!
-//! *Invariant:* one table per kind of number; nothing here is learned while it runs, so any packet can be read without those before it.
+//! *Invariant:* each kind of number has one table, and no table changes at run time. So any packet can be
+//! read without the packets before it.
 
 use super::width::Widths;
 
-/// The tables for what moves when a car does, in its own frame: for each degree of tilt.
+/// The tables for the motion of a car, in its own frame, one set for each degree of tilt.
 pub(super) struct Motion {
-    /// Height above that of a car at rest, in hundredths.
+    /// The height above that of a car at rest, in hundredths.
     pub(super) height: Widths,
     pub(super) forward: Widths,
     pub(super) side: Widths,
@@ -55,7 +56,7 @@ pub(super) static CAR_Y: Widths = Widths::new([
     13, 13, 13, 13, 13, 13, 13, 12, 12, 10, 10, 9, 9, 8, 6, 5, 4, 3, 2, 1, 8, 13, 13, 13, 13, 13,
 ]);
 
-/// The third component of an upright car's rotation: where it heads.
+/// The third component of an upright car's rotation: its heading.
 pub(super) static CAR_YAW: Widths = Widths::new([
     13, 13, 13, 13, 13, 12, 12, 10, 10, 9, 8, 8, 6, 5, 4, 3, 2, 1, 9, 13, 13, 13, 13, 13, 13, 13,
 ]);
@@ -64,7 +65,7 @@ pub(super) static CAR_YAW: Widths = Widths::new([
 pub(super) static CAR_ROLL: Widths =
     Widths::new([5, 4, 4, 3, 3, 3, 6, 6, 7, 6, 6, 6, 5, 5, 4, 4, 4, 3, 10, 10, 10, 10, 10, 10, 10, 10]);
 
-/// Its pitch, as a distance from that of a car at rest.
+/// Its pitch, as the difference from that of a car at rest.
 pub(super) static CAR_PITCH: Widths =
     Widths::new([5, 4, 4, 3, 4, 6, 6, 7, 6, 6, 3, 6, 5, 5, 4, 4, 3, 3, 9, 11, 11, 10, 10, 10, 10, 10]);
 
@@ -96,7 +97,7 @@ pub(super) static SETTLED: Motion = Motion {
     ]),
 };
 
-/// A car nearly level: it brakes, turns, has just jumped.
+/// A car that is nearly level: it brakes, turns or has just jumped.
 pub(super) static LEANING: Motion = Motion {
     height: Widths::new([
         9, 7, 5, 2, 6, 6, 5, 4, 2, 2, 6, 6, 5, 7, 7, 8, 13, 11, 11, 13, 13, 13, 13, 13, 13, 13,
@@ -117,7 +118,7 @@ pub(super) static LEANING: Motion = Motion {
     ]),
 };
 
-/// A car in the air, on a wall, or hit.
+/// A car in the air, on a wall, or hit by something.
 pub(super) static LOOSE: Motion = Motion {
     height: Widths::new([
         13, 13, 12, 11, 11, 10, 10, 8, 7, 6, 6, 6, 5, 3, 3, 3, 2, 2, 5, 14, 14, 14, 14, 14, 14, 13,

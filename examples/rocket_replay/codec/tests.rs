@@ -1,4 +1,4 @@
-//! What is written is read back bit for bit, and bytes from anywhere never panic.
+//! Written values are read back bit for bit, and no bytes make the reader panic.
 
 use std::fmt::Debug;
 
@@ -14,7 +14,7 @@ use super::vector::{place, rotation, spin, velocity};
 type Write<T> = fn(&T, &mut BitWriter) -> Result<(), WriteError>;
 type Read<T> = fn(&mut BitReader<'_>, &mut ReferenceMap<'_>) -> Result<T, ReadError>;
 
-/// Writes and reads `value`; gives what was read, and how many bits it took.
+/// Writes and reads `value`. Returns what was read, and how many bits it took.
 fn round_trip<T: Debug>(value: &T, write: Write<T>, read: Read<T>) -> (T, usize) {
     let mut writer = BitWriter::new();
     write(value, &mut writer).expect("every value has a form");
@@ -33,7 +33,7 @@ fn vector(rng: &mut Rng, width_bits: u32) -> [f32; 3] {
 }
 
 fn quaternion(rng: &mut Rng) -> [f32; 4] {
-    // Short enough that the rest is real.
+    // Small enough that the sum of the squares is below one, so the largest component is a real number.
     let others = [(); 3].map(|()| rng.below(130_000) as i64 - 65_000);
     Rotation { largest: rng.below(4) as u8, others }.quaternion()
 }
@@ -96,7 +96,7 @@ fn turning_into_a_cars_frame_has_an_inverse() {
 
 #[test]
 fn a_driving_car_is_narrow_in_its_own_frame() {
-    // Half a quarter turn to the left, at 1,000 units a second.
+    // An eighth of a turn to the left, at 1,000 units per second.
     let yaw = std::f64::consts::FRAC_PI_8;
     let rotation = [0.0, 0.0, yaw.sin() as f32, yaw.cos() as f32];
     let steps =

@@ -1,6 +1,7 @@
-//! Codecs for the parts of a ball's state, each a property of its own: what did not change is not sent.
+//! Codecs for the state of a ball. Each part is a property of its own, so unchanged parts are not sent.
 //!
-//! *Invariant:* a vector on the grid of hundredths takes the table's bits and one more, any other 97.
+//! *Invariant:* a vector on the grid of hundredths takes the table's bits and one more; any other vector
+//! takes 97.
 
 use repl::{BitReader, BitWriter, ReadError};
 
@@ -8,7 +9,7 @@ use super::grid::{self, Rotation, STEPS};
 use super::tables;
 use super::width::Widths;
 
-/// Where a ball is.
+/// The position of a ball.
 pub(crate) mod place {
     use super::*;
     use repl::{ReferenceMap, WriteError};
@@ -17,19 +18,19 @@ pub(crate) mod place {
 
     pub(crate) const NAME: &str = "place";
 
-    /// Writes a place.
+    /// Writes a position.
     pub(crate) fn write(place: &[f32; 3], writer: &mut BitWriter) -> Result<(), WriteError> {
         write_by(TABLES, *place, writer);
         Ok(())
     }
 
-    /// Reads a place.
+    /// Reads a position.
     pub(crate) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<[f32; 3], ReadError> {
         read_by(TABLES, reader)
     }
 }
 
-/// How fast a ball is.
+/// The velocity of a ball.
 pub(crate) mod velocity {
     use super::*;
     use repl::{ReferenceMap, WriteError};
@@ -50,7 +51,7 @@ pub(crate) mod velocity {
     }
 }
 
-/// How fast a ball turns, and any other vector that is mostly zero.
+/// The spin of a ball, and any other vector that is mostly zero.
 pub(crate) mod spin {
     use super::*;
     use repl::{ReferenceMap, WriteError};
@@ -71,7 +72,7 @@ pub(crate) mod spin {
     }
 }
 
-/// How a ball is turned: every rotation is as likely, so the game's 56 bits are as short as it gets.
+/// The rotation of a ball. All rotations are equally likely, so the game's 56 bits cannot be shortened.
 pub(crate) mod rotation {
     use super::*;
     use repl::{ReferenceMap, WriteError};

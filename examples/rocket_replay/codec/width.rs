@@ -1,6 +1,6 @@
 //! Signed integers of very different sizes: a prefix code for the width, then the bits.
 //!
-//! *Invariant:* a table is a complete prefix code, so every sequence of bits that is long enough reads as a width.
+//! *Invariant:* a table is a complete prefix code, so every long enough sequence of bits reads as a width.
 
 use repl::{BitReader, BitWriter, ReadError};
 
@@ -10,23 +10,24 @@ const WIDTHS: usize = 26;
 /// The longest code for a width.
 const LONGEST: usize = 15;
 
-/// How the widths of one kind of number are spread: a canonical prefix code, short for the usual ones.
+/// How often each width of one kind of number occurs, as a canonical prefix code: common widths have short
+/// codes.
 pub(super) struct Widths {
-    /// By width: how long its code is.
+    /// By width: the length of its code.
     lengths: [u8; WIDTHS],
     /// By width: its code, first bit lowest.
     codes: [u16; WIDTHS],
-    /// By length: how many widths have a code of it.
+    /// By length: how many widths have a code of that length.
     counts: [u16; LONGEST + 1],
     /// The widths in the order of their codes.
     order: [u8; WIDTHS],
 }
 
 impl Widths {
-    /// The canonical code with these `lengths`.
+    /// Makes the canonical code with these `lengths`.
     ///
     /// # Panics
-    /// In constants, so at compile time: if the lengths make no complete prefix code.
+    /// If the lengths make no complete prefix code. In a constant this is a compile error.
     pub(super) const fn new(lengths: [u8; WIDTHS]) -> Self {
         let mut table = Self { lengths, codes: [0; WIDTHS], counts: [0; LONGEST + 1], order: [0; WIDTHS] };
         let (mut code, mut ranked, mut length) = (0_u16, 0, 1);
@@ -51,12 +52,12 @@ impl Widths {
         table
     }
 
-    /// Whether `number` is narrow enough for [`write`](Self::write).
+    /// Returns whether `number` is narrow enough for [`write`](Self::write).
     pub(super) const fn holds(number: i64) -> bool {
         width_bits(number) < WIDTHS as u32
     }
 
-    /// Writes `number`: its width, sign, and the bits below its highest.
+    /// Writes `number`: its width, its sign, and the bits below its highest one.
     ///
     /// # Panics
     /// If the table does not hold it.
@@ -70,10 +71,10 @@ impl Widths {
         }
     }
 
-    /// Reads what [`write`](Self::write) wrote: any bits are a number, of at most 25 bits.
+    /// Reads what [`write`](Self::write) wrote. Any bits are a number of at most 25 bits.
     ///
     /// # Errors
-    /// At the end of the input.
+    /// If the input ends.
     pub(super) fn read(&self, reader: &mut BitReader<'_>) -> Result<i64, ReadError> {
         let Some(below) = self.read_width(reader)?.checked_sub(1) else {
             return Ok(0);
@@ -84,7 +85,8 @@ impl Widths {
     }
 
     fn read_width(&self, reader: &mut BitReader<'_>) -> Result<u32, ReadError> {
-        // Within one length the codes are consecutive numbers, highest bit first: `first` is the lowest of them, `code` what was read.
+        // Codes of the same length are consecutive numbers, highest bit first: `first` is the lowest of them,
+        // `code` is what was read.
         let (mut code, mut first, mut ranked) = (0_u16, 0_u16, 0_u16);
         for count in &self.counts[1..] {
             code |= u16::from(reader.read_flag()?);
@@ -100,7 +102,7 @@ impl Widths {
     }
 }
 
-/// How many bits the magnitude of `number` takes.
+/// Returns how many bits the magnitude of `number` takes.
 const fn width_bits(number: i64) -> u32 {
     u64::BITS - number.unsigned_abs().leading_zeros()
 }
