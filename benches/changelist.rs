@@ -1,4 +1,5 @@
-//! Merging 64 changelists, the most that an object's history keeps, against masks and sorted lists of handles.
+//! Merging 64 changelists, the most that an object's history keeps, compared with masks and sorted lists of
+//! handles.
 //!
 //! *Invariant:* every candidate ends with the same handles.
 
@@ -17,7 +18,7 @@ const LISTS: u32 = 64;
 const CONNECTIONS: usize = 32;
 const MEMBERS: u32 = 1_000;
 const MEMBER_HANDLES: u32 = 4;
-/// Handles in one list, of an object's fields and of an array's elements.
+/// Handles in one list: of an object's fields, and of an array's elements.
 const CHANGES: u32 = 8;
 const FIELDS: u32 = 30;
 
@@ -37,7 +38,7 @@ struct Squad {
     members: Vec<Member>,
 }
 
-/// Handles of list number `list`, ascending: some at the same place in each, some elsewhere.
+/// The handles of list number `list`, ascending: some are the same in each list, some differ.
 fn changed(list: u32, below: u32) -> Vec<u32> {
     let mut handles: Vec<u32> = (0..CHANGES)
         .map(|at| (at * 97 + (at % 2) * list.wrapping_mul(0x9e37_79b1) / 1_024) % below)
@@ -47,7 +48,7 @@ fn changed(list: u32, below: u32) -> Vec<u32> {
     handles
 }
 
-/// 64 lists of fields: as lists, as masks and as sorted handles.
+/// 64 lists of fields: as changelists, as masks and as sorted handles.
 struct Fields {
     lists: Vec<Changelist>,
     masks: Vec<u32>,
@@ -72,7 +73,7 @@ impl Fields {
     }
 }
 
-/// 64 lists of elements of one array: as lists and as sorted element handles, counted from zero.
+/// 64 lists of elements of one array: as changelists and as sorted element handles, counted from zero.
 struct Elements {
     class: Class<Squad>,
     squad: Squad,
@@ -123,7 +124,7 @@ fn merge_lists(lists: &[Changelist], into: &mut Changelist) {
     }
 }
 
-/// One union after the other, as a history of handle lists would be merged.
+/// One union after another, as a history of handle lists would be merged.
 fn merge_sorted(lists: &[Vec<u32>]) -> Vec<u32> {
     let mut union: Vec<u32> = Vec::new();
     for list in black_box(lists) {
@@ -141,7 +142,7 @@ fn merge_sorted(lists: &[Vec<u32>]) -> Vec<u32> {
     union
 }
 
-/// All handles thrown together and sorted once: the quickest way for sorted lists.
+/// All handles in one list, sorted once: the fastest way for sorted lists.
 fn sort_once(lists: &[Vec<u32>], union: &mut Vec<u32>) {
     union.clear();
     black_box(lists).iter().for_each(|list| union.extend_from_slice(list));
@@ -157,7 +158,7 @@ fn history_of(lists: &[Changelist]) -> History {
     history
 }
 
-/// A tick in which 32 connections stand at the oldest list, and one more list has come since the last time.
+/// A tick in which 32 connections last saw the oldest list, and one more list has been added since.
 fn gather_all(history: &mut History, newest: &Changelist, into: &mut Changelist) {
     history.push(newest, true, |_, _| {});
     for _ in 0..CONNECTIONS {

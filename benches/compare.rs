@@ -1,7 +1,7 @@
-//! Comparing 10,000 objects with their shadows, against `memcmp`: of the compared values alone, packed, which is the least that
-//! anything could look at (`values`), and of all memory of the objects (`memory`).
+//! Comparing 10,000 objects with their shadows, compared with `memcmp`. `values` compares only the compared
+//! values, packed, which is the least possible work. `memory` compares all memory of the objects.
 //!
-//! *Invariant:* each candidate finds as many objects that differ as were changed.
+//! *Invariant:* each candidate finds as many differing objects as were changed.
 
 #[path = "support/player.rs"]
 mod player;
@@ -18,7 +18,7 @@ use player::Player;
 use ratios::{Side, timed};
 
 const OBJECTS: usize = 10_000;
-/// Every how manieth object changes where one in a hundred does.
+/// If one in a hundred objects changes: the distance between them.
 const STRIDE: usize = 100;
 
 /// An object of plain fields only.
@@ -41,7 +41,7 @@ struct Plain {
     score: i32,
 }
 
-/// Plain fields, and others that never leave the server.
+/// Plain fields, and fields that never leave the server.
 #[derive(Clone, Debug, Default, PartialEq, Replicated)]
 struct Mixed {
     #[replicated]
@@ -65,7 +65,7 @@ struct Mixed {
     score: i32,
 }
 
-/// What the benchmark must know of an object.
+/// What the benchmark must know about an object.
 trait Subject: Replicated + Clone + PartialEq {
     /// The bytes of the compared values.
     const VALUE_BYTES: usize;
@@ -154,14 +154,14 @@ impl<T: Subject> Column<T> {
         }
     }
 
-    /// How many objects differ.
+    /// Returns how many objects differ.
     fn scan(&self) -> usize {
         let mut found = 0;
         self.class.scan(&self.live, &self.shadow, |_| found += 1);
         found
     }
 
-    /// Finds what differs, lists it and brings the shadows up to date; how many objects differed.
+    /// Finds and lists the differences, and updates the shadows. Returns how many objects differed.
     fn settle(&mut self) -> usize {
         let mut refusals = Vec::new();
         self.rows.clear();
@@ -198,7 +198,7 @@ impl Bytes {
         black_box(&self.live[..]) == black_box(&self.shadow[..])
     }
 
-    /// Finds the rows that differ and copies them; how many did.
+    /// Finds the rows that differ and copies them. Returns how many there were.
     fn settle(&mut self) -> usize {
         let rows = self.live.chunks_exact(self.row_bytes).zip(self.shadow.chunks_exact_mut(self.row_bytes));
         let mut found = 0;

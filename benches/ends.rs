@@ -1,6 +1,8 @@
-//! The ends of tens of thousands of objects, and what it costs a server to lose packets that tell of them.
+//! The ends of tens of thousands of objects, and what it costs a server if the packets that report them are
+//! lost.
 //!
-//! *Invariant:* what is measured is the server's work; each run ends when the client has lost all objects and the server knows it.
+//! *Invariant:* only the server's work is measured. Each run ends when the client has lost all objects and
+//! the server knows it.
 
 #[path = "../tests/support/ends.rs"]
 mod ends;
@@ -20,7 +22,7 @@ use ratios::{Side, timed};
 const MANY: usize = 60_000;
 const LINKS: [Link; 5] = [Link::Good, Link::LosesOne, Link::LosesMany, Link::HoldsAcks, Link::Dead];
 
-/// What ticks took, with the acks that came before each.
+/// The durations of ticks, including the acks before each.
 #[derive(Default)]
 struct Cost {
     longest: Duration,
@@ -53,12 +55,13 @@ fn ends(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// One line for each way and link with the longest tick, and one with what 6,000 ends take among 60,000 beside what they take alone.
+/// Prints the longest tick for each way and link. Prints also what 6,000 ends cost among 60,000 objects,
+/// beside what they cost alone.
 fn print_ratios() {
     for end in [End::Despawn, End::Hide] {
         for link in LINKS {
             let longest = cost(MANY, end, link).longest.as_secs_f64() * 1e3;
-            // A closed pipe is no reason to fail a measurement.
+            // The measurement does not fail if nobody reads its output.
             let _ = writeln!(io::stdout(), "ticks   {end:?}, {link:?}: the longest {longest:.1} ms");
         }
         let total =

@@ -1,6 +1,7 @@
 //! Fast arrays: what one change costs in arrays of any length, for one connection and for many.
 //!
-//! *Invariant:* after each change that is measured the replica has what the live array has; what the change itself costs is measured apart.
+//! *Invariant:* after each measured change the replica equals the live array. The change itself is measured
+//! separately.
 
 #[path = "support/config.rs"]
 mod config;
@@ -21,7 +22,7 @@ use ratios::{Side, timed};
 
 const LENGTHS: [usize; 4] = [100, 1_000, 10_000, 100_000];
 const CROWDS: [usize; 4] = [1, 8, 32, 128];
-/// Longer than any measurement: no signs of life.
+/// Longer than any measurement, so no keep-alive packet is sent.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
 const TICK: Duration = Duration::from_millis(16);
 
@@ -40,7 +41,7 @@ struct Bag {
     items: FastArray<Item>,
 }
 
-/// What is done to an array, and undone unseen by whoever measures.
+/// A change of an array. Its reverse is not measured.
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
     Edit,
@@ -83,7 +84,7 @@ impl Change {
         }
     }
 
-    /// What brings the length back.
+    /// Restores the length.
     fn undo(self) -> Option<Self> {
         match self {
             Self::Edit => None,
@@ -93,7 +94,7 @@ impl Change {
     }
 }
 
-/// Places that look random and are the same in every run.
+/// Positions that look random and are the same in every run.
 struct Places(u64);
 
 impl Places {
@@ -103,10 +104,11 @@ impl Places {
     }
 }
 
-/// A live array and its replica, and where the next change is.
+/// A live array and its replica, and the position of the next change.
 struct Pair {
     link: Link<Bag>,
-    /// Moved like an array of this length before each delta, if it is there: so that caches are as they are after such a move.
+    /// If set, an array of this length is moved in memory before each delta, so that the caches are as after
+    /// such a move.
     moved: Option<Vec<Item>>,
     places: Places,
 }
@@ -117,7 +119,7 @@ impl Pair {
         Self { link: Link::new(Bag { items }), moved: None, places: Places(len as u64) }
     }
 
-    /// The time that building and applying the delta of so many changes takes, one at a time.
+    /// Returns the time of building and applying the delta of `count` changes, one at a time.
     fn deltas(&mut self, change: Change, count: u64) -> Duration {
         let mut elapsed = Duration::ZERO;
         let Self { link, moved, places } = self;
@@ -143,7 +145,7 @@ impl Pair {
         elapsed
     }
 
-    /// The bytes that one such change takes, rounded up.
+    /// Returns the bytes of one such change, rounded up.
     fn bytes(&mut self, change: Change) -> u64 {
         let link = &mut self.link;
         let at = link.live.items.len() * 2 / 3;
@@ -164,12 +166,12 @@ impl Pair {
     }
 }
 
-/// The time that the change itself takes, in an array and in a `Vec`.
+/// Returns the time of the change itself, in an array and in a `Vec`.
 fn changes(len: usize, change: Change, count: u64, is_fast: bool) -> Duration {
     let items = || (0..len).map(|at| Item { kind: at as u16, ..Item::default() });
     let (mut fast, mut vec, mut places) =
         (items().collect::<FastArray<_>>(), items().collect::<Vec<_>>(), Places(7));
-    // Else the first item to come would move all others, and a turn of few changes measure that.
+    // Otherwise the first new item would move all others, and a turn of few changes would measure that.
     fast.reserve(1);
     vec.reserve(1);
     timed(count, || {
@@ -185,7 +187,7 @@ fn changes(len: usize, change: Change, count: u64, is_fast: bool) -> Duration {
     })
 }
 
-/// A server with one array and clients that have it; one of them answers for all.
+/// A server with one array and clients that have it. One client answers for all.
 struct Crowd {
     server: Server,
     bag: ObjectRef<Bag>,
@@ -211,7 +213,7 @@ impl Crowd {
         crowd
     }
 
-    /// One tick and its answers: the time the server takes, and the bytes for one client.
+    /// One tick and its answers. Returns the time of the server, and the bytes for one client.
     fn tick(&mut self) -> (Duration, u64) {
         let Self { server, connections, client, now, .. } = self;
         *now += TICK;
@@ -234,7 +236,7 @@ impl Crowd {
         (sending + start.elapsed(), packets.iter().map(|packet| packet.len() as u64).sum())
     }
 
-    /// The time of so many ticks with `edits` changes each.
+    /// Returns the time of `count` ticks with `edits` changes each.
     fn ticks(&mut self, edits: usize, count: u64) -> Duration {
         let mut elapsed = Duration::ZERO;
         for _ in 0..count {

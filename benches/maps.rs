@@ -1,8 +1,10 @@
-//! Maps: what one changed entry costs, and all entries for a new client, beside the same entries in a fast array.
+//! Maps: what one changed entry costs, and what all entries cost for a new client, compared with the same
+//! entries in a fast array.
 //!
-//! No map tells what was touched, so each comparison looks at all of its entries; a fast array's looks at one.
+//! A map does not know which entries were written to, so each comparison looks at all of them. For a fast
+//! array it looks at one.
 //!
-//! *Invariant:* after each change that is measured the client has what the server has.
+//! *Invariant:* after each measured change the client equals the server.
 
 #[path = "support/config.rs"]
 mod config;
@@ -32,7 +34,7 @@ struct Item {
     wear: u8,
 }
 
-/// What holds the entries.
+/// A container of the entries.
 trait Store: Send + Sync + Property + PartialEq {
     const NAME: &'static str;
 
@@ -83,7 +85,7 @@ struct Board<S: Store + Default> {
     entries: S,
 }
 
-/// One store at both ends, in which one entry changes at a time.
+/// One container on both sides; one entry changes at a time.
 struct Changing<S: Store + Default> {
     link: Link<Board<S>>,
     len: u32,
@@ -95,13 +97,13 @@ impl<S: Store + Default> Changing<S> {
         Self { link: Link::new(Board { entries: S::of(len) }), len, next: 0 }
     }
 
-    /// Changes an entry, each time another.
+    /// Changes an entry, a different one each time.
     fn change(&mut self) {
         self.next = (self.next + 7_919) % self.len;
         self.link.live.entries.value(self.next).count ^= 1;
     }
 
-    /// The time that building and applying the updates of so many changes takes.
+    /// Returns the time of building and applying the updates of `count` changes.
     fn updates(&mut self, count: u64) -> Duration {
         let mut elapsed = Duration::ZERO;
         for _ in 0..count {
@@ -115,14 +117,14 @@ impl<S: Store + Default> Changing<S> {
         elapsed
     }
 
-    /// The bytes of one update.
+    /// Returns the bytes of one update.
     fn bytes(&mut self) -> u64 {
         self.updates(1);
         self.link.bytes()
     }
 }
 
-/// A server with one store, which clients come to and leave.
+/// A server with one container. Clients come and go.
 struct Opening<S: Store + Default> {
     server: Server,
     board: ObjectRef<Board<S>>,
@@ -136,7 +138,8 @@ impl<S: Store + Default> Opening<S> {
         Self { server, board, now: TICK }
     }
 
-    /// How long it takes, at both ends, until a new client has all and the server knows it; and the bytes of state.
+    /// Returns the time, on both sides, until a new client has everything and the server knows it, and the
+    /// bytes of state.
     fn join(&mut self) -> (Duration, u64) {
         let start = Instant::now();
         let Self { server, now, .. } = self;
@@ -167,7 +170,7 @@ impl<S: Store + Default> Opening<S> {
         (elapsed, bytes)
     }
 
-    /// The client goes, and is forgotten.
+    /// The client leaves, and the server forgets it.
     fn leave(&mut self, id: ConnectionId) {
         self.server.disconnect(id);
         self.now += ServerConfig::default().timeout * 2;

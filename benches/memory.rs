@@ -1,6 +1,7 @@
-//! What a connection to fast arrays makes a server hold, in bytes on its heap.
+//! The heap memory of a server for connections with fast arrays, in bytes.
 //!
-//! *Invariant:* bytes are counted by an allocator while the server works; what clients hold is not in them.
+//! *Invariant:* an allocator counts bytes only while the server works, so the memory of clients is not
+//! counted.
 
 #[path = "../tests/support/allocator.rs"]
 mod allocator;
@@ -14,14 +15,14 @@ use crowd::{fall_behind, further_growth, growth, per_array, per_connection, send
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;
 
-/// One line: what is held, and how much in each of several cases.
+/// Prints one line: what is held, and how much in each of several cases.
 fn report(held: &str, cases: &[(&str, f64)]) {
     let mut line = format!("memory  {held:<44}");
     for (case, bytes) in cases {
         let digits = usize::from(*bytes < 100.0);
         line += &format!("  {case} {bytes:.digits$} B");
     }
-    // A closed pipe is no reason to fail a measurement.
+    // The measurement does not fail if nobody reads its output.
     let _ = writeln!(io::stdout(), "{line}");
 }
 
@@ -75,7 +76,7 @@ fn report_behind() {
 }
 
 fn main() {
-    // Else the program was started to see that it runs.
+    // Without the argument, the program was started only to see that it runs.
     if std::env::args().any(|argument| argument == "--bench") {
         report_acknowledged();
         report_under_way();

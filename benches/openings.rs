@@ -1,6 +1,7 @@
-//! Openings: what it costs to bring a long map or array to clients that join.
+//! Openings: the cost of sending a long map or array to clients that join.
 //!
-//! *Invariant:* what is measured is the server's work, from the tick that lets the clients in until each has everything; that is checked every time.
+//! *Invariant:* only the server's work is measured, from the tick that accepts the clients until each has
+//! everything. Each run checks the result.
 
 #[path = "support/config.rs"]
 mod config;
@@ -19,7 +20,7 @@ use ratios::{Side, timed};
 
 const LENGTHS: [u32; 3] = [1_000, 10_000, 50_000];
 const TICK: Duration = Duration::from_millis(16);
-/// Ticks within which everything arrives.
+/// Within this many ticks everything arrives.
 const MAX_TICKS: usize = 20;
 
 #[derive(Clone, Debug, Default, PartialEq, FastArrayItem)]
@@ -28,7 +29,7 @@ struct Item {
     count: u16,
 }
 
-/// What a client can be brought.
+/// The container that a client receives.
 trait Long: Replicated {
     fn of(len: u32) -> Self;
     fn len(&self) -> usize;
@@ -73,7 +74,8 @@ impl<T: Long> Host<T> {
         Self { server, object, now: TICK, len: len as usize }
     }
 
-    /// The server's time to let so many clients in and bring them all that there is; they leave unseen.
+    /// Returns the server's time for accepting `clients` clients and sending them everything. Their leaving
+    /// is not measured.
     fn open(&mut self, clients: usize) -> Duration {
         let mut guests: Vec<(Client, ConnectionId)> = (0..clients).map(|_| self.enter()).collect();
         let mut elapsed = Duration::ZERO;
@@ -122,7 +124,7 @@ impl<T: Long> Host<T> {
         while self.server.poll_event().is_some() {}
     }
 
-    /// The time to do so `count` times, for 1,000 items and one client.
+    /// Returns the time of doing so `count` times, for 1,000 items and one client.
     fn opens(&mut self, clients: usize, count: u64) -> Duration {
         let elapsed: Duration = (0..count).map(|_| self.open(clients)).sum();
         elapsed * 1_000 / (self.len * clients) as u32

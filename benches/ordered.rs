@@ -1,9 +1,10 @@
-//! One change of an ordered array, from the server's call to the client's array, in arrays of 100 to 100,000 items.
+//! One change of an ordered array, from the server's call to the client's array, in arrays of 100 to 100,000
+//! items.
 //!
-//! A change is written, compared, listed, encoded, read, and put where it belongs; places are drawn at random. The changes that keep
-//! the length what it is, between those that are measured, take the same way and are not counted.
+//! A change is written, compared, listed, encoded, read and applied. Positions are drawn at random. Between
+//! the measured changes, other changes restore the length; they are not measured.
 //!
-//! *Invariant:* after each run the client's array is the server's.
+//! *Invariant:* after each run the client's array equals the server's.
 
 #[path = "support/ratios.rs"]
 mod ratios;
@@ -27,7 +28,7 @@ struct Scroll {
     lines: OrderedFastArray<u32>,
 }
 
-/// What is measured.
+/// The measured change.
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
     Insert,
@@ -45,7 +46,7 @@ const CHANGES: [(&str, Change); 5] = [
     ("push", Change::Push),
 ];
 
-/// A server's object with its shadow, and a client's.
+/// A server's object with its shadow, and a client's object.
 struct Pair {
     class: Class<Scroll>,
     live: Scroll,
@@ -90,7 +91,7 @@ impl Pair {
         (self.random >> 16) as usize % bound
     }
 
-    /// One change and its update; gives the size of the update in bits.
+    /// Makes one change and its update. Returns the size of the update in bits.
     fn change(&mut self, change: Change) -> usize {
         let len = self.live.lines.len();
         let (at, to) = (self.below(len), self.below(len));
@@ -111,7 +112,7 @@ impl Pair {
         self.update()
     }
 
-    /// Brings the client what has changed.
+    /// Sends the changes to the client.
     fn update(&mut self) -> usize {
         let Self { class, live, shadow, client, changes, scratch, writer, .. } = self;
         changes.clear();
@@ -130,7 +131,7 @@ impl Pair {
         bits
     }
 
-    /// Makes so many changes; gives how long they took, with those left out that keep the length.
+    /// Makes `count` changes. Returns how long they took, without the changes that restore the length.
     fn run(&mut self, change: Change, count: u64) -> Duration {
         let mut elapsed = Duration::ZERO;
         for _ in 0..count {

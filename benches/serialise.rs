@@ -1,6 +1,8 @@
-//! Serialising: once for all connections or for each of them, and per kind of property against the hand-written bit writer.
+//! Serialising once for all connections compared with once for each, and each kind of property compared with
+//! a hand-written bit writer.
 //!
-//! *Invariant:* shared and unshared output are the same bits; every value decodes to one that encodes to the same bits.
+//! *Invariant:* shared and unshared output are the same bits. Every value decodes to one that encodes to the
+//! same bits.
 
 #[path = "support/bits.rs"]
 mod bits;
@@ -28,7 +30,7 @@ const PLAYERS: u32 = 1_000;
 /// Values of a property in one packet.
 const VALUES: u32 = 64;
 
-/// Players that moved, and a packet's writer for each connection.
+/// Players that moved, and a packet writer for each connection.
 struct Crowd {
     class: Class<Player>,
     shadows: Vec<Player>,
@@ -68,7 +70,7 @@ impl Crowd {
         }
     }
 
-    /// Writes each player's values once and copies the bits of all to every connection.
+    /// Writes each player's values once and copies all bits at once to every connection.
     fn shared(&mut self) {
         self.once.clear();
         for shadow in &self.shadows {
@@ -81,7 +83,7 @@ impl Crowd {
         }
     }
 
-    /// Writes each player's values once and copies its bits to every connection, player by player.
+    /// Writes each player's values once and copies their bits to every connection, player by player.
     fn shared_by_object(&mut self) {
         self.outputs.iter_mut().for_each(BitWriter::clear);
         for shadow in &self.shadows {
@@ -97,7 +99,7 @@ impl Crowd {
     }
 }
 
-/// Values of one kind of property, and what they are encoded into.
+/// Values of one kind of property, and the buffer for their bits.
 struct Batch<S> {
     class: Class<S>,
     values: Vec<S>,
@@ -137,7 +139,7 @@ impl<S: Sample> Batch<S> {
         black_box(self.by_hand.finish());
     }
 
-    /// Validates and then applies each value, as a client does.
+    /// Validates and then applies each value, like a client.
     fn decode(&mut self, into: &mut S) -> usize {
         let (mut first, mut second) = (BitReader::new(self.writer.finish()), None);
         let mut references = ReferenceMap::new(&NoObjects);

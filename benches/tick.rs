@@ -1,6 +1,7 @@
-//! One server tick with 32 connections: changes written, packets made, acknowledgements taken in.
+//! One server tick with 32 connections: writing changes, making packets, receiving acknowledgements.
 //!
-//! *Invariant:* every candidate writes the same values, sends to the same number of clients and gets every packet acknowledged.
+//! *Invariant:* every candidate writes the same values, sends to the same number of clients and receives an
+//! acknowledgement of every packet.
 
 #[path = "support/bits.rs"]
 mod bits;
@@ -38,24 +39,24 @@ use served::{Joining, Served, Writing};
 use workload::{Change, Workload};
 
 const CONNECTIONS: usize = 32;
-/// How many players a new client gets.
+/// How many players a new client receives.
 const JOINED_PLAYERS: u32 = 10_000;
 
-/// A server with its clients, in one tick after another.
+/// A server with its clients, tick after tick.
 trait Candidate {
     /// A server whose clients have every player.
     fn settled(workload: &Workload) -> Self;
-    /// Writes the changes of tick `step` and makes all packets; returns their bytes.
+    /// Writes the changes of tick `step` and makes all packets. Returns their bytes.
     fn send(&mut self, workload: &Workload, step: u32) -> u64;
-    /// What happens outside the server between sending and acknowledging. Not measured.
+    /// The work outside of the server between sending and acknowledging. Not measured.
     fn deliver(&mut self) {}
-    /// Takes in the acknowledgements of all packets of this tick.
+    /// Receives the acknowledgements of all packets of this tick.
     fn acknowledge(&mut self);
-    /// Checks that clients hold what the server holds, where there are clients.
+    /// Checks that clients equal the server, if there are clients.
     fn check(&self) {}
 }
 
-/// This library, written to object by object, or with all objects lent at once and scanned.
+/// This library, with objects written one by one, or with all objects borrowed at once and scanned.
 struct Repl<const ALL_AT_ONCE: bool>(Served);
 
 impl<const ALL_AT_ONCE: bool> Candidate for Repl<ALL_AT_ONCE> {
@@ -149,7 +150,7 @@ impl Candidate for Same {
     fn acknowledge(&mut self) {}
 }
 
-/// A candidate that goes on from tick to tick.
+/// A candidate that runs tick after tick.
 struct Running<C> {
     candidate: C,
     workload: Workload,
@@ -161,10 +162,10 @@ impl<C: Candidate> Running<C> {
         Self { candidate: C::settled(&workload), workload, step: 0 }
     }
 
-    /// The time that so many ticks take, without what is not the server's.
+    /// Returns the time of `count` ticks, without the work that is not the server's.
     fn ticks(&mut self, count: u64) -> Duration {
         if self.workload.change == Change::Nothing {
-            // An idle tick is shorter than a look at the clock, and there is nothing to deliver.
+            // An idle tick is shorter than reading the clock, and there is nothing to deliver.
             let start = Instant::now();
             for _ in 0..count {
                 black_box(self.send());
@@ -190,7 +191,7 @@ impl<C: Candidate> Running<C> {
         self.candidate.send(&self.workload, self.step)
     }
 
-    /// The bytes that one client gets in a tick.
+    /// Returns the bytes that one client receives in a tick.
     fn bytes_per_client(&mut self) -> u64 {
         let bytes = self.send();
         self.candidate.deliver();
@@ -250,7 +251,7 @@ fn bench_candidate<C: Candidate>(
     let mut running = Running::<C>::new(workload);
     let bytes = running.bytes_per_client() * CONNECTIONS as u64;
     let objects = u64::from(workload.changed()) * CONNECTIONS as u64;
-    // Nothing changes in an idle world; what counts there is how many objects cost nothing.
+    // Nothing changes in an idle world. Objects cost nothing there, so their number is what counts.
     let elements = if objects == 0 { u64::from(workload.players) } else { objects };
     group.throughput(Throughput::ElementsAndBytes { elements, bytes });
     group.bench_function(BenchmarkId::from_parameter(name), |bencher| {

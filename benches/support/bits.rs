@@ -1,6 +1,8 @@
-//! The bit writer and reader of the hand-written encoder: one packet after another, least significant bit first.
+//! The bit writer and reader of the hand-written encoder: one packet after another, least significant bit
+//! first.
 //!
-//! *Invariant:* bits beyond the last one written are zero, in the scratch word and in what `finish` returns.
+//! *Invariant:* the bits after the last written one are zero, in the scratch word and in the result of
+//! `finish`.
 
 /// The most bytes that a packet may have.
 pub(crate) const PACKET_BYTES: usize = 1_200;
@@ -17,19 +19,19 @@ pub(crate) struct BitWriter {
 }
 
 impl BitWriter {
-    /// A writer with nothing in it.
+    /// An empty writer.
     pub(crate) fn new() -> Self {
         Self { bytes: Box::new([0; STORAGE_BYTES]), len: 0, scratch: 0, scratch_bits: 0 }
     }
 
-    /// Forgets what was written.
+    /// Discards what was written.
     pub(crate) fn clear(&mut self) {
         (self.len, self.scratch, self.scratch_bits) = (0, 0, 0);
     }
 
-    /// Writes the lowest `width` bits of `value`, 1 to 56; the others must be zero.
+    /// Writes the lowest `width` bits of `value`, 1 to 56. The other bits must be zero.
     ///
-    /// Always stores eight bytes: a branch on whether a word is full is taken too irregularly to be foreseen.
+    /// Always stores eight bytes, because a branch on a full word would be hard to predict.
     #[inline]
     pub(crate) fn write(&mut self, value: u64, width: u32) {
         debug_assert!((1..=56).contains(&width) && value >> width == 0);
@@ -41,7 +43,7 @@ impl BitWriter {
         self.scratch_bits = end % 8;
     }
 
-    /// Writes whole bytes, at any bit.
+    /// Writes whole bytes, at any bit position.
     pub(crate) fn write_bytes(&mut self, bytes: &[u8]) {
         let mut chunks = bytes.chunks_exact(4);
         for chunk in &mut chunks {
@@ -52,13 +54,13 @@ impl BitWriter {
         }
     }
 
-    /// How many bytes the bits take.
+    /// Returns how many bytes the bits take.
     #[inline]
     pub(crate) fn byte_len(&self) -> usize {
         self.len + usize::from(self.scratch_bits > 0)
     }
 
-    /// The bytes, the last one filled with zeros.
+    /// Returns the bytes; the last one is padded with zeros.
     pub(crate) fn finish(&mut self) -> &mut [u8] {
         let len = self.byte_len();
         self.bytes[self.len] = self.scratch as u8;
@@ -66,7 +68,7 @@ impl BitWriter {
     }
 }
 
-/// Reads what a [`BitWriter`] wrote. It trusts its input: only our own packets are read here.
+/// Reads what a [`BitWriter`] wrote. It trusts its input, because it reads only our own packets.
 pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
     /// The next bit.
@@ -99,7 +101,7 @@ impl<'a> BitReader<'a> {
         word >> shift & ((1 << width) - 1)
     }
 
-    /// How many bits are left.
+    /// Returns how many bits are left.
     pub(crate) fn remaining(&self) -> usize {
         self.bytes.len() * 8 - self.at
     }

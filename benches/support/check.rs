@@ -1,4 +1,4 @@
-//! What is checked before anything is measured.
+//! Checks that run before any measurement.
 //!
 //! *Invariant:* a candidate that does not converge is not measured.
 
@@ -12,7 +12,7 @@ use crate::workload::{Arena, Workload};
 const CLIENTS: usize = 3;
 const PLAYERS: u32 = 400;
 
-/// A stream of numbers that is the same in each run (SplitMix64).
+/// A sequence of numbers that is the same in each run (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -28,13 +28,14 @@ impl Random {
 struct Link {
     connection: Connection,
     mirror: Mirror,
-    /// Packets that are late by up to a few ticks, with their sequence.
+    /// Packets that arrive up to a few ticks late, with their sequence.
     late: Vec<(u64, Vec<u8>)>,
     received: Vec<u64>,
     sent: u64,
 }
 
-/// Checks that the delta encoder converges over a link that loses and reorders 40 % of the packets, and then falls silent.
+/// Checks that the delta encoder converges over a link that loses and reorders 40 % of the packets, and that
+/// it then sends nothing.
 ///
 /// # Panics
 /// If it does not.
@@ -81,7 +82,8 @@ fn arena_write(world: &mut World, index: u32, step: u32, moves: bool) {
 }
 
 impl Link {
-    /// One tick: sends, delivers what is not lost or late, and resolves what was sent two ticks ago.
+    /// One tick: sends, delivers the packets that are not lost or late, and resolves the packets of two ticks
+    /// ago.
     fn exchange(&mut self, world: &World, writer: &mut BitWriter, storm: bool, random: &mut Random) {
         let resolved = self.sent;
         let Self { connection, late, sent, .. } = self;
@@ -104,10 +106,10 @@ impl Link {
     }
 }
 
-/// Checks that both encoders bring each workload to a client.
+/// Checks that both encoders send each workload to a client correctly.
 ///
 /// # Panics
-/// If one does not.
+/// If one of them does not.
 pub(crate) fn both_encoders_carry(workload: &Workload) {
     let players = workload.players as usize;
     let mut world = World::new(workload.players);
@@ -130,7 +132,7 @@ pub(crate) fn both_encoders_carry(workload: &Workload) {
     }
 }
 
-/// Checks that this library brings each workload to its clients, all of whom it sends the same.
+/// Checks that this library sends each workload to its clients correctly, and the same packets to all.
 ///
 /// # Panics
 /// If it does not.

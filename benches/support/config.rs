@@ -1,10 +1,10 @@
-//! How servers are set up where their work is measured.
+//! The configuration of servers whose work is measured.
 //!
-//! *Invariant:* no link holds anything back, so each tick does the same work.
+//! *Invariant:* no limit delays a packet, so each tick does the same work.
 
 use repl::{CongestionControl, ServerConfig};
 
-/// Everything goes out in the tick in which it is there to be sent.
+/// Everything is sent in the tick that makes it.
 pub(crate) fn at_once() -> ServerConfig {
     ServerConfig {
         congestion_control: CongestionControl::Off,

@@ -1,6 +1,6 @@
-//! The floor: the same bytes to every connection, encoded once, with nothing remembered.
+//! The lower bound: the same bytes to every connection, encoded once, with no state for each connection.
 //!
-//! *Invariant:* a packet's body is the same for all connections; only the eight bytes before it differ.
+//! *Invariant:* the body of a packet is the same for all connections; only the eight bytes before it differ.
 
 use crate::bits::{BitWriter, PACKET_BYTES};
 use crate::hand::World;
@@ -16,7 +16,7 @@ pub(crate) struct Floor {
 }
 
 impl Floor {
-    /// A floor with nothing encoded.
+    /// A floor without encoded packets.
     pub(crate) fn new() -> Self {
         Self { bytes: Vec::new(), ends: Vec::new(), packet: Box::new([0; PACKET_BYTES]) }
     }
@@ -58,7 +58,8 @@ impl Floor {
         self.close(writer, births);
     }
 
-    /// Copies what was encoded into packets for one connection, the first of them with this sequence; returns the next.
+    /// Copies the encoded bodies into packets for one connection. The first packet has this sequence. Returns
+    /// the next sequence.
     pub(crate) fn send(&mut self, mut sequence: u64, mut transmit: impl FnMut(&[u8])) -> u64 {
         let mut start = 0;
         for end in &self.ends {

@@ -1,11 +1,13 @@
-//! The hand-written baseline: a delta encoder for one struct, for each connection, as a good engineer would write it.
+//! The hand-written baseline: a delta encoder for one struct, for each connection, as a good engineer would
+//! write it.
 //!
-//! Setters keep a mask of changed fields per object and a list of changed objects. Each connection has a mask of what its client
-//! lacks per object, and for each packet in flight what it carried. A lost packet puts its masks back; values are always the
-//! present ones. A player is sent whole until a packet that has it is acknowledged. It knows no conditions, no relevancy, no
-//! references and no despawn.
+//! Setters keep a mask of changed fields for each object and a list of changed objects. Each connection has,
+//! for each object, a mask of what its client lacks, and for each packet in flight what it carried. A lost
+//! packet puts its masks back; the values sent are always the current ones. A player is sent whole until a
+//! packet with it is acknowledged. There are no conditions, no relevancy, no references and no despawn.
 //!
-//! *Invariant:* a field in which a client differs from the server is in its slot's mask or in a packet in flight.
+//! *Invariant:* if a client differs from the server in a field, the field is in its slot's mask or in a
+//! packet in flight.
 
 use std::collections::VecDeque;
 
@@ -19,7 +21,7 @@ pub(crate) struct World {
     pub(crate) players: Vec<Player>,
     /// Per player.
     changed: Vec<Mask>,
-    /// Players with a mask that is not empty, each once.
+    /// Players whose mask is not empty, each once.
     dirty: Vec<u32>,
 }
 
@@ -30,7 +32,7 @@ impl World {
         Self { changed: vec![0; players.len()], dirty: Vec::with_capacity(players.len()), players }
     }
 
-    /// The players that changed, and their changed fields.
+    /// Returns the players that changed, and their changed fields.
     #[inline]
     pub(crate) fn changes(&self) -> impl Iterator<Item = (u32, Mask)> {
         self.dirty.iter().map(|slot| (*slot, self.changed[*slot as usize]))
@@ -68,7 +70,7 @@ impl Arena for World {
     }
 }
 
-/// What a connection knows of one player.
+/// What a connection stores about one player.
 #[derive(Clone, Copy, Default)]
 struct Slot {
     /// What the client lacks and no packet in flight carries.
@@ -116,7 +118,7 @@ impl Connection {
         }
     }
 
-    /// Takes in the world's changes and sends what the client lacks, in packets lent to `transmit`.
+    /// Adds the world's changes and sends what the client lacks, in packets lent to `transmit`.
     pub(crate) fn send(&mut self, world: &World, packet: &mut BitWriter, mut transmit: impl FnMut(&[u8])) {
         for (slot, fields) in world.changes() {
             self.want(slot, fields);
@@ -142,7 +144,7 @@ impl Connection {
         self.queue.clear();
     }
 
-    /// Writes births from number `from` while there is room, and returns how many.
+    /// Writes births from number `from` on while there is room. Returns how many.
     fn write_births(
         &mut self,
         players: &[Player],
@@ -164,7 +166,7 @@ impl Connection {
         records.len()
     }
 
-    /// Writes changes from number `from` while there is room, and returns how many.
+    /// Writes changes from number `from` on while there is room. Returns how many.
     fn write_changes(
         &mut self,
         players: &[Player],
@@ -194,7 +196,8 @@ impl Connection {
         state.pending |= fields;
     }
 
-    /// Resolves every packet in flight up to sequence `last`, oldest first: those that `is_lost` names were lost.
+    /// Resolves every packet in flight up to sequence `last`, oldest first. `is_lost` says which of them were
+    /// lost.
     pub(crate) fn acknowledge(&mut self, last: u64, is_lost: impl Fn(u64) -> bool) {
         while self.in_flight.front().is_some_and(|packet| packet.sequence <= last) {
             let Some(InFlight { sequence, mut records, births }) = self.in_flight.pop_front() else { return };

@@ -1,10 +1,10 @@
-//! A live object, its shadow and one replica, with nothing between them but bits.
+//! A live object, its shadow and one replica. Updates go from one to the other as bits, without packets.
 //!
-//! *Invariant:* what was built is applied before anything else is built, so the replica always stands where the shadow stands.
+//! *Invariant:* each update is applied before the next one is built, so the replica always equals the shadow.
 
 use repl::{BitWriter, Changelist, Checked, Class, HandleSet, NoObjects, ReferenceMap, Replicated, Scratch};
 
-/// An object at both ends.
+/// An object on both sides.
 pub(crate) struct Link<T: Replicated> {
     class: Class<T>,
     pub(crate) live: T,
@@ -18,7 +18,7 @@ pub(crate) struct Link<T: Replicated> {
 }
 
 impl<T: Replicated> Link<T> {
-    /// A link whose replica has what `live` has.
+    /// A link whose replica equals `live`.
     pub(crate) fn new(live: T) -> Self {
         let class = Class::<T>::new();
         let mut replica = T::initial();
@@ -39,7 +39,7 @@ impl<T: Replicated> Link<T> {
         link
     }
 
-    /// Compares and writes what changed.
+    /// Compares, and writes what changed.
     pub(crate) fn build(&mut self) {
         let Self { class, live, shadow, list, writer, scratch, all, .. } = self;
         list.clear();
@@ -48,7 +48,7 @@ impl<T: Replicated> Link<T> {
         class.write_values(shadow, list, writer).expect("what was compared has a form");
     }
 
-    /// Validates what was written and brings it to the replica.
+    /// Validates what was written and applies it to the replica.
     pub(crate) fn apply(&mut self) {
         let Self { class, replica, list, writer, checked, .. } = self;
         let mut references = ReferenceMap::new(&NoObjects);
@@ -61,7 +61,7 @@ impl<T: Replicated> Link<T> {
         class.conclude(replica, true);
     }
 
-    /// The bytes that were written last, rounded up.
+    /// Returns the bytes of the last update, rounded up.
     pub(crate) fn bytes(&self) -> u64 {
         self.writer.bit_len().div_ceil(8) as u64
     }

@@ -1,6 +1,7 @@
-//! The client of the hand-written encoder, to check what it sends.
+//! The client of the hand-written encoder; it checks what the encoder sends.
 //!
-//! *Invariant:* what it shows was the server's state of the newest packet received, or of older ones where that was silent.
+//! *Invariant:* each value is the server's in the newest received packet, or in an older one if that did not
+//! hold it.
 
 use crate::bits::BitReader;
 use crate::player::Player;
@@ -18,12 +19,13 @@ impl Mirror {
         Self { players: vec![None; players], newest: None }
     }
 
-    /// Whether it holds just these players.
+    /// Returns whether it holds exactly these players.
     pub(crate) fn equals(&self, players: &[Player]) -> bool {
         self.players.iter().map(Option::as_ref).eq(players.iter().map(Some))
     }
 
-    /// Applies a packet and returns whether it did: a packet older than another is stale, and must not be acknowledged.
+    /// Applies a packet and returns whether it did. A packet that is older than another one is stale, and
+    /// must not be acknowledged.
     pub(crate) fn receive(&mut self, packet: &[u8]) -> bool {
         let mut bits = BitReader::new(packet);
         let sequence = bits.read(16) as u16;

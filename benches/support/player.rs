@@ -1,10 +1,11 @@
-//! The object that every candidate replicates, and how it looks at the start.
+//! The object that every candidate replicates, and its values at the start.
 //!
-//! *Invariant:* two players of the same index are equal, so that a client's copy can be checked against the server's.
+//! *Invariant:* two players with the same index are equal, so a client's copy can be compared with the
+//! server's.
 
 use repl::Replicated;
 
-/// A player as a game might have it: 22 fields, 54 bytes of numbers, eight flags and a name.
+/// A player as a game might have it: 22 fields, with 54 bytes of numbers, eight flags and a name.
 #[derive(Clone, Debug, Default, PartialEq, Replicated)]
 #[replicated(all)]
 pub(crate) struct Player {
@@ -32,13 +33,14 @@ pub(crate) struct Player {
     pub(crate) burning: bool,
     pub(crate) invisible: bool,
     pub(crate) score: i32,
-    /// 12 characters here.
+    /// 12 characters in these benches.
     #[replicated(max_len = 31)]
     pub(crate) name: String,
 }
 
 impl Player {
-    /// The player with which slot `index` starts: no field has its default, or a birth could leave it out.
+    /// The player with which slot `index` starts. No field has its default value, because otherwise a birth
+    /// could leave it out.
     pub(crate) fn nth(index: u32) -> Self {
         let place = index as f32 + 0.5;
         Self {

@@ -1,13 +1,14 @@
-//! Ratios between candidates that do the same work, measured in turns so that all of them meet the same noise.
+//! Ratios between candidates that do the same work. They are measured in turns, so all meet the same noise.
 //!
-//! *Invariant:* a ratio is the median, over rounds, of two times taken one right after the other.
+//! *Invariant:* a ratio is the median, over rounds, of two times that were measured one right after the
+//! other.
 
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 31;
-/// What one turn of the quickest side should last.
+/// How long one turn of the fastest side should last.
 const TURN: Duration = Duration::from_millis(2);
 
 /// One of several ways to do the same work.
@@ -18,8 +19,8 @@ pub(crate) struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// A side; `run` does the work so many times and returns how long that took. `wire_bytes` is what one client gets for doing it
-    /// once, where anything is sent.
+    /// A side. `run` does the work as often as its argument says and returns how long that took. `wire_bytes`
+    /// is what one client receives each time, if anything is sent.
     pub(crate) fn new(
         name: &'static str,
         wire_bytes: Option<u64>,
@@ -29,7 +30,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Runs all sides in turns and prints one line: the median time of each, and the first side's time over each other's.
+/// Runs all sides in turns and prints one line: the median time of each, and the first side's time divided by
+/// each other's.
 pub(crate) fn report(work: &str, sides: &mut [Side<'_>]) {
     let turns: Vec<u64> = sides.iter_mut().map(|side| turns_of(side.run)).collect();
     let mut times = vec![Vec::with_capacity(ROUNDS); sides.len()];
@@ -50,11 +52,11 @@ pub(crate) fn report(work: &str, sides: &mut [Side<'_>]) {
         let ratios = first.iter().zip(times).map(|(first, other)| first / other).collect();
         line += &format!("  {}/{} {:.2}", sides[0].name, side.name, median(ratios));
     }
-    // A closed pipe is no reason to fail a measurement.
+    // The measurement does not fail if nobody reads its output.
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-/// How long it takes to do the work so many times.
+/// Returns how long it takes to do the work `count` times.
 #[allow(dead_code, reason = "each bench uses a part")]
 pub(crate) fn timed<T>(count: u64, mut work: impl FnMut() -> T) -> Duration {
     let start = Instant::now();
@@ -64,12 +66,12 @@ pub(crate) fn timed<T>(count: u64, mut work: impl FnMut() -> T) -> Duration {
     start.elapsed()
 }
 
-/// Whether the program was started to measure and not just to see that it runs.
+/// Returns whether the program was started to measure, and not only to see that it runs.
 pub(crate) fn are_wanted() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }
 
-/// How often to do the work in one turn.
+/// Returns how often to do the work in one turn.
 fn turns_of(run: &mut dyn FnMut(u64) -> Duration) -> u64 {
     let mut turns = 1;
     loop {

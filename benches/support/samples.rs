@@ -1,6 +1,7 @@
 //! One object type for each kind of property, with values and a hand-written form of them.
 //!
-//! *Invariant:* the hand-written form is as short as ours wherever both are bits of the same value; a rotation is raw there.
+//! *Invariant:* the hand-written form is as short as ours if both are bits of the same value. A rotation is
+//! raw in the hand-written form.
 
 use repl::{NetSerialize, Replicated};
 

@@ -1,9 +1,10 @@
-//! The candidate of this library: a server, its connections, and one client that stands for all of them.
+//! The candidate of this library: a server, its connections, and one client that answers for all of them.
 //!
-//! Connections that see the same get the same packets, so one client's acknowledgements are right for all. That they do is asserted of
-//! the bytes, and that the client holds what the server holds; to decode each packet 32 times would only make the measuring slow.
+//! Connections that see the same receive the same packets, so the acknowledgements of one client are right
+//! for all. The benches assert that the bytes are the same, and that the client equals the server. Decoding
+//! each packet 32 times would only slow the measurement down.
 //!
-//! *Invariant:* what the connections were sent in a tick is acknowledged before the next.
+//! *Invariant:* what the connections received in a tick is acknowledged before the next tick.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -16,10 +17,10 @@ use crate::workload::{Arena, Workload};
 
 /// The time between two ticks.
 const TICK: Duration = Duration::from_millis(16);
-/// Longer than any measurement: no signs of life in an idle world.
+/// Longer than any measurement, so an idle world sends no keep-alive packets.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
 
-/// Packets one after another, each kept as it was lent.
+/// Packets one after another, in one buffer.
 #[derive(Default)]
 struct Packets {
     bytes: Vec<u8>,
@@ -48,7 +49,7 @@ impl Packets {
 pub(crate) enum Writing {
     /// `server[player].health = …`: each marks one object.
     ByReference,
-    /// `for (_, player) in server.objects_mut()`: all are scanned.
+    /// `for (_, player) in server.objects_mut()`: all objects are scanned.
     AllAtOnce,
 }
 
@@ -60,9 +61,9 @@ pub(crate) struct Served {
     client: Client,
     writing: Writing,
     now: Duration,
-    /// What the first connection was sent and the client has not got yet.
+    /// Packets of the first connection that the client has not received yet.
     sent: Packets,
-    /// What the client answered.
+    /// The client's answers.
     answers: Packets,
 }
 
@@ -70,7 +71,7 @@ impl Served {
     /// A server whose clients have every player.
     ///
     /// # Panics
-    /// If they do not get them.
+    /// If they do not receive them.
     pub(crate) fn settled(players: u32, connections: usize, writing: Writing) -> Self {
         let mut server = Server::new(ServerConfig { timeout: FOREVER, ..at_once() });
         let players = (0..players).map(|index| server.spawn(Player::nth(index))).collect();
@@ -85,10 +86,10 @@ impl Served {
         served
     }
 
-    /// Writes the changes of tick `step` and makes all packets; returns their bytes.
+    /// Writes the changes of tick `step` and makes all packets. Returns their bytes.
     ///
     /// # Panics
-    /// If the connections are not sent the same number of bytes.
+    /// If the connections do not receive the same number of bytes.
     pub(crate) fn send(&mut self, workload: &Workload, step: u32) -> u64 {
         self.write(workload, step);
         let bytes = self.transmit(|_, _| {});
@@ -106,7 +107,8 @@ impl Served {
         }
     }
 
-    /// Makes the packets of a tick and keeps those of the first connection; `others` is lent the rest, with their place in the row.
+    /// Makes the packets of a tick and stores those of the first connection. Passes the packets of the others
+    /// to `others`, with the position of the connection in the list.
     fn transmit(&mut self, mut others: impl FnMut(usize, &[u8])) -> u64 {
         let Self { server, connections, sent, .. } = self;
         self.now += TICK;
@@ -128,12 +130,12 @@ impl Served {
         bytes
     }
 
-    /// The client takes what it was sent, and answers.
+    /// The client receives its packets, and answers.
     pub(crate) fn deliver(&mut self) {
         take_and_answer(&mut self.client, self.now, &mut self.sent, &mut self.answers);
     }
 
-    /// Takes in the acknowledgements of all packets of this tick.
+    /// Receives the acknowledgements of all packets of this tick.
     pub(crate) fn acknowledge(&mut self) {
         for connection in &self.connections {
             for answer in self.answers.iter() {
@@ -143,7 +145,7 @@ impl Served {
         self.answers.clear();
     }
 
-    /// A tick in which nothing is written, with a look at every packet; returns what was sent.
+    /// A tick in which nothing is written. Compares every packet, and returns what was sent.
     fn exchange(&mut self) -> u64 {
         let mut rest = Vec::new();
         let bytes = self.transmit(|place, packet| rest.push((place, packet.to_vec())));
@@ -162,17 +164,17 @@ impl Served {
         bytes
     }
 
-    /// Looks at every packet of one tick of the workload, and then at the client.
+    /// Compares every packet of one tick of the workload, and then the client.
     ///
     /// # Panics
-    /// If the connections are not sent the same, or the client does not hold what the server holds.
+    /// If the connections do not receive the same, or the client does not equal the server.
     pub(crate) fn check_tick(&mut self, workload: &Workload, step: u32) {
         self.write(workload, step);
         self.exchange();
         self.check();
     }
 
-    /// Looks whether the client holds what the server holds.
+    /// Checks whether the client equals the server.
     ///
     /// # Panics
     /// If it does not.
@@ -186,12 +188,12 @@ pub(crate) struct Joining {
     server: Server,
     now: Duration,
     hello: Packets,
-    /// What a client answers to all that it is sent: each time the same.
+    /// The client's answers to everything that it receives; they are the same each time.
     answers: Packets,
 }
 
 impl Joining {
-    /// A server of so many players, whom one client has got.
+    /// A server with `players` players, and one client that has received them.
     ///
     /// # Panics
     /// If it has not.
@@ -210,7 +212,7 @@ impl Joining {
         joining.acknowledge(connection);
         assert_same(&joining.server, &players, &client);
         joining.server.tick(joining.now + TICK);
-        // It is told that it has everything.
+        // The client is told that it has everything.
         while joining.server.poll_transmit(connection).is_some() {}
         joining.server.tick(joining.now + TICK * 2);
         assert!(joining.server.poll_transmit(connection).is_none(), "a client that has all is sent nothing");
@@ -218,7 +220,8 @@ impl Joining {
         joining
     }
 
-    /// How long one client takes, from its hello to the acknowledgement of the last player, and its bytes.
+    /// Returns how long one client takes from its hello to the acknowledgement of the last player, and its
+    /// bytes.
     ///
     /// # Panics
     /// If something is left unacknowledged.
@@ -236,12 +239,13 @@ impl Joining {
         (time, bytes)
     }
 
-    /// How long so many clients take, one after another.
+    /// Returns how long `count` clients take, one after another.
     pub(crate) fn joins(&mut self, count: u64) -> Duration {
         (0..count).map(|_| self.join().0).sum()
     }
 
-    /// The same for clients of whom each finds every player changed since the one before, so that all must be written anew for it alone.
+    /// The same, but every player changes between two clients, so the server must encode all players again
+    /// for each client.
     pub(crate) fn joins_anew(&mut self, count: u64) -> Duration {
         let join = |_| {
             for (_, player) in self.server.objects_mut::<Player>() {
@@ -274,7 +278,7 @@ impl Joining {
         self.answers.iter().for_each(|packet| self.server.receive(connection, self.now, packet));
     }
 
-    /// The client goes, and is forgotten.
+    /// The client leaves, and the server forgets it.
     fn leave(&mut self, connection: ConnectionId) {
         self.server.disconnect(connection);
         self.now += ServerConfig::default().timeout * 2;
@@ -284,7 +288,7 @@ impl Joining {
     }
 }
 
-/// Every client has the same session, so that one's packets can stand for another's.
+/// Every client has the same session, so one client's packets can replace another's.
 fn new_client(timeout: Duration) -> Client {
     let mut client = Client::new(ClientConfig { timeout, ..ClientConfig::default() }, 1);
     client.register::<Player>();
@@ -325,7 +329,8 @@ impl Arena for ByReference<'_> {
     }
 }
 
-/// Writes players where they lie: in the order in which they were spawned, since none has gone; the indices of a tick ascend.
+/// Writes players in memory order. That is the order in which they were spawned, because none was despawned.
+/// The indices of a tick ascend.
 struct AllAtOnce<I> {
     players: I,
     next: u32,

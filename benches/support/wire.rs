@@ -1,8 +1,9 @@
-//! The wire of the hand-written encoder: what one player's birth and one player's changes look like.
+//! The wire format of the hand-written encoder: the birth of one player, and the changes of one player.
 //!
-//! A packet: sequence, acknowledged sequence, acknowledged bits and number of births (16 bits each); the births; then changes
-//! until fewer than eight bits are left. A birth: one bit if it is the slot after the last, else the slot; every field. A
-//! change: the slot, a mask of fields, those fields, raw.
+//! A packet has the sequence, the acknowledged sequence, the acknowledged bits and the number of births (16
+//! bits each). Then come the births, and then changes until fewer than eight bits are left. A birth is one
+//! bit if it is the slot after the last one, otherwise the slot; then every field. A change is the slot, a
+//! mask of fields, and those fields, raw.
 //!
 //! *Invariant:* no record is longer than [`RECORD_BYTES`].
 
@@ -33,22 +34,24 @@ const FLAGS: Mask = 1 << 12;
 const SCORE: Mask = 1 << 13;
 const NAME: Mask = 1 << 14;
 
-/// The most bytes that a birth or change takes: slot, mask, 54 bytes of numbers, a name of 31 bytes with its length.
+/// The most bytes of a birth or change: slot, mask, 54 bytes of numbers, and a name of 31 bytes with its
+/// length.
 pub(crate) const RECORD_BYTES: usize = (32 + 15 + 54 * 8 + 31 * 8 + 5_usize).div_ceil(8);
 
 /// The header of a packet, before the number of births is known.
 pub(crate) fn write_header(bits: &mut BitWriter, sequence: u64) {
     bits.write(sequence & 0xffff, 16);
-    // No client of this baseline sends anything that wants an acknowledgement, but a packet has the room for it.
+    // No client of this baseline sends anything that needs an acknowledgement, but the packet has room for
+    // it.
     bits.write(0, 48);
 }
 
-/// Writes the header's last field.
+/// Writes the last field of the header.
 pub(crate) fn patch_births(packet: &mut [u8], births: u16) {
     packet[6..8].copy_from_slice(&births.to_le_bytes());
 }
 
-/// The bits of a slot among `count`.
+/// Returns the bits of a slot among `count`.
 pub(crate) fn slot_bits(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).max(1).leading_zeros()
 }
@@ -78,7 +81,8 @@ pub(crate) fn write_change(bits: &mut BitWriter, slot: u32, slot_bits: u32, mask
     write_fields(bits, mask, player);
 }
 
-// A chain of tests, each foreseen by the processor; a loop with a jump table loads every field before it looks at the mask.
+// A chain of branches that predict well. A loop with a jump table would load every field before it looks at
+// the mask.
 #[inline]
 fn write_fields(bits: &mut BitWriter, mask: Mask, player: &Player) {
     let mut field = |field: Mask, value: u64, width: u32| {

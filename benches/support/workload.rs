@@ -1,6 +1,6 @@
 //! What changes in a tick.
 //!
-//! *Invariant:* a workload writes the same values into every candidate, and each write changes its field.
+//! *Invariant:* a workload writes the same values to every candidate, and each write changes its field.
 
 /// A world whose players a workload changes.
 pub(crate) trait Arena {
@@ -10,18 +10,18 @@ pub(crate) trait Arena {
     fn turn(&mut self, index: u32, position: [f32; 3], yaw: f32);
 }
 
-/// Which players a tick writes.
+/// The players that a tick writes.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Change {
     /// None.
     Nothing,
-    /// One field of one player in so many.
+    /// One field of one player in this many.
     Health(u32),
     /// Position and yaw of every player: 16 bytes.
     Movement,
 }
 
-/// A number of players and what happens to them.
+/// A number of players, and their changes.
 #[derive(Clone, Copy)]
 pub(crate) struct Workload {
     pub(crate) name: &'static str,
@@ -30,7 +30,7 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
-    /// All that are measured.
+    /// All measured workloads.
     pub(crate) const ALL: [Self; 4] = [
         Self { name: "w1_idle", players: 10_000, change: Change::Nothing },
         Self { name: "w2_1_percent", players: 10_000, change: Change::Health(100) },
@@ -38,7 +38,7 @@ impl Workload {
         Self { name: "all_change", players: 10_000, change: Change::Health(1) },
     ];
 
-    /// How many players a tick changes.
+    /// Returns how many players a tick changes.
     pub(crate) fn changed(&self) -> u32 {
         match self.change {
             Change::Nothing => 0,
@@ -47,14 +47,14 @@ impl Workload {
         }
     }
 
-    /// Makes the changes of tick `step`. Steps must go up.
+    /// Makes the changes of tick `step`. Steps must ascend.
     #[inline]
     pub(crate) fn apply(&self, step: u32, arena: &mut impl Arena) {
         match self.change {
             Change::Nothing => {}
             Change::Health(one_in) => {
                 for group in 0..self.players / one_in {
-                    // Spread over the memory, and other players each time.
+                    // Spread over the memory, and different players each time.
                     let index = group * one_in + (group + step).wrapping_mul(0x9e37_79b1) % one_in;
                     arena.set_health(index, 1_000 + (step % 50_000) as u16);
                 }
