@@ -1,6 +1,6 @@
-//! A server's object, its shadow, and the replica that a client has of it: what the tests of the core share.
+//! A server's object, its shadow, and a client's replica of it. The tests of the core share this harness.
 //!
-//! Invariant: whatever reaches a replica went through bits, and was validated before it was applied.
+//! Invariant: everything that reaches a replica was encoded as bits, and was validated before it was applied.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 pub(crate) mod world;
@@ -11,7 +11,7 @@ use repl::{
     Replicated, Scratch,
 };
 
-/// An object with its shadow and one replica, all begun as copies of the same archetype.
+/// An object with its shadow and one replica. All three begin as copies of the same archetype.
 pub(crate) struct Pair<T> {
     pub(crate) class: Class<T>,
     pub(crate) live: T,
@@ -58,7 +58,7 @@ impl<T: Replicated + Default> Pair<T> {
         changes
     }
 
-    /// Changes the object and brings the replica up to date; gives what the update took.
+    /// Changes the object and updates the replica. Returns the update.
     pub(crate) fn update(&mut self, edit: impl FnOnce(&mut T)) -> usize {
         let changes = self.edit(edit);
         let bits = self.encode(&changes);
@@ -68,7 +68,7 @@ impl<T: Replicated + Default> Pair<T> {
         bits.bit_len()
     }
 
-    /// The handles of `changes` and their values as the shadow has them.
+    /// Encodes the handles of `changes` and their values in the shadow.
     pub(crate) fn encode(&self, changes: &Changelist) -> BitWriter {
         let mut writer = BitWriter::new();
         if !changes.is_empty() {
@@ -78,20 +78,20 @@ impl<T: Replicated + Default> Pair<T> {
         writer
     }
 
-    /// Applies an update to the replica, once all of it has been found to be well; no bit may be left.
+    /// Applies an update to the replica, after the whole update has been validated. No bit may be left.
     pub(crate) fn receive(&mut self, bits: &BitWriter) -> Result<(), DecodeError> {
         let len = bits.bit_len();
         let bytes = bits.clone().into_bytes();
         receive(&self.class, &mut self.replica, repl::BitSlice::new(&bytes, 0, len).unwrap().reader())
     }
 
-    /// The list as S58 prints it.
+    /// Returns the list as S58 prints it.
     pub(crate) fn flat(&self, changes: &Changelist) -> Vec<u32> {
         self.class.flat(&self.shadow, changes)
     }
 }
 
-/// Every object is there.
+/// Every object exists.
 pub(crate) struct AllObjects;
 
 impl Objects for AllObjects {
@@ -100,7 +100,7 @@ impl Objects for AllObjects {
     }
 }
 
-/// Validates and applies an update with its handles; all bits are to be used.
+/// Validates and applies an update with its handles. No bit may be left.
 pub(crate) fn receive<T: Replicated>(
     class: &Class<T>,
     replica: &mut T,
@@ -120,7 +120,7 @@ pub(crate) fn receive<T: Replicated>(
     Ok(())
 }
 
-/// The set of these handles.
+/// Returns the set of these handles.
 pub(crate) fn handles(members: impl IntoIterator<Item = u32>) -> HandleSet {
     let mut set = HandleSet::new();
     members.into_iter().for_each(|handle| set.insert(handle));

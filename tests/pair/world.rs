@@ -1,11 +1,12 @@
 //! An object with every kind of property, and random changes to it.
 //!
-//! Invariant: a change reaches any depth of the object, and leaves it within the limits of its properties.
+//! Invariant: a change can reach any depth of the object, and every value stays within the limits of its
+//! property.
 
 use proptest::prelude::*;
 use repl::{Guid, NetSerialize, ObjectRef, Replicated};
 
-/// Flattened into what holds it.
+/// A struct whose fields are properties of the object that holds it.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
 pub(crate) struct Limb {
@@ -49,7 +50,7 @@ pub(crate) struct World {
     pub(crate) initial: char,
 }
 
-/// One random change: which property, where in it, and what.
+/// One random change: the property, the position in it, and the value.
 pub(crate) type Change = (u8, u8, u16);
 
 pub(crate) fn changes(most: usize) -> impl Strategy<Value = Vec<Change>> {
@@ -107,7 +108,7 @@ impl Limb {
     }
 }
 
-/// Grows, cuts or changes a list of at most six elements.
+/// Adds, removes or changes elements of a list, which never has more than six.
 fn change_list<T: Default>(list: &mut Vec<T>, place: u8, change: impl FnOnce(&mut T)) {
     let (at, how) = (usize::from(place / 8) % (list.len() + 1), place % 8);
     match how {

@@ -1,6 +1,7 @@
-//! An allocator that counts, for each thread, how much it holds, held at most and was given in all.
+//! An allocator that counts for each thread how many bytes it holds, how many it held at most, and how many
+//! it was given in all.
 //!
-//! *Invariant:* memory itself is the system's; only the numbers are ours.
+//! *Invariant:* the system's allocator provides the memory; this one only counts.
 #![allow(dead_code, reason = "each binary uses a part")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -12,7 +13,7 @@ thread_local! {
     static GIVEN: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Counts what the thread holds.
+/// Counts the bytes that the thread holds.
 pub(crate) struct Counting;
 
 fn count(bytes: isize) {
@@ -27,11 +28,11 @@ fn count(bytes: isize) {
     }
 }
 
-// SAFETY: every call goes to the system's allocator as it is; counting touches no memory that is handed out.
+// SAFETY: every call goes to the system's allocator unchanged; counting touches no memory that is handed out.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller keeps the contract of `alloc`, which is the system's.
+        // SAFETY: the caller keeps the contract of `alloc`, and the system's `alloc` has the same contract.
         unsafe { System.alloc(layout) }
     }
 
@@ -48,12 +49,12 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// How many bytes this thread holds.
+/// Returns how many bytes this thread holds.
 pub(crate) fn held() -> isize {
     HELD.with(Cell::get)
 }
 
-/// What `work` gives, and how many bytes this thread held at most beyond what it held before.
+/// Returns the result of `work`, and how many more bytes this thread held at most than before.
 pub(crate) fn measure<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.with(Cell::get);
     MOST.with(|most| most.set(before));
@@ -61,7 +62,8 @@ pub(crate) fn measure<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (result, (MOST.with(Cell::get) - before) as usize)
 }
 
-/// What `work` gives, and how many bytes this thread was given in all meanwhile, whether it holds them or not.
+/// Returns the result of `work`, and how many bytes this thread was given meanwhile, also those that it
+/// freed.
 pub(crate) fn measure_given<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = GIVEN.with(Cell::get);
     let result = work();

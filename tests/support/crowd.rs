@@ -1,7 +1,8 @@
-//! A server of fast arrays and its connections, to all of which the same happens: what they make the server hold is measured as a
-//! difference between crowds that are alike otherwise.
+//! A server of fast arrays and its connections, all of which get the same treatment. The memory that they
+//! cost the server is measured as the difference between two crowds that differ in one thing only.
 //!
-//! *Invariant:* what is measured with the counting allocator is held by the server; what clients and the harness hold is the same before and after.
+//! *Invariant:* the counting allocator measures only memory of the server. Clients and the harness hold the
+//! same before and after.
 #![allow(dead_code, reason = "each binary uses a part")]
 
 use std::time::Duration;
@@ -10,11 +11,11 @@ use repl::prelude::*;
 
 use crate::allocator::held;
 
-/// Longer than any measurement: no signs of life.
+/// Longer than any measurement, so no keep-alive packet is sent.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
 const TICK: Duration = Duration::from_millis(16);
 
-/// An item of two properties.
+/// An item with two properties.
 #[derive(Clone, Debug, Default, PartialEq, FastArrayItem)]
 pub(crate) struct Item {
     pub(crate) kind: u16,
@@ -28,7 +29,7 @@ pub(crate) struct Bag {
     pub(crate) items: FastArray<Item>,
 }
 
-/// What becomes of a tick's packets.
+/// What happens to the packets of a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Link {
     /// They arrive and are acknowledged.
@@ -50,7 +51,7 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// So many connections that have acknowledged so many arrays of `len` items.
+    /// Makes a server with `arrays` arrays of `len` items, all acknowledged by `connections` connections.
     pub(crate) fn new(arrays: usize, len: usize, connections: usize) -> Self {
         let mut crowd = Self {
             server: Server::new(ServerConfig {
@@ -82,12 +83,12 @@ impl Crowd {
         crowd
     }
 
-    /// Bytes that the server holds on the heap, since it was made.
+    /// Returns the heap memory that the server holds, in bytes.
     pub(crate) fn held_bytes(&self) -> isize {
         self.held
     }
 
-    /// Has the server do something, and counts what it then holds more or less.
+    /// Makes the server do something, and counts how much more or less it holds afterwards.
     fn serve<T>(&mut self, work: impl FnOnce(&mut Server) -> T) -> T {
         let before = held();
         let result = work(&mut self.server);
@@ -95,7 +96,7 @@ impl Crowd {
         result
     }
 
-    /// Changes `count` items of the first array that stand `stride` apart, from `first` on.
+    /// Changes `count` items of the first array, from `first` on, `stride` positions apart.
     pub(crate) fn edit(&mut self, first: usize, count: usize, stride: usize) {
         let bag = self.bags[0];
         self.serve(|server| {
@@ -104,7 +105,7 @@ impl Crowd {
         });
     }
 
-    /// Removes the items of the first array at every second of `count` places from the end on.
+    /// Removes every second one of the last `count` items of the first array.
     pub(crate) fn thin_out(&mut self, count: usize) {
         let bag = self.bags[0];
         self.serve(|server| {
@@ -117,7 +118,7 @@ impl Crowd {
         });
     }
 
-    /// Adds `count` items to the first array and removes as many of the oldest, so that in each tick some come into being.
+    /// Adds `count` items to the first array and removes the same number of the oldest.
     pub(crate) fn churn(&mut self, count: usize) {
         let bag = self.bags[0];
         self.serve(|server| {
@@ -131,7 +132,7 @@ impl Crowd {
         });
     }
 
-    /// One tick; gives the bytes that one connection was sent.
+    /// One tick. Returns the bytes that one connection was sent.
     pub(crate) fn tick(&mut self, link: Link) -> usize {
         self.now += TICK;
         let now = self.now;
@@ -140,7 +141,7 @@ impl Crowd {
         for at in 0..self.connections.len() {
             let (connection, client) = (self.connections[at], &mut self.clients[at]);
             loop {
-                // What a client makes of a packet is not the server's.
+                // The memory that a client takes for a packet is not the server's.
                 let before = held();
                 let Some(packet) = self.server.poll_transmit(connection) else { break };
                 self.held += held() - before;
@@ -164,7 +165,7 @@ impl Crowd {
     /// Ticks until everything has been acknowledged for a while.
     ///
     /// # Panics
-    /// If that takes too long, or the client does not hold what the server holds.
+    /// If that takes too long, or the client does not equal the server.
     pub(crate) fn settle(&mut self) {
         let mut quiet = 0;
         for _ in 0..20_000 {
@@ -192,14 +193,15 @@ impl Crowd {
     }
 }
 
-/// Ticks after the last packet in which memory that was needed for a while is given back.
+/// After this many ticks without packets, the server has given back the memory that it needed only for a
+/// while.
 const QUIET_TICKS: usize = 600;
 
-/// Connections of a crowd beyond the first, over which it is reckoned what a further one costs.
+/// How many connections a crowd has beyond the first; the cost of a further connection is their average.
 const FURTHER: usize = 16;
 
-/// Bytes that the server holds for each further connection that has acknowledged so many arrays of `len` items, after `events` that all have
-/// acknowledged too.
+/// Returns the bytes that the server holds for each further connection that has acknowledged `arrays` arrays
+/// of `len` items and everything in `events`.
 pub(crate) fn per_connection(arrays: usize, len: usize, events: impl Fn(&mut Crowd)) -> f64 {
     let held = |connections| {
         let mut crowd = Crowd::new(arrays, len, connections);
@@ -210,19 +212,21 @@ pub(crate) fn per_connection(arrays: usize, len: usize, events: impl Fn(&mut Cro
     (held(1 + FURTHER) - held(1)) as f64 / FURTHER as f64
 }
 
-/// Bytes that the server holds for each further array of `len` items and connection, all acknowledged.
+/// Returns the bytes that the server holds for each further array of `len` items and connection, all
+/// acknowledged.
 pub(crate) fn per_array(len: usize) -> f64 {
     const ARRAYS: usize = 10_000;
     (per_connection(ARRAYS, len, |_| {}) - per_connection(1, len, |_| {})) / (ARRAYS - 1) as f64
 }
 
-/// Changes so many of the first `spread` items, evenly, and loses what is sent of it.
+/// Changes `changed` of the first `spread` items, evenly spread, and loses the packets.
 pub(crate) fn send_off(crowd: &mut Crowd, changed: usize, spread: usize) {
     crowd.edit(0, changed, spread / changed);
     assert!(crowd.tick(Link::Dead) > 0, "the change is sent");
 }
 
-/// So many ticks in which ten of the first `spread` items change, evenly in turn, and all packets are lost.
+/// Runs `ticks` ticks. In each tick ten of the first `spread` items change, evenly in turn, and all packets
+/// are lost.
 pub(crate) fn fall_behind(crowd: &mut Crowd, ticks: usize, spread: usize) {
     for tick in 0..ticks {
         crowd.edit(tick % (spread / 10) * 10, 10, 1);
@@ -230,7 +234,8 @@ pub(crate) fn fall_behind(crowd: &mut Crowd, ticks: usize, spread: usize) {
     }
 }
 
-/// Bytes that the server holds more after `events`, for so many connections that had all of an array of `len` items.
+/// Returns how many more bytes the server holds after `events`, for `connections` connections that had
+/// received an array of `len` items.
 pub(crate) fn growth(len: usize, connections: usize, events: impl FnOnce(&mut Crowd)) -> isize {
     let mut crowd = Crowd::new(1, len, connections);
     let before = crowd.held_bytes();
@@ -238,7 +243,7 @@ pub(crate) fn growth(len: usize, connections: usize, events: impl FnOnce(&mut Cr
     crowd.held_bytes() - before
 }
 
-/// The same for each further connection, to which the same happens.
+/// Returns the same for each further connection with the same events.
 pub(crate) fn further_growth(len: usize, events: impl Fn(&mut Crowd)) -> isize {
     (growth(len, 9, &events) - growth(len, 1, &events)) / 8
 }

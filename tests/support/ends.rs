@@ -1,28 +1,28 @@
-//! Tens of thousands of objects that end at once, over links that lose what tells of it (R17).
+//! Tens of thousands of objects that end at once, over links that lose the packets that report it (R17).
 //!
-//! *Invariant:* the caller runs all work of the server, so that it can be measured without that of the client.
+//! *Invariant:* the caller runs all work of the server, so it can be measured without the work of the client.
 
 use repl::prelude::*;
 
 use crate::support::{Packets, Room, TICK, collect};
 
-/// What ends.
+/// The objects that end.
 #[derive(Default, Replicated)]
 pub(crate) struct Thing {
     #[replicated]
     number: u32,
 }
 
-/// What takes the objects from the client.
+/// How the client loses the objects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
-    /// They are no more.
+    /// They are destroyed.
     Despawn,
-    /// They are hidden from it.
+    /// They are hidden from the client.
     Hide,
 }
 
-/// What the link does for the first second.
+/// What the link does in the first second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Link {
     /// Nothing is lost.
@@ -31,14 +31,14 @@ pub(crate) enum Link {
     LosesOne,
     /// Every third packet is lost.
     LosesMany,
-    /// All acks of the first second come at its end.
+    /// All acks of the first second arrive at its end.
     HoldsAcks,
     /// No packet arrives in the first second.
     Dead,
 }
 
-/// Ends all of `count` objects at once, and goes on until the client has lost them all and the server knows it. `serve` hands the acks over and
-/// ticks the server. Returns the bytes that were sent.
+/// Ends all `count` objects at once, and runs until the client has lost them all and the server knows it.
+/// `serve` passes the acks to the server and ticks it. Returns the bytes that were sent.
 ///
 /// # Panics
 /// If any object is left after 1,000 ticks.

@@ -1,6 +1,6 @@
-//! A server and its clients in one room, without a network between them: each packet is bytes in the test's hand.
+//! A server and its clients in one room, without a network between them. The test controls each packet.
 //!
-//! *Invariant:* nothing moves by itself; time passes in [`Room::step`] and [`Room::wait`] only.
+//! *Invariant:* nothing happens by itself. Time passes only in [`Room::step`] and [`Room::wait`].
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::time::Duration;
@@ -11,13 +11,13 @@ use repl::{CongestionControl, DisconnectReason, PropertyIndex};
 /// One step of a room: a tick of 60 Hz, rounded.
 pub(crate) const TICK: Duration = Duration::from_millis(16);
 
-/// The most that a packet without acks and without state takes.
+/// The largest packet without acks and without state.
 pub(crate) const SIGN_OF_LIFE_BYTES: usize = 12;
 
 /// Packets in the order in which they were made.
 pub(crate) type Packets = Vec<Vec<u8>>;
 
-/// A client and its name on the server.
+/// A client and its connection on the server.
 pub(crate) struct Guest {
     pub(crate) client: Client,
     pub(crate) id: ConnectionId,
@@ -28,14 +28,14 @@ pub(crate) struct Room {
     pub(crate) server: Server,
     pub(crate) guests: Vec<Guest>,
     pub(crate) now: Duration,
-    /// Makes the classes known to each client that enters.
+    /// Registers the classes at each client that enters.
     register: fn(&mut Client),
 }
 
 impl Room {
-    /// A room with a server that was given its classes, or will be before the first guest enters.
+    /// A room with a server that knows its classes, or learns them before the first guest enters.
     pub(crate) fn new(config: ServerConfig, register: fn(&mut Client)) -> Self {
-        // Nothing limits what goes to and fro in a room, but for the limits that a test is about.
+        // The room limits nothing; a test sets the limits that it is about.
         let config = ServerConfig { congestion_control: CongestionControl::Off, ..config };
         Self { server: Server::new(config), guests: Vec::new(), now: Duration::ZERO, register }
     }
@@ -46,7 +46,7 @@ impl Room {
         self.admit(id)
     }
 
-    /// The same for one that records a replay.
+    /// The same for a client that records a replay.
     pub(crate) fn enter_replay(&mut self) -> ConnectionId {
         let id = self.server.connect_replay(self.now);
         self.admit(id)
@@ -60,7 +60,7 @@ impl Room {
         id
     }
 
-    /// A room with that many clients, each of which has everything that `furnish` spawned.
+    /// A room with this many clients, each of which has received everything that `furnish` spawned.
     pub(crate) fn furnished<T>(
         config: ServerConfig,
         register: fn(&mut Client),
@@ -81,12 +81,12 @@ impl Room {
         &self.guests[0].client
     }
 
-    /// Lets time pass, without a tick of anyone.
+    /// Lets time pass without any tick.
     pub(crate) fn wait(&mut self, time: Duration) {
         self.now += time;
     }
 
-    /// Compares, and makes the packets of this tick, one list for each guest; time passes.
+    /// Compares, makes the packets of this tick, one list for each guest, and lets time pass.
     pub(crate) fn tick(&mut self) -> Vec<Packets> {
         self.server.tick(self.now);
         let packets = self.guests.iter().map(|guest| collect(&mut self.server, guest.id)).collect();
@@ -99,14 +99,14 @@ impl Room {
         self.tick().swap_remove(0)
     }
 
-    /// Hands packets to a guest, which takes each for good.
+    /// Gives packets to a guest, which must accept each.
     pub(crate) fn deliver(&mut self, guest: usize, packets: &[Vec<u8>]) {
         for packet in packets {
             self.guests[guest].client.receive(self.now, packet).expect("a packet of the server");
         }
     }
 
-    /// What a guest has to say after its tick.
+    /// Ticks a guest and returns its packets.
     pub(crate) fn replies(&mut self, guest: usize) -> Packets {
         let client = &mut self.guests[guest].client;
         client.tick(self.now);
@@ -117,13 +117,13 @@ impl Room {
         packets
     }
 
-    /// Hands the server what a guest said.
+    /// Gives the server the packets of a guest.
     pub(crate) fn hear(&mut self, guest: usize, packets: &[Vec<u8>]) {
         let id = self.guests[guest].id;
         packets.iter().for_each(|packet| self.server.receive(id, self.now, packet));
     }
 
-    /// Brings the replies of all guests to the server.
+    /// Ticks all guests and gives the server their packets.
     pub(crate) fn acknowledge(&mut self) {
         for guest in 0..self.guests.len() {
             let packets = self.replies(guest);
@@ -131,7 +131,7 @@ impl Room {
         }
     }
 
-    /// One tick of everyone on a perfect link; gives how many bytes of state and acks moved.
+    /// One tick of everyone on a perfect link. Returns how many bytes of state and acks were sent.
     pub(crate) fn step(&mut self) -> usize {
         let mut bytes = 0;
         for guest in 0..self.guests.len() {
@@ -146,7 +146,7 @@ impl Room {
         bytes
     }
 
-    /// Steps until for five steps in a row nothing but signs of life has moved, and no packet's fate is open.
+    /// Steps until in five steps in a row only keep-alive packets are sent, and no packet is in flight.
     ///
     /// # Panics
     /// If that takes more than 2,000 steps.
@@ -164,12 +164,12 @@ impl Room {
         panic!("the room does not come to rest");
     }
 
-    /// Packets to a guest that are neither acked nor given up.
+    /// Returns how many packets to a guest are neither acked nor given up.
     pub(crate) fn in_flight(&self, guest: usize) -> usize {
         self.server.stats(self.guests[guest].id).map_or(0, |stats| stats.packets_in_flight)
     }
 
-    /// How often a guest has received a property of a class, and in how many bits.
+    /// Returns how often a guest has received a property of a class, and in how many bits.
     pub(crate) fn received<T: Replicated>(&self, guest: usize, path: &str) -> (u64, u64) {
         let classes = self.guests[guest].client.traffic();
         let class = classes.iter().find(|class| class.class == T::LAYOUT.name()).expect("the class is known");
@@ -178,12 +178,12 @@ impl Room {
         (property.updates, property.bits)
     }
 
-    /// How often a guest has received a property of a class.
+    /// Returns how often a guest has received a property of a class.
     pub(crate) fn updates<T: Replicated>(&self, guest: usize, path: &str) -> u64 {
         self.received::<T>(guest, path).0
     }
 
-    /// Why the server closed a guest's connection, if it did.
+    /// Returns why the server closed a guest's connection, if it did.
     pub(crate) fn closed(&mut self, guest: usize) -> Option<DisconnectReason> {
         let id = self.guests[guest].id;
         let mut found = None;
@@ -197,12 +197,12 @@ impl Room {
     }
 }
 
-/// The property called `name`.
+/// Returns the property called `name`.
 pub(crate) fn property<T: Replicated>(name: &str) -> PropertyIndex<T> {
     T::LAYOUT.property(name)
 }
 
-/// All packets that the server has for a connection.
+/// Returns all packets that the server has for a connection.
 pub(crate) fn collect(server: &mut Server, id: ConnectionId) -> Packets {
     let mut packets = Packets::new();
     while let Some(packet) = server.poll_transmit(id) {
@@ -216,7 +216,7 @@ pub(crate) fn size(packets: &[Vec<u8>]) -> usize {
     packets.iter().map(Vec::len).sum()
 }
 
-/// Whether `secret` stands in `bytes`, at any of the eight bit shifts.
+/// Returns whether `secret` occurs in `bytes`, at any of the eight bit shifts.
 pub(crate) fn leaks(bytes: &[u8], secret: &[u8]) -> bool {
     let bytes: Vec<u8> = bytes.iter().copied().chain([0]).collect();
     (0..8).any(|shift| {

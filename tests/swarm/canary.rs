@@ -1,18 +1,18 @@
-//! Canaries: secrets of 16 bytes that tell whose they are, and the search for them in packets.
+//! Canaries: secrets of 16 bytes that say where they come from, and the search for them in packets.
 //!
 //! *Invariant:* a canary is found at every bit of a packet.
 
 /// The upper half of every canary.
 const MARK: u64 = 0xc4a7_91e5_d83b_6f29;
 
-/// Whose secret a canary is.
+/// Where a canary comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Canary {
-    /// The object, by the number the test gave it.
+    /// The object, by the number that the test gave it.
     pub(crate) object: u32,
     /// The property.
     pub(crate) property: u8,
-    /// Which value of it, from zero, modulo 2^24.
+    /// The number of the property's value, from zero, modulo 2^24.
     pub(crate) version: u32,
 }
 

@@ -1,6 +1,6 @@
-//! Extremes: what the seeds from [`Extremes::FIRST_SEED`] on draw far beyond the plausible.
+//! Extremes: what the seeds from [`Extremes::FIRST_SEED`] on draw, far beyond what is likely.
 //!
-//! *Invariant:* seeds below that draw none, so they run as they always did.
+//! *Invariant:* seeds below that draw no extremes, so their runs never change.
 
 use std::time::Duration;
 
@@ -8,32 +8,32 @@ use repl::sim::Rng;
 
 use crate::plan::Plan;
 
-/// What makes a run unlike the others.
+/// The extremes of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extremes {
-    /// Chance that an object grows from its spawn on, before any client can have acknowledged it.
+    /// The chance that an object grows from its spawn on, before any client can have acknowledged it.
     pub(crate) growth: f64,
-    /// Chance in a tick that many objects come, go, or leave the sight of a client, all at once.
+    /// The chance in a tick that many objects are spawned, despawned, or hidden from a client, all at once.
     pub(crate) masses: f64,
-    /// Chance that what is sent to a client does not reach it while the world changes, though it goes on giving signs of life.
+    /// The chance that a client receives nothing while the world changes, although its own packets arrive.
     pub(crate) deaf: f64,
-    /// Deaf clients do not hear packets shorter than this.
+    /// Deaf clients do not receive packets shorter than this.
     pub(crate) deaf_below_bytes: usize,
-    /// Chance in a tick that a packet that was sent long ago comes again.
+    /// The chance in a tick that an old packet arrives again.
     pub(crate) echoes: f64,
-    /// Of so many packets one is kept to come again.
+    /// One of this many packets is stored to arrive again.
     pub(crate) echo_of: u64,
 }
 
 impl Extremes {
     /// The first seed that draws extremes.
     pub(crate) const FIRST_SEED: u64 = 10_000;
-    /// Ticks in which a connection sends more than 70,000 packets.
+    /// In this many ticks a connection sends more than 70,000 packets.
     const OLD_AGE_TICKS: u64 = 72_000;
-    /// Of so many seeds one grows old.
+    /// One of this many seeds gets old packets.
     const OLD_AGE_OF: u64 = 50;
 
-    /// Turns an ordinary plan into one with extremes.
+    /// Adds extremes to an ordinary plan.
     pub(crate) fn draw(plan: &mut Plan) {
         let mut rng = Rng::new(plan.seed).fork(10);
         let rng = &mut rng;
@@ -60,7 +60,7 @@ impl Extremes {
         }
     }
 
-    /// Round trips of up to 30 s, at fewer ticks a second.
+    /// Round trips of up to 30 s, with fewer ticks per second.
     fn slow_down(plan: &mut Plan, rng: &mut Rng) {
         let latency_ms = [500, 2_000, 4_000, 8_000, 15_000];
         for link in [&mut plan.down, &mut plan.up] {
@@ -71,7 +71,7 @@ impl Extremes {
         plan.clients = plan.clients.min(3);
     }
 
-    /// So many packets that their numbers on the wire come round, and copies of those from long ago.
+    /// So many packets that their numbers on the wire wrap around, and copies of packets from long ago.
     fn grow_old(plan: &mut Plan) {
         plan.ticks = Self::OLD_AGE_TICKS;
         (plan.clients, plan.objects, plan.weights) = (1, 2, [1, 0, 0, 3, 0, 1]);

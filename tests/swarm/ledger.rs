@@ -1,6 +1,7 @@
-//! What an object's properties were, tick by tick, leaf by leaf.
+//! The history of an object's properties, tick by tick, leaf by leaf.
 //!
-//! *Invariant:* a ledger only grows: a leaf's entries are every value it ever had, in order, each but the first unlike the one before.
+//! *Invariant:* a ledger only grows. The entries of a leaf are all its values, in order, and neighbouring
+//! entries differ.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +15,20 @@ pub(crate) struct Leaf {
     pub(crate) path: u64,
     /// The value, as a hash after quantisation.
     pub(crate) full: u64,
-    /// The same with the reference in it read as null.
+    /// The same hash with the reference in the leaf read as null.
     pub(crate) masked: u64,
-    /// The reference in it.
+    /// The reference in the leaf.
     pub(crate) guid: Option<Guid>,
 }
 
 impl Leaf {
-    /// An element that is not there.
+    /// A missing element.
     pub(crate) const fn absent(path: u64) -> Self {
         Self { path, full: 0, masked: 0, guid: None }
     }
 
-    /// Whether a client that shows this leaf shows `known`, which may refer to what the client does not have.
+    /// Returns whether a client that shows this leaf shows `known`. The client may lack objects that `known`
+    /// refers to.
     pub(crate) fn shows(&self, known: &Self) -> bool {
         if self.full == self.masked { self.masked == known.masked } else { self.full == known.full }
     }
@@ -40,19 +42,19 @@ pub(crate) struct Leaves {
 }
 
 impl Leaves {
-    /// The leaves that follow are of this property.
+    /// The next leaves belong to this property.
     pub(crate) fn property(&mut self, property: usize) -> &mut Self {
         self.property = (property as u64) << 48;
         self
     }
 
-    /// A leaf without references at the given indices; of absent indices, zero.
+    /// A leaf without references, at the given indices; missing indices are zero.
     pub(crate) fn value(&mut self, indices: &[usize], value: &[u8]) {
         let hash = hash(value);
         self.push(indices, hash, hash, None);
     }
 
-    /// A leaf whose only content is, or may be, one reference.
+    /// A leaf that holds one reference or nothing.
     pub(crate) fn reference(&mut self, indices: &[usize], full: &[u8], masked: &[u8], guid: Option<Guid>) {
         self.push(indices, hash(full), hash(masked), guid);
     }
@@ -67,12 +69,12 @@ impl Leaves {
     }
 }
 
-/// The property that a path leads into.
+/// Returns the property that a path leads into.
 pub(crate) const fn property_of(path: u64) -> usize {
     (path >> 48) as usize
 }
 
-/// A number for a value; never the one that stands for an absent leaf.
+/// Returns a number for a value, never the number of a missing leaf.
 pub(crate) fn hash(value: &[u8]) -> u64 {
     let mut hash = TraceHash::default();
     hash.bytes(value);
@@ -83,13 +85,13 @@ pub(crate) fn hash(value: &[u8]) -> u64 {
 #[derive(Default)]
 pub(crate) struct Ledger {
     entries: BTreeMap<u64, Vec<(u64, Leaf)>>,
-    /// Whether each property begins as the archetype has it, because conditions may leave it so.
+    /// By property: whether it can still have the archetype's value, because conditions may hide all others.
     is_kept: Vec<bool>,
     begun: bool,
 }
 
 impl Ledger {
-    /// The object's leaves were these at `tick`.
+    /// Records the object's leaves at `tick`.
     pub(crate) fn record(&mut self, tick: u64, leaves: &[Leaf]) {
         let mut given = leaves.iter().peekable();
         for (path, entries) in &mut self.entries {
@@ -111,7 +113,7 @@ impl Ledger {
         self.begun = true;
     }
 
-    /// The leaves of an object as a client makes it, before it has received anything: what conditions leave as it was.
+    /// Sets the leaves of an object as a client makes it, before it has received anything.
     pub(crate) fn begin(&mut self, leaves: &[Leaf], is_kept: Vec<bool>) {
         for leaf in leaves.iter().filter(|leaf| is_kept[property_of(leaf.path)]) {
             self.entries.insert(leaf.path, vec![(0, *leaf)]);
@@ -119,12 +121,12 @@ impl Ledger {
         self.is_kept = is_kept;
     }
 
-    /// All paths with their values by tick.
+    /// Returns all paths with their values by tick.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (u64, &[(u64, Leaf)])> {
         self.entries.iter().map(|(&path, entries)| (path, entries.as_slice()))
     }
 
-    /// When the property last changed.
+    /// Returns when the property last changed.
     pub(crate) fn changed_at(&self, property: usize) -> u64 {
         let of_property = self.entries.iter().filter(|(path, _)| property_of(**path) == property);
         of_property.filter_map(|(_, entries)| entries.last()).map(|(tick, _)| *tick).max().unwrap_or(0)

@@ -1,8 +1,8 @@
-//! Random worlds over bad networks: every seed draws clients, objects, links and what happens to them, and everything that the library
-//! guarantees is checked in each.
+//! Random worlds over bad networks. Every seed draws clients, objects, links and events, and the test checks
+//! every guarantee of the library in each world.
 //!
-//! A failure prints `SIM_SEED=…`; with that in the environment the tests run this seed alone. Seeds that failed once are kept in
-//! `regressions.txt`.
+//! A failure prints `SIM_SEED=…`. With that in the environment the tests run only this seed.
+//! `regressions.txt` has the seeds that failed once.
 //!
 //! *Invariant:* a run is a pure function of its seed.
 

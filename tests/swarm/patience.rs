@@ -1,20 +1,21 @@
-//! How long a client may still lack something once changes have stopped.
+//! How long a client may still lack something after the last change.
 //!
-//! *Invariant:* the clock stands only after a packet that a burst took, and no longer than R9 leaves until the next try.
+//! *Invariant:* the clock stops only after a packet that a burst lost, and no longer than R9 allows until the
+//! next try.
 
 use std::time::Duration;
 
 /// The time that counts for one client.
 ///
-/// Links that lose in bursts do so by packets, not by time: one that is bad stays so until it was tried so and so often. What the protocol owes
-/// is that it tries, at least every [`RETRY`](Self::RETRY) or as soon as an ack could be there; so that is what the clock gives it for each
-/// packet that was taken.
+/// Links that lose in bursts count packets, not time: a bad link stays bad until a number of packets was
+/// sent. The protocol must try at least every [`RETRY`](Self::RETRY), or as soon as an ack could have come.
+/// So the clock stops for that long after each packet that a burst lost.
 pub(crate) struct Watch {
-    /// All time, and of it the time that counts.
+    /// The whole time, and the part of it that counts.
     passed: Duration,
     counted: Duration,
     now: Duration,
-    /// What bursts took so far.
+    /// How many packets bursts have lost so far.
     taken: u64,
     stands_until: Duration,
 }
@@ -22,15 +23,15 @@ pub(crate) struct Watch {
 impl Watch {
     /// How often a link that does not answer is tried (R9).
     const RETRY: Duration = Duration::from_millis(250);
-    /// The longest that bursts may hold a client up.
+    /// The longest time that bursts may delay a client.
     const MAX: Duration = Duration::from_secs(60);
 
-    /// A clock that begins now; bursts have taken so many packets before.
+    /// A clock that begins now. Bursts have lost `taken` packets before.
     pub(crate) const fn new(now: Duration, taken: u64) -> Self {
         Self { passed: Duration::ZERO, counted: Duration::ZERO, now, taken, stands_until: now }
     }
 
-    /// Moves on to `now`; bursts have taken so many packets since the beginning.
+    /// Moves on to `now`. Bursts have lost `taken` packets since the beginning.
     pub(crate) fn tick(&mut self, now: Duration, taken: u64, round_trip: Duration) {
         let step = now - self.now;
         self.passed += step;
@@ -43,12 +44,12 @@ impl Watch {
         (self.now, self.taken) = (now, taken);
     }
 
-    /// The time that counts.
+    /// Returns the time that counts.
     pub(crate) const fn counted(&self) -> Duration {
         self.counted
     }
 
-    /// Whether more time has passed than there was.
+    /// Returns whether the time is over.
     pub(crate) fn is_over(&self, patience: Duration) -> bool {
         self.counted > patience || self.passed > patience.max(Self::MAX)
     }
@@ -58,7 +59,7 @@ impl Watch {
 mod tests {
     use super::*;
 
-    /// How much of ten seconds counts if bursts take a packet every so often.
+    /// Returns how much of ten seconds counts if bursts lose packets at this interval.
     fn counted(every: Duration) -> Duration {
         let mut watch = Watch::new(Duration::ZERO, 0);
         for ms in 1..=10_000 {

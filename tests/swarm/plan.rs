@@ -1,4 +1,4 @@
-//! What a seed decides before its run begins.
+//! Everything that a seed decides before its run begins.
 //!
 //! *Invariant:* a plan is a pure function of its seed.
 
@@ -9,18 +9,18 @@ use repl::{ClientConfig, ServerConfig};
 
 use crate::extremes::Extremes;
 
-/// How a run goes.
+/// The plan of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
-    /// Ticks during which the world changes.
+    /// For this many ticks the world changes.
     pub(crate) ticks: u64,
-    /// Ticks in a second.
+    /// Ticks per second.
     pub(crate) hz: u32,
-    /// Clients at the start; others may join.
+    /// Clients at the start; others may join later.
     pub(crate) clients: usize,
     pub(crate) objects: usize,
-    /// Mean changes of properties in a tick.
+    /// Mean number of property changes in a tick.
     pub(crate) changes: f64,
     /// Chances in a tick.
     pub(crate) churn: f64,
@@ -30,9 +30,9 @@ pub(crate) struct Plan {
     pub(crate) weights: [u64; 6],
     pub(crate) down: LinkConditions,
     pub(crate) up: LinkConditions,
-    /// Packets that the bursts lose, one burst after the other.
+    /// How many packets each burst loses, one burst after the other.
     pub(crate) bursts: Vec<u64>,
-    /// Chance in a tick that a link goes dead in one direction for a while.
+    /// The chance in a tick that a link goes dead in one direction for a while.
     pub(crate) dead_links: f64,
     pub(crate) mtu_bytes: usize,
     pub(crate) share: bool,
@@ -88,7 +88,7 @@ impl Plan {
         };
         let mtu_bytes = pick(&mut rng, &[576, 800, 1_200, 1_200, 1_472]);
         let with_bursts = rng.chance(0.4);
-        // From a generator of its own: seeds without are as they were.
+        // A generator of its own, so that the other seeds stay as they were.
         let mut own = Rng::new(seed).fork(9);
         let mut switching = Rng::new(seed).fork(11);
         let vaults = if switching.chance(0.5) { switching.range(1..5) } else { 0 };
@@ -128,7 +128,7 @@ impl Plan {
         plan
     }
 
-    /// Lets no direction lose more than this.
+    /// Limits the loss of every direction to this.
     pub(crate) fn cap_loss(&mut self, most: f64) {
         for link in [&mut self.down, &mut self.up] {
             link.loss = match link.loss {
@@ -139,12 +139,12 @@ impl Plan {
         }
     }
 
-    /// How long a number of ticks takes.
+    /// Returns how long a number of ticks takes.
     pub(crate) fn time_of(&self, ticks: u32) -> Duration {
         Duration::from_secs(1) * ticks / self.hz
     }
 
-    /// The worst loss of a direction.
+    /// Returns the worst loss of a direction.
     pub(crate) fn loss(&self) -> f64 {
         let of = |conditions: &LinkConditions| match conditions.loss {
             Loss::None => 0.0,
@@ -156,7 +156,7 @@ impl Plan {
         of(&self.down).max(of(&self.up))
     }
 
-    /// The longest round trip that the links can make, and the tick that acks wait for.
+    /// Returns the longest round trip that the links can have, plus the tick for which acks wait.
     pub(crate) fn round_trip(&self) -> Duration {
         let of = |link: &LinkConditions| {
             let late = if link.reorder > 0.0 { link.reorder_by } else { Duration::ZERO };
@@ -165,7 +165,7 @@ impl Plan {
         of(&self.down) + of(&self.up) + self.time_of(2)
     }
 
-    /// How long after the last change clients may lack something, bursts aside.
+    /// Returns how long after the last change clients may lack something, without bursts.
     pub(crate) fn patience(&self) -> Duration {
         let of_round_trips = self.round_trip() * 10 + Duration::from_secs(2);
         if self.loss() > 0.21 { of_round_trips.max(Duration::from_secs(60)) } else { of_round_trips }

@@ -17,45 +17,45 @@ use crate::witness::Witness;
 use crate::world::{View, World};
 
 const SERVER: PeerId = PeerId(0);
-/// How long a run ends with silence, in seconds.
+/// How long the silence at the end of a run lasts, in seconds.
 const SILENT_S: u32 = 2;
-/// The longest that a client is silent.
+/// The longest silence of a client.
 const CLIENT_SIGNS: Duration = Duration::from_millis(250);
-/// How long a client goes on telling what arrived where much is lost: 16 ticks, and the one it waits for (R8).
+/// How long a client repeats its acks if much is lost: 16 ticks, and the one for which it waits (R8).
 const ACKS_LAST_TICKS: u32 = 17;
-/// More than a packet without state takes: its frame, and a few ranges of acks.
+/// Larger than any packet without state: its frame, and a few ranges of acks.
 const SIGNAL_BYTES: usize = 40;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// The hash of all deliveries.
     pub(crate) trace: u64,
-    /// Secrets that were seen where they may be.
+    /// Secrets that were found in packets that may hold them.
     pub(crate) secrets: u64,
     pub(crate) packets_lost: u64,
     pub(crate) ticks: u64,
 }
 
-/// A client and the ways to it.
+/// A client and its links.
 struct Seat {
     client: Client,
     witness: Witness,
     connection: ConnectionId,
     down: LinkId,
     up: LinkId,
-    /// Whether it does not hear what is sent to it while the world changes.
+    /// Whether it receives nothing while the world changes.
     is_deaf: bool,
     /// When the client made each of its packets.
     made_at: HashMap<u64, u64>,
-    /// When it made the newest packet that the server has.
+    /// When it made the newest packet that the server has received.
     heard: u64,
-    /// Runs once the world is to come to rest.
+    /// Runs after the last change of the world.
     watch: Watch,
 }
 
 impl Seat {
-    /// Packets lost so far on those of its links that lose in bursts.
+    /// Packets lost so far on those links of the client that lose in bursts.
     fn taken_by_bursts(&self, network: &Network) -> u64 {
         let links = [self.down, self.up].into_iter();
         let bursty =
@@ -71,18 +71,18 @@ pub(crate) struct Run {
     clock: Clock,
     rng: Rng,
     seats: BTreeMap<PeerId, Seat>,
-    /// Those who left: what still comes from them goes to their old connection.
+    /// Clients that left. Their late packets go to their old connections.
     left: BTreeMap<PeerId, ConnectionId>,
     next_peer: u32,
     bursts: Vec<u64>,
     secrets: u64,
-    /// What extremes are drawn from.
+    /// The generator for extremes.
     wild: Rng,
-    /// Packets that may come again: from whom, to whom, and what.
+    /// Packets that may arrive again: sender, receiver and bytes.
     kept: Vec<(PeerId, PeerId, Vec<u8>)>,
     packets: u64,
     is_settling: bool,
-    /// Packets larger than signs of life, and all packets, since silence began.
+    /// Since the silence began: the packets larger than keep-alive packets, and all packets.
     loud: Option<(u64, u64)>,
 }
 
@@ -114,7 +114,7 @@ impl Run {
     /// Runs to the end.
     ///
     /// # Panics
-    /// If anything is not as it should be; the seed is printed then.
+    /// If any check fails; then the seed is printed.
     pub(crate) fn finish(mut self) -> Outcome {
         let mut report = SeedReport::new(self.plan.seed);
         while self.clock.ticks() < self.plan.ticks {
@@ -135,7 +135,7 @@ impl Run {
             (0..5).for_each(|_| self.tick());
             report.reached(self.clock.ticks());
         }
-        // The server knows that it may be silent when the last acks are there: at great losses that takes longer.
+        // The server may be silent when the last acks have arrived. At high losses that takes longer.
         let patience = patience * if self.plan.loss() > 0.21 { 20 } else { 1 };
         self.start_watches();
         while let Some((seat, packets)) = self.packets_in_flight() {
@@ -159,7 +159,7 @@ impl Run {
         }
     }
 
-    /// What is on its way arrives; then nothing is sent but signs of life.
+    /// Everything in flight arrives. After that only keep-alive packets may be sent.
     fn rest(&mut self) {
         let arrival = self.clock.now() + self.plan.round_trip() + self.plan.time_of(ACKS_LAST_TICKS);
         while self.clock.now() < arrival {
@@ -169,7 +169,7 @@ impl Run {
         (0..SILENT_S * self.plan.hz).for_each(|_| self.tick());
         let (loud, all) = self.loud.take().expect("counted since then");
         assert_eq!(loud, 0, "packets with state in a world where nothing happens");
-        // The client does not know how long the server waits for it.
+        // The client does not know the timeout of the server.
         let interval = self.plan.timeout / 40;
         let silent_ms = u64::from(SILENT_S) * 1_000;
         let signs = |interval: Duration| 1 + silent_ms / (interval.as_millis() as u64).max(1);
@@ -184,11 +184,12 @@ impl Run {
         }
     }
 
-    /// The client with packets in flight whose watch has run longest, and how many.
+    /// Returns the client with packets in flight whose watch has run longest, and how many packets that are.
     fn packets_in_flight(&self) -> Option<(&Seat, usize)> {
         let seats = self.seats.values().filter_map(|seat| {
             let stats = self.world.server.stats(seat.connection)?;
-            // Of who has something and was never heard to say so, nothing is in flight when no more may be sent (R26).
+            // The client has objects, but none of its acks has arrived. Counts as a packet in flight: the server
+            // may have none there, because it may send no more to this address (R26).
             let is_unheard = stats.round_trip.is_zero() && seat.witness.present().next().is_some();
             let packets = stats.packets_in_flight + usize::from(is_unheard);
             (packets > 0).then_some((seat, packets))
@@ -196,7 +197,7 @@ impl Run {
         seats.max_by_key(|(seat, _)| seat.watch.counted())
     }
 
-    /// The client that lacks something whose watch has run longest, and what it lacks.
+    /// Returns the client that lacks something and whose watch has run longest, and what it lacks.
     fn difference(&self) -> Option<(&Seat, String)> {
         let seats = self.seats.values().filter_map(|seat| {
             let difference = seat.witness.difference(&seat.client, &self.world, seat.connection);
@@ -247,7 +248,7 @@ impl Run {
         } else {
             self.world.server.disconnect(seat.connection);
         }
-        // Its farewell may be lost: then the server finds out by itself.
+        // The farewell may be lost. Then the server notices by itself.
         self.world.views.remove(&seat.connection);
         self.left.insert(peer, seat.connection);
     }
@@ -291,7 +292,7 @@ impl Run {
             seat.client.tick(now);
             while let Some(packet) = seat.client.poll_transmit() {
                 seat.made_at.insert(hash(packet), tick);
-                // A client sends no state; at great losses its signs of life tell of many packets.
+                // A client sends no state. At high losses its keep-alive packets have many ranges of acks.
                 count(&mut self.loud, &[]);
                 self.network.send(now, peer, SERVER, packet);
                 sent.push((peer, SERVER, packet.to_vec()));
@@ -299,7 +300,7 @@ impl Run {
         }
         sent.iter().for_each(|(from, to, packet)| self.keep(*from, *to, packet));
         self.world.server.tick(now);
-        // Not before: items of an array that was assigned over another get their ids as it is compared.
+        // Not before the comparison, because it assigns the ids of an array that was assigned over another.
         self.world.record(tick);
         self.server_events(tick);
         self.transmit(now);
@@ -309,7 +310,7 @@ impl Run {
         }
     }
 
-    /// A packet from long ago comes again.
+    /// An old packet arrives again.
     fn echo(&mut self, now: Duration) {
         if self.wild.chance(self.plan.extremes.echoes)
             && let Some((from, to, packet)) = self.wild.pick(&self.kept)
@@ -318,7 +319,7 @@ impl Run {
         }
     }
 
-    /// Keeps some of the packets, to come again.
+    /// Stores some of the packets, to arrive again.
     fn keep(&mut self, from: PeerId, to: PeerId, packet: &[u8]) {
         self.packets += 1;
         if self.plan.extremes.echoes > 0.0 && self.packets.is_multiple_of(self.plan.extremes.echo_of) {
@@ -333,7 +334,7 @@ impl Run {
                 let Some(seat) = self.seats.get_mut(&delivery.to) else { continue };
                 match seat.client.receive(now, delivery.bytes) {
                     Ok(()) => {}
-                    // A packet whose number has come round is as good as damaged.
+                    // A packet whose number has wrapped around counts as damaged.
                     Err(ReceiveError::Damaged)
                         if self.plan.down.corrupt > 0.0 || self.plan.extremes.echoes > 0.0 =>
                     {
@@ -442,7 +443,8 @@ impl Run {
     }
 }
 
-/// Whether a packet of a client acknowledges anything: a hello does not, nor does a sign of life.
+/// Returns whether a packet of a client acknowledges anything. A hello does not, and neither does a
+/// keep-alive packet.
 fn tells_acks(packet: &[u8]) -> bool {
     let mut bits = BitReader::new(packet.get(4..).unwrap_or_default());
     let mut read = || -> Result<bool, ReadError> {

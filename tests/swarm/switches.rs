@@ -1,6 +1,6 @@
-//! The switches of one object: what is off for all, and the conditions that were set at run time.
+//! The switches of one object: properties that are off for all, and conditions that were set at run time.
 //!
-//! *Invariant:* the server is told of each change here, and never asked.
+//! *Invariant:* each change here is reported to the server, and nothing here asks the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::classes::Creature;
 /// The server's functions for the properties of one class.
 #[derive(Clone, Copy)]
 pub(crate) struct Calls {
-    /// Properties that are compared when they are marked.
+    /// Properties that are compared only when they are marked.
     push: &'static [usize],
     /// Properties that are off for each connection until they are switched on for it.
     starts_off: &'static [usize],
@@ -49,19 +49,19 @@ impl Calls {
         }
     }
 
-    /// Marks what was changed, if that needs a mark.
+    /// Marks a changed property, if it needs a mark.
     pub(crate) fn changed(&self, server: &mut Server, guid: Guid, property: usize) {
         if self.push.contains(&property) {
             (self.mark)(server, guid, property);
         }
     }
 
-    /// Whether a class has properties with this condition.
+    /// Returns whether a class has properties with this condition.
     pub(crate) fn has(&self, condition: Condition) -> bool {
         self.conditions.contains(&condition)
     }
 
-    /// One of the properties with this condition. Draws only where there are several.
+    /// Returns one of the properties with this condition. Draws only if there are several.
     fn pick(&self, condition: Condition, rng: &mut Rng) -> usize {
         let all = self.conditions.iter().zip(0..).filter(|(declared, _)| **declared == condition);
         let all: Vec<usize> = all.map(|(_, property)| property).collect();
@@ -72,7 +72,7 @@ impl Calls {
     }
 }
 
-/// What was switched for one object.
+/// The switches of one object.
 #[derive(Default)]
 pub(crate) struct Switches {
     /// Properties that are off for all.
@@ -81,7 +81,7 @@ pub(crate) struct Switches {
 }
 
 impl Switches {
-    /// Switches a property for all.
+    /// Switches a property for all connections.
     pub(crate) fn flip_for_all(&mut self, calls: &Calls, server: &mut Server, guid: Guid, rng: &mut Rng) {
         let property = calls.pick(Condition::Custom, rng);
         let on = self.off.remove(&property);
@@ -99,7 +99,8 @@ impl Switches {
         (calls.dynamic)(server, guid, property, condition);
     }
 
-    /// The condition that a property has now, both switches included; `flipped`: those of the connection that are not as they began.
+    /// Returns the condition that a property has now, with both switches. `flipped` has the switches of the
+    /// connection that differ from their start.
     pub(crate) fn condition(&self, calls: &Calls, property: usize, flipped: &Flipped, uid: u32) -> Condition {
         match calls.conditions[property] {
             Condition::Custom => {
@@ -111,13 +112,13 @@ impl Switches {
         }
     }
 
-    /// Whether a property is compared in ticks that open the object nowhere.
+    /// Returns whether a property is compared in ticks in which no client opens the object.
     pub(crate) fn is_compared(&self, property: usize) -> bool {
         !self.off.contains(&property) && self.dynamic.get(&property) != Some(&Condition::Never)
     }
 }
 
-/// By object and property, the switches for a connection that are not as they began.
+/// By object and property: the switches of a connection that differ from their start.
 pub(crate) type Flipped = BTreeSet<(u32, usize)>;
 
 /// Switches a property of an object for one connection.

@@ -1,6 +1,6 @@
-//! What one client shows, held against what the server's objects were.
+//! The comparison of what one client shows with what the server's objects were.
 //!
-//! *Invariant:* whatever a client shows was looked at before anything else reached it.
+//! *Invariant:* everything that a client shows is checked before another packet reaches it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,20 +18,21 @@ struct Sight {
     notified: Notified,
 }
 
-/// What is known of a client.
+/// What is known about a client.
 #[derive(Default)]
 pub(crate) struct Witness {
     pub(crate) is_connected: bool,
-    /// Whether it was told that it has everything that was there when it joined; and whether that was just now.
+    /// Whether it was told that it has everything that was there when it joined; and whether that was just
+    /// now.
     is_synchronized: (bool, bool),
     present: BTreeMap<Guid, Sight>,
     destroyed: BTreeSet<Guid>,
-    /// By object and path, which of the server's values was shown last.
+    /// By object and path: which of the server's values the client showed last.
     shown: BTreeMap<u32, BTreeMap<u64, usize>>,
 }
 
 impl Witness {
-    /// Takes in what a client tells; gives the objects it lost.
+    /// Handles the events of a client. Returns the objects that it lost.
     pub(crate) fn events(&mut self, client: &mut Client, world: &World, tick: u64) -> Vec<u32> {
         let mut lost = Vec::new();
         while let Some(event) = client.poll_event() {
@@ -48,7 +49,8 @@ impl Witness {
                     let before = self.present.insert(guid, Sight { uid, since: tick, notified });
                     assert!(before.is_none(), "{guid:?} came while it was there");
                     if let Some(shown) = self.shown.get_mut(&uid) {
-                        // What conditions kept from the client begins anew as the archetype has it, and so do collections, which come in parts.
+                        // Conditions may have hidden a property, and collections come in parts. Both begin
+                        // again as the archetype has them.
                         let kind = &world.kinds[thing.kind];
                         shown.retain(|path, _| {
                             let property = property_of(*path);
@@ -83,22 +85,23 @@ impl Witness {
         lost
     }
 
-    /// Whether the client was told that it has everything that was there when it joined, since this was last asked.
+    /// Whether the client was told that it has everything that was there when it joined, since this was last
+    /// asked.
     pub(crate) fn takes_synchronized(&mut self) -> bool {
         std::mem::take(&mut self.is_synchronized.1)
     }
 
-    /// Whether it has an object.
+    /// Returns whether it has an object.
     pub(crate) fn has(&self, world: &World, uid: u32) -> bool {
         self.present.contains_key(&world.things[uid as usize].guid)
     }
 
-    /// The objects it has, and since when.
+    /// Returns the objects that it has, and since when.
     pub(crate) fn present(&self) -> impl Iterator<Item = (u32, u64)> {
         self.present.values().map(|sight| (sight.uid, sight.since))
     }
 
-    /// Looks at every object that something arrived for.
+    /// Checks every object for which something arrived.
     pub(crate) fn look(&mut self, client: &mut Client, world: &World) {
         let present: BTreeSet<Guid> = self.present.keys().copied().collect();
         for (guid, sight) in &mut self.present {
@@ -117,7 +120,7 @@ impl Witness {
         }
     }
 
-    /// How the client differs from what it must show at last; `None` if it does not.
+    /// Returns how the client differs from what it must show at the end; `None` if it does not.
     pub(crate) fn difference(
         &self,
         client: &Client,
@@ -174,7 +177,8 @@ fn leaf_at(leaves: &[Leaf], path: u64) -> Leaf {
     leaves.binary_search_by_key(&path, |leaf| leaf.path).map_or(Leaf::absent(path), |at| leaves[at])
 }
 
-/// The notifies of one property lead from the value last looked at to the one there is now, and each tells of a change.
+/// Checks the notifies of one property: they lead from the last checked value to the current one, and each
+/// reports a change.
 fn check_notifies(guid: Guid, told: &[(usize, u64, u64)], before: &mut Notified, now: Notified) {
     for ((property, last), (_, current)) in before.iter_mut().zip(&now) {
         for (_, old, new) in told.iter().filter(|(told, ..)| told == property) {
@@ -186,7 +190,7 @@ fn check_notifies(guid: Guid, told: &[(usize, u64, u64)], before: &mut Notified,
     }
 }
 
-/// Every leaf is one of the server's, and none older than the one shown before.
+/// Checks that every leaf is one of the server's values, and none is older than the one shown before.
 fn check_leaves(
     guid: Guid,
     leaves: &[Leaf],

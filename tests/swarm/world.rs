@@ -1,6 +1,6 @@
-//! The server of a run with a model of it: what there is, what it was, and who may see what.
+//! The server of a run with a model of it: its objects, their history, and who may see what.
 //!
-//! *Invariant:* the model asks the server for values only, never for what it thinks of connections.
+//! *Invariant:* the model asks the server only for values, never for what it knows about connections.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,18 +17,19 @@ use crate::switches::{Calls, Flipped, Switches, flip_for_one};
 /// The values of the properties with notifies.
 pub(crate) type Notified = Vec<(usize, u64)>;
 
-/// What the run does with an object, whatever its class.
+/// What a run does with an object of any class.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) conditions: &'static [Condition],
     calls: Calls,
-    /// Properties whose items come in parts where they are many.
+    /// Properties whose items are sent in parts if there are many.
     pub(crate) collections: &'static [usize],
     leaves: fn(&Server, Guid) -> Vec<Leaf>,
     pub(crate) replica: fn(&Client, Guid) -> Option<Vec<Leaf>>,
-    /// What the replica was told since the last call, and the values of its properties with notifies.
+    /// Returns the calls that the replica received since the last time, and the values of its properties with
+    /// notifies.
     pub(crate) told: fn(&mut Client, Guid) -> Option<(Shown, Notified)>,
-    /// An object as its archetype makes it.
+    /// Returns an object as its archetype makes it.
     pub(crate) fresh: fn(bool) -> (Vec<Leaf>, Notified),
     change: fn(&mut Server, Guid, u32, usize, &mut Ink<'_>),
     grow: fn(&mut Server, Guid, &mut Ink<'_>),
@@ -58,7 +59,7 @@ fn kind<T: Creature>() -> Kind {
         },
         change: |server, guid, uid, property, ink| {
             if ink.rng.chance(0.2) {
-                // Found by the scan over all objects of the class.
+                // The scan over all objects of the class finds this change.
                 for (_, object) in server.objects_mut::<T>() {
                     if *object.uid() == uid {
                         object.change(property, ink);
@@ -77,7 +78,7 @@ fn kind<T: Creature>() -> Kind {
                     object.change(property, ink);
                 }
             }
-            // Other classes than actors have none but their default.
+            // Other classes than actors have only the default archetype.
             let archetype = (&archetype as &dyn Any).downcast_ref().copied().unwrap_or_default();
             server.spawn_from(archetype, object).erase()
         },
@@ -88,9 +89,9 @@ pub(crate) const ACTOR: usize = 0;
 const VAULT: usize = 5;
 const DOT: usize = 3;
 
-/// How long an object grows that does.
+/// For how many ticks an object grows.
 const GROWING_TICKS: u32 = 12;
-/// The most objects that masses grow to.
+/// Masses add objects up to this number.
 const MASSES: usize = 400;
 
 /// The classes in the order of the plan's weights.
@@ -98,7 +99,7 @@ pub(crate) fn kinds() -> [Kind; 6] {
     [kind::<Actor>(), kind::<Pack>(), kind::<Chest>(), kind::<Dot>(), kind::<Hoard>(), kind::<Vault>()]
 }
 
-/// An object, there or gone.
+/// An object that exists or existed.
 pub(crate) struct Thing {
     pub(crate) guid: Guid,
     pub(crate) kind: usize,
@@ -109,29 +110,29 @@ pub(crate) struct Thing {
     pub(crate) role: Role,
     physics: bool,
     switches: Switches,
-    /// For each property, the number of the secrets made for it, and of those that were compared while it was switched on.
+    /// By property: the number of its secrets, and of those that were compared while it was switched on.
     versions: Vec<(u32, u32)>,
     is_dirty: bool,
 }
 
-/// How the model sees one connection.
+/// What the model knows about one connection.
 #[derive(Default)]
 pub(crate) struct View {
     pub(crate) is_replay: bool,
     pub(crate) hidden: BTreeSet<u32>,
     pub(crate) flipped: Flipped,
-    /// Objects whose opening the client acknowledged, perhaps too late for the server to care.
+    /// Objects whose opening the client acknowledged. The server may have ignored a late ack.
     pub(crate) acknowledged: BTreeSet<u32>,
-    /// Those of them that the server knows to be there.
+    /// Those of them that the server counts as opened.
     pub(crate) opened: BTreeSet<u32>,
-    /// Since when each object is shown.
+    /// Since when each object is visible.
     pub(crate) shown_at: BTreeMap<u32, u64>,
-    /// When the server accepted the client, and what it was to see then.
+    /// When the server accepted the client, and which objects were visible to it then.
     pub(crate) joined: Option<(u64, BTreeSet<u32>)>,
 }
 
 impl View {
-    /// What was there when the client joined, and has been shown to it ever since.
+    /// Objects that existed when the client joined, and have been visible ever since.
     pub(crate) fn joined_with(&self) -> Vec<u32> {
         let Some((at, joined)) = &self.joined else { return Vec::new() };
         joined.iter().copied().filter(|uid| self.is_shown_since(*uid, *at)).collect()
@@ -141,7 +142,7 @@ impl View {
         !self.hidden.contains(&uid) && self.shown_at.get(&uid).is_some_and(|shown| *shown <= tick)
     }
 
-    /// The client has lost an object, or is about to.
+    /// The client has lost an object, or will lose it.
     pub(crate) fn lose(&mut self, uid: u32) {
         self.acknowledged.remove(&uid);
         self.opened.remove(&uid);
@@ -152,7 +153,7 @@ impl View {
 pub(crate) struct World {
     pub(crate) server: Server,
     pub(crate) kinds: [Kind; 6],
-    /// All objects there ever were, by their number.
+    /// All objects that ever existed, by number.
     pub(crate) things: Vec<Thing>,
     pub(crate) by_guid: BTreeMap<Guid, u32>,
     alive: Vec<u32>,
@@ -161,7 +162,7 @@ pub(crate) struct World {
     rng: Rng,
     versions: u32,
     dirty: Vec<u32>,
-    /// What extremes are drawn from.
+    /// The generator for extremes.
     wild: Rng,
     /// Objects that grow, and for how many ticks.
     growing: Vec<(u32, u32)>,
@@ -214,7 +215,7 @@ impl World {
         self.rng.pick(&connections).copied()
     }
 
-    /// Some objects, there or gone, to refer to.
+    /// Returns some objects to refer to; they may no longer exist.
     fn mentionable(&mut self) -> Vec<Guid> {
         (0..4).filter_map(|_| self.rng.pick(&self.things).map(|thing| thing.guid)).collect()
     }
@@ -243,7 +244,7 @@ impl World {
         let guid = reference.guid().expect("an object has a guid");
         assert!(self.by_guid.insert(guid, uid).is_none(), "the guid {guid:?} was used before");
         let mut ledger = Ledger::default();
-        // A collection that grows while its object opens comes in parts, each item whole.
+        // A collection that grows while its object opens is sent in parts, with each item whole.
         let in_parts =
             |property| plan.extremes.growth > 0.0 && self.kinds[kind].collections.contains(&property);
         let is_kept = conditions.iter().zip(0..);
@@ -272,7 +273,7 @@ impl World {
         for view in self.views.values_mut() {
             view.shown_at.insert(uid, tick);
         }
-        // Most have an owner from the start.
+        // Most objects have an owner from the start.
         if self.rng.chance(0.6)
             && let Some(owner) = self.draw_connection()
         {
@@ -321,7 +322,7 @@ impl World {
         }
     }
 
-    /// Objects grow, whether anybody has acknowledged them or not.
+    /// Objects grow, before and after their openings are acknowledged.
     fn grow(&mut self) {
         self.growing.retain(|(uid, left)| *left > 0 && self.things[*uid as usize].alive);
         for at in 0..self.growing.len() {
@@ -341,7 +342,7 @@ impl World {
         }
     }
 
-    /// Many objects come, go, or leave the sight of a client or come into it, all at once.
+    /// Many objects are spawned, despawned, hidden or shown, all at once.
     fn crowd(&mut self, plan: &Plan, tick: u64) {
         let whose: Vec<ConnectionId> = self.views.keys().copied().collect();
         let connection = self.wild.pick(&whose).copied();
@@ -416,7 +417,7 @@ impl World {
         }
     }
 
-    /// Changes a vault, and who sees it, most of the time at once.
+    /// Changes a vault, and usually who sees it, at once.
     fn flip_vault(&mut self) {
         let vaults: Vec<u32> =
             self.alive.iter().copied().filter(|&uid| self.things[uid as usize].kind == VAULT).collect();
@@ -464,7 +465,7 @@ impl World {
         }
     }
 
-    /// Notes what the objects were when the server compared them.
+    /// Records the objects' values when the server compared them.
     pub(crate) fn record(&mut self, tick: u64) {
         for uid in std::mem::take(&mut self.dirty) {
             let thing = &mut self.things[uid as usize];
@@ -483,9 +484,9 @@ impl World {
         }
     }
 
-    /// Whether a packet made for the connection in this tick may hold a secret.
+    /// Returns whether a packet made for the connection in this tick may hold a secret.
     pub(crate) fn may_see(&self, connection: ConnectionId, canary: Canary) -> bool {
-        // The end of a secret whose start is in another packet, and bits of something else.
+        // The end of a secret whose start is in another packet, followed by bits of something else.
         let thing = self.things.get(canary.object as usize);
         let newest =
             |thing: &Thing| thing.versions.get(usize::from(canary.property)).map_or(0, |made| made.0);
@@ -526,7 +527,8 @@ impl World {
         condition.allows(flags)
     }
 
-    /// The leaves that a connection must show of an object once it is up to date; `None` for those of which it may show older values.
+    /// Returns the leaves that a connection must show of an object when it is up to date; `None` for a leaf
+    /// that may have an older value.
     pub(crate) fn expected(&self, connection: ConnectionId, uid: u32) -> Vec<(u64, Option<Leaf>)> {
         let (thing, view) = (&self.things[uid as usize], &self.views[&connection]);
         let properties = self.kinds[thing.kind].conditions.len();

@@ -1,6 +1,6 @@
-//! The actor: few bytes, every condition.
+//! The actor: few bytes, and every condition.
 //!
-//! *Invariant:* what conditions may hide is a canary, but for the title and the orders.
+//! *Invariant:* each value that a condition may hide is a canary, except the title and the orders.
 
 use repl::{Callbacks, Condition, NetSerialize, ObjectRef, Replicated};
 
@@ -19,7 +19,7 @@ pub(crate) enum Stance {
     Talking(String, Option<i16>),
 }
 
-/// Few bytes, every condition.
+/// Few bytes, and every condition.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Actor {

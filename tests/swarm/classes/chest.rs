@@ -1,6 +1,7 @@
-//! The chest: more than a packet holds.
+//! The chest: more than a packet can hold.
 //!
-//! *Invariant:* what only its owner may see is canaries, but for places in the array that were never written.
+//! *Invariant:* each value that only the owner may see is a canary, except elements of the array that were
+//! never written.
 
 use repl::{Callbacks, Condition, Replicated};
 
@@ -8,7 +9,7 @@ use super::ink::{Ink, change_list};
 use super::{Creature, Shown, leaves_of_list};
 use crate::ledger::Leaves;
 
-/// More than a packet holds.
+/// More than a packet can hold.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Chest {

@@ -1,6 +1,6 @@
-//! The dot: next to nothing, and no conditions.
+//! The dot: very little data, and no conditions.
 //!
-//! *Invariant:* what one client may see of it every other may.
+//! *Invariant:* all clients may see the same of it.
 
 use repl::{Callbacks, Condition, Replicated};
 
@@ -8,7 +8,7 @@ use super::ink::Ink;
 use super::{Creature, Shown};
 use crate::ledger::{Leaves, hash};
 
-/// Next to nothing, and no conditions.
+/// Very little data, and no conditions.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Dot {

@@ -1,6 +1,6 @@
-//! The hoard: fast arrays, nested, in an `Option`, with references, and for its owner alone.
+//! The hoard: fast arrays, nested, in an `Option`, with references, and for the owner only.
 //!
-//! *Invariant:* a leaf is found by the ids on the way to it, so the order of items does not matter.
+//! *Invariant:* the ids on the path name a leaf, so the order of items does not matter.
 
 use repl::{Callbacks, Condition, FastArray, FastArrayItem, ObjectRef, Replicated};
 
@@ -16,7 +16,7 @@ struct Jewel {
     scratches: FastArray<u8>,
 }
 
-/// Fast arrays wherever they can stand.
+/// Fast arrays in every possible place.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Hoard {
@@ -47,7 +47,7 @@ fn by_id<T>(array: &FastArray<T>, mut each: impl FnMut(usize, &T)) {
     }
 }
 
-/// Adds, takes out, moves or changes items.
+/// Adds, removes, moves or changes items.
 fn change_items<T: FastArrayItem + Clone + Default>(
     array: &mut FastArray<T>,
     longest: usize,
@@ -77,7 +77,7 @@ fn change_items<T: FastArrayItem + Clone + Default>(
                 array.push(item);
             }
         }
-        // Every new id is a leaf to be remembered for ever.
+        // The model remembers each new id forever.
         10 if ink.rng.chance(0.2) => *array = array.clone(),
         11 => *array = Vec::from(std::mem::take(array)).into(),
         _ => {

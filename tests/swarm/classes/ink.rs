@@ -1,18 +1,18 @@
-//! Ink: what a change of an object is written with.
+//! The source of random values for changes of objects.
 //!
-//! *Invariant:* all chance comes from the run's generator.
+//! *Invariant:* all random numbers come from the run's generator.
 
 use repl::sim::Rng;
 use repl::{Guid, ObjectRef};
 
 use super::Actor;
 
-/// What a change may draw upon.
+/// What a change may use.
 pub(crate) struct Ink<'a> {
     pub(crate) rng: &'a mut Rng,
     /// A secret of a property.
     pub(crate) canary: &'a mut dyn FnMut(usize) -> u128,
-    /// Objects to refer to: some are gone, some will be unknown to clients.
+    /// Objects to refer to. Some no longer exist, and some are unknown to clients.
     pub(crate) guids: &'a [Guid],
 }
 
@@ -28,7 +28,7 @@ impl Ink<'_> {
     }
 }
 
-/// Grows, cuts, shifts or changes a list.
+/// Adds, removes, moves or changes elements of a list.
 pub(super) fn change_list<T: Default + Clone>(
     list: &mut Vec<T>,
     longest: usize,

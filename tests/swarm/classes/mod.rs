@@ -1,17 +1,17 @@
-//! The classes of the random worlds: between them every kind of property and every condition.
+//! The classes of the random worlds. Together they have every kind of property and every condition.
 //!
-//! *Invariant:* a change touches one property and leaves it within its limits.
+//! *Invariant:* a change touches one property and keeps it within its limits.
 
 use repl::{Condition, Replicated};
 
 use crate::ledger::Leaves;
 
-/// What a client's copy of an object was told.
+/// The calls that a client's copy of an object received.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shown {
     /// How often something arrived.
     pub(crate) receipts: u32,
-    /// Notifies: the property, its old value, and the one it had then.
+    /// Notifies: the property, its old value, and its value at that moment.
     pub(crate) notifies: Vec<(usize, u64, u64)>,
     pub(crate) inits: u32,
     expects_post: bool,
@@ -33,29 +33,29 @@ impl Shown {
 pub(crate) trait Creature: Replicated + Clone + Default {
     /// The conditions of its properties, in their order.
     const CONDITIONS: &'static [Condition];
-    /// Properties that are compared when they are marked.
+    /// Properties that are compared only when they are marked.
     const PUSH: &'static [usize] = &[];
     /// Properties that are off for each connection until they are switched on for it.
     const STARTS_OFF: &'static [usize] = &[];
-    /// The properties whose items come in parts where they are many.
+    /// Properties whose items are sent in parts if there are many.
     const COLLECTIONS: &'static [usize] = &[];
-    /// What clients make it from.
+    /// The archetype from which clients make it.
     fn archetype(veteran: bool) -> Self {
         let _ = veteran;
         Self::default()
     }
-    /// The leaves of all properties.
+    /// Returns the leaves of all properties.
     fn leaves(&self, leaves: &mut Leaves);
     /// Changes one property.
     fn change(&mut self, property: usize, ink: &mut Ink<'_>);
-    /// Adds much to a collection, if it has any.
+    /// Adds many items to a collection, if it has one.
     fn grow(&mut self, ink: &mut Ink<'_>) {
         let _ = ink;
     }
-    /// The values of the properties with notifies.
+    /// Returns the values of the properties with notifies.
     fn notified(&self) -> Vec<(usize, u64)>;
     fn shown(&mut self) -> &mut Shown;
-    /// The number the test gave the object; not replicated.
+    /// The number that the test gave the object; not replicated.
     fn uid(&mut self) -> &mut u32;
 }
 

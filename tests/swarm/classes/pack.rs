@@ -1,6 +1,6 @@
 //! The pack: arrays of every kind, and arrays within them.
 //!
-//! *Invariant:* no array grows without end, so no change alone outgrows a packet.
+//! *Invariant:* all arrays stay short, so a single change always fits into a packet.
 
 use repl::{Callbacks, Condition, ObjectRef, Replicated};
 

@@ -1,6 +1,6 @@
-//! The vault: push properties whose conditions are switched on and off, some of which start off.
+//! The vault: push properties with conditions that are switched on and off. Some start off.
 //!
-//! *Invariant:* what a switch may hide is a canary, but for the level.
+//! *Invariant:* each value that a switch may hide is a canary, except the level.
 
 use repl::{Callbacks, Condition, Replicated};
 
