@@ -1,4 +1,7 @@
-//! Fast arrays for `repl`: arrays of items with identities of their own, whose deltas cost what changed and not how long the array is.
+//! Fast arrays for `repl`: arrays that send only the items that changed.
+//!
+//! Each item has an id. So the cost of a delta depends on the number of changed items, and not on the length
+//! of the array.
 //!
 //! ```
 //! use repl_fastarray::FastArray;
@@ -6,7 +9,7 @@
 //! let mut scores: FastArray<u32> = FastArray::from([10, 20, 30]);
 //! let id = scores.push(40);
 //!
-//! scores.sort_by(|one, other| other.cmp(one)); // ids go with their items, and no client is told
+//! scores.sort_by(|one, other| other.cmp(one)); // ids stay with their items, and nothing is sent
 //! assert_eq!(scores.index_of(id), Some(0));
 //!
 //! for mut score in scores.iter_mut() {
@@ -21,37 +24,42 @@
 //! assert_eq!(scores.by_id(id), None);
 //! ```
 //!
-//! Users go through `repl`, which re-exports this crate beside the derive for items, server and client.
+//! Users depend on `repl`, which re-exports this crate together with the derive macro for items, the server
+//! and the client.
 //!
 //! # What this crate does not do
 //!
-//! It holds items and knows which of them were touched. What differs in an item, how that travels, and what each client still lacks is the business
-//! of `repl-core` and `repl-net`, which know an array as a [`Keyed`](repl_core::Keyed) collection.
+//! This crate stores items and marks the ones that were touched. It does not compare, encode or send them,
+//! and it does not know what a client still lacks. `repl-core` and `repl-net` do that, through the trait
+//! [`Keyed`](repl_core::Keyed).
 //!
-//! With the feature `serde` arrays are written and read as sequences of their items, without ids, and ids as their numbers.
+//! With the feature `serde`, an array is serialized as the sequence of its items, without ids. An id is
+//! serialized as a number.
 //!
 //! # The three types to know
 //!
-//! - [`FastArray`] is the array; [`OrderedFastArray`] is its sister for items whose order matters.
-//! - [`ItemMut`] is an item that may be written to, and notes whether it was.
-//! - [`ItemCallbacks`] is what items and arrays are told on clients.
+//! - [`FastArray`] is the array. [`OrderedFastArray`] is for items whose order matters.
+//! - [`ItemMut`] is a mutable reference to an item that marks the item at the first write.
+//! - [`ItemCallbacks`] is the trait with the functions that a client calls when items arrive, change or are
+//!   removed.
 //!
 //! # Guarantees
 //!
-//! - What is written to an item through the array is sent; nothing need be marked by hand (S138 to S142).
-//! - An item keeps its id wherever it moves, and no other item gets that id; a clone is a new item (S137).
-//! - No removed item survives on a client, and no item that is there is removed (S172, S173).
-//! - A callback runs for what came into an array that stays, changed in it or went from it, and for nothing else (S178, S179); [`ItemCallbacks`] says
-//!   when none does.
-//! - Items that a client adds by itself stay, and are never taken for items of the server (S183).
-//! - The items of an ordered array stand on clients as they stand on the server: after every update on a link without loss, and when all has
-//!   arrived on any (R13).
+//! - Every write to an item through the array is sent. No call that marks the item is needed (S138 to S142).
+//! - An item keeps its id wherever it moves, and no other item gets that id. A clone is a new item (S137).
+//! - Clients remove exactly the items that the server removed (S172, S173).
+//! - Callbacks run for each item that is added to, changed in or removed from an array that itself remains,
+//!   and for nothing else (S178, S179). [`ItemCallbacks`] lists the cases in which none runs.
+//! - Items that a client adds itself remain, and are never confused with items of the server (S183).
+//! - The items of an ordered array have the same order on clients as on the server: after every update if no
+//!   packet is lost, otherwise once everything has arrived (R13).
 //!
-//! Not guaranteed: the order of the items of other arrays on clients (S180).
+//! Not guaranteed: the order of the items of a [`FastArray`] on clients (S180).
 //!
-//! S, R and W numbers name statements and rules: the front page of `repl` says where they stand.
+//! S, R and W numbers refer to the statements and rules that the front page of `repl` points to.
 //!
-//! *Invariant:* like `repl-core`, this crate names no socket, clock or thread. Its one use of `unsafe` states the shape of an array.
+//! *Invariant:* like `repl-core`, this crate uses no socket, clock or thread. Its only `unsafe` is the
+//! `unsafe impl Property` of the two arrays.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -71,7 +79,7 @@ pub use item::{ArrayUpdate, ChangedProperties, FastArrayItem, ItemCallbacks};
 pub use marks::ItemMut;
 pub use ordered::OrderedFastArray;
 
-/// For code made by the derives; not for use by hand.
+/// Only for code that the derive macros generate.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::item::{

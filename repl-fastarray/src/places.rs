@@ -1,10 +1,10 @@
-//! Places in an array as its user names them.
+//! Checks of the indices and ranges that users pass to an array.
 //!
-//! Invariant: a place that is not there ends in a panic that says so, before anything has changed.
+//! *Invariant:* an index or a range outside the array panics before anything changes.
 
 use std::ops::{Bound, Range, RangeBounds};
 
-/// The range as numbers.
+/// Returns the range with its start and its end as numbers.
 ///
 /// # Panics
 /// If the range ends before it starts, or beyond `len`.
@@ -24,7 +24,7 @@ pub(crate) fn bounds(range: impl RangeBounds<usize>, len: usize) -> Range<usize>
     start..end
 }
 
-/// Says that there is no item at `index`.
+/// Panics, because there is no item at `index`.
 #[cold]
 #[track_caller]
 pub(crate) fn no_item(index: usize, len: usize) -> ! {

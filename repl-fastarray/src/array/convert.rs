@@ -1,6 +1,6 @@
-//! What an array is read as and turned into: its items.
+//! Conversions of a fast array: reading it as a slice, and turning it into a `Vec` or an iterator.
 //!
-//! Invariant: whoever reads, or takes all items out, sees them in their order.
+//! *Invariant:* every conversion returns the items in their order.
 
 use std::ops::Deref;
 

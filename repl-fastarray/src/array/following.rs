@@ -1,6 +1,6 @@
-//! Following: how a shadow comes to have the items of a live array.
+//! How a shadow follows a live fast array, which means that it gets the same items.
 //!
-//! Invariant: what departed from a shadow is gone for whoever asks, even while it still lies among the items.
+//! *Invariant:* no lookup finds a departed item, even while it is still among the items.
 
 use std::mem::needs_drop;
 
@@ -73,10 +73,10 @@ impl<T: FastArrayItem> Following for FastArray<T> {
 }
 
 impl<T: FastArrayItem> FastArray<T> {
-    /// The item at `at` of `live` was touched; gives where its shadow is.
+    /// Updates the shadow of the touched item at `at` of `live`. Returns the index of the shadow item.
     fn step(&mut self, live: &Self, at: usize, visit: Visit<'_, T>) -> usize {
         let (id, live) = (live.roster.ids[at], &live.items[at]);
-        // A shadow mostly has its items where the live array has them.
+        // An item of a shadow is usually at the same index as in the live array.
         if let Some(at) = self.roster.position_from(id, at) {
             visit(id, Step::Touched { live, shadow: &mut self.items[at], moved: false });
             return at;
@@ -89,9 +89,9 @@ impl<T: FastArrayItem> FastArray<T> {
         at
     }
 
-    /// The item `id` of a shadow is gone. To find it where it lies among many takes longer than all else that
-    /// is to be done, so some are left where they are and looked for at once; not where an item may hold
-    /// memory.
+    /// Removes the item `id` from a shadow, perhaps later. Finding an item in a large array takes longer than
+    /// the rest of the work. So some removed items stay where they are, and are looked up together later.
+    /// Items that may own memory are removed at once.
     fn depart(&mut self, id: ItemId) {
         if self.roster.depart(id) || needs_drop::<T>() {
             self.take_out_departed();
@@ -108,7 +108,8 @@ impl<T: FastArrayItem> FastArray<T> {
         }
     }
 
-    /// The item `id`, which this shadow has appended, is not to be there before it is touched again.
+    /// Removes the item `id`, which this shadow has just appended. It comes back when the live item is
+    /// touched again.
     pub(super) fn lose_again(&mut self, id: ItemId) {
         if let Some(at) = self.roster.position(id) {
             self.items.swap_remove(at);
@@ -117,14 +118,14 @@ impl<T: FastArrayItem> FastArray<T> {
         }
     }
 
-    /// Appends an initial item under an id that no other has; gives where it is.
+    /// Appends an initial item with an id that no other item has. Returns its index.
     pub(super) fn append_initial(&mut self, id: ItemId) -> usize {
         self.push_as(id, T::initial());
         self.items.len() - 1
     }
 
-    /// Comes to have the items that `other` has, and by `copy` their values; has then followed what `other`
-    /// has. Local items are neither taken over nor lost (S183).
+    /// Takes over the items of `other`, with values copied by `copy`, and how far `other` has followed its
+    /// array. Local items are neither copied nor removed (S183).
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         self.take_out_departed();
         for at in (0..self.items.len()).rev() {
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
     use crate::array::roster::MOST_DEPARTED;
 
-    /// What a shadow is told.
+    /// Returns the steps that a shadow reports when it follows `live`.
     fn steps(shadow: &mut FastArray<u32>, live: &FastArray<u32>) -> Vec<(u32, &'static str)> {
         let mut steps = Vec::new();
         Keyed::follow(shadow, live, &mut |id, step| {

@@ -1,6 +1,6 @@
-//! Writing to the items of an array, with the guards that mark what is really written to.
+//! Methods that return mutable items of a fast array, mostly as guards that mark an item at the first write.
 //!
-//! Invariant: no `&mut` to an item leaves the array without a mark, but by methods whose names say so.
+//! *Invariant:* only methods with `unmarked` in their names return `&mut T` without marking the item.
 
 use std::cell::Cell;
 use std::fmt;
@@ -13,7 +13,7 @@ use super::FastArray;
 use crate::marks::{ItemMut, Log, Mark};
 use crate::places::no_item;
 
-/// The items of an array, each to be written to: made by [`FastArray::iter_mut`].
+/// An iterator over the items as guards that mark what is written to. Returned by [`FastArray::iter_mut`].
 pub struct IterMut<'a, T> {
     items: std::iter::Enumerate<std::slice::IterMut<'a, T>>,
     ids: &'a [ItemId],
@@ -54,7 +54,7 @@ impl<T: fmt::Debug> fmt::Debug for IterMut<'_, T> {
 }
 
 impl<T> FastArray<T> {
-    /// The item at `index`, to be written to: it is marked when it is. O(1).
+    /// Returns a guard of the item at `index`, which marks the item at the first write. O(1).
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<ItemMut<'_, T>> {
         let item = self.items.get_mut(index)?;
@@ -64,33 +64,33 @@ impl<T> FastArray<T> {
         Some(ItemMut::new(item, index, Mark { id, place: index, len, log }))
     }
 
-    /// The item `id`, to be written to. Costs what [`index_of`](Self::index_of) costs.
+    /// Returns a guard of the item `id`. Costs the same as [`index_of`](Self::index_of).
     #[must_use]
     pub fn get_mut_by_id(&mut self, id: ItemId) -> Option<ItemMut<'_, T>> {
         let index = self.roster.position(id)?;
         self.get_mut(index)
     }
 
-    /// The first item, to be written to.
+    /// Returns a guard of the first item.
     #[must_use]
     pub fn first_mut(&mut self) -> Option<ItemMut<'_, T>> {
         self.get_mut(0)
     }
 
-    /// The last item, to be written to.
+    /// Returns a guard of the last item.
     #[must_use]
     pub fn last_mut(&mut self) -> Option<ItemMut<'_, T>> {
         self.get_mut(self.items.len().checked_sub(1)?)
     }
 
-    /// Calls `edit` with the item `id`, which is marked; gives what it gave, or `None` if there is no such
-    /// item.
+    /// Calls `edit` with the item `id`, marks the item, and returns what `edit` returned. Returns `None` if
+    /// there is no such item.
     pub fn edit<R>(&mut self, id: ItemId, edit: impl FnOnce(&mut T) -> R) -> Option<R> {
         self.get_mut_by_id(id).map(|mut item| edit(&mut item))
     }
 
-    /// The items, each to be written to: `for mut item in array.iter_mut()`. Those that are written to are
-    /// marked, so that writing to 3 of 10,000 sends 3.
+    /// Returns guards of all items: `for mut item in array.iter_mut()`. Only items that are written to are
+    /// marked, so writing to 3 of 10,000 items sends 3.
     #[must_use]
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut {
@@ -100,11 +100,11 @@ impl<T> FastArray<T> {
         }
     }
 
-    /// Marks the item at `index`: it is compared with what clients have, and what differs is sent. For what
-    /// was written without a mark.
+    /// Marks the item at `index`, so that it is compared with the state of the clients, and the differences
+    /// are sent. Needed after a write that did not mark the item.
     ///
     /// # Panics
-    /// If `index` is not below the length.
+    /// If `index` is not less than the length.
     #[track_caller]
     pub fn mark(&mut self, index: usize) {
         if index >= self.len() {
@@ -113,29 +113,29 @@ impl<T> FastArray<T> {
         self.roster.touch(index);
     }
 
-    /// Marks all items. O(n), and so is the comparison that follows.
+    /// Marks all items. O(n), and the comparison that follows is O(n) too.
     pub fn mark_all(&mut self) {
         for index in 0..self.items.len() {
             self.roster.touch(index);
         }
     }
 
-    /// The item at `index`, without a mark: what is written is sent at the latest when somebody marks the
-    /// item (S141, S142).
+    /// Returns the item at `index` and does not mark it. A write through the reference is sent at the latest
+    /// when the item is marked (S141, S142).
     #[must_use]
     pub fn unmarked_mut(&mut self, index: usize) -> Option<&mut T> {
         self.items.get_mut(index)
     }
 
-    /// All items, without marks: what is written is sent at the latest when somebody marks the items (S141,
-    /// S142).
+    /// Returns all items as a slice and marks none. A write through the slice is sent at the latest when its
+    /// item is marked (S141, S142).
     #[must_use]
     pub fn unmarked_slice_mut(&mut self) -> &mut [T] {
         &mut self.items
     }
 }
 
-/// Marks the item, whether or not it is then written to.
+/// Marks the item, even if nothing is written to it.
 impl<T> IndexMut<usize> for FastArray<T> {
     #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {

@@ -1,41 +1,42 @@
-//! The index: where each id stands, or stood a few shifts ago.
+//! The index of a roster: finds the position of an id without a search through all ids.
 //!
-//! Invariant: it has an entry for every id of its roster and for no other, and each id stands at most `drift` places from its entry.
+//! *Invariant:* the index has an entry for each id of its roster, and no others. Each id is at most `drift`
+//! positions away from its entry.
 
 use repl_core::ItemId;
 
 use crate::ids::IdTable;
 
-/// How far ids may stand from where they are known to have stood: so many are looked through faster than an index is made anew.
+/// How far ids may be from their entries. Searching this many ids is faster than building a new index.
 pub(crate) const MAX_DRIFT: usize = 256;
 
-/// Where each id of a roster stands.
+/// The position of each id of a roster, exact or up to `drift` off.
 pub(crate) struct Index {
     places: IdTable<u32>,
     drift: usize,
 }
 
 impl Index {
-    /// The index of `ids`. O(n).
+    /// Builds the index of `ids`. O(n).
     pub(crate) fn of(ids: &[ItemId]) -> Self {
         let mut places = IdTable::with_capacity(ids.len());
         ids.iter().zip(0..).for_each(|(&id, at)| places.set(id, at));
         Self { places, drift: 0 }
     }
 
-    /// Where `id` stands among `ids`, whose index this is. O(drift).
+    /// Returns the position of `id` in `ids`, which must be the ids of this index. O(drift).
     pub(crate) fn position(&self, id: ItemId, ids: &[ItemId]) -> Option<usize> {
         let place = self.places.get(id)? as usize;
-        // Where nothing has moved the ids need not be looked at.
+        // If nothing has moved, the entry is exact, and the ids need not be read.
         if self.drift == 0 { Some(place) } else { near(id, place, self.drift, ids) }
     }
 
-    /// Somebody will ask for `id` soon.
+    /// Loads the entry of `id` into the cache, because a lookup follows soon.
     pub(crate) fn preload(&self, id: ItemId) {
         self.places.preload(id);
     }
 
-    /// `id` stands at `at` now, new or moved.
+    /// Notes that `id` is now at `at`, whether it is new or has moved.
     pub(crate) fn set(&mut self, id: ItemId, at: usize) {
         self.places.set(id, at as u32);
     }
@@ -44,7 +45,8 @@ impl Index {
         self.places.remove(id);
     }
 
-    /// Everything behind some place has moved by `places`. Says whether the index is still worth having.
+    /// Notes that all ids after some position have moved by `places`. Returns whether the index is still
+    /// worth keeping.
     #[must_use]
     pub(crate) fn shifted(&mut self, places: usize) -> bool {
         self.drift = self.drift.saturating_add(places);
@@ -52,7 +54,7 @@ impl Index {
     }
 }
 
-/// Where `id` stands among `ids`, if no farther than `drift` from `place`. O(drift).
+/// Returns the position of `id` in `ids` if it is at most `drift` away from `place`. O(drift).
 pub(crate) fn near(id: ItemId, place: usize, drift: usize, ids: &[ItemId]) -> Option<usize> {
     if ids.get(place) == Some(&id) {
         return Some(place);

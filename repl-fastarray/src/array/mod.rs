@@ -1,6 +1,6 @@
-//! The array: items, and beside them the roster that knows each by an id.
+//! [`FastArray`]: a `Vec` of items, and a roster that stores the id of each item.
 //!
-//! Invariant: items and roster are equally long, and an item and what the roster has of it stand at the same index.
+//! *Invariant:* items and roster have the same length, and an item has the same index in both.
 
 mod convert;
 mod following;
@@ -24,10 +24,10 @@ use crate::replica::Receipt;
 pub use guard::IterMut;
 use roster::Roster;
 
-/// A growing array whose items have identities of their own, so that what is sent of it is what changed.
+/// A growable array that sends only the items that changed.
 ///
-/// It is used like a `Vec` and read as a slice. Three things are not a `Vec`'s: what is written to is noted, items have ids by which clients
-/// know them, and `Clone` makes new items (S137).
+/// It is used like a `Vec` and read as a slice. Three things differ from a `Vec`: writes are noted, items
+/// have ids by which clients know them, and `Clone` makes new items (S137).
 ///
 /// ```
 /// use repl_fastarray::FastArray;
@@ -35,150 +35,180 @@ use roster::Roster;
 /// let mut scores: FastArray<u32> = FastArray::from([10, 20, 30]);
 /// let id = scores.push(40);
 ///
-/// scores.sort_by(|one, other| other.cmp(one)); // ids go with their items, and nothing is sent
+/// scores.sort_by(|one, other| other.cmp(one)); // ids stay with their items, and nothing is sent
 /// assert_eq!((scores.index_of(id), &scores[..2]), (Some(0), &[40, 30][..]));
 ///
 /// scores[1] += 5; // marks this one item, so that it is compared and sent
-/// scores.iter_mut().filter(|score| **score < 15).for_each(|mut score| *score = 15); // marks what is written to
-/// scores.retain(|score| *score != 20); // clients are told the id of what went
+/// // Marks the items that are written to.
+/// scores.iter_mut().filter(|score| **score < 15).for_each(|mut score| *score = 15);
+/// scores.retain(|score| *score != 20); // clients receive the id of the removed item
 /// assert_eq!(scores, [40, 35, 15]);
 /// assert_eq!(scores.by_id(id), Some(&40));
 /// ```
 ///
-/// **Clients have the same items in another order** (S180): what comes is appended there, and the place of what goes is taken by the last item.
-/// Where the order matters use an [`OrderedFastArray`](crate::OrderedFastArray), or sort on clients by something that is in the items.
+/// **Clients have the same items in another order** (S180). A client appends new items, and moves its last
+/// item to the place of a removed one. If the order matters, use an
+/// [`OrderedFastArray`](crate::OrderedFastArray), or sort on the client by a value that is in the items.
 ///
 /// # Ways to write
 ///
-/// A marked item is compared with what clients have, and the properties that differ are sent; so a mark too many costs time, no bytes.
+/// The server compares a marked item with the state of its clients, and sends the properties that differ. So
+/// an unnecessary mark costs time, but no bytes.
 ///
-/// | write | and marked is |
+/// | write | what it marks |
 /// |---|---|
-/// | `array[i] = …`, `array[i].count += 1` | the item, even if `IndexMut` is asked and nothing written |
-/// | [`get_mut`](Self::get_mut), [`get_mut_by_id`](Self::get_mut_by_id), [`first_mut`](Self::first_mut), [`last_mut`](Self::last_mut), [`iter_mut`](Self::iter_mut), [`retain_mut`](Self::retain_mut) | what is written to through its [`ItemMut`], when it first is; reading marks nothing |
-/// | [`edit`](Self::edit) | the item |
-/// | [`push`](Self::push), [`insert`](Self::insert), `extend` and what else adds | what came |
-/// | [`remove`](Self::remove), [`retain`](Self::retain), [`clear`](Self::clear) and what else takes out | nothing: what is sent is the ids of what went |
-/// | [`swap`](Self::swap), [`sort`](Self::sort), [`reverse`](Self::reverse), [`rotate_left`](Self::rotate_left) | nothing, and nothing is sent |
-/// | [`unmarked_mut`](Self::unmarked_mut), [`unmarked_slice_mut`](Self::unmarked_slice_mut), [`ItemMut::unmarked`] | nothing: say [`mark`](Self::mark) or [`mark_all`](Self::mark_all) when it is to be sent |
+/// | `array[i] = …`, `array[i].count += 1` | the item, even if nothing is written |
+/// | [`get_mut`], [`get_mut_by_id`] | the item, at the first write through its [`ItemMut`] |
+/// | [`first_mut`], [`last_mut`] | the same |
+/// | [`iter_mut`], [`retain_mut`] | each item, at the first write through its [`ItemMut`] |
+/// | [`edit`] | the item |
+/// | [`push`], [`insert`], `extend` and all else that adds | the new items |
+/// | [`remove`], [`retain`], [`clear`] and all else that removes | nothing: the removed ids are sent |
+/// | [`swap`], [`sort`], [`reverse`], [`rotate_left`] | nothing, and nothing is sent |
+/// | [`unmarked_mut`], [`unmarked_slice_mut`], [`ItemMut::unmarked`] | nothing, until you call [`mark`] |
+///
+/// [`get_mut`]: Self::get_mut
+/// [`get_mut_by_id`]: Self::get_mut_by_id
+/// [`first_mut`]: Self::first_mut
+/// [`last_mut`]: Self::last_mut
+/// [`iter_mut`]: Self::iter_mut
+/// [`retain_mut`]: Self::retain_mut
+/// [`edit`]: Self::edit
+/// [`push`]: Self::push
+/// [`insert`]: Self::insert
+/// [`remove`]: Self::remove
+/// [`retain`]: Self::retain
+/// [`clear`]: Self::clear
+/// [`swap`]: Self::swap
+/// [`sort`]: Self::sort
+/// [`reverse`]: Self::reverse
+/// [`rotate_left`]: Self::rotate_left
+/// [`unmarked_mut`]: Self::unmarked_mut
+/// [`unmarked_slice_mut`]: Self::unmarked_slice_mut
+/// [`mark`]: Self::mark
 ///
 /// # Ids
 ///
-/// Ids count from [`ItemId::FIRST`] on. Clients know an array by the field it stands in and its items by id.
+/// Ids count up from [`ItemId::FIRST`]. Clients identify an array by its field, and its items by their ids.
 ///
-/// **An array that is assigned over another has new items**, however it was made (`From`, `collect`, `Default`, `clone`, `mem::swap`): clients remove
-/// all old items and add all new ones, and no old item changes into a new one. No id is used twice in one field, so the server gives the items of such
-/// an array other ids at the next tick, if theirs were used there before; `ids` and [`id`](Self::id) return the new ones from then on. The ids of an
-/// array that stays where it is never change.
+/// **An array that is assigned over another has new items**, however it was made (`From`, `collect`,
+/// `Default`, `clone`, `mem::swap`). Clients remove all old items and add all new ones. No old item turns
+/// into a new one. A field never uses an id twice. So if an id of the new array was already used in the
+/// field, the server gives all items of the new array other ids at the next tick. From then on `ids` and
+/// [`id`](Self::id) return these. The ids of an array that is not replaced never change.
 ///
-/// - To remember items of an array that replaces another, ask for their ids after the tick; or write `array.clear(); array.extend(items);`,
-///   which costs as much, and the ids stay.
-/// - To filter, write [`retain`](Self::retain), not `array = array.iter().filter(…).cloned().collect()`, which sends all items again.
-/// - An array that is taken out and put back before the next tick is still the same.
-/// - An item that was taken out and put back is a new one. To give an item other values, write to it.
+/// - To remember items of an array that replaces another, read their ids after the tick. Or write
+///   `array.clear(); array.extend(items);`, which costs the same, and keeps the ids that it returns.
+/// - To filter, write [`retain`](Self::retain). `array = array.iter().filter(…).cloned().collect()` sends all
+///   items again.
+/// - An array that is taken out and put back before the next tick is still the same array.
+/// - An item that is taken out and put back is a new item. To change the values of an item, write to it.
 ///
-/// On a client, items that it adds by itself get ids apart ([`ItemId::is_local`]). They stay until it takes them out, and are never taken for
-/// items of the server (S183).
+/// On a client, items that the client adds itself get ids from a separate range ([`ItemId::is_local`]). They
+/// remain until the client removes them, and are never confused with items of the server (S183).
 ///
 /// # Limits
 ///
-/// An array on the server may grow as it likes, but clients hold no more than [`MAX_ITEMS`](repl_core::limits::MAX_ITEMS) items, 1,048,576.
-/// While it is longer nothing of it is sent, clients keep what they have, and the server tells with `ServerEvent::ValueRefused`. The same goes
-/// for an array that makes its object larger than `ServerConfig::max_object_bytes`. The attribute `max_len` is not for fast arrays.
+/// An array on the server may have any length. But it is sent only while it has at most
+/// [`MAX_ITEMS`](repl_core::limits::MAX_ITEMS) items, 1,048,576, or as many as the attribute `max_len` of its
+/// field says. While it is longer, clients keep the items they have, and the server reports
+/// `ServerEvent::ValueRefused`. The same happens if the array makes its object larger than
+/// `ServerConfig::max_object_bytes`.
 ///
 /// # Cost
 ///
-/// Unless something else is said, methods cost what those of `Vec` with the same names cost; for each item 4 bytes are kept beside it, and 16
-/// to 32 more once items are looked for by id.
+/// Methods cost what the `Vec` methods of the same names cost, unless their documentation says otherwise.
+/// Each item needs 4 bytes of memory for its id, and 16 to 32 bytes more once an item is looked up by id.
 pub struct FastArray<T> {
     items: Vec<T>,
     roster: Roster,
-    /// Set on a shadow: what it has followed.
+    /// On a shadow: the state of the live array that it last followed.
     followed: Option<Followed>,
-    /// Set on a replica: what came of the update that is being received.
+    /// On a replica: the results of the update that is being received.
     receipt: Option<Box<Receipt>>,
 }
 
 impl<T> FastArray<T> {
-    /// An empty array. Takes no memory.
+    /// Returns an empty array. Allocates nothing.
     #[must_use]
     pub fn new() -> Self {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// An empty array whose first item gets the id `next`: for tests of what happens at the end of the range.
+    /// Returns an empty array whose first item gets the id `next`. For tests of the end of the id range.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {
         Self { items: Vec::new(), roster: Roster::starting(next), followed: None, receipt: None }
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     #[must_use]
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the array has no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// For how many items there is room.
+    /// Returns how many items fit without allocating again.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.items.capacity()
     }
 
-    /// Makes room for `additional` more items.
+    /// Reserves memory for `additional` more items.
     pub fn reserve(&mut self, additional: usize) {
         self.items.reserve(additional);
         self.roster.ids.reserve(additional);
     }
 
-    /// The items.
+    /// Returns the items as a slice.
     #[must_use]
     pub fn as_slice(&self) -> &[T] {
         &self.items
     }
 
-    /// The ids of the items, in their order.
+    /// Returns the ids of the items, in the order of the items.
     #[must_use]
     pub fn ids(&self) -> &[ItemId] {
         &self.roster.ids
     }
 
-    /// The id of the item at `index` (S138): it stays with the item wherever that moves in this array, and no other item gets it.
+    /// Returns the id of the item at `index` (S138). The id stays with the item wherever it moves in this
+    /// array, and no other item gets it.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
         self.roster.ids.get(index).copied()
     }
 
-    /// Where the item `id` stands. O(1), but O(n) when asked for the first time, and after a sort, a rotation or some hundreds of insertions and
-    /// removals in the middle.
+    /// Returns the index of the item `id`. O(1). O(n) for the first lookup, and for the first one after a
+    /// sort, a rotation, or several hundred insertions and removals in the middle.
     #[must_use]
     pub fn index_of(&self, id: ItemId) -> Option<usize> {
         self.roster.position(id)
     }
 
-    /// The item `id`. Costs what [`index_of`](Self::index_of) costs.
+    /// Returns the item `id`. Costs the same as [`index_of`](Self::index_of).
     #[must_use]
     pub fn by_id(&self, id: ItemId) -> Option<&T> {
         self.items.get(self.roster.position(id)?)
     }
 
-    /// Appends an item, new whatever it was before, and gives its id.
+    /// Appends a new item and returns its id. An item that was in an array before is a new item, too.
     pub fn push(&mut self, item: T) -> ItemId {
         let id = self.roster.fresh();
         self.push_as(id, item);
         id
     }
 
-    /// Inserts an item before the one at `index`, and gives its id.
+    /// Inserts a new item before the one at `index`, and returns its id.
     ///
     /// # Panics
-    /// If `index` is beyond the length.
+    /// If `index` is greater than the length.
     #[track_caller]
     pub fn insert(&mut self, index: usize, item: T) -> ItemId {
         let id = self.roster.fresh();
@@ -187,10 +217,11 @@ impl<T> FastArray<T> {
         id
     }
 
-    /// Takes out the item at `index`; the others keep their order. If it is put back, it is a new item.
+    /// Removes the item at `index` and returns it. The others keep their order. If it is put back, it is a
+    /// new item.
     ///
     /// # Panics
-    /// If `index` is not below the length.
+    /// If `index` is not less than the length.
     #[track_caller]
     pub fn remove(&mut self, index: usize) -> T {
         let item = self.items.remove(index);
@@ -198,10 +229,10 @@ impl<T> FastArray<T> {
         item
     }
 
-    /// Takes out the item at `index` and puts the last one in its place. O(1).
+    /// Removes the item at `index`, returns it, and moves the last item into its place. O(1).
     ///
     /// # Panics
-    /// If `index` is not below the length.
+    /// If `index` is not less than the length.
     #[track_caller]
     pub fn swap_remove(&mut self, index: usize) -> T {
         let item = self.items.swap_remove(index);
@@ -209,25 +240,25 @@ impl<T> FastArray<T> {
         item
     }
 
-    /// Takes out the item `id`; the others keep their order. O(n).
+    /// Removes the item `id` and returns it. The others keep their order. O(n).
     pub fn remove_by_id(&mut self, id: ItemId) -> Option<T> {
         let index = self.roster.position(id)?;
         Some(self.remove(index))
     }
 
-    /// Takes out the last item.
+    /// Removes the last item and returns it.
     pub fn pop(&mut self) -> Option<T> {
         let item = self.items.pop()?;
         self.roster.swap_remove(self.items.len());
         Some(item)
     }
 
-    /// Takes out all items.
+    /// Removes all items.
     pub fn clear(&mut self) {
         self.truncate(0);
     }
 
-    /// Takes out the items from `len` on.
+    /// Removes the items from index `len` on.
     pub fn truncate(&mut self, len: usize) {
         if len < self.items.len() {
             self.roster.remove_range(len..self.items.len());
@@ -235,10 +266,11 @@ impl<T> FastArray<T> {
         }
     }
 
-    /// Takes out the items of a range, at once, whether or not they are then asked for.
+    /// Removes the items of a range and returns them. They are removed at once, even if the iterator is not
+    /// used.
     ///
     /// # Panics
-    /// If the range ends before it starts, or beyond the length.
+    /// If the range ends before it starts, or after the end of the array.
     #[track_caller]
     pub fn drain(&mut self, range: impl RangeBounds<usize>) -> std::vec::IntoIter<T> {
         let range = bounds(range, self.len());
@@ -247,7 +279,7 @@ impl<T> FastArray<T> {
         drained.into_iter()
     }
 
-    /// Keeps the items for which `keep` says so, in their order; those that it writes to are marked.
+    /// Keeps the items for which `keep` returns true, in their order. Marks the items that `keep` writes to.
     pub fn retain_mut(&mut self, mut keep: impl FnMut(&mut ItemMut<'_, T>) -> bool) {
         let mut sieve = Sieve { array: self, kept: 0, seen: 0 };
         while sieve.seen < sieve.array.items.len() {
@@ -262,29 +294,30 @@ impl<T> FastArray<T> {
         }
     }
 
-    /// Makes room for `additional` more items, if there is memory.
+    /// Tries to reserve memory for `additional` more items.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the memory cannot be allocated.
     pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         self.items.try_reserve(additional)?;
         self.roster.ids.try_reserve(additional)
     }
 
-    /// The id that the first item of a copy gets.
+    /// Returns the id that the first item of a copy gets.
     pub(crate) fn next_id_of_copies(&self) -> ItemId {
         self.roster.next_for_copies()
     }
 
-    /// Appends an item under an id that no other item here has.
+    /// Appends an item with an id that no other item here has.
     fn push_as(&mut self, id: ItemId, item: T) {
         self.items.push(item);
         self.roster.push(id);
     }
 }
 
-/// Items before `kept` stay, those from there to `seen` go, and the others have not been looked at. They go when this is dropped, even if the
-/// user's code panics, so that items and roster agree.
+/// The state of `retain_mut`. Items before `kept` stay, items from `kept` to `seen` are to be removed, and
+/// the rest are not checked yet. Dropping it removes them, even if the user's code panics, so that items and
+/// roster match.
 struct Sieve<'a, T> {
     array: &'a mut FastArray<T>,
     kept: usize,

@@ -1,31 +1,32 @@
-//! The order of an array: sorting, swapping, rotating.
+//! Methods that change the order of an array: sorting, swapping and rotating.
 //!
-//! Invariant: nothing here touches an item (S145): ids go where their items go, and no client is told.
+//! *Invariant:* nothing here marks an item (S145). Ids move with their items, and nothing is sent.
 
 use std::cmp::Ordering;
 
 use super::FastArray;
 
 impl<T> FastArray<T> {
-    /// Sorts the items by `compare`, equal ones in the order they had. Ids stay with their items, and nothing is sent. O(n log n).
+    /// Sorts the items by `compare`. Equal items keep their order. Ids stay with their items, and nothing is
+    /// sent. O(n log n).
     pub fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut order: Vec<_> = (0..self.items.len()).collect();
         order.sort_by(|&one, &other| compare(&self.items[one], &self.items[other]));
         self.reorder(order);
     }
 
-    /// Sorts the items by `compare`, equal ones in any order. O(n log n).
+    /// Sorts the items by `compare`. Equal items may change their order. O(n log n).
     pub fn sort_unstable_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut order: Vec<_> = (0..self.items.len()).collect();
         order.sort_unstable_by(|&one, &other| compare(&self.items[one], &self.items[other]));
         self.reorder(order);
     }
 
-    /// Swaps two items with their ids: both are the items they were, elsewhere. To give two items each other's values, swap what their
-    /// [guards](Self::get_mut) stand for.
+    /// Swaps the places of two items. Each keeps its id. To exchange the values of two items instead, swap
+    /// the values behind their [guards](Self::get_mut).
     ///
     /// # Panics
-    /// If one of the two is not below the length.
+    /// If one of the two is not less than the length.
     #[track_caller]
     pub fn swap(&mut self, one: usize, other: usize) {
         let len = self.len();
@@ -34,33 +35,33 @@ impl<T> FastArray<T> {
         self.roster.swap(one, other);
     }
 
-    /// Turns the order round.
+    /// Reverses the order of the items.
     pub fn reverse(&mut self) {
         self.items.reverse();
         self.roster.reorder(<[_]>::reverse);
     }
 
-    /// Rotates the items so that the one at `mid` comes first.
+    /// Rotates the items to the left, so that the item at `mid` comes first.
     ///
     /// # Panics
-    /// If `mid` is beyond the length.
+    /// If `mid` is greater than the length.
     #[track_caller]
     pub fn rotate_left(&mut self, mid: usize) {
         self.items.rotate_left(mid);
         self.roster.reorder(|ids| ids.rotate_left(mid));
     }
 
-    /// Rotates the items so that the first comes to stand at `places`.
+    /// Rotates the items to the right, so that the first item is at index `places` afterwards.
     ///
     /// # Panics
-    /// If `places` is beyond the length.
+    /// If `places` is greater than the length.
     #[track_caller]
     pub fn rotate_right(&mut self, places: usize) {
         self.items.rotate_right(places);
         self.roster.reorder(|ids| ids.rotate_right(places));
     }
 
-    /// Puts at each place the item that stands at the index `order` has there.
+    /// Reorders the items, so that place `i` gets the item that was at `order[i]`.
     pub(crate) fn reorder(&mut self, mut order: Vec<usize>) {
         if order.is_sorted() {
             return;

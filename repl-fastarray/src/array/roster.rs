@@ -1,7 +1,7 @@
-//! The roster: the ids of an array's items in their order, and what was done to them.
+//! The roster of a fast array: the id of each item, in the order of the items, and the log of changes.
 //!
-//! Invariant: no id stands twice, and every item has one, at its own place. The ids that have departed from a shadow stand there still, but to whoever
-//! asks they are gone.
+//! *Invariant:* no id occurs twice, and the id and the item at the same index belong together. On a shadow, a
+//! departed id is still in `ids` until its item is taken out, but every lookup treats it as removed.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -13,25 +13,25 @@ use super::index::{Index, MAX_DRIFT, near};
 use crate::ids::Ids;
 use crate::marks::Log;
 
-/// So many ids are looked through as fast as an index is asked.
+/// Up to this many ids, a linear search is as fast as the index.
 const FEW: usize = 32;
 
-/// So many that have departed are taken out, or as many as a fourth of all if that is less.
+/// Departed items are taken out once there are this many, or a quarter of all items if that is less.
 pub(crate) const MOST_DEPARTED: usize = 32;
 
-/// What an array knows of its items beside the items.
+/// The ids of an array's items, and everything else that it stores about them.
 pub(crate) struct Roster {
     pub(crate) ids: Vec<ItemId>,
-    /// Made when somebody asks; mended by what moves little, dropped by what moves much.
+    /// Built by the first lookup, updated by small changes, and dropped by large ones.
     index: OnceLock<Index>,
     pub(crate) log: Log,
     unused: Ids,
-    /// Of a shadow: what is gone for whoever asks, but still to be taken out; at most [`MOST_DEPARTED`].
+    /// On a shadow: items that count as removed, but are still to be taken out. At most [`MOST_DEPARTED`].
     pub(crate) departed: Vec<ItemId>,
 }
 
 impl Roster {
-    /// Nobody, and `next` for the first to come.
+    /// Returns an empty roster. The first item gets the id `next`.
     pub(crate) fn starting(next: ItemId) -> Self {
         Self {
             ids: Vec::new(),
@@ -42,17 +42,17 @@ impl Roster {
         }
     }
 
-    /// The id that the first item of a copy gets.
+    /// Returns the id that the first item of a copy gets.
     pub(crate) fn next_for_copies(&self) -> ItemId {
         self.unused.next_for_copies()
     }
 
-    /// From now on new items get local ids.
+    /// New items get local ids from now on.
     pub(crate) fn start_locally(&mut self) {
         self.unused.start_locally(self.ids.iter().any(|id| id.is_local()));
     }
 
-    /// All items get local ids, and so do new ones.
+    /// Gives all items local ids. New items get local ids, too.
     pub(crate) fn rename_locally(&mut self) {
         let mut unused = Ids::starting(ItemId::FIRST_LOCAL);
         self.ids.iter_mut().for_each(|id| *id = unused.fresh(|_| false));
@@ -61,7 +61,7 @@ impl Roster {
         self.log.scattered();
     }
 
-    /// The items get ids one after another from `first` on, in their order.
+    /// Gives the items consecutive ids from `first` on, in their order.
     pub(crate) fn rename_from(&mut self, first: ItemId) {
         let mut next = first;
         for id in &mut self.ids {
@@ -72,8 +72,8 @@ impl Roster {
         self.index.take();
     }
 
-    /// The first id for the items of `successor`, which takes the place of the array whose shadow has this roster; see
-    /// [`Ids::first_for_successor`].
+    /// Returns the first id for the items of `successor`, an array that replaced the one that this shadow
+    /// followed. See [`Ids::first_for_successor`].
     pub(crate) fn first_for_successor(&self, successor: &Self) -> Option<ItemId> {
         let (least, len) = (successor.ids.iter().min().copied(), successor.ids.len());
         self.unused.first_for_successor(&successor.unused, least, len, |each| {
@@ -81,27 +81,28 @@ impl Roster {
         })
     }
 
-    /// New items get the ids that follow a run of `len` from `first` on.
+    /// New items get the ids that come after the `len` ids from `first` on.
     pub(crate) fn continue_after(&mut self, first: ItemId, len: usize) {
         self.unused.follow(&Ids::after(first, len));
     }
 
-    /// The same for a shadow, which has followed the array with `live`.
+    /// On a shadow that has followed `live`: new items get the ids that they would get in `live`.
     pub(crate) fn follow(&mut self, live: &Self) {
         self.unused.follow(&live.unused);
     }
 
-    /// Whether items of the live array may be missing in this, a shadow, because values in them have no form.
+    /// On a shadow: sets whether items of the live array may be missing here because a value in them has no
+    /// wire form.
     pub(crate) fn set_gaps(&mut self, has_gaps: bool) {
         self.unused.set_gaps(has_gaps);
     }
 
-    /// New items get the ids that they would get in `other`, whose ids are all that are here.
+    /// New items get the ids that they would get in `other`. All ids here must also be in `other`.
     pub(crate) fn continue_as(&mut self, other: &Self) {
         self.unused = other.unused;
     }
 
-    /// An id that no item has.
+    /// Returns an id that no item has.
     pub(crate) fn fresh(&mut self) -> ItemId {
         let mut unused = self.unused;
         let id = unused.fresh(|id| self.position(id).is_some());
@@ -109,7 +110,7 @@ impl Roster {
         id
     }
 
-    /// Where `id` stands. O(1), but for the first question after much has moved, which is O(n).
+    /// Returns the position of `id`. O(1), but O(n) for the first lookup after many items have moved.
     pub(crate) fn position(&self, id: ItemId) -> Option<usize> {
         if self.has_departed(id) {
             return None;
@@ -121,30 +122,30 @@ impl Roster {
         }
     }
 
-    /// Where `id` stands, perhaps at `place`.
+    /// Returns the position of `id`, and looks at `place` first.
     pub(crate) fn position_from(&self, id: ItemId, place: usize) -> Option<usize> {
         if self.ids.get(place) == Some(&id) && !self.has_departed(id) {
-            // Whoever comes here will mostly ask for the item again.
+            // The caller usually looks up the same item again soon.
             self.preload(id);
             return Some(place);
         }
         self.position(id)
     }
 
-    /// Somebody will ask where `id` stands.
+    /// Loads the index entry of `id` into the cache, because a lookup follows soon.
     pub(crate) fn preload(&self, id: ItemId) {
         if let Some(index) = self.index.get() {
             index.preload(id);
         }
     }
 
-    /// What stands at `at` will be taken out, and the last put in its place.
+    /// Prepares the cache for a `swap_remove` of the item at `at`.
     pub(crate) fn preload_removal(&self, at: usize) {
         self.ids.get(at).into_iter().for_each(preload);
         self.ids.last().into_iter().for_each(|&last| self.preload(last));
     }
 
-    /// Where the item stands now that the log has at `place`.
+    /// Returns the position of the item `id`, which was at `place` when the log recorded it.
     pub(crate) fn locate(&self, id: ItemId, place: usize) -> Option<usize> {
         match self.log.drift() {
             Some(drift) if drift <= MAX_DRIFT && self.index.get().is_none() => {
@@ -154,7 +155,7 @@ impl Roster {
         }
     }
 
-    /// The item at `at` is touched.
+    /// Marks the item at `at` as touched.
     pub(crate) fn touch(&mut self, at: usize) {
         self.log.touch(self.ids[at], at, self.ids.len());
     }
@@ -191,7 +192,8 @@ impl Roster {
         self.take_out(self.ids[at], at);
     }
 
-    /// Takes out `id`, which stands at `at`, and puts the last in its place. Who knows the id need not wait for it to be read.
+    /// Removes `id`, which is at `at`, and moves the last id into its place. The caller passes the id, so
+    /// this does not wait for a read of `ids[at]`.
     pub(crate) fn take_out(&mut self, id: ItemId, at: usize) {
         self.ids.swap_remove(at);
         if let Some(&moved) = self.ids.get(at) {
@@ -203,12 +205,14 @@ impl Roster {
         self.removed(id, at);
     }
 
-    /// Whether a shadow, which last continued as `live` was then, had the item `id` that has gone from `live` since.
+    /// Returns whether this shadow had the item `id`, which was removed from `live` after the shadow last
+    /// followed it.
     pub(crate) fn had(&self, live: &Self, id: ItemId) -> bool {
         self.unused.had(id, &live.unused).unwrap_or_else(|| self.position(id).is_some())
     }
 
-    /// The item `id` of a shadow departs. Says whether those that have are to be taken out.
+    /// Marks the item `id` of a shadow as departed. Returns whether the departed items are to be taken out
+    /// now.
     #[must_use]
     pub(crate) fn depart(&mut self, id: ItemId) -> bool {
         self.departed.push(id);
@@ -216,22 +220,23 @@ impl Roster {
     }
 
     pub(crate) fn has_departed(&self, id: ItemId) -> bool {
-        // To the end, whatever is found: several at a time, and nothing for the processor to guess.
+        // Does not stop at the first match. Without that branch, several ids are compared at a time and no
+        // prediction fails.
         self.departed.iter().fold(false, |found, &departed| found | (departed == id))
     }
 
-    /// Those that have departed will be taken out, and the last put in their places.
+    /// Prepares the cache for taking out all departed items.
     pub(crate) fn preload_departed(&self) {
         let last = self.ids.iter().rev().take(self.departed.len());
         self.departed.iter().chain(last).for_each(|&id| self.preload(id));
     }
 
-    /// Where those stand that have not departed, ascending.
+    /// Returns the ids that have not departed with their positions, in ascending order of position.
     pub(crate) fn standing(&self) -> impl Iterator<Item = (ItemId, usize)> {
         self.ids.iter().copied().zip(0..).filter(|&(id, _)| !self.has_departed(id))
     }
 
-    /// Takes out a range; the order of the others stays.
+    /// Removes a range of ids. The others keep their order.
     pub(crate) fn remove_range(&mut self, range: Range<usize>) {
         if range.len() > MAX_DRIFT {
             self.index.take();
@@ -250,7 +255,7 @@ impl Roster {
         self.log.remove(id, at, self.ids.len());
     }
 
-    /// Everything behind some place has moved by up to `places`.
+    /// Notes that all ids after some position have moved by up to `places`.
     pub(crate) fn shifted(&mut self, places: usize) {
         self.log.shifted(places);
         if self.index.get_mut().is_some_and(|index| !index.shifted(places)) {
@@ -270,7 +275,7 @@ impl Roster {
         }
     }
 
-    /// Changes the order of everything at once.
+    /// Reorders all ids with `reorder`.
     pub(crate) fn reorder(&mut self, reorder: impl FnOnce(&mut [ItemId])) {
         reorder(&mut self.ids);
         self.index.take();

@@ -1,7 +1,7 @@
-//! What attributes on the field of an array can say: how long it may be, and for items that are one leaf, how
-//! these travel.
+//! Which attributes a field accepts if it holds an array: a limit on the length, and, for items that are one
+//! leaf, the attributes of these items.
 //!
-//! Invariant: whatever an attribute can say of one kind of array it can say of the other.
+//! *Invariant:* both kinds of arrays accept the same attributes.
 
 use repl_core::__private::{Lengthy, Quantizable, Ranged};
 

@@ -1,6 +1,8 @@
-//! What both kinds of arrays are made from and compared with alike, and how `serde` has them: as their items in their order.
+//! Trait implementations that both kinds of arrays share: conversions, comparisons, hashing and `serde`. An
+//! array behaves like the sequence of its items.
 //!
-//! Invariant: whatever comes into an array is new there, so a clone shares no identity with its source (S137).
+//! *Invariant:* whatever is added to an array becomes a new item, so a clone shares no ids with its source
+//! (S137).
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -10,14 +12,15 @@ use crate::ordered::OrderedFastArray;
 
 macro_rules! forms_of {
     ($($array:ident)*) => {$(
-        /// An empty array, whose items get ids from the first on; see [Ids](Self#ids).
+        /// Returns an empty array. Ids start from the first one; see [Ids](Self#ids).
         impl<T> Default for $array<T> {
             fn default() -> Self {
                 Self::new()
             }
         }
 
-        /// Makes new items, whose ids follow those of the source: an array assigned over its own source replaces every item (S137).
+        /// Makes new items, with ids that continue after those of the source. So if the clone is assigned
+        /// over its source, it replaces every item (S137).
         impl<T: Clone> Clone for $array<T> {
             fn clone(&self) -> Self {
                 let mut clone = Self::with_next_id(self.next_id_of_copies());
@@ -26,7 +29,7 @@ macro_rules! forms_of {
             }
         }
 
-        /// Appends items, new ones here.
+        /// Appends items. They are new items of this array.
         impl<T> Extend<T> for $array<T> {
             fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
                 let items = items.into_iter();
@@ -35,14 +38,15 @@ macro_rules! forms_of {
             }
         }
 
-        /// Appends copies of items, new ones here.
+        /// Appends copies of items. They are new items of this array.
         impl<'a, T: Copy> Extend<&'a T> for $array<T> {
             fn extend<I: IntoIterator<Item = &'a T>>(&mut self, items: I) {
                 self.extend(items.into_iter().copied());
             }
         }
 
-        /// Makes new items, with ids from the first on; see [Ids](Self#ids) for an array that is assigned over another.
+        /// Makes new items, with ids from the first one on. See [Ids](Self#ids) for an array that replaces
+        /// another.
         impl<T> FromIterator<T> for $array<T> {
             fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
                 let mut array = Self::new();
@@ -51,28 +55,31 @@ macro_rules! forms_of {
             }
         }
 
-        /// Makes new items, with ids from the first on; see [Ids](Self#ids) for an array that is assigned over another.
+        /// Makes new items, with ids from the first one on. See [Ids](Self#ids) for an array that replaces
+        /// another.
         impl<T> From<Vec<T>> for $array<T> {
             fn from(items: Vec<T>) -> Self {
                 items.into_iter().collect()
             }
         }
 
-        /// Makes new items, with ids from the first on; see [Ids](Self#ids) for an array that is assigned over another.
+        /// Makes new items, with ids from the first one on. See [Ids](Self#ids) for an array that replaces
+        /// another.
         impl<T, const N: usize> From<[T; N]> for $array<T> {
             fn from(items: [T; N]) -> Self {
                 items.into_iter().collect()
             }
         }
 
-        /// Makes new items of clones, with ids from the first on; see [Ids](Self#ids) for an array that is assigned over another.
+        /// Clones the items into new ones, with ids from the first one on. See [Ids](Self#ids) for an array
+        /// that replaces another.
         impl<T: Clone> From<&[T]> for $array<T> {
             fn from(items: &[T]) -> Self {
                 items.iter().cloned().collect()
             }
         }
 
-        /// By the items in their order; ids do not matter.
+        /// Compares the items in their order. Ids do not matter.
         impl<T: PartialEq> PartialEq for $array<T> {
             fn eq(&self, other: &Self) -> bool {
                 self.len() == other.len() && self.iter().eq(other)
@@ -105,7 +112,7 @@ macro_rules! forms_of {
             }
         }
 
-        /// Of the items in their order, as a slice has it; ids do not matter.
+        /// Hashes the items in their order, as a slice does. Ids do not matter.
         impl<T: Hash> Hash for $array<T> {
             fn hash<H: Hasher>(&self, state: &mut H) {
                 state.write_usize(self.len());
@@ -119,7 +126,7 @@ macro_rules! forms_of {
             }
         }
 
-        /// As a sequence of its items; ids are not kept.
+        /// Serializes the sequence of items, without ids.
         #[cfg(feature = "serde")]
         impl<T: serde::Serialize> serde::Serialize for $array<T> {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -127,7 +134,8 @@ macro_rules! forms_of {
             }
         }
 
-        /// From a sequence of items, which are new and get ids from the first on; see [Ids](Self#ids) for an array that is assigned over another.
+        /// Deserializes a sequence into new items, with ids from the first one on. See [Ids](Self#ids) for an
+        /// array that replaces another.
         #[cfg(feature = "serde")]
         impl<'de, T: serde::Deserialize<'de>> serde::Deserialize<'de> for $array<T> {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -147,7 +155,7 @@ mod sequence {
     use serde::Deserialize;
     use serde::de::{SeqAccess, Visitor};
 
-    /// Reads a sequence of `T` into an array `A`.
+    /// A visitor that reads a sequence of `T` into an array `A`.
     pub(super) struct Items<T, A>(PhantomData<(T, A)>);
 
     impl<T, A> Default for Items<T, A> {

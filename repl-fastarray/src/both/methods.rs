@@ -1,6 +1,6 @@
-//! What users of `Vec` know and both kinds of arrays offer alike: each method over what an array has of its own.
+//! Methods of `Vec` that both kinds of arrays offer. Each calls other methods of the array.
 //!
-//! Invariant: nothing here knows how items are kept, so an item is new, stays or goes as the methods say that are called.
+//! *Invariant:* this module does not depend on how an array stores its items.
 
 use repl_core::ItemId;
 
@@ -11,7 +11,7 @@ use crate::ordered::OrderedFastArray;
 macro_rules! methods_of {
     ($($array:ident)*) => {$(
         impl<T> $array<T> {
-            /// An empty array with room for `capacity` items.
+            /// Returns an empty array with memory for `capacity` items.
             #[must_use]
             pub fn with_capacity(capacity: usize) -> Self {
                 let mut array = Self::new();
@@ -19,18 +19,19 @@ macro_rules! methods_of {
                 array
             }
 
-            /// Whether there is an item `id`. O(1), but for the first question, which is O(n).
+            /// Returns whether there is an item `id`. O(1), but O(n) for the first lookup by id.
             #[must_use]
             pub fn contains_id(&self, id: ItemId) -> bool {
                 self.by_id(id).is_some()
             }
 
-            /// Keeps the items for which `keep` says so, in their order.
+            /// Keeps the items for which `keep` returns true, in their order.
             pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
                 self.retain_mut(|item: &mut ItemMut<'_, T>| keep(item));
             }
 
-            /// Takes out items that are equal to the one before them; the first of each run stays, with its id.
+            /// Removes each item that is equal to the one before it. The first item of each run stays, and
+            /// keeps its id.
             pub fn dedup(&mut self)
             where
                 T: PartialEq,
@@ -38,12 +39,14 @@ macro_rules! methods_of {
                 self.dedup_by(T::eq);
             }
 
-            /// Takes out items whose key is that of the item before them; the first of each run stays, with its id.
+            /// Removes each item that has the same key as the one before it. The first item of each run
+            /// stays, and keeps its id.
             pub fn dedup_by_key<K: PartialEq>(&mut self, mut key: impl FnMut(&T) -> K) {
                 self.dedup_by(|item, kept| key(item) == key(kept));
             }
 
-            /// Takes out items of which `same` says that they are as the one before: it is given an item, and the last before it that stays.
+            /// Removes each item for which `same` returns true. Its arguments are the item and the last item
+            /// before it that stays.
             pub fn dedup_by(&mut self, mut same: impl FnMut(&T, &T) -> bool) {
                 let mut kept = None;
                 let goes = |item| {
@@ -56,7 +59,7 @@ macro_rules! methods_of {
                 self.retain(|_| goes.next() == Some(false));
             }
 
-            /// Appends the items of `other`, new ones here, and leaves it empty.
+            /// Appends the items of `other` as new items, and leaves `other` empty.
             pub fn append(&mut self, other: &mut Self) {
                 self.extend(other.drain(..));
             }
@@ -69,11 +72,12 @@ macro_rules! methods_of {
                 self.extend(items.iter().cloned());
             }
 
-            /// Takes out the items from `at` on and gives them as an array of their own, in which they are new: it goes on counting ids where
-            /// this one is, so that none of them has the id of an item that was here.
+            /// Removes the items from `at` on and returns them in an array of their own. There they are new
+            /// items, with ids that continue after those of this array. So none of them gets the id of an
+            /// item that was here.
             ///
             /// # Panics
-            /// If `at` is beyond the length.
+            /// If `at` is greater than the length.
             #[must_use = "to take items out, `truncate`"]
             #[track_caller]
             pub fn split_off(&mut self, at: usize) -> Self {
@@ -82,7 +86,7 @@ macro_rules! methods_of {
                 rest
             }
 
-            /// Takes out the items from `len` on, or appends clones of `item` until there are so many.
+            /// Removes the items from `len` on, or appends clones of `item` until there are `len` items.
             pub fn resize(&mut self, len: usize, item: T)
             where
                 T: Clone,
@@ -90,14 +94,15 @@ macro_rules! methods_of {
                 self.resize_with(len, || item.clone());
             }
 
-            /// Takes out the items from `len` on, or appends what `make` gives until there are so many.
+            /// Removes the items from `len` on, or appends results of `make` until there are `len` items.
             pub fn resize_with(&mut self, len: usize, make: impl FnMut() -> T) {
                 self.truncate(len);
                 let lacking = len - self.len();
                 self.extend(std::iter::repeat_with(make).take(lacking));
             }
 
-            /// Sorts the items, equal ones in the order they had. Ids stay with their items. Costs what [`sort_by`](Self::sort_by) costs.
+            /// Sorts the items. Equal items keep their order. Ids stay with their items. Costs the same as
+            /// [`sort_by`](Self::sort_by).
             pub fn sort(&mut self)
             where
                 T: Ord,
@@ -105,12 +110,13 @@ macro_rules! methods_of {
                 self.sort_by(T::cmp);
             }
 
-            /// Sorts the items by a key, those of equal keys in the order they had.
+            /// Sorts the items by a key. Items with equal keys keep their order.
             pub fn sort_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
                 self.sort_by(|one, other| key(one).cmp(&key(other)));
             }
 
-            /// Sorts the items by a key that is worked out once for each, those of equal keys in the order they had.
+            /// Sorts the items by a key that is computed once for each item. Items with equal keys keep their
+            /// order.
             pub fn sort_by_cached_key<K: Ord>(&mut self, key: impl FnMut(&T) -> K) {
                 let keys: Vec<_> = self.iter().map(key).collect();
                 let mut order: Vec<_> = (0..keys.len()).collect();
@@ -118,7 +124,7 @@ macro_rules! methods_of {
                 self.reorder(order);
             }
 
-            /// Sorts the items, equal ones in any order.
+            /// Sorts the items. Equal items may change their order.
             pub fn sort_unstable(&mut self)
             where
                 T: Ord,
@@ -126,7 +132,7 @@ macro_rules! methods_of {
                 self.sort_unstable_by(T::cmp);
             }
 
-            /// Sorts the items by a key, those of equal keys in any order.
+            /// Sorts the items by a key. Items with equal keys may change their order.
             pub fn sort_unstable_by_key<K: Ord>(&mut self, mut key: impl FnMut(&T) -> K) {
                 self.sort_unstable_by(|one, other| key(one).cmp(&key(other)));
             }

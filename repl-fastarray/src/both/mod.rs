@@ -1,6 +1,6 @@
-//! What both kinds of arrays have alike, made by macros over what each has of its own.
+//! What both kinds of arrays share. Macros implement it for each kind on top of the kind's own methods.
 //!
-//! *Invariant:* nothing here knows how an array keeps its items.
+//! *Invariant:* this module does not depend on how an array stores its items.
 
 mod attributes;
 mod forms;

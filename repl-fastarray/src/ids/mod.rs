@@ -1,6 +1,6 @@
-//! What both kinds of arrays keep of ids: which comes next, and what is known of each.
+//! Item ids, as both kinds of arrays use them: which id is free next, and a map from ids to places.
 //!
-//! *Invariant:* nothing here knows what an item is, or in which order items stand.
+//! *Invariant:* this module depends neither on the type of the items nor on their order.
 
 mod table;
 mod unused;

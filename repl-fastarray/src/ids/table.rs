@@ -1,6 +1,7 @@
-//! The table of ids: something small for each, where whoever asks looks at one cache line.
+//! A hash table from item ids to small values. Most lookups read one cache line.
 //!
-//! Invariant: a cell that is in use is reached from the home of its id through cells in use alone, and some cells are free.
+//! *Invariant:* all cells from the home cell of an id to the cell of that id are in use, and at least one
+//! cell of the table is free.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
@@ -9,22 +10,22 @@ use repl_core::__private::preload;
 use repl_core::ItemId;
 
 const LEAST_CELLS: usize = 8;
-/// So many are kept for the next use of a table that is cleared.
+/// A table that is cleared keeps up to this many cells for later use.
 const MOST_KEPT: usize = 64;
 
-/// What is known of each of many ids: open addressing, with linear probing and without graves.
+/// A map from ids to values: open addressing with linear probing, without tombstones.
 ///
-/// A `HashMap` keeps what tells its buckets apart from them, which is one cache miss more for each question; in a large array those misses are
-/// nearly all that a change costs.
+/// A `HashMap` stores its control bytes apart from its buckets, which costs one more cache miss for each
+/// lookup. In a large array these misses are almost the whole cost of a change.
 #[derive(Clone, Debug)]
 pub(crate) struct IdTable<V> {
-    /// None, or a power of two of them.
+    /// The cells. Their number is zero or a power of two.
     cells: Box<[Option<(ItemId, V)>]>,
     len: usize,
 }
 
-/// Where an id is looked for first. A secret of this process is in it: ids on a client are chosen by its server, which must not be able to
-/// choose such that meet.
+/// Returns the hash of an id. It is seeded with a secret of this process. A server chooses the ids on its
+/// clients, and must not be able to force collisions.
 fn hash(id: ItemId) -> usize {
     static SECRET: OnceLock<u64> = OnceLock::new();
     let secret = *SECRET.get_or_init(|| RandomState::new().hash_one(0) | 1);
@@ -32,7 +33,8 @@ fn hash(id: ItemId) -> usize {
     (product as u64 ^ (product >> 64) as u64) as usize
 }
 
-/// How many ids go into so many cells: where half of them are free most ids are at home, and the processor guesses so.
+/// Returns how many ids so many cells may hold. At half load most lookups hit the home cell, so the branch
+/// predicts well.
 fn room(cells: usize) -> usize {
     cells / 2
 }
@@ -44,7 +46,7 @@ impl<V> Default for IdTable<V> {
 }
 
 impl<V: Copy> IdTable<V> {
-    /// An empty table with room for `len` ids.
+    /// Returns an empty table with room for `len` ids.
     pub(crate) fn with_capacity(len: usize) -> Self {
         let mut table = Self::default();
         let mut cells = LEAST_CELLS;
@@ -55,19 +57,19 @@ impl<V: Copy> IdTable<V> {
         table
     }
 
-    /// Somebody will ask for `id` soon.
+    /// Loads the home cell of `id` into the cache, because a lookup follows soon.
     pub(crate) fn preload(&self, id: ItemId) {
         if let Some(cell) = self.cells.get(self.home(id)) {
             preload(cell);
         }
     }
 
-    /// What is known of `id`. O(1).
+    /// Returns the value of `id`. O(1).
     pub(crate) fn get(&self, id: ItemId) -> Option<V> {
         self.cells[self.find(id)?].map(|(_, value)| value)
     }
 
-    /// From now on this is known of `id`, whatever was before. O(1).
+    /// Sets the value of `id`. O(1), amortized.
     pub(crate) fn set(&mut self, id: ItemId, value: V) {
         if self.len >= room(self.cells.len()) {
             self.resize((self.cells.len() * 2).max(LEAST_CELLS));
@@ -78,7 +80,7 @@ impl<V: Copy> IdTable<V> {
         }
     }
 
-    /// Takes `id` out. O(1).
+    /// Removes `id`. O(1).
     pub(crate) fn remove(&mut self, id: ItemId) {
         let Some(mut hole) = self.find(id).filter(|&at| self.cells[at].is_some()) else { return };
         let mask = self.cells.len() - 1;
@@ -86,7 +88,7 @@ impl<V: Copy> IdTable<V> {
         loop {
             at = (at + 1) & mask;
             let Some((next, _)) = self.cells[at] else { break };
-            // What would not be reached beyond the hole moves into it, and leaves another.
+            // If the hole would hide this entry from lookups, the entry moves into it, and leaves a new hole.
             let (from_home, from_hole) = (at.wrapping_sub(hash(next)), at.wrapping_sub(hole));
             if from_home & mask >= from_hole & mask {
                 self.cells[hole] = self.cells[at];
@@ -97,7 +99,7 @@ impl<V: Copy> IdTable<V> {
         self.len -= 1;
     }
 
-    /// Takes all ids out, and gives back the memory if that is much.
+    /// Removes all ids. Frees the memory if the table is large.
     pub(crate) fn clear(&mut self) {
         if self.cells.len() > MOST_KEPT {
             *self = Self::default();
@@ -107,12 +109,12 @@ impl<V: Copy> IdTable<V> {
         }
     }
 
-    /// The cell in which `id` is if no other has taken it; the first if there are no cells.
+    /// Returns the home cell of `id`, where the search for it starts. Returns 0 if there are no cells.
     fn home(&self, id: ItemId) -> usize {
         hash(id) & self.cells.len().saturating_sub(1)
     }
 
-    /// The cell that has `id`, or else the one that would; none if there are no cells.
+    /// Returns the cell of `id`, or the free cell where it would go. Returns `None` if there are no cells.
     fn find(&self, id: ItemId) -> Option<usize> {
         let mask = self.cells.len().checked_sub(1)?;
         let mut at = self.home(id);

@@ -1,30 +1,31 @@
-//! The ids that an array gives to its items.
+//! The id counter of an array: which ids new items get.
 //!
-//! Invariant: no id is given that an item has.
+//! *Invariant:* no item gets an id that another item of the array has.
 
 use repl_core::ItemId;
 
-/// How far ahead the ids of an array may be that takes the place of another: far enough from where they come round, and so to ids that were given
-/// in that place not long ago.
+/// If one array replaces another, the most by which its ids may be ahead of the ids of the other. Beyond that
+/// they come close to the end of the id range, after which ids repeat that this field used recently.
 const FARTHEST: u32 = 1 << 30;
 
-/// Which id comes next.
+/// The counter that chooses the id of the next item.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ids {
     next: ItemId,
-    /// Whether the ids have come round, so that the next may be in use.
+    /// Whether ids have started again from the first one, so that the next id may be in use.
     wrapped: bool,
-    /// Of a shadow: whether items of the live array may be missing, since values in them have no form.
+    /// On a shadow: whether items of the live array may be missing here because a value in them has no wire
+    /// form.
     has_gaps: bool,
 }
 
 impl Ids {
-    /// `next` for the first to come.
+    /// Returns a counter that starts with `next`.
     pub(crate) const fn starting(next: ItemId) -> Self {
         Self { next, wrapped: false, has_gaps: false }
     }
 
-    /// What comes after a run of so many ids, the first of which is `first`.
+    /// Returns the counter that continues after `len` ids from `first` on.
     pub(crate) const fn after(first: ItemId, len: usize) -> Self {
         let last = ItemId::LAST.number() as usize;
         let next = match ItemId::new(((first.number() as usize - 1 + len) % last) as u32 + 1) {
@@ -34,14 +35,17 @@ impl Ids {
         Self { next, wrapped: next.number() < first.number(), has_gaps: false }
     }
 
-    /// From now on those of a shadow, which has followed an array with `live`. That ids have come round is not forgotten: an array that takes the
-    /// place of another knows nothing of it.
+    /// On a shadow that has followed an array with the counter `live`: continues like `live`. Once `wrapped`
+    /// is set it stays set, because an array that replaces another does not know that the other has wrapped.
     pub(crate) const fn follow(&mut self, live: &Self) {
         *self = Self { next: live.next, wrapped: self.wrapped || live.wrapped, has_gaps: self.has_gaps };
     }
 
-    /// The first id for `len` items of an array that takes the place of another, whose shadow has given ids up to these, and `others` are still
-    /// in use; `None` if the array has ids of its own, the least of which is `least`, that the shadow has never seen.
+    /// Returns the first id for the `len` items of an array that has replaced another. `self` is the counter
+    /// of the shadow that followed the other array, `successor` the counter of the new array, and `least` the
+    /// lowest id of its items. `others` visits the ids still in use. None of them is among the ids that the
+    /// items get. Returns `None` if the items can keep their ids, because the shadow has never seen any of
+    /// these.
     pub(crate) fn first_for_successor(
         &self,
         successor: &Self,
@@ -54,7 +58,7 @@ impl Ids {
         if is_near && least.unwrap_or(successor.next) >= self.next {
             return None;
         }
-        // Where the successor is followed by others too, its new ids are new to them as well.
+        // If other shadows follow the successor too, the ids must be new to them as well.
         let mut first = if is_near { self.next.max(successor.next) } else { self.next };
         let last = ItemId::LAST.number();
         loop {
@@ -72,29 +76,30 @@ impl Ids {
         }
     }
 
-    /// The id that the first item of a copy gets: none that an item of the source has, unless that is a client's, since a copy of it may go to a
-    /// server.
+    /// Returns the id that the first item of a copy gets. No item of the source has that id. The copy of a
+    /// client's array starts again at the first id of a server, because it may be used on a server.
     pub(crate) const fn next_for_copies(&self) -> ItemId {
         if self.next.is_local() { ItemId::FIRST } else { self.next }
     }
 
-    /// From now on new items get local ids, of which some may be in use.
+    /// New items get local ids from now on. `any_used` says whether some local ids are in use.
     pub(crate) fn start_locally(&mut self, any_used: bool) {
         *self = Self { next: ItemId::FIRST_LOCAL, wrapped: any_used, has_gaps: false };
     }
 
-    /// Whether items of the live array may be missing in this shadow.
+    /// Sets whether items of the live array may be missing in this shadow.
     pub(crate) const fn set_gaps(&mut self, has_gaps: bool) {
         self.has_gaps = has_gaps;
     }
 
-    /// Whether a shadow with these ids had the item `id`, which has gone from the live array with `now`;
-    /// `None` if there is no telling, since ids have come round or items are held back.
+    /// Returns whether a shadow with this counter had the item `id`, which was removed from the live array
+    /// with the counter `now`. Returns `None` if that is unknown, because ids have wrapped or items are held
+    /// back.
     pub(crate) fn had(&self, id: ItemId, now: &Self) -> Option<bool> {
         (!now.wrapped && !self.has_gaps).then(|| id < self.next)
     }
 
-    /// An id that no item has.
+    /// Returns an id that no item has.
     pub(crate) fn fresh(&mut self, is_used: impl Fn(ItemId) -> bool) -> ItemId {
         let mut id = self.next;
         while self.wrapped && is_used(id) {

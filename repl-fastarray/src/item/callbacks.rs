@@ -1,42 +1,48 @@
-//! What items and arrays are told on clients.
+//! Item callbacks: functions that a client calls when items of an array arrive, change or are removed.
 //!
-//! Invariant: callbacks run on clients only, after an update has been accepted as a whole; what was not
-//! touched is told nothing.
+//! *Invariant:* callbacks run only on clients, only after the whole update was accepted, and only for items
+//! that the update changes.
 
 use repl_core::__private::{NoCallbacks, OwnCallbacks};
 
 use super::changed::ChangedProperties;
 use super::update::ArrayUpdate;
 
-/// Calls on the items of a client's array, and on the array, around what it receives. All do nothing unless
-/// overridden: say `#[replicated(callbacks)]` on the item and write `impl ItemCallbacks for` it.
+/// Callbacks for the items of a client's array, and for the array itself, around each update from the server.
+/// Every function does nothing by default. To use them, write `#[replicated(callbacks)]` on the item and
+/// `impl ItemCallbacks for` it.
 ///
-/// They are about what comes into an array that stays, changes in it or goes from it. **Nothing is called**
+/// They report items that are added to, changed in or removed from an array that itself remains. **No
+/// callback runs**
 ///
-/// - when the array goes with all its items: when its object is despawned or goes out of sight, an `Option` around it becomes `None`, the entry
-///   of a map or the element of a `Vec` that holds it goes, or the item of another array of which it is a field is removed. What is to be undone with
-///   its items is then for what holds the array to undo: in its notify, its callbacks, or when the client tells that the object went;
-/// - for an array that travels inside a unit: in an enum, in a struct that derives only `NetSerialize`, in a field that is `atomic` or
-///   has a `with`. Its items come anew with every update of the unit;
-/// - for what the user of the client itself adds, writes or takes out.
+/// - when the array is removed together with all its items. This happens when its object is despawned or
+///   becomes irrelevant, when an `Option` around the array becomes `None`, when the map entry or `Vec`
+///   element that holds it is removed, and when the array is a field of an item of another array and that
+///   item is removed. The owner of the array must then undo what its items did: in its notify, in its
+///   callbacks, or when the client reports that the object is gone;
+/// - for an array that is sent as part of a unit: in an enum, in a struct that derives only `NetSerialize`,
+///   in a field with `atomic` or `with`. Every update of the unit replaces all its items;
+/// - for changes that the client's user makes.
 ///
-/// For one update (S178): [`pre_replicated_remove`](Self::pre_replicated_remove) for each item that goes,
-/// first those whose removal was told, in the order of the telling, then those that an update implied, by
-/// index; [`pre_replicated_removes`](Self::pre_replicated_removes);
-/// [`post_replicated_add`](Self::post_replicated_add) for each that came, and
-/// [`post_replicated_adds`](Self::post_replicated_adds);
-/// [`post_replicated_change`](Self::post_replicated_change) for each that changed, and
-/// [`post_replicated_changes`](Self::post_replicated_changes). Only then are items taken out, each replaced
-/// by the last, from the highest index down (S180), and
-/// [`post_replicated_receive`](Self::post_replicated_receive) closes. Afterwards the notify of the field runs
-/// (S181).
+/// One update calls these functions in this order (S178):
 ///
-/// Items that are values of a map are told by the three functions for items alone, as [`Map`](repl_core::Map)
-/// says.
+/// - [`pre_replicated_remove`](Self::pre_replicated_remove) for each item to be removed. First the items that
+///   the update names, in the order of the update, then those whose removal follows from it, by index. Then
+///   [`pre_replicated_removes`](Self::pre_replicated_removes) once;
+/// - [`post_replicated_add`](Self::post_replicated_add) for each new item, then
+///   [`post_replicated_adds`](Self::post_replicated_adds) once;
+/// - [`post_replicated_change`](Self::post_replicated_change) for each changed item, then
+///   [`post_replicated_changes`](Self::post_replicated_changes) once;
+/// - now the items are removed, from the highest index down. The last item takes the place of each (S180);
+/// - [`post_replicated_receive`](Self::post_replicated_receive) once;
+/// - the notify of the field (S181).
 ///
-/// Until items are taken out all indices stay what they are, and items that go are still there (S179). The
-/// functions for the array are called in every update in which any item came, changed or went, even if their
-/// own list is empty; an update that leaves the array as it was calls nothing.
+/// For items that are values of a map, only the three functions for single items are called. See
+/// [`Map`](repl_core::Map).
+///
+/// Until items are removed, all indices stay the same, and items that are to be removed are still there
+/// (S179). If any item is added, changed or removed, all functions for the array are called, even those with
+/// an empty list. An update that does not change the array calls nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` says `callbacks`, but has no `impl ItemCallbacks`",
     label = "nothing says what is called",
@@ -44,20 +50,20 @@ use super::update::ArrayUpdate;
     note = "`Callbacks` is for objects, `ItemCallbacks` for items"
 )]
 pub trait ItemCallbacks: SaysItemCallbacks + Sized {
-    /// The item is about to go.
+    /// The item is about to be removed.
     fn pre_replicated_remove(&mut self) {}
-    /// The item came, and has its values.
+    /// The item was added, and has its values.
     fn post_replicated_add(&mut self) {}
-    /// Some properties of the item have other values than before.
+    /// Some properties of the item have new values.
     fn post_replicated_change(&mut self, changed: &ChangedProperties<'_>) {
         let _ = changed;
     }
 
-    /// The items at `update.indices()` are about to go; `update.final_len()` will be left.
+    /// The items at `update.indices()` are about to be removed. `update.final_len()` items will be left.
     fn pre_replicated_removes(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
-    /// The items at `update.indices()` came.
+    /// The items at `update.indices()` were added.
     fn post_replicated_adds(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
@@ -65,14 +71,15 @@ pub trait ItemCallbacks: SaysItemCallbacks + Sized {
     fn post_replicated_changes(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
-    /// All is done. `update.old_len()` items were there before, and `update.indices()` is empty.
+    /// The update is complete. `update.old_len()` items were there before it, and `update.indices()` is
+    /// empty.
     fn post_replicated_receive(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
 }
 
-/// An item whose derive knows that it has callbacks. Made by the derive alone, so that an implementation that
-/// nobody would call is an error.
+/// An item that declares its callbacks to the derive macro. Only the macro implements this. So an `impl
+/// ItemCallbacks` that would never be called does not compile.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has callbacks that nobody would call, for it does not say `callbacks`",
@@ -82,10 +89,10 @@ pub trait ItemCallbacks: SaysItemCallbacks + Sized {
 )]
 pub trait SaysItemCallbacks {}
 
-/// How an array tells its items what becomes of them.
+/// How an array calls the callbacks of its items: [`OwnCallbacks`] or [`NoCallbacks`].
 #[doc(hidden)]
 pub trait ItemsTold<T> {
-    /// Whether there is anything to call.
+    /// Whether there are callbacks to call.
     const HAS_CALLBACKS: bool;
 
     /// See [`ItemCallbacks::pre_replicated_remove`].

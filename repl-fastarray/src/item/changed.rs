@@ -1,12 +1,12 @@
-//! Which properties of an item an update changed, as a callback asks for them.
+//! [`ChangedProperties`]: the set of an item's properties that an update changed, for use in callbacks.
 //!
-//! Invariant: a name that the item does not have is refused, never taken for one that did not change.
+//! *Invariant:* a name that the item does not have panics, and is never reported as unchanged.
 
 use std::fmt;
 
 use repl_core::{HandleSet, Layout, PropertyIndex};
 
-/// Which properties of an item an update gave other values.
+/// The properties of an item that an update changed.
 #[derive(Clone, Copy)]
 pub struct ChangedProperties<'a> {
     layout: &'static Layout,
@@ -14,19 +14,21 @@ pub struct ChangedProperties<'a> {
 }
 
 impl<'a> ChangedProperties<'a> {
-    /// Those with a handle in `handles`, which are those of an item with this layout.
+    /// Returns the properties with the given `handles`, for an item with this layout.
     #[must_use]
     pub fn new(layout: &'static Layout, handles: &'a HandleSet) -> Self {
         Self { layout, handles }
     }
 
-    /// Whether what stands at `path` changed, or anything in it: a property, or a part of one that is a
-    /// struct, a tuple or a fixed array, named as the item's [`LAYOUT`](crate::FastArrayItem::LAYOUT) prints
-    /// it (`"count"`, `"pose.position"`, `"slots[2]"`). What lies in a `Vec`, an `Option`, a map or another
-    /// fast array has no path here: ask for the property that holds it.
+    /// Returns whether the property or part at `path` changed, or anything inside it. A part is inside a
+    /// struct, a tuple or a fixed array. Paths are written as the item's
+    /// [`LAYOUT`](crate::FastArrayItem::LAYOUT) prints them: `"count"`, `"pose.position"`, `"slots[2]"`.
+    /// There are no paths into a `Vec`, an `Option`, a map or another fast array. For these, ask for the
+    /// property that holds it.
     ///
-    /// # Panics If the item has no such place: a misspelt name would else never be heard of.
-    /// [`contains_property`](Self::contains_property) takes a name that was looked up at compile time.
+    /// # Panics
+    /// If the item has no such path. Otherwise a misspelt name would go unnoticed.
+    /// [`contains_property`](Self::contains_property) takes a property that was looked up at compile time.
     #[must_use]
     #[track_caller]
     pub fn contains(&self, path: &str) -> bool {
@@ -36,22 +38,22 @@ impl<'a> ChangedProperties<'a> {
         }
     }
 
-    /// Whether a property changed, or anything in it. If it is looked up in a constant, as in
-    /// `changed.contains_property(const { Stack::LAYOUT.property("count") })`, a misspelt name does not
-    /// compile.
+    /// Returns whether a property changed, or anything inside it. If the property is looked up in a constant,
+    /// for example `changed.contains_property(const { Stack::LAYOUT.property("count") })`, a misspelt name
+    /// does not compile.
     #[must_use]
     pub fn contains_property(&self, property: PropertyIndex) -> bool {
         self.layout.handles_of(property).any(|handle| self.handles.contains(handle))
     }
 
-    /// The names of those that changed, in the order of their declaration.
+    /// Returns the names of the changed properties, in the order of their declaration.
     pub fn iter(&self) -> impl Iterator<Item = &'static str> {
         let all = (0..self.layout.properties()).map(PropertyIndex::new);
         let changed = all.filter(|&property| self.contains_property(property));
         changed.map(|property| self.layout.property_name(property))
     }
 
-    /// The handles of those that changed, counted from one.
+    /// Returns the handles of the changed properties, which count from one.
     #[must_use]
     pub fn handles(&self) -> &'a HandleSet {
         self.handles

@@ -1,6 +1,7 @@
-//! Items that are one leaf: numbers, texts, references and what else travels as a unit.
+//! Item types that are one leaf, which means that they are sent as a unit: numbers, strings, references and
+//! others.
 //!
-//! Invariant: the only property of a leaf is called `0`, and it is told nothing.
+//! *Invariant:* a leaf has one property, called `0`, and no callbacks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::num::NonZero;
@@ -12,12 +13,13 @@ use repl_core::{Layout, ObjectRef};
 
 use super::FastArrayItem;
 
-/// An item that is one leaf, for which attributes on the field of an array can speak; those of other items
-/// stand on their own fields.
+/// An item that is one leaf. Attributes on the field of an array apply to its items if they are leaves. Items
+/// that are structs have attributes on their own fields.
 #[doc(hidden)]
 pub trait LeafItem: FastArrayItem {}
 
-/// Makes types that are one leaf items without callbacks, whose only property is called `0`.
+/// Implements [`FastArrayItem`] for types that are one leaf, without callbacks and with one property called
+/// `0`.
 macro_rules! leaves {
     ($([$($generics:tt)*] $type:ty),* $(,)?) => {$(
         impl<$($generics)*> FastArrayItem for $type {

@@ -1,6 +1,7 @@
-//! Items: what may stand in a fast array, and what an item is told on clients.
+//! Items: the types that a fast array can hold, and their callbacks on clients.
 //!
-//! Invariant: what an item is told of is decided by its derive alone, so an item without callbacks costs no call.
+//! *Invariant:* only the derive macro decides whether an item has callbacks, so an item without callbacks
+//! costs no calls.
 
 mod callbacks;
 mod changed;
@@ -16,17 +17,19 @@ pub use leaf::LeafItem;
 pub use update::ArrayUpdate;
 pub(crate) use update::Standing;
 
-/// A type whose values may be items of a [`FastArray`](crate::FastArray) or an [`OrderedFastArray`](crate::OrderedFastArray): a struct that says
-/// `#[derive(FastArrayItem)]`; `bool`, numbers, `char`, `String` and `ObjectRef` are items as they are.
+/// A type that can be an item of a [`FastArray`](crate::FastArray) or an
+/// [`OrderedFastArray`](crate::OrderedFastArray). Structs use `#[derive(FastArrayItem)]`. `bool`, numbers,
+/// `char`, `String` and `ObjectRef` are items already.
 ///
-/// Every field of an item that does not say `skip` is replicated, and one that changed is sent without the others. Fields may be whatever
-/// fields of objects may be: structs, `Vec`s, maps, other fast arrays. An item can also stand as it is in a field of an object or of another item,
-/// in a `Vec`, or as a value of a map.
+/// Every field of an item is replicated, unless it is marked `skip`. A changed field is sent without the
+/// others. The fields may have all types that fields of objects may have: structs, `Vec`s, maps, other fast
+/// arrays. An item type can also be the type of a field of an object or of another item, of an element of a
+/// `Vec`, or of a value of a map.
 ///
-/// No items are enums, tuples and structs that derive only `NetSerialize` (which travel as a unit) or only `Replicated`: let an item hold
-/// them in a field.
+/// These are not items: enums, tuples, and structs that derive only `NetSerialize` (which are sent as a unit)
+/// or only `Replicated`. Put such a value into a field of an item.
 ///
-/// `repl` has an example with callbacks at its module `fast_array`.
+/// The module `fast_array` of `repl` has an example with callbacks.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an item of a fast array",
     label = "not an item",
@@ -36,15 +39,15 @@ pub(crate) use update::Standing;
             Clone, Default)] struct Entry({Self});`"
 )]
 pub trait FastArrayItem: Property {
-    /// The table of one item: handles, paths, types, widths. Prints as a reviewer reads it.
+    /// The layout of one item: its handles, paths, types and widths. It prints as a readable table.
     const LAYOUT: &'static Layout;
 
-    /// Whether anybody is told what becomes of items: [`OwnCallbacks`] or [`NoCallbacks`].
+    /// Whether the item has callbacks: [`OwnCallbacks`] or [`NoCallbacks`].
     #[doc(hidden)]
     type Told: ItemsTold<Self>;
 }
 
-/// What the core calls on values of maps that are items.
+/// Returns the callbacks that `repl-core` calls for items that are values of maps.
 #[doc(hidden)]
 #[must_use]
 pub const fn value_callbacks<T: FastArrayItem>() -> Option<ValueCallbacks<T>> {

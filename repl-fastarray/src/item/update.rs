@@ -1,6 +1,6 @@
-//! What an array's callbacks see of the update that is being received.
+//! [`ArrayUpdate`]: the array as its callbacks see it during an update.
 //!
-//! Invariant: nothing that can be done here changes how many items there are, or where they stand (S179).
+//! *Invariant:* no method here changes the number of items or their order (S179).
 
 use std::fmt;
 use std::ops::{Index, IndexMut};
@@ -9,7 +9,7 @@ use repl_core::ItemId;
 
 use crate::places::no_item;
 
-/// Where the items of an update stand, whatever kind of array it is.
+/// The items of an array of either kind, by index.
 pub(crate) trait Standing<T> {
     fn len(&self) -> usize;
     fn item(&self, index: usize) -> Option<&T>;
@@ -17,7 +17,8 @@ pub(crate) trait Standing<T> {
     fn id(&self, index: usize) -> Option<ItemId>;
 }
 
-/// An array in the middle of an update, as its callbacks see it: items can be read and written, but not added, removed or moved.
+/// An array during an update, as its callbacks see it. They can read and write items, but they cannot add,
+/// remove or move them.
 pub struct ArrayUpdate<'a, T> {
     pub(crate) standing: &'a mut dyn Standing<T>,
     pub(crate) indices: &'a [usize],
@@ -26,71 +27,73 @@ pub struct ArrayUpdate<'a, T> {
 }
 
 impl<'a, T> ArrayUpdate<'a, T> {
-    /// Where the items stand that the callback is about: in the order in which they were told of.
+    /// Returns the indices of the items that the callback reports, in the order in which their own callbacks
+    /// ran.
     #[must_use]
     pub fn indices(&self) -> &'a [usize] {
         self.indices
     }
 
-    /// How many items there are now, with those that came and those that are about to go.
+    /// Returns the number of items now. Includes the new ones and those that are about to be removed.
     #[must_use]
     pub fn len(&self) -> usize {
         self.standing.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many items there were before the update.
+    /// Returns the number of items before the update.
     #[must_use]
     pub fn old_len(&self) -> usize {
         self.old_len
     }
 
-    /// How many items there will be after it.
+    /// Returns the number of items after the update.
     #[must_use]
     pub fn final_len(&self) -> usize {
         self.final_len
     }
 
-    /// The item at `index`.
+    /// Returns the item at `index`.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&T> {
         self.standing.item(index)
     }
 
-    /// The item at `index`, to be written to, as a client may: what arrives later replaces the change.
+    /// Returns the item at `index` for writing. As everywhere on a client, a later update replaces what is
+    /// written.
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         self.standing.item_mut(index)
     }
 
-    /// The id of the item at `index`.
+    /// Returns the id of the item at `index`.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
         self.standing.id(index)
     }
 
-    /// The ids of the items that the callback is about, in the order of [`indices`](Self::indices).
+    /// Returns the ids of the items that the callback reports, in the order of [`indices`](Self::indices).
     pub fn ids(&self) -> impl Iterator<Item = ItemId> {
         self.indices.iter().filter_map(|&index| self.id(index))
     }
 
-    /// The items that the callback is about, in the order of [`indices`](Self::indices).
+    /// Returns the items that the callback reports, in the order of [`indices`](Self::indices).
     pub fn items(&self) -> impl Iterator<Item = &T> {
         self.indices.iter().filter_map(|&index| self.get(index))
     }
 
-    /// All items, in their order.
+    /// Returns all items in their order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 }
 
-/// The item at an index below [`len`](ArrayUpdate::len).
+/// Returns the item at `index`, which must be less than [`len`](ArrayUpdate::len).
 impl<T> Index<usize> for ArrayUpdate<'_, T> {
     type Output = T;
 
@@ -100,7 +103,8 @@ impl<T> Index<usize> for ArrayUpdate<'_, T> {
     }
 }
 
-/// The item at an index below [`len`](ArrayUpdate::len), to be written to as [`get_mut`](ArrayUpdate::get_mut) says.
+/// Returns the item at `index` for writing, as [`get_mut`](ArrayUpdate::get_mut) does. The index must be less
+/// than [`len`](ArrayUpdate::len).
 impl<T> IndexMut<usize> for ArrayUpdate<'_, T> {
     #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {

@@ -1,6 +1,6 @@
-//! The guard of an item: it marks the item when that is really written to.
+//! [`ItemMut`]: a mutable reference to an item that marks the item at the first write.
 //!
-//! Invariant: the guard lends no `&mut` to its item without a mark, but by a method whose name says so.
+//! *Invariant:* only `ItemMut::unmarked` lends `&mut T` without marking the item.
 
 use std::cell::Cell;
 use std::fmt;
@@ -10,9 +10,11 @@ use repl_core::ItemId;
 
 use super::log::Log;
 
-/// An item that may be written to: the first time it is, it is marked, and so sent (S138, S141). Reading marks nothing.
+/// A mutable reference to an item. The first write through it marks the item, so that it is sent (S138,
+/// S141). Reading marks nothing.
 ///
-/// It stands for the item by `Deref`, so what belongs to the guard itself is written with the type's name, like `ItemMut::id(&item)`.
+/// It dereferences to the item. So its own functions are called with the type name, for example
+/// `ItemMut::id(&item)`.
 ///
 /// ```
 /// use repl_fastarray::{FastArray, ItemMut};
@@ -20,7 +22,7 @@ use super::log::Log;
 /// let mut scores: FastArray<u32> = FastArray::from([10, 20, 30]);
 /// for mut score in &mut scores {
 ///     if *score > 15 {
-///         *score += ItemMut::id(&score).number(); // from here on it is marked
+///         *score += ItemMut::id(&score).number(); // this write marks the item
 ///     }
 /// }
 /// assert_eq!(scores, [10, 22, 33]);
@@ -32,33 +34,33 @@ pub struct ItemMut<'a, T> {
     is_marked: bool,
 }
 
-/// What it takes to mark an item.
+/// Everything that is needed to mark an item.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark<'a> {
     pub(crate) id: ItemId,
-    /// Where the log is to have it.
+    /// The place that the log records for the item: its index, or its key in an ordered array.
     pub(crate) place: usize,
-    /// How many items there are.
+    /// The number of items in the array.
     pub(crate) len: usize,
-    /// Shared by the guards of one array.
+    /// The log of the array. All guards of the array share it.
     pub(crate) log: &'a Cell<Log>,
 }
 
 impl<'a, T> ItemMut<'a, T> {
-    /// An item at `index`, which is marked in this way.
+    /// Returns a guard of the item at `index`, which is marked with `mark`.
     pub(crate) fn new(item: &'a mut T, index: usize, mark: Mark<'a>) -> Self {
         Self { item, index, mark, is_marked: false }
     }
 }
 
 impl<T> ItemMut<'_, T> {
-    /// The item's id.
+    /// Returns the item's id.
     #[must_use]
     pub fn id(this: &Self) -> ItemId {
         this.mark.id
     }
 
-    /// Where the item stood when it was asked for.
+    /// Returns the index that the item had when this guard was made.
     #[must_use]
     pub fn index(this: &Self) -> usize {
         this.index
@@ -75,7 +77,8 @@ impl<T> ItemMut<'_, T> {
         }
     }
 
-    /// The item without a mark: what is written to it is sent at the latest when something else marks it (S142).
+    /// Returns the item without marking it. A write is sent at the latest when something else marks the item
+    /// (S142).
     #[must_use]
     pub fn unmarked(this: &mut Self) -> &mut T {
         this.item

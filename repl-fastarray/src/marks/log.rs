@@ -1,55 +1,58 @@
-//! The log: which items were touched or removed since shadows last followed their array.
+//! The change log of an array: which items were touched or removed since shadows last followed the array.
 //!
-//! Invariant: each entry is one revision; the entries are those of the last revisions, up to `revision`, and no shadow has followed beyond that.
+//! *Invariant:* each entry is one revision. The entries are the last revisions up to `revision`, without
+//! gaps, and no shadow has followed a later one.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use repl_core::ItemId;
 
-/// What happened to an item in one revision.
+/// What happened to one item in one revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) id: ItemId,
-    /// Where it stood then, and [`REMOVED`](Self::REMOVED) if it was taken out there.
+    /// The item's place at that time, with the bit [`REMOVED`](Self::REMOVED) if the item was removed there.
     place: u32,
 }
 
 impl Entry {
-    /// Above all places, for ids do not reach so far.
+    /// A bit that no place uses, because there are fewer ids than this.
     const REMOVED: u32 = 1 << 31;
 
-    /// Where the item stood.
+    /// Returns the place of the item at that time.
     pub(crate) fn place(self) -> usize {
         (self.place & !Self::REMOVED) as usize
     }
 
-    /// Whether the item was taken out, not touched.
+    /// Returns whether the item was removed. Otherwise it was touched.
     pub(crate) fn is_removal(self) -> bool {
         self.place & Self::REMOVED != 0
     }
 }
 
-/// What became of the items of an array since shadows last followed it. Nothing is noted for an array that nobody ever followed.
+/// The changes of an array's items since shadows last followed it. An array that was never followed records
+/// none.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    /// Whose log it is, among all of the process; zero until it is first followed. Shadows tell by it whether it is still the same array.
+    /// Identifies this log among all logs of the process. Zero until the array is first followed. Shadows
+    /// compare it to see whether the array is still the same one.
     lineage: AtomicU64,
-    /// The last revision that a shadow has followed; what lies before is dropped with the next change.
+    /// The last revision that a shadow has followed. The next change drops all entries up to it.
     followed: AtomicU64,
-    /// The first of the ids that the items get when the array is settled; zero if they keep theirs.
+    /// The first of the ids that the items get when the array is settled. Zero if they keep their ids.
     first: AtomicU32,
     revision: u64,
     entries: Vec<Entry>,
-    /// How far items may stand from the places noted in `entries`, if they were not moved elsewhere.
+    /// How far items may be from the places in `entries`. `u32::MAX` if they may be anywhere.
     drift: u32,
 }
 
-/// How many lineages were given.
+/// The number of lineages given out so far.
 static LINEAGES: AtomicU64 = AtomicU64::new(0);
 
 impl Log {
-    /// Whose log it is; from now on changes are noted.
+    /// Returns the lineage of this log. From the first call on, changes are recorded.
     pub(crate) fn lineage(&self) -> NonZeroU64 {
         if let Some(known) = NonZeroU64::new(self.lineage.load(Ordering::Relaxed)) {
             return known;
@@ -65,7 +68,8 @@ impl Log {
         NonZeroU64::MIN.saturating_add(LINEAGES.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The array takes the place of another: its items get ids from `first` on when it is settled. Returns its lineage from now on.
+    /// Notes that the array has replaced another: its items get ids from `first` on when it is settled.
+    /// Returns its new lineage.
     pub(crate) fn succeed(&self, first: ItemId) -> NonZeroU64 {
         let new = Self::new_lineage();
         self.first.store(first.number(), Ordering::Relaxed);
@@ -73,7 +77,8 @@ impl Log {
         new
     }
 
-    /// The first of the ids that the items get now, if they get others: what was noted under the old ones is dropped.
+    /// Returns the first of the ids that the items get now, if they get new ids. Drops the entries, because
+    /// they hold old ids.
     pub(crate) fn settle(&mut self) -> Option<ItemId> {
         let first = ItemId::new(std::mem::take(self.first.get_mut()))?;
         self.entries.clear();
@@ -81,45 +86,48 @@ impl Log {
         Some(first)
     }
 
-    /// Whether the items have the ids that they will have.
+    /// Returns whether the items have their final ids.
     pub(crate) fn is_settled(&self) -> bool {
         self.first.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether this is the log called `lineage`, at `revision`.
+    /// Returns whether this log has this lineage and is at `revision`.
     pub(crate) fn is_at(&self, lineage: NonZeroU64, revision: u64) -> bool {
         revision == self.revision && lineage.get() == self.lineage.load(Ordering::Relaxed)
     }
 
-    /// How many changes were noted.
+    /// Returns the number of changes recorded so far.
     pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// The revision before that of the first entry.
+    /// Returns the last revision before the first entry.
     fn base(&self) -> u64 {
         self.revision - self.entries.len() as u64
     }
 
-    /// The entries after `revision`, in which an item may be touched again and again; `None` if some of them are gone.
+    /// Returns the entries after `revision`, or `None` if some of them were dropped. An item may be touched
+    /// in several of them.
     pub(crate) fn since(&self, revision: u64) -> Option<&[Entry]> {
         self.entries.get(revision.checked_sub(self.base())? as usize..)
     }
 
-    /// How far items may stand from the places noted; `None` if there is no telling.
+    /// Returns how far items may be from the recorded places. Returns `None` if that is unknown.
     pub(crate) fn drift(&self) -> Option<usize> {
         (self.drift != u32::MAX).then_some(self.drift as usize)
     }
 
-    /// A shadow has everything up to the present revision.
+    /// Notes that a shadow has followed up to the current revision.
     pub(crate) fn follow(&self) {
-        // No `fetch_max`, which would wait for everything written so far: if two who follow at once lose one of two numbers, entries are kept longer.
+        // Not `fetch_max`, which would wait for all earlier writes. If two shadows follow at once, one of the
+        // two numbers may be lost. Then entries are only kept longer.
         if self.followed.load(Ordering::Relaxed) < self.revision {
             self.followed.store(self.revision, Ordering::Relaxed);
         }
     }
 
-    /// Whether anybody ever followed, so that changes are noted. Drops what all have followed.
+    /// Drops the entries that a shadow has followed. Returns false if no shadow has ever followed, so that
+    /// nothing need be recorded.
     fn trimmed(&mut self) -> bool {
         if *self.lineage.get_mut() == 0 {
             return false;
@@ -133,37 +141,38 @@ impl Log {
         true
     }
 
-    /// The item `id` at `place` is touched, one of `len`.
+    /// Records that the item `id` at `place`, one of `len` items, was touched.
     pub(crate) fn touch(&mut self, id: ItemId, place: usize, len: usize) {
         self.append(Entry { id, place: place as u32 }, len);
     }
 
-    /// The item `id` is gone from `place`; `len` are left.
+    /// Records that the item `id` was removed from `place`. `len` items are left.
     pub(crate) fn remove(&mut self, id: ItemId, place: usize, len: usize) {
         self.append(Entry { id, place: place as u32 | Entry::REMOVED }, len);
     }
 
     fn append(&mut self, entry: Entry, len: usize) {
-        // Mostly an item is written to several times in a row.
+        // An item is often written to several times in a row.
         if !self.trimmed() || self.entries.last() == Some(&entry) {
             return;
         }
         self.entries.push(entry);
         self.revision += 1;
         if self.entries.len() > 2 * len + 64 {
-            // Whoever followed before compares all items: that costs less than what was noted.
+            // A shadow that misses these entries compares all items, which costs less than reading so many
+            // entries.
             self.entries.clear();
         }
     }
 
-    /// Everything behind some place has moved by `places`.
+    /// Notes that all items after some place have moved by `places`.
     pub(crate) fn shifted(&mut self, places: usize) {
         if self.trimmed() && !self.entries.is_empty() {
             self.drift = self.drift.saturating_add(u32::try_from(places).unwrap_or(u32::MAX));
         }
     }
 
-    /// Items have moved to where nobody looks for them.
+    /// Notes that items have moved so far that a search near their recorded places fails.
     pub(crate) fn scattered(&mut self) {
         self.shifted(usize::MAX);
     }

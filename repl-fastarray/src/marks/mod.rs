@@ -1,7 +1,7 @@
-//! How an array knows which of its items were written to: guards that mark them, and the log that has the
+//! Change tracking of arrays: guards that mark an item when it is written to, and the log that stores the
 //! marks.
 //!
-//! *Invariant:* nothing here knows how items are kept; whoever marks one says its id and its place.
+//! *Invariant:* this module does not depend on how an array stores items. It sees only their ids and places.
 
 mod guard;
 mod log;

@@ -1,6 +1,6 @@
-//! What an ordered array is read as and turned into: its items.
+//! Conversions of an ordered array into a `Vec` or an iterator.
 //!
-//! Invariant: whoever reads, or takes all items out, sees them in their order.
+//! *Invariant:* every conversion returns the items in their order.
 
 use super::OrderedFastArray;
 use super::iter::{IntoIter, Iter};

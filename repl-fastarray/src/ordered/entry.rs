@@ -1,14 +1,14 @@
 //! An entry of an ordered array: an item with its label and its id.
 //!
-//! Invariant: labels decide which of two entries stands first, and between equal labels ids do, so that all
-//! peers agree.
+//! *Invariant:* entries are ordered by label, and entries with equal labels by id, so all peers agree on the
+//! order.
 
 use std::cmp::Ordering;
 
 use repl_core::ItemId;
 use repl_core::label::Label;
 
-/// An item, and what is known of it.
+/// An item with its label and its id.
 pub(super) struct Entry<T> {
     pub(super) item: T,
     pub(super) label: Label,
@@ -16,7 +16,7 @@ pub(super) struct Entry<T> {
 }
 
 impl<T> Entry<T> {
-    /// Which of the two stands first.
+    /// Compares the positions of two entries.
     pub(super) fn stands(&self, other: &Self) -> Ordering {
         self.label.cmp(&other.label).then(self.id.cmp(&other.id))
     }

@@ -1,6 +1,7 @@
-//! Following: how a shadow comes to have the items and labels of a live ordered array.
+//! How a shadow follows a live ordered array, which means that it gets the same items and labels.
 //!
-//! Invariant: the log has keys of the live array in the place of places, and an item keeps its key for as long as it lives.
+//! *Invariant:* log entries hold keys of the live array, not indices. An item keeps its key as long as it
+//! exists.
 
 use std::collections::HashSet;
 
@@ -33,7 +34,7 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
             }
             return;
         }
-        // Whoever has the key now may be another item.
+        // The key may belong to another item by now.
         let touched = live.items.by_key(Key::of(entry.place()));
         if let Some(touched) = touched.filter(|touched| touched.id == entry.id) {
             self.step(touched, visit);
@@ -76,7 +77,7 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
 }
 
 impl<T: FastArrayItem> OrderedFastArray<T> {
-    /// An item of the live array was touched; gives where its shadow is.
+    /// Updates the shadow of a touched item of the live array. Returns the key of the shadow item.
     fn step(&mut self, live: &Entry<T>, visit: Visit<'_, T>) -> Key {
         let id = live.id;
         let known = self.key(id);
@@ -94,13 +95,13 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         key
     }
 
-    /// Appends an initial item called `id` in the place of another, wherever that stands.
+    /// Appends an initial item with the given `id` and the label of `other`. Its place does not matter.
     fn append_initial(&mut self, other: &Entry<T>, id: ItemId) -> Key {
         let entry = Entry { item: T::initial(), label: other.label.clone(), id };
         self.place(self.len(), entry)
     }
 
-    /// The items get ids one after another from `first` on, in their order.
+    /// Gives the items consecutive ids from `first` on, in their order.
     pub(super) fn rename_from(&mut self, first: ItemId) {
         let mut next = first;
         for key in self.keys(0..self.len()) {
@@ -113,8 +114,8 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         self.index.take();
     }
 
-    /// Comes to have the items that `other` has, and by `copy` their values; has then followed what `other` has. Local items are neither taken
-    /// over nor lost (S183).
+    /// Takes over the items of `other`, with values copied by `copy`, and how far `other` has followed its
+    /// array. Local items are neither copied nor removed (S183).
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         let is_gone = |id: ItemId| !id.is_local() && other.key(id).is_none();
         let gone = self.items.keys_from(0).zip(self.ids()).filter(|&(_, id)| is_gone(id));

@@ -1,6 +1,7 @@
-//! Writing to the items of an ordered array, with the guards that mark what is really written to.
+//! Methods that return mutable items of an ordered array, mostly as guards that mark an item at the first
+//! write.
 //!
-//! Invariant: no `&mut` to an item leaves the array without a mark, but by methods whose names say so.
+//! *Invariant:* only methods with `unmarked` in their names return `&mut T` without marking the item.
 
 use std::cell::Cell;
 use std::fmt;
@@ -14,7 +15,8 @@ use crate::marks::{ItemMut, Log, Mark};
 use crate::places::no_item;
 use crate::sequence::{self, Key};
 
-/// The items of an ordered array, each to be written to: made by [`OrderedFastArray::iter_mut`].
+/// An iterator over the items as guards that mark what is written to. Returned by
+/// [`OrderedFastArray::iter_mut`].
 pub struct IterMut<'a, T> {
     entries: sequence::IterMut<'a, Entry<T>>,
     next: usize,
@@ -59,13 +61,13 @@ impl<T> fmt::Debug for IterMut<'_, T> {
 }
 
 impl<T> OrderedFastArray<T> {
-    /// The item at `index`, to be written to: it is marked when it is.
+    /// Returns a guard of the item at `index`, which marks the item at the first write.
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<ItemMut<'_, T>> {
         self.guard(self.items.key_at(index)?, index)
     }
 
-    /// The item with this key, which stood at `index` when it was asked for.
+    /// Returns a guard of the item with this key, which is at `index`.
     pub(super) fn guard(&mut self, key: Key, index: usize) -> Option<ItemMut<'_, T>> {
         let len = self.len();
         let entry = self.items.by_key_mut(key)?;
@@ -74,51 +76,53 @@ impl<T> OrderedFastArray<T> {
         Some(ItemMut::new(&mut entry.item, index, mark))
     }
 
-    /// The item `id`, to be written to. When the first id is asked for, O(n).
+    /// Returns a guard of the item `id`. O(n) for the first lookup by id.
     #[must_use]
     pub fn get_mut_by_id(&mut self, id: ItemId) -> Option<ItemMut<'_, T>> {
         self.get_mut(self.index_of(id)?)
     }
 
-    /// The first item, to be written to.
+    /// Returns a guard of the first item.
     #[must_use]
     pub fn first_mut(&mut self) -> Option<ItemMut<'_, T>> {
         self.get_mut(0)
     }
 
-    /// The last item, to be written to.
+    /// Returns a guard of the last item.
     #[must_use]
     pub fn last_mut(&mut self) -> Option<ItemMut<'_, T>> {
         self.get_mut(self.len().checked_sub(1)?)
     }
 
-    /// Calls `edit` with the item `id`, which is marked; gives what it gave, or `None` if there is no such item. O(1); when the first id is asked
-    /// for, O(n).
+    /// Calls `edit` with the item `id`, marks the item, and returns what `edit` returned. Returns `None` if
+    /// there is no such item. O(1), but O(n) for the first lookup by id.
     pub fn edit<R>(&mut self, id: ItemId, edit: impl FnOnce(&mut T) -> R) -> Option<R> {
         let key = self.key(id)?;
         self.touch(key);
         self.items.by_key_mut(key).map(|entry| edit(&mut entry.item))
     }
 
-    /// The items in their order, each to be written to: `for mut item in array.iter_mut()`. Those that are written to are marked, so that
-    /// writing to 3 of 10,000 sends 3. O(n) at once, for a pointer to each.
+    /// Returns guards of all items in their order: `for mut item in array.iter_mut()`. Only items that are
+    /// written to are marked, so writing to 3 of 10,000 items sends 3. O(n) at once, because it allocates a
+    /// pointer for each item.
     #[must_use]
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
         let len = self.len();
         IterMut { entries: self.items.iter_mut(), next: 0, len, log: Cell::from_mut(&mut self.log) }
     }
 
-    /// Marks the item at `index`: it is compared with what clients have, and what differs is sent. For what was written without a mark.
+    /// Marks the item at `index`, so that it is compared with the state of the clients, and the differences
+    /// are sent. Needed after a write that did not mark the item.
     ///
     /// # Panics
-    /// If `index` is not below the length.
+    /// If `index` is not less than the length.
     #[track_caller]
     pub fn mark(&mut self, index: usize) {
         let key = self.items.key_at(index);
         self.touch(key.unwrap_or_else(|| no_item(index, self.len())));
     }
 
-    /// Marks all items. O(n), and so is the comparison that follows.
+    /// Marks all items. O(n), and the comparison that follows is O(n) too.
     pub fn mark_all(&mut self) {
         let Self { items, log, .. } = self;
         for (key, entry) in items.keys_from(0).zip(items.iter()) {
@@ -126,7 +130,8 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// The item at `index`, without a mark: what is written is sent at the latest when somebody marks the item (S141, S142).
+    /// Returns the item at `index` and does not mark it. A write through the reference is sent at the latest
+    /// when the item is marked (S141, S142).
     #[must_use]
     pub fn unmarked_mut(&mut self, index: usize) -> Option<&mut T> {
         self.items.get_mut(index).map(|entry| &mut entry.item)
@@ -142,7 +147,7 @@ impl<T> Index<usize> for OrderedFastArray<T> {
     }
 }
 
-/// Marks the item, whether or not it is then written to.
+/// Marks the item, even if nothing is written to it.
 impl<T> IndexMut<usize> for OrderedFastArray<T> {
     #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {

@@ -1,13 +1,13 @@
-//! The items of an ordered array, one after another.
+//! Iterators over the items of an ordered array.
 //!
-//! Invariant: from either end items come in their order, each once.
+//! *Invariant:* each item is returned once, in the order of the array, even if both ends are used.
 
 use std::fmt;
 
 use super::entry::Entry;
 use crate::sequence;
 
-/// The items of an ordered array in their order.
+/// An iterator over the items of an ordered array, in their order.
 pub struct Iter<'a, T>(sequence::Iter<'a, Entry<T>>);
 
 impl<'a, T> Iter<'a, T> {
@@ -48,7 +48,7 @@ impl<T: fmt::Debug> fmt::Debug for Iter<'_, T> {
     }
 }
 
-/// The items of an ordered array, taken out in their order.
+/// An iterator that owns the items of an ordered array, in their order.
 pub struct IntoIter<T>(std::vec::IntoIter<Entry<T>>);
 
 impl<T> IntoIter<T> {

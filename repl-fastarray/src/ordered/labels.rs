@@ -1,6 +1,6 @@
-//! Labels for items that stand where they are to stand.
+//! Gives labels to items that are already at their places.
 //!
-//! Invariant: what gets another label is marked, so that clients are told.
+//! *Invariant:* every item that gets another label is marked, so that the label is sent.
 
 use std::ops::Range;
 
@@ -11,7 +11,8 @@ use super::relabel::relabel;
 use crate::sequence::Key;
 
 impl<T> OrderedFastArray<T> {
-    /// Gives the items at `places` labels that fit between those of their neighbours; false, and nothing has happened, if there is no room.
+    /// Gives the items at `places` labels between those of their neighbours. Returns false and changes
+    /// nothing if there is no room.
     pub(super) fn label_within(&mut self, places: Range<usize>, hint: Hint) -> bool {
         let label = |at| self.items.get(at).map(|entry| &entry.label);
         let (before, after) = (places.start.checked_sub(1).and_then(label), label(places.end));
@@ -26,7 +27,8 @@ impl<T> OrderedFastArray<T> {
         true
     }
 
-    /// The same, with other labels for the neighbours if there is no room or only for long ones.
+    /// Gives the items at `places` labels between those of their neighbours. If there is no room for short
+    /// labels, items around them get new labels, too.
     pub(super) fn label_anyway(&mut self, places: Range<usize>, hint: Hint) {
         let first = places.start;
         let fits = self.label_within(places.clone(), hint);
@@ -35,14 +37,14 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Gives new labels to the items at `places` and to some around them.
+    /// Gives new labels to the items at `places` and to some items around them.
     pub(super) fn make_room(&mut self, places: Range<usize>) {
         let mut keys = Vec::new();
         relabel(&mut self.items, places, |entry| &mut entry.label, |key| keys.push(key));
         keys.into_iter().for_each(|key| self.touch(key));
     }
 
-    /// Gives an item this label.
+    /// Gives an item this label, and marks it if that is new.
     pub(super) fn give(&mut self, key: Key, label: Label) {
         if let Some(entry) = self.items.by_key_mut(key)
             && entry.label != label

@@ -1,6 +1,8 @@
-//! The ordered array: items in a tree, each with an id by which clients know it and a label that tells them where it stands (R13).
+//! [`OrderedFastArray`]: items in a tree. Each has an id by which clients know it, and a label that stands
+//! for its position (R13).
 //!
-//! Invariant: labels ascend with the places of the items, equal ones with their ids; between calls that is so on live arrays and on replicas.
+//! *Invariant:* labels ascend in the order of the items, and items with equal labels are ordered by id. This
+//! holds between calls, on live arrays and on replicas, but not on shadows.
 
 mod convert;
 mod entry;
@@ -36,12 +38,13 @@ pub use iter::{IntoIter, Iter};
 use entry::Entry;
 use runs::Runs;
 
-/// An array whose items stand on every client in the order in which they stand on the server.
+/// An array whose items have the same order on every client as on the server.
 ///
-/// Inserting, removing and moving cost O(log n) anywhere, on the server and on clients, and a few bytes on the wire: what travels of an item's
-/// place is a short label, and other items' places are not affected. For that it is a tree and not a slice: there is no `Deref`, and finding an
-/// item by index costs O(log n), as everything does where nothing else is said. If the order does not matter, use a
-/// [`FastArray`](crate::FastArray).
+/// Inserting, removing and moving an item cost O(log n) at any place, on the server and on clients, and a few
+/// bytes on the wire. The position of an item is sent as a short label, and the positions of other items are
+/// not affected. The price is that the array is a tree and not a slice. There is no `Deref`, and finding an
+/// item by index costs O(log n). All methods cost O(log n) unless their documentation says otherwise. If the
+/// order does not matter, use a [`FastArray`](crate::FastArray).
 ///
 /// ```
 /// use repl_fastarray::OrderedFastArray;
@@ -54,22 +57,24 @@ use runs::Runs;
 /// tasks[2].push_str(" twice"); // marks this one item, so that it is sent
 /// ```
 ///
-/// The ways to write, and what they mark, are those of a [`FastArray`](crate::FastArray#ways-to-write), apart from the slice: there is no
-/// `unmarked_slice_mut`. So are the [limits](crate::FastArray#limits).
+/// The ways to write, and what they mark, are the same as for a
+/// [`FastArray`](crate::FastArray#ways-to-write), but there is no `unmarked_slice_mut`. The
+/// [limits](crate::FastArray#limits) are the same, too.
 ///
 /// # Ids
 ///
-/// Ids mean what they mean in a [`FastArray`](crate::FastArray#ids): an array that is assigned over another has new items, and those that need other
-/// ids get them at the next tick. To filter, write [`retain`](Self::retain). An item that was removed and inserted elsewhere is a new one: to keep
-/// its identity [move](Self::move_item) it.
+/// Ids mean the same as in a [`FastArray`](crate::FastArray#ids). An array that is assigned over another has
+/// new items, and they get other ids at the next tick if necessary. To filter, write
+/// [`retain`](Self::retain). An item that is removed and inserted elsewhere is a new item. To keep its id,
+/// [move](Self::move_item) it.
 ///
-/// A place is best remembered as the id of the item beside it:
+/// To remember a position, store the id of the item beside it:
 ///
 /// ```
 /// # use repl_fastarray::OrderedFastArray;
 /// let mut text: OrderedFastArray<char> = "repication".chars().collect();
 /// let cursor = text.id(2).unwrap();
-/// text.drain(..2); // wherever the item goes, its id leads to it
+/// text.drain(..2); // the id still finds the item at its new index
 /// let inserted = text.insert_after(cursor, 'l');
 /// assert_eq!(text.iter().collect::<String>(), "plication");
 /// assert!(text.move_before(inserted.unwrap(), cursor));
@@ -78,39 +83,42 @@ use runs::Runs;
 ///
 /// # On clients
 ///
-/// Items are moved by methods of the server's array. A client may add items of its own, which stay where they were put between those of the
-/// server (S183), and it may move items for itself; what the server says of an item's place later replaces that.
+/// The server moves items with the methods of its array. A client may add items of its own, which keep their
+/// place between the items of the server (S183). It may also move items locally. A later position from the
+/// server replaces that.
 ///
-/// [Callbacks](crate::ItemCallbacks) find items that came where they belong, and those that moved where they moved to. Items that go leave the order of
-/// the others as it is. An update that only moves items calls what there is for the array, with no indices; of moved items nobody is told
-/// that they changed (S145).
+/// When [callbacks](crate::ItemCallbacks) run, new and moved items are already in their final order. Removing
+/// an item does not change the order of the others. An update that only moves items calls the functions for
+/// the array, with no indices. Moved items are not reported as changed (S145).
 ///
 /// # Cost
 ///
-/// For each item some 40 bytes are kept beside it, and 16 to 32 more once items are looked for by id.
+/// Each item needs about 40 bytes of memory besides its own size, and 16 to 32 bytes more once an item is
+/// looked up by id.
 pub struct OrderedFastArray<T> {
     items: Sequence<Entry<T>>,
-    /// Made when somebody asks for an id, and kept from then on.
+    /// Built by the first lookup by id, and kept from then on.
     index: OnceLock<IdTable<Key>>,
     ids: Ids,
     log: Log,
     runs: Runs,
-    /// Set on a shadow: what it has followed. The items of a shadow stand in no particular order.
+    /// On a shadow: the state of the live array that it last followed. The items of a shadow are in no
+    /// particular order.
     followed: Option<Followed>,
-    /// Set on a replica: what came of the update that is being received.
+    /// On a replica: the results of the update that is being received.
     receipt: Option<Box<Receipt>>,
-    /// On a replica: the items that the update gave other labels.
+    /// On a replica: the items that got new labels from the update.
     unsettled: Vec<Key>,
 }
 
 impl<T> OrderedFastArray<T> {
-    /// An empty array. Takes no memory.
+    /// Returns an empty array. Allocates nothing.
     #[must_use]
     pub fn new() -> Self {
         Self::with_next_id(ItemId::FIRST)
     }
 
-    /// An empty array whose first item gets the id `next`: for tests of what happens at the end of the range.
+    /// Returns an empty array whose first item gets the id `next`. For tests of the end of the id range.
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {
@@ -126,101 +134,103 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// How many items there are. O(1).
+    /// Returns the number of items. O(1).
     #[must_use]
     pub const fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there are none. O(1).
+    /// Returns whether the array has no items. O(1).
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// For how many items there is room. The tree of their places grows as they come.
+    /// Returns how many items fit without allocating again, apart from the tree, which grows with the items.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.items.capacity()
     }
 
-    /// Makes room for `additional` more items.
+    /// Reserves memory for `additional` more items.
     pub fn reserve(&mut self, additional: usize) {
         self.items.reserve(additional);
     }
 
-    /// The item at `index`.
+    /// Returns the item at `index`.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&T> {
         self.items.get(index).map(|entry| &entry.item)
     }
 
-    /// The first item.
+    /// Returns the first item.
     #[must_use]
     pub fn first(&self) -> Option<&T> {
         self.get(0)
     }
 
-    /// The last item.
+    /// Returns the last item.
     #[must_use]
     pub fn last(&self) -> Option<&T> {
         self.get(self.len().checked_sub(1)?)
     }
 
-    /// The id of the item at `index` (S138): it stays with the item wherever that moves, and no other item gets it.
+    /// Returns the id of the item at `index` (S138). The id stays with the item wherever it moves, and no
+    /// other item gets it.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
         self.items.get(index).map(|entry| entry.id)
     }
 
-    /// The ids of the items, in their order.
+    /// Returns the ids of the items, in the order of the items.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = ItemId> + ExactSizeIterator {
         self.items.iter().map(|entry| entry.id)
     }
 
-    /// Where the item `id` stands. When the first id is asked for, O(n).
+    /// Returns the index of the item `id`. O(n) for the first lookup by id.
     #[must_use]
     pub fn index_of(&self, id: ItemId) -> Option<usize> {
         self.items.index_of(self.key(id)?)
     }
 
-    /// The item `id`. O(1); when the first id is asked for, O(n).
+    /// Returns the item `id`. O(1), but O(n) for the first lookup by id.
     #[must_use]
     pub fn by_id(&self, id: ItemId) -> Option<&T> {
         self.entry(id).map(|entry| &entry.item)
     }
 
-    /// The items in their order.
+    /// Returns an iterator over the items in their order.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, T> {
         self.iter_from(0)
     }
 
-    /// The items from `index` on, in their order; none if there are not so many. O(log n), then O(1) an item over all.
+    /// Returns an iterator over the items from `index` on. It is empty if `index` is greater than the length.
+    /// O(log n), then O(1) for each item on average.
     #[must_use]
     pub fn iter_from(&self, index: usize) -> Iter<'_, T> {
         self.range(index.min(self.len())..)
     }
 
-    /// The items of a range, in their order. O(log n), then O(1) an item over all.
+    /// Returns an iterator over the items of a range. O(log n), then O(1) for each item on average.
     ///
     /// # Panics
-    /// If the range ends before it starts, or beyond the length.
+    /// If the range ends before it starts, or after the end of the array.
     #[must_use]
     #[track_caller]
     pub fn range(&self, range: impl RangeBounds<usize>) -> Iter<'_, T> {
         Iter::new(self.items.iter_range(bounds(range, self.len())))
     }
 
-    /// Appends an item, new whatever it was before, and gives its id.
+    /// Appends a new item and returns its id. An item that was in an array before is a new item, too.
     pub fn push(&mut self, item: T) -> ItemId {
         self.insert(self.len(), item)
     }
 
-    /// Inserts an item before the one at `index`, and gives its id.
+    /// Inserts a new item before the one at `index`, and returns its id.
     ///
     /// # Panics
-    /// If `index` is beyond the length.
+    /// If `index` is greater than the length.
     #[track_caller]
     pub fn insert(&mut self, index: usize, item: T) -> ItemId {
         let id = self.fresh();
@@ -243,28 +253,28 @@ impl<T> OrderedFastArray<T> {
         id
     }
 
-    /// Takes out the item at `index`; the others keep their order. If it is put back, it is a new item. There is no `swap_remove`, which would
-    /// gain nothing.
+    /// Removes the item at `index` and returns it. The others keep their order. If it is put back, it is a
+    /// new item. There is no `swap_remove`, because it would not be faster.
     ///
     /// # Panics
-    /// If `index` is not below the length.
+    /// If `index` is not less than the length.
     #[track_caller]
     pub fn remove(&mut self, index: usize) -> T {
         let removed = self.items.key_at(index).and_then(|key| self.take(key));
         removed.unwrap_or_else(|| no_item(index, self.len()))
     }
 
-    /// Takes out the item `id`. When the first id is asked for, O(n).
+    /// Removes the item `id` and returns it. O(n) for the first lookup by id.
     pub fn remove_by_id(&mut self, id: ItemId) -> Option<T> {
         self.take(self.key(id)?)
     }
 
-    /// Takes out the last item.
+    /// Removes the last item and returns it.
     pub fn pop(&mut self) -> Option<T> {
         self.take(self.items.key_at(self.len().checked_sub(1)?)?)
     }
 
-    /// Takes out all items. O(n).
+    /// Removes all items. O(n).
     pub fn clear(&mut self) {
         self.index.take();
         self.runs.clear();
@@ -275,17 +285,18 @@ impl<T> OrderedFastArray<T> {
         items.clear();
     }
 
-    /// Takes out the items from `len` on. O(log n) for each.
+    /// Removes the items from index `len` on. O(log n) for each.
     pub fn truncate(&mut self, len: usize) {
         if len < self.len() {
             self.drain(len..);
         }
     }
 
-    /// Takes out the items of a range, at once, whether or not they are then asked for. O(log n) for each.
+    /// Removes the items of a range and returns them. They are removed at once, even if the iterator is not
+    /// used. O(log n) for each.
     ///
     /// # Panics
-    /// If the range ends before it starts, or beyond the length.
+    /// If the range ends before it starts, or after the end of the array.
     #[track_caller]
     pub fn drain(&mut self, range: impl RangeBounds<usize>) -> std::vec::IntoIter<T> {
         let keys = self.keys(bounds(range, self.len()));
@@ -293,7 +304,8 @@ impl<T> OrderedFastArray<T> {
         drained.into_iter()
     }
 
-    /// Keeps the items for which `keep` says so; those that it writes to are marked. O(n), and O(log n) for each that goes.
+    /// Keeps the items for which `keep` returns true, in their order. Marks the items that `keep` writes to.
+    /// O(n), and O(log n) for each item that is removed.
     pub fn retain_mut(&mut self, mut keep: impl FnMut(&mut ItemMut<'_, T>) -> bool) {
         for (at, key) in self.keys(0..self.len()).into_iter().enumerate() {
             if self.guard(key, at).is_some_and(|mut item| !keep(&mut item)) {
@@ -302,7 +314,7 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Where the item `id` is.
+    /// Returns the key of the item `id`.
     fn key(&self, id: ItemId) -> Option<Key> {
         let index = self.index.get_or_init(|| {
             let mut index = IdTable::with_capacity(self.len());
@@ -313,7 +325,7 @@ impl<T> OrderedFastArray<T> {
         index.get(id)
     }
 
-    /// The id that the first item of a copy gets.
+    /// Returns the id that the first item of a copy gets.
     pub(crate) fn next_id_of_copies(&self) -> ItemId {
         self.ids.next_for_copies()
     }
@@ -330,7 +342,7 @@ impl<T> OrderedFastArray<T> {
         self.items.by_key(key?).map(|entry| &entry.label)
     }
 
-    /// An id that no item has.
+    /// Returns an id that no item has.
     fn fresh(&mut self) -> ItemId {
         let mut ids = self.ids;
         let id = ids.fresh(|id| self.key(id).is_some());
@@ -347,8 +359,8 @@ impl<T> OrderedFastArray<T> {
         key
     }
 
-    /// Inserts an item of a client behind `before`, where the labels of the server leave no room. It gets the label of that item, and so stands
-    /// behind those that have it too.
+    /// Inserts an item of a client after `before`, where the labels of the server leave no room. It gets the
+    /// label of `before`. So it comes after all items with that label, because local ids are greater.
     fn squeeze_in(&mut self, before: Option<Key>, id: ItemId, item: T) -> Key {
         let label = self.label_of(before).cloned().unwrap_or_default();
         let entry = Entry { item, label, id };

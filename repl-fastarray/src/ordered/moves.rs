@@ -1,6 +1,6 @@
-//! Moving items: one, some, or all of them.
+//! Methods that move items of an ordered array: one item, a block, or all of them.
 //!
-//! Invariant: items keep their ids and values, so that only labels are sent (S145), and of as few items as the move needs.
+//! *Invariant:* items keep their ids and values, so only labels are sent (S145).
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -11,20 +11,20 @@ use super::OrderedFastArray;
 use crate::sequence::Key;
 
 impl<T> OrderedFastArray<T> {
-    /// Moves the item at `from` so that it stands at `to`; those between close up. Clients are sent its label alone.
+    /// Moves the item at `from` to the index `to`. The items between shift by one. Only its label is sent.
     ///
     /// # Panics
-    /// If one of the two is not below the length.
+    /// If one of the two is not less than the length.
     #[track_caller]
     pub fn move_item(&mut self, from: usize, to: usize) {
         assert!(from.max(to) < self.len(), "no item goes from {from} to {to} among {}", self.len());
         self.move_block(from..from + 1, to);
     }
 
-    /// Swaps two items with their ids: both are the items they were, elsewhere. Clients are sent two labels.
+    /// Swaps the places of two items. Each keeps its id. Two labels are sent.
     ///
     /// # Panics
-    /// If one of the two is not below the length.
+    /// If one of the two is not less than the length.
     #[track_caller]
     pub fn swap(&mut self, one: usize, other: usize) {
         let (one, other) = (one.min(other), one.max(other));
@@ -42,18 +42,18 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Turns the order round. O(n log n); clients are sent labels in about two bits each.
+    /// Reverses the order of the items. O(n log n). Labels of about two bits each are sent.
     pub fn reverse(&mut self) {
         let mut keys = self.keys(0..self.len());
         keys.reverse();
         self.arrange(&keys);
     }
 
-    /// Rotates the items so that the one at `mid` comes first. O(log n) for each of the items before it or behind, whichever are fewer; only
-    /// their labels are sent.
+    /// Rotates the items to the left, so that the item at `mid` comes first. Moves either the items before it
+    /// or the others, whichever are fewer, and sends only their labels. O(log n) for each of them.
     ///
     /// # Panics
-    /// If `mid` is beyond the length.
+    /// If `mid` is greater than the length.
     #[track_caller]
     pub fn rotate_left(&mut self, mid: usize) {
         let len = self.len();
@@ -65,10 +65,11 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Rotates the items so that the first comes to stand at `places`. Costs what [`rotate_left`](Self::rotate_left) costs.
+    /// Rotates the items to the right, so that the first item is at index `places` afterwards. Costs the same
+    /// as [`rotate_left`](Self::rotate_left).
     ///
     /// # Panics
-    /// If `places` is beyond the length.
+    /// If `places` is greater than the length.
     #[track_caller]
     pub fn rotate_right(&mut self, places: usize) {
         let len = self.len();
@@ -76,7 +77,8 @@ impl<T> OrderedFastArray<T> {
         self.rotate_left(len - places);
     }
 
-    /// Sorts the items by `compare`, equal ones in the order they had. O(n log n); labels are sent of as few items as had to move.
+    /// Sorts the items by `compare`. Equal items keep their order. O(n log n). If at most half of the items
+    /// have to move, usually only their labels are sent.
     pub fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut keys = self.keys(0..self.len());
         keys.sort_by(|&one, &other| match (self.items.by_key(one), self.items.by_key(other)) {
@@ -86,19 +88,20 @@ impl<T> OrderedFastArray<T> {
         self.arrange(&keys);
     }
 
-    /// Sorts the items by `compare`, equal ones in any order: here in the order they had, for that moves the fewest.
+    /// Sorts the items by `compare`. Equal items may change their order, but here they keep it, because that
+    /// moves the fewest items.
     pub fn sort_unstable_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering) {
         self.sort_by(compare);
     }
 
-    /// Puts at each place the item that stands at the index `order` has there.
+    /// Reorders the items, so that place `i` gets the item that was at `order[i]`.
     pub(crate) fn reorder(&mut self, order: Vec<usize>) {
         let keys = self.keys(0..self.len());
         let keys: Vec<Key> = order.into_iter().map(|at| keys[at]).collect();
         self.arrange(&keys);
     }
 
-    /// Moves the items of a block so that the first of them stands at `to`; all places are those after the move.
+    /// Moves the items of a block so that the first of them is at `to` afterwards.
     fn move_block(&mut self, block: Range<usize>, to: usize) {
         if block.is_empty() || block.start == to {
             return;
@@ -119,7 +122,8 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Puts the items into the order of `keys`, which are all of them. Those keep their labels that are most and in order already.
+    /// Reorders the items to the order of `keys`, which contains each key once. The largest group of items
+    /// that is already in order keeps its labels.
     fn arrange(&mut self, keys: &[Key]) {
         let highest = keys.iter().map(|key| key.number()).max().unwrap_or(0);
         let mut places = vec![0; highest + 1];
@@ -148,9 +152,11 @@ impl<T> OrderedFastArray<T> {
     }
 }
 
-/// Which members of a longest ascending subsequence of `order` are. No number stands twice in it. O(n log n).
+/// Returns which numbers belong to a longest ascending subsequence of `order`. No number may occur twice. O(n
+/// log n).
 fn longest_ascent(order: &[usize]) -> Vec<bool> {
-    // For each length, where the ascent of this length ends that ends lowest, and for each member which one is before it.
+    // `ends[len]` is where the ascending subsequence of `len + 1` numbers with the lowest last number ends.
+    // `before[at]` is the number before the one at `at` in such a subsequence.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(order.len());
     for (at, number) in order.iter().enumerate() {

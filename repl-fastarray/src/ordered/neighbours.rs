@@ -1,16 +1,17 @@
-//! Inserting and moving beside an item that is known by its id.
+//! Methods that insert and move items next to an item that is given by its id.
 //!
-//! Invariant: an id leads to its item wherever that has moved meanwhile, so what is remembered as an id, such as a cursor, needs no mending.
+//! *Invariant:* an id finds its item wherever it has moved, so a position that is stored as an id, for
+//! example a cursor, stays valid while the item exists.
 
 use repl_core::ItemId;
 
 use super::OrderedFastArray;
 
 impl<T> OrderedFastArray<T> {
-    /// Inserts an item directly before the item `neighbour`, and gives its id.
+    /// Inserts an item directly before the item `neighbour`, and returns its id.
     ///
     /// # Errors
-    /// If there is no such item: the one that was to be inserted.
+    /// If there is no item `neighbour`. Returns the item that was to be inserted.
     pub fn insert_before(&mut self, neighbour: ItemId, item: T) -> Result<ItemId, T> {
         match self.index_of(neighbour) {
             Some(index) => Ok(self.insert(index, item)),
@@ -18,10 +19,10 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Inserts an item directly behind the item `neighbour`, and gives its id.
+    /// Inserts an item directly after the item `neighbour`, and returns its id.
     ///
     /// # Errors
-    /// If there is no such item: the one that was to be inserted.
+    /// If there is no item `neighbour`. Returns the item that was to be inserted.
     pub fn insert_after(&mut self, neighbour: ItemId, item: T) -> Result<ItemId, T> {
         match self.index_of(neighbour) {
             Some(index) => Ok(self.insert(index + 1, item)),
@@ -29,16 +30,16 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Moves the item `id` directly before the item `neighbour`; false, and nothing has happened, if one of the two is not there. Clients are
-    /// sent its label alone.
+    /// Moves the item `id` directly before the item `neighbour`. Only its label is sent. Returns false and
+    /// does nothing if one of the two does not exist.
     pub fn move_before(&mut self, id: ItemId, neighbour: ItemId) -> bool {
         let (Some(from), Some(at)) = (self.index_of(id), self.index_of(neighbour)) else { return false };
         self.move_item(from, if from < at { at - 1 } else { at });
         true
     }
 
-    /// Moves the item `id` directly behind the item `neighbour`; false, and nothing has happened, if one of the two is not there. Clients are
-    /// sent its label alone.
+    /// Moves the item `id` directly after the item `neighbour`. Only its label is sent. Returns false and
+    /// does nothing if one of the two does not exist.
     pub fn move_after(&mut self, id: ItemId, neighbour: ItemId) -> bool {
         let (Some(from), Some(at)) = (self.index_of(id), self.index_of(neighbour)) else { return false };
         self.move_item(from, if from > at { at + 1 } else { at });

@@ -1,24 +1,26 @@
-//! Room for labels where none is left.
+//! Relabelling: gives new labels to items around a place where no short label is free.
 //!
-//! *Invariant:* giving new labels moves no item.
+//! *Invariant:* new labels do not change the order of the items.
 
 use std::ops::Range;
 
 use crate::sequence::{Key, Sequence};
 use repl_core::label::Label;
 
-/// Items on each side of a full place that get new labels at first.
+/// How many items on each side of a full place get new labels at first.
 const REACH: usize = 16;
-/// How many times as far it goes each time that this was not enough.
+/// By how much the range grows each time it leaves too little room.
 const FARTHER: usize = 4;
-/// Digits that the new labels have at most; each time it goes farther one less, so that the next time comes the later the more items it was.
+/// The most digits of the new labels. Each time the range grows, one digit fewer is allowed. So the more
+/// items are relabelled, the longer it takes until the next time.
 const DIGITS: usize = 8;
 
-/// Gives new labels to the items at `places` and around them, so that others fit in there, and tells `relabelled` whose they are. What
-/// the items at `places` themselves have for labels does not matter.
+/// Gives new labels to the items at `places` and around them, so that labels are free there. Calls
+/// `relabelled` with the key of each item. The current labels of the items at `places` do not matter.
 ///
-/// As few as leave room, by steps: some 32 if 8 digits do, 128 if 7 do, and so on. `label` gives the label of an item. O(n) at worst; over many
-/// insertions O(log n) each.
+/// The range grows until there is enough room: about 32 items if labels of 8 digits are enough, 128 items if
+/// 7 digits are enough, and so on. `label` returns the label of an item. O(n) in the worst case, O(log n) for
+/// each insertion on average.
 pub(crate) fn relabel<T>(
     items: &mut Sequence<T>,
     places: Range<usize>,
@@ -53,7 +55,8 @@ mod tests {
     use super::*;
     use repl_core::label::Hint;
 
-    /// Inserts at the place that `place` gives for a length, `count` times, and gives how many were relabelled, and how often.
+    /// Inserts `count` labels at the index that `place` returns for a length. Returns how many items were
+    /// relabelled, and how often.
     fn insert(count: usize, place: impl Fn(usize) -> usize) -> (usize, usize) {
         let mut items: Sequence<Label> = Sequence::new();
         let (mut relabelled, mut times) = (0, 0);

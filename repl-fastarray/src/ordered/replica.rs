@@ -1,6 +1,7 @@
-//! How a client's ordered array comes to have the items that its server tells of, each at its label.
+//! How a client's ordered array applies an update from the server.
 //!
-//! Invariant: while an update is under way items stand where they stood, new ones at the end; all are in order before anybody is told.
+//! *Invariant:* during an update items keep their places, and new items are at the end. All items are in
+//! order before any callback runs.
 
 use repl_core::ItemId;
 use repl_core::label::Label;
@@ -12,7 +13,7 @@ use crate::item::{FastArrayItem, Standing};
 use crate::replica::{Receipt, Replica};
 use crate::sequence::{Key, Sequence};
 
-/// The items of an update.
+/// The items of an array while callbacks run.
 pub(crate) struct Places<'a, T>(&'a mut Sequence<Entry<T>>);
 
 impl<T> Standing<T> for Places<'_, T> {
@@ -82,7 +83,7 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
     }
 
     fn has_moved(&self) -> bool {
-        // Labels that were only spread out leave the items where they are, and nobody need be told.
+        // New labels alone do not move an item. Only an item that changes its place is reported.
         self.unsettled.iter().any(|&key| {
             let is_new = |id| self.receipt.as_ref().is_some_and(|receipt| receipt.is_added(id));
             let is_old = self.items.by_key(key).is_some_and(|entry| !is_new(entry.id));
@@ -99,7 +100,7 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
 }
 
 impl<T: FastArrayItem> OrderedFastArray<T> {
-    /// All items get local ids, and so do new ones.
+    /// Gives all items local ids. New items get local ids, too.
     pub(super) fn rename_locally(&mut self) {
         let mut ids = Ids::starting(ItemId::FIRST_LOCAL);
         for key in self.keys(0..self.len()) {
@@ -111,7 +112,7 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         self.index.take();
     }
 
-    /// The item `id` of a replica has this label from now on.
+    /// Sets the label of the item `id` of a replica.
     pub(super) fn receive_label(&mut self, id: ItemId, label: Label) {
         let Some((key, _)) = self.told_of(id) else { return };
         if let Some(entry) = self.items.by_key_mut(key)
@@ -122,7 +123,7 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         }
     }
 
-    /// Whether an item stands rightly between its neighbours.
+    /// Returns whether an item is in order with its neighbours.
     fn is_in_order(&self, key: Key) -> bool {
         let Some(place) = self.items.index_of(key) else { return true };
         let around = self.items.iter_from(place.saturating_sub(1)).take(2 + place.min(1));

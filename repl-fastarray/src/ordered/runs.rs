@@ -1,16 +1,18 @@
-//! Where items were inserted last, so as to see who goes on there.
+//! Predicts where the next items are inserted, so that their labels stay short.
 //!
-//! *Invariant:* what is remembered only makes labels shorter; whatever it says, the order is right.
+//! *Invariant:* a prediction changes only the length of labels. The order is right even if it is wrong.
 
 use crate::sequence::Key;
 use repl_core::label::{Hint, Lean};
 
-/// Places at which several users of an array may take turns and still each be seen to go on.
+/// The number of insertion places that are remembered. So many users can insert at different places of an
+/// array in turn, and each is still recognized.
 const PLACES: usize = 32;
-/// Turns in a row after which another is expected.
+/// If a run changes its side this many times in a row, it is expected to change it again.
 const TURNS: u32 = 2;
 
-/// The last places of insertion, the latest first.
+/// The ends of recent runs, the latest first. A run is a series of items that were inserted next to each
+/// other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
     ends: Vec<End>,
@@ -18,33 +20,34 @@ pub(crate) struct Runs {
 
 #[derive(Clone, Copy, Debug)]
 struct End {
-    /// The item inserted last.
+    /// The key of the item that was inserted last.
     key: Key,
-    /// On which side of the one before that it was put; on neither, if the run only began.
+    /// On which side of the item before it the item was put. `Neither` for the first item of a run.
     lean: Lean,
-    /// How many items the run has since it last went on otherwise than expected.
+    /// How many items the run has since it last did something unexpected.
     run: u32,
-    /// Whether that was the other side than with the one before: then the run is expected to turn again.
+    /// Whether the last item changed the side. Then the run is expected to change it again.
     turned: bool,
 }
 
 impl End {
-    /// Whether an item on this side of it turns the run.
+    /// Returns whether an item on this `side` of the end changes the side of the run.
     fn turns_to(self, side: Lean) -> bool {
         self.lean != Lean::Neither && self.lean != side
     }
 }
 
 impl Runs {
-    /// No place yet.
+    /// Returns a memory without runs.
     pub(crate) const fn new() -> Self {
         Self { ends: Vec::new() }
     }
 
-    /// What is known of an item that is inserted between these neighbours.
+    /// Returns what is known about an item that is inserted between these neighbours.
     ///
-    /// A run that turns is none, lest it use up the room between both its ends with every turn. If it turned the last times, the next item is
-    /// expected between this one and the last, and this one is put away from the last.
+    /// A run that changes its side gets no hint, because each change would use up the room between its two
+    /// ends. But if it has changed its side the last [`TURNS`] times, the next item is expected between this
+    /// one and the last one. So this one is put away from the last one.
     pub(crate) fn hint(&self, before: Option<Key>, after: Option<Key>) -> Hint {
         match (self.beside(before, after), before, after) {
             (Some((at, side)), ..) => {
@@ -63,11 +66,12 @@ impl Runs {
         }
     }
 
-    /// Notes that `count` items were inserted between these neighbours, the last of them, or the first of them if the hint was
-    /// [`Lean::After`], with the key `key`.
+    /// Records that `count` items were inserted between these neighbours. `key` is the last of them, or the
+    /// first of them if the hint was [`Lean::After`].
     ///
-    /// The item that a run went on from is forgotten, unless others may go on from it elsewhere: from the first one of a run to the other side, and
-    /// from where a run turned as before.
+    /// The old end of the run is forgotten, unless another run may continue from it. That is possible on the
+    /// other side of the first item of a run, and where a run has changed its side
+    /// unexpectedly.
     pub(crate) fn inserted(&mut self, before: Option<Key>, after: Option<Key>, key: Key, count: u32) {
         let new = match self.beside(before, after) {
             Some((at, side)) => {
@@ -87,7 +91,8 @@ impl Runs {
         self.ends.insert(0, new);
     }
 
-    /// Notes that an item is no more; a run that ended with it now ends with the one before it, which is asked for only then.
+    /// Records that an item was removed. A run that ended with it now ends with the item before it. `before`
+    /// is called only in that case.
     pub(crate) fn removed(&mut self, key: Key, before: impl FnOnce() -> Option<Key>) {
         if let Some(at) = self.ends.iter().position(|end| end.key == key) {
             match before() {
@@ -99,12 +104,13 @@ impl Runs {
         }
     }
 
-    /// Forgets all places.
+    /// Forgets all runs.
     pub(crate) fn clear(&mut self) {
         self.ends.clear();
     }
 
-    /// The latest place that is beside the one between these neighbours, and on which of its sides that is.
+    /// Returns the latest run that ends at one of these neighbours, and the side of that end on which the new
+    /// item is.
     fn beside(&self, before: Option<Key>, after: Option<Key>) -> Option<(usize, Lean)> {
         self.ends.iter().enumerate().find_map(|(at, end)| match Some(end.key) {
             key if key == before => Some((at, Lean::Before)),

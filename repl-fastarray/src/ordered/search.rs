@@ -1,14 +1,14 @@
-//! Looking for items by what they are.
+//! Methods that search an ordered array by value.
 //!
-//! Invariant: nothing here changes an array.
+//! *Invariant:* all methods here take `&self`, so a search never marks an item.
 
 use std::cmp::Ordering;
 
 use super::OrderedFastArray;
 
-/// Binary searches are those of slices, in O(log n) questions and O(log n) steps beside them.
+/// Binary searches work as on slices. They take O(log n) comparisons and O(log² n) steps.
 impl<T> OrderedFastArray<T> {
-    /// Whether an item is equal to `item`. O(n).
+    /// Returns whether an item is equal to `item`. O(n).
     #[must_use]
     pub fn contains(&self, item: &T) -> bool
     where
@@ -17,10 +17,10 @@ impl<T> OrderedFastArray<T> {
         self.iter().any(|other| other == item)
     }
 
-    /// Where an item stands that is equal to `item`, in a sorted array; or else where it could be inserted.
+    /// Searches a sorted array for `item`. Returns the index of the first item that is equal to it.
     ///
     /// # Errors
-    /// If there is none: the place where it could be inserted.
+    /// If there is none. Returns the index where it could be inserted.
     pub fn binary_search(&self, item: &T) -> Result<usize, usize>
     where
         T: Ord,
@@ -28,10 +28,10 @@ impl<T> OrderedFastArray<T> {
         self.binary_search_by(|other| other.cmp(item))
     }
 
-    /// The first place where an item stands that has this key, in an array that is sorted by it.
+    /// Searches an array that is sorted by a key. Returns the index of the first item with the key `wanted`.
     ///
     /// # Errors
-    /// If there is none: the place where it could be inserted.
+    /// If there is none. Returns the index where such an item could be inserted.
     pub fn binary_search_by_key<K: Ord>(
         &self,
         wanted: &K,
@@ -40,11 +40,11 @@ impl<T> OrderedFastArray<T> {
         self.binary_search_by(|item| key(item).cmp(wanted))
     }
 
-    /// The first place where an item stands for which `compare` says `Equal`, in an array in which it says `Less` of those before and `Greater`
-    /// of those behind.
+    /// Returns the index of the first item for which `compare` returns `Equal`. The array must be sorted so
+    /// that `compare` returns `Less` for all items before, and `Greater` for all items after.
     ///
     /// # Errors
-    /// If there is none: the place where it could be inserted.
+    /// If there is none. Returns the index where such an item could be inserted.
     pub fn binary_search_by(&self, mut compare: impl FnMut(&T) -> Ordering) -> Result<usize, usize> {
         let at = self.partition_point(|item| compare(item) == Ordering::Less);
         match self.get(at) {
@@ -53,7 +53,8 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// How many items from the first on have `is_before`, in an array in which all those that have it stand before those that do not.
+    /// Returns how many items at the start of the array satisfy `is_before`. All items that satisfy it must
+    /// come before all others.
     #[must_use]
     pub fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
         self.items.partition_point(|entry| is_before(&entry.item))

@@ -1,6 +1,7 @@
-//! A sequence of items that moves none of them: items lie in slots, their order in a tree.
+//! [`Sequence`]: a list of items that never moves an item in memory. Items are in slots, and a tree stores
+//! their order.
 //!
-//! *Invariant:* a slot holds an item if and only if its number is a key of the order.
+//! *Invariant:* a slot holds an item if and only if its number is a key in the order.
 
 mod tree;
 
@@ -9,28 +10,30 @@ use std::ops::Range;
 
 use tree::{Keys, Order};
 
-/// At least this part of the items has to move for all to be sorted.
+/// If more than one in this many items has moved, all items are sorted.
 const FEW: usize = 8;
 
-/// Names an item of a [`Sequence`] while it is there, wherever it stands. The key of an item that was removed may be given to another.
+/// Names an item of a [`Sequence`] while it is there, wherever it moves. The key of a removed item may be
+/// given to a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key(u32);
 
 impl Key {
-    /// As a log has it in the place of a place.
+    /// Returns the number that a log stores for the item.
     pub(crate) const fn number(self) -> usize {
         self.0 as usize
     }
 
-    /// The key with this [number](Self::number).
+    /// Returns the key with this [number](Self::number).
     pub(crate) const fn of(number: usize) -> Self {
         Self(number as u32)
     }
 }
 
-/// Items in an order of their own, each found by place or by key.
+/// A list of items. Each can be found by its index or by its key.
 ///
-/// Inserting, removing, moving and finding cost O(log n) anywhere. An item takes its own size, about 16 bytes and the tag of an `Option`.
+/// Inserting, removing, moving and finding an item cost O(log n) at any place. An item takes its own size,
+/// the tag of an `Option`, and about 16 bytes.
 #[derive(Clone)]
 pub(crate) struct Sequence<T> {
     order: Order,
@@ -44,27 +47,27 @@ impl<T> Default for Sequence<T> {
 }
 
 impl<T> Sequence<T> {
-    /// An empty sequence, without memory of its own.
+    /// Returns an empty sequence. Allocates nothing.
     pub(crate) const fn new() -> Self {
         Self { order: Order::new(), slots: Vec::new() }
     }
 
-    /// How many items there are. O(1).
+    /// Returns the number of items. O(1).
     pub(crate) const fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Whether there are none. O(1).
+    /// Returns whether there are no items. O(1).
     pub(crate) const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// For how many items there is room.
+    /// Returns how many items fit without growing the slots.
     pub(crate) fn capacity(&self) -> usize {
         self.slots.capacity()
     }
 
-    /// Makes room for `additional` more items. What keeps their order grows as they come.
+    /// Reserves memory for `additional` more items. The tree grows with the items.
     pub(crate) fn reserve(&mut self, additional: usize) {
         let unused = self.slots.len() - self.len();
         let new = additional.saturating_sub(unused);
@@ -72,38 +75,38 @@ impl<T> Sequence<T> {
         self.order.reserve(new);
     }
 
-    /// The item at place `index`, from 0.
+    /// Returns the item at `index`.
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
         self.by_key(self.key_at(index)?)
     }
 
-    /// The item at place `index`, from 0, to be changed.
+    /// Returns the item at `index` for writing.
     pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         let key = self.key_at(index)?;
         self.by_key_mut(key)
     }
 
-    /// The key of the item at place `index`.
+    /// Returns the key of the item at `index`.
     pub(crate) fn key_at(&self, index: usize) -> Option<Key> {
         self.order.key_at(index).map(Key)
     }
 
-    /// The item with this key. O(1).
+    /// Returns the item with this key. O(1).
     pub(crate) fn by_key(&self, key: Key) -> Option<&T> {
         self.slots.get(key.0 as usize)?.as_ref()
     }
 
-    /// The item with this key, to be changed. O(1).
+    /// Returns the item with this key for writing. O(1).
     pub(crate) fn by_key_mut(&mut self, key: Key) -> Option<&mut T> {
         self.slots.get_mut(key.0 as usize)?.as_mut()
     }
 
-    /// The place of the item with this key.
+    /// Returns the index of the item with this key.
     pub(crate) fn index_of(&self, key: Key) -> Option<usize> {
         self.order.index_of(key.0)
     }
 
-    /// Puts an item before the one at `index`, or at the end if `index` is the length.
+    /// Inserts an item before the one at `index`, or at the end if `index` is the length. Returns its key.
     ///
     /// # Panics
     /// If `index` is greater than the length, or there are 2³² − 1 items.
@@ -116,16 +119,17 @@ impl<T> Sequence<T> {
         Key(key)
     }
 
-    /// Takes out the item with this key, if it is one.
+    /// Removes the item with this key, if there is one, and returns it.
     pub(crate) fn remove_key(&mut self, key: Key) -> Option<T> {
         self.order.remove(key.0);
         self.slots.get_mut(key.0 as usize)?.take()
     }
 
-    /// Puts the item with this key where it stands at `index` when all others have closed up. It keeps its key. False if there is none.
+    /// Moves the item with this key, so that it is at `index` afterwards. It keeps its key. Returns false if
+    /// there is no such item.
     ///
     /// # Panics
-    /// If there is, and `index` is not below the length.
+    /// If there is such an item, and `index` is not less than the length.
     pub(crate) fn move_to(&mut self, key: Key, index: usize) -> bool {
         let known = self.order.detach(key.0);
         if known {
@@ -134,43 +138,47 @@ impl<T> Sequence<T> {
         known
     }
 
-    /// Takes out all items; keeps the memory. O(n).
+    /// Removes all items and keeps the memory. O(n).
     pub(crate) fn clear(&mut self) {
         self.order.clear();
         self.slots.clear();
     }
 
-    /// How many items from the first on have `is_before`; those that have it must all stand before those that do not.
+    /// Returns how many items at the start satisfy `is_before`. All items that satisfy it must come before
+    /// all others.
     pub(crate) fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
         self.order.partition_point(|key| self.slots[key as usize].as_ref().is_some_and(&mut is_before))
     }
 
-    /// The items in order.
+    /// Returns an iterator over the items in order.
     pub(crate) fn iter(&self) -> Iter<'_, T> {
         self.iter_from(0)
     }
 
-    /// The items from place `index` on, in order; none if `index` is beyond the end. O(log n), then O(1) an item over all.
+    /// Returns an iterator over the items from `index` on. It is empty if `index` is greater than the length.
+    /// O(log n), then O(1) for each item on average.
     pub(crate) fn iter_from(&self, index: usize) -> Iter<'_, T> {
         Iter { keys: self.order.iter_from(index), slots: &self.slots }
     }
 
-    /// The items of a range of places within the length, in order. O(log n), then O(1) an item over all.
+    /// Returns an iterator over a range of the items, which must be within the length. O(log n), then O(1)
+    /// for each item on average.
     pub(crate) fn iter_range(&self, range: Range<usize>) -> Iter<'_, T> {
         Iter { keys: self.order.iter_range(range), slots: &self.slots }
     }
 
-    /// The keys from place `index` on, in order.
+    /// Returns an iterator over the keys of the items from `index` on.
     pub(crate) fn keys_from(&self, index: usize) -> impl DoubleEndedIterator<Item = Key> + ExactSizeIterator {
         self.order.iter_from(index).map(Key)
     }
 
-    /// The items in order, to be changed. Allocates a pointer for each, as they lie in another order.
+    /// Returns an iterator over the items for writing. Allocates a pointer for each item, because the slots
+    /// are in another order.
     pub(crate) fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut { keys: self.order.iter_from(0), slots: self.slots.iter_mut().map(Option::as_mut).collect() }
     }
 
-    /// Puts the items into the order of `compare`; those that are equal stay in theirs, and all keep their keys. O(n log n).
+    /// Sorts the items by `compare`. Equal items keep their order, and all items keep their keys. O(n log n).
     pub(crate) fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut keys: Vec<u32> = self.order.iter_from(0).collect();
         let slots = &self.slots;
@@ -181,14 +189,15 @@ impl<T> Sequence<T> {
         self.order.arrange(&keys);
     }
 
-    /// Puts the items of `moved` where they belong by `compare`, by which all others are in order. All keep their keys. O(log² n) for each of
-    /// them, at most as [`sort_by`](Self::sort_by).
+    /// Moves the items of `moved` to their places in the order of `compare`. All other items must be in this
+    /// order already. All items keep their keys. O(log² n) for each moved item, and never more than
+    /// [`sort_by`](Self::sort_by).
     pub(crate) fn settle(&mut self, moved: &[Key], mut compare: impl FnMut(&T, &T) -> Ordering) {
         if moved.len() > self.len() / FEW {
             self.sort_by(compare);
             return;
         }
-        // None of them may stand in the way while the others find their places.
+        // All moved items are taken out first, because the others must be in order for the search.
         let moved: Vec<Key> = moved.iter().copied().filter(|key| self.order.detach(key.0)).collect();
         for key in moved {
             if let Some(item) = self.by_key(key) {
@@ -198,14 +207,14 @@ impl<T> Sequence<T> {
         }
     }
 
-    /// Puts the items into the order of `keys`, which must be all keys, each once. O(n).
+    /// Reorders the items to the order of `keys`, which contains each key once. O(n).
     pub(crate) fn arrange(&mut self, keys: &[Key]) {
         let keys: Vec<u32> = keys.iter().map(|key| key.0).collect();
         self.order.arrange(&keys);
     }
 }
 
-/// In O(n).
+/// O(n).
 impl<T> FromIterator<T> for Sequence<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let slots: Vec<Option<T>> = items.into_iter().map(Some).collect();
@@ -226,7 +235,7 @@ impl<T> IntoIterator for Sequence<T> {
     }
 }
 
-/// The items of a [`Sequence`] in order, from either end.
+/// An iterator over the items of a [`Sequence`] in order, from both ends.
 pub(crate) struct Iter<'a, T> {
     keys: Keys<'a>,
     slots: &'a [Option<T>],
@@ -258,7 +267,7 @@ impl<T> DoubleEndedIterator for Iter<'_, T> {
 
 impl<T> ExactSizeIterator for Iter<'_, T> {}
 
-/// The items of a [`Sequence`] in order, to be changed.
+/// An iterator over the items of a [`Sequence`] in order, for writing.
 pub(crate) struct IterMut<'a, T> {
     keys: Keys<'a>,
     slots: Vec<Option<&'a mut T>>,
@@ -322,7 +331,7 @@ mod tests {
         ]
     }
 
-    /// A sequence, and the same as a vector of keys and items.
+    /// A sequence, and a vector of keys and items as its model.
     #[derive(Default)]
     struct Pair {
         sequence: Sequence<u32>,
@@ -332,7 +341,7 @@ mod tests {
 
     impl Pair {
         fn insert(&mut self, at: usize) {
-            // Any permutation will do, so that sorting has something to do.
+            // Any permutation of numbers works here. It makes sure that sorting has something to do.
             self.next = self.next.wrapping_add(0x9e37_79b9);
             let key = self.sequence.insert(at, self.next);
             self.model.insert(at, (key, self.next));
@@ -401,7 +410,7 @@ mod tests {
             }
             self.sequence.settle(&moved, u32::cmp);
             self.model.sort_by_key(|(_, item)| *item);
-            // Which of two equal ones comes first is nobody's business.
+            // The order of equal items is not specified.
             let items: HashMap<Key, u32> = self.model.iter().copied().collect();
             self.model = self.sequence.keys_from(0).map(|key| (key, items[&key])).collect();
             assert!(self.model.is_sorted_by_key(|(_, item)| *item) && items.len() == self.model.len());

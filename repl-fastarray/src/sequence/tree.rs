@@ -1,23 +1,26 @@
-//! The order of a sequence: keys in a balanced tree with counts, so that a place leads to its key and a key to its place.
+//! The order of a sequence: a balanced tree of keys with counts. It finds the key at an index, and the index
+//! of a key.
 //!
-//! A tree of the B family. Leaves hold keys, the nodes above hold nodes, and every entry has the number of keys in it. All nodes lie in one
-//! vector and name each other by index; each knows its parent, each key its leaf.
+//! The tree is a B-tree. Leaves contain keys, and inner nodes contain nodes. Each entry stores the number of
+//! keys below it. All nodes are in one vector and refer to each other by index. Each node knows its parent,
+//! and each key its leaf.
 //!
-//! *Invariant:* between calls every node but the root has from `LEAST` to `ROOM` − 1 entries, all leaves are equally deep, and the count of an
-//! entry is the number of keys below it.
+//! *Invariant:* between calls each node except the root has from `LEAST` to `ROOM` − 1 entries, all leaves
+//! have the same depth, and the count of an entry is the number of keys below it.
 
 use std::ops::Range;
 
-/// Entries that a node has room for; one that has as many is split at once.
+/// The capacity of a node. A node with this many entries is split at once.
 const ROOM: usize = 32;
-/// Entries that a node has at least, unless it is the root.
+/// The fewest entries of a node that is not the root.
 const LEAST: usize = ROOM / 4;
-/// Entries of a node when many are made at once: room is left on both sides.
+/// The most entries of a node when the whole tree is built at once. It leaves room for insertions. Also
+/// the entries of the fuller node after a split at an end.
 const COMFORTABLE: usize = ROOM * 3 / 4;
-/// In place of a node: there is none.
+/// Stands for no node.
 const NONE: u32 = u32::MAX;
 
-/// A key, or a node with the number of keys in it.
+/// A key, or a node with the number of keys below it.
 #[derive(Clone, Copy)]
 struct Entry {
     id: u32,
@@ -28,9 +31,10 @@ struct Entry {
 struct Node {
     parent: u32,
     len: u32,
-    /// Keys, in a leaf; elsewhere nodes.
+    /// Keys in a leaf, nodes in an inner node.
     ids: [u32; ROOM],
-    /// How many keys each is: one, in a leaf. Apart from the ids, so that of a leaf only half comes into the cache.
+    /// How many keys each entry has: 1 in a leaf. Separate from the ids, so that a search in a leaf loads
+    /// only half of the node into the cache.
     counts: [u32; ROOM],
 }
 
@@ -62,7 +66,7 @@ impl Node {
         self.len += count as u32;
     }
 
-    /// Takes entries out.
+    /// Removes a range of entries.
     fn close(&mut self, range: Range<usize>) {
         let len = self.len();
         self.ids.copy_within(range.end..len, range.start);
@@ -70,37 +74,38 @@ impl Node {
         self.len -= range.len() as u32;
     }
 
-    /// Where `id` stands; it must be here.
+    /// Returns the position of `id`, which must be in this node.
     fn find(&self, id: u32) -> usize {
         let found = self.ids().iter().position(|&other| other == id);
         found.unwrap_or_else(|| unreachable!("an entry is not in the node that it names as its parent"))
     }
 
-    /// How many keys the entries before `at` are.
+    /// Returns the number of keys in the entries before `at`.
     fn count_before(&self, at: usize) -> usize {
         self.counts[..at].iter().map(|&count| count as usize).sum()
     }
 }
 
-/// A place in a leaf. `at` may be the length of the leaf, for the place behind its last key.
+/// A position in a leaf. `at` may be the length of the leaf, which is the position after its last key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spot {
     leaf: u32,
     at: usize,
 }
 
-/// Keys in an order of their own. Every key is a small number that this gives at insertion and gives again after its removal.
+/// An ordered list of keys. A key is a small number that is chosen at insertion. After its removal it is used
+/// again.
 ///
-/// Everything costs O(log n) where nothing else is said.
+/// All methods cost O(log n) unless their documentation says otherwise.
 #[derive(Clone)]
 pub(crate) struct Order {
     nodes: Vec<Node>,
     free_nodes: Vec<u32>,
     root: u32,
-    /// How many levels are above the leaves.
+    /// The number of levels above the leaves.
     height: u32,
     len: usize,
-    /// The leaf of each key; [`NONE`] if the key is not in use.
+    /// The leaf of each key, or [`NONE`] if the key is not in use.
     leaves: Vec<u32>,
     free_keys: Vec<u32>,
 }
@@ -112,7 +117,7 @@ impl Default for Order {
 }
 
 impl Order {
-    /// Nothing in order.
+    /// Returns an empty order.
     pub(crate) const fn new() -> Self {
         Self {
             nodes: Vec::new(),
@@ -125,18 +130,18 @@ impl Order {
         }
     }
 
-    /// How many keys there are. O(1).
+    /// Returns the number of keys. O(1).
     pub(crate) const fn len(&self) -> usize {
         self.len
     }
 
-    /// The key at place `index`, from 0.
+    /// Returns the key at `index`.
     pub(crate) fn key_at(&self, index: usize) -> Option<u32> {
         let spot = self.spot(index)?;
         Some(self.nodes[spot.leaf as usize].ids[spot.at])
     }
 
-    /// The place of `key`, from 0; `None` if it is not in use.
+    /// Returns the index of `key`, or `None` if it is not in use.
     pub(crate) fn index_of(&self, key: u32) -> Option<usize> {
         let mut id = self.leaf_of(key)?;
         let leaf = &self.nodes[id as usize];
@@ -149,10 +154,11 @@ impl Order {
         Some(index)
     }
 
-    /// Makes a key and puts it before the one at `index`, or at the end if `index` is the number of keys.
+    /// Chooses a new key, inserts it before the one at `index`, or at the end if `index` is the number of
+    /// keys, and returns it.
     ///
     /// # Panics
-    /// If `index` is greater than that.
+    /// If `index` is greater than the number of keys.
     pub(crate) fn insert(&mut self, index: usize) -> u32 {
         let key = self.free_keys.pop().unwrap_or_else(|| {
             self.leaves.push(NONE);
@@ -162,7 +168,7 @@ impl Order {
         key
     }
 
-    /// Takes `key` out, whence its number may be given again; false if it is not in use.
+    /// Removes `key`, so that its number may be used again. Returns false if it is not in use.
     pub(crate) fn remove(&mut self, key: u32) -> bool {
         let known = self.detach(key);
         if known {
@@ -171,7 +177,7 @@ impl Order {
         known
     }
 
-    /// Puts `key`, which was [detached](Self::detach), at `index`.
+    /// Inserts `key`, which was [detached](Self::detach), at `index`.
     ///
     /// # Panics
     /// If `index` is greater than the number of keys.
@@ -196,7 +202,7 @@ impl Order {
         self.split_full(leaf, at);
     }
 
-    /// Takes `key` out until it is [attached](Self::attach) again; false if it is not there.
+    /// Takes `key` out until it is [attached](Self::attach) again. Returns false if it is not in the order.
     pub(crate) fn detach(&mut self, key: u32) -> bool {
         let Some(leaf) = self.leaf_of(key) else { return false };
         let at = self.nodes[leaf as usize].find(key);
@@ -214,7 +220,7 @@ impl Order {
         true
     }
 
-    /// Forgets all keys; keeps the memory. O(n).
+    /// Removes all keys and keeps the memory. O(n).
     pub(crate) fn clear(&mut self) {
         self.nodes.clear();
         self.free_nodes.clear();
@@ -223,9 +229,11 @@ impl Order {
         (self.root, self.height, self.len) = (NONE, 0, 0);
     }
 
-    /// How many keys from the first on have `is_before`; those that have it must all stand before those that do not.
+    /// Returns how many keys at the start satisfy `is_before`. All keys that satisfy it must come before all
+    /// others.
     ///
-    /// Calls it O(log n) times, and takes O(log² n) with the ways to the first keys of nodes.
+    /// Calls `is_before` O(log n) times. Takes O(log² n) steps, because it walks down to the first key of a
+    /// node for each call.
     pub(crate) fn partition_point(&self, mut is_before: impl FnMut(u32) -> bool) -> usize {
         let (mut node, mut index) = (self.root, 0);
         if node == NONE {
@@ -240,12 +248,12 @@ impl Order {
         index + self.nodes[node as usize].ids().partition_point(|&key| is_before(key))
     }
 
-    /// The keys from place `index` on, in order. O(log n), then O(1) a key over all.
+    /// Returns an iterator over the keys from `index` on. O(log n), then O(1) for each key on average.
     pub(crate) fn iter_from(&self, index: usize) -> Keys<'_> {
         self.iter_range(index.min(self.len)..self.len)
     }
 
-    /// The keys of a range within the length, in order.
+    /// Returns an iterator over the keys of a range, which must be within the length.
     pub(crate) fn iter_range(&self, range: Range<usize>) -> Keys<'_> {
         let ends = self.spot(range.start).zip(range.end.checked_sub(1).and_then(|last| self.spot(last)));
         let nowhere = Spot { leaf: NONE, at: 0 };
@@ -253,18 +261,18 @@ impl Order {
         Keys { order: self, front, back, left: range.len() }
     }
 
-    /// Makes room for `additional` keys that have not been made yet.
+    /// Reserves memory for `additional` new keys.
     pub(crate) fn reserve(&mut self, additional: usize) {
         self.leaves.reserve(additional);
     }
 
-    /// Puts the keys into the order of `keys`, which must be all keys in use, each once. O(n).
+    /// Reorders the keys to the order of `keys`, which contains each key in use once. O(n).
     pub(crate) fn arrange(&mut self, keys: &[u32]) {
         debug_assert_eq!(keys.len(), self.len, "an arrangement names every key once");
         self.build(keys);
     }
 
-    /// Makes keys from 0 to `len` - 1, in this order; what was there is forgotten. O(n).
+    /// Replaces all keys by the keys from 0 to `len` - 1, in this order. O(n).
     pub(crate) fn fill(&mut self, len: usize) {
         self.free_keys.clear();
         let keys: Vec<u32> = (0..u32::try_from(len).expect("a sequence has fewer than 2^32 items")).collect();
@@ -277,7 +285,7 @@ impl Order {
         self.leaves.get(key as usize).copied().filter(|&leaf| leaf != NONE)
     }
 
-    /// Where the key at `index` is.
+    /// Returns the position of the key at `index`.
     fn spot(&self, index: usize) -> Option<Spot> {
         if index >= self.len {
             return None;
@@ -294,7 +302,7 @@ impl Order {
         Some(Spot { leaf: node, at })
     }
 
-    /// The first key below a node that has `height` levels below it.
+    /// Returns the first key below a node that has `height` levels below it.
     fn first_key(&self, mut node: u32, height: u32) -> u32 {
         for _ in 0..height {
             node = self.nodes[node as usize].ids[0];
@@ -302,11 +310,13 @@ impl Order {
         self.nodes[node as usize].ids[0]
     }
 
-    /// Splits `leaf` if it is full, and those above it that are then. The last entry came in at `at`.
+    /// Splits `leaf` if it is full, and then each node above it that gets full. `at` is the position of the
+    /// entry inserted last.
     fn split_full(&mut self, leaf: u32, mut at: usize) {
         let (mut node, mut level) = (leaf, 0);
         while self.nodes[node as usize].len() == ROOM {
-            // Whoever inserts at an end is likely to go on there: room is where it is wanted.
+            // An insertion at one end is often followed by more at the same end. So the split leaves the room
+            // there.
             let cut = match at {
                 0 => ROOM - COMFORTABLE,
                 _ if at == ROOM - 1 => COMFORTABLE,
@@ -328,7 +338,8 @@ impl Order {
         }
     }
 
-    /// Fills up `leaf`, or gives it to a neighbour, if it has become too short, and so those above it.
+    /// If `leaf` has too few entries, merges it with a neighbour or balances the two. Then does the same for
+    /// the nodes above it.
     fn mend_sparse(&mut self, leaf: u32) {
         let (mut node, mut level) = (leaf, 0);
         while node != self.root && self.nodes[node as usize].len() < LEAST {
@@ -355,7 +366,8 @@ impl Order {
         }
     }
 
-    /// Shares out evenly what is in the nodes at `place` of `parent` and before it, which are at `level`.
+    /// Distributes the entries of two neighbours evenly: the nodes at `place` and `place - 1` of `parent`.
+    /// Both are at `level`.
     fn balance(&mut self, parent: u32, place: usize, level: u32) {
         let [left, right] = [place - 1, place].map(|at| self.nodes[parent as usize].ids[at]);
         let [left_len, right_len] = [left, right].map(|node| self.nodes[node as usize].len());
@@ -373,7 +385,7 @@ impl Order {
         }
     }
 
-    /// Moves entries of one node at `level` to place `at` of another, and returns how many keys these are.
+    /// Moves entries of one node at `level` to position `at` of another. Returns how many keys these are.
     fn move_entries(&mut self, from: u32, range: Range<usize>, to: u32, at: usize, level: u32) -> u32 {
         let places = at..at + range.len();
         let Ok([source, target]) = self.nodes.get_disjoint_mut([from as usize, to as usize]) else {
@@ -386,7 +398,8 @@ impl Order {
         self.adopt(to, places, level)
     }
 
-    /// Makes entries of `node`, which is at `level`, know that they are in it, and returns how many keys they are.
+    /// Sets the parent of the entries in a range of `node`, which is at `level`. Returns how many keys these
+    /// are.
     fn adopt(&mut self, node: u32, range: Range<usize>, level: u32) -> u32 {
         for at in range.clone() {
             let id = self.nodes[node as usize].ids[at] as usize;
@@ -399,7 +412,7 @@ impl Order {
         self.nodes[node as usize].counts[range].iter().sum()
     }
 
-    /// Puts a new root above the one that there is.
+    /// Adds a new root above the current one.
     fn raise_root(&mut self) {
         let root = self.make_node();
         self.nodes[self.root as usize].parent = root;
@@ -421,7 +434,7 @@ impl Order {
         }
     }
 
-    /// Makes all nodes anew for `keys`, in this order.
+    /// Builds all nodes anew for `keys`, in this order.
     fn build(&mut self, keys: &[u32]) {
         self.nodes.clear();
         self.free_nodes.clear();
@@ -448,7 +461,7 @@ impl Order {
         }
     }
 
-    /// The first key of the leaf after `leaf`, or the last of the one before it.
+    /// Returns the first key of the leaf after `leaf`, or the last key of the leaf before it.
     fn beside(&self, leaf: u32, forward: bool) -> Option<Spot> {
         let (mut id, mut node) = (leaf, self.nodes[leaf as usize].parent);
         let mut height = 0;
@@ -472,7 +485,7 @@ impl Order {
     }
 }
 
-/// The keys of an [`Order`], from either end.
+/// An iterator over the keys of an [`Order`], from both ends.
 #[derive(Clone)]
 pub(crate) struct Keys<'a> {
     order: &'a Order,
@@ -517,7 +530,7 @@ impl ExactSizeIterator for Keys<'_> {}
 
 #[cfg(test)]
 impl Order {
-    /// Panics if the invariant does not hold.
+    /// Panics if the invariant of this module does not hold.
     pub(crate) fn check(&self) {
         let used = self.leaves.iter().filter(|&&leaf| leaf != NONE).count();
         assert_eq!(used, self.len);
