@@ -2,6 +2,8 @@
 //!
 //! *Invariant:* a candidate that does not converge is not measured.
 
+use repl::sim::Rng;
+
 use crate::bits::BitWriter;
 use crate::floor::Floor;
 use crate::hand::{Connection, World};
@@ -11,18 +13,6 @@ use crate::workload::{Arena, Workload};
 
 const CLIENTS: usize = 3;
 const PLAYERS: u32 = 400;
-
-/// A sequence of numbers that is the same in each run (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ mixed >> 31) % bound
-    }
-}
 
 /// A client, its connection, and the packets in flight between them.
 struct Link {
@@ -40,7 +30,7 @@ struct Link {
 /// # Panics
 /// If it does not.
 pub(crate) fn delta_encoder_converges_under_loss() {
-    let mut random = Random(1);
+    let mut random = Rng::new(1);
     let mut world = World::new(PLAYERS);
     let mut writer = BitWriter::new();
     let mut links: Vec<Link> = (0..CLIENTS)
@@ -84,7 +74,7 @@ fn arena_write(world: &mut World, index: u32, step: u32, moves: bool) {
 impl Link {
     /// One tick: sends, delivers the packets that are not lost or late, and resolves the packets of two ticks
     /// ago.
-    fn exchange(&mut self, world: &World, writer: &mut BitWriter, storm: bool, random: &mut Random) {
+    fn exchange(&mut self, world: &World, writer: &mut BitWriter, storm: bool, random: &mut Rng) {
         let resolved = self.sent;
         let Self { connection, late, sent, .. } = self;
         connection.send(world, writer, |packet| {
