@@ -17,7 +17,7 @@ pub(crate) struct Followed {
 }
 
 /// Who is told of the steps.
-pub(crate) type Visit<'a, T> = &'a mut dyn FnMut(ItemId, Step<'_, T>);
+pub(crate) type Visit<'a, T> = &'a mut dyn FnMut(ItemId, Step<&T, &mut T>);
 
 /// An array of whatever kind, as a shadow follows it.
 pub(crate) trait Following: Sized {

@@ -3,10 +3,10 @@
 //! Invariant: sets are sorted and without repeats; an array that has a nested set is also in its level's own set, since its
 //! count always travels with it (S92).
 
-use crate::changes::entries::EntryChanges;
-use crate::changes::items::{ItemChanges, Sweep};
-use crate::changes::portions::Portions;
+use crate::changes::elements::ElementChanges;
 use crate::ids::handles::HandleSet;
+use crate::ids::item_id::ItemId;
+use crate::ids::key::KeyBits;
 use crate::ids::ranges::Ranges;
 
 /// The handles of one object that changed, in ascending order, with nested changes for arrays.
@@ -35,9 +35,34 @@ impl Clone for NestedChanges {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Nested {
     Array(ArrayChanges),
-    Items(Box<ItemChanges>),
-    Entries(Box<EntryChanges>),
+    Items(Box<ElementChanges<ItemId>>),
+    Entries(Box<ElementChanges<KeyBits>>),
 }
+
+/// The same for what changed of items and of entries; `$else` for arrays.
+macro_rules! of_elements {
+    ($nested:expr, $changes:ident => $then:expr, _ => $else:expr) => {
+        match $nested {
+            Nested::Items($changes) => $then,
+            Nested::Entries($changes) => $then,
+            Nested::Array(_) => $else,
+        }
+    };
+}
+
+/// The same for two parts of lists that speak of one collection; the other arms are for arrays and what does not go together.
+macro_rules! of_both {
+    ($one:expr, $other:expr, ($ours:ident, $theirs:ident) => $then:expr, $($arms:tt)*) => {
+        match ($one, $other) {
+            (Nested::Items($ours), Nested::Items($theirs)) => $then,
+            (Nested::Entries($ours), Nested::Entries($theirs)) => $then,
+            $($arms)*
+        }
+    };
+}
+
+/// Properties of one kind that have elements, and what a list says of one that goes whole.
+pub(crate) type Growing = (HandleSet, fn() -> Nested);
 
 /// What changed in one array.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,28 +109,12 @@ impl Changelist {
         self.handles.insert(handle);
     }
 
-    /// Adds properties whole: for the arrays, collections and maps among them, every element they have.
-    pub(crate) fn insert_whole(
-        &mut self,
-        handles: &HandleSet,
-        arrays: &HandleSet,
-        keyed: &HandleSet,
-        maps: &HandleSet,
-    ) {
+    /// Adds properties whole; `whole` says how, of those that have elements.
+    pub(crate) fn insert_whole(&mut self, handles: &HandleSet, whole: &[Growing]) {
         self.handles.union(handles);
-        if handles.intersects(arrays) {
-            for handle in handles.iter().filter(|&handle| arrays.contains(handle)) {
-                self.nested.set(handle, Nested::Array(ArrayChanges::whole()));
-            }
-        }
-        if handles.intersects(keyed) {
-            for handle in handles.iter().filter(|&handle| keyed.contains(handle)) {
-                self.nested.set(handle, Nested::Items(Box::new(ItemChanges::whole())));
-            }
-        }
-        if handles.intersects(maps) {
-            for handle in handles.iter().filter(|&handle| maps.contains(handle)) {
-                self.nested.set(handle, Nested::Entries(Box::new(EntryChanges::whole())));
+        for (growing, whole) in whole.iter().filter(|(growing, _)| handles.intersects(growing)) {
+            for handle in handles.iter().filter(|&handle| growing.contains(handle)) {
+                self.nested.set(handle, whole());
             }
         }
     }
@@ -117,14 +126,9 @@ impl Changelist {
         }
     }
 
-    pub(crate) fn insert_items(&mut self, handle: u32, changes: ItemChanges) {
+    pub(crate) fn insert_elements(&mut self, handle: u32, changes: impl Into<Nested>) {
         self.handles.insert(handle);
-        self.nested.add(handle, Nested::Items(Box::new(changes)));
-    }
-
-    pub(crate) fn insert_entries(&mut self, handle: u32, changes: EntryChanges) {
-        self.handles.insert(handle);
-        self.nested.add(handle, Nested::Entries(Box::new(changes)));
+        self.nested.add(handle, changes.into());
     }
 
     /// Whether any array or collection, at any depth, has elements that came into being.
@@ -162,8 +166,9 @@ impl Changelist {
     pub fn may_meet(&self, other: &Self) -> bool {
         let mut both = self.handles.iter().filter(|&handle| other.handles.contains(handle));
         both.any(|handle| match (self.nested.get(handle), other.nested.get(handle)) {
-            (Some(Nested::Items(one)), Some(Nested::Items(other))) => one.may_meet(other),
-            (Some(Nested::Entries(one)), Some(Nested::Entries(other))) => one.may_meet(other),
+            (Some(one), Some(other)) => {
+                of_both!(one, other, (one, other) => one.may_meet(other), _ => true)
+            }
             _ => true,
         })
     }
@@ -207,12 +212,11 @@ impl Changelist {
         for (handle, births) in &births.nested.0 {
             if self.handles.contains(*handle) {
                 match (births, self.nested.get_mut(*handle)) {
-                    (Nested::Items(births), Some(Nested::Items(items))) => items.extend_births(births),
-                    (Nested::Entries(births), Some(Nested::Entries(entries))) => {
-                        entries.extend_births(births);
-                    }
-                    (Nested::Items(_) | Nested::Entries(_), _) => {}
                     (Nested::Array(_), _) => self.nested.precede(*handle, births),
+                    (_, None) => {}
+                    (births, Some(ours)) => {
+                        of_both!(ours, births, (ours, births) => ours.extend_births(births), _ => {});
+                    }
                 }
             }
         }
@@ -240,10 +244,11 @@ impl Changelist {
                 return true;
             }
             let is_left = match (births, list.nested.get(*handle)) {
-                (Nested::Items(births), Some(Nested::Items(list))) => births.births_arrived(list),
-                (Nested::Entries(births), Some(Nested::Entries(list))) => births.births_arrived(list),
-                (Nested::Items(_) | Nested::Entries(_), _) => true,
                 (Nested::Array(_), _) => false,
+                (_, None) => true,
+                (births, Some(list)) => {
+                    of_both!(births, list, (births, list) => births.births_arrived(list), _ => true)
+                }
             };
             if !is_left {
                 handles.remove(*handle);
@@ -255,7 +260,7 @@ impl Changelist {
     /// Whether all births are of items of collections and entries of maps at the object's own level: then only changes of these items must watch over them.
     #[must_use]
     pub fn births_are_of_items(&self) -> bool {
-        self.nested.0.iter().all(|(_, nested)| matches!(nested, Nested::Items(_) | Nested::Entries(_)))
+        self.nested.0.iter().all(|(_, nested)| !matches!(nested, Nested::Array(_)))
     }
 
     /// Whether this list changes an item that came into being in `births`, or touches another property with births.
@@ -264,12 +269,11 @@ impl Changelist {
         births.nested.0.iter().any(|(handle, births)| {
             self.handles.contains(*handle)
                 && match (births, self.nested.get(*handle)) {
-                    (Nested::Items(births), Some(Nested::Items(items))) => items.touches_births(births),
-                    (Nested::Entries(births), Some(Nested::Entries(entries))) => {
-                        entries.touches_births(births)
-                    }
-                    (Nested::Items(_) | Nested::Entries(_), _) => false,
                     (Nested::Array(_), _) => true,
+                    (_, None) => false,
+                    (births, Some(ours)) => {
+                        of_both!(ours, births, (ours, births) => ours.touches_births(births), _ => false)
+                    }
                 }
         })
     }
@@ -277,11 +281,7 @@ impl Changelist {
     /// What began collections anew must not do so again: the receiver may have some of them by now.
     pub fn soften(&mut self) {
         for (_, nested) in &mut self.nested.0 {
-            match nested {
-                Nested::Items(items) => items.soften(),
-                Nested::Entries(entries) => entries.soften(),
-                Nested::Array(_) => {}
-            }
+            of_elements!(nested, changes => changes.soften(), _ => {});
         }
     }
 
@@ -300,26 +300,16 @@ impl Changelist {
     #[must_use]
     pub fn items(&self) -> Option<usize> {
         let [(handle, nested)] = &self.nested.0[..] else { return None };
-        let count = match nested {
-            Nested::Items(items) => items.items(),
-            Nested::Entries(entries) => entries.items(),
-            Nested::Array(_) => return None,
-        };
+        let count = of_elements!(nested, changes => changes.count(), _ => return None);
         self.handles.iter().eq(std::iter::once(*handle)).then_some(count)
     }
 
-    /// What the list says, to be sent in parts, if it is about one collection or map at the object's own level and nothing else; the list is empty then
-    /// (R15). O(items), times its logarithm where they are of several ages.
-    #[must_use]
-    pub fn take_portions(&mut self) -> Option<Portions> {
+    /// Takes out what the list says, if it is about one collection at the object's own level and nothing else.
+    pub(crate) fn take_only(&mut self) -> Option<(u32, Nested)> {
         self.items()?;
-        let (handle, nested) = self.nested.0.pop()?;
+        let only = self.nested.0.pop();
         self.clear();
-        match nested {
-            Nested::Items(items) => Some(Portions::of_items(handle, *items)),
-            Nested::Entries(entries) => Some(Portions::of_entries(handle, *entries)),
-            Nested::Array(_) => None,
-        }
+        only
     }
 
     /// Takes out what the list says of one property.
@@ -335,24 +325,11 @@ impl Changelist {
     pub fn take_items(&mut self) -> Self {
         let mut taken = Self::new();
         for (handle, nested) in &mut self.nested.0 {
-            match nested {
-                Nested::Items(items) => {
-                    let begun = ItemChanges { sweep: items.sweep, ..ItemChanges::default() };
-                    let items = ItemChanges { sweep: Sweep::None, ..std::mem::replace(&mut **items, begun) };
-                    if !items.is_empty() {
-                        taken.insert_items(*handle, items);
-                    }
+            of_elements!(nested, changes => {
+                if let Some(elements) = changes.take_elements() {
+                    taken.insert_elements(*handle, elements);
                 }
-                Nested::Entries(entries) => {
-                    let begun = EntryChanges { sweep: entries.sweep, ..EntryChanges::default() };
-                    let entries =
-                        EntryChanges { sweep: Sweep::None, ..std::mem::replace(&mut **entries, begun) };
-                    if !entries.is_empty() {
-                        taken.insert_entries(*handle, entries);
-                    }
-                }
-                Nested::Array(_) => {}
-            }
+            }, _ => {});
         }
         taken
     }
@@ -364,8 +341,7 @@ impl NestedChanges {
     fn heap_bytes(&self) -> usize {
         let nested = self.0.iter().map(|(_, nested)| match nested {
             Nested::Array(array) => array.edits.heap_bytes() + array.nested.heap_bytes(),
-            Nested::Items(items) => items.heap_bytes(),
-            Nested::Entries(entries) => entries.heap_bytes(),
+            elements => of_elements!(elements, changes => changes.heap_bytes(), _ => 0),
         });
         self.0.capacity() * size_of::<(u32, Nested)>() + nested.sum::<usize>()
     }
@@ -389,19 +365,13 @@ impl NestedChanges {
     }
 
     /// What changed of the collection at `handle`.
-    pub(crate) fn items(&self, handle: u32) -> Option<&ItemChanges> {
-        match self.get(handle)? {
-            Nested::Items(items) => Some(items),
-            _ => None,
-        }
+    pub(crate) fn items(&self, handle: u32) -> Option<&ElementChanges<ItemId>> {
+        if let Nested::Items(changes) = self.get(handle)? { Some(changes) } else { None }
     }
 
-    /// What changed of the map at `handle`.
-    pub(crate) fn entries(&self, handle: u32) -> Option<&EntryChanges> {
-        match self.get(handle)? {
-            Nested::Entries(entries) => Some(entries),
-            _ => None,
-        }
+    /// The same of a map.
+    pub(crate) fn entries(&self, handle: u32) -> Option<&ElementChanges<KeyBits>> {
+        if let Nested::Entries(changes) = self.get(handle)? { Some(changes) } else { None }
     }
 
     pub(crate) fn set(&mut self, handle: u32, nested: Nested) {
@@ -439,10 +409,7 @@ impl NestedChanges {
     fn has_births(&self) -> bool {
         self.0.iter().any(|(_, nested)| match nested {
             Nested::Array(array) => array.tail != u32::MAX || array.nested.has_births(),
-            Nested::Items(items) => {
-                items.has_births() || items.changed.iter().any(|item| item.list.has_births())
-            }
-            Nested::Entries(entries) => entries.has_births(),
+            elements => of_elements!(elements, changes => changes.has_births(), _ => false),
         })
     }
 
@@ -465,39 +432,45 @@ impl NestedChanges {
     }
 }
 
+impl From<ElementChanges<ItemId>> for Nested {
+    fn from(changes: ElementChanges<ItemId>) -> Self {
+        Self::Items(Box::new(changes))
+    }
+}
+
+impl From<ElementChanges<KeyBits>> for Nested {
+    fn from(changes: ElementChanges<KeyBits>) -> Self {
+        Self::Entries(Box::new(changes))
+    }
+}
+
 impl Nested {
     /// Whether nothing is said but that the property changed: of an array its count.
     fn is_bare(&self) -> bool {
         match self {
             Self::Array(array) => array.is_count_only(),
-            Self::Items(items) => items.is_empty(),
-            Self::Entries(entries) => entries.is_empty(),
+            elements => of_elements!(elements, changes => changes.is_empty(), _ => false),
         }
     }
 
     fn merge(&mut self, later: &Self) {
-        match (self, later) {
-            (Self::Array(array), Self::Array(later)) => array.merge(later),
-            (Self::Items(items), Self::Items(later)) => items.merge(later),
-            (Self::Entries(entries), Self::Entries(later)) => entries.merge(later),
-            _ => debug_assert!(false, "a handle is an array, a collection or a map, always"),
-        }
+        of_both!(self, later, (ours, later) => ours.merge(later),
+            (Self::Array(ours), Self::Array(later)) => ours.merge(later),
+            _ => debug_assert!(false, "a handle is an array or one kind of collection, always"),
+        );
     }
 
     fn subtract(&mut self, later: &Self) {
-        match (self, later) {
-            (Self::Array(array), Self::Array(later)) => array.subtract(later),
-            (Self::Items(items), Self::Items(later)) => items.subtract(later),
-            (Self::Entries(entries), Self::Entries(later)) => entries.subtract(later),
-            _ => debug_assert!(false, "a handle is an array, a collection or a map, always"),
-        }
+        of_both!(self, later, (ours, later) => ours.subtract(later),
+            (Self::Array(ours), Self::Array(later)) => ours.subtract(later),
+            _ => debug_assert!(false, "a handle is an array or one kind of collection, always"),
+        );
     }
 
     fn births(&self) -> Option<Self> {
         match self {
             Self::Array(array) => array.births().map(Self::Array),
-            Self::Items(items) => items.births().map(|births| Self::Items(Box::new(births))),
-            Self::Entries(entries) => entries.births().map(|births| Self::Entries(Box::new(births))),
+            elements => of_elements!(elements, changes => changes.births().map(Self::from), _ => None),
         }
     }
 }

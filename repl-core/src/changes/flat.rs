@@ -3,8 +3,8 @@
 //! Invariant: every list ends with 0; the count before a nested list counts its entries, nested ones included.
 
 use crate::changes::changelist::{ArrayChanges, Changelist, Nested};
-use crate::changes::entries::EntryChanges;
-use crate::changes::items::ItemChanges;
+use crate::changes::elements::ElementChanges;
+use crate::ids::identity::{IdSet, Identity};
 use crate::object::level::{Array, Level, Slot};
 
 /// Appends what `changes` says of a level, and a 0.
@@ -20,10 +20,9 @@ fn flatten_slot(slot: Option<Slot<'_>>, nested: Option<&Nested>, flat: &mut Vec<
     match (slot, nested) {
         (Some(Slot::Array(array)), Some(Nested::Array(changes))) => flatten_array(array, changes, flat),
         (Some(Slot::Array(array)), _) => flatten_array(array, &ArrayChanges::count_only(), flat),
-        (Some(Slot::Keyed(_)), Some(Nested::Items(changes))) => flatten_items(changes, flat),
-        (Some(Slot::Keyed(_)), _) => flatten_items(&ItemChanges::default(), flat),
-        (Some(Slot::Map(_)), Some(Nested::Entries(changes))) => flatten_entries(changes, flat),
-        (Some(Slot::Map(_)), _) => flatten_entries(&EntryChanges::default(), flat),
+        (Some(Slot::Items(_)), Some(Nested::Items(changes))) => flatten_elements(changes, flat),
+        (Some(Slot::Entries(_)), Some(Nested::Entries(changes))) => flatten_elements(changes, flat),
+        (Some(Slot::Items(_) | Slot::Entries(_)), _) => flat.extend([0, 0]),
         _ => {}
     }
 }
@@ -47,19 +46,14 @@ fn flatten_array(array: Array<'_>, changes: &ArrayChanges, flat: &mut Vec<u32>) 
     flat.push(0);
 }
 
-fn flatten_items(changes: &ItemChanges, flat: &mut Vec<u32>) {
-    let mut ids: Vec<u32> = changes.removed.iter().chain(changes.born.iter()).collect();
-    ids.extend(changes.changed.iter().map(|item| item.id.number()));
+/// Keys are no numbers: such elements are counted.
+fn flatten_elements<I: Identity>(changes: &ElementChanges<I>, flat: &mut Vec<u32>) {
+    let changed = changes.changed.iter().map(|change| change.id.clone());
+    let mut ids: Vec<I> = changes.removed.iter().chain(changes.born.iter()).chain(changed).collect();
     ids.sort_unstable();
-    flat.push(ids.len() as u32);
-    flat.extend(ids);
-    flat.push(0);
-}
-
-/// Keys are no numbers: the entries are counted.
-fn flatten_entries(changes: &EntryChanges, flat: &mut Vec<u32>) {
-    let count = changes.items() as u32;
+    let count = if I::IS_KEY { changes.count() } else { ids.len() } as u32;
+    let mut numbers = ids.iter().map(I::number_of);
     flat.push(count);
-    flat.extend(1..=count);
+    flat.extend((1..=count).map(|place| numbers.next().flatten().unwrap_or(place)));
     flat.push(0);
 }

@@ -4,9 +4,8 @@
 
 pub(crate) mod age_queue;
 pub(crate) mod changelist;
-pub(crate) mod entries;
+pub(crate) mod elements;
 pub(crate) mod flat;
 pub(crate) mod history;
-pub(crate) mod items;
 pub(crate) mod portions;
 pub(crate) mod prune;

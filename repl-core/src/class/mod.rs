@@ -18,7 +18,8 @@ mod limits;
 use std::marker::PhantomData;
 
 use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
-use crate::changes::changelist::Changelist;
+use crate::changes::changelist::{ArrayChanges, Changelist, Growing, Nested};
+use crate::changes::elements::ElementChanges;
 use crate::changes::flat::flatten;
 use crate::changes::prune::prune;
 use crate::diff::compare::{Comparison, Scratch};
@@ -26,34 +27,32 @@ use crate::diff::places::Places;
 use crate::diff::refusal::Refusal;
 use crate::diff::sizes::Sizes;
 use crate::ids::handles::HandleSet;
+use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::ids::reference::ReferenceMap;
-use crate::object::collections::{adopt, conclude, settle};
+use crate::object::collections::{Adopt, Conclude, Settle, VisitCollections};
 use crate::object::copy::copy_slots;
-use crate::object::equality::{is_changed, same_slot};
-use crate::object::level::{Level, LevelMut, MapEntries, Slot};
+use crate::object::equality::{Answer, same_slot};
+use crate::object::level::{Elements, Level, LevelMut, Slot};
 use crate::object::scan::{preload_strings, scan};
 use crate::schema::condition_masks::Lifetime;
 use crate::schema::display;
+use crate::schema::erased::News;
 use crate::schema::plan::Planned;
-use crate::schema::program::{Command, CommandKind, Program};
+use crate::schema::program::{Collected, Command, CommandKind, Program};
 use crate::schema::replicated::Replicated;
 use crate::wire::checked::{Checked, CheckedUpdate};
-use crate::wire::decode::{Observer, Pass, Path, Recipient, Validation, Walk};
-use crate::wire::{decode, encode};
+use crate::wire::decode::{Applying, Hide, Observer, Path, Recipient, Validating, Validation, Walk};
+use crate::wire::encode;
 
 /// An object type at run time.
 pub struct Class<T> {
     program: Program,
     lifetime: Lifetime,
     places: Places,
-    /// The handles of arrays.
-    arrays: HandleSet,
-    /// The handles of keyed collections.
-    keyed: HandleSet,
-    /// The handles of maps and sets.
-    maps: HandleSet,
+    /// The handles of arrays, of fast arrays and of maps, each with what a list says of one that is sent whole.
+    growing: [Growing; 3],
     /// Whether there is a keyed collection at any depth.
     holds_items: bool,
     lends_arrays: bool,
@@ -99,21 +98,22 @@ impl<T: Replicated> Class<T> {
             (1..=program.handles()).filter(|&handle| is(handle)).for_each(|handle| set.insert(handle));
             set
         };
-        let arrays = select(&|handle| program.is_array(handle));
-        let keyed = select(&|handle| program.is_keyed(handle));
-        let maps = select(&|handle| program.is_map(handle));
-        let holds_items = program.collections().next().is_some();
-        let lends = |has_callbacks: bool, first, end| has_callbacks && nests(&program, first, end);
-        let lends_arrays =
-            program.collections().any(|keyed| lends(keyed.shape.has_callbacks, keyed.first, keyed.end));
-        let lends_entries = program.maps().any(|map| lends(map.shape.has_callbacks, map.first, map.end));
+        let growing: [Growing; 3] = [
+            (select(&|handle| program.is_array(handle)), || Nested::Array(ArrayChanges::whole())),
+            (select(&|handle| program.is_collection::<ItemId>(handle)), || {
+                ElementChanges::<ItemId>::whole().into()
+            }),
+            (select(&|handle| program.is_collection::<KeyBits>(handle)), || {
+                ElementChanges::<KeyBits>::whole().into()
+            }),
+        ];
+        let holds_items = program.collections::<ItemId>().next().is_some();
+        let (lends_arrays, lends_entries) = (lends::<ItemId>(&program), lends::<KeyBits>(&program));
         let sizes = Sizes::of(&program);
         Self {
             lifetime,
             places,
-            arrays,
-            keyed,
-            maps,
+            growing,
             holds_items,
             lends_arrays,
             lends_entries,
@@ -189,7 +189,7 @@ impl<T: Replicated> Class<T> {
     fn any_differs(&self, live: &T, shadow: &T, handles: &HandleSet) -> bool {
         let (live, shadow) = (self.level(live), self.level(shadow));
         handles.iter().any(|handle| match (live.slot(handle), shadow.slot(handle)) {
-            (Some(live), Some(shadow)) => !same_slot(live, shadow),
+            (Some(live), Some(shadow)) => !same_slot(live, shadow, Answer::Shadow),
             _ => false,
         })
     }
@@ -239,19 +239,20 @@ impl<T: Replicated> Class<T> {
     /// Settles the collections of an object that was compared: those that took the place of others get the ids under which the shadow has them.
     /// To be called when [`Scratch::take_unsettled`] says so, before the object is used again. O(items).
     pub fn settle(&self, live: &mut T) {
-        settle(&mut self.level_mut(live));
+        Settle.visit(&mut self.level_mut(live));
     }
 
     /// Whether objects have arrays, collections or maps that grow.
     #[must_use]
     pub fn has_arrays(&self) -> bool {
-        !self.arrays.is_empty() || !self.keyed.is_empty() || !self.maps.is_empty()
+        self.growing.iter().any(|(handles, _)| !handles.is_empty())
     }
 
     /// The handles of keyed collections.
     #[must_use]
     pub fn keyed(&self) -> &HandleSet {
-        &self.keyed
+        let [_, (items, _), _] = &self.growing;
+        items
     }
 
     /// Whether callbacks of items are given what holds arrays or collections of its own.
@@ -269,14 +270,14 @@ impl<T: Replicated> Class<T> {
     /// From now on an object is a client's: what its user adds to its collections is local (S183).
     pub fn adopt(&self, object: &mut T) {
         if self.holds_items {
-            adopt(&mut self.level_mut(object));
+            Adopt.visit(&mut self.level_mut(object));
         }
     }
 
     /// Ends an update of a client's object: its collections call back, if `with_callbacks`, and let go what is to go (S178). O(items received).
     pub fn conclude(&self, object: &mut T, with_callbacks: bool) {
         if self.holds_items {
-            conclude(&mut self.level_mut(object), with_callbacks);
+            Conclude { with_callbacks }.visit(&mut self.level_mut(object));
         }
     }
 
@@ -291,7 +292,7 @@ impl<T: Replicated> Class<T> {
     pub fn any_changed(&self, now: &T, old: &T, handles: (u32, u32)) -> bool {
         let (now, old) = (self.level(now), self.level(old));
         (handles.0..handles.1).any(|handle| match (now.slot(handle), old.slot(handle)) {
-            (Some(now), Some(old)) => is_changed(now, old),
+            (Some(now), Some(old)) => !same_slot(now, old, Answer::Replica),
             _ => false,
         })
     }
@@ -318,18 +319,17 @@ impl<T: Replicated> Class<T> {
     pub fn items_of(&self, shadow: &T, handles: &HandleSet) -> usize {
         let level = self.level(shadow);
         let items = |handle| match level.slot(handle) {
-            Some(Slot::Keyed(items)) => items.len(),
-            Some(Slot::Map(entries)) => entries.len(),
+            Some(Slot::Items(items)) => items.len(),
+            Some(Slot::Entries(entries)) => entries.len(),
             _ => 0,
         };
-        let of =
-            |set: &HandleSet| set.iter().filter(|&handle| handles.contains(handle)).map(items).sum::<usize>();
-        of(&self.keyed).saturating_add(of(&self.maps))
+        let collections = self.growing.iter().skip(1).flat_map(|(collections, _)| collections.iter());
+        collections.filter(|&handle| handles.contains(handle)).map(items).sum()
     }
 
     /// Adds the properties of `handles` to `changes`, whole.
     pub fn insert_whole(&self, handles: &HandleSet, changes: &mut Changelist) {
-        changes.insert_whole(handles, &self.arrays, &self.keyed, &self.maps);
+        changes.insert_whole(handles, &self.growing);
     }
 
     /// The list in the form of S58: ascending handles, each array followed by the number of entries of its own list and that
@@ -364,7 +364,7 @@ impl<T: Replicated> Class<T> {
             }
         };
         let mut target = Validation(Some(self.level(object)));
-        let (pass, observer) = (Pass::Validate(checked), &mut ());
+        let (pass, observer) = (Validating(checked), &mut ());
         let mut walk = Walk { program: &self.program, reader, references, observer, pass, path: Path::new() };
         let result = walk.object(&mut target, handles);
         // What a value that failed mentioned must not be taken for the next one's.
@@ -416,10 +416,9 @@ impl<T: Replicated> Class<T> {
         observer: &mut dyn Observer,
     ) {
         let CheckedUpdate { mut reader, end, ends } = update;
-        let (pass, reader) = (Pass::Apply(ends), &mut reader);
+        let (pass, reader) = (Applying(ends), &mut reader);
         let mut walk = Walk { program: &self.program, reader, references, observer, pass, path: Path::new() };
-        let result = walk.object(&mut target, handles);
-        debug_assert_eq!(result, Ok(()), "an update that was validated");
+        let Ok(()) = walk.object(&mut target, handles);
         debug_assert_eq!(walk.reader.position(), end, "both passes read the same bits");
     }
 
@@ -451,17 +450,17 @@ impl<T: Replicated> Class<T> {
         let (objects, steps) = (references.objects(), key.steps().count());
         let way = rest.get(..rest.len().saturating_sub(steps)).unwrap_or_default();
         descend(&mut self.level_mut(object), handle, way, true, &mut |level, handle| {
-            let Some(mut entries) = level.map(handle) else { return };
-            let is_shown = entries.as_entries().value(&key).is_some();
-            match (sent.is_mapped(&key, objects), sent.value(&key)) {
+            let Some(mut entries) = level.elements::<KeyBits>(handle) else { return };
+            let is_shown = entries.as_elements().has(&key);
+            match (sent.is_mapped(&key, objects), sent.element(&key)) {
                 (true, Some(base)) if !is_shown => {
                     let Some(mut value) = entries.insert(&key) else { return };
                     copy_slots(base, &mut value, 1..=base.handles());
-                    adopt(&mut value);
-                    decode::hide(&mut value, objects);
-                    entries.added(&key);
+                    Adopt.visit(&mut value);
+                    Hide(objects).visit(&mut value);
+                    entries.receive(&key, News::Added, true);
                 }
-                (false, _) if is_shown => entries.remove(&key, true),
+                (false, _) if is_shown => entries.receive(&key, News::Removed, true),
                 _ => {}
             }
         });
@@ -496,15 +495,17 @@ impl<T: Replicated> Class<T> {
     }
 }
 
-/// Whether any of these commands is more than a leaf.
-fn nests(program: &Program, first: u32, end: u32) -> bool {
+/// Whether callbacks of elements are given what holds arrays or collections of its own.
+fn lends<I: Collected>(program: &Program) -> bool {
     let is_leaf = |command: &Command| matches!(command.kind, CommandKind::Leaf(_) | CommandKind::Return);
-    let inner = program.commands().get(first as usize..end as usize);
-    !inner.unwrap_or_default().iter().all(is_leaf)
+    program.collections::<I>().any(|collection| {
+        let inner = program.commands().get(collection.first as usize..collection.end as usize);
+        collection.shape.has_callbacks && !inner.unwrap_or_default().iter().all(is_leaf)
+    })
 }
 
 /// The entry whose key `path` leads to, in its map; `None` if it leads elsewhere.
-fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(MapEntries<'a>, KeyBits)> {
+fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(Elements<'a, KeyBits>, KeyBits)> {
     match level.slot(handle)? {
         Slot::Leaf(_) => None,
         Slot::Array(array) => {
@@ -512,28 +513,28 @@ fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(MapEntri
             let element = array.element(step.checked_div(array.handles())? as usize)?;
             find_key(element, step.checked_rem(array.handles())?.saturating_add(1), rest)
         }
-        Slot::Keyed(items) => {
-            let (&id, rest) = path.split_first()?;
+        Slot::Items(items) => {
+            let (id, rest) = ItemId::from_steps(path)?;
             let (&inner, rest) = rest.split_first()?;
-            find_key(items.item(ItemId::new(id)?)?, inner, rest)
+            find_key(items.element(&id)?, inner, rest)
         }
-        Slot::Map(entries) => {
+        Slot::Entries(entries) => {
             let (key, rest) = KeyBits::from_steps(path)?;
             match rest.split_first() {
                 None => Some((entries, key)),
-                Some((&inner, rest)) => find_key(entries.value(&key)?, inner, rest),
+                Some((&inner, rest)) => find_key(entries.element(&key)?, inner, rest),
             }
         }
     }
 }
 
 /// Calls `at_end` with the level that `path` leads to and the handle there; `None` if the way is gone. Below `level`'s own handle a
-/// path has element handles, or an id or the steps of a key, and a handle.
+/// path has element handles, or the steps of an identity and a handle.
 fn descend(
     level: &mut LevelMut<'_>,
     handle: u32,
     path: &[u32],
-    with_callbacks: bool,
+    calls_back: bool,
     at_end: &mut dyn FnMut(&mut LevelMut<'_>, u32),
 ) -> Option<()> {
     let Some((&step, rest)) = path.split_first() else {
@@ -545,25 +546,27 @@ fn descend(
         Slot::Array(array) => {
             let index = step.checked_div(array.handles())?;
             let inner = step.checked_rem(array.handles())?.saturating_add(1);
-            descend(&mut level.element(handle, index as usize)?, inner, rest, with_callbacks, at_end)
+            descend(&mut level.element(handle, index as usize)?, inner, rest, calls_back, at_end)
         }
-        Slot::Keyed(_) => {
-            let (id, (&inner, rest)) = (ItemId::new(step)?, rest.split_first()?);
-            let mut handles = HandleSet::new();
-            handles.insert(inner);
-            let mut items = level.keyed(handle)?;
-            items.own();
-            items.change(id, &handles, |item| descend(item, inner, rest, with_callbacks, at_end))?
-        }
-        Slot::Map(_) => {
-            let (key, rest) = KeyBits::from_steps(path)?;
-            let (&inner, rest) = rest.split_first()?;
-            let mut handles = HandleSet::new();
-            handles.insert(inner);
-            let mut entries = level.map(handle)?;
-            entries.change(&key, &handles, with_callbacks, |value| {
-                descend(value, inner, rest, with_callbacks, at_end)
-            })?
-        }
+        Slot::Items(_) => descend_into::<ItemId>(level, handle, path, calls_back, at_end),
+        Slot::Entries(_) => descend_into::<KeyBits>(level, handle, path, calls_back, at_end),
     }
+}
+
+/// The same through an element of a collection.
+fn descend_into<I: Collected>(
+    level: &mut LevelMut<'_>,
+    handle: u32,
+    path: &[u32],
+    calls_back: bool,
+    at_end: &mut dyn FnMut(&mut LevelMut<'_>, u32),
+) -> Option<()> {
+    let (id, rest) = I::from_steps(path)?;
+    let (&inner, rest) = rest.split_first()?;
+    let mut handles = HandleSet::new();
+    handles.insert(inner);
+    let mut elements = level.elements::<I>(handle)?;
+    elements.own();
+    let change = |element: &mut LevelMut<'_>| descend(element, inner, rest, calls_back, at_end);
+    elements.change(&id, &handles, calls_back, change)?
 }

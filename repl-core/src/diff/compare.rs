@@ -2,17 +2,17 @@
 //!
 //! Invariant: the shadow only ever holds values that have a form on the wire, so encoding from it does not fail (R3).
 
+use std::collections::BTreeSet;
+
 use crate::bits::{BitWriter, WriteError};
 use crate::changes::changelist::{ArrayChanges, Changelist, Nested};
-use crate::changes::entries::{EntryChange, EntryChanges};
-use crate::changes::items::{ItemChange, ItemChanges};
+use crate::changes::elements::{ElementChange, ElementChanges};
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::refusal::Refusal;
 use crate::ids::handles::HandleSet;
-use crate::object::entries::EntryStep;
-use crate::object::items::ItemStep;
-use crate::object::level::{Array, KeyedItems, Leaf, Level, LevelMut, MapEntries, Slot};
-use std::collections::BTreeSet;
+use crate::object::level::{Array, Elements, Leaf, Level, LevelMut, Slot};
+use crate::schema::keyed::Step;
+use crate::schema::program::Collected;
 
 /// One comparison, and where its outcome goes.
 pub(crate) struct Comparison<'a> {
@@ -90,14 +90,15 @@ impl Comparison<'_> {
                         changes.insert_array(handle, array);
                     }
                 }
-                Some(Slot::Keyed(items)) => {
-                    if let Some(items) = self.behind(handle, |this| this.items(items, shadow, handle)) {
-                        changes.insert_items(handle, items);
+                Some(Slot::Items(items)) => {
+                    if let Some(items) = self.behind(handle, |this| this.elements(items, shadow, handle)) {
+                        changes.insert_elements(handle, items);
                     }
                 }
-                Some(Slot::Map(entries)) => {
-                    if let Some(entries) = self.behind(handle, |this| this.entries(entries, shadow, handle)) {
-                        changes.insert_entries(handle, entries);
+                Some(Slot::Entries(entries)) => {
+                    if let Some(entries) = self.behind(handle, |this| this.elements(entries, shadow, handle))
+                    {
+                        changes.insert_elements(handle, entries);
                     }
                 }
                 None => {}
@@ -179,20 +180,20 @@ impl Comparison<'_> {
                         }
                     }
                 }
-                Slot::Keyed(items) => {
+                Slot::Items(items) => {
                     if let Some(nested) =
-                        self.behind(element_handle, |this| this.items(items, shadow, handle))
+                        self.behind(element_handle, |this| this.elements(items, shadow, handle))
                     {
                         changes.edits.insert(element_handle);
-                        changes.nested.set(element_handle, Nested::Items(Box::new(nested)));
+                        changes.nested.set(element_handle, nested.into());
                     }
                 }
-                Slot::Map(entries) => {
+                Slot::Entries(entries) => {
                     if let Some(nested) =
-                        self.behind(element_handle, |this| this.entries(entries, shadow, handle))
+                        self.behind(element_handle, |this| this.elements(entries, shadow, handle))
                     {
                         changes.edits.insert(element_handle);
-                        changes.nested.set(element_handle, Nested::Entries(Box::new(nested)));
+                        changes.nested.set(element_handle, nested.into());
                     }
                 }
             }
@@ -278,17 +279,24 @@ impl Comparison<'_> {
                     self.refuse(Some(step), error);
                 }
                 // They go whole; what came of them is no news.
-                Slot::Keyed(items) => _ = self.behind(step, |this| this.items(items, shadow, handle)),
-                Slot::Map(entries) => _ = self.behind(step, |this| this.entries(entries, shadow, handle)),
+                Slot::Items(items) => _ = self.behind(step, |this| this.elements(items, shadow, handle)),
+                Slot::Entries(entries) => {
+                    self.behind(step, |this| this.elements(entries, shadow, handle));
+                }
             }
         }
     }
 
-    /// Compares a collection, item by item where they were touched; `None` if nothing changed.
+    /// Compares a collection, element by element where they were touched, or all where nobody tells; `None` if nothing changed.
     #[inline(never)]
-    fn items(&mut self, live: KeyedItems<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<ItemChanges> {
-        let mut shadow = shadow.keyed(handle)?;
-        if shadow.as_items().is_abreast(&live) {
+    fn elements<I: Collected>(
+        &mut self,
+        live: Elements<'_, I>,
+        shadow: &mut LevelMut<'_>,
+        handle: u32,
+    ) -> Option<ElementChanges<I>> {
+        let mut shadow = shadow.elements::<I>(handle)?;
+        if shadow.as_elements().is_up_to_date(&live) {
             return None;
         }
         let (len, max) = (live.len(), live.max_len() as usize);
@@ -297,88 +305,56 @@ impl Comparison<'_> {
             return None;
         }
         let (mut born, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
-        // New items in which a value has no form: clients would be shown its initial one, which the server
+        // New elements in which a value has no form: clients would be shown its initial one, which the server
         // never had.
         let mut held_back = BTreeSet::new();
         let table = live.table();
-        let is_unsettled = shadow.follow(&live, &mut |id, step| match step {
-            ItemStep::Added(live, mut shadow) => {
-                let told = self.refusals.len();
-                self.behind(id.number(), |this| this.new_item(table, live, &mut shadow));
-                if self.refusals.len() > told {
-                    held_back.insert(id);
-                } else {
-                    born.push(id);
+        let is_unsettled = shadow.follow(&live, &mut |named, step| {
+            let told = self.refusals.len();
+            match step {
+                Step::Added { live, mut shadow } => {
+                    let Ok(id) = named.id() else { return };
+                    self.new_item(table, live, &mut shadow);
+                    self.put_before(told, id.steps());
+                    if self.refusals.len() > told {
+                        held_back.insert(id);
+                    } else {
+                        born.push(id);
+                    }
                 }
-            }
-            // It was touched more than once, and has been tried.
-            ItemStep::Touched(..) if held_back.contains(&id) => {}
-            ItemStep::Touched(live, mut shadow, moved) => {
-                let list = self.behind(id.number(), |this| this.item(table, live, &mut shadow));
-                if moved || !list.is_empty() {
-                    changed.push(ItemChange { id, key: self.scratch.comparisons, moved, list });
-                }
-            }
-            ItemStep::Removed if held_back.remove(&id) => {}
-            ItemStep::Removed => removed.push(id),
-        });
-        held_back.into_iter().for_each(|id| shadow.hold_back(id));
-        self.scratch.unsettled |= is_unsettled;
-        let changes = ItemChanges::new(&mut born, &mut removed, changed);
-        (!changes.is_empty()).then_some(changes)
-    }
-
-    /// Compares a map, entry by entry: no map tells what was touched. `None` if nothing changed. O(entries).
-    #[inline(never)]
-    fn entries(
-        &mut self,
-        live: MapEntries<'_>,
-        shadow: &mut LevelMut<'_>,
-        handle: u32,
-    ) -> Option<EntryChanges> {
-        let mut shadow = shadow.map(handle)?;
-        let (len, max) = (live.len(), live.max_len() as usize);
-        if len > max {
-            self.refuse(None, WriteError::TooLong { len, max });
-            return None;
-        }
-        let (mut changes, mut held_back) = (EntryChanges::default(), Vec::new());
-        let table = live.table();
-        shadow.follow(&live, &mut |step| match step {
-            EntryStep::Kept(live, mut shadow, form) => {
-                let told = self.refusals.len();
-                let list = self.item(table, live, &mut shadow);
-                if list.is_empty() && self.refusals.len() == told {
-                    return;
-                }
-                match form() {
-                    Ok(key) => {
-                        self.put_before(told, key.steps());
-                        if !list.is_empty() {
-                            let change = EntryChange::Changed { age: self.scratch.comparisons, list };
-                            changes.entries.insert(key, change);
+                // It was touched more than once, and has been tried.
+                Step::Touched { .. } if named.known().is_some_and(|id| held_back.contains(id)) => {}
+                Step::Touched { live, mut shadow, moved } => {
+                    let list = self.item(table, live, &mut shadow);
+                    let is_same = !moved && list.is_empty();
+                    if is_same && self.refusals.len() == told {
+                        return;
+                    }
+                    match named.id() {
+                        Err(error) => self.refuse(None, error),
+                        Ok(id) => {
+                            self.put_before(told, id.steps());
+                            if !is_same {
+                                changed.push(ElementChange {
+                                    id,
+                                    age: self.scratch.comparisons,
+                                    moved,
+                                    list,
+                                });
+                            }
                         }
                     }
+                }
+                Step::Removed => match named.id() {
+                    Ok(id) if held_back.remove(&id) => {}
+                    Ok(id) => removed.push(id),
                     Err(error) => self.refuse(None, error),
-                }
+                },
             }
-            EntryStep::Born(key, live, mut shadow) => {
-                let told = self.refusals.len();
-                self.new_item(table, live, &mut shadow);
-                self.put_before(told, key.steps());
-                // With the next comparison it is tried again.
-                if self.refusals.len() > told {
-                    held_back.push(key);
-                } else {
-                    changes.entries.insert(key, EntryChange::Born);
-                }
-            }
-            EntryStep::Removed(key) => {
-                changes.removed.insert(key);
-            }
-            EntryStep::Refused(error) => self.refuse(None, error),
         });
-        held_back.iter().for_each(|key| shadow.remove(key, false));
+        held_back.iter().for_each(|id| shadow.hold_back(id));
+        self.scratch.unsettled |= is_unsettled;
+        let changes = ElementChanges::new(born, removed, changed);
         (!changes.is_empty()).then_some(changes)
     }
 }

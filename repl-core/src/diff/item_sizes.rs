@@ -31,8 +31,8 @@ impl ItemSizes {
     pub(crate) fn within(max_bits: u64, program: &Program) -> Self {
         let max_bits = max_bits.saturating_sub(HEAD_BITS + KEYED_HEAD_BITS + u64::from(program.handles()));
         let inner = program.commands().iter().filter_map(|command| match &command.kind {
-            CommandKind::Keyed(keyed) => Some((keyed.table, keyed.handles)),
-            CommandKind::Map(map) => Some((map.table, map.handles)),
+            CommandKind::Items(items) => Some((items.table, items.handles)),
+            CommandKind::Entries(entries) => Some((entries.table, entries.handles)),
             _ => None,
         });
         let is_wide = |&(table, handles): &(u32, u32)| {

@@ -5,8 +5,8 @@
 use crate::bits::BitWriter;
 use crate::bits::count::LEAST_BITS;
 use crate::ids::handles::HandleSet;
-use crate::ids::item_id::ItemId;
-use crate::object::level::{Array, KeyedItems, Leaf, Level, MapEntries, Slot};
+use crate::ids::identity::Identity;
+use crate::object::level::{Array, Elements, Leaf, Level, Slot};
 use crate::schema::codec::Codec;
 use crate::schema::program::{Command, CommandKind, Program};
 
@@ -40,7 +40,7 @@ pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
             let element = values.max(array.least_bits.into()).saturating_add(array.handles.into());
             element.saturating_mul(max_len).saturating_add(array_head_bits(max_len))
         }
-        CommandKind::Keyed(_) | CommandKind::Map(_) => KEYED_HEAD_BITS,
+        CommandKind::Items(_) | CommandKind::Entries(_) => KEYED_HEAD_BITS,
         CommandKind::Return => 0,
     }
 }
@@ -48,12 +48,12 @@ pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
 /// The same below an array, where collections and maps go whole with new elements.
 pub(crate) fn most_inner_bits(program: &Program, command: &Command) -> u64 {
     match &command.kind {
-        CommandKind::Keyed(keyed) => {
-            let values = most_element_bits(program, keyed.table, keyed.handles);
-            let item = values.saturating_add(ITEM_HEAD_BITS + u64::from(keyed.handles));
-            item.saturating_mul(keyed.max_len.into()).saturating_add(KEYED_HEAD_BITS)
+        CommandKind::Items(items) => {
+            let values = most_element_bits(program, items.table, items.handles);
+            let item = values.saturating_add(ITEM_HEAD_BITS + u64::from(items.handles));
+            item.saturating_mul(items.max_len.into()).saturating_add(KEYED_HEAD_BITS)
         }
-        CommandKind::Map(_) => u64::MAX,
+        CommandKind::Entries(_) => u64::MAX,
         _ => most_bits(program, command),
     }
 }
@@ -86,33 +86,25 @@ impl Scale {
         match slot {
             Slot::Leaf(leaf) => self.leaf(leaf),
             Slot::Array(array) => self.array(array),
-            Slot::Keyed(items) => self.items(items),
-            Slot::Map(entries) => self.entries(entries),
+            Slot::Items(items) => self.elements(items),
+            Slot::Entries(entries) => self.elements(entries),
         }
     }
 
-    fn items(&mut self, items: KeyedItems<'_>) -> u64 {
-        if items.len() > items.max_len() as usize {
+    fn elements<I: Identity>(&mut self, elements: Elements<'_, I>) -> u64 {
+        if !I::IS_KEY && elements.len() > elements.max_len() as usize {
             self.found_formless = true;
             return 0;
         }
-        let ids = items.ids();
-        let each = ITEM_HEAD_BITS + most_id_bits(&ids) + u64::from(items.handles());
+        let least = if I::IS_KEY { 0 } else { u64::from(LEAST_BITS) };
+        let ids = elements.ids();
         let mut bits = KEYED_HEAD_BITS;
-        for id in ids {
-            let label =
-                items.label(id).map_or(0, |label| LABEL_HEAD_BITS + 8 * label.as_bytes().len() as u64);
-            bits += each + label + items.item(id).map_or(0, |item| self.level(item).max(LEAST_BITS.into()));
-        }
-        bits
-    }
-
-    fn entries(&mut self, entries: MapEntries<'_>) -> u64 {
-        let each = ITEM_HEAD_BITS + u64::from(entries.handles());
-        let mut bits = KEYED_HEAD_BITS;
-        for key in entries.keys() {
-            let value = entries.value(&key).map_or(0, |value| self.level(value));
-            bits += each + key.as_slice().len() as u64 + value;
+        for id in &ids {
+            let label = elements.label(id);
+            let label = label.map_or(0, |label| LABEL_HEAD_BITS + 8 * label.as_bytes().len() as u64);
+            let values = elements.element(id).map_or(0, |element| self.level(element).max(least));
+            let head = ITEM_HEAD_BITS + id.most_bits(&ids) + u64::from(elements.handles());
+            bits += head + label + values;
         }
         bits
     }
@@ -136,7 +128,7 @@ impl Scale {
         // All elements are alike where all their values have a width.
         let widths = first.slots().map(|slot| match slot {
             Slot::Leaf(leaf) => leaf.width_bits().map(u64::from),
-            Slot::Array(_) | Slot::Keyed(_) | Slot::Map(_) => None,
+            Slot::Array(_) | Slot::Items(_) | Slot::Entries(_) => None,
         });
         let values = match widths.sum::<Option<u64>>() {
             Some(bits) => bits.max(least) * len,
@@ -156,14 +148,6 @@ impl Scale {
     pub(crate) fn values(&mut self, level: Level<'_>, handles: &HandleSet) -> u64 {
         handles.iter().filter_map(|handle| level.slot(handle)).map(|slot| self.slot(slot)).sum()
     }
-}
-
-/// What each of these ids takes at most in a list of some of them: more than `log2` of their mean distance it takes by chance only, and the less the
-/// more there are.
-fn most_id_bits(ids: &[ItemId]) -> u64 {
-    let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return 0 };
-    let mean = u64::from(last.number() - first.number()) / ids.len() as u64;
-    u64::from((mean + 1).ilog2()) + 7
 }
 
 /// Takes growths as long as `max_bits` are not exceeded, beginning with `bits`; gives those that are refused.

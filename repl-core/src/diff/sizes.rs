@@ -44,7 +44,7 @@ fn fixed_bits(command: &Command) -> Option<u64> {
     match &command.kind {
         CommandKind::Leaf(leaf) => leaf.codec.width_bits().map(u64::from),
         // Its items travel in as many parts as it takes.
-        CommandKind::Keyed(_) | CommandKind::Map(_) => Some(KEYED_HEAD_BITS),
+        CommandKind::Items(_) | CommandKind::Entries(_) => Some(KEYED_HEAD_BITS),
         CommandKind::Array(_) | CommandKind::Return => None,
     }
 }

@@ -16,17 +16,21 @@
     )
 )]
 
-use crate::bits::{BitReader, BitWriter, ReadError};
+use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
+use crate::ids::identity::{Identity, KeyPass, ReadIds, WriteIds};
 use crate::ids::item_id::ItemId;
+use crate::ids::ranges::Ranges;
+use crate::ids::reference::Guid;
 
 /// The order of the code for the first id. It suits arrays with some hundreds of items, which are the most
 /// common.
 const FIRST_ORDER: u32 = 7;
 
-/// Which items of a collection an update removes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which of a collection's items go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Departures {
-    /// No item.
+    /// None.
+    #[default]
     None = 0,
     /// The items in the list that follows.
     Listed = 1,
@@ -68,9 +72,10 @@ impl IdWriter {
         let mean = u32::saturating_sub(last, first).checked_div(count.max(2).saturating_sub(1)).unwrap_or(0);
         Self { last: None, order: mean.max(1).ilog2().min(15), written: 0 }
     }
+}
 
-    /// Writes the next id.
-    pub(crate) fn id(&mut self, id: ItemId, writer: &mut BitWriter) {
+impl WriteIds<ItemId> for IdWriter {
+    fn id(&mut self, &id: &ItemId, writer: &mut BitWriter) -> Option<usize> {
         writer.write_flag(true);
         match self.last {
             None => writer.write_exp_golomb(u64::from(id.number()).saturating_sub(1), FIRST_ORDER),
@@ -85,10 +90,10 @@ impl IdWriter {
         }
         self.last = Some(id);
         self.written = self.written.saturating_add(1);
+        None
     }
 
-    /// Ends the list.
-    pub(crate) fn end(self, writer: &mut BitWriter) {
+    fn end(self, writer: &mut BitWriter) {
         writer.write_flag(false);
     }
 }
@@ -100,9 +105,20 @@ pub(crate) struct IdReader {
     order: Option<u32>,
 }
 
-impl IdReader {
-    /// Reads the next id. Returns `None` at the end of the list.
-    pub(crate) fn next(&mut self, reader: &mut BitReader<'_>) -> Result<Option<ItemId>, ReadError> {
+impl ReadIds<ItemId> for IdReader {
+    fn next(
+        &mut self,
+        reader: &mut BitReader<'_>,
+        _: &mut impl KeyPass,
+    ) -> Result<Option<ItemId>, ReadError> {
+        self.next_again(reader)
+    }
+
+    fn began_at(&self) -> Option<usize> {
+        None
+    }
+
+    fn next_again(&mut self, reader: &mut BitReader<'_>) -> Result<Option<ItemId>, ReadError> {
         if !reader.read_flag()? {
             return Ok(None);
         }
@@ -120,5 +136,70 @@ impl IdReader {
         let id = number.and_then(ItemId::new).filter(|id| !id.is_local()).ok_or(ReadError::OutOfRange)?;
         self.last = Some(id);
         Ok(Some(id))
+    }
+}
+
+/// What the shape of a fast array says.
+#[derive(Clone, Copy)]
+pub(crate) struct ItemForm {
+    /// Whether items have labels.
+    pub(crate) is_ordered: bool,
+}
+
+impl Identity for ItemId {
+    const IS_KEY: bool = false;
+
+    type Set = Ranges;
+    type Form = ItemForm;
+    type Writer = IdWriter;
+    type Reader = IdReader;
+
+    fn is_ordered(form: &ItemForm) -> bool {
+        form.is_ordered
+    }
+
+    fn mentions(&self, _: &ItemForm) -> Vec<Guid> {
+        Vec::new()
+    }
+
+    fn as_bits(&self) -> Option<BitSlice<'_>> {
+        None
+    }
+
+    fn steps(&self) -> impl Iterator<Item = u32> + Clone {
+        std::iter::once(self.number())
+    }
+
+    fn from_steps(path: &[u32]) -> Option<(Self, &[u32])> {
+        let (&id, rest) = path.split_first()?;
+        Some((Self::new(id)?, rest))
+    }
+
+    fn number_of(&self) -> Option<u32> {
+        Some(self.number())
+    }
+
+    /// More than `log2` of their mean distance it takes by chance only, and the less the more there are.
+    fn most_bits(&self, among: &[Self]) -> u64 {
+        let (Some(first), Some(last)) = (among.first(), among.last()) else { return 0 };
+        let distance = u64::from(last.number().saturating_sub(first.number()));
+        let mean = distance.checked_div(among.len() as u64).unwrap_or(0);
+        u64::from(mean.saturating_add(1).ilog2()).saturating_add(7)
+    }
+
+    fn list<'a>(ids: impl Iterator<Item = &'a Self>) -> IdWriter {
+        IdWriter::of(ids.copied())
+    }
+
+    fn list_of_all(ids: &[Self], _: u32, _: &mut BitWriter) -> Result<IdWriter, WriteError> {
+        Ok(Self::list(ids.iter()))
+    }
+
+    fn read_list(_: &ItemForm) -> IdReader {
+        IdReader::default()
+    }
+
+    fn read_list_of_all(_: &ItemForm, _: u32, _: &mut BitReader<'_>) -> Result<IdReader, ReadError> {
+        Ok(IdReader::default())
     }
 }

@@ -5,9 +5,12 @@
 
 pub(crate) mod handle_list;
 pub(crate) mod handles;
+pub(crate) mod identity;
 pub(crate) mod item_id;
 pub(crate) mod item_list;
 pub(crate) mod key;
+pub(crate) mod key_list;
+pub(crate) mod key_set;
 pub mod label;
 pub(crate) mod property_index;
 pub(crate) mod ranges;

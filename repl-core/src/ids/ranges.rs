@@ -6,6 +6,9 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use crate::ids::identity::{IdQueue, IdSet};
+use crate::ids::item_id::ItemId;
+
 /// A set of `u32` as sorted ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(Vec<Range<u32>>);
@@ -150,7 +153,71 @@ impl Ranges {
     }
 }
 
-/// A set from which members are taken, lowest first.
+impl IdSet<ItemId> for Ranges {
+    type Queue = RangeQueue;
+
+    const CAN_BE_ALL: bool = false;
+
+    /// All that a server may give; some of them no item has.
+    fn all() -> Self {
+        let mut all = Self::new();
+        all.insert_range(ItemId::FIRST.number()..ItemId::FIRST_LOCAL.number());
+        all
+    }
+
+    fn is_all(&self) -> bool {
+        false
+    }
+
+    fn of(ascending: impl Iterator<Item = ItemId>) -> Self {
+        let mut ranges = Self::new();
+        ascending.for_each(|id| ranges.insert(id.number()));
+        ranges
+    }
+
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn count(&self) -> usize {
+        self.count()
+    }
+
+    fn stretch_count(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.heap_bytes()
+    }
+
+    fn contains(&self, id: &ItemId) -> bool {
+        self.contains(id.number())
+    }
+
+    fn insert_anywhere(&mut self, id: ItemId) {
+        self.insert_anywhere(id.number());
+    }
+
+    fn union(&mut self, other: &Self) {
+        self.union(other);
+    }
+
+    fn subtract(&mut self, other: &Self) {
+        self.subtract(other);
+    }
+
+    fn stretches(&self) -> impl DoubleEndedIterator<Item = (ItemId, ItemId)> {
+        let ids = |first, end: u32| Some((ItemId::new(first)?, ItemId::new(end.saturating_sub(1))?));
+        self.as_slice().iter().filter_map(move |range| ids(range.start, range.end))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = ItemId> {
+        self.iter().filter_map(ItemId::new)
+    }
+}
+
+/// A set that is taken from its lowest member up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RangeQueue {
     ranges: VecDeque<Range<u32>>,
@@ -170,23 +237,27 @@ impl From<RangeQueue> for Ranges {
     }
 }
 
-impl RangeQueue {
-    pub(crate) fn len(&self) -> usize {
+impl IdQueue<ItemId, Ranges> for RangeQueue {
+    fn len(&self) -> usize {
         self.len
     }
 
-    /// Bytes on the heap.
-    pub(crate) fn heap_bytes(&self) -> usize {
+    fn is_all(&self) -> bool {
+        false
+    }
+
+    fn heap_bytes(&self) -> usize {
         self.ranges.capacity() * size_of::<Range<u32>>()
     }
 
-    pub(crate) fn contains(&self, member: u32) -> bool {
+    fn contains(&self, id: &ItemId) -> bool {
+        let member = id.number();
         let at = self.ranges.partition_point(|range| range.end <= member);
         self.ranges.get(at).is_some_and(|range| range.start <= member)
     }
 
-    /// Removes the members of `out`, then adds those of `to`. O(1) if both are empty, else O(ranges).
-    pub(crate) fn exchange(&mut self, out: &Ranges, to: &Ranges) {
+    /// O(ranges) where there are any.
+    fn exchange(&mut self, out: &Ranges, to: &Ranges) {
         if out.is_empty() && to.is_empty() {
             return;
         }
@@ -196,13 +267,11 @@ impl RangeQueue {
         *self = ranges.into();
     }
 
-    /// Returns the number of ranges.
-    pub(crate) fn stretches(&self) -> usize {
+    fn stretch_count(&self) -> usize {
         self.ranges.len()
     }
 
-    /// Returns the lowest members, at most `count`, and subtracts their number from `count`.
-    pub(crate) fn first(&self, count: &mut usize) -> Ranges {
+    fn first(&self, count: &mut usize) -> Ranges {
         let mut first = Vec::new();
         for range in &self.ranges {
             let take = (*count).min(range.len());
@@ -215,8 +284,7 @@ impl RangeQueue {
         Ranges(first)
     }
 
-    /// Removes the lowest members, at most `count`, and subtracts their number from `count`.
-    pub(crate) fn skip(&mut self, count: &mut usize) {
+    fn skip(&mut self, count: &mut usize) {
         while let Some(range) = self.ranges.front_mut() {
             let take = (*count).min(range.len());
             range.start += take as u32;

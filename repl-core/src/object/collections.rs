@@ -11,100 +11,81 @@
     )
 )]
 
-use super::level::{LevelMut, Slot};
+use crate::ids::identity::Identity;
+use crate::ids::item_id::ItemId;
+use crate::ids::key::KeyBits;
+use crate::object::level::{ElementsMut, LevelMut, Slot};
 
-/// Gives the items of the collections of a level, at any depth, the ids under which shadows have followed them.
-pub(crate) fn settle(level: &mut LevelMut<'_>) {
-    for handle in 1..=level.as_level().handles() {
+/// What is to be done with each collection.
+pub(crate) trait VisitCollections: Sized {
+    fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>);
+
+    /// Goes on with what the elements hold.
+    fn visit_elements<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
+        if elements.as_elements().nests() {
+            elements.each(&mut |element| self.visit(element));
+        }
+    }
+
+    /// Visits all collections below a level.
+    fn visit(&mut self, level: &mut LevelMut<'_>) {
+        for handle in 1..=level.as_level().handles() {
+            self.visit_slot(level, handle);
+        }
+    }
+
+    /// The same of what stands at one handle.
+    fn visit_slot(&mut self, level: &mut LevelMut<'_>, handle: u32) {
         match level.as_level().slot(handle) {
             Some(Slot::Array(array)) if array.nests() => {
                 for index in 0..array.len() {
                     if let Some(mut element) = level.element(handle, index) {
-                        settle(&mut element);
+                        self.visit(&mut element);
                     }
                 }
             }
-            Some(Slot::Keyed(items)) => {
-                let nests = items.nests();
-                let Some(mut items) = level.keyed(handle) else { continue };
-                items.settle();
-                for id in if nests { items.as_items().ids() } else { Vec::new() } {
-                    if let Some(mut item) = items.item(id) {
-                        settle(&mut item);
-                    }
-                }
+            Some(Slot::Items(_)) => {
+                level.elements::<ItemId>(handle).iter_mut().for_each(|items| self.collection(items));
             }
-            Some(Slot::Map(entries)) if entries.nests() => {
-                if let Some(mut entries) = level.map(handle) {
-                    entries.each_value(&mut settle);
-                }
+            Some(Slot::Entries(_)) => {
+                level.elements::<KeyBits>(handle).iter_mut().for_each(|entries| self.collection(entries));
             }
             _ => {}
         }
     }
 }
 
-/// From now on the collections of a level belong to a client.
-pub(crate) fn adopt(level: &mut LevelMut<'_>) {
-    for handle in 1..=level.as_level().handles() {
-        match level.as_level().slot(handle) {
-            Some(Slot::Array(array)) if array.nests() => {
-                for index in 0..array.len() {
-                    if let Some(mut element) = LevelMut::element(level, handle, index) {
-                        adopt(&mut element);
-                    }
-                }
-            }
-            Some(Slot::Keyed(items)) => {
-                let ids = if items.nests() { items.ids() } else { Vec::new() };
-                let Some(mut items) = level.keyed(handle) else { continue };
-                items.become_replica();
-                for id in ids {
-                    if let Some(mut item) = items.item(id) {
-                        adopt(&mut item);
-                    }
-                }
-            }
-            Some(Slot::Map(entries)) if entries.nests() => {
-                if let Some(mut entries) = level.map(handle) {
-                    entries.each_value(&mut adopt);
-                }
-            }
-            _ => {}
-        }
+/// Gives the elements of collections the ids under which shadows have followed them.
+pub(crate) struct Settle;
+
+impl VisitCollections for Settle {
+    fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
+        elements.settle();
+        self.visit_elements(elements);
     }
 }
 
-/// Ends an update of the collections of a level: inner ones first, then what is called and removed of each (S178).
-pub(crate) fn conclude(level: &mut LevelMut<'_>, with_callbacks: bool) {
-    for handle in 1..=level.as_level().handles() {
-        conclude_slot(level, handle, with_callbacks);
+/// From now on collections belong to a client.
+pub(crate) struct Adopt;
+
+impl VisitCollections for Adopt {
+    fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
+        elements.become_replica();
+        self.visit_elements(elements);
     }
 }
 
-/// The same of what stands at one handle.
-pub(crate) fn conclude_slot(level: &mut LevelMut<'_>, handle: u32, with_callbacks: bool) {
-    match level.as_level().slot(handle) {
-        Some(Slot::Array(array)) if array.nests() => {
-            for index in 0..array.len() {
-                if let Some(mut element) = LevelMut::element(level, handle, index) {
-                    conclude(&mut element, with_callbacks);
-                }
-            }
+/// Ends an update of collections: inner ones first, then what is called and removed of each (S178).
+#[derive(Clone, Copy)]
+pub(crate) struct Conclude {
+    pub(crate) with_callbacks: bool,
+}
+
+impl VisitCollections for Conclude {
+    fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
+        if elements.as_elements().nests() {
+            elements.received(&mut |element| self.visit(element));
         }
-        Some(Slot::Keyed(items)) => {
-            let nests = items.nests();
-            let Some(mut items) = level.keyed(handle) else { return };
-            if nests {
-                items.received(&mut |item| conclude(item, with_callbacks));
-            }
-            items.conclude(with_callbacks);
-        }
-        Some(Slot::Map(entries)) if entries.nests() => {
-            if let Some(mut entries) = level.map(handle) {
-                entries.each_value(&mut |value| conclude(value, with_callbacks));
-            }
-        }
-        _ => {}
+        elements.conclude(self.with_callbacks);
     }
 }

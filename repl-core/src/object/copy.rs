@@ -2,7 +2,8 @@
 //!
 //! *Invariant:* only what stands at the handles that are asked for is written.
 
-use super::level::{Level, LevelMut, Slot};
+use crate::object::level::{Elements, Level, LevelMut, Slot};
+use crate::schema::program::Collected;
 
 /// Makes what stands at `handles` in `to` a copy of what stands there in `from`.
 pub(crate) fn copy_slots(from: Level<'_>, to: &mut LevelMut<'_>, handles: impl Iterator<Item = u32>) {
@@ -21,17 +22,15 @@ pub(crate) fn copy_slots(from: Level<'_>, to: &mut LevelMut<'_>, handles: impl I
                     }
                 }
             }
-            Some(Slot::Keyed(items)) => {
-                if let Some(mut to) = to.keyed(handle) {
-                    to.copy_from(&items, &mut |from, to| copy_slots(from, to, 1..=from.handles()));
-                }
-            }
-            Some(Slot::Map(entries)) => {
-                if let Some(mut to) = to.map(handle) {
-                    to.copy_from(&entries, &mut |from, to| copy_slots(from, to, 1..=from.handles()));
-                }
-            }
+            Some(Slot::Items(items)) => copy_elements(items, to, handle),
+            Some(Slot::Entries(entries)) => copy_elements(entries, to, handle),
             None => {}
         }
+    }
+}
+
+fn copy_elements<I: Collected>(from: Elements<'_, I>, to: &mut LevelMut<'_>, handle: u32) {
+    if let Some(mut to) = to.elements::<I>(handle) {
+        to.copy_from(&from, &mut |from, to| copy_slots(from, to, 1..=from.handles()));
     }
 }

@@ -1,57 +1,53 @@
 //! Whether two values of one type are the same.
 //!
-//! *Invariant:* only replicated values are looked at.
+//! *Invariant:* only replicated values are looked at; all who ask go this one way, and differ only in who answers for a collection.
 
-use super::level::{Level, Slot};
+use crate::ids::identity::Identity;
+use crate::object::level::{Elements, Level, Slot};
 
-/// Whether two slots of one type hold the same; of collections, whether the second, a shadow, lacks nothing of the first.
-pub(crate) fn same_slot(one: Slot<'_>, other: Slot<'_>) -> bool {
+/// Who answers for a collection that can tell without a look at its elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The second value, a shadow: whether it lacks nothing of the first.
+    Shadow,
+    /// The first value, a replica: whether the update under way has brought it anything.
+    Replica,
+}
+
+/// Whether what stands in two slots of one property is the same.
+pub(crate) fn same_slot(one: Slot<'_>, other: Slot<'_>, answer: Answer) -> bool {
     match (one, other) {
-        (Slot::Leaf(a), Slot::Leaf(b)) => a.identical(&b),
-        (Slot::Array(a), Slot::Array(b)) => {
-            a.len() == b.len()
-                && (a.same_bytes(&b)
-                    || (0..a.len()).all(|index| match (a.element(index), b.element(index)) {
-                        (Some(a), Some(b)) => a.slots().zip(b.slots()).all(|(a, b)| same_slot(a, b)),
+        (Slot::Leaf(one), Slot::Leaf(other)) => one.identical(&other),
+        (Slot::Array(one), Slot::Array(other)) => {
+            one.len() == other.len()
+                && (one.same_bytes(&other)
+                    || (0..one.len()).all(|index| match (one.element(index), other.element(index)) {
+                        (Some(one), Some(other)) => same_level(one, other, answer),
                         _ => false,
                     }))
         }
-        (Slot::Keyed(live), Slot::Keyed(shadow)) => shadow.is_abreast(&live),
-        (Slot::Map(a), Slot::Map(b)) => {
-            a.is_same(&b, &mut |a, b| a.slots().zip(b.slots()).all(|(a, b)| same_slot(a, b)))
-        }
+        (Slot::Items(one), Slot::Items(other)) => same_elements(one, other, answer),
+        (Slot::Entries(one), Slot::Entries(other)) => same_elements(one, other, answer),
         _ => false,
     }
 }
 
-/// Whether what stands here is not what stood here; of collections their receipts know.
-pub(crate) fn is_changed(slot: Slot<'_>, old: Slot<'_>) -> bool {
-    match (slot, old) {
-        (Slot::Leaf(leaf), Slot::Leaf(old)) => !leaf.identical(&old),
-        (Slot::Array(array), Slot::Array(old)) => {
-            array.len() != old.len()
-                || !array.same_bytes(&old)
-                    && (0..array.len()).any(|index| match (array.element(index), old.element(index)) {
-                        (Some(element), Some(old)) => any_changed(element, old),
-                        _ => true,
-                    })
-        }
-        (Slot::Keyed(items), _) => items.collection.has_news(),
-        (Slot::Map(entries), Slot::Map(old)) => {
-            !entries.is_same(&old, &mut |value, old| !any_changed(value, old))
-        }
-        _ => true,
-    }
+fn same_level(one: Level<'_>, other: Level<'_>, answer: Answer) -> bool {
+    one.slots().zip(other.slots()).all(|(one, other)| same_slot(one, other, answer))
 }
 
-fn any_changed(level: Level<'_>, old: Level<'_>) -> bool {
-    level.slots().zip(old.slots()).any(|(slot, old)| is_changed(slot, old))
+fn same_elements<I: Identity>(one: Elements<'_, I>, other: Elements<'_, I>, answer: Answer) -> bool {
+    let known = match answer {
+        Answer::Shadow => (!I::IS_KEY).then(|| other.is_up_to_date(&one)),
+        Answer::Replica => one.has_news().map(|has_news| !has_news),
+    };
+    known.unwrap_or_else(|| one.is_same(&other, &mut |one, other| same_level(one, other, answer)))
 }
 
-/// Whether what stands at `handle` of two levels differs, as [`same_slot`] says.
+/// Whether what stands at `handle` of an object and its shadow differs.
 pub(crate) fn differs(live: Level<'_>, shadow: Level<'_>, handle: u32) -> bool {
     match (live.slot(handle), shadow.slot(handle)) {
-        (Some(live), Some(shadow)) => !same_slot(live, shadow),
+        (Some(live), Some(shadow)) => !same_slot(live, shadow, Answer::Shadow),
         _ => false,
     }
 }

@@ -6,15 +6,19 @@
 //! program of its type, or from an array, collection or map in another level, and from nothing else.
 #![expect(unsafe_code, reason = "reads and writes objects through their layouts")]
 
-use super::leaf;
-use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
-use crate::ids::reference::ReferenceMap;
-use crate::schema::codec::Codec;
-use crate::schema::erased::{Collection, Entries};
-use crate::schema::program::{
-    ArrayCommand, Command, CommandKind, KeyedCommand, LeafCommand, MapCommand, Program,
-};
 use std::marker::PhantomData;
+
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::ids::identity::Identity;
+use crate::ids::item_id::ItemId;
+use crate::ids::key::KeyBits;
+use crate::ids::reference::ReferenceMap;
+use crate::object::leaf;
+use crate::schema::codec::Codec;
+use crate::schema::erased::Collection;
+use crate::schema::program::{
+    ArrayCommand, Collected, CollectionCommand, Command, CommandKind, LeafCommand, Program,
+};
 
 /// An object, or an element of one of its arrays, to be read.
 #[derive(Clone, Copy)]
@@ -63,38 +67,30 @@ pub(crate) struct Array<'a> {
 pub(crate) enum Slot<'a> {
     Leaf(Leaf<'a>),
     Array(Array<'a>),
-    Keyed(KeyedItems<'a>),
-    Map(MapEntries<'a>),
+    Items(Elements<'a, ItemId>),
+    Entries(Elements<'a, KeyBits>),
 }
 
-/// A collection of items with ids, to be read.
-#[derive(Clone, Copy)]
-pub(crate) struct KeyedItems<'a> {
+/// A collection to be read.
+pub(crate) struct Elements<'a, I: Identity> {
     pub(super) program: &'a Program,
-    pub(super) command: &'a KeyedCommand,
-    pub(super) collection: &'a dyn Collection,
+    pub(super) command: &'a CollectionCommand<I>,
+    pub(super) collection: &'a dyn Collection<I>,
 }
 
-/// A collection of items with ids, to be written.
-pub(crate) struct KeyedItemsMut<'a> {
-    pub(super) program: &'a Program,
-    pub(super) command: &'a KeyedCommand,
-    pub(super) collection: &'a mut dyn Collection,
+impl<I: Identity> Clone for Elements<'_, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
-/// A map to be read.
-#[derive(Clone, Copy)]
-pub(crate) struct MapEntries<'a> {
-    pub(super) program: &'a Program,
-    pub(super) command: &'a MapCommand,
-    pub(super) map: &'a dyn Entries,
-}
+impl<I: Identity> Copy for Elements<'_, I> {}
 
-/// A map to be written.
-pub(crate) struct MapEntriesMut<'a> {
+/// A collection to be written.
+pub(crate) struct ElementsMut<'a, I: Identity> {
     pub(super) program: &'a Program,
-    pub(super) command: &'a MapCommand,
-    pub(super) map: &'a mut dyn Entries,
+    pub(super) command: &'a CollectionCommand<I>,
+    pub(super) collection: &'a mut dyn Collection<I>,
 }
 
 impl<'a> Level<'a> {
@@ -117,7 +113,18 @@ impl<'a> Level<'a> {
         self.slot_of(self.program.commands().get(at as usize)?)
     }
 
-    /// Returns all slots in the order of their handles.
+    /// The collection at `handle`, if it is one of this kind.
+    pub(crate) fn elements<I: Collected>(&self, handle: u32) -> Option<Elements<'a, I>> {
+        let at = *self.table.get(handle.wrapping_sub(1) as usize)?;
+        let found = self.program.commands().get(at as usize)?;
+        let command = I::command(&found.kind)?;
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        let at = unsafe { self.base.add(found.offset as usize) };
+        // SAFETY: as above.
+        Some(unsafe { self.elements_at(command, at) })
+    }
+
+    /// All slots in the order of their handles.
     pub(crate) fn slots(&self) -> impl Iterator<Item = Slot<'a>> + use<'a> {
         let level = *self;
         let commands = self.program.commands();
@@ -156,18 +163,24 @@ impl<'a> Level<'a> {
                     object: PhantomData,
                 }))
             }
-            CommandKind::Keyed(keyed) => {
-                // SAFETY: by the command, a collection of this shape lies at `at`, borrowed for `'a`.
-                let collection = unsafe { &*(keyed.shape.as_ref)(at) };
-                Some(Slot::Keyed(KeyedItems { program: self.program, command: keyed, collection }))
-            }
-            CommandKind::Map(map) => {
-                // SAFETY: by the command, a map of this shape lies at `at`, borrowed for `'a`.
-                let entries = unsafe { &*(map.shape.as_ref)(at) };
-                Some(Slot::Map(MapEntries { program: self.program, command: map, map: entries }))
-            }
+            // SAFETY: by the caller.
+            CommandKind::Items(items) => Some(Slot::Items(unsafe { self.elements_at(items, at) })),
+            // SAFETY: by the caller.
+            CommandKind::Entries(entries) => Some(Slot::Entries(unsafe { self.elements_at(entries, at) })),
             CommandKind::Leaf(_) | CommandKind::Return => None,
         }
+    }
+
+    /// # Safety
+    /// `at` holds what `command` says, borrowed for `'a`.
+    unsafe fn elements_at<I: Identity>(
+        &self,
+        command: &'a CollectionCommand<I>,
+        at: *const u8,
+    ) -> Elements<'a, I> {
+        // SAFETY: by the command, a collection of this shape lies at `at`, borrowed for `'a`.
+        let collection = unsafe { &*(command.shape.as_ref)(at) };
+        Elements { program: self.program, command, collection }
     }
 }
 
@@ -213,7 +226,7 @@ impl<'a> LevelMut<'a> {
     pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
         let old = match self.as_level().slot(handle)? {
             Slot::Array(array) => array.len,
-            Slot::Leaf(_) | Slot::Keyed(_) | Slot::Map(_) => return None,
+            Slot::Leaf(_) | Slot::Items(_) | Slot::Entries(_) => return None,
         };
         let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else {
             return None;
@@ -252,33 +265,15 @@ impl<'a> LevelMut<'a> {
         })
     }
 
-    /// Whether there is a collection at `handle`.
-    pub(crate) fn is_keyed(&self, handle: u32) -> bool {
-        matches!(self.command(handle), Some(Command { kind: CommandKind::Keyed(_), .. }))
-    }
-
-    /// Returns the collection at `handle`.
-    pub(crate) fn keyed(&mut self, handle: u32) -> Option<KeyedItemsMut<'_>> {
-        let Some(Command { offset, kind: CommandKind::Keyed(keyed), .. }) = self.command(handle) else {
-            return None;
-        };
+    /// The collection at `handle`.
+    pub(crate) fn elements<I: Collected>(&mut self, handle: u32) -> Option<ElementsMut<'_, I>> {
+        let found = self.command(handle)?;
+        let command = I::command(&found.kind)?;
         // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
-        let at = unsafe { self.base.add(*offset as usize) };
+        let at = unsafe { self.base.add(found.offset as usize) };
         // SAFETY: by the command, a collection of this shape lies at `at`, borrowed mutably.
-        let collection = unsafe { &mut *(keyed.shape.as_mut)(at) };
-        Some(KeyedItemsMut { program: self.program, command: keyed, collection })
-    }
-
-    /// Returns the map at `handle`.
-    pub(crate) fn map(&mut self, handle: u32) -> Option<MapEntriesMut<'_>> {
-        let Some(Command { offset, kind: CommandKind::Map(map), .. }) = self.command(handle) else {
-            return None;
-        };
-        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
-        let at = unsafe { self.base.add(*offset as usize) };
-        // SAFETY: by the command, a map of this shape lies at `at`, borrowed mutably.
-        let entries = unsafe { &mut *(map.shape.as_mut)(at) };
-        Some(MapEntriesMut { program: self.program, command: map, map: entries })
+        let collection = unsafe { &mut *(command.shape.as_mut)(at) };
+        Some(ElementsMut { program: self.program, command, collection })
     }
 
     /// Reads the leaf at `handle`. On an error the value is unchanged.
@@ -453,12 +448,12 @@ fn element_table(program: &Program, table: u32, handles: u32) -> &[u32] {
 /// Makes levels of the items of one collection, or of the values of one map. Only pointers from there may be
 /// given to it.
 #[derive(Clone, Copy)]
-pub(super) struct ItemTable<'a> {
+pub(super) struct ElementTable<'a> {
     program: &'a Program,
     table: &'a [u32],
 }
 
-impl<'a> ItemTable<'a> {
+impl<'a> ElementTable<'a> {
     pub(super) fn of(program: &'a Program, table: u32, handles: u32) -> Self {
         Self { program, table: element_table(program, table, handles) }
     }

@@ -3,15 +3,13 @@
 //! *Invariant:* a pointer is only used with the table of the type that lies there.
 
 pub(crate) mod arrays;
+pub(crate) mod collection;
 pub(crate) mod collections;
 pub(crate) mod copy;
-pub(crate) mod entries;
+pub(crate) mod elements;
 pub(crate) mod equality;
-pub(crate) mod items;
-pub(crate) mod keyed;
 pub(crate) mod leaf;
 pub(crate) mod level;
-pub(crate) mod map;
 pub(crate) mod opaque;
 pub(crate) mod preload;
 pub(crate) mod scan;

@@ -12,15 +12,15 @@
     )
 )]
 
-use super::leaf;
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError, count};
-use crate::ids::item_list::{IdReader, IdWriter};
-use crate::ids::key::KeyBits;
+use crate::ids::identity::{Identity, ReadIds, WriteIds};
 use crate::ids::label::Label;
 use crate::ids::reference::ReferenceMap;
+use crate::object::leaf;
+use crate::schema::erased::News;
 use crate::schema::layout::{least_bits, travels};
 use crate::schema::property::Property;
-use crate::schema::shape::{ArrayShape, Field, Formatted, Kind};
+use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind};
 use crate::schema::value::{With, same_bits};
 
 /// How many elements an array grows by before any is read.
@@ -100,42 +100,43 @@ unsafe fn write_shape(
             // SAFETY: the array gave its first element and its length.
             unsafe { write_elements(element, first, len, least_bits, writer) }?;
         }
-        Kind::Keyed(keyed) => {
-            // SAFETY: a collection of this shape lies at `value`.
-            let collection = unsafe { &*(keyed.as_ref)(value) };
-            let (element, ids) = (property.element(keyed.element), collection.ids());
-            if ids.len() > property.keyed_len(keyed) as usize {
-                return Err(WriteError::TooLong { len: ids.len(), max: property.keyed_len(keyed) as usize });
-            }
-            let (mut list, mut previous) = (IdWriter::of(ids.iter().copied()), &Label::START);
-            for id in ids {
-                let Some(item) = collection.item(id) else { continue };
-                list.id(id, writer);
-                if let Some(label) = collection.label(id) {
-                    label.write(previous, writer);
-                    previous = label;
-                }
-                // SAFETY: the collection gave an item, whose shape is the one it states.
-                unsafe { write_elements(element, item, 1, count::LEAST_BITS, writer) }?;
-            }
-            list.end(writer);
-        }
-        Kind::Map(map) => {
-            // SAFETY: a map of this shape lies at `value`.
-            let entries = unsafe { &*(map.as_ref)(value) };
-            let (value, keys) = (property.element(map.value), entries.try_keys()?);
-            count::write_count(keys.len(), property.map_len(map), writer)?;
-            for key in keys {
-                let start = writer.bit_len();
-                writer.append(key.as_slice());
-                if let Some(at) = entries.value(&key) {
-                    // SAFETY: the map gave a value, whose shape is the one it states.
-                    unsafe { write_shape(value, at, writer) }?;
-                }
-                count::pad_element(start, count::LEAST_BITS, writer);
-            }
-        }
+        // SAFETY: a collection of this shape lies at `value`.
+        Kind::Items(items) => unsafe { write_collection(property, items, value, writer) }?,
+        // SAFETY: as above.
+        Kind::Entries(entries) => unsafe { write_collection(property, &entries.elements, value, writer) }?,
     }
+    Ok(())
+}
+
+/// # Safety
+/// `value` holds an aligned collection of this shape.
+unsafe fn write_collection<I: Identity>(
+    property: Formatted,
+    shape: &CollectionShape<I>,
+    value: *const u8,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    // SAFETY: by the caller.
+    let collection = unsafe { &*(shape.as_ref)(value) };
+    let (element, max_len) = (property.element(shape.element), property.collection_len(shape));
+    let ids = collection.try_ids()?;
+    if ids.len() > max_len as usize {
+        return Err(WriteError::TooLong { len: ids.len(), max: max_len as usize });
+    }
+    let (mut list, mut previous) = (I::list_of_all(&ids, max_len, writer)?, &Label::START);
+    for id in &ids {
+        let Some(value) = collection.element(id) else { continue };
+        let start = list.id(id, writer);
+        if let Some(label) = collection.label(id) {
+            label.write(previous, writer);
+            previous = label;
+        }
+        let start = start.unwrap_or(writer.bit_len());
+        // SAFETY: the collection gave an element, whose shape is the one it states.
+        unsafe { write_shape(element, value, writer) }?;
+        count::pad_element(start, count::LEAST_BITS, writer);
+    }
+    list.end(writer);
     Ok(())
 }
 
@@ -191,48 +192,48 @@ unsafe fn read_shape(
             // SAFETY: an array of this shape lies at `to`, and may be written.
             unsafe { read_array(property, array, reader, references, to) }?;
         }
-        Kind::Keyed(keyed) => {
-            // SAFETY: a collection of this shape lies at `to`, and may be written.
-            let collection = unsafe { &mut *(keyed.as_mut)(to) };
-            let (element, max) = (property.element(keyed.element), property.keyed_len(keyed) as usize);
-            let (mut list, mut previous) = (IdReader::default(), Label::START);
-            while let Some(id) = list.next(reader)? {
-                if collection.len() >= max {
-                    return Err(ReadError::TooLong { len: collection.len().saturating_add(1), max });
-                }
-                if keyed.ordered {
-                    previous = Label::read(&previous, reader)?;
-                }
-                let item = collection.received_whole(id);
-                // SAFETY: the collection gave an item, whose shape is the one it states, to be written.
-                unsafe { read_elements(element, count::LEAST_BITS, reader, references, item, 1) }?;
-                if keyed.ordered {
-                    collection.received_label(id, previous.clone());
-                }
-            }
-            collection.conclude(false);
-        }
-        Kind::Map(map) => {
-            // SAFETY: a map of this shape lies at `to`, and may be written.
-            let entries = unsafe { &mut *(map.as_mut)(to) };
-            let value = property.element(map.value);
-            let len = count::read_count(property.map_len(map), reader)?;
-            count::check_growth(len, count::LEAST_BITS, reader)?;
-            let mut previous: Option<KeyBits> = None;
-            for _ in 0..len {
-                let start = reader.position();
-                let key = (map.read_key)(reader, &mut Vec::new())?;
-                if previous.as_ref().is_some_and(|previous| *previous >= key) {
-                    return Err(ReadError::OutOfRange);
-                }
-                let at = entries.insert(&key).ok_or(ReadError::OutOfRange)?;
-                // SAFETY: the map gave a value, whose shape is the one it states, to be written.
-                unsafe { read_shape(value, reader, references, at) }?;
-                count::read_padding(start, count::LEAST_BITS, reader)?;
-                previous = Some(key);
-            }
+        // SAFETY: a collection of this shape lies at `to`, and may be written.
+        Kind::Items(items) => unsafe { read_collection(property, items, reader, references, to) }?,
+        Kind::Entries(entries) => {
+            // SAFETY: as above.
+            unsafe { read_collection(property, &entries.elements, reader, references, to) }?
         }
     }
+    Ok(())
+}
+
+/// # Safety
+/// `to` holds an aligned collection of this shape, and may be written.
+unsafe fn read_collection<I: Identity>(
+    property: Formatted,
+    shape: &CollectionShape<I>,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+    to: *mut u8,
+) -> Result<(), ReadError> {
+    // SAFETY: by the caller.
+    let collection = unsafe { &mut *(shape.as_mut)(to) };
+    let (element, max_len) = (property.element(shape.element), property.collection_len(shape));
+    let (mut list, mut label) = (I::read_list_of_all(&shape.form, max_len, reader)?, Label::START);
+    while let Some(id) = list.next_again(reader)? {
+        let (len, max) = (collection.len(), max_len as usize);
+        if len >= max {
+            return Err(ReadError::TooLong { len: len.saturating_add(1), max });
+        }
+        let is_ordered = I::is_ordered(&shape.form);
+        if is_ordered {
+            label = Label::read(&label, reader)?;
+        }
+        let start = list.began_at().unwrap_or(reader.position());
+        let at = collection.insert(&id).ok_or(ReadError::OutOfRange)?;
+        // SAFETY: the collection gave an element, whose shape is the one it states, to be written.
+        unsafe { read_shape(element, reader, references, at) }?;
+        count::read_padding(start, count::LEAST_BITS, reader)?;
+        if is_ordered {
+            collection.receive(&id, News::Moved(label.clone()), false);
+        }
+    }
+    collection.conclude(false);
     Ok(())
 }
 
@@ -324,31 +325,30 @@ unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8)
             len == other_len
                 && unsafe { identical_elements(property.element(array.element), one, other, len) }
         }
-        Kind::Keyed(keyed) => {
-            // SAFETY: a collection of this shape lies at `one`.
-            let one = unsafe { &*(keyed.as_ref)(one) };
-            // SAFETY: the same of the other.
-            let other = unsafe { &*(keyed.as_ref)(other) };
-            let element = property.element(keyed.element);
-            one.len() == other.len()
-                && one.ids().into_iter().all(|id| match (one.item(id), other.item(id)) {
-                    // SAFETY: the collections gave items, whose shape is the one they state.
-                    (Some(one), Some(other)) => unsafe { identical_shape(element, one, other) },
-                    _ => false,
-                })
-        }
-        Kind::Map(map) => {
-            // SAFETY: a map of this shape lies at `one`.
-            let one = unsafe { &*(map.as_ref)(one) };
-            // SAFETY: the same of the other.
-            let other = unsafe { &*(map.as_ref)(other) };
-            let value = property.element(map.value);
-            one.is_same(other, &mut |one, other| {
-                // SAFETY: the maps gave values, whose shape is the one they state.
-                unsafe { identical_shape(value, one, other) }
-            })
-        }
+        // SAFETY: a collection of this shape lies at both.
+        Kind::Items(items) => unsafe { identical_collection(property, items, one, other) },
+        // SAFETY: as above.
+        Kind::Entries(entries) => unsafe { identical_collection(property, &entries.elements, one, other) },
     }
+}
+
+/// # Safety
+/// Both pointers hold an aligned collection of this shape.
+unsafe fn identical_collection<I: Identity>(
+    property: Formatted,
+    shape: &CollectionShape<I>,
+    one: *const u8,
+    other: *const u8,
+) -> bool {
+    // SAFETY: by the caller.
+    let one = unsafe { &*(shape.as_ref)(one) };
+    // SAFETY: the same of the other.
+    let other = unsafe { &*(shape.as_ref)(other) };
+    let element = property.element(shape.element);
+    one.is_same(other, &mut |one, other| {
+        // SAFETY: the collections gave elements, whose shape is the one they state.
+        unsafe { identical_shape(element, one, other) }
+    })
 }
 
 /// # Safety

@@ -77,9 +77,9 @@ const fn check_attributes(property: Formatted) -> Option<AttributeError> {
             _ => check_attributes(property.element(element)),
         },
         Kind::Array(array) => check_attributes(property.element(array.element)),
-        Kind::Keyed(keyed) => check_attributes(property.element(keyed.element)),
-        Kind::Map(map) => match check_attributes(map.key.native()) {
-            None => check_attributes(property.element(map.value)),
+        Kind::Items(items) => check_attributes(property.element(items.element)),
+        Kind::Entries(entries) => match check_attributes(entries.key.native()) {
+            None => check_attributes(property.element(entries.elements.element)),
             error => error,
         },
     }

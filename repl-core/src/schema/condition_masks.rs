@@ -3,6 +3,7 @@
 //! *Invariant:* a mask contains all handles of a property or none. Conditions never split a property (S73).
 
 use crate::ids::handles::HandleSet;
+use crate::ids::item_id::ItemId;
 use crate::ids::property_index::PropertyIndex;
 use crate::schema::condition::{Condition, ViewFlags};
 use crate::schema::program::{Parent, Program};
@@ -47,7 +48,7 @@ impl Lifetime {
             parent.push && !matches!(parent.condition, Condition::InitialOnly | Condition::Never)
         });
         let mut marks_itself = HandleSet::new();
-        for handle in push.iter().filter(|&handle| program.is_keyed(handle)) {
+        for handle in push.iter().filter(|&handle| program.is_collection::<ItemId>(handle)) {
             marks_itself.insert(handle);
         }
         Self {

@@ -6,12 +6,13 @@
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
+use crate::ids::identity::Identity;
 use crate::ids::key::KeyBits;
 use crate::schema::codec::Codec;
 use crate::schema::condition::Condition;
 use crate::schema::layout::{Layout, count, travels};
 use crate::schema::plan::Plan;
-use crate::schema::shape::{Field, Formatted, Kind, Notify};
+use crate::schema::shape::{CollectionShape, Field, Formatted, Kind, Notify};
 
 /// One handle of a level.
 struct Entry {
@@ -75,32 +76,31 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>
                 brackets: if array.optional { "?" } else { "[]" },
             });
         }
-        Kind::Map(map) => {
-            let mut inner = Vec::new();
-            entries(property.element(map.value), "", 0, &mut inner);
-            into.push(Entry {
-                path: path.to_owned(),
-                type_name: type_name(property),
-                bits: format!("≤ {}", property.map_len(map)),
-                offset,
-                size: property.shape.size,
-                inner: Some(inner),
-                brackets: "{}",
-            });
+        Kind::Items(items) => {
+            into.push(collection(path, property, offset, items));
         }
-        Kind::Keyed(keyed) => {
-            let mut inner = Vec::new();
-            entries(property.element(keyed.element), "", 0, &mut inner);
-            into.push(Entry {
-                path: path.to_owned(),
-                type_name: type_name(property),
-                bits: format!("≤ {}", property.keyed_len(keyed)),
-                offset,
-                size: property.shape.size,
-                inner: Some(inner),
-                brackets: "{}",
-            });
+        Kind::Entries(map) => {
+            into.push(collection(path, property, offset, &map.elements));
         }
+    }
+}
+
+fn collection<I: Identity>(
+    path: &str,
+    property: Formatted,
+    offset: usize,
+    shape: &CollectionShape<I>,
+) -> Entry {
+    let mut inner = Vec::new();
+    entries(property.element(shape.element), "", 0, &mut inner);
+    Entry {
+        path: path.to_owned(),
+        type_name: type_name(property),
+        bits: format!("≤ {}", property.collection_len(shape)),
+        offset,
+        size: property.shape.size,
+        inner: Some(inner),
+        brackets: "{}",
     }
 }
 
@@ -110,14 +110,15 @@ pub(crate) fn type_name(property: Formatted) -> String {
         Kind::Array(array) => {
             format!("{}<{}>", property.shape.name, type_name(property.element(array.element)))
         }
-        Kind::Keyed(keyed) => {
-            format!("{}<{}>", property.shape.name, type_name(property.element(keyed.element)))
+        Kind::Items(items) => {
+            format!("{}<{}>", property.shape.name, type_name(property.element(items.element)))
         }
-        Kind::Map(map) if map.is_set => {
-            format!("{}<{}>", property.shape.name, type_name(map.key.native()))
+        Kind::Entries(set) if set.is_set => {
+            format!("{}<{}>", property.shape.name, type_name(set.key.native()))
         }
-        Kind::Map(map) => {
-            let (key, value) = (type_name(map.key.native()), type_name(property.element(map.value)));
+        Kind::Entries(map) => {
+            let (key, value) =
+                (type_name(map.key.native()), type_name(property.element(map.elements.element)));
             format!("{}<{key}, {value}>", property.shape.name)
         }
         Kind::Leaf(codec) => match codec {
@@ -357,18 +358,18 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
                 let _ = if array.optional { write!(text, "?") } else { write!(text, "[{index}]") };
                 (element, step as usize % handles)
             }
-            Kind::Keyed(keyed) => {
+            Kind::Items(items) => {
                 let _ = write!(text, "{{{step}}}");
                 let Some((&handle, rest)) = steps.split_first() else { break };
                 steps = rest;
-                (property.element(keyed.element), handle.wrapping_sub(1) as usize)
+                (property.element(items.element), handle.wrapping_sub(1) as usize)
             }
-            Kind::Map(map) => {
+            Kind::Entries(map) => {
                 text.push_str("{}");
                 let Some((_, rest)) = KeyBits::from_steps(at) else { break };
                 let Some((&handle, rest)) = rest.split_first() else { break };
                 steps = rest;
-                (property.element(map.value), handle.wrapping_sub(1) as usize)
+                (property.element(map.elements.element), handle.wrapping_sub(1) as usize)
             }
             _ => break,
         };
@@ -382,7 +383,7 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
 fn locate(property: Formatted, skip: usize, text: &mut String) -> Option<Formatted> {
     let mut skip = skip;
     match property.kind() {
-        Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) | Kind::Map(_) => Some(property),
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => Some(property),
         Kind::Struct(fields) => {
             for field in fields {
                 let handles = count(property.field(field)).handles;

@@ -1,4 +1,4 @@
-//! Collections and maps without their types: what the rest of the core can do with one through its shape.
+//! Collections without their types: what a shape can do with one.
 //!
 //! *Invariant:* a pointer that a collection returns points to one of its elements, which has the shape that
 //! the collection's own shape names. The pointer is valid for the borrow that it came from.
@@ -7,91 +7,138 @@ use std::any::Any;
 
 use crate::bits::WriteError;
 use crate::ids::handles::HandleSet;
-use crate::ids::item_id::ItemId;
-use crate::ids::key::KeyBits;
+use crate::ids::identity::Identity;
 use crate::ids::label::Label;
+use crate::schema::keyed::Step;
 
-/// A collection without its types. The methods are those of [`Keyed`](crate::schema::keyed::Keyed).
-pub(crate) trait Collection: Any {
+/// A step with what an element is to whoever does not know its type.
+pub(crate) type RawStep = Step<*const u8, *mut u8>;
+
+/// A collection without its types. One type is a server's live collection, a shadow of it, and a client's replica.
+pub(crate) trait Collection<I: Identity>: Any {
     fn len(&self) -> usize;
-    fn preload(&self, id: ItemId);
-    fn item(&self, id: ItemId) -> Option<*const u8>;
-    fn item_mut(&mut self, id: ItemId) -> Option<*mut u8>;
-    fn label(&self, id: ItemId) -> Option<&Label>;
-    fn received_label(&mut self, id: ItemId, label: Label);
-    /// Returns all ids, ascending.
-    fn ids(&self) -> Vec<ItemId>;
-    fn is_abreast(&self, live: &dyn Collection) -> bool;
-    fn follow(&mut self, live: &dyn Collection, visit: &mut dyn FnMut(ItemId, RawStep)) -> bool;
-    fn hold_back(&mut self, id: ItemId);
-    fn settle(&mut self);
-    /// Takes over the ids of `other`. Calls `copy` with each item of `other` and the item here.
-    fn copy_from(&mut self, other: &dyn Collection, copy: &mut dyn FnMut(*const u8, *mut u8));
-    fn become_replica(&mut self);
-    fn own(&mut self);
-    fn received_whole(&mut self, id: ItemId) -> *mut u8;
-    fn received_change(&mut self, id: ItemId, handles: &HandleSet);
-    fn received_removal(&mut self, id: ItemId);
-    fn received_sweep(&mut self);
-    fn received_sparing(&mut self, id: ItemId);
-    fn received(&mut self, each: &mut dyn FnMut(*mut u8));
-    fn has_news(&self) -> bool;
-    fn conclude(&mut self, with_callbacks: bool);
-    /// Calls `each` with the ids of the items of a replica that are marked for removal.
-    fn departing(&self, each: &mut dyn FnMut(ItemId));
+
+    /// The identities of all elements that have one, ascending. O(elements × log elements).
+    fn ids(&self) -> Vec<I>;
+
+    /// The same, or why an element has none.
+    fn try_ids(&self) -> Result<Vec<I>, WriteError> {
+        Ok(self.ids())
+    }
+
+    fn element(&self, id: &I) -> Option<*const u8>;
+
+    fn element_mut(&mut self, id: &I) -> Option<*mut u8>;
+
+    /// Calls `each` with every element.
+    fn each(&mut self, each: &mut dyn FnMut(*mut u8));
+
+    fn label(&self, _: &I) -> Option<&Label> {
+        None
+    }
+
+    /// The element will be asked for soon.
+    fn preload(&self, _: &I) {}
+
+    /// Whether both have the same elements, and `is_same` values for each. O(elements).
+    fn is_same(
+        &self,
+        other: &dyn Collection<I>,
+        is_same: &mut dyn FnMut(*const u8, *const u8) -> bool,
+    ) -> bool {
+        self.len() == other.len()
+            && self.ids().iter().all(|id| {
+                let both = self.element(id).zip(other.element(id));
+                both.is_some_and(|(one, other)| is_same(one, other))
+            })
+    }
+
+    /// Whether this, a shadow, lacks nothing of `live`; no map can tell. O(1).
+    fn is_up_to_date(&self, _: &dyn Collection<I>) -> bool {
+        false
+    }
+
+    /// Makes this, a shadow, have the elements of `live`, and tells `visit` of each that may have changed. Returns whether `live` is to be settled.
+    fn follow(&mut self, live: &dyn Collection<I>, visit: &mut dyn FnMut(Named<'_, I>, RawStep)) -> bool;
+
+    /// Takes an element, which was added when this last followed, out of this shadow until it is visited again.
+    fn hold_back(&mut self, id: &I);
+
+    /// Takes over the elements of `other`; `copy` is given each there and here.
+    fn copy_from(&mut self, other: &dyn Collection<I>, copy: &mut dyn FnMut(*const u8, *mut u8));
+
+    /// Gives the elements the ids under which a shadow has followed them.
+    fn settle(&mut self) {}
+
+    /// From now on this is a replica: what its user adds is local.
+    fn become_replica(&mut self) {}
+
+    /// If a client's user put the collection here, all its elements are local from now on.
+    fn own(&mut self) {}
+
+    /// The element of a replica, which came or is sent whole again: an initial one if there was none; `None` if nothing is called so.
+    fn insert(&mut self, id: &I) -> Option<*mut u8>;
+
+    /// What came of an element of a replica. Who has no room for notes calls back at once, if that is said.
+    fn receive(&mut self, id: &I, news: News<'_>, calls_back: bool);
+
+    /// All elements are to go that are not received after this: those that are returned by whoever asked, the others by the collection itself.
+    fn sweep(&mut self) -> Vec<I>;
+
+    /// Calls `each` with the elements that are noted to go.
+    fn departing(&self, _: &mut dyn FnMut(I)) {}
+
+    /// Calls `each` with the elements that came or changed since the last [`conclude`](Self::conclude), or with all.
+    fn received(&mut self, each: &mut dyn FnMut(*mut u8)) {
+        self.each(each);
+    }
+
+    /// Whether the update under way has brought anything; `None` if nobody noted.
+    fn has_news(&self) -> Option<bool> {
+        None
+    }
+
+    /// Ends an update of a replica.
+    fn conclude(&mut self, _: bool) {}
+
     fn as_any(&self) -> &dyn Any;
 }
 
-/// What happened to an item; see [`Step`].
-pub(crate) enum RawStep {
-    Added(*const u8, *mut u8),
-    Touched(*const u8, *mut u8, bool),
-    Removed,
-}
-
-/// A map without its types. Keys are given in their wire form.
-pub(crate) trait Entries: Any {
-    fn len(&self) -> usize;
-    fn value(&self, key: &KeyBits) -> Option<*const u8>;
-    fn value_mut(&mut self, key: &KeyBits) -> Option<*mut u8>;
-    /// Returns the value of a key. Inserts an initial value if there is none. `None` if the bits are not a
-    /// valid key.
-    fn insert(&mut self, key: &KeyBits) -> Option<*mut u8>;
-    fn remove(&mut self, key: &KeyBits);
-    /// Returns the forms of all keys that have one, ascending. O(entries × log entries).
-    fn keys(&self) -> Vec<KeyBits>;
-    /// Returns the forms of all keys, or an error if a key has no form of its own.
-    fn try_keys(&self) -> Result<Vec<KeyBits>, WriteError>;
-    /// Whether both have the same keys, and for each key `is_same` returns true for the two values.
-    fn is_same(&self, other: &dyn Entries, is_same: &mut dyn FnMut(*const u8, *const u8) -> bool) -> bool;
-    /// Makes this shadow have the keys of `live`, and calls `visit` for each entry. O(entries).
-    fn follow(&mut self, live: &dyn Entries, visit: &mut dyn FnMut(RawEntry<'_>));
-    /// Takes over the keys of `other`. Calls `copy` with each value of `other` and the value here.
-    fn copy_from(&mut self, other: &dyn Entries, copy: &mut dyn FnMut(*const u8, *mut u8));
-    /// Calls `each` with every value.
-    fn values_mut(&mut self, each: &mut dyn FnMut(*mut u8));
-    /// Calls the user's callback on the value of `key`.
-    fn tell(&mut self, key: &KeyBits, news: News<'_>);
-    fn as_any(&self) -> &dyn Any;
-}
-
-/// What a comparison finds about an entry.
-pub(crate) enum RawEntry<'a> {
-    /// The entry is in both. The function returns the key's form, or why it has none; it is called only if
-    /// needed.
-    Kept(*const u8, *mut u8, &'a dyn Fn() -> Result<KeyBits, WriteError>),
-    /// The entry is new. The shadow holds an initial value for it.
-    Born(KeyBits, *const u8, *mut u8),
-    /// The entry was removed, here and in the shadow.
-    Removed(KeyBits),
-    /// The entry's key has no form of its own.
+/// The identity of an element that a comparison visits.
+pub(crate) enum Named<'a, I> {
+    Known(I),
+    /// It takes time to find out.
+    Asked(&'a dyn Fn() -> Result<I, WriteError>),
+    /// It has none.
     Refused(WriteError),
 }
 
-/// Which callback of a value to call.
-#[derive(Clone, Copy, Debug)]
+impl<I> Named<'_, I> {
+    /// The identity, if that takes no time.
+    pub(crate) fn known(&self) -> Option<&I> {
+        if let Self::Known(id) = self { Some(id) } else { None }
+    }
+
+    pub(crate) fn id(self) -> Result<I, WriteError> {
+        match self {
+            Self::Known(id) => Ok(id),
+            Self::Asked(id) => id(),
+            Self::Refused(error) => Err(error),
+        }
+    }
+}
+
+/// What came of an element of a replica.
+#[derive(Clone, Debug)]
 pub(crate) enum News<'a> {
-    Removing,
+    /// It came, and has its values.
     Added,
+    /// It stays.
+    Spared,
+    /// Properties with these handles have other values than before.
     Changed(&'a HandleSet),
+    /// It has this label.
+    Moved(Label),
+    /// It is to go.
+    Removed,
 }

@@ -73,16 +73,16 @@ fn add(property: Formatted, path: String, forms: &mut Vec<Form>) {
             let brackets = if array.optional { "?" } else { "[]" };
             add(property.element(array.element), format!("{path}{brackets}"), forms);
         }
-        Kind::Keyed(keyed) => {
-            let len = property.keyed_len(keyed);
+        Kind::Items(items) => {
+            let len = property.collection_len(items);
             push(format!("{name}, ≤ {len}"), named.number(len.into()));
-            add(property.element(keyed.element), format!("{path}{{}}"), forms);
+            add(property.element(items.element), format!("{path}{{}}"), forms);
         }
-        Kind::Map(map) => {
-            let len = property.map_len(map);
+        Kind::Entries(map) => {
+            let len = property.collection_len(&map.elements);
             push(format!("{name}, ≤ {len}"), named.number(len.into()));
             add(map.key.native(), format!("{path}{{key}}"), forms);
-            add(property.element(map.value), format!("{path}{{}}"), forms);
+            add(property.element(map.elements.element), format!("{path}{{}}"), forms);
         }
     }
 }

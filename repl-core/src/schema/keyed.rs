@@ -8,30 +8,50 @@ use crate::ids::item_id::ItemId;
 use crate::ids::label::Label;
 use crate::schema::property::Property;
 
-/// What happened to an item since a shadow last followed its collection.
+/// What became of an element since a shadow last followed its collection; `L` is the live one, `S` that of the shadow.
 #[derive(Debug)]
-pub enum Step<'a, I> {
-    /// It is new. The shadow holds an initial item for it.
+pub enum Step<L, S> {
+    /// It is new; the shadow has an initial one in its place.
     Added {
-        /// The item.
-        live: &'a I,
+        /// The element.
+        live: L,
         /// Its shadow.
-        shadow: &'a mut I,
+        shadow: S,
     },
     /// It was touched, and may have changed.
     Touched {
-        /// The item.
-        live: &'a I,
+        /// The element.
+        live: L,
         /// Its shadow.
-        shadow: &'a mut I,
-        /// Whether it has another label. The shadow already has that label.
+        shadow: S,
+        /// Whether it has another label; the shadow has taken that over.
         moved: bool,
     },
     /// It was removed, here and in the shadow.
     Removed,
 }
 
-/// A collection of items with ids, as the core sees it. The implementations are in `repl-fastarray`.
+/// Who is told of the steps of items.
+pub(crate) type Visit<'v, I> = &'v mut dyn FnMut(ItemId, Step<&I, &mut I>);
+
+impl<L, S> Step<L, S> {
+    /// The same with another view of both.
+    pub(crate) fn map<M, T>(
+        self,
+        of_live: impl FnOnce(L) -> M,
+        of_shadow: impl FnOnce(S) -> T,
+    ) -> Step<M, T> {
+        match self {
+            Self::Added { live, shadow } => Step::Added { live: of_live(live), shadow: of_shadow(shadow) },
+            Self::Touched { live, shadow, moved } => {
+                Step::Touched { live: of_live(live), shadow: of_shadow(shadow), moved }
+            }
+            Self::Removed => Step::Removed,
+        }
+    }
+}
+
+/// A collection of identified items: what core asks of it. `repl-fastarray` has them.
 ///
 /// One type has three roles. A *live* collection belongs to the server: user code adds, changes and removes
 /// items, and the collection records what was touched. A *shadow* follows a live collection, item by item. A
@@ -82,9 +102,9 @@ pub trait Keyed: Property {
     /// since the last time; `visit` copies what differs in the item. O(items touched), or O(items) if the
     /// shadow followed another collection before.
     ///
-    /// Returns whether `live` must be [settled](Self::settle) before it is used again. That is so if `live`
-    /// has replaced another collection: its items then get ids that the other collection did not give.
-    fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, Self::Item>)) -> bool;
+    /// Returns whether `live` is to be [settled](Self::settle) before it is used again: it has taken the place of another collection, and its items
+    /// get other ids than those that were given there.
+    fn follow(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool;
 
     /// Removes the item `id` from this shadow again. It was just [added](Step::Added), but a value in it has
     /// no wire form. The item counts as followed, and is added anew when it is touched. Does nothing if the

@@ -194,7 +194,7 @@ pub(crate) const fn travels(property: Formatted) -> bool {
         }
         Kind::FixedArray { element, len } => len > 0 && travels(property.element(element)),
         Kind::Array(array) => array.optional || travels(property.element(array.element)),
-        Kind::Keyed(_) | Kind::Map(_) => true,
+        Kind::Items(_) | Kind::Entries(_) => true,
     }
 }
 
@@ -213,9 +213,9 @@ const fn depth(property: Formatted) -> usize {
         }
         Kind::FixedArray { element, .. } => depth(property.element(element)),
         Kind::Array(array) => 1 + depth(property.element(array.element)),
-        // Two steps of a path: one for the item, one for the handle in it.
-        Kind::Keyed(keyed) => 2 + depth(property.element(keyed.element)),
-        Kind::Map(map) => 2 + depth(property.element(map.value)),
+        // Two steps of a path: which item, and what of it.
+        Kind::Items(items) => 2 + depth(property.element(items.element)),
+        Kind::Entries(entries) => 2 + depth(property.element(entries.elements.element)),
     }
 }
 
@@ -252,20 +252,20 @@ pub(crate) const fn count(property: Formatted) -> Counts {
                     Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
             }
         }
-        Kind::Keyed(keyed) => {
-            let inner = count(property.element(keyed.element));
+        Kind::Items(items) => {
+            let inner = count(property.element(items.element));
             assert!(
-                property.keyed_len(keyed) > 0,
+                property.collection_len(items) > 0,
                 "a collection of at most no items says nothing: leave `max_len` out, or the field"
             );
             assert!(inner.handles <= MAX_HANDLES, "an item has more than 65,535 handles");
             counts =
                 Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
         }
-        Kind::Map(map) => {
-            let inner = count(property.element(map.value));
+        Kind::Entries(entries) => {
+            let inner = count(property.element(entries.elements.element));
             assert!(
-                property.map_len(map) > 0,
+                property.collection_len(&entries.elements) > 0,
                 "a map of at most no entries says nothing: leave `max_len` out, or the field"
             );
             assert!(inner.handles <= MAX_HANDLES, "a value of a map has more than 65,535 handles");
@@ -307,13 +307,13 @@ const fn checksum(property: Formatted, sum: Checksum) -> Checksum {
             property.element(array.element),
             sum.text(property.shape.name).number(property.array_len(array) as u64),
         ),
-        Kind::Keyed(keyed) => checksum(
-            property.element(keyed.element),
-            sum.text(property.shape.name).number(property.keyed_len(keyed) as u64),
+        Kind::Items(items) => checksum(
+            property.element(items.element),
+            sum.text(property.shape.name).number(property.collection_len(items) as u64),
         ),
-        Kind::Map(map) => {
-            let sum = sum.text(property.shape.name).number(property.map_len(map) as u64);
-            checksum(property.element(map.value), checksum(map.key.native(), sum))
+        Kind::Entries(entries) => {
+            let sum = sum.text(property.shape.name).number(property.collection_len(&entries.elements) as u64);
+            checksum(property.element(entries.elements.element), checksum(entries.key.native(), sum))
         }
     }
 }

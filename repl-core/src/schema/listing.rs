@@ -35,7 +35,7 @@ impl fmt::Debug for Program {
             }
             write!(f, "{index:>7}  ")?;
             fmt_command(command, depth, f)?;
-            if let CommandKind::Array(_) | CommandKind::Keyed(_) | CommandKind::Map(_) = command.kind {
+            if let CommandKind::Array(_) | CommandKind::Items(_) | CommandKind::Entries(_) = command.kind {
                 depth += 1;
             }
         }
@@ -54,12 +54,12 @@ fn fmt_command(command: &Command, depth: usize, f: &mut fmt::Formatter<'_>) -> f
                 if handles == 1 { "handle" } else { "handles" }
             )
         }
-        CommandKind::Keyed(keyed) => {
-            let (end, handles) = (keyed.end, keyed.handles);
+        CommandKind::Items(items) => {
+            let (end, handles) = (items.end, items.handles);
             format!("items to {end}, {handles} {} an item", if handles == 1 { "handle" } else { "handles" })
         }
-        CommandKind::Map(map) => {
-            let (end, handles) = (map.end, map.handles);
+        CommandKind::Entries(entries) => {
+            let (end, handles) = (entries.end, entries.handles);
             format!("entries to {end}, {handles} {} a value", if handles == 1 { "handle" } else { "handles" })
         }
         CommandKind::Return => "return".to_owned(),

@@ -107,7 +107,7 @@ impl Plan {
             }
             Kind::Leaf(_) | Kind::Array(_) if !travels(property) => {}
             Kind::Leaf(Codec::String { text, .. }) if text.is_string => plan = plan.with_string(offset),
-            Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) | Kind::Map(_) => plan.rest = true,
+            Kind::Leaf(_) | Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => plan.rest = true,
         }
         plan
     }
@@ -167,7 +167,7 @@ impl Plan {
 /// themselves when they are touched (S129).
 const fn marks_itself(property: Formatted) -> bool {
     match property.kind() {
-        Kind::Keyed(_) => true,
+        Kind::Items(_) => true,
         Kind::Struct(fields) => {
             let mut i = 0;
             while i < fields.len() {
@@ -179,7 +179,7 @@ const fn marks_itself(property: Formatted) -> bool {
             false
         }
         Kind::FixedArray { element, len } => len > 0 && marks_itself(property.element(element)),
-        Kind::Leaf(_) | Kind::Array(_) | Kind::Map(_) => false,
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Entries(_) => false,
     }
 }
 
@@ -187,7 +187,7 @@ const fn marks_itself(property: Formatted) -> bool {
 /// compared.
 const fn all_travel(property: Formatted) -> bool {
     match property.kind() {
-        Kind::Leaf(_) | Kind::Array(_) | Kind::Keyed(_) | Kind::Map(_) => travels(property),
+        Kind::Leaf(_) | Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => travels(property),
         Kind::Struct(fields) => {
             let mut i = 0;
             while i < fields.len() {

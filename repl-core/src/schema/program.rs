@@ -5,11 +5,14 @@
 
 use std::borrow::Cow;
 
+use crate::ids::identity::Identity;
+use crate::ids::item_id::ItemId;
+use crate::ids::key::KeyBits;
 use crate::ids::property_index::PropertyIndex;
 use crate::schema::codec::{Codec, Direct};
 use crate::schema::condition::Condition;
 use crate::schema::layout::{Layout, count, least_bits, parents_of, travels};
-use crate::schema::shape::{ArrayShape, Formatted, KeyedShape, Kind, MapShape, Notify};
+use crate::schema::shape::{ArrayShape, CollectionShape, Formatted, Kind, Notify};
 
 /// The flat form of a layout.
 #[derive(Clone)]
@@ -36,8 +39,8 @@ pub(crate) struct Command {
 pub(crate) enum CommandKind {
     Leaf(LeafCommand),
     Array(ArrayCommand),
-    Keyed(KeyedCommand),
-    Map(MapCommand),
+    Items(CollectionCommand<ItemId>),
+    Entries(CollectionCommand<KeyBits>),
     Return,
 }
 
@@ -67,39 +70,47 @@ pub(crate) struct ArrayCommand {
     pub(crate) least_bits: u32,
 }
 
-/// A collection of items with ids. The commands of an item and a return follow.
-#[derive(Clone, Copy)]
-pub(crate) struct KeyedCommand {
-    pub(crate) shape: &'static KeyedShape,
-    /// The index of the item's first command.
+/// A collection, followed by the commands of an element and a return.
+pub(crate) struct CollectionCommand<I: Identity> {
+    pub(crate) shape: &'static CollectionShape<I>,
+    /// The index of the element's first command.
     pub(crate) first: u32,
     /// The index just past the collection's return.
     pub(crate) end: u32,
-    /// The index at which the item's handle table begins.
+    /// Where the element's handle table begins.
     pub(crate) table: u32,
-    /// The number of handles of one item.
+    /// Handles of one element.
     pub(crate) handles: u32,
-    /// The most items that a server sends.
+    /// The most elements that a server sends.
     pub(crate) max_len: u32,
-    /// Whether user code is told of changes in it: the property has a notify, or the collection or one around
-    /// it has callbacks. User code is told only of what really changed.
+    /// Whether it has callbacks, or a fast array around it has, whose items are told only of what changed.
     pub(crate) watched: bool,
 }
 
-/// A map or set. The commands of a value and a return follow.
-#[derive(Clone, Copy)]
-pub(crate) struct MapCommand {
-    pub(crate) shape: &'static MapShape,
-    /// The index of the value's first command.
-    pub(crate) first: u32,
-    /// The index just past the map's return.
-    pub(crate) end: u32,
-    /// The index at which the value's handle table begins.
-    pub(crate) table: u32,
-    /// The number of handles of one value.
-    pub(crate) handles: u32,
-    /// The most entries that are sent.
-    pub(crate) max_len: u32,
+impl<I: Identity> Clone for CollectionCommand<I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I: Identity> Copy for CollectionCommand<I> {}
+
+/// Identities by which programs have collections.
+pub(crate) trait Collected: Identity {
+    /// The command of a collection, if it is one.
+    fn command(kind: &CommandKind) -> Option<&CollectionCommand<Self>>;
+}
+
+impl Collected for ItemId {
+    fn command(kind: &CommandKind) -> Option<&CollectionCommand<Self>> {
+        if let CommandKind::Items(command) = kind { Some(command) } else { None }
+    }
+}
+
+impl Collected for KeyBits {
+    fn command(kind: &CommandKind) -> Option<&CollectionCommand<Self>> {
+        if let CommandKind::Entries(command) = kind { Some(command) } else { None }
+    }
 }
 
 /// One replicated field, or one element of a field that is a fixed array (S6).
@@ -210,20 +221,9 @@ impl Program {
         table.filter_map(|&at| self.commands.get(at as usize))
     }
 
-    /// Returns the keyed collections, at any depth.
-    pub(crate) fn collections(&self) -> impl Iterator<Item = &KeyedCommand> {
-        self.commands.iter().filter_map(|command| match &command.kind {
-            CommandKind::Keyed(keyed) => Some(keyed),
-            _ => None,
-        })
-    }
-
-    /// Returns the maps, at any depth.
-    pub(crate) fn maps(&self) -> impl Iterator<Item = &MapCommand> {
-        self.commands.iter().filter_map(|command| match &command.kind {
-            CommandKind::Map(map) => Some(map),
-            _ => None,
-        })
+    /// The collections of one kind, at any depth.
+    pub(crate) fn collections<I: Collected>(&self) -> impl Iterator<Item = &CollectionCommand<I>> {
+        self.commands.iter().filter_map(|command| I::command(&command.kind))
     }
 
     fn kind(&self, handle: u32) -> Option<&CommandKind> {
@@ -236,14 +236,9 @@ impl Program {
         matches!(self.kind(handle), Some(CommandKind::Array(_)))
     }
 
-    /// Whether the property of `handle` is a keyed collection.
-    pub(crate) fn is_keyed(&self, handle: u32) -> bool {
-        matches!(self.kind(handle), Some(CommandKind::Keyed(_)))
-    }
-
-    /// Whether the property of `handle` is a map or set.
-    pub(crate) fn is_map(&self, handle: u32) -> bool {
-        matches!(self.kind(handle), Some(CommandKind::Map(_)))
+    /// Whether it is a collection of this kind.
+    pub(crate) fn is_collection<I: Collected>(&self, handle: u32) -> bool {
+        self.kind(handle).is_some_and(|kind| I::command(kind).is_some())
     }
 
     /// Whether a scan of plain memory and strings covers the property of `handle`.
@@ -358,35 +353,40 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
             let end = emit_element(element, table, cursor);
             cursor.commands[at].kind = CommandKind::Array(ArrayCommand { end, ..command });
         }
-        Kind::Keyed(shape) => {
-            let element = property.element(shape.element);
-            let (table, handles) = reserve(element, cursor);
+        Kind::Items(shape) => {
             let (at, around) = (cursor.command, cursor.watched);
             cursor.watched |= shape.has_callbacks;
-            let watched = cursor.watched;
-            let (first, max_len) = (at as u32 + 1, property.keyed_len(shape));
-            let command = KeyedCommand { shape, first, end: 0, table, handles, max_len, watched };
-            level = push(offset, CommandKind::Keyed(command), level, cursor);
-            let end = emit_element(element, table, cursor);
-            cursor.commands[at].kind = CommandKind::Keyed(KeyedCommand { end, ..command });
+            let mut command = collection(property, shape, cursor.watched, cursor);
+            level = push(offset, CommandKind::Items(command), level, cursor);
+            command.end = emit_element(property.element(shape.element), command.table, cursor);
+            cursor.commands[at].kind = CommandKind::Items(command);
             cursor.watched = around;
         }
-        Kind::Map(shape) => {
-            let value = property.element(shape.value);
-            let (table, handles) = reserve(value, cursor);
+        Kind::Entries(shape) => {
             let at = cursor.command;
-            let (first, max_len) = (at as u32 + 1, property.map_len(shape));
-            let command = MapCommand { shape, first, end: 0, table, handles, max_len };
-            level = push(offset, CommandKind::Map(command), level, cursor);
-            let end = emit_element(value, table, cursor);
-            cursor.commands[at].kind = CommandKind::Map(MapCommand { end, ..command });
+            let elements = &shape.elements;
+            let mut command = collection(property, elements, elements.has_callbacks, cursor);
+            level = push(offset, CommandKind::Entries(command), level, cursor);
+            command.end = emit_element(property.element(elements.element), command.table, cursor);
+            cursor.commands[at].kind = CommandKind::Entries(command);
         }
     }
     level
 }
 
-/// Reserves a table for the handles of an element. Returns where the table begins and how many handles it
-/// has.
+/// The command of a collection, but for its end.
+const fn collection<I: Identity>(
+    property: Formatted,
+    shape: &'static CollectionShape<I>,
+    watched: bool,
+    cursor: &mut Cursor<'_>,
+) -> CollectionCommand<I> {
+    let (table, handles) = reserve(property.element(shape.element), cursor);
+    let (first, max_len) = (cursor.command as u32 + 1, property.collection_len(shape));
+    CollectionCommand { shape, first, end: 0, table, handles, max_len, watched }
+}
+
+/// Takes a table for the handles of an element; gives where it begins and how many they are.
 const fn reserve(element: Formatted, cursor: &mut Cursor<'_>) -> (u32, u32) {
     let (table, handles) = (cursor.free, count(element).handles);
     cursor.free += handles;

@@ -6,12 +6,12 @@
 
 use std::any::type_name;
 
-use crate::bits::{BitReader, ReadError};
+use crate::ids::identity::Identity;
+use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
-use crate::ids::reference::Guid;
 use crate::schema::codec::{Codec, Format};
 use crate::schema::condition::Condition;
-use crate::schema::erased::{Collection, Entries};
+use crate::schema::erased::Collection;
 
 /// The shape of one type.
 #[derive(Clone, Copy)]
@@ -38,10 +38,10 @@ pub(crate) enum Kind {
     FixedArray { element: &'static Shape, len: usize },
     /// `Vec<T>`, or `Option<T>` as an array of at most one element: one command with inner commands.
     Array(&'static ArrayShape),
-    /// A collection of items with ids: one command with inner commands.
-    Keyed(&'static KeyedShape),
+    /// A collection of identified items: one command with inner commands.
+    Items(&'static CollectionShape<ItemId>),
     /// A map or set: one command with inner commands.
-    Map(&'static MapShape),
+    Entries(&'static MapShape),
 }
 
 /// An array of variable length: how to access its elements without knowing their type.
@@ -57,41 +57,31 @@ pub(crate) struct ArrayShape {
     pub(crate) resize: unsafe fn(*mut u8, usize) -> *mut u8,
 }
 
-/// A collection of items with ids: how to access them without knowing their type.
-pub(crate) struct KeyedShape {
+/// A collection: how to reach its elements without knowing their type.
+pub(crate) struct CollectionShape<I: Identity> {
     pub(crate) element: &'static Shape,
-    /// The most items that a server sends, unless an attribute sets another number.
+    /// The most elements that a server sends, where no attribute says another number.
     pub(crate) max_len: u32,
+    /// Whether elements are told what came of them.
     pub(crate) has_callbacks: bool,
-    /// Whether items have labels.
-    pub(crate) ordered: bool,
-    /// Turns a pointer to the collection into one through which its methods can be called.
-    pub(crate) as_ref: fn(*const u8) -> *const dyn Collection,
+    /// What only this kind of collection has to say.
+    pub(crate) form: I::Form,
+    /// From a pointer to the collection to the same with what it can do.
+    pub(crate) as_ref: fn(*const u8) -> *const dyn Collection<I>,
     /// The same, to be written.
-    pub(crate) as_mut: fn(*mut u8) -> *mut dyn Collection,
-    /// Calls a function with an initial item, which can hold the values of another item for a while.
+    pub(crate) as_mut: fn(*mut u8) -> *mut dyn Collection<I>,
+    /// Calls a function with an initial element, to hold for a while what another had.
     pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
 }
 
-/// A map, or a set, whose values are `()`: how to access its entries without knowing their types.
+/// A map, or a set, whose values are nothing.
 pub(crate) struct MapShape {
-    /// Keys are sent whole and in their own form. Attributes apply to values only.
+    /// How to reach its entries.
+    pub(crate) elements: CollectionShape<KeyBits>,
+    /// Keys travel whole and as they are, whatever an attribute asks of the values.
     pub(crate) key: &'static Shape,
-    pub(crate) value: &'static Shape,
     /// Whether it is a set.
     pub(crate) is_set: bool,
-    /// The most entries that it may have on the wire.
-    pub(crate) max_len: u32,
-    /// Whether values have callbacks.
-    pub(crate) has_callbacks: bool,
-    /// Turns a pointer to the map into one through which its methods can be called.
-    pub(crate) as_ref: fn(*const u8) -> *const dyn Entries,
-    /// The same, to be written.
-    pub(crate) as_mut: fn(*mut u8) -> *mut dyn Entries,
-    /// Reads a key.
-    pub(crate) read_key: fn(&mut BitReader<'_>, &mut Vec<Guid>) -> Result<KeyBits, ReadError>,
-    /// Calls a function with an initial value, which can hold another value for a while.
-    pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
 }
 
 /// When a property's notify is called on a client (S49).
@@ -202,7 +192,7 @@ impl Formatted {
     pub(crate) const fn element(self, element: &'static Shape) -> Self {
         let taken = match self.shape.kind {
             Kind::Array(array) => !array.optional,
-            Kind::Keyed(_) | Kind::Map(_) => true,
+            Kind::Items(_) | Kind::Entries(_) => true,
             _ => false,
         };
         Self { shape: element, format: self.format, max_len: if taken { None } else { self.max_len } }
@@ -225,19 +215,11 @@ impl Formatted {
         }
     }
 
-    /// Returns the most items of a collection that a server sends.
-    pub(crate) const fn keyed_len(self, keyed: &KeyedShape) -> u32 {
+    /// The most elements of a collection that a server sends.
+    pub(crate) const fn collection_len<I: Identity>(self, collection: &CollectionShape<I>) -> u32 {
         match self.max_len {
             Some(max_len) => max_len,
-            None => keyed.max_len,
-        }
-    }
-
-    /// Returns the most entries of a map.
-    pub(crate) const fn map_len(self, map: &MapShape) -> u32 {
-        match self.max_len {
-            Some(max_len) => max_len,
-            None => map.max_len,
+            None => collection.max_len,
         }
     }
 }

@@ -6,14 +6,12 @@ use std::ops::Range;
 
 use crate::bits::{BitWriter, WriteError, count, width_bits};
 use crate::changes::changelist::{ArrayChanges, Changelist};
-use crate::changes::entries::{EntryChange, EntryChanges};
-use crate::changes::items::{ItemChange, ItemChanges, Sweep};
+use crate::changes::elements::{ElementChange, ElementChanges, Sweep};
 use crate::ids::handle_list::write_handles;
-use crate::ids::item_id::ItemId;
-use crate::ids::item_list::{Departures, IdWriter};
-use crate::ids::key::KeyBits;
+use crate::ids::identity::{IdSet, Identity, WriteIds};
+use crate::ids::item_list::Departures;
 use crate::ids::label::Label;
-use crate::object::level::{Array, KeyedItems, Level, MapEntries, Slot};
+use crate::object::level::{Array, Elements, Level, Slot};
 
 /// Writes the values that `changes` lists, without the handles of the object's own level.
 pub(crate) fn write_values(
@@ -25,8 +23,10 @@ pub(crate) fn write_values(
         match shadow.slot(handle) {
             Some(Slot::Leaf(leaf)) => leaf.write_nearest(writer)?,
             Some(Slot::Array(array)) => write_array(array, changes.nested.array(handle), writer)?,
-            Some(Slot::Keyed(items)) => write_items(items, changes.nested.items(handle), writer)?,
-            Some(Slot::Map(entries)) => write_entries(entries, changes.nested.entries(handle), writer)?,
+            Some(Slot::Items(items)) => write_elements(items, changes.nested.items(handle), writer)?,
+            Some(Slot::Entries(entries)) => {
+                write_elements(entries, changes.nested.entries(handle), writer)?;
+            }
             None => debug_assert!(false, "a list holds only handles of its object"),
         }
     }
@@ -88,8 +88,10 @@ fn write_edits(
         match array.element(index as usize).and_then(|element| element.slot(handle)) {
             Some(Slot::Leaf(leaf)) => leaf.write_nearest(writer)?,
             Some(Slot::Array(nested)) => write_array(nested, changes.nested.array(edit), writer)?,
-            Some(Slot::Keyed(items)) => write_items(items, changes.nested.items(edit), writer)?,
-            Some(Slot::Map(entries)) => write_entries(entries, changes.nested.entries(edit), writer)?,
+            Some(Slot::Items(items)) => write_elements(items, changes.nested.items(edit), writer)?,
+            Some(Slot::Entries(entries)) => {
+                write_elements(entries, changes.nested.entries(edit), writer)?;
+            }
             None => debug_assert!(false, "an element has the handles of its type"),
         }
     }
@@ -159,58 +161,55 @@ fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteErro
                 count::write_count(array.len(), array.max_len(), writer)?;
                 write_new(array, 0, writer)?;
             }
-            Slot::Keyed(items) => {
-                let ids = items.ids();
-                if ids.len() > items.max_len() as usize {
-                    return Err(WriteError::TooLong { len: ids.len(), max: items.max_len() as usize });
-                }
-                let mut list = IdWriter::of(ids.iter().copied());
-                let mut labels = Labels::of(items);
-                for id in ids {
-                    list.id(id, writer);
-                    labels.write(id, writer);
-                    write_new_item(items, id, writer)?;
-                }
-                list.end(writer);
-            }
-            Slot::Map(entries) => {
-                let keys = entries.keys();
-                count::write_count(keys.len(), entries.max_len(), writer)?;
-                for key in &keys {
-                    let start = writer.bit_len();
-                    writer.append(key.as_slice());
-                    if let Some(value) = entries.value(key) {
-                        write_new_value(value, start, writer)?;
-                    }
-                }
-            }
+            Slot::Items(items) => write_all_elements(items, writer)?,
+            Slot::Entries(entries) => write_all_elements(entries, writer)?,
         }
     }
     Ok(())
 }
 
+/// Writes all elements of a collection, without handles.
+fn write_all_elements<I: Identity>(
+    elements: Elements<'_, I>,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    let ids = elements.ids();
+    if ids.len() > elements.max_len() as usize {
+        return Err(WriteError::TooLong { len: ids.len(), max: elements.max_len() as usize });
+    }
+    let mut list = I::list_of_all(&ids, elements.max_len(), writer)?;
+    let mut labels = Labels::of(elements);
+    for id in &ids {
+        let start = list.id(id, writer);
+        labels.write(id, writer);
+        write_new_element(elements, id, start, writer)?;
+    }
+    list.end(writer);
+    Ok(())
+}
+
 /// Writes labels of one update, each told by the one before.
-struct Labels<'a> {
-    items: KeyedItems<'a>,
+struct Labels<'a, I: Identity> {
+    elements: Elements<'a, I>,
     previous: &'a Label,
 }
 
-impl<'a> Labels<'a> {
-    fn of(items: KeyedItems<'a>) -> Self {
-        Self { items, previous: &Label::START }
+impl<'a, I: Identity> Labels<'a, I> {
+    fn of(elements: Elements<'a, I>) -> Self {
+        Self { elements, previous: &Label::START }
     }
 
-    /// Writes the label of an item, if items have labels.
-    fn write(&mut self, id: ItemId, writer: &mut BitWriter) {
-        if let Some(label) = self.items.label(id) {
+    /// Writes the label of an element, if elements have labels.
+    fn write(&mut self, id: &I, writer: &mut BitWriter) {
+        if let Some(label) = self.elements.label(id) {
             label.write(self.previous, writer);
             self.previous = label;
         }
     }
 
-    /// Writes whether an item has moved, and if so its label.
-    fn write_if(&mut self, moved: bool, id: ItemId, writer: &mut BitWriter) {
-        if self.items.is_ordered() {
+    /// Writes whether an element has moved, and if so its label.
+    fn write_if(&mut self, moved: bool, id: &I, writer: &mut BitWriter) {
+        if self.elements.is_ordered() {
             writer.write_flag(moved);
             if moved {
                 self.write(id, writer);
@@ -219,45 +218,50 @@ impl<'a> Labels<'a> {
     }
 }
 
-fn write_new_item(items: KeyedItems<'_>, id: ItemId, writer: &mut BitWriter) -> Result<(), WriteError> {
-    let start = writer.bit_len();
-    if let Some(item) = items.item(id) {
-        write_whole(item, writer)?;
+/// Writes all of an element. What it takes counts from `start`, where its identity began, or from here.
+fn write_new_element<I: Identity>(
+    elements: Elements<'_, I>,
+    id: &I,
+    start: Option<usize>,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    let start = start.unwrap_or(writer.bit_len());
+    if let Some(element) = elements.element(id) {
+        write_whole(element, writer)?;
     }
     count::pad_element(start, count::LEAST_BITS, writer);
     Ok(())
 }
 
-/// Writes what changed of a collection: what goes, and by id what comes and what changes (R5).
+/// Writes what changed of a collection: what goes, and by its identity what comes and what changes (R5).
 #[inline(never)]
-fn write_items(
-    items: KeyedItems<'_>,
-    changes: Option<&ItemChanges>,
+fn write_elements<I: Identity>(
+    elements: Elements<'_, I>,
+    changes: Option<&ElementChanges<I>>,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
-    let none = ItemChanges::default();
+    let none = ElementChanges::default();
     let changes = changes.unwrap_or(&none);
-    let mut all = Vec::new();
-    let mut born = Vec::new();
-    if changes.sweep == Sweep::Dead || changes.born.count() > items.len() {
-        all = items.ids();
-        born.extend(all.iter().copied().filter(|id| changes.born.contains(id.number())));
+    let born: Vec<I> = if changes.born.is_all() || changes.born.count() > elements.len() {
+        elements.ids().into_iter().filter(|id| changes.born.contains(id)).collect()
     } else {
-        born.extend(changes.born.iter().filter_map(ItemId::new).filter(|&id| items.item(id).is_some()));
-    }
-    write_departures(items, changes, &all, &born, writer);
-    let count = items.handles();
-    let mut list = IdWriter::of(ascending(&born, changes).map(|(id, _)| id));
-    let (mut labels, mut previous) = (Labels::of(items), None);
-    for (id, change) in ascending(&born, changes) {
+        changes.born.iter().filter(|id| elements.has(id)).collect()
+    };
+    write_departures(elements, changes, &born, writer);
+    let mut list = I::list(ascending(&born, &changes.changed).map(|(id, _)| id));
+    let (mut labels, mut previous) = (Labels::of(elements), None);
+    for (id, change) in ascending(&born, &changes.changed) {
         let Some(change) = change else {
-            list.id(id, writer);
-            writer.write_flag(true);
+            let start = list.id(id, writer);
+            // Of a set nothing can change.
+            if !I::IS_KEY || elements.handles() > 0 {
+                writer.write_flag(true);
+            }
             labels.write(id, writer);
-            write_new_item(items, id, writer)?;
+            write_new_element(elements, id, start, writer)?;
             continue;
         };
-        let Some(item) = items.item(id) else { continue };
+        let Some(element) = elements.element(id) else { continue };
         list.id(id, writer);
         writer.write_flag(false);
         labels.write_if(change.moved, id, writer);
@@ -266,152 +270,71 @@ fn write_items(
             writer.write_flag(previous == handles);
         }
         if previous != Some(handles) {
-            write_handles(handles, count, items.is_ordered(), writer);
+            write_handles(handles, elements.handles(), elements.is_ordered(), writer);
         }
         previous = Some(handles);
-        write_values(item, &change.list, writer)?;
+        write_values(element, &change.list, writer)?;
     }
     list.end(writer);
     Ok(())
 }
 
-/// The items that came or changed in the order of their ids.
-fn ascending<'a>(
-    born: &'a [ItemId],
-    changes: &'a ItemChanges,
-) -> impl Iterator<Item = (ItemId, Option<&'a ItemChange>)> {
-    let (mut born, mut changed) = (born.iter().copied().peekable(), changes.changed.iter().peekable());
-    std::iter::from_fn(move || match (born.peek(), changed.peek()) {
-        (Some(id), Some(change)) if change.id < *id => changed.next().map(|change| (change.id, Some(change))),
-        (Some(_), _) => born.next().map(|id| (id, None)),
-        (None, _) => changed.next().map(|change| (change.id, Some(change))),
+/// The elements that came or changed, in their order.
+fn ascending<'a, I: Ord>(
+    born: &'a [I],
+    changed: &'a [ElementChange<I>],
+) -> impl Iterator<Item = (&'a I, Option<&'a ElementChange<I>>)> {
+    let (mut born, mut changed) = (born.iter().peekable(), changed.iter().peekable());
+    std::iter::from_fn(move || {
+        let is_change = match (born.peek(), changed.peek()) {
+            (Some(id), Some(change)) => change.id < **id,
+            (born, _) => born.is_none(),
+        };
+        if is_change {
+            changed.next().map(|change| (&change.id, Some(change)))
+        } else {
+            born.next().map(|id| (id, None))
+        }
     })
 }
 
-/// Writes which of the receiver's items go: those listed, all but those listed, or all but those that come here.
-fn write_departures(
-    items: KeyedItems<'_>,
-    changes: &ItemChanges,
-    all: &[ItemId],
-    born: &[ItemId],
+/// Writes which of the receiver's elements go: those listed, all but those listed, or all but those that come here.
+fn write_departures<I: Identity>(
+    elements: Elements<'_, I>,
+    changes: &ElementChanges<I>,
+    born: &[I],
     writer: &mut BitWriter,
 ) {
-    let only_born = match changes.sweep {
-        Sweep::All => true,
-        Sweep::Dead => all.len() == born.len(),
-        Sweep::None => items.len() == born.len() && !changes.removed.is_empty(),
-    };
-    if only_born {
-        writer.write_bits(Departures::AllButNew as u64, 2);
-    } else if changes.sweep == Sweep::Dead {
-        writer.write_bits(Departures::AllButListed as u64, 2);
-        write_ids(all.iter().copied().filter(|id| born.binary_search(id).is_err()), writer);
-    } else if changes.removed.is_empty() {
-        writer.write_bits(Departures::None as u64, 2);
-    } else {
-        writer.write_bits(Departures::Listed as u64, 2);
-        write_ids(changes.removed.iter().filter_map(ItemId::new), writer);
-    }
-}
-
-fn write_ids(ids: impl Iterator<Item = ItemId> + Clone, writer: &mut BitWriter) {
-    let mut list = IdWriter::of(ids.clone());
-    ids.for_each(|id| list.id(id, writer));
-    list.end(writer);
-}
-
-/// Writes all of a value, behind its key, which began at bit `start`.
-fn write_new_value(value: Level<'_>, start: usize, writer: &mut BitWriter) -> Result<(), WriteError> {
-    write_whole(value, writer)?;
-    count::pad_element(start, count::LEAST_BITS, writer);
-    Ok(())
-}
-
-/// Writes what changed of a map: what goes, and by key what comes and what changes (R5).
-#[inline(never)]
-fn write_entries(
-    entries: MapEntries<'_>,
-    changes: Option<&EntryChanges>,
-    writer: &mut BitWriter,
-) -> Result<(), WriteError> {
-    let none = EntryChanges::default();
-    let changes = changes.unwrap_or(&none);
-    let all = if changes.whole { entries.keys() } else { Vec::new() };
-    let there = |key, change| entries.value(key).map(|value| Listed { key, change, value });
-    let listed: Vec<Listed<'_>> = if changes.whole {
-        all.iter().filter_map(|key| there(key, &EntryChange::Born)).collect()
-    } else {
-        changes.entries.iter().filter_map(|(key, change)| there(key, change)).collect()
-    };
-    write_entry_departures(entries, changes, &listed, writer);
-    let mut previous = None;
-    for Listed { key, change, value } in listed {
-        writer.write_flag(true);
-        let start = writer.bit_len();
-        writer.append(key.as_slice());
-        let EntryChange::Changed { list, .. } = change else {
-            if entries.handles() > 0 {
-                writer.write_flag(true);
-            }
-            write_new_value(value, start, writer)?;
-            continue;
-        };
-        writer.write_flag(false);
-        let handles = list.handles();
-        if let Some(previous) = previous {
-            writer.write_flag(previous == handles);
-        }
-        if previous != Some(handles) {
-            write_handles(handles, entries.handles(), false, writer);
-        }
-        previous = Some(handles);
-        write_values(value, list, writer)?;
-    }
-    writer.write_flag(false);
-    Ok(())
-}
-
-/// What is to be said of an entry that is there.
-struct Listed<'a> {
-    key: &'a KeyBits,
-    change: &'a EntryChange,
-    value: Level<'a>,
-}
-
-/// Writes which of the receiver's entries go: those listed, all but those listed, or all but those that come here.
-fn write_entry_departures(
-    entries: MapEntries<'_>,
-    changes: &EntryChanges,
-    listed: &[Listed<'_>],
-    writer: &mut BitWriter,
-) {
-    let all_here = listed.len() == entries.len();
-    let only_listed = match changes.sweep {
+    // Whoever gets a key here keeps it in a sweep; an id only if its item comes whole.
+    let changed = changes.changed.iter().filter(|change| I::IS_KEY && elements.has(&change.id));
+    let changed: Vec<&I> = changed.map(|change| &change.id).collect();
+    let all_here = elements.len() == born.len() + changed.len();
+    let only_here = match changes.sweep {
         Sweep::All => true,
         Sweep::Dead => all_here,
         Sweep::None => all_here && !changes.removed.is_empty(),
     };
-    if only_listed {
+    let gone = || changes.removed.iter().filter(|id| !I::IS_KEY || !elements.has(id));
+    if only_here {
         writer.write_bits(Departures::AllButNew as u64, 2);
     } else if changes.sweep == Sweep::Dead {
         writer.write_bits(Departures::AllButListed as u64, 2);
-        let is_here = |key: &KeyBits| listed.binary_search_by_key(&key, |entry| entry.key).is_ok();
-        write_keys(entries.keys().iter().filter(|key| !is_here(key)), writer);
+        let is_here = |id: &I| born.binary_search(id).is_ok() || changed.binary_search(&id).is_ok();
+        let mut others = elements.ids();
+        others.retain(|id| !is_here(id));
+        write_ids(others, writer);
+    } else if gone().next().is_none() {
+        writer.write_bits(Departures::None as u64, 2);
     } else {
-        let mut gone = changes.removed.iter().filter(|key| entries.value(key).is_none()).peekable();
-        if gone.peek().is_none() {
-            writer.write_bits(Departures::None as u64, 2);
-        } else {
-            writer.write_bits(Departures::Listed as u64, 2);
-            write_keys(gone, writer);
-        }
+        writer.write_bits(Departures::Listed as u64, 2);
+        write_ids(gone().collect(), writer);
     }
 }
 
-fn write_keys<'k>(keys: impl Iterator<Item = &'k KeyBits>, writer: &mut BitWriter) {
-    for key in keys {
-        writer.write_flag(true);
-        writer.append(key.as_slice());
+fn write_ids<I: Identity>(ids: Vec<I>, writer: &mut BitWriter) {
+    let mut list = I::list(ids.iter());
+    for id in &ids {
+        list.id(id, writer);
     }
-    writer.write_flag(false);
+    list.end(writer);
 }

@@ -49,7 +49,7 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
         self.followed.is_some_and(|followed| followed.is_abreast(&live.roster.log))
     }
 
-    fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, T>)) -> bool {
+    fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<&T, &mut T>)) -> bool {
         let is_unsettled = self.catch_up(live, visit);
         self.roster.set_gaps(Keyed::len(self) < live.items.len());
         is_unsettled

@@ -52,7 +52,7 @@ impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
         self.followed.is_some_and(|followed| followed.is_abreast(&live.log))
     }
 
-    fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<'_, T>)) -> bool {
+    fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<&T, &mut T>)) -> bool {
         self.catch_up(live, visit)
     }
 

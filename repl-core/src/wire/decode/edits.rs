@@ -1,4 +1,4 @@
-//! Lists in an update that are walked over beside its values: handles of an array that changed, ids that a collection loses.
+//! The handles of an array that changed, walked over beside their values.
 //!
 //! Invariant: a list takes no memory, however long it claims to be.
 #![cfg_attr(
@@ -14,45 +14,16 @@
 use std::ops::Range;
 
 use crate::bits::{BitReader, ReadError};
-use crate::ids::item_id::ItemId;
-use crate::ids::item_list::IdReader;
-
-/// The ids that an update takes out, walked over beside those that it brings.
-#[derive(Default)]
-pub(super) struct Departed<'b> {
-    pub(super) list: Option<(IdReader, BitReader<'b>)>,
-    pub(super) next: Option<ItemId>,
-}
-
-impl Departed<'_> {
-    /// Whether `id` is one; asked in ascending order.
-    pub(super) fn contains(&mut self, id: ItemId) -> Result<bool, ReadError> {
-        let Some((list, reader)) = &mut self.list else { return Ok(false) };
-        while self.next.is_none_or(|next| next < id) {
-            self.next = list.next(reader)?;
-            if self.next.is_none() {
-                self.list = None;
-                return Ok(false);
-            }
-        }
-        Ok(self.next == Some(id))
-    }
-}
 
 /// Which handles of an array's old elements changed, read as they are walked over, so that a long list takes no memory.
+#[derive(Default)]
 pub(super) enum Edits<'b> {
+    #[default]
     None,
     /// A bit for each handle: those to be read, and those that were and stand for the handles from `first` on.
-    Mask {
-        bits: BitReader<'b>,
-        first: u32,
-        word: u64,
-    },
+    Mask { bits: BitReader<'b>, first: u32, word: u64 },
     /// Stretches: those to be read, and what is left of the one that was.
-    Ranges {
-        list: RangeList<'b>,
-        range: Range<u32>,
-    },
+    Ranges { list: RangeList<'b>, range: Range<u32> },
 }
 
 impl<'b> Edits<'b> {

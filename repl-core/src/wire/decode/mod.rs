@@ -15,28 +15,27 @@
 use std::ops::Range;
 
 use crate::bits::{BitReader, BitSlice, ReadError, count};
-use crate::ids::handle_list::read_handles;
 use crate::ids::handles::HandleSet;
-use crate::ids::item_id::ItemId;
-use crate::ids::item_list::{Departures, IdReader};
-use crate::ids::label::Label;
+use crate::ids::identity::Identity;
 use crate::ids::reference::{Guid, ReferenceMap};
 use crate::schema::codec::Codec;
 use crate::schema::layout::MAX_DEPTH;
-use crate::schema::program::{ArrayCommand, CommandKind, KeyedCommand, LeafCommand, MapCommand, Program};
-use crate::wire::checked::{Checked, Ends};
-use crate::wire::room::check_room;
+use crate::schema::program::{ArrayCommand, CollectionCommand, CommandKind, LeafCommand, Program};
+use crate::wire::decode::edits::Edits;
+use crate::wire::decode::pass::Pass;
+use crate::wire::decode::skip::Skip;
+use crate::wire::decode::target::Target;
 
 mod edits;
-mod entries;
+mod elements;
+mod pass;
 mod recipient;
 mod skip;
 mod target;
 
-use edits::{Departed, Edits};
-pub(crate) use recipient::{Recipient, hide};
-use skip::Skip;
-pub(crate) use target::{Departure, ReadItem, Target, Validation};
+pub(crate) use pass::{Applying, Validating};
+pub(crate) use recipient::{Hide, Recipient};
+pub(crate) use target::Validation;
 
 /// Told what an update brings. A path is the handles from the object's own level down; below it they are element handles, from 0.
 pub trait Observer {
@@ -71,21 +70,13 @@ impl Observer for () {
 }
 
 /// One walk over the values of an object.
-pub(crate) struct Walk<'w, 'r, 'b, O: ?Sized> {
+pub(crate) struct Walk<'w, 'r, 'b, O: ?Sized, P> {
     pub(crate) program: &'w Program,
     pub(crate) reader: &'w mut BitReader<'b>,
     pub(crate) references: &'w mut ReferenceMap<'r>,
     pub(crate) observer: &'w mut O,
-    pub(crate) pass: Pass<'w>,
+    pub(crate) pass: P,
     pub(crate) path: Path,
-}
-
-/// Which pass a walk is.
-pub(crate) enum Pass<'w> {
-    /// Sees that all is well, and writes down where values end.
-    Validate(&'w mut Checked),
-    /// Applies what was validated.
-    Apply(Ends<'w>),
 }
 
 /// Handles from the object's own level down to where a walk stands: for errors, and for finding a leaf again.
@@ -148,16 +139,8 @@ impl<'w> Table<'w> {
         Self { program, commands: program.tables().get(..program.handles() as usize).unwrap_or_default() }
     }
 
-    fn element(self, array: &ArrayCommand) -> Self {
-        self.inner(array.table, array.handles)
-    }
-
-    fn item(self, keyed: &KeyedCommand) -> Self {
-        self.inner(keyed.table, keyed.handles)
-    }
-
-    fn value(self, map: &MapCommand) -> Self {
-        self.inner(map.table, map.handles)
+    fn elements<I: Identity>(self, command: &CollectionCommand<I>) -> Self {
+        self.inner(command.table, command.handles)
     }
 
     fn inner(self, table: u32, handles: u32) -> Self {
@@ -172,9 +155,9 @@ impl<'w> Table<'w> {
     }
 }
 
-impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
+impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     /// Reads the values of `handles` into `target`.
-    pub(crate) fn object<T: Target>(&mut self, target: &mut T, handles: &HandleSet) -> Result<(), ReadError> {
+    pub(crate) fn object<T: Target>(&mut self, target: &mut T, handles: &HandleSet) -> Result<(), P::Stop> {
         let table = Table::own(self.program);
         for handle in handles.iter() {
             let start = self.reader.position();
@@ -186,40 +169,37 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
         Ok(())
     }
 
+    fn flag(&mut self) -> Result<bool, P::Stop> {
+        P::check(self.reader.read_flag())
+    }
+
     /// Reads what stands at `handle` of a level, as an update: of an array, only what changed.
-    fn property<T: Target>(
-        &mut self,
-        table: Table<'_>,
-        handle: u32,
-        target: &mut T,
-    ) -> Result<(), ReadError> {
-        match table.at(handle)? {
-            CommandKind::Leaf(leaf) => self.leaf(handle, leaf, target),
-            CommandKind::Array(array) => self.array(table, handle, array, target),
-            CommandKind::Keyed(keyed) => self.keyed(table.item(keyed), handle, keyed, target),
-            CommandKind::Map(map) => self.map(table.value(map), handle, map, target),
-            CommandKind::Return => Err(ReadError::OutOfRange),
+    fn property<T: Target>(&mut self, table: Table<'_>, handle: u32, target: &mut T) -> Result<(), P::Stop> {
+        match P::check(table.at(handle).map(Some))? {
+            Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target),
+            Some(CommandKind::Array(array)) => self.array(table, handle, array, target),
+            Some(CommandKind::Items(items)) => self.elements(table, items, &mut target.elements(handle)),
+            Some(CommandKind::Entries(entries)) => {
+                self.elements(table, entries, &mut target.elements(handle))
+            }
+            Some(CommandKind::Return) | None => P::check(Err(ReadError::OutOfRange)),
         }
     }
 
-    fn leaf<T: Target>(&mut self, handle: u32, leaf: &LeafCommand, target: &mut T) -> Result<(), ReadError> {
+    fn leaf<T: Target>(&mut self, handle: u32, leaf: &LeafCommand, target: &mut T) -> Result<(), P::Stop> {
         let start = self.reader.position();
-        match &mut self.pass {
-            _ if !matches!(leaf.codec, Codec::Opaque(_)) => {
-                target.leaf(handle, leaf, self.reader, self.references)?
-            }
-            Pass::Validate(checked) => {
-                target.leaf(handle, leaf, self.reader, self.references)?;
-                checked.value(self.reader.position(), self.references.any_mentioned());
-            }
-            Pass::Apply(ends) => {
-                let mut value = ends.take(self.reader)?.reader();
-                // A reader of the user's own that refuses what it took before leaves the value as it is.
-                target.leaf(handle, leaf, &mut value, self.references).ok();
-            }
+        let references = &mut *self.references;
+        if let Codec::Opaque(_) = leaf.codec {
+            let read = |reader: &mut BitReader<'_>| {
+                target.leaf(handle, leaf, reader, references)?;
+                Ok(references.any_mentioned())
+            };
+            self.pass.opaque(self.reader, read)?;
+        } else {
+            P::check(target.leaf(handle, leaf, self.reader, references))?;
         }
         if self.references.any_mentioned() {
-            let bits = self.reader.slice(start..self.reader.position()).ok_or(ReadError::End)?;
+            let bits = P::check(self.reader.slice(start..self.reader.position()).ok_or(ReadError::End))?;
             self.observer.mention(self.path.steps(), &mut self.references.take_mentioned(), bits);
         } else {
             self.observer.plain(self.path.steps());
@@ -233,22 +213,21 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
         handle: u32,
         array: &ArrayCommand,
         target: &mut T,
-    ) -> Result<(), ReadError> {
-        let len = count::read_count(array.max_len, self.reader)?;
-        let has_tail = len > 0 && self.reader.read_bits(1)? == 1;
-        let tail = if has_tail { self.reader.read_below(len as u64)? as usize } else { len };
-        count::check_growth(len.saturating_sub(tail), array.least_bits, self.reader)?;
-        let limit = (tail as u32).checked_mul(array.handles).ok_or(ReadError::OutOfRange)?;
-        let mut edits = Edits::read(limit, self.reader)?;
+    ) -> Result<(), P::Stop> {
+        let len = P::check(count::read_count(array.max_len, self.reader))?;
+        let has_tail = len > 0 && self.flag()?;
+        let tail = if has_tail { P::check(self.reader.read_below(len as u64))? as usize } else { len };
+        P::check(count::check_growth(len.saturating_sub(tail), array.least_bits, self.reader))?;
+        let limit = P::check((tail as u32).checked_mul(array.handles).ok_or(ReadError::OutOfRange))?;
+        let mut edits = P::check(Edits::read(limit, self.reader))?;
         let old_len = self.resize(target, handle, array, len);
-        if T::VALIDATES && tail > old_len {
-            return Err(ReadError::TooLong { len, max: old_len });
+        if P::VALIDATES && tail > old_len {
+            return P::check(Err(ReadError::TooLong { len, max: old_len }));
         }
-        let inner = table.element(array);
-        while let Some(edit) = edits.next()? {
-            let index = edit.checked_div(array.handles).ok_or(ReadError::OutOfRange)?;
-            let inner_handle =
-                edit.checked_rem(array.handles).ok_or(ReadError::OutOfRange)?.saturating_add(1);
+        let inner = table.inner(array.table, array.handles);
+        while let Some(edit) = P::check(edits.next())? {
+            let index = edit.checked_div(array.handles).unwrap_or(0);
+            let inner_handle = edit.checked_rem(array.handles).unwrap_or(0).saturating_add(1);
             self.path.push(edit);
             match target.element(handle, index as usize) {
                 Some(mut element) => self.property(inner, inner_handle, &mut element)?,
@@ -259,7 +238,7 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
         self.new_elements(inner, handle, array, tail..len, target)
     }
 
-    /// Makes the array at `handle` `len` elements long; gives its length before.
+    /// Makes the array at `handle` `len` elements long; returns its length before.
     fn resize<T: Target>(&mut self, target: &mut T, handle: u32, array: &ArrayCommand, len: usize) -> usize {
         let old_len = target.resize(handle, len);
         if len < old_len {
@@ -276,7 +255,7 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
         array: &ArrayCommand,
         range: Range<usize>,
         target: &mut T,
-    ) -> Result<(), ReadError> {
+    ) -> Result<(), P::Stop> {
         for index in range {
             let start = self.reader.position();
             let first = array.handles.saturating_mul(index as u32);
@@ -284,178 +263,33 @@ impl<'b, O: Observer + ?Sized> Walk<'_, '_, 'b, O> {
                 Some(mut element) => self.whole(table, first, &mut element)?,
                 None => self.whole(table, first, &mut Skip)?,
             }
-            count::read_padding(start, array.least_bits, self.reader)?;
+            P::check(count::read_padding(start, array.least_bits, self.reader))?;
         }
         Ok(())
     }
 
     /// Reads all of a new element.
-    fn whole<T: Target>(&mut self, table: Table<'_>, first: u32, target: &mut T) -> Result<(), ReadError> {
+    fn whole<T: Target>(&mut self, table: Table<'_>, first: u32, target: &mut T) -> Result<(), P::Stop> {
         for (at, handle) in (0..table.commands.len() as u32).zip(1..) {
             self.path.push(first.saturating_add(at));
-            match table.at(handle)? {
-                CommandKind::Leaf(leaf) => self.leaf(handle, leaf, target)?,
-                CommandKind::Array(array) => {
-                    let len = count::read_count(array.max_len, self.reader)?;
-                    count::check_growth(len, array.least_bits, self.reader)?;
+            match P::check(table.at(handle).map(Some))? {
+                Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target)?,
+                Some(CommandKind::Array(array)) => {
+                    let len = P::check(count::read_count(array.max_len, self.reader))?;
+                    P::check(count::check_growth(len, array.least_bits, self.reader))?;
                     self.resize(target, handle, array, len);
-                    self.new_elements(table.element(array), handle, array, 0..len, target)?;
+                    let inner = table.inner(array.table, array.handles);
+                    self.new_elements(inner, handle, array, 0..len, target)?;
                 }
-                CommandKind::Keyed(keyed) => self.whole_items(table.item(keyed), handle, keyed, target)?,
-                CommandKind::Map(map) => self.whole_map(table.value(map), handle, map, target)?,
-                CommandKind::Return => return Err(ReadError::OutOfRange),
+                Some(CommandKind::Items(items)) => {
+                    self.all_elements(table, items, &mut target.elements(handle))?;
+                }
+                Some(CommandKind::Entries(entries)) => {
+                    self.all_elements(table, entries, &mut target.elements(handle))?;
+                }
+                Some(CommandKind::Return) | None => P::check(Err(ReadError::OutOfRange))?,
             }
             self.path.pop();
-        }
-        Ok(())
-    }
-
-    /// Reads what changed of a collection.
-    fn keyed<T: Target>(
-        &mut self,
-        table: Table<'_>,
-        handle: u32,
-        keyed: &KeyedCommand,
-        target: &mut T,
-    ) -> Result<(), ReadError> {
-        target.own(handle);
-        let departures = Departures::read(self.reader)?;
-        let mut departed = self.departures(departures, handle, target)?;
-        let (mut list, mut new, mut label) = (IdReader::default(), 0_u32, Label::START);
-        let mut previous: Option<HandleSet> = None;
-        while let Some(id) = list.next(self.reader)? {
-            if departed.contains(id)? {
-                return Err(ReadError::OutOfRange);
-            }
-            self.path.push(id.number());
-            if self.reader.read_flag()? {
-                let place = self.label(keyed, &mut label)?;
-                self.new_item(table, handle, keyed, id, &mut new, target)?;
-                place.into_iter().for_each(|label| target.place(handle, id, label));
-            } else {
-                let moved = keyed.shape.ordered && self.reader.read_flag()?;
-                let place = if moved { self.label(keyed, &mut label)? } else { None };
-                let is_same = previous.is_some() && self.reader.read_flag()?;
-                let handles = match previous.take_if(|_| is_same) {
-                    Some(handles) => handles,
-                    None => read_handles(keyed.handles, keyed.shape.ordered, self.reader)?,
-                };
-                let mut read = ChangedItem { walk: self, table, handles: &handles };
-                target.item_change(handle, id, &handles, &mut read)?;
-                place.into_iter().for_each(|label| target.place(handle, id, label));
-                previous = Some(handles);
-            }
-            self.path.pop();
-        }
-        self.forget_departed(handle, target);
-        Ok(())
-    }
-
-    /// Reads the label after `previous`, if items have labels.
-    fn label(&mut self, keyed: &KeyedCommand, previous: &mut Label) -> Result<Option<Label>, ReadError> {
-        if !keyed.shape.ordered {
-            return Ok(None);
-        }
-        let label = Label::read(previous, self.reader)?;
-        previous.clone_from(&label);
-        Ok(Some(label))
-    }
-
-    /// Reads which items go; gives the list of those that do, where they are listed.
-    fn departures<T: Target>(
-        &mut self,
-        departures: Departures,
-        handle: u32,
-        target: &mut T,
-    ) -> Result<Departed<'b>, ReadError> {
-        let mut departed = Departed::default();
-        if matches!(departures, Departures::AllButListed | Departures::AllButNew) {
-            target.depart(handle, Departure::All);
-        }
-        if matches!(departures, Departures::Listed | Departures::AllButListed) {
-            let is_listed = departures == Departures::Listed;
-            departed =
-                Departed { list: is_listed.then(|| (IdReader::default(), self.reader.clone())), next: None };
-            let mut list = IdReader::default();
-            while let Some(id) = list.next(self.reader)? {
-                target.depart(handle, if is_listed { Departure::One(id) } else { Departure::Spared(id) });
-            }
-        }
-        Ok(departed)
-    }
-
-    fn forget_departed<T: Target>(&mut self, handle: u32, target: &mut T) {
-        let Self { observer, path, .. } = self;
-        target.departing(handle, &mut |id| {
-            observer.cut(path.steps(), id.number()..id.number().saturating_add(1));
-        });
-    }
-
-    /// Reads all of one item, which may be new; counts those that are.
-    fn new_item<T: Target>(
-        &mut self,
-        table: Table<'_>,
-        handle: u32,
-        keyed: &KeyedCommand,
-        id: ItemId,
-        new: &mut u32,
-        target: &mut T,
-    ) -> Result<(), ReadError> {
-        let start = self.reader.position();
-        check_room(*new, keyed.max_len, target.items(handle))?;
-        let is_new = target.item_whole(handle, id, &mut WholeItem { walk: self, table })?;
-        *new = new.saturating_add(u32::from(is_new));
-        count::read_padding(start, count::LEAST_BITS, self.reader)
-    }
-
-    /// Reads all of a collection that came into being with what it lies in.
-    fn whole_items<T: Target>(
-        &mut self,
-        table: Table<'_>,
-        handle: u32,
-        keyed: &KeyedCommand,
-        target: &mut T,
-    ) -> Result<(), ReadError> {
-        target.own(handle);
-        target.depart(handle, Departure::All);
-        let (mut list, mut new, mut label) = (IdReader::default(), 0, Label::START);
-        while let Some(id) = list.next(self.reader)? {
-            self.path.push(id.number());
-            let place = self.label(keyed, &mut label)?;
-            self.new_item(table, handle, keyed, id, &mut new, target)?;
-            place.into_iter().for_each(|label| target.place(handle, id, label));
-            self.path.pop();
-        }
-        self.forget_departed(handle, target);
-        Ok(())
-    }
-}
-
-/// Reads all of an item.
-struct WholeItem<'i, 'w, 'r, 'b, O: ?Sized> {
-    walk: &'i mut Walk<'w, 'r, 'b, O>,
-    table: Table<'i>,
-}
-
-impl<O: Observer + ?Sized> ReadItem for WholeItem<'_, '_, '_, '_, O> {
-    fn read<T: Target>(&mut self, item: &mut T) -> Result<(), ReadError> {
-        self.walk.whole(self.table, 1, item)
-    }
-}
-
-/// Reads properties of an item, as an update.
-struct ChangedItem<'i, 'w, 'r, 'b, O: ?Sized> {
-    walk: &'i mut Walk<'w, 'r, 'b, O>,
-    table: Table<'i>,
-    handles: &'i HandleSet,
-}
-
-impl<O: Observer + ?Sized> ReadItem for ChangedItem<'_, '_, '_, '_, O> {
-    fn read<T: Target>(&mut self, item: &mut T) -> Result<(), ReadError> {
-        for handle in self.handles.iter() {
-            self.walk.path.push(handle);
-            self.walk.property(self.table, handle, item)?;
-            self.walk.path.pop();
         }
         Ok(())
     }

@@ -13,18 +13,17 @@
     )
 )]
 
-use super::skip::Skip;
-use super::target::{Departure, ReadItem, Target};
 use crate::bits::{BitReader, ReadError};
 use crate::ids::handles::HandleSet;
-use crate::ids::item_id::ItemId;
-use crate::ids::key::KeyBits;
-use crate::ids::label::Label;
+use crate::ids::identity::Identity;
 use crate::ids::reference::{Objects, ReferenceMap};
-use crate::object::collections::adopt;
+use crate::object::collections::{Adopt, VisitCollections};
 use crate::object::copy::copy_slots;
-use crate::object::level::{KeyedItems, Level, LevelMut, MapEntries, Slot};
-use crate::schema::program::LeafCommand;
+use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
+use crate::schema::erased::News;
+use crate::schema::program::{Collected, LeafCommand};
+use crate::wire::decode::skip::Skip;
+use crate::wire::decode::target::{ElementTarget, ReadElement, Target};
 
 /// An object or a part of one, to be written.
 pub(crate) struct Recipient<'a> {
@@ -49,20 +48,6 @@ impl<'a> Recipient<'a> {
         self.base?.slot(handle)
     }
 
-    fn base_items(&self, handle: u32) -> Option<KeyedItems<'a>> {
-        match self.base_slot(handle)? {
-            Slot::Keyed(items) => Some(items),
-            _ => None,
-        }
-    }
-
-    fn base_entries(&self, handle: u32) -> Option<MapEntries<'a>> {
-        match self.base_slot(handle)? {
-            Slot::Map(entries) => Some(entries),
-            _ => None,
-        }
-    }
-
     /// Makes the array at `handle` what the server had sent of it, if it has another length.
     fn restore_array(&mut self, handle: u32) {
         let (Some(base), Some(Slot::Array(sent))) = (self.base, self.base_slot(handle)) else { return };
@@ -73,72 +58,40 @@ impl<'a> Recipient<'a> {
         copy_slots(base, &mut self.live, std::iter::once(handle));
         for index in 0..sent.len() {
             if let Some(mut element) = self.live.element(handle, index) {
-                adopt(&mut element);
-                self.seen.into_iter().for_each(|objects| hide(&mut element, objects));
+                adopt(&mut element, self.seen);
             }
         }
     }
 }
 
-/// Reads into a part of which nothing is known to have been lent.
-fn read_into(
-    live: &mut LevelMut<'_>,
-    seen: Option<&dyn Objects>,
-    read: &mut impl ReadItem,
-) -> Result<(), ReadError> {
-    read.read(&mut Recipient { live: live.reborrow(), base: None, seen })
-}
+/// Takes the elements out whose identities mention an object that is not there.
+pub(crate) struct Hide<'o>(pub(crate) &'o dyn Objects);
 
-/// Takes the entries out whose keys mention an object that is not there.
-pub(crate) fn hide(level: &mut LevelMut<'_>, objects: &dyn Objects) {
-    for handle in 1..=level.as_level().handles() {
-        match level.as_level().slot(handle) {
-            Some(Slot::Array(array)) if array.nests() => {
-                for index in 0..array.len() {
-                    if let Some(mut element) = level.element(handle, index) {
-                        hide(&mut element, objects);
-                    }
-                }
+impl VisitCollections for Hide<'_> {
+    fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
+        for id in if I::IS_KEY { elements.as_elements().ids() } else { Vec::new() } {
+            if !elements.as_elements().is_mapped(&id, self.0) {
+                elements.receive(&id, News::Removed, false);
             }
-            Some(Slot::Keyed(items)) if items.nests() => {
-                let ids = items.ids();
-                let Some(mut items) = level.keyed(handle) else { continue };
-                for id in ids {
-                    if let Some(mut item) = items.item(id) {
-                        hide(&mut item, objects);
-                    }
-                }
-            }
-            Some(Slot::Map(_)) => {
-                let Some(mut entries) = level.map(handle) else { continue };
-                for key in entries.as_entries().keys() {
-                    if !entries.as_entries().is_mapped(&key, objects) {
-                        entries.remove(&key, false);
-                    }
-                }
-                entries.each_value(&mut |value| hide(value, objects));
-            }
-            _ => {}
         }
+        self.visit_elements(elements);
     }
 }
 
-/// Makes `new`, which has come back, what `base` is, and reads into it.
-fn restore(
-    base: Level<'_>,
-    mut new: LevelMut<'_>,
-    seen: Option<&dyn Objects>,
-    read: &mut impl ReadItem,
-) -> Result<(), ReadError> {
-    copy_slots(base, &mut new, 1..=base.handles());
-    adopt(&mut new);
-    seen.into_iter().for_each(|objects| hide(&mut new, objects));
-    read.read(&mut Recipient { live: new, base: Some(base), seen })
+/// From now on a part of an object is a client's; if it is lent, its user is to see only what is to be seen.
+fn adopt(part: &mut LevelMut<'_>, seen: Option<&dyn Objects>) {
+    Adopt.visit(part);
+    seen.into_iter().for_each(|objects| Hide(objects).visit(part));
 }
 
 impl Target for Recipient<'_> {
     type Element<'e>
         = Recipient<'e>
+    where
+        Self: 'e;
+
+    type Elements<'e, I: Collected>
+        = ElementRecipient<'e, I>
     where
         Self: 'e;
 
@@ -157,7 +110,7 @@ impl Target for Recipient<'_> {
         let old_len = self.live.resize(handle, len).unwrap_or(0);
         for index in old_len..len {
             if let Some(mut element) = self.live.element(handle, index) {
-                adopt(&mut element);
+                Adopt.visit(&mut element);
             }
         }
         old_len
@@ -171,138 +124,99 @@ impl Target for Recipient<'_> {
         Some(Recipient { live: self.live.element(handle, index)?, base, seen: self.seen })
     }
 
-    fn own(&mut self, handle: u32) {
-        if let Some(mut items) = self.live.keyed(handle) {
-            items.own();
-        }
+    fn elements<I: Collected>(&mut self, handle: u32) -> ElementRecipient<'_, I> {
+        let base = self.base.and_then(|base| base.elements(handle));
+        ElementRecipient { live: self.live.elements(handle), base, seen: self.seen }
     }
+}
 
-    fn item_whole(&mut self, handle: u32, id: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError> {
-        let Some(mut items) = self.live.keyed(handle) else { return read.read(&mut Skip).map(|()| true) };
-        if items.as_items().item(id).is_none() {
-            let mut item = items.received_whole(id);
-            adopt(&mut item);
-            return read_into(&mut item, self.seen, read).map(|()| true);
-        }
-        items.received_sparing(id);
-        let all = HandleSet::up_to(items.as_items().handles());
+/// The same for a collection.
+pub(crate) struct ElementRecipient<'a, I: Identity> {
+    live: Option<ElementsMut<'a, I>>,
+    base: Option<Elements<'a, I>>,
+    seen: Option<&'a dyn Objects>,
+}
+
+impl<'a, I: Identity> ElementRecipient<'a, I> {
+    /// The collection, if an element that is called so has a place in it.
+    fn place_of(&mut self, id: &I) -> Option<&mut ElementsMut<'a, I>> {
         let seen = self.seen;
-        let changed = items.change(id, &all, |item| read_into(item, seen, read));
-        changed.unwrap_or_else(|| read.read(&mut Skip)).map(|()| false)
+        let is_seen =
+            |live: &&mut ElementsMut<'a, I>| seen.is_none_or(|seen| live.as_elements().is_mapped(id, seen));
+        self.live.as_mut().filter(is_seen)
+    }
+}
+
+impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
+    fn own(&mut self) {
+        self.live.iter_mut().for_each(ElementsMut::own);
     }
 
-    fn item_change(
-        &mut self,
-        handle: u32,
-        id: ItemId,
-        handles: &HandleSet,
-        read: &mut impl ReadItem,
-    ) -> Result<(), ReadError> {
-        let (sent, seen) = (self.base_items(handle), self.seen);
-        let base = sent.and_then(|items| items.item(id));
-        let Some(mut items) = self.live.keyed(handle) else { return read.read(&mut Skip) };
-        if let (None, Some(base)) = (items.as_items().item(id), base) {
-            restore(base, items.received_whole(id), seen, read)?;
-            if let Some(label) = sent.and_then(|items| items.label(id)) {
-                items.received_label(id, label.clone());
+    fn sweep(&mut self) -> Vec<I> {
+        let mut swept = self.live.as_mut().map(ElementsMut::sweep).unwrap_or_default();
+        if let (true, Some(_), Some(base)) = (I::IS_KEY, self.seen, self.base) {
+            swept.extend(base.ids());
+        }
+        swept
+    }
+
+    fn whole<R: ReadElement>(&mut self, id: &I, calls_back: bool, read: &mut R) -> Result<bool, R::Stop> {
+        let seen = self.seen;
+        let mut read_into = |element: &mut LevelMut<'_>| {
+            read.read(&mut Recipient { live: element.reborrow(), base: None, seen })
+        };
+        if let Some(live) = self.place_of(id) {
+            if live.as_elements().has(id) {
+                live.receive(id, News::Spared, calls_back);
+                let all = HandleSet::up_to(live.as_elements().handles());
+                if let Some(read) = live.change(id, &all, calls_back, &mut read_into) {
+                    return read.map(|()| false);
+                }
+            } else if let Some(mut element) = live.insert(id) {
+                Adopt.visit(&mut element);
+                read_into(&mut element)?;
+                live.receive(id, News::Added, calls_back);
+                return Ok(true);
             }
-            return Ok(());
         }
-        let change =
-            |item: &mut LevelMut<'_>| read.read(&mut Recipient { live: item.reborrow(), base, seen });
-        items.change(id, handles, change).unwrap_or_else(|| read.read(&mut Skip))
+        read.read(&mut Skip).map(|()| true)
     }
 
-    fn place(&mut self, handle: u32, id: ItemId, label: Label) {
-        if let Some(mut items) = self.live.keyed(handle) {
-            items.received_label(id, label);
-        }
-    }
-
-    fn depart(&mut self, handle: u32, departure: Departure) {
-        let Some(mut items) = self.live.keyed(handle) else { return };
-        match departure {
-            Departure::One(id) => items.received_removal(id),
-            Departure::All => items.received_sweep(),
-            Departure::Spared(id) => items.received_sparing(id),
-        }
-    }
-
-    fn departing(&mut self, handle: u32, each: &mut dyn FnMut(ItemId)) {
-        if let Some(items) = self.live.keyed(handle) {
-            items.departing(each);
-        }
-    }
-
-    fn entries(&mut self, _: u32) -> usize {
-        // Checked against what the server sent; the user may have more.
-        0
-    }
-
-    fn keys(&mut self, handle: u32) -> Vec<KeyBits> {
-        let mut keys = self.live.map(handle).map(|entries| entries.as_entries().keys()).unwrap_or_default();
-        if self.seen.is_some() {
-            keys.extend(self.base_entries(handle).into_iter().flat_map(|entries| entries.keys()));
-        }
-        keys
-    }
-
-    fn entry_whole(
+    fn change<R: ReadElement>(
         &mut self,
-        handle: u32,
-        key: &KeyBits,
-        with_callbacks: bool,
-        read: &mut impl ReadItem,
-    ) -> Result<(), ReadError> {
-        let seen = self.seen;
-        let Some(mut entries) = self.live.map(handle) else { return read.read(&mut Skip) };
-        if seen.is_some_and(|objects| !entries.as_entries().is_mapped(key, objects)) {
-            return read.read(&mut Skip);
-        }
-        if entries.as_entries().value(key).is_some() {
-            let all = HandleSet::up_to(entries.as_entries().handles());
-            let changed = entries.change(key, &all, with_callbacks, |value| read_into(value, seen, read));
-            return changed.unwrap_or_else(|| read.read(&mut Skip));
-        }
-        let Some(mut value) = entries.insert(key) else { return read.read(&mut Skip) };
-        adopt(&mut value);
-        read_into(&mut value, seen, read)?;
-        if with_callbacks {
-            entries.added(key);
-        }
-        Ok(())
-    }
-
-    fn entry_change(
-        &mut self,
-        handle: u32,
-        key: &KeyBits,
+        id: &I,
         handles: &HandleSet,
-        with_callbacks: bool,
-        read: &mut impl ReadItem,
-    ) -> Result<(), ReadError> {
-        let base = self.base_entries(handle).and_then(|entries| entries.value(key));
-        let seen = self.seen;
-        let Some(mut entries) = self.live.map(handle) else { return read.read(&mut Skip) };
-        if seen.is_some_and(|objects| !entries.as_entries().is_mapped(key, objects)) {
-            return read.read(&mut Skip);
-        }
-        if let (None, Some(base)) = (entries.as_entries().value(key), base) {
-            let Some(value) = entries.insert(key) else { return read.read(&mut Skip) };
-            restore(base, value, seen, read)?;
-            if with_callbacks {
-                entries.added(key);
+        calls_back: bool,
+        read: &mut R,
+    ) -> Option<Result<(), R::Stop>> {
+        let (sent, seen) = (self.base, self.seen);
+        let base = sent.and_then(|sent| sent.element(id));
+        let mut read_into =
+            |element: &mut LevelMut<'_>| read.read(&mut Recipient { live: element.reborrow(), base, seen });
+        if let Some(live) = self.place_of(id) {
+            if let (false, Some(base)) = (live.as_elements().has(id), base) {
+                if let Some(mut element) = live.insert(id) {
+                    copy_slots(base, &mut element, 1..=base.handles());
+                    adopt(&mut element, seen);
+                    let result = read_into(&mut element);
+                    if let Some(label) = sent.and_then(|sent| sent.label(id)) {
+                        live.receive(id, News::Moved(label.clone()), calls_back);
+                    }
+                    live.receive(id, News::Added, calls_back);
+                    return Some(result);
+                }
+            } else if let Some(result) = live.change(id, handles, calls_back, &mut read_into) {
+                return Some(result);
             }
-            return Ok(());
         }
-        let change =
-            |value: &mut LevelMut<'_>| read.read(&mut Recipient { live: value.reborrow(), base, seen });
-        entries.change(key, handles, with_callbacks, change).unwrap_or_else(|| read.read(&mut Skip))
+        Some(read.read(&mut Skip))
     }
 
-    fn entry_remove(&mut self, handle: u32, key: &KeyBits, with_callbacks: bool) {
-        if let Some(mut entries) = self.live.map(handle) {
-            entries.remove(key, with_callbacks);
-        }
+    fn receive(&mut self, id: &I, news: News<'_>, calls_back: bool) {
+        self.live.iter_mut().for_each(|live| live.receive(id, news.clone(), calls_back));
+    }
+
+    fn departing(&self, each: &mut dyn FnMut(I)) {
+        self.live.iter().for_each(|live| live.departing(&mut *each));
     }
 }

@@ -11,21 +11,21 @@
     )
 )]
 
-use super::target::{ReadItem, Target};
 use crate::bits::{BitReader, ReadError};
 use crate::ids::handles::HandleSet;
-use crate::ids::item_id::ItemId;
-use crate::ids::key::KeyBits;
+use crate::ids::identity::Identity;
 use crate::ids::reference::{ReferenceMap, read_guid};
 use crate::object::leaf::validate_value;
 use crate::schema::codec::Codec;
-use crate::schema::program::LeafCommand;
+use crate::schema::program::{Collected, LeafCommand};
+use crate::wire::decode::target::{ElementTarget, ReadElement, Target};
 
 /// Reads and drops.
 pub(super) struct Skip;
 
 impl Target for Skip {
     type Element<'e> = Self;
+    type Elements<'e, I: Collected> = Self;
 
     fn leaf(
         &mut self,
@@ -50,48 +50,23 @@ impl Target for Skip {
         Some(Self)
     }
 
-    fn item_whole(&mut self, _: u32, _: ItemId, read: &mut impl ReadItem) -> Result<bool, ReadError> {
+    fn elements<I: Collected>(&mut self, _: u32) -> Self {
+        Self
+    }
+}
+
+impl<I: Identity> ElementTarget<I> for Skip {
+    fn whole<R: ReadElement>(&mut self, _: &I, _: bool, read: &mut R) -> Result<bool, R::Stop> {
         read.read(self).map(|()| true)
     }
 
-    fn item_change(
+    fn change<R: ReadElement>(
         &mut self,
-        _: u32,
-        _: ItemId,
-        _: &HandleSet,
-        read: &mut impl ReadItem,
-    ) -> Result<(), ReadError> {
-        read.read(self)
-    }
-
-    fn entries(&mut self, _: u32) -> usize {
-        0
-    }
-
-    fn keys(&mut self, _: u32) -> Vec<KeyBits> {
-        Vec::new()
-    }
-
-    fn entry_whole(
-        &mut self,
-        _: u32,
-        _: &KeyBits,
-        _: bool,
-        read: &mut impl ReadItem,
-    ) -> Result<(), ReadError> {
-        read.read(self)
-    }
-
-    fn entry_change(
-        &mut self,
-        _: u32,
-        _: &KeyBits,
+        _: &I,
         _: &HandleSet,
         _: bool,
-        read: &mut impl ReadItem,
-    ) -> Result<(), ReadError> {
-        read.read(self)
+        read: &mut R,
+    ) -> Option<Result<(), R::Stop>> {
+        Some(read.read(self))
     }
-
-    fn entry_remove(&mut self, _: u32, _: &KeyBits, _: bool) {}
 }

@@ -1,0 +1,312 @@
+//! What changed of the elements of one collection: the items of a fast array, or the entries of a map.
+//!
+//! Invariant: no element is in two of the sets; what happened last to it is what counts.
+
+use crate::changes::changelist::Changelist;
+use crate::ids::identity::{IdSet, Identity};
+
+/// Stretches of removed elements that a list holds; beyond that it says which elements there are (R12).
+pub(crate) const MAX_REMOVED: usize = 1_024;
+
+/// Elements that came, changed and went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ElementChanges<I: Identity> {
+    /// What of the receiver's other elements is to go.
+    pub(crate) sweep: Sweep,
+    /// Elements that are no more.
+    pub(crate) removed: I::Set,
+    /// Elements that came into being and go whole until acked (R2); perhaps also some that are not there.
+    pub(crate) born: I::Set,
+    /// Elements of which some properties changed, ascending.
+    pub(crate) changed: Vec<ElementChange<I>>,
+}
+
+/// What changed of one element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ElementChange<I> {
+    pub(crate) id: I,
+    /// Grows with time: when the oldest of the changes was found.
+    pub(crate) age: u64,
+    /// Whether its label changed.
+    pub(crate) moved: bool,
+    /// Its properties, with handles of its own level.
+    pub(crate) list: Changelist,
+}
+
+impl<I> ElementChange<I> {
+    fn says_anything(&self) -> bool {
+        self.moved || !self.list.is_empty()
+    }
+
+    /// Adds what happened later to the same element.
+    pub(crate) fn merge(&mut self, later: &Self) {
+        self.list.merge(&later.list);
+        self.moved |= later.moved;
+        self.age = self.age.min(later.age);
+    }
+
+    /// Removes what `later` says of the same element too; returns whether anything is left.
+    fn outlasts(&mut self, later: &Self) -> bool {
+        self.list.subtract(&later.list);
+        self.moved &= !later.moved;
+        self.says_anything()
+    }
+}
+
+/// What of the receiver's other elements is to go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sweep {
+    /// Nothing but what is removed one by one.
+    #[default]
+    None,
+    /// All that are no more: for one who may have missed more removals than anyone remembers (R12).
+    Dead,
+    /// All that do not come into being here: the collection begins anew.
+    All,
+}
+
+impl<I: Identity> Default for ElementChanges<I> {
+    fn default() -> Self {
+        let (removed, born) = (I::Set::default(), I::Set::default());
+        Self { sweep: Sweep::None, removed, born, changed: Vec::new() }
+    }
+}
+
+impl<I: Identity> ElementChanges<I> {
+    /// What a comparison found, each element once.
+    pub(crate) fn new(born: Vec<I>, removed: Vec<I>, mut changed: Vec<ElementChange<I>>) -> Self {
+        let set = |mut ids: Vec<I>| {
+            ids.sort_unstable();
+            I::Set::of(ids.into_iter())
+        };
+        changed.sort_unstable_by(|one, other| one.id.cmp(&other.id));
+        Self { sweep: Sweep::None, removed: set(removed), born: set(born), changed }
+    }
+
+    /// All elements that there are.
+    pub(crate) fn whole() -> Self {
+        Self { sweep: Sweep::All, born: I::Set::all(), ..Self::default() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sweep == Sweep::None
+            && self.removed.is_empty()
+            && self.born.is_empty()
+            && self.changed.is_empty()
+    }
+
+    /// About how many bytes this holds on the heap, in a box of its own. O(1).
+    pub(crate) fn heap_bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.removed.heap_bytes()
+            + self.born.heap_bytes()
+            + self.changed.capacity() * size_of::<ElementChange<I>>()
+    }
+
+    pub(crate) fn has_births(&self) -> bool {
+        !self.born.is_empty() || self.changed.iter().any(|element| element.list.has_births())
+    }
+
+    /// Adds what happened later.
+    pub(crate) fn merge(&mut self, later: &Self) {
+        self.sweep = self.sweep.max(later.sweep);
+        // An id comes back where an array was assigned over another.
+        self.removed.subtract(&later.born);
+        if later.born.is_all() && later.sweep != Sweep::None {
+            self.removed = I::Set::default();
+        }
+        self.removed.union(&later.removed);
+        if self.removed.stretch_count() > MAX_REMOVED {
+            self.removed = I::Set::default();
+            self.sweep = self.sweep.max(Sweep::Dead);
+        }
+        self.born.subtract(&later.removed);
+        self.born.union(&later.born);
+        let Self { removed, born, changed, .. } = self;
+        // An element that goes whole, or is gone, stays so whatever changed of it later.
+        let is_over = |id: &I| removed.contains(id) || born.contains(id);
+        if !removed.is_empty() || !born.is_empty() {
+            changed.retain(|element| !is_over(&element.id));
+        }
+        let (mut at, mut found) = (0, Vec::new());
+        for element in &later.changed {
+            if changed.get(at).is_some_and(|ours| ours.id < element.id) {
+                at += changed[at..].partition_point(|ours| ours.id < element.id);
+            }
+            match changed.get_mut(at) {
+                Some(same) if same.id == element.id => same.merge(element),
+                _ if is_over(&element.id) => {}
+                _ => found.push(element.clone()),
+            }
+        }
+        let is_behind = changed.last().zip(found.first()).is_none_or(|(last, first)| last.id < first.id);
+        changed.append(&mut found);
+        if !is_behind {
+            // Two ascending stretches, which this merges in one go.
+            changed.sort_by(|one, other| one.id.cmp(&other.id));
+        }
+    }
+
+    /// The first and the last element that this names.
+    fn span(&self) -> Option<(I, I)> {
+        let changed = self.changed.first().zip(self.changed.last());
+        let changed = changed.map(|(first, last)| (first.id.clone(), last.id.clone()));
+        let spans = [self.removed.span(), self.born.span(), changed];
+        spans.into_iter().flatten().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    }
+
+    /// Whether the two may name the same elements: the parts of a long list mostly do not.
+    pub(crate) fn may_meet(&self, other: &Self) -> bool {
+        let spans = || self.span().zip(other.span());
+        let is_all = self.born.is_all() || other.born.is_all();
+        is_all || spans().is_some_and(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
+    }
+
+    /// Removes what `later` says too, or has overtaken (R4).
+    pub(crate) fn subtract(&mut self, later: &Self) {
+        if later.sweep == Sweep::None && !self.may_meet(later) {
+            return;
+        }
+        if later.sweep != Sweep::None {
+            self.sweep = Sweep::None;
+            self.removed = I::Set::default();
+        }
+        if later.born.is_all() {
+            *self = Self { sweep: self.sweep, ..Self::default() };
+            return;
+        }
+        self.removed.subtract(&later.removed);
+        self.removed.subtract(&later.born);
+        self.born.subtract(&later.born);
+        self.born.subtract(&later.removed);
+        if later.changed.len() < self.changed.len() {
+            self.subtract_few(later);
+            return;
+        }
+        self.changed.retain_mut(|element| {
+            !later.is_over(&element.id)
+                && later.change_of(&element.id).is_none_or(|later| element.outlasts(later))
+        });
+    }
+
+    /// Of the changed elements, the same where `later` has fewer: it looks for those, and goes through all only if one of them is to go.
+    fn subtract_few(&mut self, later: &Self) {
+        let mut stretches = later.born.stretches().chain(later.removed.stretches());
+        let mut any_over = stretches.any(|stretch| self.changes_within(&stretch));
+        for change in &later.changed {
+            if let Ok(at) = self.changed.binary_search_by(|element| element.id.cmp(&change.id))
+                && let Some(earlier) = self.changed.get_mut(at)
+            {
+                any_over |= !earlier.outlasts(change);
+            }
+        }
+        if any_over {
+            self.changed.retain(|element| element.says_anything() && !later.is_over(&element.id));
+        }
+    }
+
+    /// Whether an element goes whole or is gone.
+    fn is_over(&self, id: &I) -> bool {
+        self.born.contains(id) || self.removed.contains(id)
+    }
+
+    /// Whether an element of this stretch changed. O(log elements).
+    fn changes_within(&self, (first, last): &(I, I)) -> bool {
+        let at = self.changed.partition_point(|element| element.id < *first);
+        self.changed.get(at).is_some_and(|element| element.id <= *last)
+    }
+
+    fn change_of(&self, id: &I) -> Option<&ElementChange<I>> {
+        let at = self.changed.binary_search_by(|element| element.id.cmp(id)).ok()?;
+        self.changed.get(at)
+    }
+
+    /// The births alone, and those within changed elements.
+    pub(crate) fn births(&self) -> Option<Self> {
+        let nested = self.changed.iter().filter(|element| element.list.has_births());
+        let births = |element: &ElementChange<I>| {
+            let (id, list) = (element.id.clone(), element.list.births());
+            ElementChange { id, age: element.age, moved: false, list }
+        };
+        let changed = nested.map(births).collect();
+        let births = Self { born: self.born.clone(), changed, ..Self::default() };
+        (!births.is_empty()).then_some(births)
+    }
+
+    /// Changed elements of which `births` says that they came into being and may not have arrived go whole again, and with the others go new
+    /// elements of the arrays that changed (R2).
+    pub(crate) fn extend_births(&mut self, births: &Self) {
+        if !self.touches_births(births) {
+            return;
+        }
+        let Self { born, changed, .. } = self;
+        changed.retain_mut(|element| {
+            if births.born.contains(&element.id) {
+                born.insert_anywhere(element.id.clone());
+                return false;
+            }
+            if let Some(births) = births.change_of(&element.id) {
+                element.list.extend_births(&births.list);
+            }
+            true
+        });
+    }
+
+    /// What arrived with `list` need not be remembered as births; returns whether any are left.
+    pub(crate) fn births_arrived(&mut self, list: &Self) -> bool {
+        // A list that meant all elements, and was pruned since, names them.
+        if list.born.is_all() || (I::Set::CAN_BE_ALL && list.sweep == Sweep::All) {
+            *self = Self::default();
+            return false;
+        }
+        if self.may_meet(list) {
+            self.born.subtract(&list.born);
+            self.born.subtract(&list.removed);
+            self.changed.retain_mut(|element| {
+                if list.is_over(&element.id) {
+                    return false;
+                }
+                if let Some(arrived) = list.change_of(&element.id) {
+                    element.list.births_arrived(&arrived.list);
+                }
+                !element.list.is_empty()
+            });
+        }
+        !self.born.is_empty() || !self.changed.is_empty()
+    }
+
+    /// Whether a change of `self` concerns an element of which a birth is in `births`. O(the shorter of the two), times the logarithm of the
+    /// other.
+    pub(crate) fn touches_births(&self, births: &Self) -> bool {
+        if !self.may_meet(births) {
+            return false;
+        }
+        let is_shorter = self.changed.len() < births.born.stretch_count() + births.changed.len();
+        if is_shorter || births.born.is_all() {
+            let is_birth = |id| births.born.contains(id) || births.change_of(id).is_some();
+            return self.changed.iter().any(|element| is_birth(&element.id));
+        }
+        births.born.stretches().any(|stretch| self.changes_within(&stretch))
+            || births.changed.iter().any(|element| self.change_of(&element.id).is_some())
+    }
+
+    /// What began a collection anew must not do so again where the receiver has some of it by now.
+    pub(crate) fn soften(&mut self) {
+        self.sweep = self.sweep.min(Sweep::Dead);
+    }
+
+    /// Takes all out but that the collection begins anew; `None` if that is all.
+    pub(crate) fn take_elements(&mut self) -> Option<Self> {
+        let begun = Self { sweep: self.sweep, ..Self::default() };
+        let taken = Self { sweep: Sweep::None, ..std::mem::replace(self, begun) };
+        (!taken.is_empty()).then_some(taken)
+    }
+
+    /// How many elements are named.
+    pub(crate) fn count(&self) -> usize {
+        self.removed.count() + self.changed.len() + self.born.count()
+    }
+}
+
+#[cfg(test)]
+mod tests;

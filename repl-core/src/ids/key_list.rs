@@ -1,0 +1,184 @@
+//! Lists of keys on the wire: ascending, each with what is said of its entry right behind it.
+//!
+//! Invariant: keys ascend in every list, so none stands twice.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError, count};
+use crate::ids::identity::{Identity, KeyPass, ReadIds, ReadKey, WriteIds};
+use crate::ids::key::KeyBits;
+use crate::ids::key_set::KeySet;
+use crate::ids::reference::Guid;
+
+/// Writes a list of keys that says for each whether another follows, or begins with how many there are.
+pub(crate) struct KeyWriter {
+    is_counted: bool,
+}
+
+impl KeyWriter {
+    pub(crate) fn flagged() -> Self {
+        Self { is_counted: false }
+    }
+
+    pub(crate) fn counted(len: usize, max_len: u32, writer: &mut BitWriter) -> Result<Self, WriteError> {
+        count::write_count(len, max_len, writer)?;
+        Ok(Self { is_counted: true })
+    }
+}
+
+impl WriteIds<KeyBits> for KeyWriter {
+    fn id(&mut self, key: &KeyBits, writer: &mut BitWriter) -> Option<usize> {
+        if !self.is_counted {
+            writer.write_flag(true);
+        }
+        let start = writer.bit_len();
+        writer.append(key.as_slice());
+        Some(start)
+    }
+
+    fn end(self, writer: &mut BitWriter) {
+        if !self.is_counted {
+            writer.write_flag(false);
+        }
+    }
+}
+
+/// Reads what a [`KeyWriter`] wrote.
+#[derive(Clone)]
+pub(crate) struct KeyReader {
+    read: ReadKey,
+    last: Option<KeyBits>,
+    /// Where the last key began.
+    start: usize,
+    /// How many are left of a list that was counted.
+    left: Option<usize>,
+}
+
+impl KeyReader {
+    pub(crate) fn flagged(read: ReadKey) -> Self {
+        Self { read, last: None, start: 0, left: None }
+    }
+
+    pub(crate) fn counted(
+        read: ReadKey,
+        max_len: u32,
+        reader: &mut BitReader<'_>,
+    ) -> Result<Self, ReadError> {
+        let len = count::read_count(max_len, reader)?;
+        count::check_growth(len, count::LEAST_BITS, reader)?;
+        Ok(Self { left: Some(len), ..Self::flagged(read) })
+    }
+
+    /// Reads the next key by `key`, if there is one.
+    fn next_by(
+        &mut self,
+        reader: &mut BitReader<'_>,
+        key: impl FnOnce(ReadKey, &mut BitReader<'_>) -> Result<KeyBits, ReadError>,
+    ) -> Result<Option<KeyBits>, ReadError> {
+        let is_there = match &mut self.left {
+            Some(left) => left.checked_sub(1).map(|less| *left = less).is_some(),
+            None => reader.read_flag()?,
+        };
+        if !is_there {
+            return Ok(None);
+        }
+        self.start = reader.position();
+        let key = key(self.read, reader)?;
+        if self.last.as_ref().is_some_and(|last| *last >= key) {
+            return Err(ReadError::OutOfRange);
+        }
+        self.last = Some(key.clone());
+        Ok(Some(key))
+    }
+}
+
+impl ReadIds<KeyBits> for KeyReader {
+    fn next(
+        &mut self,
+        reader: &mut BitReader<'_>,
+        pass: &mut impl KeyPass,
+    ) -> Result<Option<KeyBits>, ReadError> {
+        self.next_by(reader, |read, reader| pass.key(reader, read))
+    }
+
+    fn next_again(&mut self, reader: &mut BitReader<'_>) -> Result<Option<KeyBits>, ReadError> {
+        self.next_by(reader, |read, reader| read(reader, &mut Vec::new()))
+    }
+
+    fn began_at(&self) -> Option<usize> {
+        Some(self.start)
+    }
+}
+
+/// What the shape of a map says.
+#[derive(Clone, Copy)]
+pub(crate) struct KeyForm {
+    /// Reads a key.
+    pub(crate) read: ReadKey,
+}
+
+impl Identity for KeyBits {
+    const IS_KEY: bool = true;
+
+    type Set = KeySet;
+    type Form = KeyForm;
+    type Writer = KeyWriter;
+    type Reader = KeyReader;
+
+    fn is_ordered(_: &KeyForm) -> bool {
+        false
+    }
+
+    fn mentions(&self, form: &KeyForm) -> Vec<Guid> {
+        let mut guids = Vec::new();
+        (form.read)(&mut self.as_slice().reader(), &mut guids).ok();
+        guids
+    }
+
+    fn as_bits(&self) -> Option<BitSlice<'_>> {
+        Some(self.as_slice())
+    }
+
+    fn steps(&self) -> impl Iterator<Item = u32> + Clone {
+        self.steps()
+    }
+
+    fn from_steps(path: &[u32]) -> Option<(Self, &[u32])> {
+        Self::from_steps(path)
+    }
+
+    fn number_of(&self) -> Option<u32> {
+        None
+    }
+
+    fn most_bits(&self, _: &[Self]) -> u64 {
+        self.as_slice().len() as u64
+    }
+
+    fn list<'a>(_: impl Iterator<Item = &'a Self>) -> KeyWriter {
+        KeyWriter::flagged()
+    }
+
+    fn list_of_all(ids: &[Self], max_len: u32, writer: &mut BitWriter) -> Result<KeyWriter, WriteError> {
+        KeyWriter::counted(ids.len(), max_len, writer)
+    }
+
+    fn read_list(form: &KeyForm) -> KeyReader {
+        KeyReader::flagged(form.read)
+    }
+
+    fn read_list_of_all(
+        form: &KeyForm,
+        max_len: u32,
+        reader: &mut BitReader<'_>,
+    ) -> Result<KeyReader, ReadError> {
+        KeyReader::counted(form.read, max_len, reader)
+    }
+}

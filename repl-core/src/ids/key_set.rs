@@ -1,0 +1,136 @@
+//! Sets of keys.
+//!
+//! *Invariant:* a set that means all keys there are takes none of them out, whatever is subtracted.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::collections::BTreeSet;
+
+use crate::ids::identity::{IdQueue, IdSet};
+use crate::ids::key::KeyBits;
+
+/// A set of keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KeySet {
+    /// Whether it means all keys that there are.
+    all: bool,
+    keys: BTreeSet<KeyBits>,
+}
+
+impl IdSet<KeyBits> for KeySet {
+    type Queue = Self;
+
+    const CAN_BE_ALL: bool = true;
+
+    /// A list does not know the keys before it is pruned.
+    fn all() -> Self {
+        Self { all: true, ..Self::default() }
+    }
+
+    fn is_all(&self) -> bool {
+        self.all
+    }
+
+    fn of(ascending: impl Iterator<Item = KeyBits>) -> Self {
+        Self { all: false, keys: ascending.collect() }
+    }
+
+    fn is_empty(&self) -> bool {
+        !self.all && self.keys.is_empty()
+    }
+
+    fn count(&self) -> usize {
+        self.keys.len().saturating_add(usize::from(self.all))
+    }
+
+    fn stretch_count(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Keys count as short, with the room that a tree leaves free.
+    fn heap_bytes(&self) -> usize {
+        self.keys.len().saturating_mul(2).saturating_mul(size_of::<KeyBits>())
+    }
+
+    fn contains(&self, id: &KeyBits) -> bool {
+        self.all || self.keys.contains(id)
+    }
+
+    fn insert_anywhere(&mut self, id: KeyBits) {
+        self.keys.insert(id);
+    }
+
+    fn union(&mut self, other: &Self) {
+        if other.all {
+            *self = Self::all();
+        }
+        self.keys.extend(other.keys.iter().cloned());
+    }
+
+    fn subtract(&mut self, other: &Self) {
+        if other.keys.len() < self.keys.len() {
+            other.keys.iter().for_each(|key| _ = self.keys.remove(key));
+        } else {
+            self.keys.retain(|key| !other.keys.contains(key));
+        }
+    }
+
+    fn stretches(&self) -> impl DoubleEndedIterator<Item = (KeyBits, KeyBits)> {
+        self.keys.iter().map(|key| (key.clone(), key.clone()))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = KeyBits> {
+        self.keys.iter().cloned()
+    }
+}
+
+impl IdQueue<KeyBits, Self> for KeySet {
+    fn len(&self) -> usize {
+        self.count()
+    }
+
+    fn is_all(&self) -> bool {
+        self.all
+    }
+
+    fn stretch_count(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn heap_bytes(&self) -> usize {
+        IdSet::heap_bytes(self)
+    }
+
+    fn contains(&self, id: &KeyBits) -> bool {
+        IdSet::contains(self, id)
+    }
+
+    fn exchange(&mut self, out: &Self, to: &Self) {
+        self.subtract(out);
+        self.union(to);
+    }
+
+    fn first(&self, count: &mut usize) -> Self {
+        let keys: BTreeSet<KeyBits> = self.keys.iter().take(*count).cloned().collect();
+        *count = count.saturating_sub(keys.len());
+        let all = self.all && *count > 0;
+        *count = count.saturating_sub(usize::from(all));
+        Self { all, keys }
+    }
+
+    fn skip(&mut self, count: &mut usize) {
+        while *count > 0 && self.keys.pop_first().is_some() {
+            *count = count.saturating_sub(1);
+        }
+        if *count > 0 && std::mem::take(&mut self.all) {
+            *count = count.saturating_sub(1);
+        }
+    }
+}

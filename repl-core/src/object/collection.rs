@@ -1,0 +1,387 @@
+//! How a collection is reached, whatever its elements: fast arrays by the ids of their items, maps by the bits of their keys.
+//!
+//! Invariant: pointers that come out of a collection are to its elements, whose shape is the one in the collection's own shape; they hold for as
+//! long as the borrow that they came from.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::any::{Any, type_name};
+use std::ptr;
+
+use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
+use crate::ids::identity::Identity;
+use crate::ids::item_id::ItemId;
+use crate::ids::item_list::ItemForm;
+use crate::ids::key::KeyBits;
+use crate::ids::key_list::KeyForm;
+use crate::ids::label::Label;
+use crate::ids::reference::{Guid, Objects, ReferenceMap};
+use crate::object::whole;
+use crate::schema::erased::{Collection, Named, News, RawStep};
+use crate::schema::keyed::{Keyed, Step};
+use crate::schema::limits;
+use crate::schema::map::Map;
+use crate::schema::property::Property;
+use crate::schema::shape::{CollectionShape, Field, Kind, MapShape, Shape};
+
+#[expect(clippy::expect_used, reason = "two objects of one class, whatever a peer sends")]
+fn typed<I: Identity, T: 'static>(other: &dyn Collection<I>) -> &T {
+    other.as_any().downcast_ref().expect("a shape reaches collections of one type")
+}
+
+impl<A: Keyed> Collection<ItemId> for A {
+    fn len(&self) -> usize {
+        Keyed::len(self)
+    }
+
+    fn ids(&self) -> Vec<ItemId> {
+        let mut ids = Vec::with_capacity(Keyed::len(self));
+        Keyed::ids(self, &mut |id| ids.push(id));
+        ids.sort_unstable();
+        ids
+    }
+
+    fn element(&self, &id: &ItemId) -> Option<*const u8> {
+        self.item(id).map(|item| ptr::from_ref(item).cast())
+    }
+
+    fn element_mut(&mut self, &id: &ItemId) -> Option<*mut u8> {
+        self.item_mut(id).map(|item| ptr::from_mut(item).cast())
+    }
+
+    fn each(&mut self, each: &mut dyn FnMut(*mut u8)) {
+        for id in Collection::ids(self) {
+            self.element_mut(&id).into_iter().for_each(&mut *each);
+        }
+    }
+
+    fn label(&self, &id: &ItemId) -> Option<&Label> {
+        Keyed::label(self, id)
+    }
+
+    fn preload(&self, &id: &ItemId) {
+        Keyed::preload(self, id);
+    }
+
+    fn is_up_to_date(&self, live: &dyn Collection<ItemId>) -> bool {
+        self.is_abreast(typed(live))
+    }
+
+    fn follow(
+        &mut self,
+        live: &dyn Collection<ItemId>,
+        visit: &mut dyn FnMut(Named<'_, ItemId>, RawStep),
+    ) -> bool {
+        Keyed::follow(self, typed(live), &mut |id, step| {
+            let erased = step.map(|live| ptr::from_ref(live).cast(), |shadow| ptr::from_mut(shadow).cast());
+            visit(Named::Known(id), erased);
+        })
+    }
+
+    fn hold_back(&mut self, &id: &ItemId) {
+        Keyed::hold_back(self, id);
+    }
+
+    fn copy_from(&mut self, other: &dyn Collection<ItemId>, copy: &mut dyn FnMut(*const u8, *mut u8)) {
+        Keyed::copy_from(self, typed(other), &mut |from, to| {
+            copy(ptr::from_ref(from).cast(), ptr::from_mut(to).cast());
+        });
+    }
+
+    fn settle(&mut self) {
+        Keyed::settle(self);
+    }
+
+    fn become_replica(&mut self) {
+        Keyed::become_replica(self);
+    }
+
+    fn own(&mut self) {
+        Keyed::own(self);
+    }
+
+    fn insert(&mut self, &id: &ItemId) -> Option<*mut u8> {
+        Some(ptr::from_mut(self.received_whole(id)).cast())
+    }
+
+    fn receive(&mut self, &id: &ItemId, news: News<'_>, _: bool) {
+        match news {
+            // It was noted when it was inserted.
+            News::Added => {}
+            News::Spared => self.received_sparing(id),
+            News::Changed(handles) => self.received_change(id, handles),
+            News::Moved(label) => self.received_label(id, label),
+            News::Removed => self.received_removal(id),
+        }
+    }
+
+    fn sweep(&mut self) -> Vec<ItemId> {
+        self.received_sweep();
+        Vec::new()
+    }
+
+    fn departing(&self, each: &mut dyn FnMut(ItemId)) {
+        Keyed::departing(self, each);
+    }
+
+    fn received(&mut self, each: &mut dyn FnMut(*mut u8)) {
+        Keyed::received(self, &mut |item| each(ptr::from_mut(item).cast()));
+    }
+
+    fn has_news(&self) -> Option<bool> {
+        Some(Keyed::has_news(self))
+    }
+
+    fn conclude(&mut self, with_callbacks: bool) {
+        Keyed::conclude(self, with_callbacks);
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl<M: Map> Collection<KeyBits> for M {
+    fn len(&self) -> usize {
+        Map::len(self)
+    }
+
+    fn ids(&self) -> Vec<KeyBits> {
+        let mut keys = Vec::with_capacity(Map::len(self));
+        Map::each(self, &mut |key, _| keys.extend(own_form_of(key)));
+        keys.sort_unstable();
+        keys
+    }
+
+    fn try_ids(&self) -> Result<Vec<KeyBits>, WriteError> {
+        let mut refused = None;
+        Map::each(self, &mut |key, _| refused = own_form_of(key).err().or(refused.take()));
+        refused.map_or_else(|| Ok(Collection::ids(self)), Err)
+    }
+
+    fn element(&self, id: &KeyBits) -> Option<*const u8> {
+        self.value(&key_of(id)?).map(|value| ptr::from_ref(value).cast())
+    }
+
+    fn element_mut(&mut self, id: &KeyBits) -> Option<*mut u8> {
+        self.value_mut(&key_of(id)?).map(|value| ptr::from_mut(value).cast())
+    }
+
+    fn each(&mut self, each: &mut dyn FnMut(*mut u8)) {
+        self.each_mut(&mut |value| each(ptr::from_mut(value).cast()));
+    }
+
+    fn is_same(
+        &self,
+        other: &dyn Collection<KeyBits>,
+        is_same: &mut dyn FnMut(*const u8, *const u8) -> bool,
+    ) -> bool {
+        let other = typed::<_, M>(other);
+        let mut same = Map::len(self) == Map::len(other);
+        Map::each(self, &mut |key, value| {
+            same = same
+                && other
+                    .value(key)
+                    .is_some_and(|other| is_same(ptr::from_ref(value).cast(), ptr::from_ref(other).cast()));
+        });
+        same
+    }
+
+    /// Visits every entry, since no map tells what was touched. O(entries).
+    fn follow(
+        &mut self,
+        live: &dyn Collection<KeyBits>,
+        visit: &mut dyn FnMut(Named<'_, KeyBits>, RawStep),
+    ) -> bool {
+        let live = typed::<_, M>(live);
+        let mut present = 0_usize;
+        Map::each(live, &mut |key, value| {
+            let value = ptr::from_ref(value).cast();
+            if let Some(shadow) = self.value_mut(key) {
+                present = present.saturating_add(1);
+                let shadow = ptr::from_mut(shadow).cast();
+                let step = Step::Touched { live: value, shadow, moved: false };
+                return visit(Named::Asked(&|| own_form_of(key)), step);
+            }
+            match own_form_of(key) {
+                Ok(form) => {
+                    present = present.saturating_add(1);
+                    let shadow = ptr::from_mut(Map::insert(self, key.clone())).cast();
+                    visit(Named::Known(form), Step::Added { live: value, shadow });
+                }
+                // To the shadow it is as one that is not there.
+                Err(error) => visit(Named::Refused(error), Step::Removed),
+            }
+        });
+        if present != Map::len(self) {
+            self.retain(&mut |key| {
+                let stays = live.value(key).is_some();
+                if !stays {
+                    visit(own_form_of(key).map_or_else(Named::Refused, Named::Known), Step::Removed);
+                }
+                stays
+            });
+        }
+        false
+    }
+
+    fn hold_back(&mut self, id: &KeyBits) {
+        key_of(id).into_iter().for_each(|key| self.remove(&key));
+    }
+
+    fn copy_from(&mut self, other: &dyn Collection<KeyBits>, copy: &mut dyn FnMut(*const u8, *mut u8)) {
+        let other = typed::<_, M>(other);
+        self.retain(&mut |key| other.value(key).is_some());
+        Map::each(other, &mut |key, from| {
+            if self.value(key).is_none() {
+                Map::insert(self, key.clone());
+            }
+            if let Some(to) = self.value_mut(key) {
+                copy(ptr::from_ref(from).cast(), ptr::from_mut(to).cast());
+            }
+        });
+    }
+
+    fn insert(&mut self, id: &KeyBits) -> Option<*mut u8> {
+        key_of(id).map(|key| ptr::from_mut(Map::insert(self, key)).cast())
+    }
+
+    fn receive(&mut self, id: &KeyBits, news: News<'_>, calls_back: bool) {
+        let Some(key) = key_of(id) else { return };
+        let callbacks = <M::Value as Property>::CALLBACKS.filter(|_| calls_back);
+        if let Some(callbacks) = callbacks
+            && let Some(value) = self.value_mut(&key)
+        {
+            match news {
+                News::Added => (callbacks.added)(value),
+                News::Changed(handles) => (callbacks.changed)(value, handles),
+                News::Removed => (callbacks.removing)(value),
+                News::Spared | News::Moved(_) => {}
+            }
+        }
+        if let News::Removed = news {
+            self.remove(&key);
+        }
+    }
+
+    fn sweep(&mut self) -> Vec<KeyBits> {
+        Collection::ids(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Resolves every reference to itself: keys name objects that may come later.
+struct AllObjects;
+
+impl Objects for AllObjects {
+    fn contains(&self, _: Guid) -> bool {
+        true
+    }
+}
+
+const fn field_of<K: Property>() -> Field {
+    Field::new("", 0, K::SHAPE)
+}
+
+/// Reads a key that stands before other things; returns its form, and adds the objects that it mentions to `guids`.
+fn read_key<K: Property>(reader: &mut BitReader<'_>, guids: &mut Vec<Guid>) -> Result<KeyBits, ReadError> {
+    let start = reader.position();
+    let mut references = ReferenceMap::new(&AllObjects);
+    whole::read::<K>(&field_of::<K>(), reader, &mut references)?;
+    guids.extend(references.take_mentioned());
+    let bits = reader.slice(start..reader.position()).ok_or(ReadError::End)?;
+    Ok(KeyBits::new(bits))
+}
+
+/// The key of this form.
+fn key_of<K: Property>(form: &KeyBits) -> Option<K> {
+    let mut reader = form.as_slice().reader();
+    let key = whole::read(&field_of::<K>(), &mut reader, &mut ReferenceMap::new(&AllObjects)).ok()?;
+    (reader.remaining() == 0).then_some(key)
+}
+
+/// The form of a key, which is its own only if it reads back as that key.
+fn own_form_of<K: Property + PartialEq>(key: &K) -> Result<KeyBits, WriteError> {
+    let mut writer = BitWriter::new();
+    whole::write(key, &field_of::<K>(), &mut writer)?;
+    let form = KeyBits::new(writer.as_slice());
+    match key_of::<K>(&form) {
+        Some(read) if read == *key => Ok(form),
+        _ => Err(WriteError::Other("the key reads back as another")),
+    }
+}
+
+fn as_ref<I: Identity, C: Collection<I>>(collection: *const u8) -> *const dyn Collection<I> {
+    collection.cast::<C>()
+}
+
+fn as_mut<I: Identity, C: Collection<I>>(collection: *mut u8) -> *mut dyn Collection<I> {
+    collection.cast::<C>()
+}
+
+fn with_initial<E: Property>(with: &mut dyn FnMut(*mut u8)) {
+    let mut element = E::initial();
+    with(ptr::from_mut(&mut element).cast());
+}
+
+impl<I: Identity> CollectionShape<I> {
+    /// Of the collection `C` of elements `E`.
+    const fn of<C: Collection<I>, E: Property>(has_callbacks: bool, form: I::Form) -> Self {
+        Self {
+            element: E::SHAPE,
+            max_len: limits::MAX_ITEMS,
+            has_callbacks,
+            form,
+            as_ref: as_ref::<I, C>,
+            as_mut: as_mut::<I, C>,
+            with_initial: with_initial::<E>,
+        }
+    }
+}
+
+/// Gives each type of fast arrays its shape as a constant of its own.
+pub(crate) trait KeyedShaped: Keyed {
+    const KEYED: CollectionShape<ItemId> =
+        CollectionShape::of::<Self, Self::Item>(Self::HAS_CALLBACKS, ItemForm { is_ordered: Self::ORDERED });
+}
+
+impl<A: Keyed> KeyedShaped for A {}
+
+/// The same for each type of maps.
+pub(crate) trait MapShaped: Map {
+    const MAP: MapShape = MapShape {
+        elements: CollectionShape::of::<Self, Self::Value>(
+            <Self::Value as Property>::CALLBACKS.is_some(),
+            KeyForm { read: read_key::<Self::Key> },
+        ),
+        key: <Self::Key as Property>::SHAPE,
+        is_set: Self::IS_SET,
+    };
+}
+
+impl<M: Map> MapShaped for M {}
+
+impl Shape {
+    /// The shape of a collection of identified items.
+    #[must_use]
+    pub const fn keyed<A: Keyed>(name: &'static str) -> Self {
+        let kind = Kind::Items(const { &<A as KeyedShaped>::KEYED });
+        Self { name, rust_name: type_name::<A>, size: size_of::<A>(), bitwise: false, kind }
+    }
+
+    /// The shape of a map or set.
+    pub(crate) const fn map<M: Map>(name: &'static str) -> Self {
+        let kind = Kind::Entries(const { &M::MAP });
+        Self { name, rust_name: type_name::<M>, size: size_of::<M>(), bitwise: false, kind }
+    }
+}

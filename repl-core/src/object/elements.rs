@@ -1,0 +1,292 @@
+//! Collections as levels: the elements of one, to be read and written by their table.
+//!
+//! Invariant: an [`ElementTable`] is used with pointers that the collection of its command gave, and only while that collection is borrowed.
+#![expect(unsafe_code, reason = "reads and writes objects through their layouts")]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use crate::ids::handles::HandleSet;
+use crate::ids::identity::Identity;
+use crate::ids::label::Label;
+use crate::ids::reference::Objects;
+use crate::object::collections::{Conclude, VisitCollections};
+use crate::object::copy::copy_slots;
+use crate::object::equality::{Answer, same_slot};
+use crate::object::level::{ElementTable, Elements, ElementsMut, Level, LevelMut, Slot, nests};
+use crate::schema::erased::{Named, News};
+use crate::schema::keyed::Step;
+
+/// Who is told what a comparison finds of each element.
+type Visit<'v, I> = &'v mut dyn FnMut(Named<'_, I>, Step<Level<'_>, LevelMut<'_>>);
+
+impl<'a, I: Identity> Elements<'a, I> {
+    fn table_of_elements(&self) -> ElementTable<'a> {
+        ElementTable::of(self.program, self.command.table, self.command.handles)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.collection.len()
+    }
+
+    pub(crate) fn max_len(&self) -> u32 {
+        self.command.max_len
+    }
+
+    /// Names the table of its elements.
+    pub(crate) fn table(&self) -> u32 {
+        self.command.table
+    }
+
+    /// Handles of one element.
+    pub(crate) fn handles(&self) -> u32 {
+        self.command.handles
+    }
+
+    /// Whether elements hold arrays or collections.
+    pub(crate) fn nests(&self) -> bool {
+        nests(self.program, self.command.table, self.command.handles)
+    }
+
+    /// Whether elements have labels.
+    pub(crate) fn is_ordered(&self) -> bool {
+        I::is_ordered(&self.command.shape.form)
+    }
+
+    /// The identities of all elements, ascending. O(elements × log elements).
+    pub(crate) fn ids(&self) -> Vec<I> {
+        self.collection.ids()
+    }
+
+    /// The element will be asked for soon.
+    pub(crate) fn preload(&self, id: &I) {
+        self.collection.preload(id);
+    }
+
+    pub(crate) fn label(&self, id: &I) -> Option<&'a Label> {
+        self.collection.label(id)
+    }
+
+    pub(crate) fn has(&self, id: &I) -> bool {
+        self.collection.element(id).is_some()
+    }
+
+    pub(crate) fn element(&self, id: &I) -> Option<Level<'a>> {
+        let base = self.collection.element(id)?;
+        // SAFETY: the collection of this command gave it, and is borrowed for `'a`.
+        Some(unsafe { self.table_of_elements().level(base) })
+    }
+
+    /// Whether every object that the identity mentions is there.
+    pub(crate) fn is_mapped(&self, id: &I, objects: &dyn Objects) -> bool {
+        id.mentions(&self.command.shape.form).into_iter().all(|guid| objects.contains(guid))
+    }
+
+    /// Whether this, a shadow, lacks nothing of `live`.
+    pub(crate) fn is_up_to_date(&self, live: &Elements<'_, I>) -> bool {
+        self.collection.is_up_to_date(live.collection)
+    }
+
+    /// Whether the update under way has brought a replica anything; `None` if nobody noted.
+    pub(crate) fn has_news(&self) -> Option<bool> {
+        self.collection.has_news()
+    }
+
+    /// Whether both have the same elements, and `is_same` values for each. O(elements).
+    pub(crate) fn is_same(
+        &self,
+        other: &Elements<'_, I>,
+        is_same: &mut dyn FnMut(Level<'_>, Level<'_>) -> bool,
+    ) -> bool {
+        let elements = self.table_of_elements();
+        self.collection.is_same(other.collection, &mut |one, other| {
+            // SAFETY: the collections of this command lend an element each, for the time of the call.
+            let one = unsafe { elements.level(one) };
+            // SAFETY: as above.
+            let other = unsafe { elements.level(other) };
+            is_same(one, other)
+        })
+    }
+}
+
+impl<'a, I: Identity> ElementsMut<'a, I> {
+    /// The same, to be read.
+    pub(crate) fn as_elements(&self) -> Elements<'_, I> {
+        Elements { program: self.program, command: self.command, collection: self.collection }
+    }
+
+    fn table_of_elements(&self) -> ElementTable<'a> {
+        ElementTable::of(self.program, self.command.table, self.command.handles)
+    }
+
+    /// Makes this, a shadow, have the elements of `live`, telling `visit` of each that may have changed. Returns whether `live` is to be settled.
+    #[must_use]
+    pub(crate) fn follow(&mut self, live: &Elements<'_, I>, visit: Visit<'_, I>) -> bool {
+        let elements = self.table_of_elements();
+        self.collection.follow(live.collection, &mut |id, step| {
+            // SAFETY: the collections of this command lend an element each, for the time of the visit.
+            let live = |base| unsafe { elements.level(base) };
+            // SAFETY: as above; the shadow is borrowed by this alone.
+            let shadow = |base| unsafe { elements.level_mut(base) };
+            visit(id, step.map(live, shadow));
+        })
+    }
+
+    /// Takes an element, which was added when this last followed, out again until it is visited anew.
+    pub(crate) fn hold_back(&mut self, id: &I) {
+        self.collection.hold_back(id);
+    }
+
+    /// Gives the elements the ids under which a shadow has followed them.
+    pub(crate) fn settle(&mut self) {
+        self.collection.settle();
+    }
+
+    /// Takes over the elements of `other`; `copy` is given each there and here.
+    pub(crate) fn copy_from(
+        &mut self,
+        other: &Elements<'_, I>,
+        copy: &mut dyn FnMut(Level<'_>, &mut LevelMut<'_>),
+    ) {
+        let elements = self.table_of_elements();
+        self.collection.copy_from(other.collection, &mut |from, to| {
+            // SAFETY: the collections of this command lend an element each, for the time of the call.
+            let from = unsafe { elements.level(from) };
+            // SAFETY: as above; this collection is borrowed by this alone.
+            let mut to = unsafe { elements.level_mut(to) };
+            copy(from, &mut to);
+        });
+    }
+
+    /// Calls `each` with every element. O(elements).
+    pub(crate) fn each(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
+        let elements = self.table_of_elements();
+        self.collection.each(&mut |base| {
+            // SAFETY: the collection of this command, which is borrowed by this alone, lends it for the time of the call.
+            each(&mut unsafe { elements.level_mut(base) });
+        });
+    }
+
+    /// The same with those that came or changed since the last [`conclude`](Self::conclude), or with all.
+    pub(crate) fn received(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
+        let elements = self.table_of_elements();
+        self.collection.received(&mut |base| {
+            // SAFETY: the collection of this command, which is borrowed by this alone, lends it for the time of the call.
+            each(&mut unsafe { elements.level_mut(base) });
+        });
+    }
+
+    /// If a client's user put the collection here, all its elements are local from now on.
+    pub(crate) fn own(&mut self) {
+        self.collection.own();
+    }
+
+    pub(crate) fn become_replica(&mut self) {
+        self.collection.become_replica();
+    }
+
+    /// An element of a replica, an initial one if it was not there; `None` if nothing is called so.
+    pub(crate) fn insert(&mut self, id: &I) -> Option<LevelMut<'_>> {
+        let elements = self.table_of_elements();
+        let base = self.collection.insert(id)?;
+        // SAFETY: the collection of this command gave it, and is borrowed by this alone for as long as the level is.
+        Some(unsafe { elements.level_mut(base) })
+    }
+
+    /// What came of an element of a replica. Maps call back at once, if `calls_back`.
+    pub(crate) fn receive(&mut self, id: &I, news: News<'_>, calls_back: bool) {
+        self.collection.receive(id, news, calls_back);
+    }
+
+    /// Changes an element by `change`, which is to write to the properties of `handles`, and tells or notes those that have other values then. Returns
+    /// what `change` returns; `None` if there is no such element.
+    pub(crate) fn change<R>(
+        &mut self,
+        id: &I,
+        handles: &HandleSet,
+        calls_back: bool,
+        change: impl FnOnce(&mut LevelMut<'_>) -> R,
+    ) -> Option<R> {
+        let elements = self.table_of_elements();
+        let base = self.collection.element_mut(id)?;
+        let (mut change, mut result) = (Some(change), None);
+        let mut apply = |element: &mut LevelMut<'_>| result = change.take().map(|change| change(element));
+        if !self.command.watched || I::IS_KEY && !calls_back {
+            // SAFETY: the collection of this command gave it, and nobody else reaches it before the end of the call.
+            apply(&mut unsafe { elements.level_mut(base) });
+            self.collection.receive(id, News::Changed(handles), false);
+            return result;
+        }
+        let with_initial = self.command.shape.with_initial;
+        // SAFETY: the collection of this command gave `base`, and nobody else reaches it before the end of the call; what the shape lends is of the
+        // same type.
+        let changed = unsafe { changed_by(elements, with_initial, base, handles, &mut apply) };
+        if !changed.is_empty() {
+            self.collection.receive(id, News::Changed(&changed), calls_back);
+        }
+        result
+    }
+
+    /// All elements are to go that are not received after this; returns those that the collection does not note.
+    pub(crate) fn sweep(&mut self) -> Vec<I> {
+        self.collection.sweep()
+    }
+
+    /// Calls `each` with the elements that are noted to go.
+    pub(crate) fn departing(&self, each: &mut dyn FnMut(I)) {
+        self.collection.departing(each);
+    }
+
+    pub(crate) fn conclude(&mut self, with_callbacks: bool) {
+        self.collection.conclude(with_callbacks);
+    }
+}
+
+/// Changes the element at `base` by `apply`, which is to write to the properties of `handles`; returns those that have other values then.
+/// `with_initial` lends an initial one.
+///
+/// # Safety
+/// As for [`ElementTable::level_mut`] with `base`, and with what `with_initial` lends.
+unsafe fn changed_by(
+    elements: ElementTable<'_>,
+    with_initial: fn(&mut dyn FnMut(*mut u8)),
+    base: *mut u8,
+    handles: &HandleSet,
+    apply: &mut dyn FnMut(&mut LevelMut<'_>),
+) -> HandleSet {
+    let mut changed = HandleSet::new();
+    with_initial(&mut |old| {
+        // SAFETY: by the caller.
+        let mut element = unsafe { elements.level_mut(base) };
+        // SAFETY: by the caller; it is lent for the time of this call.
+        let mut old = unsafe { elements.level_mut(old) };
+        // Those that note what they receive need no copy.
+        let notes = |handle| matches!(element.as_level().slot(handle), Some(Slot::Items(_)));
+        copy_slots(element.as_level(), &mut old, handles.iter().filter(|&handle| !notes(handle)));
+        apply(&mut element);
+        changed = differing(element.as_level(), old.as_level(), handles);
+        // Nobody will look into these again for what came of this update.
+        let quiet = handles.iter().filter(|&handle| !changed.contains(handle));
+        quiet.for_each(|handle| Conclude { with_callbacks: false }.visit_slot(&mut element, handle));
+    });
+    changed
+}
+
+/// The handles among these of which an element has other values than it had.
+fn differing(element: Level<'_>, old: Level<'_>, handles: &HandleSet) -> HandleSet {
+    let mut differing = HandleSet::new();
+    for handle in handles.iter() {
+        if let (Some(slot), Some(old)) = (element.slot(handle), old.slot(handle))
+            && !same_slot(slot, old, Answer::Replica)
+        {
+            differing.insert(handle);
+        }
+    }
+    differing
+}

@@ -1,0 +1,267 @@
+//! Decoding collections: what goes, comes and changes, by its identity.
+//!
+//! Invariant: identities ascend in every list, so none stands twice, and none is both taken out and brought by one update.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::collections::BTreeSet;
+
+use crate::bits::{BitReader, ReadError, count};
+use crate::ids::handle_list::read_handles;
+use crate::ids::handles::HandleSet;
+use crate::ids::identity::{Identity, ReadIds};
+use crate::ids::item_list::Departures;
+use crate::ids::label::Label;
+use crate::schema::erased::News;
+use crate::schema::program::CollectionCommand;
+use crate::wire::decode::pass::Pass;
+use crate::wire::decode::target::{ElementTarget, ReadElement, Target};
+use crate::wire::decode::{Observer, Table, Walk};
+use crate::wire::room::check_room;
+
+/// What an update takes out, walked over beside what it brings while it is validated.
+struct Departed<'b, I: Identity> {
+    list: Option<(I::Reader, BitReader<'b>)>,
+    next: Option<I>,
+}
+
+impl<I: Identity> Departed<'_, I> {
+    /// Whether `id` is among it; asked in ascending order.
+    fn contains(&mut self, id: &I) -> Result<bool, ReadError> {
+        let Some((list, reader)) = &mut self.list else { return Ok(false) };
+        while self.next.as_ref().is_none_or(|next| next < id) {
+            self.next = list.next_again(reader)?;
+            if self.next.is_none() {
+                self.list = None;
+                return Ok(false);
+            }
+        }
+        Ok(self.next.as_ref() == Some(id))
+    }
+}
+
+/// How far the elements of a collection have been read.
+struct Progress<I> {
+    /// Elements that go unless they come; what a collection notes itself is not here.
+    swept: BTreeSet<I>,
+    /// How many came whole that count.
+    whole: u32,
+    /// The last label.
+    label: Label,
+}
+
+impl<I> Default for Progress<I> {
+    fn default() -> Self {
+        Self { swept: BTreeSet::new(), whole: 0, label: Label::START }
+    }
+}
+
+impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
+    /// Reads what changed of a collection.
+    pub(super) fn elements<I: Identity, T: ElementTarget<I>>(
+        &mut self,
+        around: Table<'_>,
+        command: &CollectionCommand<I>,
+        target: &mut T,
+    ) -> Result<(), P::Stop> {
+        let is_ordered = I::is_ordered(&command.shape.form);
+        let (table, mut progress) = (around.elements(command), Progress::default());
+        target.own();
+        let mut departed = self.departures(command, &mut progress, target)?;
+        let mut list = I::read_list(&command.shape.form);
+        let mut previous: Option<HandleSet> = None;
+        while let Some(id) = P::check(list.next(self.reader, &mut self.pass))? {
+            if P::check(departed.contains(&id))? {
+                return P::check(Err(ReadError::OutOfRange));
+            }
+            progress.swept.remove(&id);
+            let depth = self.path.enter(id.steps());
+            // Of a set nothing can change.
+            if I::IS_KEY && command.handles == 0 || self.flag()? {
+                self.new_element(table, command, &id, list.began_at(), &mut progress, target)?;
+            } else {
+                let moved = is_ordered && self.flag()?;
+                let label = if moved { self.label::<I>(command, &mut progress)? } else { None };
+                let is_same = previous.is_some() && self.flag()?;
+                let handles = match previous.take_if(|_| is_same) {
+                    Some(handles) => handles,
+                    None => P::check(read_handles(command.handles, is_ordered, self.reader))?,
+                };
+                let calls_back = self.observer.calls_back();
+                let mut read = ChangedElement { walk: self, table, handles: &handles };
+                match target.change(&id, &handles, calls_back, &mut read) {
+                    Some(read) => read?,
+                    None => P::check(Err(ReadError::OutOfRange))?,
+                }
+                label.into_iter().for_each(|label| target.receive(&id, News::Moved(label), calls_back));
+                previous = Some(handles);
+            }
+            self.path.leave(depth);
+        }
+        self.end_elements(progress, target);
+        Ok(())
+    }
+
+    /// Reads all of a collection that came into being with what it lies in.
+    pub(super) fn all_elements<I: Identity, T: ElementTarget<I>>(
+        &mut self,
+        around: Table<'_>,
+        command: &CollectionCommand<I>,
+        target: &mut T,
+    ) -> Result<(), P::Stop> {
+        let (table, mut progress) = (around.elements(command), Progress::default());
+        let form = &command.shape.form;
+        let mut list = P::check(I::read_list_of_all(form, command.max_len, self.reader).map(Some))?;
+        target.own();
+        progress.swept.extend(target.sweep());
+        while let Some(list) = &mut list
+            && let Some(id) = P::check(list.next(self.reader, &mut self.pass))?
+        {
+            progress.swept.remove(&id);
+            let depth = self.path.enter(id.steps());
+            self.new_element(table, command, &id, list.began_at(), &mut progress, target)?;
+            self.path.leave(depth);
+        }
+        self.end_elements(progress, target);
+        Ok(())
+    }
+
+    /// Reads which elements go; returns the list of those that do, where they are listed.
+    fn departures<I: Identity, T: ElementTarget<I>>(
+        &mut self,
+        command: &CollectionCommand<I>,
+        progress: &mut Progress<I>,
+        target: &mut T,
+    ) -> Result<Departed<'b, I>, P::Stop> {
+        let departures = P::check(Departures::read(self.reader))?;
+        if matches!(departures, Departures::AllButListed | Departures::AllButNew) {
+            progress.swept.extend(target.sweep());
+        }
+        let mut departed = Departed { list: None, next: None };
+        if matches!(departures, Departures::None | Departures::AllButNew) {
+            return Ok(departed);
+        }
+        let is_listed = departures == Departures::Listed;
+        let list = || I::read_list(&command.shape.form);
+        // That none of them comes, too, was seen before anything is applied.
+        departed.list = (is_listed && P::VALIDATES).then(|| (list(), self.reader.clone()));
+        let mut ids = list();
+        while let Some(id) = P::check(ids.next(self.reader, &mut self.pass))? {
+            if is_listed {
+                self.remove(&id, target);
+            } else {
+                progress.swept.remove(&id);
+                target.receive(&id, News::Spared, false);
+            }
+        }
+        Ok(departed)
+    }
+
+    /// Reads the next label, if elements have labels.
+    fn label<I: Identity>(
+        &mut self,
+        command: &CollectionCommand<I>,
+        progress: &mut Progress<I>,
+    ) -> Result<Option<Label>, P::Stop> {
+        if !I::is_ordered(&command.shape.form) {
+            return Ok(None);
+        }
+        progress.label = P::check(Label::read(&progress.label, self.reader))?;
+        Ok(Some(progress.label.clone()))
+    }
+
+    /// Reads all of an element, which may be new. What it takes counts from `start`, where its identity began, or from behind its label.
+    fn new_element<I: Identity, T: ElementTarget<I>>(
+        &mut self,
+        table: Table<'_>,
+        command: &CollectionCommand<I>,
+        id: &I,
+        start: Option<usize>,
+        progress: &mut Progress<I>,
+        target: &mut T,
+    ) -> Result<(), P::Stop> {
+        let label = self.label(command, progress)?;
+        let start = start.unwrap_or(self.reader.position());
+        if P::VALIDATES {
+            P::check(check_room(progress.whole, command.max_len, target.held()))?;
+        }
+        if self.pass.keys_refer() {
+            let guids = id.mentions(&command.shape.form);
+            let bits = id.as_bits().filter(|_| !guids.is_empty());
+            bits.into_iter().for_each(|bits| {
+                self.observer.mention(self.path.steps(), &mut guids.iter().copied(), bits);
+            });
+        }
+        let calls_back = self.observer.calls_back();
+        let is_new = target.whole(id, calls_back, &mut WholeElement { walk: self, table })?;
+        // An honest server begins a map anew with no more entries than it may have.
+        progress.whole = progress.whole.saturating_add(u32::from(is_new || I::IS_KEY));
+        P::check(count::read_padding(start, count::LEAST_BITS, self.reader))?;
+        label.into_iter().for_each(|label| target.receive(id, News::Moved(label), calls_back));
+        Ok(())
+    }
+
+    /// An element goes.
+    fn remove<I: Identity, T: ElementTarget<I>>(&mut self, id: &I, target: &mut T) {
+        target.receive(id, News::Removed, self.observer.calls_back());
+        if I::IS_KEY {
+            self.forget(id);
+        }
+    }
+
+    /// Nothing is left of an element.
+    fn forget<I: Identity>(&mut self, id: &I) {
+        let depth = self.path.enter(id.steps());
+        if let Some((&last, path)) = self.path.steps().split_last() {
+            self.observer.cut(path, last..last.saturating_add(1));
+        }
+        self.path.leave(depth);
+    }
+
+    /// What was swept and did not come goes, and what the collection has noted is forgotten.
+    fn end_elements<I: Identity, T: ElementTarget<I>>(&mut self, progress: Progress<I>, target: &mut T) {
+        progress.swept.iter().for_each(|id| self.remove(id, target));
+        target.departing(&mut |id| self.forget(&id));
+    }
+}
+
+/// Reads all of an element.
+struct WholeElement<'i, 'w, 'r, 'b, O: ?Sized, P> {
+    walk: &'i mut Walk<'w, 'r, 'b, O, P>,
+    table: Table<'i>,
+}
+
+impl<O: Observer + ?Sized, P: Pass> ReadElement for WholeElement<'_, '_, '_, '_, O, P> {
+    type Stop = P::Stop;
+
+    fn read<T: Target>(&mut self, element: &mut T) -> Result<(), P::Stop> {
+        self.walk.whole(self.table, 1, element)
+    }
+}
+
+/// Reads properties of an element, as an update.
+struct ChangedElement<'i, 'w, 'r, 'b, O: ?Sized, P> {
+    walk: &'i mut Walk<'w, 'r, 'b, O, P>,
+    table: Table<'i>,
+    handles: &'i HandleSet,
+}
+
+impl<O: Observer + ?Sized, P: Pass> ReadElement for ChangedElement<'_, '_, '_, '_, O, P> {
+    type Stop = P::Stop;
+
+    fn read<T: Target>(&mut self, element: &mut T) -> Result<(), P::Stop> {
+        for handle in self.handles.iter() {
+            self.walk.path.push(handle);
+            self.walk.property(self.table, handle, element)?;
+            self.walk.path.pop();
+        }
+        Ok(())
+    }
+}
