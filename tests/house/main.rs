@@ -69,7 +69,7 @@ const OBEY: [&str; 9] = [
     "repl-core/src/wire/checked.rs",
     "repl-core/src/ids/key.rs",
     "repl-core/src/ids/reference.rs",
-    "repl-core/src/object/entries.rs",
+    "repl-core/src/object/elements.rs",
     "repl-fastarray/src/array/replica.rs",
     "repl-fastarray/src/replica/mod.rs",
     "repl-fastarray/src/replica/receipt.rs",
