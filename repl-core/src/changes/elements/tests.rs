@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::bits::BitSlice;
-use crate::ids::key::KeyBits;
-use crate::ids::item_id::ItemId;
 use crate::changes::portions::ElementQueue;
+use crate::ids::item_id::ItemId;
+use crate::ids::key::KeyBits;
 
 /// What a list says of one element.
 #[derive(Clone, Debug, PartialEq)]
