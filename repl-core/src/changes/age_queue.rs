@@ -1,6 +1,7 @@
 //! Changes of elements that wait for their turn, the oldest first.
 //!
-//! Invariant: each element is in the queue once, at the age of the oldest change of it; what has not changed since is not looked at before its turn.
+//! Invariant: each element is in the queue once, at the age of the oldest change of it; what has not changed
+//! since is not looked at before its turn.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,12 +11,14 @@ use crate::changes::elements::ElementChange;
 #[derive(Clone, Debug)]
 pub(crate) struct AgeQueue<I> {
     waiting: VecDeque<ElementChange<I>>,
-    /// The age at which each element waits; made when it is first asked for, for most queues are emptied at once.
+    /// The age at which each element waits; made when it is first asked for, for most queues are emptied at
+    /// once.
     ages: Option<BTreeMap<I, u64>>,
 }
 
 impl<I: Ord + Clone> AgeQueue<I> {
-    /// Of changes with their ages, each element once. O(changes), times its logarithm where they are of several ages.
+    /// Of changes with their ages, each element once. O(changes), times its logarithm where they are of
+    /// several ages.
     pub(crate) fn new(mut changes: Vec<ElementChange<I>>) -> Self {
         sort(&mut changes);
         Self { waiting: changes.into(), ages: None }
@@ -39,7 +42,8 @@ impl<I: Ord + Clone> AgeQueue<I> {
         }
     }
 
-    /// Drops the changes of these elements. O(elements × log waiting), and O(waiting) only if any is among them.
+    /// Drops the changes of these elements. O(elements × log waiting), and O(waiting) only if any is among
+    /// them.
     pub(crate) fn remove(&mut self, ids: impl Iterator<Item = I>) {
         let mut places: Vec<usize> = ids.filter_map(|id| self.take_place(&id)).collect();
         self.take_out(&mut places);
@@ -57,8 +61,9 @@ impl<I: Ord + Clone> AgeQueue<I> {
         });
     }
 
-    /// Adds later findings, each element once: merged with what waits of the same element, and else in the place that its age gives it.
-    /// O(findings × log waiting), and O(waiting) only if any is older than what waits.
+    /// Adds later findings, each element once: merged with what waits of the same element, and else in the
+    /// place that its age gives it. O(findings × log waiting), and O(waiting) only if any is older than what
+    /// waits.
     pub(crate) fn add(&mut self, later: Vec<ElementChange<I>>) {
         let (mut found, mut places) = (Vec::new(), Vec::new());
         for change in later {

@@ -1,7 +1,7 @@
 //! Changelists: which handles of one object changed, with nested sets for arrays (S58 to S62, S72).
 //!
-//! Invariant: sets are sorted and without repeats; an array that has a nested set is also in its level's own set, since its
-//! count always travels with it (S92).
+//! Invariant: sets are sorted and without repeats; an array that has a nested set is also in its level's own
+//! set, since its count always travels with it (S92).
 
 use crate::changes::elements::ElementChanges;
 use crate::ids::handles::HandleSet;
@@ -11,15 +11,16 @@ use crate::ids::ranges::Ranges;
 
 /// The handles of one object that changed, in ascending order, with nested changes for arrays.
 ///
-/// A list is relative: *since when* is known to whoever holds it. Lists know no lengths; elements past an array's end are dropped when a
-/// list is [pruned](crate::Class::prune) or encoded.
+/// A list is relative: *since when* is known to whoever holds it. Lists know no lengths; elements past an
+/// array's end are dropped when a list is [pruned](crate::Class::prune) or encoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changelist {
     pub(crate) handles: HandleSet,
     pub(crate) nested: NestedChanges,
 }
 
-/// Changes within arrays and collections by their handle at their level, ascending. An array without an entry changed its count only (S61).
+/// Changes within arrays and collections by their handle at their level, ascending. An array without an entry
+/// changed its count only (S61).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NestedChanges(Vec<(u32, Nested)>);
 
@@ -50,7 +51,8 @@ macro_rules! of_elements {
     };
 }
 
-/// The same for two parts of lists that speak of one collection; the other arms are for arrays and what does not go together.
+/// The same for two parts of lists that speak of one collection; the other arms are for arrays and what does
+/// not go together.
 macro_rules! of_both {
     ($one:expr, $other:expr, ($ours:ident, $theirs:ident) => $then:expr, $($arms:tt)*) => {
         match ($one, $other) {
@@ -119,16 +121,13 @@ impl Changelist {
         }
     }
 
-    pub(crate) fn insert_array(&mut self, handle: u32, changes: ArrayChanges) {
+    /// Adds what changed within a property; of an array perhaps its count alone.
+    pub(crate) fn insert_nested(&mut self, handle: u32, changes: impl Into<Nested>) {
         self.handles.insert(handle);
-        if !changes.is_count_only() {
-            self.nested.add(handle, Nested::Array(changes));
+        let changes = changes.into();
+        if !matches!(&changes, Nested::Array(array) if array.is_count_only()) {
+            self.nested.add(handle, changes);
         }
-    }
-
-    pub(crate) fn insert_elements(&mut self, handle: u32, changes: impl Into<Nested>) {
-        self.handles.insert(handle);
-        self.nested.add(handle, changes.into());
     }
 
     /// Whether any array or collection, at any depth, has elements that came into being.
@@ -160,8 +159,8 @@ impl Changelist {
         lists.pop().unwrap_or_default()
     }
 
-    /// Whether the two may say something of the same: what is said of other items of the same collection, or of other entries of the same map, mostly
-    /// does not meet. O(properties).
+    /// Whether the two may say something of the same: what is said of other items of the same collection, or
+    /// of other entries of the same map, mostly does not meet. O(properties).
     #[must_use]
     pub fn may_meet(&self, other: &Self) -> bool {
         let mut both = self.handles.iter().filter(|&handle| other.handles.contains(handle));
@@ -173,8 +172,8 @@ impl Changelist {
         })
     }
 
-    /// Removes what `later` holds too: what was lost and has been sent again since need not go a third time (R4). Where a
-    /// part of new elements remains, all from its first on remain.
+    /// Removes what `later` holds too: what was lost and has been sent again since need not go a third time
+    /// (R4). Where a part of new elements remains, all from its first on remain.
     pub fn subtract(&mut self, later: &Self) {
         self.nested.subtract(&later.nested);
         let Self { handles, nested } = self;
@@ -206,7 +205,8 @@ impl Changelist {
         rest.merge(&removed);
     }
 
-    /// For each array of this list that also has new elements in `births`: its new elements too; each changed item that came into being in
+    /// For each array of this list that also has new elements in `births`: its new elements too; each changed
+    /// item that came into being in
     /// `births` goes whole (R2).
     pub fn extend_births(&mut self, births: &Self) {
         for (handle, births) in &births.nested.0 {
@@ -235,8 +235,8 @@ impl Changelist {
         births
     }
 
-    /// Of these births those are over that arrived with `list`, which was sent later or carried them: of an array in it all, of a collection those of its
-    /// items.
+    /// Of these births those are over that arrived with `list`, which was sent later or carried them: of an
+    /// array in it all, of a collection those of its items.
     pub fn births_arrived(&mut self, list: &Self) {
         let Self { handles, nested } = self;
         nested.0.retain_mut(|(handle, births)| {
@@ -257,13 +257,15 @@ impl Changelist {
         });
     }
 
-    /// Whether all births are of items of collections and entries of maps at the object's own level: then only changes of these items must watch over them.
+    /// Whether all births are of items of collections and entries of maps at the object's own level: then
+    /// only changes of these items must watch over them.
     #[must_use]
     pub fn births_are_of_items(&self) -> bool {
         self.nested.0.iter().all(|(_, nested)| !matches!(nested, Nested::Array(_)))
     }
 
-    /// Whether this list changes an item that came into being in `births`, or touches another property with births.
+    /// Whether this list changes an item that came into being in `births`, or touches another property with
+    /// births.
     #[must_use]
     pub fn touches_births(&self, births: &Self) -> bool {
         births.nested.0.iter().any(|(handle, births)| {
@@ -285,8 +287,8 @@ impl Changelist {
         }
     }
 
-    /// About how many bytes the list holds on the heap: for what limits the memory of a connection. Lists within items and entries count
-    /// as short. O(properties).
+    /// About how many bytes the list holds on the heap: for what limits the memory of a connection. Lists
+    /// within items and entries count as short. O(properties).
     #[inline]
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
@@ -294,8 +296,8 @@ impl Changelist {
         self.handles.heap_bytes() + nested
     }
 
-    /// How many items or entries this names, if it is about one collection or map at the object's own level and nothing else; what a collection says can be sent in
-    /// parts (R15).
+    /// How many items or entries this names, if it is about one collection or map at the object's own level
+    /// and nothing else; what a collection says can be sent in parts (R15).
     #[inline]
     #[must_use]
     pub fn items(&self) -> Option<usize> {
@@ -304,7 +306,8 @@ impl Changelist {
         self.handles.iter().eq(std::iter::once(*handle)).then_some(count)
     }
 
-    /// Takes out what the list says, if it is about one collection at the object's own level and nothing else.
+    /// Takes out what the list says, if it is about one collection at the object's own level and nothing
+    /// else.
     pub(crate) fn take_only(&mut self) -> Option<(u32, Nested)> {
         self.items()?;
         let only = self.nested.0.pop();
@@ -319,15 +322,15 @@ impl Changelist {
         Some(self.nested.0.remove(at).1)
     }
 
-    /// Of what begins objects: the items of collections and the entries of maps at the object's own level move to the list that is given back, to be sent later; here they
-    /// begin empty.
+    /// Of what begins objects: the items of collections and the entries of maps at the object's own level
+    /// move to the list that is given back, to be sent later; here they begin empty.
     #[must_use]
     pub fn take_items(&mut self) -> Self {
         let mut taken = Self::new();
         for (handle, nested) in &mut self.nested.0 {
             of_elements!(nested, changes => {
                 if let Some(elements) = changes.take_elements() {
-                    taken.insert_elements(*handle, elements);
+                    taken.insert_nested(*handle, elements);
                 }
             }, _ => {});
         }
@@ -358,10 +361,7 @@ impl NestedChanges {
 
     /// What changed of the array at `handle`.
     pub(crate) fn array(&self, handle: u32) -> Option<&ArrayChanges> {
-        match self.get(handle)? {
-            Nested::Array(array) => Some(array),
-            _ => None,
-        }
+        if let Nested::Array(array) = self.get(handle)? { Some(array) } else { None }
     }
 
     /// What changed of the collection at `handle`.
@@ -446,7 +446,7 @@ impl From<ElementChanges<KeyBits>> for Nested {
 
 impl Nested {
     /// Whether nothing is said but that the property changed: of an array its count.
-    fn is_bare(&self) -> bool {
+    pub(crate) fn is_bare(&self) -> bool {
         match self {
             Self::Array(array) => array.is_count_only(),
             elements => of_elements!(elements, changes => changes.is_empty(), _ => false),

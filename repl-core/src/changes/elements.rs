@@ -189,7 +189,8 @@ impl<I: Identity> ElementChanges<I> {
         });
     }
 
-    /// Of the changed elements, the same where `later` has fewer: it looks for those, and goes through all only if one of them is to go.
+    /// Of the changed elements, the same where `later` has fewer: it looks for those, and goes through all
+    /// only if one of them is to go.
     fn subtract_few(&mut self, later: &Self) {
         let mut stretches = later.born.stretches().chain(later.removed.stretches());
         let mut any_over = stretches.any(|stretch| self.changes_within(&stretch));
@@ -233,8 +234,8 @@ impl<I: Identity> ElementChanges<I> {
         (!births.is_empty()).then_some(births)
     }
 
-    /// Changed elements of which `births` says that they came into being and may not have arrived go whole again, and with the others go new
-    /// elements of the arrays that changed (R2).
+    /// Changed elements of which `births` says that they came into being and may not have arrived go whole
+    /// again, and with the others go new elements of the arrays that changed (R2).
     pub(crate) fn extend_births(&mut self, births: &Self) {
         if !self.touches_births(births) {
             return;
@@ -275,8 +276,8 @@ impl<I: Identity> ElementChanges<I> {
         !self.born.is_empty() || !self.changed.is_empty()
     }
 
-    /// Whether a change of `self` concerns an element of which a birth is in `births`. O(the shorter of the two), times the logarithm of the
-    /// other.
+    /// Whether a change of `self` concerns an element of which a birth is in `births`. O(the shorter of the
+    /// two), times the logarithm of the other.
     pub(crate) fn touches_births(&self, births: &Self) -> bool {
         if !self.may_meet(births) {
             return false;

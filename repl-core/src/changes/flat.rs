@@ -1,6 +1,7 @@
 //! The list of S58: a changelist as numbers, for tests and for those who look into the machine.
 //!
-//! Invariant: every list ends with 0; the count before a nested list counts its entries, nested ones included.
+//! Invariant: every list ends with 0; the count before a nested list counts its entries, nested ones
+//! included.
 
 use crate::changes::changelist::{ArrayChanges, Changelist, Nested};
 use crate::changes::elements::ElementChanges;

@@ -1,7 +1,7 @@
 //! The history of one object's changes, shared by all connections (S66, R10).
 //!
-//! Invariant: a list is kept only while a connection stands before it, and never more than [`History::MAX_LISTS`]; what is dropped is
-//! in `ever`, and whoever stood before it has been given it.
+//! Invariant: a list is kept only while a connection stands before it, and never more than
+//! [`History::MAX_LISTS`]; what is dropped is in `ever`, and whoever stood before it has been given it.
 
 use std::collections::VecDeque;
 
@@ -10,8 +10,8 @@ use crate::ids::handles::HandleSet;
 
 /// The changelists of one object, oldest first.
 ///
-/// A place in the history is a number that only grows. A connection that has sent all it gathered stands at the [`end`](Self::end) and is not
-/// known here; one that fell behind remembers its place.
+/// A place in the history is a number that only grows. A connection that has sent all it gathered stands at
+/// the [`end`](Self::end) and is not known here; one that fell behind remembers its place.
 #[derive(Debug, Default)]
 pub struct History {
     end: u64,
@@ -24,7 +24,8 @@ pub struct History {
 #[derive(Debug, Default)]
 struct Kept {
     lists: VecDeque<Changelist>,
-    /// The last merge, for the next connection that stands at the same place: from where to where, and what came of it.
+    /// The last merge, for the next connection that stands at the same place: from where to where, and what
+    /// came of it.
     merged: Option<(u64, u64, Changelist)>,
 }
 
@@ -44,16 +45,18 @@ impl History {
         self.end - self.kept.as_ref().map_or(0, |kept| kept.lists.len() as u64)
     }
 
-    /// The properties that ever changed: what a late joiner needs (S69, S75). It gets them whole, so what changed within them is not kept.
+    /// The properties that ever changed: what a late joiner needs (S69, S75). It gets them whole, so what
+    /// changed within them is not kept.
     #[must_use]
     pub fn ever(&self) -> &HandleSet {
         &self.ever
     }
 
-    /// Appends a list that is not empty. With `keep`, because some connection stands before the end, the list is kept.
+    /// Appends a list that is not empty. With `keep`, because some connection stands before the end, the list
+    /// is kept.
     ///
-    /// Where the ring is full the oldest list leaves it: it is given to `evicted` with its place, and who still stands there must take
-    /// it over (R10).
+    /// Where the ring is full the oldest list leaves it: it is given to `evicted` with its place, and who
+    /// still stands there must take it over (R10).
     #[inline]
     pub fn push(&mut self, list: &Changelist, keep: bool, evicted: impl FnOnce(u64, &Changelist)) {
         debug_assert!(!list.is_empty(), "an empty list is no change");

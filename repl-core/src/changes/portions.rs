@@ -1,7 +1,8 @@
-//! Portions: what a list says of one collection, in the order in which it is to go, to be taken from the front part by part (R15).
+//! Portions: what a list says of one collection, in the order in which it is to go, to be taken from the
+//! front part by part (R15).
 //!
-//! Invariant: what is to go is put in order once, and looked at no more before its turn; so cutting a list costs what it holds, into however many
-//! parts it is cut.
+//! Invariant: what is to go is put in order once, and looked at no more before its turn; so cutting a list
+//! costs what it holds, into however many parts it is cut.
 
 use crate::changes::age_queue::AgeQueue;
 use crate::changes::changelist::{Changelist, Nested};
@@ -11,8 +12,9 @@ use crate::ids::identity::{IdQueue, IdSet, Identity};
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 
-/// What a list said of the elements of one collection: removals first, then the oldest changes, then births in the order of their ids or keys. What
-/// [waits](Self::turn) has births before changes every other time, so that neither starves where the other never ends.
+/// What a list said of the elements of one collection: removals first, then the oldest changes, then births
+/// in the order of their ids or keys. What [waits](Self::turn) has births before changes every other time, so
+/// that neither starves where the other never ends.
 ///
 /// Who sweeps comes last, and spares what the parts before brought, in whatever order they arrive.
 #[derive(Clone, Debug)]
@@ -39,8 +41,9 @@ macro_rules! each_queue {
 }
 
 impl Changelist {
-    /// What the list says, to be sent in parts, if it is about one collection or map at the object's own level and nothing else; the list is empty then
-    /// (R15). O(items), times its logarithm where they are of several ages.
+    /// What the list says, to be sent in parts, if it is about one collection or map at the object's own
+    /// level and nothing else; the list is empty then (R15). O(items), times its logarithm where they are of
+    /// several ages.
     #[must_use]
     pub fn take_portions(&mut self) -> Option<Portions> {
         let (handle, nested) = self.take_only()?;
@@ -71,8 +74,9 @@ impl Portions {
         handles.contains(self.handle)
     }
 
-    /// Takes over what a list says of the same collection, found later than what waits here. O(what it says), times the logarithm of what waits; only
-    /// where something that waits goes, or comes before the others, O(what waits).
+    /// Takes over what a list says of the same collection, found later than what waits here. O(what it says),
+    /// times the logarithm of what waits; only where something that waits goes, or comes before the others,
+    /// O(what waits).
     pub fn add(&mut self, list: &mut Changelist) {
         match (&mut self.queue, list.take_nested(self.handle)) {
             (Queue::Items(items), Some(Nested::Items(later))) => items.add(*later),
@@ -98,12 +102,12 @@ impl Portions {
         each_queue!(&self.queue, elements => elements.is_empty())
     }
 
-    /// What concerns the first `count` elements; all that is left if there are no more than that. O(count), times its logarithm where what changed
-    /// is of several ages.
+    /// What concerns the first `count` elements; all that is left if there are no more than that. O(count),
+    /// times its logarithm where what changed is of several ages.
     #[must_use]
     pub fn part(&self, count: usize) -> Changelist {
         let mut part = Changelist::new();
-        each_queue!(&self.queue, elements => part.insert_elements(self.handle, elements.part(count)));
+        each_queue!(&self.queue, elements => part.insert_nested(self.handle, elements.part(count)));
         part
     }
 

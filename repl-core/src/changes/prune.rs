@@ -7,8 +7,9 @@ use crate::changes::elements::ElementChanges;
 use crate::ids::identity::{IdSet, Identity};
 use crate::object::level::{Array, Elements, Level, Slot};
 
-/// Drops what lies past the ends of a level's arrays, what changed of items and entries that its collections and maps do not have, and the removal of
-/// those that they have again: another list tells, or told, of their coming back.
+/// Drops what lies past the ends of a level's arrays, what changed of items and entries that its collections
+/// and maps do not have, and the removal of those that they have again: another list tells, or told, of their
+/// coming back.
 pub(crate) fn prune(level: Level<'_>, changes: &mut Changelist) {
     changes.nested.prune_each(|handle, nested| {
         if let Some(slot) = level.slot(handle) {
@@ -53,8 +54,8 @@ fn prune_elements<I: Identity>(elements: Elements<'_, I>, changes: &mut ElementC
 
 /// Those of a set that are there, each by its name.
 fn there<I: Identity>(elements: Elements<'_, I>, set: &I::Set) -> I::Set {
-    if set.is_all() || set.count() > elements.len() {
-        I::Set::of(elements.ids().into_iter().filter(|id| set.contains(id)))
+    if set.is_all() || set.count() > elements.collection.len() {
+        I::Set::of(elements.collection.ids().into_iter().filter(|id| set.contains(id)))
     } else {
         I::Set::of(set.iter().filter(|id| elements.has(id)))
     }

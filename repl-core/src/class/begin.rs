@@ -1,7 +1,8 @@
-//! What objects begin with: the values of a default or an archetype as sums that two builds can compare (R21).
+//! What objects begin with: the values of a default or an archetype as sums that two builds can compare
+//! (R21).
 //!
-//! *Invariant:* a sum covers the bits that the values would have on the wire and nothing else, so two builds have equal
-//! sums exactly if their objects begin alike for whoever sees them.
+//! *Invariant:* a sum covers the bits that the values would have on the wire and nothing else, so two builds
+//! have equal sums exactly if their objects begin alike for whoever sees them.
 
 use crate::bits::{BitWriter, WriteError};
 use crate::changes::changelist::Changelist;
@@ -15,8 +16,9 @@ use crate::schema::replicated::Replicated;
 use crate::wire::encode::write_values;
 
 impl<T: Replicated> Class<T> {
-    /// For each property a sum over the bits of its value in `object`. A value without a form on the wire counts as one
-    /// constant, and a property that never leaves the server as another. O(values of the object).
+    /// For each property a sum over the bits of its value in `object`. A value without a form on the wire
+    /// counts as one constant, and a property that never leaves the server as another. O(values of the
+    /// object).
     #[must_use]
     pub fn begin_sums(&self, object: &T) -> Vec<u64> {
         let mut writer = BitWriter::new();

@@ -24,8 +24,9 @@ struct Growth {
 }
 
 impl<T: Replicated> Class<T> {
-    /// Takes the properties out of `scope` whose new values would let the object take more than `max_bits`, and gives them: compared, they
-    /// would be copied to `shadow`, which is what is sent. Where there is room for some only, those come first that grow least.
+    /// Takes the properties out of `scope` whose new values would let the object take more than `max_bits`,
+    /// and gives them: compared, they would be copied to `shadow`, which is what is sent. Where there is room
+    /// for some only, those come first that grow least.
     ///
     /// Costs nothing for classes that cannot grow so large, nor while only numbers change; else O(object).
     pub fn keep_within(&self, max_bits: u64, live: &T, shadow: &T, scope: &mut HandleSet) -> Vec<Refusal> {
@@ -50,8 +51,8 @@ impl<T: Replicated> Class<T> {
         refusals
     }
 
-    /// Holds items of collections and entries of maps to what one object may take, if each is sent alone: [`compare`](Self::compare) refuses what makes
-    /// them larger.
+    /// Holds items of collections and entries of maps to what one object may take, if each is sent alone:
+    /// [`compare`](Self::compare) refuses what makes them larger.
     pub fn hold_items_within(&mut self, max_bits: u64) {
         let sizes = ItemSizes::within(max_bits, self.program());
         self.sizes_mut().items = sizes;
@@ -64,7 +65,8 @@ impl<T: Replicated> Class<T> {
         self.sizes().fixed_bits.saturating_add(varying)
     }
 
-    /// What the object takes by its shadow, and how the properties in `scope` that vary would change that, those that grow least first.
+    /// What the object takes by its shadow, and how the properties in `scope` that vary would change that,
+    /// those that grow least first.
     fn growths(&self, live: Level<'_>, shadow: Level<'_>, scope: &HandleSet) -> (u64, Vec<Growth>) {
         let (mut scale, mut total, mut growths) = (Scale::default(), self.sizes().fixed_bits, Vec::new());
         let mut last = None;

@@ -319,8 +319,8 @@ impl<T: Replicated> Class<T> {
     pub fn items_of(&self, shadow: &T, handles: &HandleSet) -> usize {
         let level = self.level(shadow);
         let items = |handle| match level.slot(handle) {
-            Some(Slot::Items(items)) => items.len(),
-            Some(Slot::Entries(entries)) => entries.len(),
+            Some(Slot::Items(items)) => items.collection.len(),
+            Some(Slot::Entries(entries)) => entries.collection.len(),
             _ => 0,
         };
         let collections = self.growing.iter().skip(1).flat_map(|(collections, _)| collections.iter());
@@ -458,9 +458,9 @@ impl<T: Replicated> Class<T> {
                     copy_slots(base, &mut value, 1..=base.handles());
                     Adopt.visit(&mut value);
                     Hide(objects).visit(&mut value);
-                    entries.receive(&key, News::Added, true);
+                    entries.collection.receive(&key, News::Added, true);
                 }
-                (false, _) if is_shown => entries.receive(&key, News::Removed, true),
+                (false, _) if is_shown => entries.collection.receive(&key, News::Removed, true),
                 _ => {}
             }
         });
@@ -566,7 +566,7 @@ fn descend_into<I: Collected>(
     let mut handles = HandleSet::new();
     handles.insert(inner);
     let mut elements = level.elements::<I>(handle)?;
-    elements.own();
+    elements.collection.own();
     let change = |element: &mut LevelMut<'_>| descend(element, inner, rest, calls_back, at_end);
     elements.change(&id, &handles, calls_back, change)?
 }

@@ -1,6 +1,7 @@
 //! Comparing an object with its shadow: what differs is copied and listed (S60 to S63).
 //!
-//! Invariant: the shadow only ever holds values that have a form on the wire, so encoding from it does not fail (R3).
+//! Invariant: the shadow only ever holds values that have a form on the wire, so encoding from it does not
+//! fail (R3).
 
 use std::collections::BTreeSet;
 
@@ -35,11 +36,20 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Whether an object that was compared since this was last asked is to be [settled](crate::Class::settle).
+    /// Whether an object that was compared since this was last asked is to be
+    /// [settled](crate::Class::settle).
     #[must_use]
     pub fn take_unsettled(&mut self) -> bool {
         std::mem::take(&mut self.unsettled)
     }
+}
+
+/// What a comparison of one slot has found.
+enum Found {
+    Same,
+    Leaf,
+    /// What changed within; of an array perhaps its count alone.
+    Nested(Nested),
 }
 
 enum Outcome {
@@ -79,31 +89,38 @@ impl Comparison<'_> {
         changes: &mut Changelist,
     ) {
         for handle in handles {
-            match live.slot(handle) {
-                Some(Slot::Leaf(leaf)) => match self.leaf(leaf, shadow, handle) {
-                    Outcome::Same => {}
-                    Outcome::Changed => changes.insert(handle),
-                    Outcome::Refused(error) => self.refuse(Some(handle), error),
-                },
-                Some(Slot::Array(array)) => {
-                    if let Some(array) = self.behind(handle, |this| this.array(array, shadow, handle)) {
-                        changes.insert_array(handle, array);
-                    }
-                }
-                Some(Slot::Items(items)) => {
-                    if let Some(items) = self.behind(handle, |this| this.elements(items, shadow, handle)) {
-                        changes.insert_elements(handle, items);
-                    }
-                }
-                Some(Slot::Entries(entries)) => {
-                    if let Some(entries) = self.behind(handle, |this| this.elements(entries, shadow, handle))
-                    {
-                        changes.insert_elements(handle, entries);
-                    }
-                }
-                None => {}
+            let Some(slot) = live.slot(handle) else { continue };
+            match self.slot(slot, shadow, handle, handle) {
+                Found::Same => {}
+                Found::Leaf => changes.insert(handle),
+                Found::Nested(nested) => changes.insert_nested(handle, nested),
             }
         }
+    }
+
+    /// Compares what stands in one slot, which is reached by `step`; copies what differs.
+    #[inline]
+    fn slot(&mut self, live: Slot<'_>, shadow: &mut LevelMut<'_>, handle: u32, step: u32) -> Found {
+        let nested = match live {
+            Slot::Leaf(leaf) => match self.leaf(leaf, shadow, handle) {
+                Outcome::Same => return Found::Same,
+                Outcome::Changed => return Found::Leaf,
+                Outcome::Refused(error) => {
+                    self.refuse(Some(step), error);
+                    return Found::Same;
+                }
+            },
+            Slot::Array(array) => {
+                self.behind(step, |this| this.array(array, shadow, handle)).map(Nested::Array)
+            }
+            Slot::Items(items) => {
+                self.behind(step, |this| this.elements(items, shadow, handle)).map(Nested::from)
+            }
+            Slot::Entries(entries) => {
+                self.behind(step, |this| this.elements(entries, shadow, handle)).map(Nested::from)
+            }
+        };
+        nested.map_or(Found::Same, Found::Nested)
     }
 
     #[inline]
@@ -164,39 +181,13 @@ impl Comparison<'_> {
         let first = index * live.handles();
         for (slot, handle) in live.slots().zip(1..) {
             let element_handle = first + handle - 1;
-            match slot {
-                Slot::Leaf(leaf) => match self.leaf(leaf, shadow, handle) {
-                    Outcome::Same => {}
-                    Outcome::Changed => changes.edits.insert(element_handle),
-                    Outcome::Refused(error) => self.refuse(Some(element_handle), error),
-                },
-                Slot::Array(array) => {
-                    if let Some(nested) =
-                        self.behind(element_handle, |this| this.array(array, shadow, handle))
-                    {
-                        changes.edits.insert(element_handle);
-                        if !nested.is_count_only() {
-                            changes.nested.set(element_handle, Nested::Array(nested));
-                        }
-                    }
-                }
-                Slot::Items(items) => {
-                    if let Some(nested) =
-                        self.behind(element_handle, |this| this.elements(items, shadow, handle))
-                    {
-                        changes.edits.insert(element_handle);
-                        changes.nested.set(element_handle, nested.into());
-                    }
-                }
-                Slot::Entries(entries) => {
-                    if let Some(nested) =
-                        self.behind(element_handle, |this| this.elements(entries, shadow, handle))
-                    {
-                        changes.edits.insert(element_handle);
-                        changes.nested.set(element_handle, nested.into());
-                    }
-                }
+            match self.slot(slot, shadow, handle, element_handle) {
+                Found::Same => continue,
+                Found::Leaf => {}
+                Found::Nested(nested) if nested.is_bare() => {}
+                Found::Nested(nested) => changes.nested.set(element_handle, nested),
             }
+            changes.edits.insert(element_handle);
         }
     }
 
@@ -212,8 +203,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies the elements of `live` from `first` on. If anything in them has no form none is there, or clients would be shown an initial value that
-    /// the server never had; says whether they are.
+    /// Copies the elements of `live` from `first` on. If anything in them has no form none is there, or
+    /// clients would be shown an initial value that the server never had; says whether they are.
     fn copy_elements(
         &mut self,
         live: Array<'_>,
@@ -287,7 +278,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares a collection, element by element where they were touched, or all where nobody tells; `None` if nothing changed.
+    /// Compares a collection, element by element where they were touched, or all where nobody tells; `None`
+    /// if nothing changed.
     #[inline(never)]
     fn elements<I: Collected>(
         &mut self,
@@ -296,10 +288,10 @@ impl Comparison<'_> {
         handle: u32,
     ) -> Option<ElementChanges<I>> {
         let mut shadow = shadow.elements::<I>(handle)?;
-        if shadow.as_elements().is_up_to_date(&live) {
+        if shadow.collection.is_up_to_date(live.collection) {
             return None;
         }
-        let (len, max) = (live.len(), live.max_len() as usize);
+        let (len, max) = (live.collection.len(), live.max_len() as usize);
         if len > max {
             self.refuse(None, WriteError::TooLong { len, max });
             return None;
@@ -352,7 +344,7 @@ impl Comparison<'_> {
                 },
             }
         });
-        held_back.iter().for_each(|id| shadow.hold_back(id));
+        held_back.iter().for_each(|id| shadow.collection.hold_back(id));
         self.scratch.unsettled |= is_unsettled;
         let changes = ElementChanges::new(born, removed, changed);
         (!changes.is_empty()).then_some(changes)

@@ -1,4 +1,5 @@
-//! How large an item of a collection may be, or an entry of a map: those travel in as many parts as it takes, but each of them whole.
+//! How large an item of a collection may be, or an entry of a map: those travel in as many parts as it takes,
+//! but each of them whole.
 //!
 //! *Invariant:* what the comparison takes over of an item has room in an object by itself.
 
@@ -46,8 +47,8 @@ impl ItemSizes {
         Self { max_bits, wide }
     }
 
-    /// What of an item or a value, by its `table`, is to be compared with its shadow, and what would make it too large; `None` where nothing can. O(item)
-    /// if something that varies in size has changed.
+    /// What of an item or a value, by its `table`, is to be compared with its shadow, and what would make it
+    /// too large; `None` where nothing can. O(item) if something that varies in size has changed.
     pub(crate) fn survey(&self, table: u32, live: Level<'_>, shadow: Level<'_>) -> Option<Survey> {
         self.wide.binary_search(&table).ok()?;
         let mut open = HandleSet::up_to(live.handles());

@@ -1,6 +1,8 @@
-//! Places: which property each byte of an object belongs to, so that a comparison goes from the bytes that differ to their properties.
+//! Places: which property each byte of an object belongs to, so that a comparison goes from the bytes that
+//! differ to their properties.
 //!
-//! Invariant: a handle is either mapped, and then all bytes of its value are in a run of the type's plan, or in `by_command`.
+//! Invariant: a handle is either mapped, and then all bytes of its value are in a run of the type's plan, or
+//! in `by_command`.
 
 use crate::ids::handles::HandleSet;
 use crate::object::scan::differing_bytes;

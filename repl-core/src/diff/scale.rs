@@ -1,6 +1,7 @@
 //! Measuring: how many bits values take at most.
 //!
-//! *Invariant:* what is counted is never less than what any update or opening of these values takes, whatever has changed in them.
+//! *Invariant:* what is counted is never less than what any update or opening of these values takes, whatever
+//! has changed in them.
 
 use crate::bits::BitWriter;
 use crate::bits::count::LEAST_BITS;
@@ -10,7 +11,8 @@ use crate::object::level::{Array, Elements, Leaf, Level, Slot};
 use crate::schema::codec::Codec;
 use crate::schema::program::{Command, CommandKind, Program};
 
-/// What an item takes beside handles and values: segment, slot, generation, class, archetype, the form of its handles, and its end.
+/// What an item takes beside handles and values: segment, slot, generation, class, archetype, the form of its
+/// handles, and its end.
 pub(crate) const HEAD_BITS: u64 = 512;
 /// What a `String` takes beside its bytes, at most.
 const TEXT_HEAD_BITS: u64 = 64;
@@ -65,8 +67,8 @@ fn most_element_bits(program: &Program, table: u32, handles: u32) -> u64 {
     commands.map(|command| most_inner_bits(program, command)).fold(0, u64::saturating_add)
 }
 
-/// What an array of `len` elements takes at most beside their values and what says which of them changed: its length, where new elements
-/// begin, and the form of both.
+/// What an array of `len` elements takes at most beside their values and what says which of them changed: its
+/// length, where new elements begin, and the form of both.
 fn array_head_bits(len: u64) -> u64 {
     let count = 2 * u64::from((len + 8).ilog2());
     let tail = 1 + u64::from((len | 1).ilog2()) + 1;
@@ -92,15 +94,15 @@ impl Scale {
     }
 
     fn elements<I: Identity>(&mut self, elements: Elements<'_, I>) -> u64 {
-        if !I::IS_KEY && elements.len() > elements.max_len() as usize {
+        if !I::IS_KEY && elements.collection.len() > elements.max_len() as usize {
             self.found_formless = true;
             return 0;
         }
         let least = if I::IS_KEY { 0 } else { u64::from(LEAST_BITS) };
-        let ids = elements.ids();
+        let ids = elements.collection.ids();
         let mut bits = KEYED_HEAD_BITS;
         for id in &ids {
-            let label = elements.label(id);
+            let label = elements.collection.label(id);
             let label = label.map_or(0, |label| LABEL_HEAD_BITS + 8 * label.as_bytes().len() as u64);
             let values = elements.element(id).map_or(0, |element| self.level(element).max(least));
             let head = ITEM_HEAD_BITS + id.most_bits(&ids) + u64::from(elements.handles());

@@ -1,6 +1,7 @@
 //! Sizes: how many bits the values of an object may take, so that none grows beyond what clients can hold.
 //!
-//! *Invariant:* what is counted is never less than what any update or opening of these values takes, whatever has changed in them.
+//! *Invariant:* what is counted is never less than what any update or opening of these values takes, whatever
+//! has changed in them.
 
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::scale::{HEAD_BITS, KEYED_HEAD_BITS, most_bits};

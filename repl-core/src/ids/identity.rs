@@ -1,6 +1,7 @@
 //! Identities: what tells the elements of one collection apart, and sets of it.
 //!
-//! Invariant: what is written once for fast arrays and maps asks an identity for whatever differs between them.
+//! Invariant: what is written once for fast arrays and maps asks an identity for whatever differs between
+//! them.
 #![cfg_attr(
     not(test),
     deny(
@@ -17,10 +18,11 @@ use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
 use crate::ids::key::KeyBits;
 use crate::ids::reference::Guid;
 
-/// What tells the elements of one collection apart: the id of an item of a fast array, or the bits of the key of an entry of a map.
+/// What tells the elements of one collection apart: the id of an item of a fast array, or the bits of the key
+/// of an entry of a map.
 pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
-    /// Maps have no room for notes of an update: what goes is removed at once and callbacks run at once, by key. In a sweep they list what
-    /// changed beside what came.
+    /// Maps have no room for notes of an update: what goes is removed at once and callbacks run at once, by
+    /// key. In a sweep they list what changed beside what came.
     const IS_KEY: bool;
 
     /// A set of them.

@@ -1,7 +1,8 @@
-//! How a collection is reached, whatever its elements: fast arrays by the ids of their items, maps by the bits of their keys.
+//! How a collection is reached, whatever its elements: fast arrays by the ids of their items, maps by the
+//! bits of their keys.
 //!
-//! Invariant: pointers that come out of a collection are to its elements, whose shape is the one in the collection's own shape; they hold for as
-//! long as the borrow that they came from.
+//! Invariant: pointers that come out of a collection are to its elements, whose shape is the one in the
+//! collection's own shape; they hold for as long as the borrow that they came from.
 #![cfg_attr(
     not(test),
     deny(
@@ -293,7 +294,8 @@ const fn field_of<K: Property>() -> Field {
     Field::new("", 0, K::SHAPE)
 }
 
-/// Reads a key that stands before other things; returns its form, and adds the objects that it mentions to `guids`.
+/// Reads a key that stands before other things; returns its form, and adds the objects that it mentions to
+/// `guids`.
 fn read_key<K: Property>(reader: &mut BitReader<'_>, guids: &mut Vec<Guid>) -> Result<KeyBits, ReadError> {
     let start = reader.position();
     let mut references = ReferenceMap::new(&AllObjects);

@@ -60,7 +60,7 @@ pub(crate) struct Settle;
 
 impl VisitCollections for Settle {
     fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
-        elements.settle();
+        elements.collection.settle();
         self.visit_elements(elements);
     }
 }
@@ -70,7 +70,7 @@ pub(crate) struct Adopt;
 
 impl VisitCollections for Adopt {
     fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
-        elements.become_replica();
+        elements.collection.become_replica();
         self.visit_elements(elements);
     }
 }
@@ -86,6 +86,6 @@ impl VisitCollections for Conclude {
         if elements.as_elements().nests() {
             elements.received(&mut |element| self.visit(element));
         }
-        elements.conclude(self.with_callbacks);
+        elements.collection.conclude(self.with_callbacks);
     }
 }

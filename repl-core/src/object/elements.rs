@@ -1,6 +1,7 @@
 //! Collections as levels: the elements of one, to be read and written by their table.
 //!
-//! Invariant: an [`ElementTable`] is used with pointers that the collection of its command gave, and only while that collection is borrowed.
+//! Invariant: an [`ElementTable`] is used with pointers that the collection of its command gave, and only
+//! while that collection is borrowed.
 #![expect(unsafe_code, reason = "reads and writes objects through their layouts")]
 #![cfg_attr(
     not(test),
@@ -14,7 +15,6 @@
 
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
-use crate::ids::label::Label;
 use crate::ids::reference::Objects;
 use crate::object::collections::{Conclude, VisitCollections};
 use crate::object::copy::copy_slots;
@@ -29,10 +29,6 @@ type Visit<'v, I> = &'v mut dyn FnMut(Named<'_, I>, Step<Level<'_>, LevelMut<'_>
 impl<'a, I: Identity> Elements<'a, I> {
     fn table_of_elements(&self) -> ElementTable<'a> {
         ElementTable::of(self.program, self.command.table, self.command.handles)
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.collection.len()
     }
 
     pub(crate) fn max_len(&self) -> u32 {
@@ -59,20 +55,6 @@ impl<'a, I: Identity> Elements<'a, I> {
         I::is_ordered(&self.command.shape.form)
     }
 
-    /// The identities of all elements, ascending. O(elements × log elements).
-    pub(crate) fn ids(&self) -> Vec<I> {
-        self.collection.ids()
-    }
-
-    /// The element will be asked for soon.
-    pub(crate) fn preload(&self, id: &I) {
-        self.collection.preload(id);
-    }
-
-    pub(crate) fn label(&self, id: &I) -> Option<&'a Label> {
-        self.collection.label(id)
-    }
-
     pub(crate) fn has(&self, id: &I) -> bool {
         self.collection.element(id).is_some()
     }
@@ -86,16 +68,6 @@ impl<'a, I: Identity> Elements<'a, I> {
     /// Whether every object that the identity mentions is there.
     pub(crate) fn is_mapped(&self, id: &I, objects: &dyn Objects) -> bool {
         id.mentions(&self.command.shape.form).into_iter().all(|guid| objects.contains(guid))
-    }
-
-    /// Whether this, a shadow, lacks nothing of `live`.
-    pub(crate) fn is_up_to_date(&self, live: &Elements<'_, I>) -> bool {
-        self.collection.is_up_to_date(live.collection)
-    }
-
-    /// Whether the update under way has brought a replica anything; `None` if nobody noted.
-    pub(crate) fn has_news(&self) -> Option<bool> {
-        self.collection.has_news()
     }
 
     /// Whether both have the same elements, and `is_same` values for each. O(elements).
@@ -125,7 +97,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         ElementTable::of(self.program, self.command.table, self.command.handles)
     }
 
-    /// Makes this, a shadow, have the elements of `live`, telling `visit` of each that may have changed. Returns whether `live` is to be settled.
+    /// Makes this, a shadow, have the elements of `live`, telling `visit` of each that may have changed.
+    /// Returns whether `live` is to be settled.
     #[must_use]
     pub(crate) fn follow(&mut self, live: &Elements<'_, I>, visit: Visit<'_, I>) -> bool {
         let elements = self.table_of_elements();
@@ -136,16 +109,6 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
             let shadow = |base| unsafe { elements.level_mut(base) };
             visit(id, step.map(live, shadow));
         })
-    }
-
-    /// Takes an element, which was added when this last followed, out again until it is visited anew.
-    pub(crate) fn hold_back(&mut self, id: &I) {
-        self.collection.hold_back(id);
-    }
-
-    /// Gives the elements the ids under which a shadow has followed them.
-    pub(crate) fn settle(&mut self) {
-        self.collection.settle();
     }
 
     /// Takes over the elements of `other`; `copy` is given each there and here.
@@ -168,7 +131,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     pub(crate) fn each(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
         let elements = self.table_of_elements();
         self.collection.each(&mut |base| {
-            // SAFETY: the collection of this command, which is borrowed by this alone, lends it for the time of the call.
+            // SAFETY: the collection of this command, which is borrowed by this alone, lends it for the time
+            // of the call.
             each(&mut unsafe { elements.level_mut(base) });
         });
     }
@@ -177,35 +141,23 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     pub(crate) fn received(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
         let elements = self.table_of_elements();
         self.collection.received(&mut |base| {
-            // SAFETY: the collection of this command, which is borrowed by this alone, lends it for the time of the call.
+            // SAFETY: the collection of this command, which is borrowed by this alone, lends it for the time
+            // of the call.
             each(&mut unsafe { elements.level_mut(base) });
         });
-    }
-
-    /// If a client's user put the collection here, all its elements are local from now on.
-    pub(crate) fn own(&mut self) {
-        self.collection.own();
-    }
-
-    pub(crate) fn become_replica(&mut self) {
-        self.collection.become_replica();
     }
 
     /// An element of a replica, an initial one if it was not there; `None` if nothing is called so.
     pub(crate) fn insert(&mut self, id: &I) -> Option<LevelMut<'_>> {
         let elements = self.table_of_elements();
         let base = self.collection.insert(id)?;
-        // SAFETY: the collection of this command gave it, and is borrowed by this alone for as long as the level is.
+        // SAFETY: the collection of this command gave it, and is borrowed by this alone for as long as the
+        // level is.
         Some(unsafe { elements.level_mut(base) })
     }
 
-    /// What came of an element of a replica. Maps call back at once, if `calls_back`.
-    pub(crate) fn receive(&mut self, id: &I, news: News<'_>, calls_back: bool) {
-        self.collection.receive(id, news, calls_back);
-    }
-
-    /// Changes an element by `change`, which is to write to the properties of `handles`, and tells or notes those that have other values then. Returns
-    /// what `change` returns; `None` if there is no such element.
+    /// Changes an element by `change`, which is to write to the properties of `handles`, and tells or notes
+    /// those that have other values then. Returns what `change` returns; `None` if there is no such element.
     pub(crate) fn change<R>(
         &mut self,
         id: &I,
@@ -218,37 +170,25 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         let (mut change, mut result) = (Some(change), None);
         let mut apply = |element: &mut LevelMut<'_>| result = change.take().map(|change| change(element));
         if !self.command.watched || I::IS_KEY && !calls_back {
-            // SAFETY: the collection of this command gave it, and nobody else reaches it before the end of the call.
+            // SAFETY: the collection of this command gave it, and nobody else reaches it before the end of
+            // the call.
             apply(&mut unsafe { elements.level_mut(base) });
             self.collection.receive(id, News::Changed(handles), false);
             return result;
         }
         let with_initial = self.command.shape.with_initial;
-        // SAFETY: the collection of this command gave `base`, and nobody else reaches it before the end of the call; what the shape lends is of the
-        // same type.
+        // SAFETY: the collection of this command gave `base`, and nobody else reaches it before the end of
+        // the call; what the shape lends is of the same type.
         let changed = unsafe { changed_by(elements, with_initial, base, handles, &mut apply) };
         if !changed.is_empty() {
             self.collection.receive(id, News::Changed(&changed), calls_back);
         }
         result
     }
-
-    /// All elements are to go that are not received after this; returns those that the collection does not note.
-    pub(crate) fn sweep(&mut self) -> Vec<I> {
-        self.collection.sweep()
-    }
-
-    /// Calls `each` with the elements that are noted to go.
-    pub(crate) fn departing(&self, each: &mut dyn FnMut(I)) {
-        self.collection.departing(each);
-    }
-
-    pub(crate) fn conclude(&mut self, with_callbacks: bool) {
-        self.collection.conclude(with_callbacks);
-    }
 }
 
-/// Changes the element at `base` by `apply`, which is to write to the properties of `handles`; returns those that have other values then.
+/// Changes the element at `base` by `apply`, which is to write to the properties of `handles`; returns those
+/// that have other values then.
 /// `with_initial` lends an initial one.
 ///
 /// # Safety

@@ -1,6 +1,7 @@
 //! Whether two values of one type are the same.
 //!
-//! *Invariant:* only replicated values are looked at; all who ask go this one way, and differ only in who answers for a collection.
+//! *Invariant:* only replicated values are looked at; all who ask go this one way, and differ only in who
+//! answers for a collection.
 
 use crate::ids::identity::Identity;
 use crate::object::level::{Elements, Level, Slot};
@@ -38,8 +39,8 @@ fn same_level(one: Level<'_>, other: Level<'_>, answer: Answer) -> bool {
 
 fn same_elements<I: Identity>(one: Elements<'_, I>, other: Elements<'_, I>, answer: Answer) -> bool {
     let known = match answer {
-        Answer::Shadow => (!I::IS_KEY).then(|| other.is_up_to_date(&one)),
-        Answer::Replica => one.has_news().map(|has_news| !has_news),
+        Answer::Shadow => (!I::IS_KEY).then(|| other.collection.is_up_to_date(one.collection)),
+        Answer::Replica => one.collection.has_news().map(|has_news| !has_news),
     };
     known.unwrap_or_else(|| one.is_same(&other, &mut |one, other| same_level(one, other, answer)))
 }

@@ -75,7 +75,7 @@ pub(crate) enum Slot<'a> {
 pub(crate) struct Elements<'a, I: Identity> {
     pub(super) program: &'a Program,
     pub(super) command: &'a CollectionCommand<I>,
-    pub(super) collection: &'a dyn Collection<I>,
+    pub(crate) collection: &'a dyn Collection<I>,
 }
 
 impl<I: Identity> Clone for Elements<'_, I> {
@@ -90,7 +90,7 @@ impl<I: Identity> Copy for Elements<'_, I> {}
 pub(crate) struct ElementsMut<'a, I: Identity> {
     pub(super) program: &'a Program,
     pub(super) command: &'a CollectionCommand<I>,
-    pub(super) collection: &'a mut dyn Collection<I>,
+    pub(crate) collection: &'a mut dyn Collection<I>,
 }
 
 impl<'a> Level<'a> {

@@ -1,6 +1,7 @@
 //! Whole values: every replicated field in order, without handles, for values that stand alone.
 //!
-//! Invariant: the bits are those that an array's new elements have, so a value may be written here and read there.
+//! Invariant: the bits are those that an array's new elements have, so a value may be written here and read
+//! there.
 #![expect(unsafe_code, reason = "walks whole values")]
 #![cfg_attr(
     not(test),
@@ -19,6 +20,7 @@ use crate::ids::reference::ReferenceMap;
 use crate::object::leaf;
 use crate::schema::erased::News;
 use crate::schema::layout::{least_bits, travels};
+use crate::schema::program::LeafCommand;
 use crate::schema::property::Property;
 use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind};
 use crate::schema::value::{With, same_bits};
@@ -64,6 +66,26 @@ pub fn identical_with<T: 'static, W: With<T>>(one: &T, other: &T) -> bool {
     same_bits(|writer| W::write(one, writer), |writer| W::write(other, writer))
 }
 
+/// Calls `each` with what a value consists of and has a form, in order, and where it lies: leaves, arrays and
+/// collections.
+fn each_part<E>(
+    property: Formatted,
+    offset: usize,
+    each: &mut impl FnMut(Formatted, usize) -> Result<(), E>,
+) -> Result<(), E> {
+    match property.kind() {
+        Kind::Struct(fields) => fields
+            .iter()
+            .try_for_each(|field| each_part(property.field(field), offset.wrapping_add(field.offset), each)),
+        Kind::FixedArray { element, len } => (0..len).try_for_each(|index| {
+            let within = index.wrapping_mul(element.size);
+            each_part(property.element(element), offset.wrapping_add(within), each)
+        }),
+        Kind::Leaf(_) | Kind::Array(_) if !travels(property) => Ok(()),
+        _ => each(property, offset),
+    }
+}
+
 /// # Safety
 /// `value` holds an aligned value of the property's shape.
 unsafe fn write_shape(
@@ -71,41 +93,46 @@ unsafe fn write_shape(
     value: *const u8,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
+    each_part(property, 0, &mut |part, offset| {
+        // SAFETY: the part lies at its offset inside the value.
+        let at = unsafe { value.add(offset) };
+        // SAFETY: a value of the part's shape lies there.
+        unsafe { write_part(part, at, writer) }
+    })
+}
+
+/// # Safety
+/// `value` holds an aligned value of the property's shape.
+unsafe fn write_part(
+    property: Formatted,
+    value: *const u8,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
     match property.kind() {
-        Kind::Leaf(codec) => {
-            if travels(property) {
-                // SAFETY: by the caller; the codec is the shape's.
-                unsafe { leaf::write_value(&codec, value, writer) }?;
-            }
-        }
-        Kind::Struct(fields) => {
-            for field in fields {
-                // SAFETY: the field lies at its offset inside the value.
-                let at = unsafe { value.add(field.offset) };
-                // SAFETY: a value of the field's shape lies there.
-                unsafe { write_shape(property.field(field), at, writer) }?;
-            }
-        }
-        Kind::FixedArray { element, len } => {
-            // SAFETY: `len` elements follow one another from `value` on.
-            unsafe { write_elements(property.element(element), value, len, 0, writer) }?;
-        }
-        Kind::Array(_) if !travels(property) => {}
+        // SAFETY: by the caller; the codec is the shape's.
+        Kind::Leaf(codec) => unsafe { leaf::write_value(&codec, value, writer) },
+        Kind::Struct(_) | Kind::FixedArray { .. } => Ok(()),
         Kind::Array(array) => {
             // SAFETY: by the caller.
             let (first, len) = unsafe { (array.parts)(value) };
             count::write_count(len, property.array_len(array), writer)?;
             let element = property.element(array.element);
             let least_bits = least_bits(array, element);
-            // SAFETY: the array gave its first element and its length.
-            unsafe { write_elements(element, first, len, least_bits, writer) }?;
+            (0..len).try_for_each(|index| {
+                let start = writer.bit_len();
+                // SAFETY: the array gave its first element and its length, and `index` is below that.
+                let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
+                // SAFETY: an element lies there.
+                unsafe { write_shape(element, at, writer) }?;
+                count::pad_element(start, least_bits, writer);
+                Ok(())
+            })
         }
         // SAFETY: a collection of this shape lies at `value`.
-        Kind::Items(items) => unsafe { write_collection(property, items, value, writer) }?,
+        Kind::Items(items) => unsafe { write_collection(property, items, value, writer) },
         // SAFETY: as above.
-        Kind::Entries(entries) => unsafe { write_collection(property, &entries.elements, value, writer) }?,
+        Kind::Entries(entries) => unsafe { write_collection(property, &entries.elements, value, writer) },
     }
-    Ok(())
 }
 
 /// # Safety
@@ -141,26 +168,6 @@ unsafe fn write_collection<I: Identity>(
 }
 
 /// # Safety
-/// `first` holds `len` elements of the property's shape.
-unsafe fn write_elements(
-    element: Formatted,
-    first: *const u8,
-    len: usize,
-    least_bits: u32,
-    writer: &mut BitWriter,
-) -> Result<(), WriteError> {
-    for index in 0..len {
-        let start = writer.bit_len();
-        // SAFETY: `index` is below the length.
-        let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
-        // SAFETY: an element lies there.
-        unsafe { write_shape(element, at, writer) }?;
-        count::pad_element(start, least_bits, writer);
-    }
-    Ok(())
-}
-
-/// # Safety
 /// `to` holds an aligned value of the property's shape, and may be written.
 unsafe fn read_shape(
     property: Formatted,
@@ -168,38 +175,35 @@ unsafe fn read_shape(
     references: &mut ReferenceMap<'_>,
     to: *mut u8,
 ) -> Result<(), ReadError> {
+    each_part(property, 0, &mut |part, offset| {
+        // SAFETY: the part lies at its offset inside the value.
+        let at = unsafe { to.add(offset) };
+        // SAFETY: a value of the part's shape lies there.
+        unsafe { read_part(part, reader, references, at) }
+    })
+}
+
+/// # Safety
+/// `to` holds an aligned value of the property's shape, and may be written.
+unsafe fn read_part(
+    property: Formatted,
+    reader: &mut BitReader<'_>,
+    references: &mut ReferenceMap<'_>,
+    to: *mut u8,
+) -> Result<(), ReadError> {
     match property.kind() {
-        Kind::Leaf(codec) => {
-            if travels(property) {
-                // SAFETY: by the caller; the codec is the shape's.
-                unsafe { leaf::read_value(&codec, reader, references, to) }?;
-            }
-        }
-        Kind::Struct(fields) => {
-            for field in fields {
-                // SAFETY: the field lies at its offset inside the value.
-                let at = unsafe { to.add(field.offset) };
-                // SAFETY: a value of the field's shape lies there.
-                unsafe { read_shape(property.field(field), reader, references, at) }?;
-            }
-        }
-        Kind::FixedArray { element, len } => {
-            // SAFETY: `len` elements follow one another from `to` on.
-            unsafe { read_elements(property.element(element), 0, reader, references, to, len) }?;
-        }
-        Kind::Array(_) if !travels(property) => {}
-        Kind::Array(array) => {
-            // SAFETY: an array of this shape lies at `to`, and may be written.
-            unsafe { read_array(property, array, reader, references, to) }?;
-        }
+        // SAFETY: by the caller; the codec is the shape's.
+        Kind::Leaf(codec) => unsafe { leaf::read_value(&codec, reader, references, to) },
+        Kind::Struct(_) | Kind::FixedArray { .. } => Ok(()),
+        // SAFETY: an array of this shape lies at `to`, and may be written.
+        Kind::Array(array) => unsafe { read_array(property, array, reader, references, to) },
         // SAFETY: a collection of this shape lies at `to`, and may be written.
-        Kind::Items(items) => unsafe { read_collection(property, items, reader, references, to) }?,
+        Kind::Items(items) => unsafe { read_collection(property, items, reader, references, to) },
         Kind::Entries(entries) => {
             // SAFETY: as above.
-            unsafe { read_collection(property, &entries.elements, reader, references, to) }?
+            unsafe { read_collection(property, &entries.elements, reader, references, to) }
         }
     }
-    Ok(())
 }
 
 /// # Safety
@@ -256,10 +260,14 @@ unsafe fn read_array(
         let ready = read.saturating_mul(2).max(FIRST_GROWTH).min(len);
         // SAFETY: by the caller.
         let first = unsafe { (array.resize)(to, ready) };
-        // SAFETY: the array holds more elements than `read`, or just as many.
-        let next = unsafe { first.add(read.wrapping_mul(element.shape.size)) };
-        // SAFETY: the array was just made long enough.
-        unsafe { read_elements(element, least_bits, reader, references, next, ready.saturating_sub(read)) }?;
+        for index in read..ready {
+            let start = reader.position();
+            // SAFETY: the array was just made long enough.
+            let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
+            // SAFETY: an element lies there, and may be written.
+            unsafe { read_shape(element, reader, references, at) }?;
+            count::read_padding(start, least_bits, reader)?;
+        }
         if ready == len {
             return Ok(());
         }
@@ -268,62 +276,47 @@ unsafe fn read_array(
 }
 
 /// # Safety
-/// `first` holds `len` elements of the property's shape, which may be written.
-unsafe fn read_elements(
-    element: Formatted,
-    least_bits: u32,
-    reader: &mut BitReader<'_>,
-    references: &mut ReferenceMap<'_>,
-    first: *mut u8,
-    len: usize,
-) -> Result<(), ReadError> {
-    for index in 0..len {
-        let start = reader.position();
-        // SAFETY: `index` is below the length.
-        let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
-        // SAFETY: an element lies there.
-        unsafe { read_shape(element, reader, references, at) }?;
-        count::read_padding(start, least_bits, reader)?;
-    }
-    Ok(())
+/// Both pointers hold an aligned value of the property's shape.
+unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8) -> bool {
+    let same = each_part(property, 0, &mut |part, offset| {
+        // SAFETY: the part lies at its offset inside the value.
+        let one = unsafe { one.add(offset) };
+        // SAFETY: the same of the other.
+        let other = unsafe { other.add(offset) };
+        // SAFETY: a value of the part's shape lies at both.
+        if unsafe { identical_part(part, one, other) } { Ok(()) } else { Err(()) }
+    });
+    same.is_ok()
 }
 
 /// # Safety
 /// Both pointers hold an aligned value of the property's shape.
-unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8) -> bool {
+unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) -> bool {
     match property.kind() {
-        Kind::Leaf(_) | Kind::Array(_) if !travels(property) => true,
+        Kind::Struct(_) | Kind::FixedArray { .. } => true,
         Kind::Leaf(codec) => {
             let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
+            let command = LeafCommand { codec, bytes, direct: None };
             // SAFETY: by the caller; the codec is the shape's.
-            unsafe {
-                leaf::identical(
-                    &crate::schema::program::LeafCommand { codec, bytes, direct: None },
-                    one,
-                    other,
-                )
-            }
-        }
-        Kind::Struct(fields) => fields.iter().all(|field| {
-            // SAFETY: the field lies at its offset inside the value.
-            let one = unsafe { one.add(field.offset) };
-            // SAFETY: the same of the other.
-            let other = unsafe { other.add(field.offset) };
-            // SAFETY: a value of the field's shape lies at both.
-            unsafe { identical_shape(property.field(field), one, other) }
-        }),
-        Kind::FixedArray { element, len } => {
-            // SAFETY: `len` elements follow one another from both on.
-            unsafe { identical_elements(property.element(element), one, other, len) }
+            unsafe { leaf::identical(&command, one, other) }
         }
         Kind::Array(array) => {
             // SAFETY: by the caller.
             let (one, len) = unsafe { (array.parts)(one) };
             // SAFETY: by the caller.
             let (other, other_len) = unsafe { (array.parts)(other) };
-            // SAFETY: the arrays gave their first elements and their length.
+            let element = property.element(array.element);
             len == other_len
-                && unsafe { identical_elements(property.element(array.element), one, other, len) }
+                && (0..len).all(|index| {
+                    let offset = index.wrapping_mul(element.shape.size);
+                    // SAFETY: the arrays gave their first elements and their length, and `index` is below
+                    // that.
+                    let one = unsafe { one.add(offset) };
+                    // SAFETY: as above.
+                    let other = unsafe { other.add(offset) };
+                    // SAFETY: an element lies at both.
+                    unsafe { identical_shape(element, one, other) }
+                })
         }
         // SAFETY: a collection of this shape lies at both.
         Kind::Items(items) => unsafe { identical_collection(property, items, one, other) },
@@ -347,20 +340,6 @@ unsafe fn identical_collection<I: Identity>(
     let element = property.element(shape.element);
     one.is_same(other, &mut |one, other| {
         // SAFETY: the collections gave elements, whose shape is the one they state.
-        unsafe { identical_shape(element, one, other) }
-    })
-}
-
-/// # Safety
-/// Both pointers hold `len` elements of the property's shape.
-unsafe fn identical_elements(element: Formatted, one: *const u8, other: *const u8, len: usize) -> bool {
-    (0..len).all(|index| {
-        let offset = index.wrapping_mul(element.shape.size);
-        // SAFETY: `index` is below the length.
-        let one = unsafe { one.add(offset) };
-        // SAFETY: as above.
-        let other = unsafe { other.add(offset) };
-        // SAFETY: an element lies at both.
         unsafe { identical_shape(element, one, other) }
     })
 }

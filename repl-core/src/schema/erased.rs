@@ -14,7 +14,8 @@ use crate::schema::keyed::Step;
 /// A step with what an element is to whoever does not know its type.
 pub(crate) type RawStep = Step<*const u8, *mut u8>;
 
-/// A collection without its types. One type is a server's live collection, a shadow of it, and a client's replica.
+/// A collection without its types. One type is a server's live collection, a shadow of it, and a client's
+/// replica.
 pub(crate) trait Collection<I: Identity>: Any {
     fn len(&self) -> usize;
 
@@ -58,10 +59,12 @@ pub(crate) trait Collection<I: Identity>: Any {
         false
     }
 
-    /// Makes this, a shadow, have the elements of `live`, and tells `visit` of each that may have changed. Returns whether `live` is to be settled.
+    /// Makes this, a shadow, have the elements of `live`, and tells `visit` of each that may have changed.
+    /// Returns whether `live` is to be settled.
     fn follow(&mut self, live: &dyn Collection<I>, visit: &mut dyn FnMut(Named<'_, I>, RawStep)) -> bool;
 
-    /// Takes an element, which was added when this last followed, out of this shadow until it is visited again.
+    /// Takes an element, which was added when this last followed, out of this shadow until it is visited
+    /// again.
     fn hold_back(&mut self, id: &I);
 
     /// Takes over the elements of `other`; `copy` is given each there and here.
@@ -76,19 +79,22 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// If a client's user put the collection here, all its elements are local from now on.
     fn own(&mut self) {}
 
-    /// The element of a replica, which came or is sent whole again: an initial one if there was none; `None` if nothing is called so.
+    /// The element of a replica, which came or is sent whole again: an initial one if there was none; `None`
+    /// if nothing is called so.
     fn insert(&mut self, id: &I) -> Option<*mut u8>;
 
     /// What came of an element of a replica. Who has no room for notes calls back at once, if that is said.
     fn receive(&mut self, id: &I, news: News<'_>, calls_back: bool);
 
-    /// All elements are to go that are not received after this: those that are returned by whoever asked, the others by the collection itself.
+    /// All elements are to go that are not received after this: those that are returned by whoever asked, the
+    /// others by the collection itself.
     fn sweep(&mut self) -> Vec<I>;
 
     /// Calls `each` with the elements that are noted to go.
     fn departing(&self, _: &mut dyn FnMut(I)) {}
 
-    /// Calls `each` with the elements that came or changed since the last [`conclude`](Self::conclude), or with all.
+    /// Calls `each` with the elements that came or changed since the last [`conclude`](Self::conclude), or
+    /// with all.
     fn received(&mut self, each: &mut dyn FnMut(*mut u8)) {
         self.each(each);
     }

@@ -8,7 +8,8 @@ use crate::ids::item_id::ItemId;
 use crate::ids::label::Label;
 use crate::schema::property::Property;
 
-/// What became of an element since a shadow last followed its collection; `L` is the live one, `S` that of the shadow.
+/// What became of an element since a shadow last followed its collection; `L` is the live one, `S` that of
+/// the shadow.
 #[derive(Debug)]
 pub enum Step<L, S> {
     /// It is new; the shadow has an initial one in its place.
@@ -102,8 +103,8 @@ pub trait Keyed: Property {
     /// since the last time; `visit` copies what differs in the item. O(items touched), or O(items) if the
     /// shadow followed another collection before.
     ///
-    /// Returns whether `live` is to be [settled](Self::settle) before it is used again: it has taken the place of another collection, and its items
-    /// get other ids than those that were given there.
+    /// Returns whether `live` is to be [settled](Self::settle) before it is used again: it has taken the
+    /// place of another collection, and its items get other ids than those that were given there.
     fn follow(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool;
 
     /// Removes the item `id` from this shadow again. It was just [added](Step::Added), but a value in it has

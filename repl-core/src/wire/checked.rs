@@ -1,7 +1,8 @@
-//! What validation leaves for the pass that applies: where each update ended, and each value that a reader of the user's own read.
+//! What validation leaves for the pass that applies: where each update ended, and each value that a reader of
+//! the user's own read.
 //!
-//! Invariant: only [`Class::validate`](crate::Class::validate) fills it; so whoever applies knows where to go on, whatever readers answer
-//! the second time.
+//! Invariant: only [`Class::validate`](crate::Class::validate) fills it; so whoever applies knows where to go
+//! on, whatever readers answer the second time.
 #![cfg_attr(
     not(test),
     deny(
@@ -86,7 +87,8 @@ impl Checked {
         self.refers = false;
     }
 
-    /// Whether a reader of the user's own has asked for a reference, so that what it made of the bits may depend on the objects that were there.
+    /// Whether a reader of the user's own has asked for a reference, so that what it made of the bits may
+    /// depend on the objects that were there.
     #[must_use]
     pub fn has_asked(&self) -> bool {
         self.asked

@@ -1,11 +1,12 @@
 //! Encoding: the values of a changelist, read from the shadow, in the order of their handles.
 //!
-//! Invariant: the bits depend on the shadow and the list alone, so one encoding serves every connection that needs it (S90).
+//! Invariant: the bits depend on the shadow and the list alone, so one encoding serves every connection that
+//! needs it (S90).
 
 use std::ops::Range;
 
 use crate::bits::{BitWriter, WriteError, count, width_bits};
-use crate::changes::changelist::{ArrayChanges, Changelist};
+use crate::changes::changelist::{ArrayChanges, Changelist, NestedChanges};
 use crate::changes::elements::{ElementChange, ElementChanges, Sweep};
 use crate::ids::handle_list::write_handles;
 use crate::ids::identity::{IdSet, Identity, WriteIds};
@@ -20,20 +21,33 @@ pub(crate) fn write_values(
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
     for handle in changes.handles.iter() {
-        match shadow.slot(handle) {
-            Some(Slot::Leaf(leaf)) => leaf.write_nearest(writer)?,
-            Some(Slot::Array(array)) => write_array(array, changes.nested.array(handle), writer)?,
-            Some(Slot::Items(items)) => write_elements(items, changes.nested.items(handle), writer)?,
-            Some(Slot::Entries(entries)) => {
-                write_elements(entries, changes.nested.entries(handle), writer)?;
-            }
-            None => debug_assert!(false, "a list holds only handles of its object"),
-        }
+        write_slot(shadow.slot(handle), &changes.nested, handle, writer)?;
     }
     Ok(())
 }
 
-/// Writes an array: its count, where its new elements begin, which old elements changed, and the values of both.
+/// Writes what stands in a slot; what changed within is in `nested` under `handle`.
+#[inline]
+fn write_slot(
+    slot: Option<Slot<'_>>,
+    nested: &NestedChanges,
+    handle: u32,
+    writer: &mut BitWriter,
+) -> Result<(), WriteError> {
+    match slot {
+        Some(Slot::Leaf(leaf)) => leaf.write_nearest(writer),
+        Some(Slot::Array(array)) => write_array(array, nested.array(handle), writer),
+        Some(Slot::Items(items)) => write_elements(items, nested.items(handle), writer),
+        Some(Slot::Entries(entries)) => write_elements(entries, nested.entries(handle), writer),
+        None => {
+            debug_assert!(false, "a list holds only handles of its object");
+            Ok(())
+        }
+    }
+}
+
+/// Writes an array: its count, where its new elements begin, which old elements changed, and the values of
+/// both.
 // Apart, like what else has elements: so the way of leaves, which most properties are, stays short.
 #[inline(never)]
 fn write_array(
@@ -85,21 +99,14 @@ fn write_edits(
     }
     for edit in ranges().flatten() {
         let (index, handle) = (edit / array.handles(), edit % array.handles() + 1);
-        match array.element(index as usize).and_then(|element| element.slot(handle)) {
-            Some(Slot::Leaf(leaf)) => leaf.write_nearest(writer)?,
-            Some(Slot::Array(nested)) => write_array(nested, changes.nested.array(edit), writer)?,
-            Some(Slot::Items(items)) => write_elements(items, changes.nested.items(edit), writer)?,
-            Some(Slot::Entries(entries)) => {
-                write_elements(entries, changes.nested.entries(edit), writer)?;
-            }
-            None => debug_assert!(false, "an element has the handles of its type"),
-        }
+        let slot = array.element(index as usize).and_then(|element| element.slot(handle));
+        write_slot(slot, &changes.nested, edit, writer)?;
     }
     Ok(())
 }
 
-/// Writes stretches: where each begins, counted from the first place where it can, how long it is, and whether another follows where one
-/// can.
+/// Writes stretches: where each begins, counted from the first place where it can, how long it is, and
+/// whether another follows where one can.
 fn write_ranges(ranges: impl Iterator<Item = Range<u32>>, limit: u32, writer: &mut BitWriter) {
     let mut next = 0;
     for range in ranges {
@@ -173,7 +180,7 @@ fn write_all_elements<I: Identity>(
     elements: Elements<'_, I>,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
-    let ids = elements.ids();
+    let ids = elements.collection.ids();
     if ids.len() > elements.max_len() as usize {
         return Err(WriteError::TooLong { len: ids.len(), max: elements.max_len() as usize });
     }
@@ -201,7 +208,7 @@ impl<'a, I: Identity> Labels<'a, I> {
 
     /// Writes the label of an element, if elements have labels.
     fn write(&mut self, id: &I, writer: &mut BitWriter) {
-        if let Some(label) = self.elements.label(id) {
+        if let Some(label) = self.elements.collection.label(id) {
             label.write(self.previous, writer);
             self.previous = label;
         }
@@ -242,8 +249,8 @@ fn write_elements<I: Identity>(
 ) -> Result<(), WriteError> {
     let none = ElementChanges::default();
     let changes = changes.unwrap_or(&none);
-    let born: Vec<I> = if changes.born.is_all() || changes.born.count() > elements.len() {
-        elements.ids().into_iter().filter(|id| changes.born.contains(id)).collect()
+    let born: Vec<I> = if changes.born.is_all() || changes.born.count() > elements.collection.len() {
+        elements.collection.ids().into_iter().filter(|id| changes.born.contains(id)).collect()
     } else {
         changes.born.iter().filter(|id| elements.has(id)).collect()
     };
@@ -298,7 +305,8 @@ fn ascending<'a, I: Ord>(
     })
 }
 
-/// Writes which of the receiver's elements go: those listed, all but those listed, or all but those that come here.
+/// Writes which of the receiver's elements go: those listed, all but those listed, or all but those that come
+/// here.
 fn write_departures<I: Identity>(
     elements: Elements<'_, I>,
     changes: &ElementChanges<I>,
@@ -308,7 +316,7 @@ fn write_departures<I: Identity>(
     // Whoever gets a key here keeps it in a sweep; an id only if its item comes whole.
     let changed = changes.changed.iter().filter(|change| I::IS_KEY && elements.has(&change.id));
     let changed: Vec<&I> = changed.map(|change| &change.id).collect();
-    let all_here = elements.len() == born.len() + changed.len();
+    let all_here = elements.collection.len() == born.len() + changed.len();
     let only_here = match changes.sweep {
         Sweep::All => true,
         Sweep::Dead => all_here,
@@ -320,7 +328,7 @@ fn write_departures<I: Identity>(
     } else if changes.sweep == Sweep::Dead {
         writer.write_bits(Departures::AllButListed as u64, 2);
         let is_here = |id: &I| born.binary_search(id).is_ok() || changed.binary_search(&id).is_ok();
-        let mut others = elements.ids();
+        let mut others = elements.collection.ids();
         others.retain(|id| !is_here(id));
         write_ids(others, writer);
     } else if gone().next().is_none() {

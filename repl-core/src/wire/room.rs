@@ -14,11 +14,12 @@
 use crate::bits::ReadError;
 use crate::schema::limits::MAX_ITEMS;
 
-/// What a client holds at most of one collection or map. Not what a server may have: items whose removal was lost are there beside those that came
-/// since, however small the limit of the property is.
+/// What a client holds at most of one collection or map. Not what a server may have: items whose removal was
+/// lost are there beside those that came since, however small the limit of the property is.
 const MOST_HELD: u64 = 2 * MAX_ITEMS as u64;
 
-/// Refuses one more whole item or entry than an honest server sends in one update, after `whole` others, or than a client holds, which has `held`.
+/// Refuses one more whole item or entry than an honest server sends in one update, after `whole` others, or
+/// than a client holds, which has `held`.
 pub(crate) fn check_room(whole: u32, max_len: u32, held: usize) -> Result<(), ReadError> {
     if whole >= max_len {
         return Err(ReadError::TooLong { len: whole as usize, max: max_len as usize });

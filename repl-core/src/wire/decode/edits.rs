@@ -15,12 +15,14 @@ use std::ops::Range;
 
 use crate::bits::{BitReader, ReadError};
 
-/// Which handles of an array's old elements changed, read as they are walked over, so that a long list takes no memory.
+/// Which handles of an array's old elements changed, read as they are walked over, so that a long list takes
+/// no memory.
 #[derive(Default)]
 pub(super) enum Edits<'b> {
     #[default]
     None,
-    /// A bit for each handle: those to be read, and those that were and stand for the handles from `first` on.
+    /// A bit for each handle: those to be read, and those that were and stand for the handles from `first`
+    /// on.
     Mask { bits: BitReader<'b>, first: u32, word: u64 },
     /// Stretches: those to be read, and what is left of the one that was.
     Ranges { list: RangeList<'b>, range: Range<u32> },

@@ -1,6 +1,7 @@
 //! Decoding collections: what goes, comes and changes, by its identity.
 //!
-//! Invariant: identities ascend in every list, so none stands twice, and none is both taken out and brought by one update.
+//! Invariant: identities ascend in every list, so none stands twice, and none is both taken out and brought
+//! by one update.
 #![cfg_attr(
     not(test),
     deny(
@@ -177,7 +178,8 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         Ok(Some(progress.label.clone()))
     }
 
-    /// Reads all of an element, which may be new. What it takes counts from `start`, where its identity began, or from behind its label.
+    /// Reads all of an element, which may be new. What it takes counts from `start`, where its identity
+    /// began, or from behind its label.
     fn new_element<I: Identity, T: ElementTarget<I>>(
         &mut self,
         table: Table<'_>,

@@ -1,7 +1,9 @@
-//! Decoding: the reverse of [`encode`](crate::wire::encode), twice: once to see that all is well, once to apply it.
+//! Decoding: the reverse of [`encode`](crate::wire::encode), twice: once to see that all is well, once to
+//! apply it.
 //!
-//! Invariant: nothing is applied of what has not been validated (R20), and what has been cannot fail: both passes read the same bits in the
-//! same way, and where a reader of the user's own stops is known from the first.
+//! Invariant: nothing is applied of what has not been validated (R20), and what has been cannot fail: both
+//! passes read the same bits in the same way, and where a reader of the user's own stops is known from the
+//! first.
 #![cfg_attr(
     not(test),
     deny(
@@ -37,7 +39,8 @@ pub(crate) use pass::{Applying, Validating};
 pub(crate) use recipient::{Hide, Recipient};
 pub(crate) use target::Validation;
 
-/// Told what an update brings. A path is the handles from the object's own level down; below it they are element handles, from 0.
+/// Told what an update brings. A path is the handles from the object's own level down; below it they are
+/// element handles, from 0.
 pub trait Observer {
     /// All of the property at `handle` of the object's own level was read; it took `bits` bits.
     fn property(&mut self, handle: u32, bits: usize);
@@ -48,8 +51,8 @@ pub trait Observer {
     /// A leaf was read that mentions `guids`; with its bits it can be read again when they come or go (S117).
     fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
 
-    /// Below `path` nothing is left of what begins with one of these steps: element handles past an array's end, the id of an item, or the end of a
-    /// key.
+    /// Below `path` nothing is left of what begins with one of these steps: element handles past an array's
+    /// end, the id of an item, or the end of a key.
     fn cut(&mut self, path: &[u32], steps: Range<u32>);
 
     /// Whether values of maps are told what comes of them, as it is read.

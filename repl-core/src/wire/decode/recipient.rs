@@ -1,8 +1,8 @@
-//! Where decoded values are written: an object, or a part of one. If it was lent to its user, what he took out of it, and an update says something
-//! of, comes back as the server had sent it.
+//! Where decoded values are written: an object, or a part of one. If it was lent to its user, what he took
+//! out of it, and an update says something of, comes back as the server had sent it.
 //!
-//! Invariant: what was lent is written before the update reaches what the server had sent; nothing that the user did makes an update fail (S49):
-//! what has no place any more is passed over.
+//! Invariant: what was lent is written before the update reaches what the server had sent; nothing that the
+//! user did makes an update fail (S49): what has no place any more is passed over.
 #![cfg_attr(
     not(test),
     deny(
@@ -30,7 +30,8 @@ pub(crate) struct Recipient<'a> {
     live: LevelMut<'a>,
     /// What the server had sent of it, if it was lent.
     base: Option<Level<'a>>,
-    /// The objects that are there, if this is what the user sees of a lent one: entries whose keys mention others are in what the server sent alone.
+    /// The objects that are there, if this is what the user sees of a lent one: entries whose keys mention
+    /// others are in what the server sent alone.
     seen: Option<&'a dyn Objects>,
 }
 
@@ -69,9 +70,9 @@ pub(crate) struct Hide<'o>(pub(crate) &'o dyn Objects);
 
 impl VisitCollections for Hide<'_> {
     fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
-        for id in if I::IS_KEY { elements.as_elements().ids() } else { Vec::new() } {
+        for id in if I::IS_KEY { elements.collection.ids() } else { Vec::new() } {
             if !elements.as_elements().is_mapped(&id, self.0) {
-                elements.receive(&id, News::Removed, false);
+                elements.collection.receive(&id, News::Removed, false);
             }
         }
         self.visit_elements(elements);
@@ -149,13 +150,13 @@ impl<'a, I: Identity> ElementRecipient<'a, I> {
 
 impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
     fn own(&mut self) {
-        self.live.iter_mut().for_each(ElementsMut::own);
+        self.live.iter_mut().for_each(|live| live.collection.own());
     }
 
     fn sweep(&mut self) -> Vec<I> {
-        let mut swept = self.live.as_mut().map(ElementsMut::sweep).unwrap_or_default();
+        let mut swept = self.live.as_mut().map(|live| live.collection.sweep()).unwrap_or_default();
         if let (true, Some(_), Some(base)) = (I::IS_KEY, self.seen, self.base) {
-            swept.extend(base.ids());
+            swept.extend(base.collection.ids());
         }
         swept
     }
@@ -167,7 +168,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
         };
         if let Some(live) = self.place_of(id) {
             if live.as_elements().has(id) {
-                live.receive(id, News::Spared, calls_back);
+                live.collection.receive(id, News::Spared, calls_back);
                 let all = HandleSet::up_to(live.as_elements().handles());
                 if let Some(read) = live.change(id, &all, calls_back, &mut read_into) {
                     return read.map(|()| false);
@@ -175,7 +176,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
             } else if let Some(mut element) = live.insert(id) {
                 Adopt.visit(&mut element);
                 read_into(&mut element)?;
-                live.receive(id, News::Added, calls_back);
+                live.collection.receive(id, News::Added, calls_back);
                 return Ok(true);
             }
         }
@@ -199,10 +200,10 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
                     copy_slots(base, &mut element, 1..=base.handles());
                     adopt(&mut element, seen);
                     let result = read_into(&mut element);
-                    if let Some(label) = sent.and_then(|sent| sent.label(id)) {
-                        live.receive(id, News::Moved(label.clone()), calls_back);
+                    if let Some(label) = sent.and_then(|sent| sent.collection.label(id)) {
+                        live.collection.receive(id, News::Moved(label.clone()), calls_back);
                     }
-                    live.receive(id, News::Added, calls_back);
+                    live.collection.receive(id, News::Added, calls_back);
                     return Some(result);
                 }
             } else if let Some(result) = live.change(id, handles, calls_back, &mut read_into) {
@@ -213,10 +214,10 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
     }
 
     fn receive(&mut self, id: &I, news: News<'_>, calls_back: bool) {
-        self.live.iter_mut().for_each(|live| live.receive(id, news.clone(), calls_back));
+        self.live.iter_mut().for_each(|live| live.collection.receive(id, news.clone(), calls_back));
     }
 
     fn departing(&self, each: &mut dyn FnMut(I)) {
-        self.live.iter().for_each(|live| live.departing(&mut *each));
+        self.live.iter().for_each(|live| live.collection.departing(&mut *each));
     }
 }

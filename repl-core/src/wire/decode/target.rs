@@ -53,7 +53,8 @@ pub(crate) trait Target {
 
 /// Where the elements of one collection go.
 pub(crate) trait ElementTarget<I> {
-    /// Something is said of the collection: if a client's user put it there, all its elements are local from now on.
+    /// Something is said of the collection: if a client's user put it there, all its elements are local from
+    /// now on.
     fn own(&mut self) {}
 
     /// How many elements it has, as far as that limits how many may come.
@@ -61,7 +62,8 @@ pub(crate) trait ElementTarget<I> {
         0
     }
 
-    /// All elements are to go that are not received after this; returns those of which the collection takes no note.
+    /// All elements are to go that are not received after this; returns those of which the collection takes
+    /// no note.
     fn sweep(&mut self) -> Vec<I> {
         Vec::new()
     }
@@ -141,7 +143,7 @@ pub(crate) struct ElementValidation<'a, I: Identity>(Option<Elements<'a, I>>);
 
 impl<I: Identity> ElementTarget<I> for ElementValidation<'_, I> {
     fn held(&self) -> usize {
-        self.0.map_or(0, |elements| elements.len())
+        self.0.map_or(0, |elements| elements.collection.len())
     }
 
     fn whole<R: ReadElement>(&mut self, id: &I, _: bool, read: &mut R) -> Result<bool, R::Stop> {
@@ -164,7 +166,7 @@ impl<I: Identity> ElementTarget<I> for ElementValidation<'_, I> {
     fn receive(&mut self, id: &I, news: News<'_>, _: bool) {
         // Whoever applies the update will look for it.
         if let (News::Removed, Some(elements)) = (news, self.0) {
-            elements.preload(id);
+            elements.collection.preload(id);
         }
     }
 }
