@@ -54,7 +54,7 @@ impl View<'_> {
             }
         }
         let surplus = self.client.objects::<T>().count() - seen;
-        (surplus > 0).then(|| format!("{surplus} of {name} should be gone"))
+        (surplus > 0).then(|| format!("{surplus} of {name} should not exist any more"))
     }
 
     fn sees<T>(&self, object: ObjectRef<T>) -> bool {

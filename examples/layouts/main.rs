@@ -34,16 +34,16 @@ struct Crate {
     count: u8,
 }
 
-#[expect(clippy::print_stdout, reason = "the tables are what it is for")]
+#[expect(clippy::print_stdout, reason = "the example prints tables")]
 fn main() {
-    println!("What travels, as a reviewer reads it ({{}}):\n\n{}", Ship::LAYOUT);
+    println!("The layout, in the form for reviews ({{}}):\n\n{}", Ship::LAYOUT);
     println!(
-        "With what the compiler decides ({{:#}}): where fields lie, and which runs of memory are compared at once:\n"
+        "The layout with offsets, and with the runs of memory that are compared at once ({{:#}}):\n"
     );
     println!("{:#}", Ship::LAYOUT);
     let ship = Ship { bearing: 270.0, wake: 1.5, ..Ship::default() };
     println!(
-        "A bearing of {} degrees takes {} bits; the wake of {} stays.",
+        "A bearing of {} degrees takes {} bits; the wake of {} is not sent.",
         ship.bearing,
         wire::BEARING_BITS,
         ship.wake

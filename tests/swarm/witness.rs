@@ -22,8 +22,8 @@ struct Sight {
 #[derive(Default)]
 pub(crate) struct Witness {
     pub(crate) is_connected: bool,
-    /// Whether it was told that it has everything that was there when it joined; and whether that was just
-    /// now.
+    /// Whether the client has reported `Synchronized`, and whether it did so since the last
+    /// [`takes_synchronized`](Self::takes_synchronized).
     is_synchronized: (bool, bool),
     present: BTreeMap<Guid, Sight>,
     destroyed: BTreeSet<Guid>,
@@ -85,8 +85,7 @@ impl Witness {
         lost
     }
 
-    /// Whether the client was told that it has everything that was there when it joined, since this was last
-    /// asked.
+    /// Returns whether the client has reported `Synchronized` since the last call.
     pub(crate) fn takes_synchronized(&mut self) -> bool {
         std::mem::take(&mut self.is_synchronized.1)
     }
