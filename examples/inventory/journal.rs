@@ -95,7 +95,9 @@ impl Model {
         self.entries += entries.len();
         let on_items = entries.iter().filter(|entry| !matches!(entry, Entry::Notified { .. })).count();
         if on_items != calls_on_items {
-            self.complain(format!("{calls_on_items} callbacks of items, but callbacks of arrays name {on_items}"));
+            self.complain(format!(
+                "{calls_on_items} callbacks of items, but callbacks of arrays name {on_items}"
+            ));
         }
         for entry in entries {
             if let Err(mistake) = self.believe(entry) {

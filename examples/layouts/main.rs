@@ -37,9 +37,7 @@ struct Crate {
 #[expect(clippy::print_stdout, reason = "the example prints tables")]
 fn main() {
     println!("The layout, in the form for reviews ({{}}):\n\n{}", Ship::LAYOUT);
-    println!(
-        "The layout with offsets, and with the runs of memory that are compared at once ({{:#}}):\n"
-    );
+    println!("The layout with offsets, and with the runs of memory that are compared at once ({{:#}}):\n");
     println!("{:#}", Ship::LAYOUT);
     let ship = Ship { bearing: 270.0, wake: 1.5, ..Ship::default() };
     println!(
