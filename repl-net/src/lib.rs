@@ -50,54 +50,15 @@
 //! *Invariant:* no rule of replication depends on how packets travel.
 #![forbid(unsafe_code)]
 
-mod ack_pace;
-mod acks;
-mod allowance;
-mod archetype;
-mod blob;
-mod body;
-mod broadcast;
-mod change_feed;
 mod client;
-mod client_events;
-mod column;
-mod congestion;
-mod connection;
-mod departed;
-mod in_flight;
-mod late;
-mod mentions;
-mod object;
-mod openings;
-mod outbox;
-mod outcome;
-mod packet;
-mod part_size;
-mod reassembly;
-mod replica;
-mod replicas;
-mod role;
-mod rtt;
-mod segment;
-mod send_queue;
-mod sequence;
 mod server;
 mod session;
 pub mod sim;
-mod slot_set;
-mod spare;
-mod status;
-mod tick_watch;
-mod tracked;
-mod world;
+mod transport;
 
-use session::{classes, events, traffic};
-
-pub use archetype::ArchetypeId;
-pub use change_feed::Change;
-pub use client::{Client, ClientStats, ReceiveError};
-pub use role::Role;
+pub use client::{Change, Client, ClientStats, ReceiveError};
 pub use server::{ConnectionStats, Server, Transmit};
+pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, ServerConfig};
 pub use session::connection_id::ConnectionId;
 pub use session::disconnect::DisconnectReason;
@@ -105,3 +66,4 @@ pub use session::events::{ClientEvent, CloseReason, ServerEvent, SpawnError};
 pub use session::limits::{Limit, LimitMismatch};
 pub use session::mismatch::{Difference, LayoutMismatch, Side};
 pub use session::traffic::{ClassTraffic, PropertyTraffic};
+pub use transport::role::Role;

@@ -73,8 +73,8 @@ const OBEY: [&str; 9] = [
     "repl-fastarray/src/array/replica.rs",
     "repl-fastarray/src/replica/mod.rs",
     "repl-fastarray/src/replica/receipt.rs",
-    "repl-net/src/mentions.rs",
-    "repl-net/src/outcome.rs",
+    "repl-net/src/client/mentions.rs",
+    "repl-net/src/client/outcome.rs",
 ];
 
 /// The sources of the crates that hold and move objects, by their paths from the root, without comments and tests.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use repl_core::{ObjectRef, Replicated};
 
 use super::Client;
-use crate::change_feed::Change;
-use crate::role::Role;
+use super::change_feed::Change;
+use crate::transport::role::Role;
 
 /// What a client's connection has cost so far, and how good it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

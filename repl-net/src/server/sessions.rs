@@ -6,24 +6,17 @@
 use std::time::Duration;
 
 use super::Server;
-use crate::allowance::Allowance;
-use crate::congestion::Congestion;
-use crate::connection::{Connection, Stage};
-use crate::outbox::Limits;
-use crate::sequence::Sequence;
+use super::connection::Connection;
+use super::peer::Peer;
 use crate::session::config::CongestionControl;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::events::ServerEvent;
 use crate::session::server_handshake::{Heard, ServerHandshake, Terms};
-
-/// A client: its session, and what it has of the world.
-pub(super) struct Peer {
-    pub(super) handshake: ServerHandshake,
-    pub(super) connection: Connection,
-    /// The packet that was last lent out.
-    pub(super) lent: Vec<u8>,
-}
+use crate::transport::allowance::Allowance;
+use crate::transport::congestion::Congestion;
+use crate::transport::outbox::Limits;
+use crate::transport::sequence::Sequence;
 
 impl Server {
     /// A new client: hand over its packets under this name. State flows once it has said hello.
@@ -78,18 +71,14 @@ impl Server {
     /// A session is over.
     fn closed(&mut self, id: ConnectionId, reason: DisconnectReason) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
-        peer.connection.stage = Stage::Closed(reason.clone());
-        peer.connection.release_all(&mut self.world);
+        peer.connection.end(&mut self.world);
         self.events.push(ServerEvent::Disconnected(id, reason));
     }
 
     /// A session has begun.
     fn connected(&mut self, id: ConnectionId) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
-        peer.connection.stage = Stage::Connected;
-        peer.connection.outbox.binding = peer.handshake.binding();
-        peer.connection.outbox.tell_status();
-        peer.connection.show_all(&mut self.world);
+        peer.connection.begin(peer.handshake.binding(), &mut self.world);
         self.events.push(ServerEvent::Connected(id));
     }
 
@@ -126,12 +115,10 @@ impl Server {
         match handshake.receive(bytes, newest, now, terms, &mut connection.outbox.queue) {
             Heard::Nothing => {}
             Heard::State(sequence, mut reader) => {
-                let result = connection.receive(&mut self.world, sequence, &mut reader, now);
-                if connection.last_heard == now {
-                    handshake.hear(now);
-                }
-                if let Err(error) = result {
-                    self.close(id, DisconnectReason::Protocol(error.to_string()));
+                match connection.receive(&mut self.world, sequence, &mut reader, now) {
+                    Ok(true) => handshake.hear(now),
+                    Ok(false) => {}
+                    Err(error) => self.close(id, DisconnectReason::Protocol(error.to_string())),
                 }
             }
             Heard::Connected => self.connected(id),

@@ -6,10 +6,10 @@
 use repl_core::{Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
 
 use super::Server;
-use super::sessions::Peer;
-use crate::role::{Proxy, Role};
+use super::peer::Peer;
+use super::world::World;
 use crate::session::connection_id::ConnectionId;
-use crate::world::World;
+use crate::transport::role::{Proxy, Role};
 
 impl Server {
     /// Where the object is, and which property it is to its class. `None` if the object is gone, or is no `T`.

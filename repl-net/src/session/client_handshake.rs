@@ -22,9 +22,9 @@ use super::control::Control;
 use super::disconnect::DisconnectReason;
 use super::inquiry::{Question, parts_of};
 use super::limits::ClientLimits;
-use crate::packet::{self, Opened};
-use crate::send_queue::SendQueue;
-use crate::sequence::Sequence;
+use crate::transport::packet::{self, Opened};
+use crate::transport::send_queue::SendQueue;
+use crate::transport::sequence::Sequence;
 
 /// How often a client says hello until it is answered.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);

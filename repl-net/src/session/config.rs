@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::packet::MTU_BYTES;
+use crate::transport::packet::MTU_BYTES;
 
 /// Who sees to it that a link is not sent more than it carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

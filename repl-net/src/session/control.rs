@@ -20,7 +20,7 @@ use repl_core::{BitReader, BitWriter, ReadError};
 use super::inquiry::{Part, Question};
 use super::limits::{ClientLimits, LimitMismatch, read_timeout};
 use super::mismatch::LayoutMismatch;
-use crate::packet::{self, MTU_BYTES, PacketKind, Salt, read_end};
+use crate::transport::packet::{self, MTU_BYTES, PacketKind, Salt, read_end};
 
 /// How long a hello is, if the client's packets may be as long.
 pub(crate) const HELLO_BYTES: usize = 1_200;

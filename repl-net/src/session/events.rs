@@ -5,7 +5,7 @@
 use repl_core::{ObjectRef, WriteError};
 
 use super::connection_id::ConnectionId;
-pub(crate) use super::disconnect::DisconnectReason;
+use super::disconnect::DisconnectReason;
 
 /// Why a client loses an object (S211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

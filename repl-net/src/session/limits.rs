@@ -17,7 +17,7 @@ use std::time::Duration;
 use repl_core::{BitReader, BitWriter, ReadError};
 
 use super::config::{ClientConfig, ServerConfig};
-use crate::packet::MTU_BYTES;
+use crate::transport::packet::MTU_BYTES;
 
 /// What a client says it can hold. Numbers above 32 bits count as the greatest that those hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

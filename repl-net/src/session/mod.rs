@@ -3,6 +3,7 @@
 //! *Invariant:* nothing here knows of objects; each side's machine takes bytes and times, and returns bytes
 //! and outcomes.
 
+pub(crate) mod archetype;
 pub(crate) mod classes;
 pub(crate) mod client_handshake;
 pub(crate) mod config;
@@ -17,5 +18,6 @@ pub(crate) mod name;
 #[cfg(test)]
 mod pair;
 pub(crate) mod server_handshake;
+pub(crate) mod tick_watch;
 pub(crate) mod token;
 pub(crate) mod traffic;

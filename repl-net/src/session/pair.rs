@@ -14,10 +14,10 @@ use super::config::{ClientConfig, ServerConfig};
 use super::connection_id::ConnectionId;
 use super::disconnect::DisconnectReason;
 use super::server_handshake::{self, ServerHandshake};
-use crate::allowance::Allowance;
-use crate::packet::{self, PacketKind, Salt};
-use crate::send_queue::SendQueue;
-use crate::sequence::Sequence;
+use crate::transport::allowance::Allowance;
+use crate::transport::packet::{self, PacketKind, Salt};
+use crate::transport::send_queue::SendQueue;
+use crate::transport::sequence::Sequence;
 
 /// The time between two steps.
 pub(super) const STEP: Duration = Duration::from_millis(20);

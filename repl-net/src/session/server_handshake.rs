@@ -24,9 +24,9 @@ use super::disconnect::DisconnectReason;
 use super::inquiry::{Inquiry, Part, Progress};
 use super::limits::{ClientLimits, timeout_ms};
 use super::token::token;
-use crate::packet::{self, Opened};
-use crate::send_queue::SendQueue;
-use crate::sequence::Sequence;
+use crate::transport::packet::{self, Opened};
+use crate::transport::send_queue::SendQueue;
+use crate::transport::sequence::Sequence;
 
 /// How often a client is welcomed until it says something that follows it.
 const WELCOME_INTERVAL: Duration = Duration::from_millis(100);

@@ -1,0 +1,215 @@
+//! Walking the body of a packet: segments and items, given to a visitor one by one.
+//!
+//! Invariant: the walk is the same for the visitor that validates and the one that applies.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::num::NonZeroU32;
+
+use repl_core::wire::read_handles;
+use repl_core::{BitReader, HandleSet, ReadError};
+
+use crate::session::events::CloseReason;
+use crate::transport::packet::read_end;
+use crate::transport::reassembly::Part;
+use crate::transport::role::Proxy;
+use crate::transport::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
+use crate::transport::sequence::Sequence;
+
+/// Why a walk stops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Halt {
+    /// The body is older than what was applied to one of its objects (R1).
+    Stale,
+    /// The body is no body; why, in words.
+    Malformed(String),
+}
+
+impl From<ReadError> for Halt {
+    fn from(error: ReadError) -> Self {
+        Self::Malformed(error.to_string())
+    }
+}
+
+/// An object that comes into being.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenHead {
+    pub(crate) slot: u32,
+    pub(crate) generation: NonZeroU32,
+    /// The class's number on the wire.
+    pub(crate) class: u32,
+    pub(crate) archetype: u32,
+    pub(crate) proxy: Proxy,
+}
+
+/// What is done with the items of a body.
+pub(crate) trait Visitor {
+    /// The number on the wire of the class of the object in `slot`.
+    fn class_of(&mut self, slot: u32) -> Result<u32, Halt>;
+    /// How many handles a class has; `None` if there is no such class.
+    fn handles_of(&self, class: u32) -> Option<u32>;
+    /// The number of classes.
+    fn classes(&self) -> u32;
+    fn update(&mut self, slot: u32, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt>;
+    fn open(&mut self, head: OpenHead, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt>;
+    fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), Halt>;
+    fn part(&mut self, part: Part) -> Result<(), Halt>;
+}
+
+/// Which properties of an object follow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Item<'a> {
+    pub(crate) handles: &'a HandleSet,
+    /// Bits of the item before its values.
+    pub(crate) head_bits: usize,
+}
+
+/// Walks a body to its end. `previous` is memory that walks use again.
+pub(crate) fn walk(
+    sequence: Sequence,
+    reader: &mut BitReader<'_>,
+    previous: &mut PreviousLists,
+    visitor: &mut impl Visitor,
+) -> Result<(), Halt> {
+    while let Some((kind, mut segment)) = SegmentReader::next(reader)? {
+        previous.clear();
+        let mut origin = None;
+        let mut start = reader.position();
+        while let Some(slot) = segment.slot(reader)? {
+            match kind {
+                SegmentKind::Update => {
+                    let class = visitor.class_of(slot)?;
+                    let handles = read_list(class, reader, previous, visitor)?;
+                    let item = Item { handles, head_bits: reader.position().saturating_sub(start) };
+                    visitor.update(slot, item, reader)?;
+                }
+                SegmentKind::Open => {
+                    let run = Run::read(slot, origin, reader, previous, visitor)?;
+                    origin = Some(run.origin);
+                    segment.end_run(run.end);
+                    run.walk(start, reader, previous, visitor)?;
+                }
+                SegmentKind::Close => {
+                    let reason = match reader.read_bits(2)? {
+                        0 => CloseReason::Destroyed,
+                        1 => CloseReason::Relevancy,
+                        _ => return Err(ReadError::UnknownVariant.into()),
+                    };
+                    visitor.close(slot, reason)?;
+                }
+                SegmentKind::Fragment => visitor.part(Part::read(slot, sequence, reader)?)?,
+            }
+            start = reader.position();
+        }
+    }
+    Ok(read_end(reader)?)
+}
+
+/// Objects that open one after another, up to their values.
+struct Run {
+    first: u32,
+    /// One past the last slot.
+    end: u32,
+    origin: Origin,
+}
+
+impl Run {
+    /// Reads what the objects from slot `first` on have in common, their list of handles to `previous`; `previous_origin` is that of the run before in the segment.
+    fn read(
+        first: u32,
+        previous_origin: Option<Origin>,
+        reader: &mut BitReader<'_>,
+        previous: &mut PreviousLists,
+        visitor: &impl Visitor,
+    ) -> Result<Self, Halt> {
+        let origin = match previous_origin {
+            Some(origin) if reader.read_flag()? => origin,
+            _ => {
+                let origin = read_origin(reader, visitor)?;
+                read_opening_list(origin.class, reader, previous, visitor)?;
+                origin
+            }
+        };
+        let more = reader.read_exp_golomb(0)?;
+        if more > (reader.remaining() / LEAST_RUN_BITS) as u64 {
+            return Err(ReadError::OutOfRange.into());
+        }
+        let end = first.checked_add(more as u32).and_then(|last| last.checked_add(1));
+        Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin })
+    }
+
+    /// Walks the objects; the run began at bit `start`.
+    fn walk(
+        &self,
+        start: usize,
+        reader: &mut BitReader<'_>,
+        previous: &PreviousLists,
+        visitor: &mut impl Visitor,
+    ) -> Result<(), Halt> {
+        let Origin { generation, class, archetype, proxy } = self.origin;
+        let handles = previous.of(class as usize).ok_or(ReadError::OutOfRange)?;
+        let mut head_bits = reader.position().saturating_sub(start);
+        for slot in self.first..self.end {
+            let values = reader.position();
+            let item = Item { handles, head_bits };
+            visitor.open(OpenHead { slot, generation, class, archetype, proxy }, item, reader)?;
+            if slot > self.first && reader.position().saturating_sub(values) < LEAST_RUN_BITS {
+                return Err(ReadError::OutOfRange.into());
+            }
+            head_bits = 0;
+        }
+        Ok(())
+    }
+}
+
+fn read_origin(reader: &mut BitReader<'_>, visitor: &impl Visitor) -> Result<Origin, Halt> {
+    let generation = reader.read_exp_golomb(2)?.checked_add(1).and_then(|number| u32::try_from(number).ok());
+    let generation = generation.and_then(NonZeroU32::new).ok_or(ReadError::OutOfRange)?;
+    let class = reader.read_below(visitor.classes().into())? as u32;
+    let archetype = u32::try_from(reader.read_exp_golomb(0)?).map_err(|_| ReadError::OutOfRange)?;
+    let proxy = Proxy::read(reader)?;
+    Ok(Origin { generation, class, archetype, proxy })
+}
+
+fn read_opening_list(
+    class: u32,
+    reader: &mut BitReader<'_>,
+    previous: &mut PreviousLists,
+    visitor: &impl Visitor,
+) -> Result<(), Halt> {
+    if previous.of(class as usize).is_some() && reader.read_flag()? {
+        return Ok(());
+    }
+    let count = visitor.handles_of(class).ok_or(ReadError::OutOfRange)?;
+    let handles = if !reader.read_flag()? {
+        read_handles(count, true, reader)?
+    } else if count as usize / 8 <= reader.remaining() {
+        HandleSet::up_to(count)
+    } else {
+        // They would not be worth the making: their values cannot follow.
+        return Err(ReadError::OutOfRange.into());
+    };
+    previous.set(class as usize, &handles);
+    Ok(())
+}
+
+fn read_list<'p>(
+    class: u32,
+    reader: &mut BitReader<'_>,
+    previous: &'p mut PreviousLists,
+    visitor: &impl Visitor,
+) -> Result<&'p HandleSet, Halt> {
+    let is_same = previous.of(class as usize).is_some() && reader.read_flag()?;
+    if !is_same {
+        let count = visitor.handles_of(class).ok_or(ReadError::OutOfRange)?;
+        previous.set(class as usize, &read_handles(count, false, reader)?);
+    }
+    Ok(previous.of(class as usize).ok_or(ReadError::OutOfRange)?)
+}

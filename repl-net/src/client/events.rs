@@ -1,0 +1,130 @@
+//! What a client has to tell and nobody has polled yet.
+//!
+//! *Invariant:* events are polled in the order in which they happened. However long nobody polls, no more wait than there are, or were
+//! when somebody polled last, objects to tell of, four times over, or [`LEAST`].
+
+use std::collections::{HashMap, VecDeque};
+
+use repl_core::ObjectRef;
+
+use crate::session::events::ClientEvent;
+
+/// So many events may always wait.
+const LEAST: usize = 1_024;
+
+/// Events in the order in which they happened.
+#[derive(Debug)]
+pub(crate) struct ClientEvents {
+    queue: VecDeque<ClientEvent>,
+    /// How many wait when those are looked for that need not be told.
+    limit: usize,
+    /// Objects whose end need not be told any more.
+    untold: Vec<ObjectRef<()>>,
+}
+
+impl Default for ClientEvents {
+    fn default() -> Self {
+        Self { queue: VecDeque::new(), limit: LEAST, untold: Vec::new() }
+    }
+}
+
+impl ClientEvents {
+    pub(crate) fn push(&mut self, event: ClientEvent) {
+        self.queue.push_back(event);
+        if self.queue.len() > self.limit {
+            self.thin_out();
+            self.limit = LEAST.max(self.queue.len().saturating_mul(2));
+        }
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<ClientEvent> {
+        self.queue.pop_front()
+    }
+
+    /// The objects whose end is not going to be told, each once for each end.
+    pub(crate) fn take_untold(&mut self) -> Vec<ObjectRef<()>> {
+        std::mem::take(&mut self.untold)
+    }
+
+    /// Drops what tells of objects that came and went unseen, and all but the last change of each role.
+    fn thin_out(&mut self) {
+        let mut events: Vec<Option<ClientEvent>> = self.queue.drain(..).map(Some).collect();
+        let mut spawned: HashMap<ObjectRef<()>, usize> = HashMap::new();
+        let mut changed: HashMap<ObjectRef<()>, usize> = HashMap::new();
+        for at in 0..events.len() {
+            match events.get(at).cloned().flatten() {
+                Some(ClientEvent::Spawned(object)) => _ = spawned.insert(object, at),
+                Some(ClientEvent::RoleChanged(object)) => drop_at(&mut events, changed.insert(object, at)),
+                Some(ClientEvent::Despawned(object, _)) => {
+                    drop_at(&mut events, changed.remove(&object));
+                    if let Some(start) = spawned.remove(&object) {
+                        drop_at(&mut events, Some(start));
+                        drop_at(&mut events, Some(at));
+                        self.untold.push(object);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.queue.extend(events.into_iter().flatten());
+    }
+}
+
+fn drop_at(events: &mut [Option<ClientEvent>], at: Option<usize>) {
+    if let Some(event) = at.and_then(|at| events.get_mut(at)) {
+        *event = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use repl_core::Guid;
+
+    use super::*;
+    use crate::session::events::CloseReason;
+
+    fn object(number: u32) -> ObjectRef<()> {
+        ObjectRef::new(Guid::new(number % 7, NonZeroU32::MIN.saturating_add(number)))
+    }
+
+    #[test]
+    fn objects_that_come_and_go_unseen_do_not_pile_up_and_nothing_else_is_left_out() {
+        let mut events = ClientEvents::default();
+        events.push(ClientEvent::Connected);
+        let known = object(1_000_000);
+        events.push(ClientEvent::Despawned(known, CloseReason::Destroyed));
+        for number in 0..100_000 {
+            events.push(ClientEvent::Spawned(object(number)));
+            events.push(ClientEvent::RoleChanged(object(number)));
+            events.push(ClientEvent::Despawned(object(number), CloseReason::Relevancy));
+            assert!(events.queue.len() <= LEAST + 1);
+        }
+        events.push(ClientEvent::Spawned(object(100_000)));
+        events.thin_out();
+        let untold = events.take_untold();
+        assert_eq!(untold.len(), 100_000);
+        let left: Vec<_> = std::iter::from_fn(|| events.pop()).collect();
+        let expected = [
+            ClientEvent::Connected,
+            ClientEvent::Despawned(known, CloseReason::Destroyed),
+            ClientEvent::Spawned(object(100_000)),
+        ];
+        assert_eq!(left, expected);
+    }
+
+    #[test]
+    fn an_object_that_was_seen_and_comes_and_goes_again_is_told_to_be_gone() {
+        let mut events = ClientEvents::default();
+        events.push(ClientEvent::Despawned(object(1), CloseReason::Relevancy));
+        events.push(ClientEvent::Spawned(object(1)));
+        events.push(ClientEvent::RoleChanged(object(1)));
+        events.push(ClientEvent::RoleChanged(object(1)));
+        events.thin_out();
+        assert_eq!(events.queue.len(), 3);
+        events.push(ClientEvent::Despawned(object(1), CloseReason::Relevancy));
+        events.thin_out();
+        assert_eq!(events.queue, [ClientEvent::Despawned(object(1), CloseReason::Relevancy)]);
+    }
+}

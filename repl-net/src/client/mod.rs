@@ -1,0 +1,410 @@
+//! The client: receives objects, acknowledges packets, calls notifies.
+//!
+//! Invariant: bytes from the server never panic and never decide how much is allocated; a packet is applied
+//! whole or not at all (R20).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+mod body;
+mod change_feed;
+mod departed;
+mod events;
+mod mentions;
+mod outcome;
+mod replica;
+mod replicas;
+mod view;
+
+use std::ops::{Index, IndexMut};
+use std::time::Duration;
+
+use repl_core::{BitReader, ObjectRef, Replicated};
+
+use crate::session::archetype::ArchetypeId;
+use crate::session::client_handshake::{ClientHandshake, Heard, Terms};
+use crate::session::config::ClientConfig;
+use crate::session::disconnect::DisconnectReason;
+use crate::session::events::ClientEvent;
+use crate::session::tick_watch::TickWatch;
+use crate::session::traffic::ClassTraffic;
+use crate::transport::ack_pace::AckPace;
+use crate::transport::acks::{Arrival, Received};
+use crate::transport::outbox::{Limits, Outbox};
+use crate::transport::packet::{self, Header};
+use crate::transport::sequence::{Sequence, WINDOW};
+use crate::transport::status::StatusSink;
+use body::Halt;
+use events::ClientEvents;
+use replicas::Replicas;
+
+pub use change_feed::Change;
+pub use view::ClientStats;
+
+/// Why a packet was not applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReceiveError {
+    /// No packet of this session: damaged, cut, foreign, or too large. Nothing to be done.
+    #[error("not a packet of this session")]
+    Damaged,
+    /// The server sent what it must not send; the connection is closed.
+    #[error("malformed packet: {0}")]
+    Malformed(String),
+    /// The connection is closed.
+    #[error("the connection is closed")]
+    Closed,
+}
+
+/// Holds what a server lets it see.
+///
+/// A tick: hand over what arrived with [`receive`](Self::receive), call [`tick`](Self::tick), send what
+/// [`poll_transmit`](Self::poll_transmit) gives.
+pub struct Client {
+    config: ClientConfig,
+    handshake: ClientHandshake,
+    replicas: Replicas,
+    outbox: Outbox,
+    received: Received,
+    /// When to tell the server what arrived.
+    ack_pace: AckPace,
+    last_sent: Duration,
+    events: ClientEvents,
+    /// The object whose end was the event that was polled last.
+    told_departed: Option<ObjectRef<()>>,
+    status: StatusSink,
+    is_synchronized: bool,
+    bytes_received: u64,
+    packets_received: u64,
+    lent: Vec<u8>,
+    tick_watch: TickWatch,
+}
+
+impl Client {
+    /// A client that knows no class.
+    ///
+    /// `session` tells this session from all others of the same address: each packet is bound to it, and
+    /// those of another are as good as damaged (R25). Take a new number each time; on the open internet 64
+    /// random bits that nobody can predict, since who knows the number can end the session.
+    ///
+    /// # Panics
+    /// If a field of `config` is out of the range that stands with it; the message names the field.
+    #[must_use]
+    #[track_caller]
+    pub fn new(config: ClientConfig, session: u64) -> Self {
+        config.assert_valid();
+        let limits = Limits {
+            mtu_bytes: config.mtu_bytes,
+            packets_in_flight: WINDOW as usize,
+            bytes_in_flight: usize::MAX,
+            bytes_per_pass: usize::MAX,
+            memory_bytes: usize::MAX,
+        };
+        let outbox = Outbox::new(Sequence::new(config.first_sequence), limits);
+        Self {
+            handshake: ClientHandshake::new(session),
+            replicas: Replicas::new(config.max_objects, config.max_object_bytes, config.measure),
+            outbox,
+            received: Received::default(),
+            ack_pace: AckPace::default(),
+            last_sent: Duration::ZERO,
+            events: ClientEvents::default(),
+            told_departed: None,
+            status: StatusSink::default(),
+            is_synchronized: false,
+            bytes_received: 0,
+            packets_received: 0,
+            lent: Vec::new(),
+            tick_watch: TickWatch::default(),
+            config,
+        }
+    }
+
+    /// Makes a class known: the same as the server's, in any order.
+    ///
+    /// # Panics
+    /// After the first [`tick`](Self::tick).
+    #[track_caller]
+    pub fn register<T: Replicated>(&mut self) -> &mut Self {
+        assert!(
+            self.handshake.is_idle(),
+            "classes are registered before the first tick, and this one is called `{}`",
+            T::LAYOUT.name(),
+        );
+        self.replicas.register::<T>();
+        self
+    }
+
+    /// Makes a set of initial values known: for each class the same as the server's, in the same order.
+    ///
+    /// # Panics
+    /// After the first [`tick`](Self::tick).
+    #[track_caller]
+    pub fn register_archetype<T: Replicated>(
+        &mut self,
+        make: impl Fn() -> T + Send + Sync + 'static,
+    ) -> ArchetypeId<T> {
+        assert!(
+            self.handshake.is_idle(),
+            "archetypes are registered before the first tick, and this one is of `{}`",
+            T::LAYOUT.name(),
+        );
+        ArchetypeId::new(self.replicas.register::<T>().add_archetype(Box::new(make)))
+    }
+
+    /// Whether the server has accepted this client, and neither side has ended the connection since.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.handshake.is_connected()
+    }
+
+    /// Takes a packet from the server: applies it, and calls what is to be called.
+    ///
+    /// # Errors
+    /// When the packet was not applied. All but [`Damaged`](ReceiveError::Damaged) end the connection, or
+    /// found it ended. Packets that were overtaken or repeated are no errors.
+    ///
+    /// # Panics
+    /// In debug builds, if packets have been handed over for half of [`timeout`](ClientConfig::timeout)
+    /// without a [`tick`](Self::tick).
+    #[track_caller]
+    pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
+        if self.handshake.is_ended() {
+            return Err(ReceiveError::Closed);
+        }
+        let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
+        let terms = Terms { config: &self.config, classes: &self.replicas.classes };
+        let heard = self.handshake.receive(bytes, newest, now, terms, &mut self.outbox.queue);
+        if matches!(heard, Heard::Damaged) {
+            return Err(ReceiveError::Damaged);
+        }
+        self.bytes_received = self.bytes_received.saturating_add(bytes.len() as u64);
+        match heard {
+            Heard::Damaged | Heard::Nothing => {}
+            Heard::State(sequence, mut reader) => {
+                if let Err(Halt::Malformed(why)) = self.state(sequence, &mut reader, now) {
+                    self.end(DisconnectReason::Protocol(why.clone()));
+                    return Err(ReceiveError::Malformed(why));
+                }
+            }
+            Heard::Connected => {
+                self.welcomed(now);
+                self.events.push(ClientEvent::Connected);
+            }
+            Heard::Welcome => self.welcomed(now),
+            Heard::Ended(reason) => {
+                self.events.push(ClientEvent::Disconnected(reason.clone()));
+                if let DisconnectReason::Protocol(why) = reason {
+                    return Err(ReceiveError::Malformed(why));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Each welcome tells the token.
+    fn welcomed(&mut self, now: Duration) {
+        self.outbox.binding = self.handshake.binding();
+        self.tick_watch.received(now, self.config.timeout, "Client");
+    }
+
+    fn state(&mut self, sequence: Sequence, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
+        // Before anything else is read: what is too old has no effect at all.
+        let arrival = self.received.check(sequence);
+        if arrival == Arrival::TooOld {
+            return Ok(());
+        }
+        let (header, _) = Header::read(reader, sequence, self.outbox.next(), true)?;
+        let mut body = reader.clone();
+        let elicits_ack = body.read_flag()?;
+        if arrival == Arrival::Duplicate {
+            if elicits_ack {
+                self.ack_pace.owe();
+            }
+            return Ok(());
+        }
+        self.handshake.hear(now);
+        self.tick_watch.received(now, self.config.timeout, "Client");
+        if let Some(floor) = header.floor {
+            self.received.forget_below(floor);
+        }
+        if elicits_ack {
+            self.replicas.receive(header.sequence, header.stamp, reader, &mut self.events)?;
+            self.events.take_untold().into_iter().for_each(|object| self.replicas.release(object));
+        } else {
+            packet::read_end(&mut body)?;
+        }
+        self.received.insert(header.sequence);
+        self.packets_received = self.packets_received.saturating_add(1);
+        self.take_status(&header);
+        self.ack_pace.arrived(header.sequence);
+        if elicits_ack {
+            self.ack_pace.owe();
+        }
+        Ok(())
+    }
+
+    fn take_status(&mut self, header: &Header) {
+        let Some(status) = header.status else { return };
+        self.status.take(header.sequence, header.stamp, status);
+        if status.news.is_some_and(|news| news.has_joined)
+            && !std::mem::replace(&mut self.is_synchronized, true)
+        {
+            self.events.push(ClientEvent::Synchronized);
+        }
+    }
+
+    fn end(&mut self, reason: DisconnectReason) {
+        if let Heard::Ended(reason) = self.handshake.end(reason, &mut self.outbox.queue) {
+            self.events.push(ClientEvent::Disconnected(reason));
+        }
+    }
+
+    /// Ends the connection; the farewell goes with the next [`poll_transmit`](Self::poll_transmit). Objects
+    /// stay as they are.
+    pub fn disconnect(&mut self) {
+        self.end(DisconnectReason::Closed);
+    }
+
+    /// Makes the packets of this tick: hellos, acks, signs of life. `now` is the time since an epoch of the
+    /// caller's, and never goes back. Without it the client neither connects nor stays connected: call it in
+    /// every frame.
+    pub fn tick(&mut self, now: Duration) {
+        self.tick_watch.ticked();
+        if self.handshake.is_idle() {
+            self.replicas.number_classes();
+        }
+        let terms = Terms { config: &self.config, classes: &self.replicas.classes };
+        if let Some(reason) = self.handshake.tick(now, terms, &mut self.outbox.queue) {
+            self.events.push(ClientEvent::Disconnected(reason));
+        }
+        if !self.handshake.is_connected() {
+            return;
+        }
+        let longest_silence = self.handshake.longest_silence(self.config.timeout);
+        let is_silent = now.saturating_sub(self.last_sent) >= longest_silence;
+        let owes_ack = self.ack_pace.is_due();
+        let owes_echo = self.handshake.owes_echo(now);
+        if owes_ack {
+            self.outbox.signal(&self.received, now);
+        } else if is_silent || owes_echo {
+            // Without acks: told late, they would look like long round trips.
+            self.outbox.signal(&Received::default(), now);
+        }
+        if owes_ack || is_silent || owes_echo {
+            self.last_sent = now;
+        }
+    }
+
+    /// The next packet for the server, to be sent at once; `None` if there is no more in this tick.
+    ///
+    /// # Panics
+    /// In debug builds, if it is called 1,000 times before the first [`tick`](Self::tick).
+    #[track_caller]
+    pub fn poll_transmit(&mut self) -> Option<&[u8]> {
+        if self.handshake.is_idle() {
+            self.tick_watch.polled_in_vain();
+        }
+        self.outbox.queue.pop(&mut self.lent).then_some(self.lent.as_slice())
+    }
+
+    /// The next event; `None` if there is no more.
+    pub fn poll_event(&mut self) -> Option<ClientEvent> {
+        if let Some(told) = self.told_departed.take() {
+            self.replicas.release(told);
+        }
+        let event = self.events.pop();
+        if let Some(ClientEvent::Despawned(object, _)) = event {
+            self.told_departed = Some(object);
+        }
+        event
+    }
+
+    /// The object, if it is there and a `T`.
+    #[must_use]
+    pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
+        self.replicas.get(object)
+    }
+
+    /// The object to be changed locally, such as by prediction: a value that arrives later replaces the
+    /// change, and a notify is called only if it differs from it (S49).
+    ///
+    /// If the change makes a replicated `Vec` or `Option` longer or shorter, the next update that says
+    /// something of it brings back all of it. Items and entries that are taken out come back, whole, when the
+    /// server changes them; those that are added are the client's own, as are all items of a fast array that
+    /// is put in the place of another (S183), whose ids change when the next update of that array comes. For
+    /// this the client keeps a copy of the object from now on, if it has any of these. An array that is taken
+    /// out and given to a server's object is still a client's: give it a clone.
+    ///
+    /// Nothing of the change is sent to the server. `client[object]` does the same, and panics if the object
+    /// is not there. Because of the copy objects are lent one by one: there is no `objects_mut`, as a
+    /// [`Server`](crate::Server) has it.
+    pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
+        self.replicas.get_mut(object)
+    }
+
+    /// Whether the object is there.
+    #[must_use]
+    pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        self.replicas.contains(object)
+    }
+
+    /// All objects of a class with their references, in no particular order. To change them, collect the
+    /// references and ask [`get_mut`](Self::get_mut) for those that are to be changed.
+    pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
+        self.replicas.typed::<T>().into_iter().flat_map(|column| {
+            column
+                .slots
+                .iter()
+                .zip(&column.live)
+                .filter_map(|(&slot, live)| Some((self.replicas.reference(slot)?, live)))
+        })
+    }
+
+    /// Bits received so far by class and property; empty unless [`ClientConfig::measure`] is set.
+    #[must_use]
+    pub fn traffic(&self) -> &[ClassTraffic] {
+        self.replicas.traffic.as_ref().map_or(&[], |traffic| &traffic.classes)
+    }
+
+    /// Bytes of all packets made so far.
+    #[must_use]
+    pub fn bytes_sent(&self) -> u64 {
+        self.outbox.queue.bytes_sent
+    }
+}
+
+/// To read an object that is there. To change one for this client alone there is [`Client::get_mut`].
+impl<T: Replicated> Index<ObjectRef<T>> for Client {
+    type Output = T;
+
+    /// # Panics
+    /// If the object is not there.
+    #[track_caller]
+    fn index(&self, object: ObjectRef<T>) -> &T {
+        match self.get(object) {
+            Some(found) => found,
+            None => panic!("the {} {object:?} is not there", T::LAYOUT.name()),
+        }
+    }
+}
+
+/// To change an object that is there for this client alone, as [`Client::get_mut`] does: nothing of the
+/// change is sent, and what arrives later replaces it. To change it for everyone, change it on the server.
+impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
+    /// # Panics
+    /// If the object is not there.
+    #[track_caller]
+    fn index_mut(&mut self, object: ObjectRef<T>) -> &mut T {
+        match self.get_mut(object) {
+            Some(found) => found,
+            None => panic!("the {} {object:?} is not there", T::LAYOUT.name()),
+        }
+    }
+}

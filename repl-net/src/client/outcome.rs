@@ -1,0 +1,89 @@
+//! Which objects come and go in one packet.
+//!
+//! Invariant: what is validated and what is applied of a packet resolves references by the objects that are there when all of it was applied.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use repl_core::Guid;
+
+use crate::transport::slot_set::SlotSet;
+
+/// The objects that come and go in a packet.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    opened: Vec<Guid>,
+    closed: Vec<u32>,
+    /// The same as `closed`.
+    closing: SlotSet,
+}
+
+/// How far an [`Outcome`] was known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutcomeMark {
+    opened: usize,
+    closed: usize,
+}
+
+impl Outcome {
+    /// Nothing comes or goes; slots are below `slots`.
+    pub(crate) fn new(slots: usize) -> Self {
+        Self { opened: Vec::new(), closed: Vec::new(), closing: SlotSet::up_to(slots) }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.truncate(OutcomeMark { opened: 0, closed: 0 });
+    }
+
+    pub(crate) fn open(&mut self, guid: Guid) {
+        self.opened.push(guid);
+    }
+
+    /// An object goes, if there is one in `slot`, which must be below the limit.
+    pub(crate) fn close(&mut self, slot: u32) {
+        self.closed.push(slot);
+        self.closing.insert(slot);
+    }
+
+    pub(crate) fn mark(&self) -> OutcomeMark {
+        OutcomeMark { opened: self.opened.len(), closed: self.closed.len() }
+    }
+
+    /// Forgets what came and went since `mark`.
+    pub(crate) fn truncate(&mut self, mark: OutcomeMark) {
+        self.opened.truncate(mark.opened);
+        for slot in self.closed.drain(mark.closed.min(self.closed.len())..) {
+            self.closing.remove(slot);
+        }
+    }
+
+    /// To be called when all is known, before [`opens`](Self::opens).
+    pub(crate) fn sort(&mut self) {
+        self.opened.sort_unstable();
+        self.closed.sort_unstable();
+    }
+
+    pub(crate) fn opens(&self, guid: Guid) -> bool {
+        !self.opened.is_empty() && self.opened.binary_search(&guid).is_ok()
+    }
+
+    pub(crate) fn closes(&self, slot: u32) -> bool {
+        !self.closed.is_empty() && self.closing.contains(slot)
+    }
+
+    /// Whether any object goes.
+    pub(crate) fn closes_any(&self) -> bool {
+        !self.closed.is_empty()
+    }
+
+    /// Whether the same objects come and go; both are sorted.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.opened == other.opened && self.closed == other.closed
+    }
+}

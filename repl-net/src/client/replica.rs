@@ -1,0 +1,391 @@
+//! Replicas: all objects of one class on a client.
+//!
+//! Invariant: row `n` of each of the vectors belongs to the same object; `old` is kept only by classes with notifies. Updates are deltas to
+//! what the server sent, so an object that the user may have changed has a base, which holds that and nothing else.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::any::Any;
+use std::collections::HashMap;
+
+use repl_core::__private::ObjectTold;
+use repl_core::{
+    BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, Guid, HandleSet, Notify, Observer,
+    Program, PropertyIndex, ReferenceMap, Replicated,
+};
+
+use crate::session::archetype::Archetype;
+
+/// What an update is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Subject {
+    /// The object in this row.
+    Row(u32),
+    /// A new object, as this archetype makes it.
+    Archetype(u32),
+}
+
+/// What of the user's code is called, in the order of S54.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Callback {
+    PreNetReceive,
+    PostNetReceive,
+    Notify(PropertyIndex),
+    PostRepNotifies,
+    PostNetInit,
+}
+
+/// A notified property that a packet touched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notified {
+    /// Which of the class's notifies it is.
+    notify: u32,
+    pub(crate) property: PropertyIndex,
+    /// Whether its method is to be called (S49, S50).
+    pub(crate) is_due: bool,
+}
+
+/// The objects of one class, whatever its type.
+pub(crate) trait Replica: Any + Send + Sync {
+    fn program(&self) -> &Program;
+    /// Reads an update without applying it; what applying needs goes to `checked`.
+    fn validate(
+        &self,
+        subject: Subject,
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+        checked: &mut Checked,
+    ) -> Result<(), DecodeError>;
+    /// Applies an update that was validated, and remembers what [`changed`](Self::changed) asks for.
+    fn apply(
+        &mut self,
+        row: u32,
+        handles: &HandleSet,
+        update: CheckedUpdate<'_, '_>,
+        references: &mut ReferenceMap<'_>,
+        observer: &mut dyn Observer,
+    );
+    /// Adds the notified properties among `handles` to `notified`.
+    fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<Notified>);
+    /// Leaves of the property at `handle` will be read again: remembers it, unless this packet has brought it.
+    fn begin_again(&mut self, row: u32, handle: u32, notified: &mut Vec<Notified>);
+    /// Reads one leaf again (S118).
+    fn read_again(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
+    /// Sees once more which of the properties changed, after leaves were read again.
+    fn changed_again(&self, row: u32, notified: &mut [Notified]);
+    /// The slots of the objects, by row.
+    fn slots(&self) -> &[u32];
+    fn has_archetype(&self, archetype: u32) -> bool;
+    /// For each archetype, that of `Default` first, what its properties begin with; see [`Class::begin_sums`].
+    fn begin_sums(&self) -> Vec<Vec<u64>>;
+    /// Adds an object as its archetype makes it; gives its row.
+    fn insert(&mut self, slot: u32, archetype: u32) -> u32;
+    /// Takes an object out, to be read as departed until it is released; returns the slot of the one that moved to its row.
+    fn remove(&mut self, row: u32, guid: Guid) -> Option<u32>;
+    /// Drops an object that departed.
+    fn release(&mut self, guid: Guid);
+    /// Ends an update of an object's collections: their callbacks, then what is to go goes (S178).
+    fn conclude(&mut self, row: u32);
+    /// Calls the user's code on an object.
+    fn call(&mut self, row: u32, callback: Callback);
+    fn as_any(&self) -> &dyn Any;
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// The objects of the class `T`.
+pub(crate) struct TypedReplica<T> {
+    class: Class<T>,
+    pub(crate) live: Vec<T>,
+    /// The values from before the last receipt, for notifies.
+    old: Vec<T>,
+    /// By slot, what the server sent of objects with arrays that were lent to the user.
+    bases: HashMap<u32, T>,
+    pub(crate) slots: Vec<u32>,
+    /// Objects that are gone and can still be read.
+    pub(crate) departed: HashMap<Guid, T>,
+    archetypes: Vec<Archetype<T>>,
+    notifies: Vec<(PropertyIndex, Notify, (u32, u32))>,
+    /// By handle, less one, one more than the place in `notifies`; zero for none. Empty if there are no notifies.
+    notify_of: Vec<u32>,
+}
+
+impl<T: Replicated> TypedReplica<T> {
+    pub(crate) fn new() -> Self {
+        let class = Class::new();
+        // A static array has several ranges, one behind the other, and one notify that is given all of it.
+        let mut notifies: Vec<(PropertyIndex, Notify, (u32, u32))> = Vec::new();
+        for (property, notify, range) in class.lifetime().notifies() {
+            match notifies.last_mut() {
+                Some((last, _, known)) if *last == property => known.1 = range.1,
+                _ => notifies.push((property, notify, range)),
+            }
+        }
+        let handles = if notifies.is_empty() { 0 } else { class.program().handles() };
+        let place = |handle| notifies.iter().position(|(.., range)| (range.0..range.1).contains(&handle));
+        let notify_of = (1..=handles)
+            .map(|handle| place(handle).map_or(0, |place| (place as u32).saturating_add(1)))
+            .collect();
+        Self {
+            class,
+            notify_of,
+            live: Vec::new(),
+            old: Vec::new(),
+            bases: HashMap::new(),
+            slots: Vec::new(),
+            departed: HashMap::new(),
+            archetypes: vec![Box::new(T::initial)],
+            notifies,
+        }
+    }
+
+    pub(crate) fn add_archetype(&mut self, archetype: Archetype<T>) -> u32 {
+        self.archetypes.push(archetype);
+        (self.archetypes.len() as u32).saturating_sub(1)
+    }
+
+    /// The object in a row, for the user to change.
+    pub(crate) fn lend(&mut self, row: u32) -> Option<&mut T> {
+        let row = row as usize;
+        let (live, slot) = (self.live.get_mut(row)?, self.slots.get(row)?);
+        if self.class.has_arrays() {
+            self.bases.entry(*slot).or_insert_with(|| {
+                let mut base = self.class.shadow_of(live);
+                self.class.adopt(&mut base);
+                base
+            });
+        }
+        Some(live)
+    }
+
+    /// Lends an object before it is written to, if its values are told of that while it is.
+    fn lend_to_callbacks(&mut self, row: u32) {
+        if self.class.lends_entries() {
+            self.lend(row);
+        }
+    }
+
+    /// What the server sent of the object in a row.
+    fn base(&self, row: usize) -> Option<&T> {
+        let lent = if self.bases.is_empty() { None } else { self.bases.get(self.slots.get(row)?) };
+        lent.or_else(|| self.live.get(row))
+    }
+
+    /// Remembers the values of these notified properties.
+    fn remember(&mut self, row: usize, handles: &HandleSet) {
+        let Self { class, live, old, notifies, notify_of, .. } = self;
+        let (Some(live), Some(old)) = (live.get(row), old.get_mut(row)) else { return };
+        let mut remembered = HandleSet::new();
+        for notify in notified_among(notify_of, handles) {
+            let (first, end) = notifies.get(notify as usize).map_or((0, 0), |(.., range)| *range);
+            (first..end).for_each(|handle| remembered.insert(handle));
+        }
+        // Of collections nobody keeps what they were: it would cost all of their items at each update. They know by themselves what came.
+        remembered.difference(class.keyed());
+        if !remembered.is_empty() {
+            class.copy(live, old, &remembered);
+        }
+    }
+
+    /// Whether a notified property changed, or is told of always (S49, S50).
+    fn notified(&self, row: usize, notify: u32) -> Option<Notified> {
+        let (live, old) = (self.live.get(row)?, self.old.get(row)?);
+        let (property, when, range) = self.notifies.get(notify as usize)?;
+        let is_due = *when == Notify::Always || self.class.any_changed(live, old, *range);
+        Some(Notified { notify, property: *property, is_due })
+    }
+}
+
+/// The notify of the property at `handle`.
+fn notify_at(notify_of: &[u32], handle: u32) -> Option<u32> {
+    notify_of.get(handle.wrapping_sub(1) as usize)?.checked_sub(1)
+}
+
+/// The notifies of the properties of `handles`, each once. O(handles), if the class has any.
+fn notified_among(notify_of: &[u32], handles: &HandleSet) -> impl Iterator<Item = u32> {
+    let handles = (!notify_of.is_empty()).then(|| handles.iter());
+    let mut last = None;
+    // The handles of one stand side by side.
+    let is_next = move |notify: &u32| last.replace(*notify) != Some(*notify);
+    handles.into_iter().flatten().filter_map(|handle| notify_at(notify_of, handle)).filter(is_next)
+}
+
+impl<T: Replicated> Replica for TypedReplica<T> {
+    fn program(&self) -> &Program {
+        self.class.program()
+    }
+
+    fn validate(
+        &self,
+        subject: Subject,
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+        checked: &mut Checked,
+    ) -> Result<(), DecodeError> {
+        let class = &self.class;
+        match subject {
+            Subject::Row(row) => {
+                class.validate(self.base(row as usize), handles, reader, references, checked)
+            }
+            Subject::Archetype(0) => class.validate(None, handles, reader, references, checked),
+            Subject::Archetype(archetype) => {
+                let object = self.archetypes.get(archetype as usize).map(|make| make());
+                class.validate(object.as_ref(), handles, reader, references, checked)
+            }
+        }
+    }
+
+    fn apply(
+        &mut self,
+        row: u32,
+        handles: &HandleSet,
+        update: CheckedUpdate<'_, '_>,
+        references: &mut ReferenceMap<'_>,
+        observer: &mut dyn Observer,
+    ) {
+        self.lend_to_callbacks(row);
+        if update.refers() {
+            // Entries whose keys mention objects that are not there stand in the base alone.
+            self.lend(row);
+        }
+        let row = row as usize;
+        self.remember(row, handles);
+        let Self { class, live, bases, slots, .. } = self;
+        let (Some(live), Some(slot)) = (live.get_mut(row), slots.get(row)) else { return };
+        let Some(base) = bases.get_mut(slot) else {
+            return class.apply(live, handles, update, references, observer);
+        };
+        class.apply_lent((live, base), handles, update.clone(), references, observer);
+        class.apply(base, handles, update, references, &mut ());
+    }
+
+    fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<Notified>) {
+        for notify in notified_among(&self.notify_of, handles) {
+            notified.extend(self.notified(row as usize, notify));
+        }
+    }
+
+    fn begin_again(&mut self, row: u32, handle: u32, notified: &mut Vec<Notified>) {
+        self.lend_to_callbacks(row);
+        let row = row as usize;
+        let Some(notify) = notify_at(&self.notify_of, handle) else { return };
+        // What this packet brought already has its old value: the one shown before the packet.
+        if notified.iter().all(|known| known.notify != notify) {
+            let mut handles = HandleSet::new();
+            handles.insert(handle);
+            self.remember(row, &handles);
+            notified.extend(self.notified(row, notify));
+        }
+    }
+
+    fn changed_again(&self, row: u32, notified: &mut [Notified]) {
+        for known in notified {
+            if let Some(now) = self.notified(row as usize, known.notify) {
+                *known = now;
+            }
+        }
+    }
+
+    fn read_again(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>) {
+        let row = row as usize;
+        let base = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot));
+        match (self.live.get_mut(row), base) {
+            (Some(live), Some(base)) => {
+                self.class.read_again_silently(base, path, bits, references);
+                self.class.read_again_lent((live, base), path, bits, references);
+            }
+            (Some(live), None) => self.class.read_again(live, path, bits, references),
+            (None, _) => {}
+        }
+    }
+
+    fn slots(&self) -> &[u32] {
+        &self.slots
+    }
+
+    fn begin_sums(&self) -> Vec<Vec<u64>> {
+        self.archetypes.iter().map(|make| self.class.begin_sums(&make())).collect()
+    }
+
+    fn has_archetype(&self, archetype: u32) -> bool {
+        (archetype as usize) < self.archetypes.len()
+    }
+
+    fn insert(&mut self, slot: u32, archetype: u32) -> u32 {
+        let make = || {
+            let mut object = self.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());
+            self.class.adopt(&mut object);
+            object
+        };
+        if !self.notifies.is_empty() {
+            self.old.push(make());
+        }
+        self.live.push(make());
+        self.slots.push(slot);
+        (self.live.len() as u32).saturating_sub(1)
+    }
+
+    fn remove(&mut self, row: u32, guid: Guid) -> Option<u32> {
+        let row = row as usize;
+        if row >= self.live.len() {
+            return None;
+        }
+        self.departed.insert(guid, self.live.swap_remove(row));
+        self.bases.remove(&self.slots.swap_remove(row));
+        if !self.notifies.is_empty() {
+            self.old.swap_remove(row);
+        }
+        self.slots.get(row).copied()
+    }
+
+    fn release(&mut self, guid: Guid) {
+        self.departed.remove(&guid);
+    }
+
+    fn conclude(&mut self, row: u32) {
+        if self.class.lends_arrays() {
+            self.lend(row);
+        }
+        let Self { class, live, bases, slots, .. } = self;
+        let (Some(live), Some(slot)) = (live.get_mut(row as usize), slots.get(row as usize)) else { return };
+        class.conclude(live, true);
+        if let Some(base) = bases.get_mut(slot) {
+            class.conclude(base, false);
+        }
+    }
+
+    fn call(&mut self, row: u32, callback: Callback) {
+        if !T::Told::HAS_CALLBACKS && !matches!(callback, Callback::Notify(_)) {
+            return;
+        }
+        self.lend(row);
+        let Some(live) = self.live.get_mut(row as usize) else { return };
+        match callback {
+            Callback::PreNetReceive => T::Told::receiving(live),
+            Callback::PostNetReceive => T::Told::received(live),
+            Callback::Notify(property) => {
+                if let Some(old) = self.old.get(row as usize) {
+                    live.notify(property.index(), old);
+                }
+            }
+            Callback::PostRepNotifies => T::Told::notified(live),
+            Callback::PostNetInit => T::Told::begun(live),
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}

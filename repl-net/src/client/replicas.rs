@@ -1,0 +1,696 @@
+//! What a client holds: its classes, its objects by slot, and how a body is validated and applied.
+//!
+//! Invariant: a body is applied as a whole or not at all; an object never shows a value older than one it showed (R1).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+mod view;
+
+use std::any::TypeId;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::ops::Range;
+
+use repl_core::{
+    BitReader, BitSlice, BitWriter, Checked, Guid, ObjectRef, Objects, Observer, ReferenceMap, Replicated,
+};
+
+use super::body::{Halt, Item, OpenHead, Visitor, walk};
+use super::change_feed::ChangeFeed;
+use super::departed::Departed;
+use super::events::ClientEvents;
+use super::mentions::Mentions;
+use super::outcome::Outcome;
+use super::replica::{Callback, Notified, Replica, Subject, TypedReplica};
+use crate::session::classes::{ClassEntry, ClassList, assert_sole_name};
+use crate::session::events::{ClientEvent, CloseReason};
+use crate::session::traffic::Traffic;
+use crate::transport::blob::MAX_BLOBS;
+use crate::transport::reassembly::{Part, Reassembly};
+use crate::transport::role::Proxy;
+use crate::transport::segment::PreviousLists;
+use crate::transport::sequence::Sequence;
+use crate::transport::slot_set::SlotSet;
+
+/// The slots of a client, allocated once.
+#[derive(Debug)]
+pub(crate) struct SlotTable {
+    /// One more than the stamp last applied to the slot; zero for none.
+    stamps: Vec<u64>,
+    /// The generation of the object; zero for none.
+    generations: Vec<u32>,
+    classes: Vec<u16>,
+    rows: Vec<u32>,
+    /// What the object is to this client.
+    proxies: Vec<Proxy>,
+    /// What comes and goes in the packet that is being read: references resolve as if all of it had been applied, whatever stands first in it.
+    outcome: Outcome,
+}
+
+impl SlotTable {
+    fn new(slots: usize) -> Self {
+        Self {
+            stamps: vec![0; slots],
+            generations: vec![0; slots],
+            classes: vec![0; slots],
+            rows: vec![0; slots],
+            proxies: vec![Proxy::default(); slots],
+            outcome: Outcome::new(slots),
+        }
+    }
+
+    fn generation(&self, slot: u32) -> Option<NonZeroU32> {
+        self.generations.get(slot as usize).copied().and_then(NonZeroU32::new)
+    }
+
+    /// Class and row of the object in a slot.
+    fn place(&self, slot: u32) -> Option<(u16, u32)> {
+        self.generation(slot)?;
+        Some((*self.classes.get(slot as usize)?, *self.rows.get(slot as usize)?))
+    }
+
+    fn is_stale(&self, slot: u32, stamp: Sequence) -> bool {
+        self.stamps.get(slot as usize).is_some_and(|&known| known > stamp.number().saturating_add(1))
+    }
+
+    fn stamp(&mut self, slot: u32, stamp: Sequence) {
+        if let Some(known) = self.stamps.get_mut(slot as usize) {
+            *known = stamp.number().saturating_add(1);
+        }
+    }
+
+    fn set(&mut self, slot: u32, generation: u32, class: u16, row: u32) {
+        let at = slot as usize;
+        if let (Some(g), Some(c), Some(r)) =
+            (self.generations.get_mut(at), self.classes.get_mut(at), self.rows.get_mut(at))
+        {
+            (*g, *c, *r) = (generation, class, row);
+        }
+    }
+
+    /// Sets what an object is to this client; returns whether that is new.
+    fn set_proxy(&mut self, slot: u32, proxy: Proxy) -> bool {
+        let known = self.proxies.get_mut(slot as usize);
+        known.is_some_and(|known| std::mem::replace(known, proxy) != proxy)
+    }
+
+    fn set_row(&mut self, slot: u32, row: u32) {
+        if let Some(known) = self.rows.get_mut(slot as usize) {
+            *known = row;
+        }
+    }
+}
+
+impl Objects for SlotTable {
+    fn contains(&self, guid: Guid) -> bool {
+        match self.generation(guid.slot()) {
+            Some(generation) => generation == guid.generation() && !self.outcome.closes(guid.slot()),
+            None => self.outcome.opens(guid),
+        }
+    }
+}
+
+/// The object whose leaves are being read again.
+struct Healing {
+    slot: u32,
+    class: u16,
+    row: u32,
+    /// Its place among those touched.
+    at: usize,
+    /// The property that was begun; zero for none.
+    handle: u32,
+}
+
+/// An object that a packet touched.
+#[derive(Debug)]
+struct Touched {
+    slot: u32,
+    is_new: bool,
+    notified: Vec<Notified>,
+}
+
+/// Classes and objects of a client.
+pub(crate) struct Replicas {
+    columns: Vec<Box<dyn Replica>>,
+    by_type: HashMap<TypeId, u16>,
+    pub(crate) classes: ClassList,
+    slots: SlotTable,
+    mentions: Mentions,
+    reassembly: Reassembly,
+    max_object_bytes: usize,
+    pub(crate) traffic: Option<Traffic>,
+    previous: PreviousLists,
+    seen: SlotSet,
+    /// What comes and goes in the packet being validated, as far as it was read.
+    outcome: Outcome,
+    checked: Checked,
+    touched: Vec<Touched>,
+    /// Guids that came or went in the packet being applied.
+    moved: Vec<Guid>,
+    departed: Departed,
+    /// By class, for those that were asked for.
+    feeds: HashMap<u16, ChangeFeed>,
+}
+
+impl Replicas {
+    pub(crate) fn new(max_objects: usize, max_object_bytes: usize, measure: bool) -> Self {
+        Self {
+            columns: Vec::new(),
+            by_type: HashMap::new(),
+            classes: ClassList::default(),
+            slots: SlotTable::new(max_objects),
+            mentions: Mentions::default(),
+            reassembly: Reassembly::default(),
+            max_object_bytes,
+            traffic: measure.then(Traffic::default),
+            previous: PreviousLists::default(),
+            seen: SlotSet::up_to(max_objects),
+            outcome: Outcome::new(max_objects),
+            checked: Checked::new(),
+            touched: Vec::new(),
+            moved: Vec::new(),
+            departed: Departed::default(),
+            feeds: HashMap::new(),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn register<T: Replicated>(&mut self) -> &mut TypedReplica<T> {
+        let columns = &mut self.columns;
+        let class = *self.by_type.entry(TypeId::of::<T>()).or_insert_with(|| {
+            assert_sole_name::<T>(columns.iter().map(|column| column.program().layout()));
+            columns.push(Box::new(TypedReplica::<T>::new()));
+            (columns.len() as u16).saturating_sub(1)
+        });
+        let column = self.columns.get_mut(class as usize);
+        let Some(column) = column.and_then(|column| column.as_any_mut().downcast_mut()) else {
+            unreachable!("`by_type` names the column of the type");
+        };
+        column
+    }
+
+    /// Fixes the numbers of the classes on the wire.
+    pub(crate) fn number_classes(&mut self) {
+        let entries =
+            self.columns.iter().map(|column| ClassEntry::new(column.program().layout(), column.begin_sums()));
+        self.classes = ClassList::new(entries);
+        if let Some(traffic) = &mut self.traffic {
+            traffic.set_layouts(self.columns.iter().map(|column| column.program().layout()));
+        }
+    }
+
+    pub(crate) fn typed<T: Replicated>(&self) -> Option<&TypedReplica<T>> {
+        self.columns.get(*self.by_type.get(&TypeId::of::<T>())? as usize)?.as_any().downcast_ref()
+    }
+
+    fn place_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(u16, u32)> {
+        let guid = object.guid()?;
+        self.slots.contains(guid).then(|| self.slots.place(guid.slot())).flatten()
+    }
+
+    pub(crate) fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        self.place_of(object).is_some()
+    }
+
+    pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
+        let (class, row) = self.place_of(object)?;
+        self.columns.get(class as usize)?.as_any().downcast_ref::<TypedReplica<T>>()?.live.get(row as usize)
+    }
+
+    pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
+        let (class, row) = self.place_of(object)?;
+        let column = self.columns.get_mut(class as usize)?.as_any_mut();
+        column.downcast_mut::<TypedReplica<T>>()?.lend(row)
+    }
+
+    /// Validates a body and applies it.
+    pub(crate) fn receive(
+        &mut self,
+        sequence: Sequence,
+        stamp: Sequence,
+        body: &BitReader<'_>,
+        events: &mut ClientEvents,
+    ) -> Result<(), Halt> {
+        let mut parts = Vec::new();
+        let first = Look::First(Cell::new(false));
+        self.begin().validate(sequence, stamp, &mut body.clone(), Parts::Take(&mut parts), &first)?;
+        let mut blobs = Vec::new();
+        for part in parts {
+            let stamp = part.stamp;
+            if let Some(mut blob) = self.reassembly.take(part, self.max_object_bytes)? {
+                let (checked, outcome) = (self.checked.mark(), self.outcome.mark());
+                match self.validate(sequence, stamp, &mut blob.as_slice().reader(), Parts::Refuse, &first) {
+                    Ok(()) => blobs.push((stamp, blob)),
+                    Err(Halt::Stale) => {
+                        self.checked.truncate(checked);
+                        self.outcome.truncate(outcome);
+                    }
+                    Err(halt) => return Err(halt),
+                }
+            }
+        }
+        self.outcome.sort();
+        std::mem::swap(&mut self.slots.outcome, &mut self.outcome);
+        let may_differ = self.checked.has_asked() && self.slots.outcome.closes_any();
+        let is_settled = !(first.has_missed() || may_differ);
+        let validated =
+            if is_settled { Ok(()) } else { self.validate_again(sequence, stamp, body, &mut blobs) };
+        if validated.is_ok() {
+            self.apply(sequence, stamp, &mut body.clone(), events);
+            for (stamp, mut blob) in blobs {
+                self.apply(sequence, stamp, &mut blob.as_slice().reader(), events);
+            }
+        }
+        self.slots.outcome.clear();
+        validated?;
+        self.heal();
+        self.call_back();
+        Ok(())
+    }
+
+    /// Forgets the packet before.
+    fn begin(&mut self) -> &mut Self {
+        self.seen.clear();
+        self.outcome.clear();
+        self.checked.clear();
+        self
+    }
+
+    /// Validates a packet once more, with the objects that are there after it: readers of the user's own have asked for such as are not there
+    /// before, or as may go.
+    #[cold]
+    fn validate_again(
+        &mut self,
+        sequence: Sequence,
+        stamp: Sequence,
+        body: &BitReader<'_>,
+        blobs: &mut [(Sequence, BitWriter)],
+    ) -> Result<(), Halt> {
+        self.begin().validate(sequence, stamp, &mut body.clone(), Parts::PassOver, &Look::Second)?;
+        for (stamp, blob) in blobs {
+            self.validate(sequence, *stamp, &mut blob.as_slice().reader(), Parts::Refuse, &Look::Second)?;
+        }
+        self.outcome.sort();
+        if self.outcome.is_same(&self.slots.outcome) {
+            Ok(())
+        } else {
+            Err(malformed("what comes and goes depends on how references read"))
+        }
+    }
+
+    /// Reads a body and changes nothing.
+    fn validate(
+        &mut self,
+        sequence: Sequence,
+        stamp: Sequence,
+        reader: &mut BitReader<'_>,
+        parts: Parts<'_>,
+        look: &Look,
+    ) -> Result<(), Halt> {
+        let (mut previous, mut seen) = (std::mem::take(&mut self.previous), std::mem::take(&mut self.seen));
+        let mut checked = std::mem::take(&mut self.checked);
+        let mut outcome = std::mem::replace(&mut self.outcome, Outcome::new(0));
+        let objects = Looking { slots: &self.slots, look };
+        let mut visitor = Validator {
+            references: ReferenceMap::new(&objects),
+            replicas: self,
+            stamp,
+            seen: &mut seen,
+            outcome: &mut outcome,
+            checked: &mut checked,
+            parts,
+        };
+        let result = walk(sequence, reader, &mut previous, &mut visitor);
+        (self.previous, self.seen, self.outcome, self.checked) = (previous, seen, outcome, checked);
+        result
+    }
+
+    /// Applies a body that was validated.
+    fn apply(
+        &mut self,
+        sequence: Sequence,
+        stamp: Sequence,
+        reader: &mut BitReader<'_>,
+        events: &mut ClientEvents,
+    ) {
+        let mut previous = std::mem::take(&mut self.previous);
+        let mut checked = std::mem::take(&mut self.checked);
+        let mut visitor = Applier { replicas: self, stamp, events, checked: &mut checked };
+        let result = walk(sequence, reader, &mut previous, &mut visitor);
+        debug_assert_eq!(result, Ok(()), "a body that was validated");
+        (self.previous, self.checked) = (previous, checked);
+    }
+
+    /// Reads the leaves again that mention objects which came or went (S118, S120). O(these leaves): each was paid for with the bits that brought it.
+    fn heal(&mut self) {
+        let Self { columns, slots, mentions, touched, moved, feeds, .. } = self;
+        if moved.is_empty() {
+            return;
+        }
+        let places = std::cell::OnceCell::new();
+        let mut healing: Option<Healing> = None;
+        let (mut again, mut references) = (HashMap::new(), ReferenceMap::new(&*slots));
+        mentions.each_of(moved, &mut |slot, path, bits| {
+            let Some(&handle) = path.first() else { return };
+            if healing.as_ref().is_none_or(|known| known.slot != slot) {
+                let Some((class, row)) = slots.place(slot) else { return };
+                let stood = || touched.iter().zip(0..).map(|(touched, at)| (touched.slot, at)).collect();
+                let places: &HashMap<u32, usize> = places.get_or_init(stood);
+                let at = places.get(&slot).or_else(|| again.get(&slot)).copied();
+                healing = Some(Healing { slot, class, row, at: at.unwrap_or(touched.len()), handle: 0 });
+                if at.is_none() {
+                    if let Some(column) = columns.get_mut(class as usize) {
+                        column.call(row, Callback::PreNetReceive);
+                    }
+                    touched.push(Touched { slot, is_new: false, notified: Vec::new() });
+                }
+                again.insert(slot, at.unwrap_or(touched.len().saturating_sub(1)));
+            }
+            let Some(known) = &mut healing else { return };
+            let Some(column) = columns.get_mut(known.class as usize) else { return };
+            if known.handle != handle
+                && let Some(touched) = touched.get_mut(known.at)
+            {
+                column.begin_again(known.row, handle, &mut touched.notified);
+                known.handle = handle;
+                if let Some(feed) = feeds.get_mut(&known.class) {
+                    feed.note_one(slot, handle);
+                }
+            }
+            column.read_again(known.row, path, bits, &mut references);
+        });
+        moved.clear();
+        for (slot, at) in again {
+            let Some((class, row)) = slots.place(slot) else { continue };
+            if let (Some(column), Some(touched)) = (columns.get(class as usize), touched.get_mut(at)) {
+                column.changed_again(row, &mut touched.notified);
+            }
+        }
+    }
+
+    /// Calls the objects that were touched, in the order of S54.
+    fn call_back(&mut self) {
+        for mut touched in self.touched.drain(..) {
+            let Some((class, row)) = self.slots.place(touched.slot) else { continue };
+            let Some(column) = self.columns.get_mut(class as usize) else { continue };
+            column.conclude(row);
+            column.call(row, Callback::PostNetReceive);
+            touched.notified.sort_unstable_by_key(|notified| notified.property);
+            for notified in touched.notified.iter().filter(|notified| notified.is_due) {
+                column.call(row, Callback::Notify(notified.property));
+            }
+            column.call(row, Callback::PostRepNotifies);
+            if touched.is_new {
+                column.call(row, Callback::PostNetInit);
+            }
+        }
+    }
+
+    fn close(&mut self, slot: u32) -> Option<Guid> {
+        let generation = self.slots.generation(slot)?;
+        let (class, row) = self.slots.place(slot)?;
+        let guid = Guid::new(slot, generation);
+        if let Some(moved) = self.columns.get_mut(class as usize)?.remove(row, guid) {
+            self.slots.set_row(moved, row);
+        }
+        self.slots.set(slot, 0, 0, 0);
+        self.mentions.remove_object(slot);
+        self.departed.insert(guid, class);
+        if let Some(feed) = self.feeds.get_mut(&class) {
+            feed.forget(slot);
+        }
+        Some(guid)
+    }
+
+    fn wire_class(&self, slot: u32) -> Option<u32> {
+        Some(self.classes.wire(self.slots.place(slot)?.0.into()))
+    }
+
+    fn handles_of(&self, class: u32) -> Option<u32> {
+        Some(self.columns.get(self.classes.registered(class)?)?.program().handles())
+    }
+}
+
+/// Which objects readers find while a packet is validated.
+enum Look {
+    /// All that they ask for, as nobody knows yet what comes and goes; and whether one of them was not there.
+    First(Cell<bool>),
+    /// Those that are there after the packet.
+    Second,
+}
+
+impl Look {
+    fn has_missed(&self) -> bool {
+        matches!(self, Self::First(missed) if missed.get())
+    }
+}
+
+struct Looking<'a> {
+    slots: &'a SlotTable,
+    look: &'a Look,
+}
+
+impl Objects for Looking<'_> {
+    fn contains(&self, guid: Guid) -> bool {
+        let is_there = self.slots.contains(guid);
+        match self.look {
+            Look::First(missed) => {
+                missed.set(missed.get() || !is_there);
+                true
+            }
+            Look::Second => is_there,
+        }
+    }
+}
+
+/// What is done with parts of blobs.
+enum Parts<'a> {
+    Take(&'a mut Vec<Part>),
+    /// They were taken before.
+    PassOver,
+    Refuse,
+}
+
+/// Reads a body and changes nothing.
+struct Validator<'a> {
+    references: ReferenceMap<'a>,
+    replicas: &'a Replicas,
+    stamp: Sequence,
+    seen: &'a mut SlotSet,
+    outcome: &'a mut Outcome,
+    checked: &'a mut Checked,
+    parts: Parts<'a>,
+}
+
+impl Validator<'_> {
+    /// Every object may stand once in a packet, blobs that it completes included, and not in one that is older than itself. So what
+    /// was validated can be applied, whatever else the packet holds.
+    fn check(&mut self, slot: u32) -> Result<(), Halt> {
+        let slots = &self.replicas.slots;
+        if slot as usize >= slots.stamps.len() {
+            return Err(Halt::Malformed(format!(
+                "slot {slot} is over the limit of {} objects",
+                slots.stamps.len()
+            )));
+        }
+        if slots.is_stale(slot, self.stamp) {
+            return Err(Halt::Stale);
+        }
+        if self.seen.contains(slot) {
+            return Err(Halt::Malformed(format!("slot {slot} stands twice in one packet")));
+        }
+        self.seen.insert(slot);
+        Ok(())
+    }
+}
+
+fn malformed(error: impl std::fmt::Display) -> Halt {
+    Halt::Malformed(error.to_string())
+}
+
+impl Visitor for Validator<'_> {
+    fn class_of(&mut self, slot: u32) -> Result<u32, Halt> {
+        self.check(slot)?;
+        self.replicas
+            .wire_class(slot)
+            .ok_or_else(|| Halt::Malformed(format!("update of slot {slot}, which is empty")))
+    }
+
+    fn handles_of(&self, class: u32) -> Option<u32> {
+        self.replicas.handles_of(class)
+    }
+
+    fn classes(&self) -> u32 {
+        self.replicas.classes.len()
+    }
+
+    fn update(&mut self, slot: u32, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+        let (class, row) = self.replicas.slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
+        let column = self.replicas.columns.get(class as usize).ok_or_else(|| malformed("no such class"))?;
+        let Self { references, checked, .. } = self;
+        column.validate(Subject::Row(row), item.handles, reader, references, checked).map_err(malformed)
+    }
+
+    fn open(&mut self, head: OpenHead, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+        self.check(head.slot)?;
+        let class = self.replicas.classes.registered(head.class).ok_or_else(|| malformed("no such class"))?;
+        let column = self.replicas.columns.get(class).ok_or_else(|| malformed("no such class"))?;
+        if !column.has_archetype(head.archetype) {
+            return Err(Halt::Malformed(format!("archetype {} was not registered", head.archetype)));
+        }
+        let subject = match self.replicas.slots.generation(head.slot) {
+            None => {
+                self.outcome.open(Guid::new(head.slot, head.generation));
+                Subject::Archetype(head.archetype)
+            }
+            Some(generation) => match self.replicas.slots.place(head.slot) {
+                Some((known, row)) if known as usize == class && generation == head.generation => {
+                    Subject::Row(row)
+                }
+                _ => return Err(Halt::Malformed(format!("slot {} is taken by another object", head.slot))),
+            },
+        };
+        let Self { references, checked, .. } = self;
+        column.validate(subject, item.handles, reader, references, checked).map_err(malformed)
+    }
+
+    fn close(&mut self, slot: u32, _: CloseReason) -> Result<(), Halt> {
+        self.check(slot)?;
+        self.outcome.close(slot);
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part) -> Result<(), Halt> {
+        match &mut self.parts {
+            // All but one are the last parts of their blobs, or they would not fit.
+            Parts::Take(parts) if parts.len() > MAX_BLOBS => return Err(malformed("too many fragments")),
+            Parts::Take(parts) => parts.push(part),
+            Parts::PassOver => {}
+            Parts::Refuse => return Err(malformed("a blob within a blob")),
+        }
+        Ok(())
+    }
+}
+
+/// Applies a body that was validated.
+struct Applier<'a> {
+    replicas: &'a mut Replicas,
+    stamp: Sequence,
+    events: &'a mut ClientEvents,
+    checked: &'a mut Checked,
+}
+
+impl Applier<'_> {
+    fn values(
+        &mut self,
+        slot: u32,
+        is_new: bool,
+        item: Item<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), Halt> {
+        let Replicas { columns, slots, mentions, traffic, touched, feeds, .. } = &mut *self.replicas;
+        let (class, row) = slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
+        let column = columns.get_mut(class as usize).ok_or_else(|| malformed("no such class"))?;
+        slots.stamp(slot, self.stamp);
+        column.call(row, Callback::PreNetReceive);
+        if let Some(traffic) = traffic {
+            traffic.object(class, is_new, item.head_bits);
+        }
+        let mut references = ReferenceMap::new(slots);
+        let mut record = Record { slot, class, mentions, traffic: traffic.as_mut() };
+        column.apply(row, item.handles, self.checked.take(reader), &mut references, &mut record);
+        let mut notified = Vec::new();
+        column.changed(row, item.handles, &mut notified);
+        if let Some(feed) = feeds.get_mut(&class) {
+            feed.note(slot, is_new, item.handles);
+        }
+        touched.push(Touched { slot, is_new, notified });
+        Ok(())
+    }
+}
+
+/// Writes down what an update brings of one object.
+struct Record<'a> {
+    slot: u32,
+    class: u16,
+    mentions: &'a mut Mentions,
+    traffic: Option<&'a mut Traffic>,
+}
+
+impl Observer for Record<'_> {
+    fn property(&mut self, handle: u32, bits: usize) {
+        if let Some(traffic) = &mut self.traffic {
+            traffic.property(self.class, handle, bits);
+        }
+    }
+
+    fn plain(&mut self, path: &[u32]) {
+        self.mentions.remove_leaf(self.slot, path);
+    }
+
+    fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>) {
+        self.mentions.set(self.slot, path, guids, bits);
+    }
+
+    fn cut(&mut self, path: &[u32], steps: Range<u32>) {
+        self.mentions.cut(self.slot, path, steps);
+    }
+}
+
+impl Visitor for Applier<'_> {
+    fn class_of(&mut self, slot: u32) -> Result<u32, Halt> {
+        self.replicas.wire_class(slot).ok_or_else(|| malformed("an empty slot"))
+    }
+
+    fn handles_of(&self, class: u32) -> Option<u32> {
+        self.replicas.handles_of(class)
+    }
+
+    fn classes(&self) -> u32 {
+        self.replicas.classes.len()
+    }
+
+    fn update(&mut self, slot: u32, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+        self.values(slot, false, item, reader)
+    }
+
+    fn open(&mut self, head: OpenHead, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+        let is_new = self.replicas.slots.generation(head.slot).is_none();
+        if is_new {
+            let class =
+                self.replicas.classes.registered(head.class).ok_or_else(|| malformed("no such class"))?;
+            let column = self.replicas.columns.get_mut(class).ok_or_else(|| malformed("no such class"))?;
+            let row = column.insert(head.slot, head.archetype);
+            self.replicas.slots.set(head.slot, head.generation.get(), class as u16, row);
+            let guid = Guid::new(head.slot, head.generation);
+            self.replicas.moved.push(guid);
+            self.events.push(ClientEvent::Spawned(ObjectRef::new(guid)));
+        }
+        if self.replicas.slots.set_proxy(head.slot, head.proxy) && !is_new {
+            let guid = Guid::new(head.slot, head.generation);
+            self.events.push(ClientEvent::RoleChanged(ObjectRef::new(guid)));
+        }
+        self.values(head.slot, is_new, item, reader)
+    }
+
+    fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), Halt> {
+        self.replicas.slots.stamp(slot, self.stamp);
+        if let Some(guid) = self.replicas.close(slot) {
+            self.replicas.moved.push(guid);
+            self.events.push(ClientEvent::Despawned(ObjectRef::new(guid), reason));
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, _: Part) -> Result<(), Halt> {
+        Ok(())
+    }
+}

@@ -1,0 +1,262 @@
+//! The broadcast: what changed, as the connections without a view of their own need it, written once for all of them (S88).
+//!
+//! Invariant: segments depend on the world alone; a connection takes a segment whole, or some of its items one by one.
+
+use std::sync::Arc;
+
+use repl_core::{BitWriter, Changelist};
+
+use super::openings::Openings;
+use super::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
+use super::world::{Change, World};
+use crate::session::classes::ClassList;
+use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentItem, SegmentKind, SegmentWriter, gap_order};
+use crate::transport::spare::ROUND_TICKS;
+
+/// What one tick sends to all connections that are in step.
+#[derive(Debug, Default)]
+pub(crate) struct Broadcast {
+    segments: Vec<Arc<Segment>>,
+    /// Segments of earlier ticks that packets may refer to.
+    pool: Vec<Arc<Segment>>,
+    /// Segments that no packet refers to any more: their memory is used again.
+    free: Vec<Arc<Segment>>,
+    /// The most segments that a tick had in this round.
+    most: usize,
+    pen: Pen,
+    /// Slots of what changed and is in no segment: each connection sends it by itself.
+    apart: Vec<u32>,
+    openings: Openings,
+    /// The frame for which it was last built.
+    frame: u64,
+}
+
+impl Broadcast {
+    /// What changed, in runs.
+    pub(crate) fn segments(&self) -> &[Arc<Segment>] {
+        &self.segments
+    }
+
+    /// Objects that changed and are in no segment, because none of this size could hold them.
+    pub(crate) fn apart(&self) -> &[u32] {
+        &self.apart
+    }
+
+    /// Objects whole, for those that have not got them yet.
+    pub(crate) fn openings(&mut self) -> &mut Openings {
+        &mut self.openings
+    }
+
+    /// Writes what changed in `world`, in segments of at most `max_bits`. Built for a second time in a frame, all is written anew.
+    pub(crate) fn build(&mut self, world: &World, classes: &ClassList, max_bits: usize) {
+        if std::mem::replace(&mut self.frame, world.frame) == world.frame {
+            self.openings.clear();
+        }
+        self.openings.expire(&world.changes.slots);
+        self.openings.expire(&world.changes.recast);
+        self.most = self.most.max(self.segments.len());
+        self.reclaim();
+        if world.frame.is_multiple_of(ROUND_TICKS) {
+            // As many as a tick needed of late are enough.
+            self.free.truncate(std::mem::take(&mut self.most));
+            self.free.iter_mut().filter_map(Arc::get_mut).for_each(Segment::clear);
+        }
+        self.apart.clear();
+        let mut changes = world.changes.as_slice();
+        let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return };
+        let order = gap_order(last.slot - first.slot + 1, changes.len() as u32);
+        let context = Context { world, classes, order, max_bits };
+        while !changes.is_empty() {
+            let mut segment = self.blank();
+            let Some(empty) = Arc::get_mut(&mut segment) else { break };
+            let mut large = None;
+            let done = self.pen.fill(empty, changes, &context, &mut large);
+            let kept = if empty.items.is_empty() { &mut self.free } else { &mut self.segments };
+            kept.push(segment);
+            changes = &changes[done..];
+            if let Some(large) = large {
+                self.build_parts(large, &context);
+            }
+        }
+    }
+
+    /// Writes a change that fits no segment in parts, if it is of a collection (R15).
+    fn build_parts(&mut self, change: &Change, context: &Context<'_>) {
+        let first = self.segments.len();
+        let mut list = context.list(change);
+        if list.is_empty() {
+            return;
+        }
+        let Some(mut portions) = list.take_portions() else {
+            self.apart.push(change.slot);
+            return;
+        };
+        let mut size = PartSize::new(context.max_bits);
+        while !portions.is_empty() {
+            let mut segment = self.blank();
+            let Some(empty) = Arc::get_mut(&mut segment) else { break };
+            let count = size.count().min(portions.len());
+            let bits = match self.pen.write_one(empty, change.slot, portions.part(count), context) {
+                Ok(()) => empty.bits().len(),
+                Err(Obstacle::Full { bits }) => bits,
+                Err(Obstacle::Refused) => break,
+            };
+            match size.judge(count, bits, portions.len()) {
+                Verdict::Send => {
+                    portions.skip(count);
+                    empty.continues = self.segments.len() > first;
+                    self.segments.push(segment);
+                }
+                Verdict::TryAgain => self.free.push(segment),
+                Verdict::TooLarge => break,
+            }
+        }
+        if !portions.is_empty() {
+            // No part is told either: each connection sends all of it.
+            self.pool.extend(self.segments.drain(first..));
+            self.apart.push(change.slot);
+        }
+    }
+
+    /// Takes back the segments of the tick before, and finds those that no packet refers to any more.
+    fn reclaim(&mut self) {
+        self.pool.append(&mut self.segments);
+        let Self { pool, free, .. } = self;
+        free.extend(pool.extract_if(.., |segment| Arc::strong_count(segment) == 1));
+    }
+
+    /// An empty segment, with the memory of one that no packet refers to any more.
+    fn blank(&mut self) -> Arc<Segment> {
+        let mut segment = self.free.pop().unwrap_or_default();
+        if let Some(segment) = Arc::get_mut(&mut segment) {
+            segment.clear();
+        }
+        segment
+    }
+}
+
+/// What decides the form of all segments of a tick.
+struct Context<'a> {
+    world: &'a World,
+    classes: &'a ClassList,
+    order: u32,
+    max_bits: usize,
+}
+
+/// What segments are written with.
+#[derive(Debug, Default)]
+struct Pen {
+    segment: SegmentWriter,
+    bits: BitWriter,
+}
+
+impl Context<'_> {
+    /// What changed of an object, as far as those see it who see it like most.
+    fn list(&self, change: &Change) -> Changelist {
+        let object = &self.world.objects[change.slot as usize];
+        let lifetime = self.world.column(object.class).lifetime();
+        let mut list = change.list.clone();
+        if lifetime.is_conditional() {
+            list.retain(&object.mask(lifetime, object.common_flags(), None));
+        }
+        list
+    }
+}
+
+/// Why a change is not in a segment.
+enum Obstacle {
+    /// It does not fit behind what is there: all that takes so many bits.
+    Full { bits: usize },
+    /// A hand-written serialiser refuses a value.
+    Refused,
+}
+
+impl Pen {
+    /// Writes changes into an empty segment until it is full or one cannot be written; gives how many are done with. The last of these may be one that
+    /// has no place in any segment: `large`.
+    fn fill<'c>(
+        &mut self,
+        into: &mut Segment,
+        changes: &'c [Change],
+        context: &Context<'_>,
+        large: &mut Option<&'c Change>,
+    ) -> usize {
+        self.bits.clear();
+        self.segment.reset();
+        self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
+        let mut done = 0;
+        for change in changes {
+            if change.list.items().is_some_and(|items| items * LEAST_ITEM_BITS > context.max_bits) {
+                // Not written only to be found too large.
+                if into.items.is_empty() {
+                    *large = Some(change);
+                    done += 1;
+                }
+                break;
+            }
+            let before = self.bits.bit_len();
+            let list = context.list(change);
+            if list.is_empty() {
+                done += 1;
+                continue;
+            }
+            let Err(obstacle) = self.write(change.slot, list, context, into) else {
+                done += 1;
+                continue;
+            };
+            // The segment ends here: the writer knows of an item that is not there.
+            self.bits.truncate(before);
+            if into.items.is_empty() || matches!(obstacle, Obstacle::Refused) {
+                *large = Some(change);
+                done += 1;
+            }
+            break;
+        }
+        self.segment.end(&mut self.bits);
+        into.complete(&mut self.bits);
+        done
+    }
+
+    /// Writes a part of what changed of one object into an empty segment.
+    fn write_one(
+        &mut self,
+        into: &mut Segment,
+        slot: u32,
+        list: Changelist,
+        context: &Context<'_>,
+    ) -> Result<(), Obstacle> {
+        self.bits.clear();
+        self.segment.reset();
+        self.segment.begin(SegmentKind::Update, context.order, &mut self.bits);
+        self.write(slot, list, context, into)?;
+        self.segment.end(&mut self.bits);
+        into.complete(&mut self.bits);
+        Ok(())
+    }
+
+    /// Appends what `list` says of an object.
+    fn write(
+        &mut self,
+        slot: u32,
+        mut list: Changelist,
+        context: &Context<'_>,
+        into: &mut Segment,
+    ) -> Result<(), Obstacle> {
+        let Self { segment, bits } = self;
+        let object = &context.world.objects[slot as usize];
+        let column = context.world.column(object.class);
+        segment.slot(slot, bits);
+        let class = context.classes.wire(object.class.into()) as usize;
+        segment.handles(class, column.program().handles(), list.handles(), bits);
+        let start = bits.bit_len();
+        if !context.world.write_values(slot, &mut list, bits).is_empty() {
+            return Err(Obstacle::Refused);
+        }
+        let end = bits.bit_len();
+        if end + SEGMENT_BITS > context.max_bits {
+            return Err(Obstacle::Full { bits: end + SEGMENT_BITS });
+        }
+        into.push(SegmentItem { slot, generation: object.generation, list, values: start..end });
+        Ok(())
+    }
+}

@@ -1,0 +1,277 @@
+//! What takes more than a packet: the items of a collection in as many as they need, all else in fragments (R15).
+//!
+//! Invariant: nothing of an object is sent beside its blob while that is under way, and what has no room is pending or waits.
+
+use std::time::Duration;
+
+use repl_core::{BitSlice, BitWriter, Changelist, Portions};
+
+use super::Connection;
+use super::context::{OPEN_BITS, PassContext};
+use crate::server::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
+use crate::transport::blob::{BLOB_SPAN, MAX_BLOBS};
+use crate::transport::in_flight::{Content, Sent};
+use crate::transport::segment::{ITEM_BITS, SegmentKind, SegmentWriter, handles_bits};
+
+/// What a blob of several items takes at most; as much less as it takes for all blobs that may be under way to have room together.
+const MAX_SHARED_BLOB_BYTES: usize = 32 << 10;
+/// What a part of a blob takes beside its bits.
+const PART_BITS: usize = 5 * 64 + 2 * BLOB_SPAN as usize;
+
+impl Connection {
+    /// Sends a list that no packet holds, and what `waiting` holds of other collections and maps since earlier ticks.
+    pub(super) fn send_large_list(
+        &mut self,
+        slot: u32,
+        list: Changelist,
+        mut waiting: Vec<Portions>,
+        context: &mut PassContext<'_>,
+    ) {
+        let mut large = Vec::new();
+        for mut part in self.send_small_properties(slot, list, context) {
+            match part.take_portions() {
+                Some(portions) => waiting.push(portions),
+                None => large.push(part),
+            }
+        }
+        let mut cut = None;
+        for (at, portions) in waiting.iter_mut().enumerate() {
+            let before = portions.len();
+            large.extend(self.send_items(slot, portions, context));
+            if portions.len() < before && !portions.is_empty() {
+                cut = Some(at);
+            }
+        }
+        // Behind one that never ends no other would ever get its turn.
+        if let Some(at) = cut {
+            let mut portions = waiting.remove(at);
+            portions.turn();
+            waiting.push(portions);
+        }
+        waiting.retain(|portions| !portions.is_empty());
+        // One large property at a time, and not always the same one, or those behind it would never get their turn.
+        let turn = context.world.frame as usize % large.len().max(1);
+        if turn < large.len() {
+            self.send_property_as_blob(slot, &large.swap_remove(turn), context);
+        }
+        let generation = context.world.objects[slot as usize].generation;
+        let tracked = self.tracked.open(slot, generation);
+        large.iter().for_each(|list| tracked.pending.merge(list));
+        tracked.waiting.append(&mut waiting);
+        if tracked.lacks_something() {
+            self.needs.insert(slot);
+        }
+    }
+
+    /// Sends what changed of one collection in several packets, the oldest changes first (R15). If it comes upon an item that needs more than a packet it
+    /// gives what is to go as a blob with that.
+    fn send_items(
+        &mut self,
+        slot: u32,
+        portions: &mut Portions,
+        context: &mut PassContext<'_>,
+    ) -> Option<Changelist> {
+        let mut size = PartSize::new(self.outbox.capacity());
+        while !portions.is_empty() && !self.outbox.is_exhausted() {
+            let count = size.count().min(portions.len());
+            let (part, bits) = self.write_list(slot, pruned_part(slot, portions, count, context), context);
+            match size.judge(count, bits, portions.len()) {
+                Verdict::Send => {
+                    // What is pruned needs no room.
+                    if part.items().is_some() && !self.outbox.make_room(bits, context.now) {
+                        return None;
+                    }
+                    portions.skip(count);
+                    // Of what is gone by now only the property itself is left, and nothing to say of it.
+                    if part.items().is_some() {
+                        self.send_written(slot, part, bits, context);
+                    }
+                    // An object stands once in a packet.
+                    self.outbox.flush(context.now);
+                }
+                Verdict::TryAgain => {}
+                Verdict::TooLarge => {
+                    let count = self.items_of_blob(slot, portions, bits, context);
+                    let blob = pruned_part(slot, portions, count, context);
+                    portions.skip(count);
+                    return Some(blob);
+                }
+            }
+        }
+        None
+    }
+
+    /// How many items go in one blob, the first of which takes so many bits: with an item that needs one go as many others as there is room for, since nothing
+    /// else of the object is sent until it has arrived.
+    fn items_of_blob(
+        &mut self,
+        slot: u32,
+        portions: &Portions,
+        first_bits: usize,
+        context: &mut PassContext<'_>,
+    ) -> usize {
+        let room_bits = MAX_SHARED_BLOB_BYTES.min(context.world.limits.max_object_bytes / MAX_BLOBS) * 8;
+        let mut size = PartSize::new(room_bits);
+        let (mut count, mut bits) = (1, first_bits);
+        loop {
+            match size.judge(count, bits, portions.len()) {
+                Verdict::Send => return count,
+                Verdict::TryAgain => {}
+                Verdict::TooLarge => return 1,
+            }
+            count = size.count().min(portions.len());
+            let refused;
+            (refused, bits) = self.measure(slot, &mut pruned_part(slot, portions, count, context), context);
+            if !refused.is_empty() {
+                return 1;
+            }
+        }
+    }
+
+    /// Sends the properties of a list that fit a packet, as many together as one holds; gives the others.
+    fn send_small_properties(
+        &mut self,
+        slot: u32,
+        list: Changelist,
+        context: &mut PassContext<'_>,
+    ) -> Vec<Changelist> {
+        if list.items().is_some() {
+            return vec![list];
+        }
+        let (mut large, mut group, mut group_bits) = (Vec::new(), Changelist::new(), 0);
+        let mut left = list;
+        loop {
+            let lifetime = context.world.lifetime(slot);
+            let first = left.handles().iter().next();
+            let Some(property) = first.and_then(|first| lifetime.property_of(first)) else { break };
+            let (mut part, mut rest) = (left, Changelist::new());
+            part.split(&lifetime.handles_of(property), &mut rest);
+            left = rest;
+            let bits = match part.items() {
+                Some(items) if items * LEAST_ITEM_BITS > self.outbox.capacity() => usize::MAX,
+                _ => self.measure(slot, &mut part.clone(), context).1,
+            };
+            if bits > self.outbox.capacity() {
+                large.push(part);
+                continue;
+            }
+            if group_bits + bits > self.outbox.capacity() {
+                self.send_list(slot, std::mem::take(&mut group), context);
+                // An object stands once in a packet.
+                self.outbox.flush(context.now);
+                group_bits = 0;
+            }
+            group.merge(&part);
+            group_bits += bits;
+        }
+        if !group.is_empty() {
+            self.send_list(slot, group, context);
+            self.outbox.flush(context.now);
+        }
+        large
+    }
+
+    fn send_property_as_blob(&mut self, slot: u32, part: &Changelist, context: &mut PassContext<'_>) {
+        let object = &context.world.objects[slot as usize];
+        let generation = object.generation;
+        let count = context.world.column_of(slot).program().handles();
+        let class = context.classes.wire(object.class.into()) as usize;
+        let sent = Sent { slot, generation, content: Content::Update(part.clone()) };
+        context.scratch.values.clear();
+        context.world.write_values(slot, &mut part.clone(), &mut context.scratch.values);
+        self.send_blob(SegmentKind::Update, sent, context, |segment, writer, values| {
+            segment.update(slot, class, count, part.handles(), values, writer);
+        });
+        let sequence = self.outbox.sequence();
+        let tracked = self.tracked.open(slot, generation);
+        if tracked.blob.is_some() {
+            self.add_births(context.world, slot, sequence, part.births());
+        } else {
+            tracked.pending.merge(part);
+        }
+    }
+
+    /// Begins a blob of one item whose values are in the scratch; waits if too many are under way.
+    pub(super) fn send_blob(
+        &mut self,
+        kind: SegmentKind,
+        sent: Sent,
+        context: &mut PassContext<'_>,
+        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter, BitSlice<'_>),
+    ) {
+        let Sent { slot, generation, content } = sent;
+        let count = context.world.column_of(slot).program().handles();
+        let head_bits = ITEM_BITS + OPEN_BITS + handles_bits(count);
+        let bytes = (head_bits + context.scratch.values.bit_len()).div_ceil(8);
+        if !self.blobs.has_room(bytes, context.world.limits.max_object_bytes) {
+            self.needs.insert(slot);
+            self.blob_waits = true;
+            return;
+        }
+        let (mut body, mut segment) = (BitWriter::new(), SegmentWriter::default());
+        segment.begin(kind, 0, &mut body);
+        write(&mut segment, &mut body, context.scratch.values.as_slice());
+        segment.end(&mut body);
+        body.write_bits(0, 1);
+        let part_bits = self.outbox.capacity() - ITEM_BITS - PART_BITS;
+        let stamp = self.outbox.stamp();
+        let id = self.blobs.begin((slot, generation), stamp, content, &mut body, part_bits);
+        self.tracked.open(slot, generation).blob = Some(id);
+        self.last_blob = slot;
+        self.apart.insert(slot);
+        // An object stands once in a packet, and so does a blob that the packet completes.
+        self.outbox.flush(context.now);
+        self.send_parts(context.now);
+    }
+
+    /// Sends the parts of blobs that are neither under way nor there.
+    pub(super) fn send_parts(&mut self, now: Duration) {
+        if self.blobs.is_empty() {
+            return;
+        }
+        let (oldest, under_way) = self.blobs.under_way();
+        let mut sent_parts: Vec<(u32, u32)> = Vec::with_capacity(MAX_BLOBS);
+        for blob in self.blobs.iter() {
+            for index in blob.unsent() {
+                let part = blob.part(index);
+                if !self.outbox.make_room(ITEM_BITS + PART_BITS + part.len(), now) {
+                    break;
+                }
+                let content = Content::Fragment { blob: blob.id, index };
+                let sent = Sent { slot: blob.slot, generation: blob.generation, content };
+                let sequence = self.outbox.sequence();
+                let behind = sequence.since(blob.stamp);
+                if let Some(tracked) = self.tracked.get_mut(blob.slot) {
+                    tracked.carried = sequence;
+                }
+                self.outbox.item(SegmentKind::Fragment, 0, sent, |segment, writer| {
+                    segment.slot(blob.slot, writer);
+                    writer.write_exp_golomb(oldest.into(), 4);
+                    writer.write_bits(under_way, BLOB_SPAN);
+                    writer.write_below(blob.id.wrapping_sub(oldest).into(), BLOB_SPAN.into());
+                    writer.write_exp_golomb(behind, 3);
+                    writer.write_exp_golomb(blob.bit_len() as u64, 12);
+                    writer.write_exp_golomb(blob.part_bits() as u64, 12);
+                    writer.write_exp_golomb(index.into(), 3);
+                    writer.append(part);
+                });
+                sent_parts.push((blob.id, index));
+            }
+        }
+        for (id, index) in sent_parts {
+            self.blobs.sent(id, index);
+        }
+    }
+}
+
+/// What is to be said of the first `count` items or entries of what may have waited: some may be gone by now.
+pub(super) fn pruned_part(
+    slot: u32,
+    portions: &Portions,
+    count: usize,
+    context: &PassContext<'_>,
+) -> Changelist {
+    let mut part = portions.part(count);
+    context.world.column_of(slot).prune(context.world.objects[slot as usize].row, &mut part);
+    part
+}

@@ -1,0 +1,136 @@
+//! What an object is to its client, owner and role, kept up after the object has opened.
+//!
+//! An opening says it, in one bit for most objects, so that the shared ones stay shared. When it changes, the client is sent an opening
+//! without properties, beside all shared segments, until a packet that was made after the change has arrived.
+//!
+//! *Invariant:* what is told is absolute, and a packet from before a change settles nothing (R4, R5).
+
+use std::num::NonZeroU32;
+
+use repl_core::HandleSet;
+
+use super::Connection;
+use super::context::{OPEN_BITS, PassContext};
+use crate::server::object::Object;
+use crate::server::tracked::{Phase, ProxyNews};
+use crate::server::world::World;
+use crate::transport::in_flight::{Content, Sent};
+use crate::transport::role::Proxy;
+use crate::transport::segment::{Birth, ITEM_BITS, Origin, SegmentKind, gap_order, handles_bits};
+use crate::transport::sequence::Sequence;
+
+impl Connection {
+    /// What an object is to this client.
+    pub(crate) fn proxy(&self, object: &Object) -> Proxy {
+        object.proxy(object.owner == Some(self.id))
+    }
+
+    /// Where an object comes from, as this client is told.
+    pub(super) fn origin(&self, slot: u32, context: &PassContext<'_>) -> Origin {
+        let object = &context.world.objects[slot as usize];
+        Origin {
+            generation: object.generation,
+            class: context.classes.wire(object.class.into()),
+            archetype: object.archetype,
+            proxy: self.proxy(object),
+        }
+    }
+
+    /// Owner or role of an object may have changed, which was `before` to this client.
+    pub(crate) fn review_proxy(&mut self, world: &World, slot: u32, before: Proxy) {
+        let now = self.proxy(&world.objects[slot as usize]);
+        if now.is_owner {
+            self.owned.insert(slot)
+        } else {
+            self.owned.remove(slot)
+        }
+        if now == before || !self.known.contains(slot) || !now.is_owner && self.newcomers.is_waiting(slot) {
+            return;
+        }
+        let since = self.outbox.next();
+        let tracked = self.track(world, slot);
+        // An opening that is to be sent again will tell it; but the client may have the object by one from before the change, whose ack comes
+        // late, and then the opening is not repeated when it is lost.
+        if !matches!(tracked.phase, Phase::Closing(_)) {
+            tracked.proxy = ProxyNews::Unsent(since);
+            self.apart.insert(slot);
+            self.needs.insert(slot);
+        }
+    }
+
+    /// Sends what an object is to the client, if that is to be sent. Returns `false` if there is no room for it.
+    pub(super) fn send_proxy(&mut self, slot: u32, context: &mut PassContext<'_>) -> bool {
+        let Some(tracked) = self.tracked.get(slot) else { return true };
+        if !matches!(tracked.proxy, ProxyNews::Unsent(_)) {
+            return true;
+        }
+        let more = tracked.lacks_values() || context.world.changes.list(slot).is_some();
+        let birth = Birth {
+            origin: self.origin(slot, context),
+            handles: &HandleSet::new(),
+            count: context.world.column_of(slot).program().handles(),
+            classes: context.classes.len(),
+        };
+        let estimate = ITEM_BITS + OPEN_BITS + handles_bits(birth.count);
+        if !self.outbox.make_room(estimate, context.now) {
+            return false;
+        }
+        let sent = Sent { slot, generation: birth.origin.generation, content: Content::Proxy };
+        self.outbox.item(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
+            segment.run(slot, 1, &birth, writer);
+        });
+        self.proxy_sent(slot);
+        if more {
+            // An object stands once in a packet.
+            self.outbox.flush(context.now);
+        }
+        true
+    }
+
+    /// The packet being filled tells what an object is to the client.
+    pub(super) fn proxy_sent(&mut self, slot: u32) {
+        let sequence = self.outbox.sequence();
+        if let Some(tracked) = self.tracked.get_mut(slot)
+            && let ProxyNews::Unsent(since) | ProxyNews::Sent(since, _) = tracked.proxy
+        {
+            tracked.proxy = ProxyNews::Sent(since, sequence);
+        }
+    }
+
+    /// A packet arrived that may have told what an object is to the client.
+    pub(super) fn proxy_arrived(&mut self, world: &World, sequence: Sequence, sent: &Sent) {
+        if !is_telling(&sent.content) || !self.is_current(world, sent.slot, sent.generation) {
+            return;
+        }
+        if let Some(tracked) = self.tracked.get_mut(sent.slot)
+            && let ProxyNews::Unsent(since) | ProxyNews::Sent(since, _) = tracked.proxy
+            && since <= sequence
+        {
+            tracked.proxy = ProxyNews::Settled;
+        }
+    }
+
+    /// A packet was lost that told what an object is to the client: if no later one tells it, it is to be sent again.
+    pub(super) fn proxy_lost(
+        &mut self,
+        world: &World,
+        sequence: Sequence,
+        slot: u32,
+        generation: NonZeroU32,
+    ) {
+        if !self.is_current(world, slot, generation) {
+            return;
+        }
+        if let Some(tracked) = self.tracked.get_mut(slot)
+            && let ProxyNews::Sent(since, last) = tracked.proxy
+            && last <= sequence
+        {
+            tracked.proxy = ProxyNews::Unsent(since);
+            self.needs.insert(slot);
+        }
+    }
+}
+
+fn is_telling(content: &Content) -> bool {
+    matches!(content, Content::Proxy | Content::Open(_))
+}

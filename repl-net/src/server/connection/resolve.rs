@@ -1,0 +1,409 @@
+//! Resolving packets: what follows from an ack, and from a loss (R4, R9).
+//!
+//! Invariant: a loss puts back only what was lost and has not been sent since; values are read when it is sent again (S79).
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use repl_core::{Changelist, HandleSet};
+
+use super::Connection;
+use super::lost_list::LostList;
+use crate::server::tracked::Phase;
+use crate::server::world::World;
+use crate::transport::acks::{AckRange, AckRanges};
+use crate::transport::in_flight::{Cargo, Content, Fate, LostObject, Sent};
+use crate::transport::late::Late;
+use crate::transport::sequence::Sequence;
+use crate::transport::slot_set::slots_of;
+
+/// The least that a packet is waited for after a later one was acked: packets of neighbouring ticks change places easily.
+const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
+
+/// How often a link that does not answer is tried (R9).
+const RETRY_INTERVAL: Duration = Duration::from_millis(250);
+
+impl Connection {
+    /// Takes in acks.
+    pub(super) fn acked(&mut self, world: &mut World, acks: AckRanges<'_>, now: Duration) {
+        let mut newest = None;
+        for range in acks {
+            newest = newest.max(Some(range.last));
+            self.acked_late(world, range);
+            let mut sequence = range.first.max(self.outbox.in_flight.floor());
+            while sequence <= range.last {
+                if let Some(bytes) = self.outbox.in_flight.resolve(sequence, Fate::Arrived) {
+                    if let Some(congestion) = &mut self.outbox.congestion {
+                        congestion.arrived(bytes);
+                    }
+                    self.timeouts = 0;
+                    self.arrived(world, sequence);
+                }
+                sequence = sequence.next();
+            }
+        }
+        let Some(newest) = newest else { return };
+        if let Some(congestion) = &mut self.outbox.congestion {
+            congestion.acked(newest, now);
+        }
+        if let Some(elapsed) = self.outbox.send_times.take(newest, now) {
+            self.round_trip.sample(elapsed);
+        }
+        self.newest_acked = self.newest_acked.max(Some(newest));
+        self.outbox.in_flight.trim();
+    }
+
+    /// Of packets that were held for lost, acks tell one thing that stays true: what came into being or went, and which part of a blob is there
+    /// (R4). Without it nothing that takes a round trip ends where round trips last longer than retries wait. Packets are given up in
+    /// ascending order, so those of a range stand together: O(log late) where there is none.
+    fn acked_late(&mut self, world: &mut World, range: AckRange) {
+        for (sequence, late) in self.late.take(range) {
+            match late {
+                Late::Sent(sent) => {
+                    self.proxy_arrived(world, sequence, &sent);
+                    self.content_arrived(world, sequence, sent.slot, sent.generation, &sent.content);
+                }
+                Late::Opened(word, mask) => self.newcomers_arrived(world, sequence, word, mask),
+                Late::Closed(word, mask) => self.closings_arrived(world, sequence, word, mask),
+            }
+        }
+    }
+
+    fn arrived(&mut self, world: &mut World, sequence: Sequence) {
+        let Some(cargo) = self.outbox.in_flight.take_cargo(sequence) else { return };
+        for segment in cargo.shared.iter().filter(|segment| segment.has_births) {
+            for item in segment.items.iter().filter(|item| item.list.has_births()) {
+                self.list_arrived(world, sequence, item.slot, item.generation, &item.list);
+            }
+        }
+        cargo.opened.iter().for_each(|(word, mask)| self.newcomers_arrived(world, sequence, *word, *mask));
+        for sent in &cargo.sent {
+            self.proxy_arrived(world, sequence, sent);
+            self.content_arrived(world, sequence, sent.slot, sent.generation, &sent.content);
+        }
+        cargo.closed.iter().for_each(|(word, mask)| self.closings_arrived(world, sequence, *word, *mask));
+        self.outbox.in_flight.put_cargo(sequence, cargo);
+    }
+
+    /// Whether a packet is of those that close an object now; and not of those that closed it before it came back.
+    fn is_closing(&self, sequence: Sequence, slot: u32) -> bool {
+        self.tracked
+            .get(slot)
+            .is_some_and(|tracked| matches!(tracked.phase, Phase::Closing(_)) && tracked.since <= sequence)
+    }
+
+    /// A packet arrived that closed objects: the client has them no more.
+    fn closings_arrived(&mut self, world: &mut World, sequence: Sequence, word: usize, mask: u64) {
+        for slot in slots_of(word, mask & self.known.word(word)) {
+            if self.is_closing(sequence, slot) {
+                debug_assert!(
+                    self.tracked.get(slot).map(|tracked| tracked.generation)
+                        == world.objects.get(slot as usize).map(|object| object.generation),
+                    "a slot is not used again before the end of its object is acknowledged (R17)"
+                );
+                self.forget(world, slot);
+            }
+        }
+    }
+
+    /// A packet was lost that closed objects, or is held for lost: what no later one closes is to be closed again.
+    fn closings_lost(&mut self, sequence: Sequence, word: usize, mask: u64) {
+        for slot in slots_of(word, mask & self.known.word(word)) {
+            if self.is_closing(sequence, slot) && !self.is_carried_later(sequence, slot) {
+                self.needs.insert(slot);
+            }
+        }
+    }
+
+    /// Whether a packet after `sequence` carries the opening or the end of an object, too. O(1).
+    fn is_carried_later(&self, sequence: Sequence, slot: u32) -> bool {
+        self.tracked.get(slot).is_some_and(|tracked| tracked.carried > sequence)
+    }
+
+    pub(super) fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
+        self.known.contains(slot)
+            && world.objects.get(slot as usize).is_some_and(|object| object.generation == generation)
+    }
+
+    fn list_arrived(
+        &mut self,
+        world: &World,
+        sequence: Sequence,
+        slot: u32,
+        generation: NonZeroU32,
+        list: &Changelist,
+    ) {
+        if !self.is_current(world, slot, generation) {
+            return;
+        }
+        if let Some(tracked) = self.tracked.get_mut(slot) {
+            tracked.births_arrived(sequence, list);
+            self.settle(world, slot);
+        }
+    }
+
+    pub(super) fn content_arrived(
+        &mut self,
+        world: &mut World,
+        sequence: Sequence,
+        slot: u32,
+        generation: NonZeroU32,
+        content: &Content,
+    ) {
+        match content {
+            Content::Update(list) => self.list_arrived(world, sequence, slot, generation, list),
+            Content::Proxy => {
+                if self.is_current(world, slot, generation) && self.tracked.get(slot).is_some() {
+                    self.settle(world, slot);
+                }
+            }
+            Content::Open(list) => {
+                if !self.is_current(world, slot, generation) {
+                    return;
+                }
+                if let Some(tracked) = self.tracked.get_mut(slot)
+                    && tracked.phase == Phase::Opening
+                    && tracked.since <= sequence
+                {
+                    tracked.phase = Phase::Open;
+                    if tracked.lacks_something() {
+                        self.needs.insert(slot);
+                    }
+                }
+                self.list_arrived(world, sequence, slot, generation, list);
+            }
+            Content::Fragment { blob, index } => {
+                let Some(blob) = self.blobs.arrived(*blob, *index) else { return };
+                if let Some(tracked) = self.tracked.get_mut(slot)
+                    && tracked.blob == Some(blob.id)
+                {
+                    tracked.blob = None;
+                    if tracked.lacks_something() {
+                        self.needs.insert(slot);
+                    }
+                }
+                // All that was sent of the object before is older than the blob, or part of it.
+                self.content_arrived(world, self.outbox.next(), slot, generation, &blob.content);
+            }
+        }
+    }
+
+    /// Gives up packets that took too long: those overtaken by an acked one for longer than packets change places, and all that are
+    /// older than the timeout (R9).
+    ///
+    /// Before a comparison, so that an object whose opening was lost is compared for the next one (S40).
+    pub(crate) fn give_up_lost(&mut self, world: &mut World, now: Duration) {
+        if !self.is_live {
+            return;
+        }
+        if self.outbox.in_flight.unresolved() == 0 && self.timeouts < 2 {
+            // Nothing under way can be late, and no silent link is to be tried.
+            return;
+        }
+        let timeout = self.round_trip.retry_timeout(self.timeouts);
+        let reorder_wait = self.round_trip.smoothed()
+            + (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout);
+        let mut timed_out = false;
+        let mut overdue = Vec::new();
+        for (sequence, sent_at) in self.outbox.in_flight.unknown() {
+            let age = now.saturating_sub(sent_at);
+            let is_overtaken = self.newest_acked.is_some_and(|newest| newest > sequence);
+            let is_late = age >= timeout;
+            if !(is_late || is_overtaken && age >= reorder_wait) {
+                break;
+            }
+            timed_out |= is_late && !is_overtaken;
+            overdue.push(sequence);
+        }
+        overdue.into_iter().for_each(|sequence| self.lost(world, sequence));
+        self.fold_lost(world);
+        // Not before: what was lost is set off against all that was sent since.
+        self.outbox.in_flight.trim();
+        if timed_out {
+            self.timeouts += 1;
+        }
+        self.retry(world, now);
+    }
+
+    /// On a link that has not answered for long, sends again what is under way for long, though the round trip forbids to give it up yet (R9).
+    /// Only what the next step waits for, and what any of several acks settles: of changes each copy would have to be acked for itself.
+    fn retry(&mut self, world: &mut World, now: Duration) {
+        if self.timeouts < 2 || now.saturating_sub(self.last_retry) < RETRY_INTERVAL {
+            return;
+        }
+        self.last_retry = now;
+        let start = now.saturating_sub(RETRY_INTERVAL);
+        let unknown = self.outbox.in_flight.unknown();
+        let old: Vec<Sequence> =
+            unknown.filter(|(_, sent_at)| *sent_at <= start).map(|(sequence, _)| sequence).collect();
+        for sequence in old {
+            let Some(cargo) = self.outbox.in_flight.take_cargo(sequence) else { continue };
+            for sent in &cargo.sent {
+                if matches!(sent.content, Content::Fragment { .. }) {
+                    self.content_lost(world, sequence, sent.slot, sent.generation, &sent.content);
+                }
+            }
+            cargo.closed.iter().for_each(|(word, mask)| self.closings_lost(sequence, *word, *mask));
+            self.outbox.in_flight.put_cargo(sequence, cargo);
+        }
+    }
+
+    fn lost(&mut self, world: &mut World, sequence: Sequence) {
+        let Some(bytes) = self.outbox.in_flight.resolve(sequence, Fate::Lost) else { return };
+        if let Some(congestion) = &mut self.outbox.congestion {
+            congestion.lost(bytes);
+        }
+        self.packets_lost += 1;
+        let Some(mut cargo) = self.outbox.in_flight.take_cargo(sequence) else { return };
+        self.cargo_lost(world, sequence, &mut cargo);
+        self.late.add(sequence, &cargo);
+        self.outbox.in_flight.put_cargo(sequence, cargo);
+    }
+
+    /// What a packet carried is to be sent again, as far as no later one carries it. Its own lists of changes are taken.
+    fn cargo_lost(&mut self, world: &mut World, sequence: Sequence, cargo: &mut Cargo) {
+        for item in cargo.shared.iter().flat_map(|segment| &segment.items) {
+            self.list_lost(world, sequence, item.slot, item.generation, item.list.clone());
+        }
+        cargo.opened.iter().for_each(|(word, mask)| self.newcomers_lost(world, sequence, *word, *mask));
+        cargo.closed.iter().for_each(|(word, mask)| self.closings_lost(sequence, *word, *mask));
+        for Sent { slot, generation, content } in &mut cargo.sent {
+            match content {
+                Content::Update(list) => {
+                    self.list_lost(world, sequence, *slot, *generation, std::mem::take(list));
+                }
+                content => self.content_lost(world, sequence, *slot, *generation, content),
+            }
+        }
+    }
+
+    pub(super) fn content_lost(
+        &mut self,
+        world: &mut World,
+        sequence: Sequence,
+        slot: u32,
+        generation: NonZeroU32,
+        content: &Content,
+    ) {
+        match content {
+            Content::Update(list) => self.list_lost(world, sequence, slot, generation, list.clone()),
+            Content::Open(list) => {
+                if !self.is_current(world, slot, generation) {
+                    return;
+                }
+                let since = self.tracked.get(slot).map(|tracked| (tracked.phase, tracked.since));
+                if let Some((Phase::Opening, since)) = since {
+                    if sequence < since {
+                        return;
+                    }
+                    // A blob tells it too, but may be given up while the client has the object by an earlier opening.
+                    self.proxy_lost(world, sequence, slot, generation);
+                } else {
+                    self.list_lost(world, sequence, slot, generation, list.clone());
+                    self.proxy_lost(world, sequence, slot, generation);
+                    return;
+                }
+                // A blob may have been begun without room for any of its parts: it is an opening under way all the same.
+                let has_blob = self.tracked.get(slot).is_some_and(|tracked| tracked.blob.is_some());
+                if !has_blob && !self.is_carried_later(sequence, slot) {
+                    let tracked = self.tracked.open(slot, generation);
+                    tracked.phase = Phase::Unsent;
+                    self.needs.insert(slot);
+                    world.compare_for_open(slot);
+                }
+            }
+            Content::Proxy => self.proxy_lost(world, sequence, slot, generation),
+            Content::Fragment { blob, index } => self.blobs.lost(*blob, *index),
+        }
+    }
+
+    /// Notes what is to be pending with the next [fold](Self::fold_lost), as far as it was not sent since.
+    fn list_lost(
+        &mut self,
+        world: &World,
+        sequence: Sequence,
+        slot: u32,
+        generation: NonZeroU32,
+        list: Changelist,
+    ) {
+        let phase = self.tracked.get(slot).map_or(Phase::Open, |tracked| tracked.phase);
+        if self.is_current(world, slot, generation) && matches!(phase, Phase::Open | Phase::Opening) {
+            self.lost.push(LostList { sequence, slot, list });
+        }
+    }
+
+    /// What was lost is pending from here on: of all packets that were given up together, so that each does not go through all that was sent since, and
+    /// all that is pending already.
+    fn fold_lost(&mut self, world: &World) {
+        let mut lost = std::mem::take(&mut self.lost);
+        if lost.is_empty() {
+            return;
+        }
+        // Of one object the first lost stays first.
+        lost.sort_by_key(|lost| lost.slot);
+        let mut objects: Vec<LostObject> = Vec::new();
+        for LostList { sequence, slot, list } in lost {
+            if objects.last().is_none_or(|last| last.slot != slot) {
+                objects.push(LostObject::new(slot, world.objects[slot as usize].generation));
+            }
+            if let Some(object) = objects.last_mut() {
+                object.lists.push_back((sequence, list));
+            }
+        }
+        self.outbox.in_flight.set_off(&mut objects);
+        for object in objects {
+            let slot = object.slot;
+            let list = object.into_list();
+            if !list.is_empty() {
+                let mask = self.mask(world, slot);
+                self.put_back(world, slot, list, &mask);
+            }
+        }
+    }
+
+    /// Makes a list pending, as far as the connection may see it; what it may not see any more it lacks when it sees it again.
+    fn put_back(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
+        let object = &world.objects[slot as usize];
+        let tracked = self.tracked.open(slot, object.generation);
+        // What began collections anew has done so, or the client would not have the object; it may have items of them by now.
+        list.soften();
+        let mut hidden = Changelist::new();
+        list.split(mask, &mut hidden);
+        for handle in hidden.handles().iter() {
+            if let Some(property) = world.lifetime(slot).property_of(handle) {
+                tracked.set_left(property, 0);
+            }
+        }
+        let column = world.column_of(slot);
+        column.prune(object.row, &mut list);
+        column.prune(object.row, &mut tracked.pending);
+        // What is pending was found later, so it has the last word.
+        list.merge(&tracked.pending);
+        tracked.pending = list;
+        self.apart.insert(slot);
+        self.needs.insert(slot);
+    }
+
+    /// A blob was given up: what it carried is pending again, or the object unsent.
+    pub(super) fn take_back(&mut self, world: &mut World, slot: u32, content: Content, mask: &HandleSet) {
+        match content {
+            Content::Update(list) => {
+                self.put_back(world, slot, list, mask);
+            }
+            // The client has the object by an opening from before.
+            Content::Open(list)
+                if self.tracked.get(slot).is_none_or(|tracked| tracked.phase == Phase::Open) =>
+            {
+                self.put_back(world, slot, list, mask);
+            }
+            Content::Open(_) => {
+                if let Some(tracked) = self.tracked.get_mut(slot) {
+                    tracked.phase = Phase::Unsent;
+                }
+                self.needs.insert(slot);
+                world.compare_for_open(slot);
+            }
+            Content::Proxy | Content::Fragment { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! The server: owns objects, and brings each client the state it may see.
+//!
+//! Invariant: nothing is sent or received here; bytes come in through [`Server::receive`] and go out through
+//! [`Server::poll_transmit`], time is an argument.
+
+mod broadcast;
+mod column;
+mod connection;
+mod events;
+mod object;
+mod objects;
+mod openings;
+mod part_size;
+mod peer;
+mod sessions;
+mod tracked;
+mod transmit;
+mod views;
+mod world;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use repl_core::{ObjectRef, PropertyIndex, Replicated};
+
+use crate::session::archetype::ArchetypeId;
+use crate::session::classes::ClassList;
+use crate::session::config::ServerConfig;
+use crate::session::connection_id::ConnectionId;
+use crate::session::disconnect::DisconnectReason;
+use crate::session::events::{ServerEvent, SpawnError};
+use crate::session::tick_watch::TickWatch;
+use broadcast::Broadcast;
+use connection::{PassContext, PassScratch};
+use events::ServerEvents;
+use peer::Peer;
+use world::{World, WorldLimits};
+
+pub use transmit::Transmit;
+
+/// What a connection has cost so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionStats {
+    /// Bytes of all packets made for it.
+    pub bytes_sent: u64,
+    /// Packets made for it.
+    pub packets_sent: u64,
+    /// Packets of state held for lost.
+    pub packets_lost: u64,
+    /// Packets of state neither acknowledged nor held for lost.
+    pub packets_in_flight: usize,
+    /// The smoothed round trip, with the time that acks wait for the client's tick; zero before the first ack.
+    pub round_trip: Duration,
+    /// About how many bytes of memory the server keeps for what the client has not acknowledged, as of the last tick: what
+    /// [`ServerConfig::max_connection_bytes`] limits.
+    pub memory_bytes: usize,
+}
+
+/// Owns objects, and brings each client the state it may see.
+///
+/// A tick: change objects, call [`tick`](Self::tick), take the packets of each connection with [`poll_transmit`](Self::poll_transmit), and
+/// hand over what arrives with [`receive`](Self::receive).
+pub struct Server {
+    config: ServerConfig,
+    world: World,
+    classes: ClassList,
+    broadcast: Broadcast,
+    scratch: PassScratch,
+    /// Boxed, as the nodes of a map are up to twice as large as what is in them.
+    connections: BTreeMap<ConnectionId, Box<Peer>>,
+    /// The number of the next connection.
+    next_connection: u32,
+    /// The connection whose packets are being polled.
+    transmitting: ConnectionId,
+    events: ServerEvents,
+    tick_watch: TickWatch,
+}
+
+impl Server {
+    /// A server without objects.
+    ///
+    /// # Panics
+    /// If a field of `config` is out of the range that stands with it; the message names the field.
+    #[must_use]
+    #[track_caller]
+    pub fn new(config: ServerConfig) -> Self {
+        config.assert_valid();
+        let mut world = World::default();
+        world.limits = WorldLimits {
+            max_objects: config.max_objects.min(u32::MAX as usize),
+            max_object_bytes: config.max_object_bytes.min(u32::MAX as usize),
+        };
+        Self {
+            config,
+            world,
+            classes: ClassList::default(),
+            broadcast: Broadcast::default(),
+            scratch: PassScratch::default(),
+            connections: BTreeMap::new(),
+            next_connection: 0,
+            transmitting: ConnectionId(0),
+            events: ServerEvents::default(),
+            tick_watch: TickWatch::default(),
+        }
+    }
+
+    fn is_frozen(&self) -> bool {
+        self.next_connection > 0
+    }
+
+    /// Makes a class known. Spawning does it too, but all classes must be known before the first connection.
+    ///
+    /// # Panics
+    /// If the class is new and a connection was made already, or an object takes more than
+    /// [`max_object_bytes`](ServerConfig::max_object_bytes) even as it begins.
+    #[track_caller]
+    pub fn register<T: Replicated>(&mut self) -> &mut Self {
+        self.world.register::<T>(self.is_frozen());
+        self
+    }
+
+    /// Makes a set of initial values known. Clients must register the same in the same order.
+    ///
+    /// # Panics
+    /// If a connection was made already, or what `make` makes takes more than [`max_object_bytes`](ServerConfig::max_object_bytes).
+    #[track_caller]
+    pub fn register_archetype<T: Replicated>(
+        &mut self,
+        make: impl Fn() -> T + Send + Sync + 'static,
+    ) -> ArchetypeId<T> {
+        assert!(
+            !self.is_frozen(),
+            "archetypes are registered before the first connection: call `register_archetype` for this `{}` before `connect`",
+            T::LAYOUT.name(),
+        );
+        self.world.register::<T>(false);
+        let max_bytes = self.config.max_object_bytes;
+        let Some(column) = self.world.typed_mut::<T>() else { unreachable!("the class was just registered") };
+        column.assert_fits(&make(), max_bytes);
+        ArchetypeId::new(column.add_archetype(Box::new(make)))
+    }
+
+    /// Adds an object. Clients make theirs from `T::default()`, so only what differs from that is sent (S69).
+    ///
+    /// # Panics
+    /// If the class is new and a connection was made already; if [`ServerConfig::max_objects`] slots are taken: where that can happen use
+    /// [`try_spawn`](Self::try_spawn).
+    #[track_caller]
+    pub fn spawn<T: Replicated>(&mut self, object: T) -> ObjectRef<T> {
+        self.spawn_from(ArchetypeId::default(), object)
+    }
+
+    /// Adds an object that clients make from an archetype: only what differs from it is sent.
+    ///
+    /// # Panics
+    /// As [`spawn`](Self::spawn).
+    #[track_caller]
+    pub fn spawn_from<T: Replicated>(&mut self, archetype: ArchetypeId<T>, object: T) -> ObjectRef<T> {
+        match self.try_spawn_from(archetype, object) {
+            Ok(reference) => reference,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Adds an object, if there is room for one more.
+    ///
+    /// # Errors
+    /// When [`ServerConfig::max_objects`] slots are taken. Then the object is dropped, and nothing else has changed.
+    ///
+    /// # Panics
+    /// If the class is new and a connection was made already.
+    #[track_caller]
+    pub fn try_spawn<T: Replicated>(&mut self, object: T) -> Result<ObjectRef<T>, SpawnError> {
+        self.try_spawn_from(ArchetypeId::default(), object)
+    }
+
+    /// Adds an object that clients make from an archetype, if there is room for one more.
+    ///
+    /// # Errors
+    /// As [`try_spawn`](Self::try_spawn).
+    ///
+    /// # Panics
+    /// As [`try_spawn`](Self::try_spawn).
+    #[track_caller]
+    pub fn try_spawn_from<T: Replicated>(
+        &mut self,
+        archetype: ArchetypeId<T>,
+        object: T,
+    ) -> Result<ObjectRef<T>, SpawnError> {
+        let number = archetype.number();
+        assert!(
+            number == 0 || self.world.typed::<T>().is_some_and(|column| column.has_archetype(number)),
+            "archetype {number} of `{}` is not this server's: spawn from what its own `register_archetype` returned",
+            T::LAYOUT.name(),
+        );
+        let reference = self.world.spawn(object, number, self.is_frozen())?;
+        if let Some(slot) = self.world.slot_of(reference) {
+            for peer in self.connections.values_mut() {
+                if peer.handshake.is_connected() {
+                    peer.connection.show(&mut self.world, slot);
+                }
+            }
+        }
+        Ok(reference)
+    }
+
+    /// Takes an object out; clients lose it. Does nothing if it is gone already.
+    pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
+        let Some(slot) = self.world.slot_of(object) else { return };
+        let mut holders = 0;
+        for peer in self.connections.values_mut() {
+            holders += u32::from(peer.connection.destroy(&mut self.world, slot));
+        }
+        self.world.despawn(slot, holders);
+    }
+
+    /// Whether the object is there.
+    #[must_use]
+    pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
+        self.world.slot_of(object).is_some()
+    }
+
+    /// Marks a `push` property as changed (S124). Does nothing if the object is gone.
+    ///
+    /// # Panics
+    /// If the index was made by hand and is none of a property of `T`.
+    #[track_caller]
+    pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
+        if let Some((slot, property)) = self.place_of(object, property) {
+            let (entry, lifetime) = self.world.object_mut(slot);
+            entry.mark(lifetime, &lifetime.handles_of(property));
+            self.world.mark_dirty(slot);
+        }
+    }
+
+    /// Compares what may have changed, and makes the packets of this tick. `now` is the time since an epoch of the caller's, and never
+    /// goes back.
+    ///
+    /// Nothing of what was changed leaves before the next tick: call it in every frame, with or without changes.
+    ///
+    /// O(what changed), not O(objects); a connection that needs nothing costs next to nothing.
+    pub fn tick(&mut self, now: Duration) {
+        self.tick_watch.ticked();
+        for peer in self.connections.values_mut() {
+            peer.connection.give_up_lost(&mut self.world, now);
+            peer.connection.note_repeated_openings(&mut self.world);
+        }
+        self.world.compare();
+        for (slot, refusal) in std::mem::take(&mut self.world.changes.refusals) {
+            let object = &self.world.objects[slot as usize];
+            let column = self.world.column(object.class);
+            let layout = column.program().layout();
+            self.events.push(ServerEvent::ValueRefused {
+                object: ObjectRef::new(object.guid(slot)),
+                class: layout.name(),
+                property: column
+                    .lifetime()
+                    .property_of(refusal.handle())
+                    .map_or("?", |p| layout.property_name(p)),
+                path: refusal.path(layout),
+                error: refusal.error,
+            });
+        }
+        let max_bits = self.config.mtu_bytes * 8 - crate::transport::outbox::FRAME_BITS;
+        if self.config.share {
+            self.broadcast.build(&self.world, &self.classes, max_bits);
+        }
+        let (mut silent, mut overdue) = (Vec::new(), Vec::new());
+        for (&id, peer) in &mut self.connections {
+            if !self.config.share {
+                self.broadcast.build(&self.world, &self.classes, max_bits);
+            }
+            let mut context = PassContext {
+                world: &mut self.world,
+                broadcast: &mut self.broadcast,
+                classes: &self.classes,
+                scratch: &mut self.scratch,
+                now,
+                keep_alive: peer.handshake.shorter_timeout(self.config.timeout) / 40,
+            };
+            peer.connection.pass(&mut context);
+            peer.handshake.remind(self.config.timeout, now, &mut peer.connection.outbox.queue);
+            if now.saturating_sub(peer.handshake.last_heard()) >= self.config.timeout {
+                silent.push(id);
+            } else if peer.connection.is_overdue(self.config.timeout, now) {
+                overdue.push(id);
+            }
+        }
+        overdue.into_iter().for_each(|id| self.close(id, DisconnectReason::Unacknowledged));
+        for id in silent {
+            if matches!(self.connections.get(&id), Some(peer) if peer.handshake.is_ended()) {
+                self.connections.remove(&id);
+            } else {
+                self.close(id, DisconnectReason::Timeout);
+            }
+        }
+    }
+
+    /// The next packet for a connection, to be sent at once; `None` if there is no more in this tick. For all connections in one loop
+    /// there is [`poll_any_transmit`](Self::poll_any_transmit).
+    pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
+        let peer = self.connections.get_mut(&connection)?;
+        peer.connection.outbox.queue.pop(&mut peer.lent).then_some(peer.lent.as_slice())
+    }
+
+    /// How many ticks there have been: the number of the last one. Clients are told it ([`Client::server_tick`](crate::Client::server_tick)).
+    #[must_use]
+    pub fn ticks(&self) -> u64 {
+        self.world.frame
+    }
+
+    /// The next event; `None` if there is no more.
+    pub fn poll_event(&mut self) -> Option<ServerEvent> {
+        self.events.pop()
+    }
+
+    /// The connections that are not closed.
+    pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
+        self.connections.iter().filter(|(_, peer)| !peer.handshake.is_ended()).map(|(&id, _)| id)
+    }
+
+    /// What a connection has cost so far; `None` once it is gone.
+    #[must_use]
+    pub fn stats(&self, connection: ConnectionId) -> Option<ConnectionStats> {
+        let connection = &self.connections.get(&connection)?.connection;
+        let queue = &connection.outbox.queue;
+        Some(ConnectionStats {
+            bytes_sent: queue.bytes_sent,
+            packets_sent: queue.packets_sent,
+            packets_lost: connection.packets_lost,
+            packets_in_flight: connection.outbox.in_flight.unresolved(),
+            round_trip: connection.round_trip.smoothed(),
+            memory_bytes: connection.memory_bytes(),
+        })
+    }
+}

@@ -1,0 +1,239 @@
+//! What a server knows of one object, for all connections together.
+//!
+//! Invariant: a slot is used again only when no connection holds its last object any more (R17), under the next generation (R18).
+
+use std::num::NonZeroU32;
+
+use repl_core::__private::preload;
+use repl_core::{Condition, Guid, HandleSet, History, Lifetime, PropertyIndex, Refusal, ViewFlags};
+
+use crate::session::connection_id::ConnectionId;
+use crate::transport::role::{Proxy, Role};
+
+/// One slot and the object in it.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Object {
+    pub(crate) generation: NonZeroU32,
+    /// Whether there is an object; one that is gone may still be known to connections.
+    pub(crate) alive: bool,
+    pub(crate) class: u16,
+    pub(crate) archetype: u32,
+    pub(crate) row: u32,
+    pub(crate) owner: Option<ConnectionId>,
+    pub(crate) role: Role,
+    pub(crate) physics: bool,
+    pub(crate) history: History,
+    /// Connections that stand before the end of the history.
+    pub(crate) laggards: u32,
+    /// Connections that have the slot in use.
+    pub(crate) holders: u32,
+    /// Apart, for the others are looked at in every comparison, and cost less in two cache lines.
+    particulars: Option<Box<Particulars>>,
+}
+
+/// What only some objects have.
+#[derive(Debug, Default)]
+struct Particulars {
+    /// Handles of custom conditions that are switched off for all: neither compared nor sent (S45).
+    custom_off: HandleSet,
+    /// Conditions set at run time.
+    dynamic: Vec<(PropertyIndex, Condition)>,
+    /// Handles of push properties that were marked and not compared since (S124).
+    marked: HandleSet,
+    /// For classes with conditions: the frame in which each property last changed, zero for never.
+    changed_at: Vec<u64>,
+    /// What the last comparison found too large.
+    too_large: Vec<Refusal>,
+}
+
+const _: () = assert!(size_of::<Object>() == 128, "an object lies in two cache lines");
+
+impl Object {
+    pub(crate) fn new(generation: NonZeroU32) -> Self {
+        Self {
+            generation,
+            alive: true,
+            class: 0,
+            archetype: 0,
+            row: 0,
+            owner: None,
+            role: Role::default(),
+            physics: false,
+            history: History::default(),
+            laggards: 0,
+            holders: 0,
+            particulars: None,
+        }
+    }
+
+    fn particulars(&mut self) -> &mut Particulars {
+        self.particulars.get_or_insert_default()
+    }
+
+    /// Whether the property of `handles`, whose condition is custom, is switched on for all.
+    pub(crate) fn is_custom_on(&self, handles: &HandleSet) -> bool {
+        self.particulars.as_ref().is_none_or(|own| !own.custom_off.intersects(handles))
+    }
+
+    /// Switches the property of `handles`, whose condition is custom, for all. Switched on it is compared next time, marked or not (S45).
+    pub(crate) fn switch_custom(&mut self, lifetime: &Lifetime, handles: &HandleSet, active: bool) {
+        let off = &mut self.particulars().custom_off;
+        if active {
+            off.difference(handles);
+            self.mark(lifetime, handles);
+        } else {
+            off.union(handles);
+        }
+    }
+
+    /// The condition of a property that was declared as dynamic.
+    pub(crate) fn condition(&self, property: PropertyIndex) -> Condition {
+        let mut set = self.particulars.iter().flat_map(|own| &own.dynamic);
+        set.find(|(known, _)| *known == property).map_or(Condition::Dynamic, |(_, condition)| *condition)
+    }
+
+    /// Sets the condition of a property at run time. One that was `Never` is compared next time, marked or not (S45).
+    pub(crate) fn set_condition(
+        &mut self,
+        lifetime: &Lifetime,
+        property: PropertyIndex,
+        condition: Condition,
+    ) {
+        if self.condition(property) == Condition::Never {
+            self.mark(lifetime, &lifetime.handles_of(property));
+        }
+        let dynamic = &mut self.particulars().dynamic;
+        match dynamic.iter_mut().find(|(known, _)| *known == property) {
+            Some((_, known)) => *known = condition,
+            None => dynamic.push((property, condition)),
+        }
+    }
+
+    /// Marks those of `handles` that are of push properties: they are compared next time (S124).
+    pub(crate) fn mark(&mut self, lifetime: &Lifetime, handles: &HandleSet) {
+        let mut handles = handles.clone();
+        handles.intersect(lifetime.push());
+        if !handles.is_empty() {
+            self.particulars().marked.union(&handles);
+        }
+    }
+
+    /// Forgets the marks of what was compared. What was not, because it was switched off or had no room, stays marked.
+    pub(crate) fn unmark(&mut self, compared: &HandleSet) {
+        if let Some(own) = &mut self.particulars {
+            own.marked.difference(compared);
+        }
+    }
+
+    /// From here on remembers when each of so many properties changes.
+    pub(crate) fn remember_changes(&mut self, properties: usize) {
+        self.particulars().changed_at = vec![0; properties];
+    }
+
+    /// Notes what changed in a frame, if that is remembered.
+    #[inline]
+    pub(crate) fn note_changes(&mut self, handles: &HandleSet, lifetime: &Lifetime, frame: u64) {
+        let Some(particulars) = self.particulars.as_mut().filter(|own| !own.changed_at.is_empty()) else {
+            return;
+        };
+        for property in handles.iter().filter_map(|handle| lifetime.property_of(handle)) {
+            particulars.changed_at[property.index()] = frame;
+        }
+    }
+
+    /// The frame in which a property last changed, if that is remembered; zero for never.
+    pub(crate) fn changed_at(&self, property: PropertyIndex) -> Option<u64> {
+        self.particulars.as_ref()?.changed_at.get(property.index()).copied()
+    }
+
+    /// Takes in what a comparison found too large. What the last one did not find is added to `news`, so that it is
+    /// told once and not in each tick.
+    #[inline]
+    pub(crate) fn find_too_large(&mut self, found: Vec<Refusal>, news: &mut Vec<Refusal>) {
+        if found.is_empty() && self.particulars.as_ref().is_none_or(|own| own.too_large.is_empty()) {
+            return;
+        }
+        let known = std::mem::replace(&mut self.particulars().too_large, found);
+        news.extend(self.particulars().too_large.iter().filter(|refusal| !known.contains(refusal)).cloned());
+    }
+
+    /// Preloads the second of its cache lines, too.
+    #[inline]
+    pub(crate) fn preload(&self) {
+        preload(self);
+        preload(&self.particulars);
+        preload(&self.history);
+    }
+
+    pub(crate) fn guid(&self, slot: u32) -> Guid {
+        Guid::new(slot, self.generation)
+    }
+
+    /// How a connection sees the object (S36), its opening apart.
+    pub(crate) fn flags(&self, is_owner: bool, is_replay: bool) -> ViewFlags {
+        ViewFlags::default()
+            .with_if(ViewFlags::OWNER, is_owner)
+            .with_if(ViewFlags::SIMULATED, self.role.is_simulated(is_owner))
+            .with_if(ViewFlags::PHYSICS, self.physics)
+            .with_if(ViewFlags::REPLAY, is_replay)
+    }
+
+    /// What the object is to its owner's client, or to another's (S204).
+    pub(crate) fn proxy(&self, is_owner: bool) -> Proxy {
+        Proxy::new(self.role, is_owner)
+    }
+
+    /// How most connections see it: those that neither own it nor record.
+    pub(crate) fn common_flags(&self) -> ViewFlags {
+        self.flags(false, false)
+    }
+
+    /// The handles that go to a connection with these flags. `switched`: the properties with custom conditions whose switch for this
+    /// connection is not as it was declared; `None` for a connection that has no such switches.
+    pub(crate) fn mask(
+        &self,
+        lifetime: &Lifetime,
+        flags: ViewFlags,
+        switched: Option<&HandleSet>,
+    ) -> HandleSet {
+        let mut mask = lifetime.active(flags).clone();
+        for (property, condition) in self.particulars.iter().flat_map(|own| &own.dynamic) {
+            let handles = lifetime.handles_of(*property);
+            if condition.allows(flags) { mask.union(&handles) } else { mask.difference(&handles) }
+        }
+        match switched {
+            None => mask.difference(lifetime.starts_off()),
+            Some(switched) => {
+                let mut off = lifetime.starts_off().clone();
+                off.symmetric_difference(switched);
+                mask.difference(&off);
+            }
+        }
+        if let Some(own) = &self.particulars {
+            mask.difference(&own.custom_off);
+        }
+        mask
+    }
+
+    /// The handles that are compared now (S39): marked ones of `push`, at an open those of `InitialOnly` and all of `push` too, none
+    /// that are switched off for all.
+    #[inline]
+    pub(crate) fn scope(&self, lifetime: &Lifetime, opening: bool) -> HandleSet {
+        let mut scope = lifetime.ordinary().clone();
+        if let Some(own) = &self.particulars {
+            scope.union(&own.marked);
+        }
+        if opening {
+            scope.union(lifetime.initial_only());
+            scope.union(lifetime.push());
+        }
+        if let Some(own) = &self.particulars {
+            scope.difference(&own.custom_off);
+            for (property, _) in own.dynamic.iter().filter(|(_, condition)| *condition == Condition::Never) {
+                scope.difference(&lifetime.handles_of(*property));
+            }
+        }
+        scope
+    }
+}

@@ -1,0 +1,186 @@
+//! Openings: the values of whole objects, as those need them who see them like most, written once for all connections (S88).
+//!
+//! Invariant: what is kept of an object is what would be written now; an object that changed, or is seen otherwise, is written anew.
+
+use std::ops::Range;
+
+use repl_core::{BitSlice, BitWriter, HandleSet, ViewFlags};
+
+use super::part_size::LEAST_NEW_BITS;
+use super::world::World;
+use crate::transport::segment::{LEAST_RUN_BITS, Origin};
+use crate::transport::slot_set::{SlotSet, bits};
+
+/// What is of no use any more may take this many bits, and as many as the rest.
+const MAX_WASTE_BITS: usize = 1 << 20;
+
+/// An opening up to this size goes again whole when the object changes before it is acked, and in a run with others; a larger one is waited for (R2).
+pub(crate) const SMALL_OPEN_BITS: usize = 1_024;
+
+/// What an opening counts as beside its values.
+const ENTRY_BITS: usize = 512;
+
+/// The openings of objects that some connection has needed.
+#[derive(Debug, Default)]
+pub(crate) struct Openings {
+    values: BitWriter,
+    heads: Vec<Head>,
+    /// By slot; valid for members of `written`.
+    entries: Vec<Entry>,
+    written: SlotSet,
+    /// What openings take that are of no use any more.
+    waste_bits: usize,
+}
+
+/// What stands before the values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) origin: Origin,
+    /// The class as the server numbers it.
+    pub(crate) class: u16,
+    pub(crate) handles: HandleSet,
+}
+
+/// Where an object's opening is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    start: usize,
+    bits: u32,
+    /// The place of its head; past all of them if it has so many items that it is too large for a run, or a hand-written serialiser refuses a value, so that there
+    /// is no opening for all.
+    head: u32,
+}
+
+/// Objects in slots one after another whose openings begin alike.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpeningRun<'a> {
+    pub(crate) first: u32,
+    pub(crate) head: &'a Head,
+    entries: &'a [Entry],
+}
+
+impl Openings {
+    /// Forgets what has changed, or may have.
+    pub(crate) fn expire(&mut self, slots: &SlotSet) {
+        let Self { entries, written, waste_bits, .. } = self;
+        // Emptied word by word: a set cannot be walked while it shrinks.
+        for (word, mask) in slots.masks() {
+            let mask = mask & written.word(word);
+            for bit in bits(mask) {
+                *waste_bits += entries[word * 64 + bit as usize].bits as usize + ENTRY_BITS;
+            }
+            written.remove_mask(word, mask);
+        }
+        let all_bits = self.values.bit_len() + self.heads.len() * ENTRY_BITS;
+        if self.waste_bits > MAX_WASTE_BITS && self.waste_bits * 2 > all_bits {
+            self.clear();
+        }
+    }
+
+    /// Forgets all, keeping the memory.
+    pub(crate) fn clear(&mut self) {
+        self.values.clear();
+        self.heads.clear();
+        self.written.clear();
+        self.waste_bits = 0;
+    }
+
+    /// Writes the openings of `slots` that are not there. `wire` gives the number on the wire of a class.
+    pub(crate) fn write(&mut self, slots: &[u32], world: &World, wire: impl Fn(u16) -> u32) {
+        for &slot in slots {
+            if !self.written.contains(slot) {
+                self.write_object(slot, world, &wire);
+            }
+        }
+    }
+
+    fn write_object(&mut self, slot: u32, world: &World, wire: impl Fn(u16) -> u32) {
+        let object = &world.objects[slot as usize];
+        let flags = object.common_flags().with(ViewFlags::INITIAL);
+        let mut handles = object.mask(world.lifetime(slot), flags, None);
+        handles.intersect(object.history.ever());
+        let start = self.values.bit_len();
+        // What has too many items is not written only to be found too large.
+        let items = world.column(object.class).items_of(object.row, &handles);
+        let mut refused = items * LEAST_NEW_BITS > SMALL_OPEN_BITS;
+        if !refused {
+            let mut list = world.whole(slot, &handles);
+            refused = !world.write_values(slot, &mut list, &mut self.values).is_empty();
+        }
+        if refused {
+            self.values.truncate(start);
+        }
+        let origin = Origin {
+            generation: object.generation,
+            class: wire(object.class),
+            archetype: object.archetype,
+            proxy: object.proxy(false),
+        };
+        let head = Head { origin, class: object.class, handles };
+        if self.heads.last() != Some(&head) {
+            self.heads.push(head);
+        }
+        if self.entries.len() <= slot as usize {
+            self.entries.resize(slot as usize + 1, Entry::default());
+        }
+        let bits = (self.values.bit_len() - start) as u32;
+        let head = if refused { u32::MAX } else { self.heads.len() as u32 - 1 };
+        self.entries[slot as usize] = Entry { start, bits, head };
+        self.written.insert(slot);
+    }
+
+    /// The openings that were written, and their values.
+    pub(crate) fn lend(&mut self) -> (Written<'_>, BitSlice<'_>) {
+        (Written { heads: &self.heads, entries: &self.entries }, self.values.as_slice())
+    }
+}
+
+/// Openings that were written.
+#[derive(Clone, Copy)]
+pub(crate) struct Written<'a> {
+    heads: &'a [Head],
+    entries: &'a [Entry],
+}
+
+impl<'a> Written<'a> {
+    /// The longest run at the head of `slots`, which ascend, whose values have no more than `max_bits`, for an object no more than
+    /// [`SMALL_OPEN_BITS`]. `None` if there is none: the first object is larger, or has no opening for all.
+    pub(crate) fn run(
+        &self,
+        slots: &[u32],
+        max_bits: usize,
+        max_object_bits: usize,
+    ) -> Option<OpeningRun<'a>> {
+        let first = *slots.first()?;
+        let leader = self.entries.get(first as usize)?;
+        let head = self.heads.get(leader.head as usize)?;
+        let (mut end, mut left) = (first as usize, max_bits);
+        for &slot in slots {
+            let Some(entry) = self.entries.get(slot as usize) else { break };
+            let bits = entry.bits as usize;
+            let alike = entry.head == leader.head || self.heads.get(entry.head as usize) == Some(head);
+            let fits = bits <= left.min(max_object_bits) && (slot == first || bits >= LEAST_RUN_BITS);
+            if slot as usize != end || !alike || !fits {
+                break;
+            }
+            (end, left) = (end + 1, left - bits);
+        }
+        let entries = self.entries.get(first as usize..end).filter(|entries| !entries.is_empty())?;
+        Some(OpeningRun { first, head, entries })
+    }
+}
+
+impl OpeningRun<'_> {
+    /// Bits of the values of each object.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = usize> {
+        self.entries.iter().map(|entry| entry.bits as usize)
+    }
+
+    /// Where the values of the first `count` objects are, in as few pieces as they lie.
+    pub(crate) fn pieces(&self, count: usize) -> impl Iterator<Item = Range<usize>> {
+        let whole = |entry: &Entry| entry.start..entry.start + entry.bits as usize;
+        self.entries[..count]
+            .chunk_by(move |one, next| whole(one).end == next.start)
+            .filter_map(move |piece| Some(whole(piece.first()?).start..whole(piece.last()?).end))
+    }
+}

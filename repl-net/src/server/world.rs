@@ -1,0 +1,531 @@
+//! The world of a server: its classes, its objects, and what changed in this tick.
+//!
+//! Invariant: an object is compared at most once a tick, for all connections (S67); what comparison found is in `changes` until the next.
+
+use std::any::{Any, TypeId};
+use std::collections::{HashMap, VecDeque};
+use std::num::NonZeroU32;
+
+use repl_core::{BitWriter, Changelist, HandleSet, Lifetime, ObjectRef, Refusal, Replicated, Scratch};
+
+use super::column::{Column, TypedColumn};
+use super::object::Object;
+use crate::session::classes::{ClassEntry, ClassList, assert_sole_name};
+use crate::session::events::SpawnError;
+use crate::transport::slot_set::{SlotSet, slots_of};
+use crate::transport::spare::ROUND_TICKS;
+
+/// How many comparisons ahead memory is asked for: a miss of all caches lasts about as long as four of them.
+const PRELOAD_LEAD: usize = 4;
+
+/// Classes, objects and changes.
+#[derive(Default)]
+pub(crate) struct World {
+    columns: Vec<Box<dyn Column>>,
+    by_type: HashMap<TypeId, u16>,
+    pub(crate) objects: Vec<Object>,
+    /// The slots that hold an object.
+    pub(crate) alive: SlotSet,
+    free: VecDeque<u32>,
+    /// Objects that may have changed since the last tick.
+    dirty: SlotSet,
+    /// The same while they are compared; empty between two comparisons.
+    queue: Vec<u32>,
+    /// Classes whose objects may all have changed.
+    polled: Vec<bool>,
+    /// Objects that some connection is about to open.
+    opening: SlotSet,
+    /// Objects whose openings go again if they change: then they are compared in the same way.
+    reopening: SlotSet,
+    /// Objects that most see otherwise than before the last tick, or that are gone.
+    pub(crate) recast: SlotSet,
+    pub(crate) changes: Changes,
+    pub(crate) frame: u64,
+    /// Whether objects of some class are compared otherwise before they open.
+    asks_at_open: bool,
+    pub(crate) limits: WorldLimits,
+    scratch: Scratch,
+    /// What the comparison at hand refuses.
+    refusals: Vec<Refusal>,
+}
+
+/// What a world may hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WorldLimits {
+    /// Slots, those that wait for acks of their objects' ends included.
+    pub(crate) max_objects: usize,
+    /// What an object may take on the wire.
+    pub(crate) max_object_bytes: usize,
+}
+
+impl WorldLimits {
+    fn max_object_bits(&self) -> u64 {
+        self.max_object_bytes as u64 * 8
+    }
+}
+
+/// What changed in this tick.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// One entry for each object that changed, ascending by slot; entries past `len` are spare.
+    items: Vec<Change>,
+    len: usize,
+    /// The most entries that a tick had in this round.
+    most: usize,
+    /// By slot, where its entry is; valid for members of `slots`.
+    at: Vec<u32>,
+    pub(crate) slots: SlotSet,
+    /// Objects that most see otherwise than before, or that are gone.
+    pub(crate) recast: SlotSet,
+    /// Lists that left a full history: slot, place, list (R10).
+    pub(crate) evicted: Vec<(u32, u64, Changelist)>,
+    /// Values without a form: slot and what comparison said.
+    pub(crate) refusals: Vec<(u32, Refusal)>,
+}
+
+/// What changed of one object.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) slot: u32,
+    pub(crate) list: Changelist,
+}
+
+impl Changes {
+    /// What changed, ascending by slot.
+    pub(crate) fn as_slice(&self) -> &[Change] {
+        self.items.get(..self.len).unwrap_or_default()
+    }
+
+    /// The list of the object in `slot`, if it changed.
+    pub(crate) fn list(&self, slot: u32) -> Option<&Changelist> {
+        if !self.slots.contains(slot) {
+            return None;
+        }
+        self.items.get(*self.at.get(slot as usize)? as usize).map(|change| &change.list)
+    }
+
+    fn clear(&mut self) {
+        self.most = self.most.max(self.len);
+        self.len = 0;
+        self.slots.clear();
+        self.recast.clear();
+        self.evicted.clear();
+        self.refusals.clear();
+    }
+
+    /// Gives back, between two ticks, entries that no tick needed of late, and what the lists of the others hold.
+    fn end_round(&mut self) {
+        self.items.truncate(std::mem::take(&mut self.most));
+        self.items.iter_mut().for_each(|change| change.list.clear());
+        if self.items.capacity() > 4 * self.items.len() {
+            self.items.shrink_to(2 * self.items.len());
+        }
+    }
+
+    /// An entry for `slot` with an empty list, to be kept with [`keep`](Self::keep).
+    fn blank(&mut self, slot: u32) -> &mut Changelist {
+        if self.items.len() == self.len {
+            self.items.push(Change { slot, list: Changelist::new() });
+        }
+        let change = &mut self.items[self.len];
+        change.slot = slot;
+        change.list.clear();
+        &mut change.list
+    }
+
+    fn keep(&mut self, slot: u32) {
+        if self.at.len() <= slot as usize {
+            self.at.resize(slot as usize + 1, 0);
+        }
+        self.at[slot as usize] = self.len as u32;
+        self.slots.insert(slot);
+        self.len += 1;
+    }
+}
+
+impl World {
+    /// The class of `T`, which must not be new once `frozen`.
+    ///
+    /// # Panics
+    /// If `frozen` and the class is new, or an object has no room even as it begins.
+    #[track_caller]
+    pub(crate) fn register<T: Replicated>(&mut self, frozen: bool) -> u16 {
+        if let Some(&class) = self.by_type.get(&TypeId::of::<T>()) {
+            return class;
+        }
+        let name = T::LAYOUT.name();
+        assert_sole_name::<T>(self.columns.iter().map(|column| column.program().layout()));
+        assert!(
+            !frozen,
+            "class `{name}` is new, but clients have connected already: call `register::<{name}>()` before the first `connect`"
+        );
+        let class = self.columns.len() as u16;
+        let column = TypedColumn::<T>::new(self.limits.max_object_bits());
+        column.assert_fits(&T::initial(), self.limits.max_object_bytes);
+        self.asks_at_open |= asks_at_open(column.lifetime());
+        self.columns.push(Box::new(column));
+        self.polled.push(false);
+        self.by_type.insert(TypeId::of::<T>(), class);
+        class
+    }
+
+    pub(crate) fn class_list(&self) -> ClassList {
+        let entries =
+            self.columns.iter().map(|column| ClassEntry::new(column.program().layout(), column.begin_sums()));
+        ClassList::new(entries)
+    }
+
+    pub(crate) fn column(&self, class: u16) -> &dyn Column {
+        &*self.columns[class as usize]
+    }
+
+    /// The number of the class of `T`, if it is known.
+    pub(crate) fn class_of<T: Replicated>(&self) -> Option<u16> {
+        self.by_type.get(&TypeId::of::<T>()).copied()
+    }
+
+    pub(crate) fn typed<T: Replicated>(&self) -> Option<&TypedColumn<T>> {
+        let class = *self.by_type.get(&TypeId::of::<T>())?;
+        self.columns.get(class as usize)?.as_any().downcast_ref()
+    }
+
+    pub(crate) fn typed_mut<T: Replicated>(&mut self) -> Option<&mut TypedColumn<T>> {
+        let class = *self.by_type.get(&TypeId::of::<T>())?;
+        self.columns.get_mut(class as usize)?.as_any_mut().downcast_mut()
+    }
+
+    /// The slot of an object that is there.
+    pub(crate) fn slot_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<u32> {
+        let guid = object.guid()?;
+        let entry = self.objects.get(guid.slot() as usize)?;
+        (entry.alive && entry.generation == guid.generation()).then_some(guid.slot())
+    }
+
+    pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
+        let entry = &self.objects[self.slot_of(object)? as usize];
+        let column: &dyn Any = self.columns[entry.class as usize].as_any();
+        column.downcast_ref::<TypedColumn<T>>()?.live.get(entry.row as usize)
+    }
+
+    /// The object, marked as dirty.
+    pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
+        let slot = self.slot_of(object)?;
+        let entry = &self.objects[slot as usize];
+        let column: &mut dyn Any = self.columns[entry.class as usize].as_any_mut();
+        let live = column.downcast_mut::<TypedColumn<T>>()?.live.get_mut(entry.row as usize)?;
+        self.dirty.insert(slot);
+        Some(live)
+    }
+
+    /// Class and row of an object.
+    fn place_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(usize, usize)> {
+        let entry = &self.objects[self.slot_of(object)? as usize];
+        Some((entry.class.into(), entry.row as usize))
+    }
+
+    fn mark_guid<T: ?Sized>(dirty: &mut SlotSet, object: ObjectRef<T>) {
+        if let Some(guid) = object.guid() {
+            dirty.insert(guid.slot());
+        }
+    }
+
+    /// Several objects of a class, marked as dirty; `None` if one is not there or stands twice.
+    pub(crate) fn get_disjoint_mut<T: Replicated, const N: usize>(
+        &mut self,
+        objects: [ObjectRef<T>; N],
+    ) -> Option<[&mut T; N]> {
+        let class = *self.by_type.get(&TypeId::of::<T>())?;
+        let mut rows = [0; N];
+        for (row, object) in rows.iter_mut().zip(objects) {
+            let place = self.place_of(object)?;
+            *row = Some(place).filter(|(found, _)| *found == class as usize)?.1;
+        }
+        let Self { columns, dirty, .. } = self;
+        let live = live_mut::<T>(&mut *columns[class as usize])?.get_disjoint_mut(rows).ok()?;
+        objects.into_iter().for_each(|object| Self::mark_guid(dirty, object));
+        Some(live)
+    }
+
+    /// Two objects of any classes, marked as dirty; `None` if one is not there or both are the same.
+    pub(crate) fn get_pair_mut<A: Replicated, B: Replicated>(
+        &mut self,
+        first: ObjectRef<A>,
+        second: ObjectRef<B>,
+    ) -> Option<(&mut A, &mut B)> {
+        let ((one, row), (other, other_row)) = (self.place_of(first)?, self.place_of(second)?);
+        let Self { columns, dirty, .. } = self;
+        let (a, b): (&mut A, &mut B) = if one == other {
+            let [a, b] = live_mut::<A>(&mut *columns[one])?.get_disjoint_mut([row, other_row]).ok()?;
+            (a, (b as &mut dyn Any).downcast_mut()?)
+        } else {
+            let [one, other] = columns.get_disjoint_mut([one, other]).ok()?;
+            (live_mut(&mut **one)?.get_mut(row)?, live_mut(&mut **other)?.get_mut(other_row)?)
+        };
+        Self::mark_guid(dirty, first);
+        Self::mark_guid(dirty, second);
+        Some((a, b))
+    }
+
+    /// All objects of a class, each to be compared at the next tick.
+    pub(crate) fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
+        let class = self.by_type.get(&TypeId::of::<T>()).copied();
+        let Self { columns, objects, polled, .. } = self;
+        let column = class.and_then(|class| {
+            polled[class as usize] = true;
+            columns[class as usize].as_any_mut().downcast_mut::<TypedColumn<T>>()
+        });
+        column.into_iter().flat_map(|column| column.slots.iter().zip(&mut column.live)).map(
+            |(&slot, object)| {
+                let entry = &objects[slot as usize];
+                (ObjectRef::new(entry.guid(slot)), object)
+            },
+        )
+    }
+
+    pub(crate) fn mark_dirty(&mut self, slot: u32) {
+        self.dirty.insert(slot);
+    }
+
+    /// The column of the object in `slot`.
+    pub(crate) fn column_of(&self, slot: u32) -> &dyn Column {
+        self.column(self.objects[slot as usize].class)
+    }
+
+    /// The object in `slot`, to be changed, and its class's conditions.
+    pub(crate) fn object_mut(&mut self, slot: u32) -> (&mut Object, &Lifetime) {
+        let object = &mut self.objects[slot as usize];
+        let class = object.class;
+        (object, self.columns[class as usize].lifetime())
+    }
+
+    pub(crate) fn lifetime(&self, slot: u32) -> &Lifetime {
+        self.columns[self.objects[slot as usize].class as usize].lifetime()
+    }
+
+    /// An object is about to open on a connection: what is compared only then is compared at the next tick (S40).
+    pub(crate) fn compare_for_open(&mut self, slot: u32) {
+        if asks_at_open(self.lifetime(slot)) {
+            self.opening.insert(slot);
+        }
+    }
+
+    /// Whether any class has properties that are compared otherwise before an object opens.
+    pub(crate) fn asks_at_open(&self) -> bool {
+        self.asks_at_open
+    }
+
+    /// An object whose opening goes again on some connection if it changes in this tick.
+    pub(crate) fn compare_for_repeated_open(&mut self, slot: u32) {
+        if asks_at_open(self.lifetime(slot)) {
+            self.reopening.insert(slot);
+        }
+    }
+
+    /// The same for all objects in a word of slots that are about to open.
+    pub(crate) fn compare_mask_for_open(&mut self, word: usize, mask: u64) {
+        if self.asks_at_open {
+            slots_of(word, mask).for_each(|slot| self.compare_for_open(slot));
+        }
+    }
+
+    /// Adds an object.
+    #[track_caller]
+    pub(crate) fn spawn<T: Replicated>(
+        &mut self,
+        object: T,
+        archetype: u32,
+        frozen: bool,
+    ) -> Result<ObjectRef<T>, SpawnError> {
+        let class = self.register::<T>(frozen);
+        let max_objects = self.limits.max_objects;
+        let slot = match self.free.pop_front() {
+            Some(slot) => slot,
+            None if self.objects.len() < max_objects => {
+                self.objects.push(Object::new(NonZeroU32::MIN));
+                self.objects.len() as u32 - 1
+            }
+            None => return Err(SpawnError { max_objects }),
+        };
+        let Some(column) = self.columns[class as usize].as_any_mut().downcast_mut::<TypedColumn<T>>() else {
+            unreachable!("`by_type` names the column of the type");
+        };
+        let row = column.insert(object, slot, archetype);
+        let remembers = self.columns[class as usize].lifetime().is_conditional();
+        let entry = &mut self.objects[slot as usize];
+        *entry = Object::new(entry.generation);
+        (entry.class, entry.archetype, entry.row) = (class, archetype, row);
+        if remembers {
+            entry.remember_changes(T::LAYOUT.properties());
+        }
+        self.dirty.insert(slot);
+        self.alive.insert(slot);
+        Ok(ObjectRef::new(entry.guid(slot)))
+    }
+
+    /// Takes an object out that so many connections have in use. Its slot is free once none has.
+    pub(crate) fn despawn(&mut self, slot: u32, holders: u32) {
+        let entry = &mut self.objects[slot as usize];
+        (entry.alive, entry.holders) = (false, holders);
+        let (class, row) = (entry.class, entry.row);
+        if let Some(moved) = self.columns[class as usize].remove(row) {
+            self.objects[moved as usize].row = row;
+        }
+        self.dirty.remove(slot);
+        self.opening.remove(slot);
+        self.alive.remove(slot);
+        self.recast.insert(slot);
+        self.free_if_unheld(slot);
+    }
+
+    /// A connection has the slot in use no more.
+    pub(crate) fn release(&mut self, slot: u32) {
+        let entry = &mut self.objects[slot as usize];
+        if !entry.alive {
+            entry.holders = entry.holders.saturating_sub(1);
+            self.free_if_unheld(slot);
+        }
+    }
+
+    fn free_if_unheld(&mut self, slot: u32) {
+        let entry = &mut self.objects[slot as usize];
+        if entry.holders > 0 {
+            return;
+        }
+        // A slot that has been through all generations is not used again.
+        if let Some(generation) = entry.generation.checked_add(1) {
+            *entry = Object::new(generation);
+            entry.alive = false;
+            self.free.push_back(slot);
+        }
+    }
+
+    /// Compares what may have changed, and appends what did to the histories.
+    pub(crate) fn compare(&mut self) {
+        self.frame += 1;
+        self.changes.clear();
+        if self.frame.is_multiple_of(ROUND_TICKS) {
+            self.changes.end_round();
+            self.queue = Vec::new();
+        }
+        std::mem::swap(&mut self.changes.recast, &mut self.recast);
+        for (class, polled) in self.polled.iter_mut().enumerate() {
+            if std::mem::take(polled) {
+                let dirty = &mut self.dirty;
+                self.columns[class].scan(&mut |slot| dirty.insert(slot));
+            }
+        }
+        for (word, mask) in self.opening.masks() {
+            self.dirty.insert_mask(word, mask);
+        }
+        let mut queue = std::mem::take(&mut self.queue);
+        self.dirty.masks().for_each(|(word, mask)| queue.extend(slots_of(word, mask)));
+        self.dirty.clear();
+        for (at, &slot) in queue.iter().enumerate() {
+            self.preload(&queue, at);
+            self.compare_object(slot);
+        }
+        queue.clear();
+        self.queue = queue;
+        self.opening.clear();
+        self.reopening.clear();
+    }
+
+    /// Preloads what comparing the objects behind place `at` of the queue reads, in three steps: each step reads what
+    /// the one before has brought. Where all objects in a row are in the queue the processor preloads by itself.
+    #[inline]
+    fn preload(&self, queue: &[u32], at: usize) {
+        if let Some(&slot) = queue.get(at + 3 * PRELOAD_LEAD) {
+            if slot - queue[at] == 3 * PRELOAD_LEAD as u32 {
+                return;
+            }
+            self.objects[slot as usize].preload();
+        }
+        if let Some(&slot) = queue.get(at + 2 * PRELOAD_LEAD) {
+            let entry = &self.objects[slot as usize];
+            self.columns[entry.class as usize].preload_row(entry.row);
+        }
+        if let Some(&slot) = queue.get(at + PRELOAD_LEAD) {
+            let entry = &self.objects[slot as usize];
+            self.columns[entry.class as usize].preload_values(entry.row);
+        }
+    }
+
+    fn compare_object(&mut self, slot: u32) {
+        let entry = &mut self.objects[slot as usize];
+        let column = &mut *self.columns[entry.class as usize];
+        if column.lifetime().has_marks_of_its_own() {
+            let touched = column.touched(entry.row);
+            if !touched.is_empty() {
+                entry.mark(column.lifetime(), &touched);
+            }
+        }
+        let opens = self.opening.contains(slot) || self.reopening.contains(slot);
+        let mut scope = entry.scope(column.lifetime(), opens);
+        let too_large = column.keep_within(self.limits.max_object_bits(), entry.row, &mut scope);
+        entry.unmark(&scope);
+        entry.find_too_large(too_large, &mut self.refusals);
+        let list = self.changes.blank(slot);
+        column.compare(entry.row, &scope, list, &mut self.refusals, &mut self.scratch);
+        if !self.refusals.is_empty() {
+            self.changes.refusals.extend(self.refusals.drain(..).map(|refusal| (slot, refusal)));
+        }
+        let list = &self.changes.items[self.changes.len].list;
+        if list.is_empty() {
+            return;
+        }
+        entry.note_changes(list.handles(), column.lifetime(), self.frame);
+        let evicted = &mut self.changes.evicted;
+        entry.history.push(list, entry.laggards > 0, |place, list| evicted.push((slot, place, list.clone())));
+        self.changes.keep(slot);
+    }
+
+    /// Writes the values that `list` names from the shadow of the object in `slot`. A property whose hand-written serialiser refuses
+    /// what it took before is taken out of the list, so that it holds up no other; gives what was taken out.
+    pub(crate) fn write_values(
+        &self,
+        slot: u32,
+        list: &mut Changelist,
+        writer: &mut BitWriter,
+    ) -> Changelist {
+        let (column, row, start) = (self.column_of(slot), self.objects[slot as usize].row, writer.bit_len());
+        let mut refused = Changelist::new();
+        if column.write_values(row, list, writer).is_ok() {
+            return refused;
+        }
+        let mut written = Changelist::new();
+        writer.truncate(start);
+        loop {
+            let first = list.handles().iter().next();
+            let Some(property) = first.and_then(|first| column.lifetime().property_of(first)) else { break };
+            let mut rest = Changelist::new();
+            list.split(&column.lifetime().handles_of(property), &mut rest);
+            let before = writer.bit_len();
+            if column.write_values(row, list, writer).is_ok() {
+                written.merge(list);
+            } else {
+                writer.truncate(before);
+                refused.merge(list);
+            }
+            *list = rest;
+        }
+        *list = written;
+        refused
+    }
+
+    /// A whole list of the given handles for the object in `slot`.
+    pub(crate) fn whole(&self, slot: u32, handles: &HandleSet) -> Changelist {
+        let mut list = Changelist::new();
+        self.columns[self.objects[slot as usize].class as usize].insert_whole(handles, &mut list);
+        list
+    }
+}
+
+/// Whether an object is compared otherwise before it opens on a connection.
+fn asks_at_open(lifetime: &Lifetime) -> bool {
+    !lifetime.initial_only().is_empty() || !lifetime.push().is_empty()
+}
+
+/// The live objects of a column, if they are `T`s.
+fn live_mut<T: Replicated>(column: &mut dyn Column) -> Option<&mut Vec<T>> {
+    Some(&mut column.as_any_mut().downcast_mut::<TypedColumn<T>>()?.live)
+}

@@ -1,0 +1,58 @@
+//! Archetypes: sets of values that objects of a class begin with, known to both sides by number.
+//!
+//! *Invariant:* a number of one class's archetypes is never taken for one of another class; the compiler refuses it.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Makes the values an object begins with.
+pub(crate) type Archetype<T> = Box<dyn Fn() -> T + Send + Sync>;
+
+/// Names a set of initial values of the class `T`, known to both sides. See
+/// [`Server::register_archetype`](crate::Server::register_archetype).
+///
+/// The default is the archetype that every class has: `T::default()`.
+pub struct ArchetypeId<T> {
+    number: u32,
+    class: PhantomData<fn() -> T>,
+}
+
+impl<T> ArchetypeId<T> {
+    pub(crate) const fn new(number: u32) -> Self {
+        Self { number, class: PhantomData }
+    }
+
+    /// The place in the order of registration; zero for `T::default()`.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self.number
+    }
+}
+
+impl<T> Default for ArchetypeId<T> {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl<T> Clone for ArchetypeId<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for ArchetypeId<T> {}
+
+impl<T> PartialEq for ArchetypeId<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl<T> Eq for ArchetypeId<T> {}
+
+impl<T> fmt::Debug for ArchetypeId<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ArchetypeId").field(&self.number).finish()
+    }
+}

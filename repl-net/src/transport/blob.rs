@@ -1,0 +1,174 @@
+//! Blobs: items that no packet can hold, sent in parts and applied when whole (R15).
+//!
+//! Invariant: while a blob of an object is under way nothing else of that object is sent to the connection.
+
+use std::num::NonZeroU32;
+
+use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
+
+use super::in_flight::Content;
+use super::sequence::Sequence;
+
+/// What is known of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Unsent,
+    InFlight,
+    Arrived,
+}
+
+/// An item on its way in parts.
+#[derive(Debug)]
+pub(crate) struct Blob {
+    pub(crate) id: u32,
+    pub(crate) slot: u32,
+    pub(crate) generation: NonZeroU32,
+    /// The pass that the values are of.
+    pub(crate) stamp: Sequence,
+    /// What it carries, as a packet's record would say.
+    pub(crate) content: Content,
+    bytes: Vec<u8>,
+    bit_len: usize,
+    part_bits: usize,
+    parts: Vec<Part>,
+}
+
+impl Blob {
+    pub(crate) fn bit_len(&self) -> usize {
+        self.bit_len
+    }
+
+    pub(crate) fn part_bits(&self) -> usize {
+        self.part_bits
+    }
+
+    /// The bits of a part.
+    pub(crate) fn part(&self, index: u32) -> BitSlice<'_> {
+        let start = index as usize * self.part_bits;
+        let len = self.part_bits.min(self.bit_len.saturating_sub(start));
+        BitSlice::new(&self.bytes, start, len).unwrap_or_default()
+    }
+
+    /// The parts that are neither under way nor there.
+    pub(crate) fn unsent(&self) -> impl Iterator<Item = u32> {
+        self.parts.iter().zip(0..).filter(|(part, _)| **part == Part::Unsent).map(|(_, index)| index)
+    }
+
+    fn set(&mut self, index: u32, part: Part) {
+        if let Some(known) = self.parts.get_mut(index as usize)
+            && *known != Part::Arrived
+        {
+            *known = part;
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.parts.iter().all(|part| *part == Part::Arrived)
+    }
+}
+
+/// The blobs of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Blobs {
+    blobs: Vec<Blob>,
+    next_id: u32,
+}
+
+/// How many blobs may be under way at a time.
+pub(crate) const MAX_BLOBS: usize = 8;
+
+/// How far the ids of blobs under way lie apart at most, so that each fragment can tell which blobs those are.
+pub(crate) const BLOB_SPAN: u32 = 16;
+
+impl Blobs {
+    /// Whether another of so many bytes may begin, if all under way together may take `max_bytes`, which clients can hold.
+    pub(crate) fn has_room(&self, bytes: usize, max_bytes: usize) -> bool {
+        let Some(oldest) = self.blobs.first() else { return true };
+        let under_way: usize = self.blobs.iter().map(|blob| blob.bytes.len()).sum();
+        self.blobs.len() < MAX_BLOBS
+            && self.next_id.wrapping_sub(oldest.id) < BLOB_SPAN
+            && under_way + bytes <= max_bytes
+    }
+
+    /// The id of the oldest blob under way, and for each of the ids from there on whether it is.
+    pub(crate) fn under_way(&self) -> (u32, u64) {
+        let oldest = self.blobs.first().map_or(self.next_id, |blob| blob.id);
+        let bits = self.blobs.iter().map(|blob| 1 << (blob.id.wrapping_sub(oldest) % BLOB_SPAN));
+        (oldest, bits.fold(0, |mask, bit: u64| mask | bit))
+    }
+
+    /// Begins a blob of the bits in `body`, in parts of `part_bits`; gives its id.
+    pub(crate) fn begin(
+        &mut self,
+        (slot, generation): (u32, NonZeroU32),
+        stamp: Sequence,
+        content: Content,
+        body: &mut BitWriter,
+        part_bits: usize,
+    ) -> u32 {
+        let (id, bit_len) = (self.next_id, body.bit_len());
+        self.next_id = self.next_id.wrapping_add(1);
+        let parts = vec![Part::Unsent; bit_len.div_ceil(part_bits)];
+        let bytes = body.finish().to_vec();
+        self.blobs.push(Blob { id, slot, generation, stamp, content, bytes, bit_len, part_bits, parts });
+        id
+    }
+
+    /// About how many bytes of memory the blobs hold. O(blobs).
+    pub(crate) fn held_bytes(&self) -> usize {
+        let of = |blob: &Blob| {
+            let list = blob.content.list().map_or(0, Changelist::heap_bytes);
+            size_of::<Blob>() + blob.bytes.capacity() + blob.parts.capacity() + list
+        };
+        self.blobs.iter().map(of).sum()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.blobs.is_empty()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Blob> {
+        self.blobs.iter()
+    }
+
+    fn get_mut(&mut self, id: u32) -> Option<&mut Blob> {
+        self.blobs.iter_mut().find(|blob| blob.id == id)
+    }
+
+    /// The properties of the object that a blob opens, if it opens one.
+    pub(crate) fn opens_with(&self, id: u32) -> Option<&HandleSet> {
+        let blob = self.blobs.iter().find(|blob| blob.id == id)?;
+        match &blob.content {
+            Content::Open(list) => Some(list.handles()),
+            _ => None,
+        }
+    }
+
+    /// A part was sent.
+    pub(crate) fn sent(&mut self, id: u32, index: u32) {
+        if let Some(blob) = self.get_mut(id) {
+            blob.set(index, Part::InFlight);
+        }
+    }
+
+    /// A part was lost.
+    pub(crate) fn lost(&mut self, id: u32, index: u32) {
+        if let Some(blob) = self.get_mut(id) {
+            blob.set(index, Part::Unsent);
+        }
+    }
+
+    /// A part arrived; gives the blob if it was the last.
+    pub(crate) fn arrived(&mut self, id: u32, index: u32) -> Option<Blob> {
+        let at = self.blobs.iter().position(|blob| blob.id == id)?;
+        let blob = self.blobs.get_mut(at)?;
+        blob.set(index, Part::Arrived);
+        blob.is_complete().then(|| self.blobs.remove(at))
+    }
+
+    /// Gives up the blob of an object: what it carries may not be sent any more.
+    pub(crate) fn abandon(&mut self, id: u32) -> Option<Blob> {
+        let at = self.blobs.iter().position(|blob| blob.id == id)?;
+        Some(self.blobs.remove(at))
+    }
+}

@@ -1,0 +1,418 @@
+//! What each packet carried, until it is known whether it arrived (R4, R6).
+//!
+//! Invariant: a record is resolved once; it stays in the row until all before it are resolved, so that a loss can be set off against all that
+//! was sent since.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use repl_core::Changelist;
+
+use super::segment::Segment;
+use super::sequence::Sequence;
+use super::slot_set::{SlotSet, slots_of};
+use super::spare::{Holds, Spare, give_back_room};
+
+/// What a packet carried of one object, beside shared segments.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) slot: u32,
+    pub(crate) generation: NonZeroU32,
+    pub(crate) content: Content,
+}
+
+/// What was sent of an object.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    /// Changed properties.
+    Update(Changelist),
+    /// The object whole, with these properties.
+    Open(Changelist),
+    /// What it is to the client: owner and role.
+    Proxy,
+    /// A part of a blob.
+    Fragment { blob: u32, index: u32 },
+}
+
+impl Content {
+    /// The properties whose values were sent.
+    pub(crate) fn list(&self) -> Option<&Changelist> {
+        match self {
+            Self::Update(list) | Self::Open(list) => Some(list),
+            Self::Proxy | Self::Fragment { .. } => None,
+        }
+    }
+}
+
+/// What is known of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Fate {
+    #[default]
+    Unknown,
+    Arrived,
+    Lost,
+}
+
+/// One packet.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    pub(crate) fate: Fate,
+    pub(crate) sent_at: Duration,
+    pub(crate) bytes: usize,
+    /// About what the record holds in memory, as it was when the packet was sent.
+    held_bytes: usize,
+    pub(crate) cargo: Cargo,
+}
+
+/// Boxed, since it is handed on from hand to hand.
+impl Holds for Box<Record> {
+    fn held_bytes(&self) -> usize {
+        size_of::<Record>() + self.cargo.buffer_bytes()
+    }
+}
+
+/// What a packet carries.
+#[derive(Debug, Default)]
+pub(crate) struct Cargo {
+    pub(crate) shared: Vec<Arc<Segment>>,
+    pub(crate) sent: Vec<Sent>,
+    /// Newcomers that it opened, by words of 64 slots.
+    pub(crate) opened: Vec<(usize, u64)>,
+    /// Objects that it closed, in the same way.
+    pub(crate) closed: Vec<(usize, u64)>,
+}
+
+impl Cargo {
+    /// Notes that the packet closes the object in `slot`.
+    pub(crate) fn close(&mut self, slot: u32) {
+        let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
+        match self.closed.last_mut() {
+            Some((last, mask)) if *last == word => *mask |= bit,
+            _ => self.closed.push((word, bit)),
+        }
+    }
+
+    /// About how many bytes this holds: buffers, shared segments, which live as long as one record names them, and lists. O(contents).
+    fn content_bytes(&self) -> usize {
+        let shared = self.shared.iter().map(|segment| segment.held_bytes());
+        let lists = self.sent.iter().filter_map(|sent| sent.content.list()).map(Changelist::heap_bytes);
+        self.buffer_bytes() + shared.sum::<usize>() + lists.sum::<usize>()
+    }
+
+    /// The same without what is in the buffers. O(1).
+    fn buffer_bytes(&self) -> usize {
+        self.shared.capacity() * size_of::<Arc<Segment>>()
+            + self.sent.capacity() * size_of::<Sent>()
+            + (self.opened.capacity() + self.closed.capacity()) * size_of::<(usize, u64)>()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.shared.is_empty() && self.sent.is_empty() && self.opened.is_empty() && self.closed.is_empty()
+    }
+
+    /// Calls `visit` with each list of property values that the packet carries of the objects in `slots`.
+    fn visit_lists(&self, slots: &SlotSet, mut visit: impl FnMut(u32, NonZeroU32, &Changelist)) {
+        for segment in &self.shared {
+            let found =
+                segment.masks.iter().flat_map(|(word, mask)| slots_of(*word, mask & slots.word(*word)));
+            for item in found.filter_map(|slot| segment.item(slot)) {
+                visit(item.slot, item.generation, &item.list);
+            }
+        }
+        for sent in self.sent.iter().filter(|sent| slots.contains(sent.slot)) {
+            if let Some(list) = sent.content.list() {
+                visit(sent.slot, sent.generation, list);
+            }
+        }
+    }
+}
+
+impl Record {
+    /// Whether the packet asks for an ack (R8).
+    pub(crate) fn elicits_ack(&self) -> bool {
+        !self.cargo.is_empty()
+    }
+
+    fn recycle(&mut self) {
+        self.fate = Fate::Unknown;
+        self.bytes = 0;
+        self.held_bytes = 0;
+        self.cargo.shared.clear();
+        self.cargo.sent.clear();
+        self.cargo.opened.clear();
+        self.cargo.closed.clear();
+    }
+}
+
+/// The packets of a connection, from the oldest that is not resolved.
+#[derive(Debug, Default)]
+pub(crate) struct InFlight {
+    records: VecDeque<Box<Record>>,
+    first: u64,
+    unresolved: usize,
+    bytes: usize,
+    /// About what the records hold in memory.
+    held_bytes: usize,
+    spare: Spare<Box<Record>>,
+}
+
+impl InFlight {
+    pub(crate) fn new(first: Sequence) -> Self {
+        Self { first: first.number(), ..Self::default() }
+    }
+
+    /// Packets that are neither acknowledged nor given up, of those that ask for an ack.
+    pub(crate) fn unresolved(&self) -> usize {
+        self.unresolved
+    }
+
+    /// Bytes of the packets in the row.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// About how many bytes of memory all this holds. O(1).
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.held_bytes + self.spare.held_bytes()
+    }
+
+    /// Gives back memory that was kept to be used again.
+    pub(crate) fn give_back_spare(&mut self) {
+        self.spare.clear();
+    }
+
+    /// How long the row is: packets since the oldest that is not resolved.
+    pub(crate) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// The oldest packet that is not resolved, or the next one.
+    pub(crate) fn floor(&self) -> Sequence {
+        Sequence::new(self.first)
+    }
+
+    /// An empty record, with the memory of an old one.
+    pub(crate) fn blank(&mut self) -> Box<Record> {
+        self.spare.take()
+    }
+
+    /// Appends the record of the next packet.
+    pub(crate) fn push(&mut self, mut record: Box<Record>) {
+        self.bytes += record.bytes;
+        record.held_bytes = size_of::<Record>() + record.cargo.content_bytes();
+        self.held_bytes += record.held_bytes;
+        if record.elicits_ack() {
+            self.unresolved += 1;
+            self.records.push_back(record);
+        } else {
+            record.fate = Fate::Arrived;
+            self.records.push_back(record);
+            self.trim();
+        }
+    }
+
+    fn at(&self, sequence: Sequence) -> Option<usize> {
+        usize::try_from(sequence.number().checked_sub(self.first)?).ok().filter(|&at| at < self.records.len())
+    }
+
+    /// Takes the cargo of a packet out of its record, to be worked through; [`put_cargo`](Self::put_cargo) puts it back, since earlier
+    /// packets may have to be set off against it.
+    pub(crate) fn take_cargo(&mut self, sequence: Sequence) -> Option<Cargo> {
+        let at = self.at(sequence)?;
+        Some(std::mem::take(&mut self.records.get_mut(at)?.cargo))
+    }
+
+    pub(crate) fn put_cargo(&mut self, sequence: Sequence, cargo: Cargo) {
+        if let Some(record) = self.at(sequence).and_then(|at| self.records.get_mut(at)) {
+            record.cargo = cargo;
+        }
+    }
+
+    /// The packets of unknown fate, ascending, and when each was sent.
+    pub(crate) fn unknown(&self) -> impl Iterator<Item = (Sequence, Duration)> {
+        let unknown =
+            self.records.iter().zip(self.first..).filter(|(record, _)| record.fate == Fate::Unknown);
+        unknown.map(|(record, number)| (Sequence::new(number), record.sent_at))
+    }
+
+    /// Marks a packet; gives its time of sending if its fate was unknown.
+    pub(crate) fn resolve(&mut self, sequence: Sequence, fate: Fate) -> Option<usize> {
+        let at = self.at(sequence)?;
+        let record = self.records.get_mut(at)?;
+        if record.fate != Fate::Unknown {
+            return None;
+        }
+        record.fate = fate;
+        self.unresolved = self.unresolved.saturating_sub(1);
+        Some(record.bytes)
+    }
+
+    /// Drops the resolved packets at the head of the row.
+    pub(crate) fn trim(&mut self) {
+        while self.records.front().is_some_and(|record| record.fate != Fate::Unknown) {
+            let Some(mut record) = self.records.pop_front() else { break };
+            self.first += 1;
+            self.bytes -= record.bytes;
+            self.held_bytes -= record.held_bytes;
+            record.recycle();
+            self.spare.put(record);
+        }
+    }
+
+    /// Gives back memory that was not needed of late.
+    pub(crate) fn end_round(&mut self) {
+        self.spare.end_round();
+        give_back_room(&mut self.records);
+    }
+
+    /// Removes from what was lost of each object what packets after it, not known to be lost, carried again (R4).
+    ///
+    /// O(what was lost and what is in flight), since it goes through the packets once for all objects.
+    pub(crate) fn set_off(&self, lost: &mut [LostObject]) {
+        debug_assert!(lost.is_sorted_by(|one, other| one.slot < other.slot), "each object once");
+        let mut slots = SlotSet::default();
+        lost.iter().for_each(|lost| slots.insert(lost.slot));
+        let earliest = lost.iter().filter_map(|lost| lost.lists.front().map(|(sequence, _)| *sequence)).min();
+        let start = earliest.and_then(|sequence| self.at(sequence)).unwrap_or(self.records.len());
+        for (record, number) in self.records.range(start..).zip(self.first + start as u64..) {
+            if record.fate == Fate::Lost {
+                continue;
+            }
+            record.cargo.visit_lists(&slots, |slot, generation, later| {
+                if let Ok(at) = lost.binary_search_by_key(&slot, |lost| lost.slot)
+                    && let Some(lost) = lost.get_mut(at)
+                    && lost.generation == generation
+                {
+                    lost.subtract(Sequence::new(number), later);
+                }
+            });
+        }
+    }
+}
+
+/// What packets that were given up together carried of one object.
+#[derive(Debug)]
+pub(crate) struct LostObject {
+    pub(crate) slot: u32,
+    pub(crate) generation: NonZeroU32,
+    /// The lists that were lost and the packets that carried them, ascending.
+    pub(crate) lists: VecDeque<(Sequence, Changelist)>,
+    /// What is left of those that were set off against a later packet; lists that speak of the same are one.
+    left: Vec<Changelist>,
+}
+
+impl LostObject {
+    pub(crate) fn new(slot: u32, generation: NonZeroU32) -> Self {
+        Self { slot, generation, lists: VecDeque::new(), left: Vec::new() }
+    }
+
+    /// Takes in the lists that were lost before the packet `end`.
+    fn advance(&mut self, end: Sequence) {
+        while self.lists.front().is_some_and(|(sequence, _)| *sequence < end) {
+            let Some((_, list)) = self.lists.pop_front() else { break };
+            // Parts of one long list stay apart: most of what is sent again meets few of them.
+            match self.left.iter_mut().rfind(|earlier| earlier.may_meet(&list)) {
+                Some(earlier) => earlier.merge(&list),
+                None => self.left.push(list),
+            }
+        }
+    }
+
+    /// Removes what the packet `sequence` carried too, from what was lost before it.
+    fn subtract(&mut self, sequence: Sequence, later: &Changelist) {
+        self.advance(sequence);
+        self.left.iter_mut().for_each(|list| list.subtract(later));
+        self.left.retain(|list| !list.is_empty());
+    }
+
+    /// What is left of all that was lost.
+    pub(crate) fn into_list(mut self) -> Changelist {
+        self.left.extend(self.lists.into_iter().map(|(_, list)| list));
+        Changelist::merged(self.left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: NonZeroU32 = NonZeroU32::MIN;
+    const SECOND: NonZeroU32 = FIRST.saturating_add(1);
+
+    fn list(handles: &[u32]) -> Changelist {
+        let mut list = Changelist::new();
+        handles.iter().for_each(|&handle| list.insert(handle));
+        list
+    }
+
+    /// A packet of 100 bytes that carries these handles of the object in slot 7.
+    fn record(generation: NonZeroU32, handles: &[u32]) -> Box<Record> {
+        let sent = Sent { slot: 7, generation, content: Content::Update(list(handles)) };
+        let cargo = Cargo { sent: vec![sent], ..Cargo::default() };
+        Box::new(Record { bytes: 100, cargo, ..Record::default() })
+    }
+
+    /// Packets 0, 1 and so on with these handles.
+    fn in_flight(packets: &[(NonZeroU32, &[u32])]) -> InFlight {
+        let mut in_flight = InFlight::new(Sequence::new(0));
+        packets.iter().for_each(|(generation, handles)| in_flight.push(record(*generation, handles)));
+        in_flight
+    }
+
+    /// What is sent again of the object in slot 7, first generation, once `lost` are given up together.
+    fn sent_again(in_flight: &mut InFlight, lost: &[(u64, &[u32])]) -> Changelist {
+        let mut object = LostObject::new(7, FIRST);
+        for (number, handles) in lost {
+            let sequence = Sequence::new(*number);
+            assert!(in_flight.resolve(sequence, Fate::Lost).is_some());
+            object.lists.push_back((sequence, list(handles)));
+        }
+        let mut objects = [object];
+        in_flight.set_off(&mut objects);
+        let [object] = objects;
+        object.into_list()
+    }
+
+    #[test]
+    fn r06_bytes_count_until_a_packet_and_all_before_it_are_resolved() {
+        let mut in_flight = in_flight(&[(FIRST, &[1]), (FIRST, &[2]), (FIRST, &[3])]);
+        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (300, 3, 3));
+        assert_eq!(in_flight.resolve(Sequence::new(1), Fate::Arrived), Some(100));
+        in_flight.trim();
+        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (300, 2, 3));
+        in_flight.resolve(Sequence::new(0), Fate::Lost);
+        in_flight.trim();
+        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (100, 1, 1));
+        in_flight.resolve(Sequence::new(2), Fate::Arrived);
+        in_flight.trim();
+        assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn r04_what_was_lost_goes_again_less_what_later_packets_carry() {
+        let mut in_flight = in_flight(&[(FIRST, &[1, 2]), (FIRST, &[2, 3])]);
+        assert_eq!(sent_again(&mut in_flight, &[(0, &[1, 2])]), list(&[1]));
+    }
+
+    #[test]
+    fn r04_a_later_packet_that_is_lost_too_sets_nothing_off() {
+        let mut in_flight = in_flight(&[(FIRST, &[1, 2]), (FIRST, &[2, 3]), (FIRST, &[1])]);
+        in_flight.resolve(Sequence::new(1), Fate::Lost);
+        assert_eq!(sent_again(&mut in_flight, &[(0, &[1, 2])]), list(&[2]));
+    }
+
+    #[test]
+    fn r04_an_earlier_packet_sets_nothing_off() {
+        let mut in_flight = in_flight(&[(FIRST, &[3]), (FIRST, &[1, 2]), (FIRST, &[1, 2])]);
+        in_flight.resolve(Sequence::new(1), Fate::Arrived);
+        assert_eq!(sent_again(&mut in_flight, &[(0, &[3]), (2, &[1, 2])]), list(&[1, 2, 3]));
+    }
+
+    #[test]
+    fn r18_a_packet_of_another_object_in_the_slot_sets_nothing_off() {
+        let mut in_flight = in_flight(&[(FIRST, &[1, 2]), (SECOND, &[1, 2])]);
+        assert_eq!(sent_again(&mut in_flight, &[(0, &[1, 2])]), list(&[1, 2]));
+    }
+}

@@ -1,0 +1,92 @@
+//! What packets that were given up carried and a late ack still settles: openings, ends and parts of blobs (R4).
+//!
+//! *Invariant:* packets are given up in ascending order, so entries ascend by packet; there are at most [`MAX_LATE`].
+
+use std::collections::VecDeque;
+
+use repl_core::Changelist;
+
+use super::acks::AckRange;
+use super::in_flight::{Cargo, Content, Sent};
+use super::sequence::Sequence;
+use super::spare::give_back_room;
+
+/// Openings, ends and parts of which a late ack is still heard, by object or by word of 64 slots.
+const MAX_LATE: usize = 512;
+
+/// One of the things that a packet carried.
+#[derive(Debug)]
+pub(crate) enum Late {
+    /// An opening or a part of a blob.
+    Sent(Sent),
+    /// Pending spawns that it opened, in a word of slots.
+    Opened(usize, u64),
+    /// Objects that it closed, in a word of slots.
+    Closed(usize, u64),
+}
+
+impl Late {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Sent(sent) => sent.content.list().map_or(0, Changelist::heap_bytes),
+            Self::Opened(..) | Self::Closed(..) => 0,
+        }
+    }
+}
+
+/// What late acks may settle.
+#[derive(Debug, Default)]
+pub(crate) struct LateAcks {
+    waiting: VecDeque<(Sequence, Late)>,
+    /// What the lists of the entries hold.
+    heap_bytes: usize,
+}
+
+impl LateAcks {
+    /// Remembers what the packet `sequence` carried, which is given up, but for changes: those are sent again in any case.
+    pub(crate) fn add(&mut self, sequence: Sequence, cargo: &Cargo) {
+        let is_newest = self.waiting.back().is_none_or(|(last, _)| *last <= sequence);
+        debug_assert!(is_newest, "packets are given up in ascending order");
+        let sent = cargo.sent.iter().filter(|sent| !matches!(sent.content, Content::Update(_)));
+        let sent = sent.map(|sent| Late::Sent(sent.clone()));
+        let opened = cargo.opened.iter().map(|(word, mask)| Late::Opened(*word, *mask));
+        let closed = cargo.closed.iter().map(|(word, mask)| Late::Closed(*word, *mask));
+        for late in sent.chain(opened).chain(closed) {
+            self.heap_bytes += late.heap_bytes();
+            self.waiting.push_back((sequence, late));
+            if self.waiting.len() > MAX_LATE
+                && let Some((_, oldest)) = self.waiting.pop_front()
+            {
+                self.heap_bytes -= oldest.heap_bytes();
+            }
+        }
+    }
+
+    /// Takes out what the packets of a range carried. O(log entries) where there is none.
+    pub(crate) fn take(&mut self, range: AckRange) -> Vec<(Sequence, Late)> {
+        if self.waiting.is_empty() {
+            return Vec::new();
+        }
+        let start = self.waiting.partition_point(|(sequence, _)| *sequence < range.first);
+        let end = self.waiting.partition_point(|(sequence, _)| *sequence <= range.last);
+        let taken: Vec<(Sequence, Late)> = self.waiting.drain(start..end).collect();
+        self.heap_bytes -= taken.iter().map(|(_, late)| late.heap_bytes()).sum::<usize>();
+        taken
+    }
+
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        self.waiting.clear();
+        self.heap_bytes = 0;
+    }
+
+    /// About how many bytes of memory this holds. O(1).
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.waiting.capacity() * size_of::<(Sequence, Late)>() + self.heap_bytes
+    }
+
+    /// Gives back memory that was not needed of late.
+    pub(crate) fn end_round(&mut self) {
+        give_back_room(&mut self.waiting);
+    }
+}

@@ -1,0 +1,22 @@
+//! Packets: what stands in their frames, how fast they go, which of them arrived, and what each carried.
+//!
+//! *Invariant:* nothing here knows of sessions, or of objects more than their slots and bits.
+
+pub(crate) mod ack_pace;
+pub(crate) mod acks;
+pub(crate) mod allowance;
+pub(crate) mod blob;
+pub(crate) mod congestion;
+pub(crate) mod in_flight;
+pub(crate) mod late;
+pub(crate) mod outbox;
+pub(crate) mod packet;
+pub(crate) mod reassembly;
+pub(crate) mod role;
+pub(crate) mod rtt;
+pub(crate) mod segment;
+pub(crate) mod send_queue;
+pub(crate) mod sequence;
+pub(crate) mod slot_set;
+pub(crate) mod spare;
+pub(crate) mod status;

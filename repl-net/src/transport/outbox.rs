@@ -1,0 +1,389 @@
+//! The outbox of a connection: packets being filled, packets ready to go, and the record of each.
+//!
+//! Invariant: a packet's number, its record and its bytes are made together; the packets of one pass have one stamp (R1).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use repl_core::{BitSlice, BitWriter};
+
+use super::acks::Received;
+use super::congestion::Congestion;
+use super::in_flight::{InFlight, Record, Sent};
+use super::packet::{self, Header, LastSeed, PacketKind, Salt};
+use super::rtt::SendTimes;
+use super::segment::{Birth, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
+use super::send_queue::SendQueue;
+use super::sequence::{Sequence, WINDOW};
+use super::slot_set::masks_between;
+use super::status::{News, STATUS_BITS, StatusSource};
+
+/// The most that a packet's frame takes: checksum, kind, number, offset to the stamp, floor, status, acks, and the
+/// end of the body.
+pub(crate) const FRAME_BITS: usize = 32 + 1 + 16 + 24 + 24 + STATUS_BITS + MAX_ACK_BITS + 1;
+
+/// What acks may take in a packet that carries state.
+const MAX_ACK_BITS: usize = 79;
+
+/// What the record of a packet holds at most for each byte of it, but for rare ones: an object in a few bytes, and its list.
+const RECORD_BYTES_PER_BYTE: usize = 48;
+
+/// Packets that may be in flight where there is no memory for more: what is acknowledged of them makes room.
+const PROBES: usize = 4;
+
+/// Every so many packets the peer is told from where on packets are unresolved.
+const FLOOR_INTERVAL: u64 = 32;
+
+/// Packets on their way out.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    pub(crate) in_flight: InFlight,
+    pub(crate) send_times: SendTimes,
+    next: Sequence,
+    /// Packets of this pass that are complete.
+    pass_packets: u64,
+    writer: BitWriter,
+    segment: SegmentWriter,
+    /// The record of the packet being filled.
+    record: Option<Box<Record>>,
+    /// Packets that are complete, and others that go between them.
+    pub(crate) queue: SendQueue,
+    /// What is kept for the connection beside this, as it was before the last pass or after it.
+    pub(crate) other_bytes: usize,
+    /// Bits of the largest packet.
+    max_bits: usize,
+    /// Bytes sent in this pass, and how many may be.
+    pass_bytes: usize,
+    limits: Limits,
+    /// What has arrived from the other side, told in each packet of a pass.
+    pub(crate) received: Received,
+    /// What a server tells of itself; a client has none.
+    status: Option<StatusSource>,
+    /// What packets of state are bound to (R25, R26).
+    pub(crate) binding: u64,
+    /// Of the last packet.
+    seed: LastSeed,
+    /// How fast packets may go; `None` where the transport sees to that.
+    pub(crate) congestion: Option<Congestion>,
+}
+
+/// What an outbox may hold and send.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Limits {
+    pub(crate) mtu_bytes: usize,
+    pub(crate) packets_in_flight: usize,
+    pub(crate) bytes_in_flight: usize,
+    pub(crate) bytes_per_pass: usize,
+    /// What may be kept for the connection.
+    pub(crate) memory_bytes: usize,
+}
+
+impl Outbox {
+    pub(crate) fn new(first: Sequence, limits: Limits) -> Self {
+        Self {
+            in_flight: InFlight::new(first),
+            next: first,
+            max_bits: limits.mtu_bytes * 8,
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// The number of the next packet.
+    pub(crate) fn next(&self) -> Sequence {
+        self.next
+    }
+
+    /// The number of the packet that is being filled, or will be.
+    pub(crate) fn sequence(&self) -> Sequence {
+        self.next
+    }
+
+    /// The number of the first packet of this pass.
+    pub(crate) fn stamp(&self) -> Sequence {
+        self.next.minus(self.pass_packets)
+    }
+
+    /// Begins a pass: the packets that follow have one stamp.
+    pub(crate) fn begin_pass(&mut self, tick: u64, newest_acked: Option<Sequence>, news: News) {
+        debug_assert!(self.record.is_none(), "a pass ends with a flush");
+        self.pass_packets = 0;
+        self.pass_bytes = 0;
+        if let Some(status) = &mut self.status {
+            status.begin_pass(tick, self.next, newest_acked, news);
+        }
+    }
+
+    /// Lets acks say how much may go in this pass; `timeouts` in a row have brought none.
+    pub(crate) fn pace(&mut self, now: Duration, timeouts: u32) {
+        if let Some(congestion) = &mut self.congestion {
+            congestion.begin_pass(now, timeouts);
+        }
+    }
+
+    /// Completes the last packet of a pass.
+    pub(crate) fn end_pass(&mut self, now: Duration) {
+        self.flush(now);
+        if let Some(congestion) = &mut self.congestion {
+            congestion.end_pass(now, !congestion.has_room());
+        }
+    }
+
+    /// Whether nothing more may be sent in this pass (R6). Where something may, [`make_room`](Self::make_room) tells whether an item has room.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.record.is_none() && !self.may_begin_packet()
+    }
+
+    /// Whether the limits allow another packet beside the one being filled. One may always be in flight, or nothing would ever be sent
+    /// under a limit that is less than a packet.
+    fn may_begin_packet(&self) -> bool {
+        debug_assert!(self.record.is_none(), "the packet being filled does not count yet");
+        if self.pass_bytes >= self.limits.bytes_per_pass || !self.queue.takes_state(self.limits.mtu_bytes) {
+            return false;
+        }
+        if !self.congestion.as_ref().is_none_or(Congestion::has_room) {
+            return false;
+        }
+        let (packets, bytes) = (self.in_flight.len(), self.in_flight.bytes());
+        packets == 0
+            || packets < self.limits.packets_in_flight.min(WINDOW as usize)
+                && bytes.saturating_add(self.limits.mtu_bytes) <= self.limits.bytes_in_flight
+                && (packets < PROBES || self.has_memory())
+    }
+
+    /// Whether there is memory for the record of one more packet.
+    pub(crate) fn has_memory(&self) -> bool {
+        let record_bytes = self.limits.mtu_bytes.saturating_mul(RECORD_BYTES_PER_BYTE);
+        self.memory_bytes().saturating_add(record_bytes) <= self.limits.memory_bytes
+    }
+
+    /// Whether more is kept for the connection than may be.
+    pub(crate) fn is_over_memory(&self) -> bool {
+        self.memory_bytes() > self.limits.memory_bytes
+    }
+
+    /// About what is kept for the connection in all. O(1).
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.held_bytes().saturating_add(self.other_bytes)
+    }
+
+    /// About how many bytes of memory packets, their records and buffers for others hold. O(1).
+    fn held_bytes(&self) -> usize {
+        self.in_flight.held_bytes() + self.queue.held_bytes()
+    }
+
+    /// Gives back memory that was kept to be used again.
+    pub(crate) fn give_back_spare(&mut self) {
+        self.in_flight.give_back_spare();
+        self.queue.give_back_spare();
+    }
+
+    /// Whether there is less room than could be wished for, so that it must be shared out.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limits.bytes_per_pass < usize::MAX
+            || self.congestion.as_ref().is_some_and(Congestion::was_short)
+            || self.in_flight.len() > WINDOW as usize / 2
+    }
+
+    /// Bits that items may take in an empty packet.
+    pub(crate) fn capacity(&self) -> usize {
+        self.max_bits - FRAME_BITS - SEGMENT_BITS
+    }
+
+    fn room(&self) -> usize {
+        match self.record {
+            Some(_) => self.max_bits.saturating_sub(self.writer.bit_len() + 2),
+            None => self.max_bits - FRAME_BITS,
+        }
+    }
+
+    /// Begins a packet if none is being filled.
+    fn open_packet(&mut self) -> &mut Record {
+        if self.record.is_none() {
+            packet::begin(PacketKind::State, &mut self.writer);
+            let is_urgent = self.status.as_ref().is_some_and(StatusSource::is_urgent);
+            let tells_floor = is_urgent || self.next.number().is_multiple_of(FLOOR_INTERVAL);
+            let header = self.header(self.stamp(), tells_floor);
+            header.write(&self.received, MAX_ACK_BITS, &mut self.writer);
+        }
+        let in_flight = &mut self.in_flight;
+        self.record.get_or_insert_with(|| in_flight.blank())
+    }
+
+    /// The header of the next packet.
+    fn header(&mut self, stamp: Sequence, tells_floor: bool) -> Header {
+        let sequence = self.next;
+        let floor = tells_floor.then(|| self.in_flight.floor());
+        let status = self.status.as_mut().map(|status| status.tell(sequence, stamp, tells_floor));
+        Header { sequence, stamp, floor, status }
+    }
+
+    /// From here on packets of state tell of the server.
+    pub(crate) fn tell_status(&mut self) {
+        self.status.get_or_insert_default();
+    }
+
+    /// Whether the client is to be told at once that it has joined.
+    pub(crate) fn has_untold_news(&self) -> bool {
+        self.status.as_ref().is_some_and(StatusSource::is_untold)
+    }
+
+    /// Whether the client is to be told that it has joined, and nothing is in flight whose ack may show that it was.
+    pub(crate) fn is_unsure_of_news(&self) -> bool {
+        self.in_flight.unresolved() == 0 && self.status.as_ref().is_some_and(StatusSource::is_urgent)
+    }
+
+    /// Whether nothing was sent in this pass so far.
+    pub(crate) fn is_pass_empty(&self) -> bool {
+        self.record.is_none() && self.pass_packets == 0
+    }
+
+    /// Appends a shared segment whole, which [has room](Self::make_room).
+    pub(crate) fn segment(&mut self, segment: &Arc<Segment>) {
+        self.open_packet().cargo.shared.push(Arc::clone(segment));
+        self.segment.end(&mut self.writer);
+        self.writer.append(segment.bits());
+    }
+
+    /// Makes room for an item of `bits` bits, which then goes with [`sequence`](Self::sequence): completes the packet being filled if it
+    /// does not fit that. `false` if it has no room there and the limits allow no further packet.
+    #[must_use]
+    pub(crate) fn make_room(&mut self, bits: usize, now: Duration) -> bool {
+        if self.record.is_some() {
+            if self.room() >= bits + 2 * SEGMENT_BITS {
+                return true;
+            }
+            self.flush(now);
+        }
+        self.may_begin_packet()
+    }
+
+    /// Writes an item that [has room](Self::make_room) into a segment of its kind.
+    pub(crate) fn item(
+        &mut self,
+        kind: SegmentKind,
+        gap_order: u32,
+        sent: Sent,
+        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
+    ) {
+        let slot = sent.slot;
+        self.open_packet().cargo.sent.push(sent);
+        self.write_item(kind, gap_order, slot, write);
+    }
+
+    /// Writes the end of an object that [has room](Self::make_room).
+    pub(crate) fn close(
+        &mut self,
+        gap_order: u32,
+        slot: u32,
+        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
+    ) {
+        self.open_packet().cargo.close(slot);
+        self.write_item(SegmentKind::Close, gap_order, slot, write);
+    }
+
+    fn write_item(
+        &mut self,
+        kind: SegmentKind,
+        gap_order: u32,
+        slot: u32,
+        write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
+    ) {
+        if !self.segment.takes(kind, slot) {
+            self.segment.begin(kind, gap_order, &mut self.writer);
+        }
+        write(&mut self.segment, &mut self.writer);
+    }
+
+    /// Begins a run of openings from slot `first` on, of as many objects as the packet holds; returns how many, zero only if a packet holds
+    /// not even one, and `None` if the limits allow no further packet. Their values, of `sizes` bits, are to be [appended](Self::append) in turn.
+    pub(crate) fn run(
+        &mut self,
+        first: u32,
+        birth: &Birth<'_>,
+        sizes: impl Iterator<Item = usize>,
+        now: Duration,
+    ) -> Option<u32> {
+        let mut sizes = sizes.peekable();
+        let head_bits = birth.bits(self.max_bits) + SEGMENT_BITS + 1;
+        let first_bits = head_bits + sizes.peek().copied().unwrap_or(0);
+        if first_bits > self.capacity() {
+            return Some(0);
+        }
+        if !self.make_room(first_bits, now) {
+            return None;
+        }
+        self.open_packet();
+        let mut left = self.room().saturating_sub(head_bits);
+        let fits = |bits: &usize| {
+            let fits = *bits <= left;
+            left = left.saturating_sub(*bits);
+            fits
+        };
+        let count = sizes.take_while(fits).count() as u32;
+        self.open_packet().cargo.opened.extend(masks_between(first, first + count));
+        if !self.segment.takes(SegmentKind::Open, first) {
+            self.segment.begin_openings(first, &mut self.writer);
+        }
+        self.segment.run(first, count, birth, &mut self.writer);
+        Some(count)
+    }
+
+    /// Appends values to the packet being filled.
+    pub(crate) fn append(&mut self, values: BitSlice<'_>) {
+        self.writer.append(values);
+    }
+
+    /// Completes the packet being filled, if there is one.
+    pub(crate) fn flush(&mut self, now: Duration) {
+        if let Some(record) = self.record.take() {
+            self.finish(record, now);
+        }
+    }
+
+    /// A packet without state: acks as far as they fit, or just a sign of life (R8).
+    pub(crate) fn signal(&mut self, received: &Received, now: Duration) {
+        self.flush(now);
+        packet::begin(PacketKind::State, &mut self.writer);
+        let header = self.header(self.next, true);
+        header.write(received, self.max_bits - FRAME_BITS, &mut self.writer);
+        let record = self.in_flight.blank();
+        self.finish(record, now);
+    }
+
+    fn finish(&mut self, mut record: Box<Record>, now: Duration) {
+        self.segment.end(&mut self.writer);
+        self.writer.write_bits(0, 1);
+        let mut bytes = self.queue.blank();
+        let seed = self.seed.of(Salt::state(self.binding, self.next));
+        packet::seal_from(&mut self.writer, seed, &mut bytes);
+        debug_assert!(bytes.len() <= self.limits.mtu_bytes, "a packet of {} bytes", bytes.len());
+        (record.sent_at, record.bytes) = (now, bytes.len());
+        if record.elicits_ack() {
+            self.send_times.record(self.next, now);
+            if let Some(congestion) = &mut self.congestion {
+                congestion.sent(self.next, bytes.len(), now);
+            }
+        }
+        self.in_flight.push(record);
+        self.next = self.next.next();
+        self.pass_packets += 1;
+        if self.queue.takes_state(bytes.len()) {
+            self.pass_bytes += bytes.len();
+            self.queue.push(bytes);
+        } else {
+            // As if it were lost: later it would tell what may not be told any more.
+            self.queue.discard(bytes);
+        }
+    }
+
+    /// Gives back memory that was not needed of late.
+    pub(crate) fn end_round(&mut self) {
+        self.queue.end_round();
+        self.send_times.end_round();
+        if let Some(congestion) = &mut self.congestion {
+            congestion.end_round();
+        }
+        self.in_flight.end_round();
+    }
+}

@@ -1,0 +1,213 @@
+//! The frame of a packet: its checksum, its kind, and the header of one that carries state or acks.
+//!
+//! Invariant: nothing of a packet is looked at before its checksum has been found right (R20).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::ops::RangeInclusive;
+
+use repl_core::{BitReader, BitWriter, ReadError};
+
+use super::acks::{AckRanges, Received};
+use super::sequence::Sequence;
+use super::status::Status;
+
+/// How large a packet may be at most: one that holds anything, and one that UDP carries.
+pub(crate) const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
+
+/// Bytes of the checksum at the head of every packet.
+pub(crate) const CHECKSUM_BYTES: usize = 4;
+
+/// Names the protocol and its version; part of every checksum, so that other protocols' packets are refused as damaged.
+const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl1");
+
+/// What a packet is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PacketKind {
+    /// State, acks, keep-alives.
+    State,
+    /// The handshake and its end.
+    Control,
+}
+
+/// What a packet belongs to. It is part of the checksum and not of the packet, so it costs no bits, and a packet that
+/// belongs to something else is as good as damaged (R25).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Salt {
+    session: u64,
+    /// The bits of the packet's number that are not in the packet.
+    epoch: u64,
+}
+
+impl Salt {
+    /// A hello, which brings its session in its bits.
+    pub(crate) const HELLO: Self = Self { session: 0, epoch: u64::MAX };
+
+    /// A control packet of a session.
+    pub(crate) const fn control(session: u64) -> Self {
+        Self { session, epoch: 0 }
+    }
+
+    /// The packet of state with this number.
+    pub(crate) const fn state(session: u64, sequence: Sequence) -> Self {
+        Self { session, epoch: sequence.epoch() }
+    }
+
+    /// The checksum of the salt alone.
+    pub(crate) fn seed(self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL);
+        hasher.update(&self.session.to_le_bytes());
+        hasher.update(&self.epoch.to_le_bytes());
+        hasher.finalize()
+    }
+}
+
+/// The seed of the last salt, kept: 65,536 packets of state in a row have the same.
+#[derive(Debug, Default)]
+pub(crate) struct LastSeed(Option<(Salt, u32)>);
+
+impl LastSeed {
+    /// The seed of a salt.
+    pub(crate) fn of(&mut self, salt: Salt) -> u32 {
+        match self.0 {
+            Some((last, seed)) if last == salt => seed,
+            _ => self.0.insert((salt, salt.seed())).1,
+        }
+    }
+}
+
+/// A packet whose checksum is right, to be read on from behind what is in here.
+#[derive(Debug)]
+pub(crate) enum Opened<'a> {
+    /// A packet of the handshake, or a farewell.
+    Control(BitReader<'a>),
+    /// A packet of state with this number.
+    State(Sequence, BitReader<'a>),
+}
+
+/// The header of a packet of state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// The packet's own number.
+    pub(crate) sequence: Sequence,
+    /// The number of the first packet of the same pass (R1).
+    pub(crate) stamp: Sequence,
+    /// Told now and then: from here on the sender has not resolved its packets.
+    pub(crate) floor: Option<Sequence>,
+    /// What a server tells of itself; none of a client.
+    pub(crate) status: Option<Status>,
+}
+
+/// Begins a packet: leaves room for the checksum.
+pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
+    writer.clear();
+    writer.write_bits(0, (CHECKSUM_BYTES as u32).saturating_mul(8));
+    writer.write_bits((kind == PacketKind::Control).into(), 1);
+}
+
+/// Ends a packet: `into` is its bytes, with the checksum in place. The last byte is filled with zeros.
+pub(crate) fn seal(writer: &mut BitWriter, salt: Salt, into: &mut Vec<u8>) {
+    seal_from(writer, salt.seed(), into);
+}
+
+/// As [`seal`], for a salt with this seed.
+pub(crate) fn seal_from(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
+    into.clear();
+    into.extend_from_slice(writer.finish());
+    if let Some((head, content)) = into.split_at_mut_checked(CHECKSUM_BYTES) {
+        head.copy_from_slice(&checksum(content, seed).to_le_bytes());
+    }
+}
+
+/// Opens a packet of a session; `None` for any other bytes. `token` is what packets of state are bound to beside the session. `newest` is the newest packet of state that arrived so far: one
+/// more than 32,767 numbers away from it is read with wrong upper bits, so its checksum is wrong.
+pub(crate) fn open(bytes: &[u8], session: u64, token: u64, newest: Sequence) -> Option<Opened<'_>> {
+    let (sum, content) = split(bytes)?;
+    let mut reader = BitReader::new(content);
+    let (salt, opened) = if reader.read_flag().ok()? {
+        (Salt::control(session), Opened::Control(reader))
+    } else {
+        let sequence = Sequence::from_wire(reader.read_bits(16).ok()? as u16, newest);
+        (Salt::state(session ^ token, sequence), Opened::State(sequence, reader))
+    };
+    (sum == checksum(content, salt.seed())).then_some(opened)
+}
+
+/// Opens a hello of any session, to be read from its type on; `None` for any other bytes.
+pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
+    let (sum, content) = split(bytes)?;
+    let mut reader = BitReader::new(content);
+    let is_control = reader.read_flag().ok()?;
+    (is_control && sum == checksum(content, Salt::HELLO.seed())).then_some(reader)
+}
+
+fn split(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let (sum, content) = bytes.split_first_chunk::<CHECKSUM_BYTES>()?;
+    Some((u32::from_le_bytes(*sum), content))
+}
+
+fn checksum(content: &[u8], seed: u32) -> u32 {
+    let mut hasher = crc32fast::Hasher::new_with_initial(seed);
+    hasher.update(content);
+    hasher.finalize()
+}
+
+impl Header {
+    /// Writes the header and the acks that fit `max_ack_bits`.
+    pub(crate) fn write(&self, acks: &Received, max_ack_bits: usize, writer: &mut BitWriter) {
+        writer.write_bits(self.sequence.to_wire().into(), 16);
+        let offset = self.sequence.since(self.stamp);
+        writer.write_flag(offset > 0);
+        if offset > 0 {
+            writer.write_exp_golomb(offset.saturating_sub(1), 2);
+        }
+        writer.write_flag(self.floor.is_some());
+        if let Some(floor) = self.floor {
+            writer.write_exp_golomb(self.sequence.since(floor), 5);
+        }
+        if let Some(status) = &self.status {
+            status.write(writer);
+        }
+        acks.write(writer, max_ack_bits);
+    }
+
+    /// Reads the header of the packet `sequence` from behind its number, and the acks. `next` is what the reader's own side will
+    /// send next, past which nothing can be acked; `is_of_server` tells who wrote it.
+    pub(crate) fn read<'a>(
+        reader: &mut BitReader<'a>,
+        sequence: Sequence,
+        next: Sequence,
+        is_of_server: bool,
+    ) -> Result<(Self, AckRanges<'a>), ReadError> {
+        let offset = if reader.read_flag()? { reader.read_exp_golomb(2)?.checked_add(1) } else { Some(0) };
+        let offset = offset.filter(|&offset| offset <= sequence.number()).ok_or(ReadError::OutOfRange)?;
+        let floor = if reader.read_flag()? {
+            let behind = reader.read_exp_golomb(5)?;
+            if behind > sequence.number() {
+                return Err(ReadError::OutOfRange);
+            }
+            Some(sequence.minus(behind))
+        } else {
+            None
+        };
+        let status = if is_of_server { Some(Status::read(reader, floor.is_some())?) } else { None };
+        let acks = AckRanges::read(reader, next)?;
+        Ok((Self { sequence, stamp: sequence.minus(offset), floor, status }, acks))
+    }
+}
+
+/// Reads the end of a packet: fewer than eight bits, all zero.
+pub(crate) fn read_end(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
+    let left = reader.remaining();
+    if left >= 8 || reader.read_bits(left as u32)? != 0 {
+        return Err(ReadError::OutOfRange);
+    }
+    Ok(())
+}

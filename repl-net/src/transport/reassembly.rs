@@ -1,0 +1,183 @@
+//! Reassembly: the parts of blobs on a client, until they are whole (R15).
+//!
+//! Invariant: the bits that are held never exceed the configured bytes, and what they are held in takes half as much more at most, and 4 KiB; a
+//! claimed length allocates nothing.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
+
+use super::blob::BLOB_SPAN;
+use super::sequence::Sequence;
+
+/// The least that a part has, unless it is the last of its blob, so that keeping a part takes but a few times its bits.
+const LEAST_PART_BITS: usize = 256;
+
+/// A part of a blob as it arrived.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) slot: u32,
+    blob: u32,
+    /// The oldest blob that was under way when the part was sent, and for each of the ids from there on whether it was.
+    under_way: (u32, u64),
+    /// The pass that the blob's values are of.
+    pub(crate) stamp: Sequence,
+    bit_len: usize,
+    part_bits: usize,
+    index: usize,
+    bits: BitWriter,
+}
+
+impl Part {
+    /// Reads a part from a packet numbered `sequence`.
+    pub(crate) fn read(slot: u32, sequence: Sequence, reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
+        let oldest = u32::try_from(reader.read_exp_golomb(4)?).map_err(|_| ReadError::OutOfRange)?;
+        let under_way = (oldest, reader.read_bits(BLOB_SPAN)?);
+        let place = reader.read_below(BLOB_SPAN.into())? as u32;
+        let blob = oldest.checked_add(place).ok_or(ReadError::OutOfRange)?;
+        let behind = reader.read_exp_golomb(3)?;
+        let bit_len = usize::try_from(reader.read_exp_golomb(12)?).map_err(|_| ReadError::OutOfRange)?;
+        let part_bits = usize::try_from(reader.read_exp_golomb(12)?).map_err(|_| ReadError::OutOfRange)?;
+        let index = usize::try_from(reader.read_exp_golomb(3)?).map_err(|_| ReadError::OutOfRange)?;
+        let start =
+            index.checked_mul(part_bits).filter(|&start| start < bit_len).ok_or(ReadError::OutOfRange)?;
+        let len = part_bits.min(bit_len.saturating_sub(start));
+        if behind > sequence.number() || part_bits < LEAST_PART_BITS || under_way.1 >> place & 1 == 0 {
+            return Err(ReadError::OutOfRange);
+        }
+        let mut bits = BitWriter::new();
+        bits.append(reader.take(len)?);
+        Ok(Self { slot, blob, under_way, stamp: sequence.minus(behind), bit_len, part_bits, index, bits })
+    }
+}
+
+/// A blob of which some parts are there.
+#[derive(Debug)]
+struct Partial {
+    slot: u32,
+    bit_len: usize,
+    part_bits: usize,
+    /// The parts in the order in which they arrived, each from a whole byte on.
+    bytes: Vec<u8>,
+    /// By index, which parts are there and where in `bytes` they begin.
+    places: Vec<(u32, u32)>,
+}
+
+/// Makes room for `more` elements, and little beyond.
+fn reserve<T>(list: &mut Vec<T>, more: usize) {
+    if list.capacity().saturating_sub(list.len()) < more {
+        list.reserve_exact(more.max(list.len() / 8));
+    }
+}
+
+impl Partial {
+    fn bits_of(&self, index: usize) -> usize {
+        self.part_bits.min(self.bit_len.saturating_sub(index.saturating_mul(self.part_bits)))
+    }
+
+    /// Takes a part; says whether it is new.
+    fn insert(&mut self, index: usize, part: &mut BitWriter) -> bool {
+        let index = index as u32;
+        let Err(at) = self.places.binary_search_by_key(&index, |&(index, _)| index) else { return false };
+        let bytes = part.finish();
+        reserve(&mut self.places, 1);
+        self.places.insert(at, (index, self.bytes.len() as u32));
+        reserve(&mut self.bytes, bytes.len());
+        self.bytes.extend_from_slice(bytes);
+        true
+    }
+
+    fn is_whole(&self) -> bool {
+        self.places.len() == self.bit_len.div_ceil(self.part_bits)
+    }
+
+    fn whole(&self) -> BitWriter {
+        let mut whole = BitWriter::new();
+        for &(index, start) in &self.places {
+            let bytes = self.bytes.get(start as usize..).unwrap_or_default();
+            whole.append(BitSlice::new(bytes, 0, self.bits_of(index as usize)).unwrap_or_default());
+        }
+        whole
+    }
+
+    /// The bytes of the bits that are there.
+    fn size(&self) -> usize {
+        self.places.iter().map(|&(index, _)| self.bits_of(index as usize) / 8).sum()
+    }
+}
+
+/// The blobs that are not whole yet.
+#[derive(Debug, Default)]
+pub(crate) struct Reassembly {
+    partial: BTreeMap<u32, Partial>,
+    bytes: usize,
+    /// Every blob before this one is whole or given up.
+    floor: u32,
+    /// And so are these, all within the span from there on.
+    done: BTreeSet<u32>,
+}
+
+impl Reassembly {
+    /// Takes a part; gives the blob's bits if it was the last.
+    pub(crate) fn take(&mut self, part: Part, max_bytes: usize) -> Result<Option<BitWriter>, ReadError> {
+        self.drop_abandoned(part.under_way);
+        if part.blob < self.floor || self.done.contains(&part.blob) {
+            return Ok(None);
+        }
+        if part.bit_len / 8 > max_bytes {
+            return Err(ReadError::TooLong { len: part.bit_len / 8, max: max_bytes });
+        }
+        let Part { slot, blob, bit_len, part_bits, index, mut bits, .. } = part;
+        let new = || Partial { slot, bit_len, part_bits, bytes: Vec::new(), places: Vec::new() };
+        let partial = self.partial.entry(blob).or_insert_with(new);
+        if (partial.slot, partial.bit_len, partial.part_bits) != (slot, bit_len, part_bits) {
+            return Err(ReadError::OutOfRange);
+        }
+        if partial.insert(index, &mut bits) {
+            self.bytes = self.bytes.saturating_add(bits.bit_len() / 8);
+        }
+        if partial.is_whole() {
+            let whole = partial.whole();
+            self.drop_blob(blob);
+            return Ok(Some(whole));
+        }
+        if self.bytes > max_bytes {
+            return Err(ReadError::TooLong { len: self.bytes, max: max_bytes });
+        }
+        Ok(None)
+    }
+
+    /// Forgets the blobs that were not under way any more when a part was sent: the server gave them up, or knows that they are whole.
+    /// What an older part says of that stays true, so the order in which parts arrive does not matter.
+    fn drop_abandoned(&mut self, (oldest, under_way): (u32, u64)) {
+        let newest = oldest.saturating_add(63_u32.saturating_sub(under_way.leading_zeros()));
+        self.floor = self.floor.max(oldest);
+        self.done.retain(|&id| id >= self.floor);
+        let is_under_way =
+            |id: u32| under_way.checked_shr(id.saturating_sub(oldest)).is_some_and(|mask| mask & 1 == 1);
+        self.done.extend((self.floor..newest).filter(|&id| !is_under_way(id)));
+        while let Some((&id, _)) =
+            self.partial.iter().find(|(id, _)| **id < self.floor || self.done.contains(id))
+        {
+            self.drop_blob(id);
+        }
+    }
+
+    fn drop_blob(&mut self, id: u32) {
+        if let Some(partial) = self.partial.remove(&id) {
+            self.bytes = self.bytes.saturating_sub(partial.size());
+        }
+        if id >= self.floor {
+            self.done.insert(id);
+        }
+    }
+}

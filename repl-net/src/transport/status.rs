@@ -1,0 +1,294 @@
+//! What a server tells of itself in the headers of its packets: which tick they are of, the round trip, and whether the client has joined.
+//!
+//! The number of a tick is told as its distance to the number of the pass, the lead, which stays the same as long as each tick makes one packet.
+//! Then a bit says so. A lead is told until a packet with it is known to have arrived, so that whatever is lost the packet before tells it.
+//!
+//! *Invariant:* a client is never wrong about a tick: what a bit stands for was told in a packet that it has.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::time::Duration;
+
+use repl_core::{BitReader, BitWriter, ReadError};
+
+use super::sequence::Sequence;
+
+/// The most that it takes on the wire.
+pub(crate) const STATUS_BITS: usize = 3 + 32 + 28 + 1;
+
+/// The greatest round trip that is told, in milliseconds.
+const MAX_ROUND_TRIP_MS: u64 = 0xffff;
+
+/// The number of a tick, as a packet tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TickForm {
+    /// As far from the stamp as in the packet before.
+    SameLead,
+    /// Its low eight bits: the client knows a tick less than 256 before.
+    Short(u8),
+    /// Its low 16 bits: the client knows a tick less than 65,536 before.
+    Middle(u16),
+    /// Its low 32 bits.
+    Long(u32),
+}
+
+/// What is told now and then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct News {
+    pub(crate) round_trip: Duration,
+    /// Whether everything has arrived that was there when the client joined.
+    pub(crate) has_joined: bool,
+}
+
+/// What one packet tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Status {
+    tick: TickForm,
+    pub(crate) news: Option<News>,
+}
+
+impl Status {
+    pub(crate) fn write(&self, writer: &mut BitWriter) {
+        if let Some(news) = self.news {
+            let round_trip_ms = news.round_trip.as_millis().min(MAX_ROUND_TRIP_MS.into()) as u64;
+            writer.write_exp_golomb(round_trip_ms, 5);
+            writer.write_flag(news.has_joined);
+        }
+        match self.tick {
+            TickForm::SameLead => writer.write_bits(0, 1),
+            TickForm::Short(low) => writer.write_bits(0b01 | u64::from(low) << 2, 10),
+            TickForm::Middle(low) => writer.write_bits(0b011 | u64::from(low) << 3, 19),
+            TickForm::Long(low) => writer.write_bits(0b111 | u64::from(low) << 3, 35),
+        }
+    }
+
+    /// Reads what [`write`](Self::write) writes; `has_news` as the header says.
+    pub(crate) fn read(reader: &mut BitReader<'_>, has_news: bool) -> Result<Self, ReadError> {
+        let mut news = None;
+        if has_news {
+            let round_trip_ms = reader.read_exp_golomb(5)?;
+            if round_trip_ms > MAX_ROUND_TRIP_MS {
+                return Err(ReadError::OutOfRange);
+            }
+            let round_trip = Duration::from_millis(round_trip_ms);
+            news = Some(News { round_trip, has_joined: reader.read_flag()? });
+        }
+        let tick = if !reader.read_flag()? {
+            TickForm::SameLead
+        } else if !reader.read_flag()? {
+            TickForm::Short(reader.read_bits(8)? as u8)
+        } else if !reader.read_flag()? {
+            TickForm::Middle(reader.read_bits(16)? as u16)
+        } else {
+            TickForm::Long(reader.read_bits(32)? as u32)
+        };
+        Ok(Self { tick, news })
+    }
+}
+
+/// A server's side: what each packet of a connection has to tell.
+#[derive(Debug, Default)]
+pub(crate) struct StatusSource {
+    tick: u64,
+    /// How far ticks are ahead of stamps, modulo 2⁶⁴, and the first packet since that is so.
+    lead: Option<(u64, Sequence)>,
+    newest_acked: Option<Sequence>,
+    /// A packet and a tick that it is not before; once it has arrived the client knows a tick that is no older.
+    mark: Option<(Sequence, u64)>,
+    /// A tick that the client knows, or an older one.
+    known_tick: Option<u64>,
+    news: Option<News>,
+    /// The first packet that told that the client has joined.
+    joined_in: Option<Sequence>,
+}
+
+impl StatusSource {
+    /// Begins the pass of a tick, whose first packet will be `next`.
+    pub(crate) fn begin_pass(
+        &mut self,
+        tick: u64,
+        next: Sequence,
+        newest_acked: Option<Sequence>,
+        news: News,
+    ) {
+        (self.tick, self.newest_acked, self.news) = (tick, newest_acked, Some(news));
+        if let Some((_, known)) = self.mark.take_if(|(sequence, _)| newest_acked >= Some(*sequence)) {
+            self.known_tick = Some(known);
+        }
+        self.mark.get_or_insert((next, tick));
+    }
+
+    /// Whether the next packet should have news: the client does not know yet that it has joined.
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.news.is_some_and(|news| news.has_joined)
+            && self.joined_in.is_none_or(|told| self.newest_acked < Some(told))
+    }
+
+    /// Whether nothing has told yet that the client has joined.
+    pub(crate) fn is_untold(&self) -> bool {
+        self.joined_in.is_none() && self.is_urgent()
+    }
+
+    /// What the packet `sequence` of the pass with this stamp tells.
+    pub(crate) fn tell(&mut self, sequence: Sequence, stamp: Sequence, with_news: bool) -> Status {
+        let lead = self.tick.wrapping_sub(stamp.number());
+        let since = match self.lead {
+            Some((known, since)) if known == lead => since,
+            _ => self.lead.insert((lead, sequence)).1,
+        };
+        let tick = if self.newest_acked >= Some(since) {
+            TickForm::SameLead
+        } else {
+            match self.known_tick.map(|known| self.tick.saturating_sub(known)) {
+                Some(0..0x100) => TickForm::Short(self.tick as u8),
+                Some(0x100..0x1_0000) => TickForm::Middle(self.tick as u16),
+                _ => TickForm::Long(self.tick as u32),
+            }
+        };
+        let news = self.news.filter(|_| with_news);
+        if news.is_some_and(|news| news.has_joined) {
+            self.joined_in.get_or_insert(sequence);
+        }
+        Status { tick, news }
+    }
+}
+
+/// A client's side: what it was told.
+#[derive(Debug, Default)]
+pub(crate) struct StatusSink {
+    /// The newest packet, its stamp, and the tick that it is of.
+    newest: Option<(Sequence, Sequence, u64)>,
+    pub(crate) news: Option<News>,
+}
+
+impl StatusSink {
+    /// The tick of the newest packet.
+    pub(crate) fn tick(&self) -> Option<u64> {
+        self.newest.map(|(.., tick)| tick)
+    }
+
+    /// A packet was taken. What is older than another tells nothing.
+    pub(crate) fn take(&mut self, sequence: Sequence, stamp: Sequence, status: Status) {
+        if self.newest.is_some_and(|(newest, ..)| newest > sequence) {
+            return;
+        }
+        // Once over, joining stays over.
+        self.news = status.news.or(self.news);
+        let known = self.newest.map_or(0, |(.., tick)| tick);
+        let tick = match (status.tick, self.newest) {
+            (TickForm::SameLead, None) => return,
+            (TickForm::SameLead, Some((_, newest, tick))) => {
+                tick.wrapping_add(stamp.number().wrapping_sub(newest.number()))
+            }
+            (TickForm::Short(low), _) => known.wrapping_add(u64::from(low.wrapping_sub(known as u8))),
+            (TickForm::Middle(low), _) => known.wrapping_add(u64::from(low.wrapping_sub(known as u16))),
+            (TickForm::Long(low), _) => known.wrapping_add(u64::from(low.wrapping_sub(known as u32))),
+        };
+        self.newest = Some((sequence, stamp, tick));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEWS: News = News { round_trip: Duration::from_millis(60), has_joined: false };
+
+    /// Packets of a server, each with its number, its stamp and its tick.
+    struct Wire {
+        source: StatusSource,
+        next: Sequence,
+        sent: Vec<(Sequence, Sequence, u64, Vec<u8>)>,
+        bits: usize,
+    }
+
+    impl Wire {
+        fn new() -> Self {
+            Self { source: StatusSource::default(), next: Sequence::new(0), sent: Vec::new(), bits: 0 }
+        }
+
+        fn pass(&mut self, tick: u64, packets: u64, acked: Option<Sequence>) {
+            self.source.begin_pass(tick, self.next, acked, NEWS);
+            let stamp = self.next;
+            for _ in 0..packets {
+                let mut writer = BitWriter::new();
+                self.source.tell(self.next, stamp, false).write(&mut writer);
+                self.bits += writer.bit_len();
+                self.sent.push((self.next, stamp, tick, writer.finish().to_vec()));
+                self.next = self.next.next();
+            }
+        }
+    }
+
+    #[test]
+    fn a_client_is_never_wrong_about_a_tick_whatever_is_lost_and_reordered() {
+        let mut random = 1_u64;
+        let mut chance = |one_in: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33).is_multiple_of(one_in)
+        };
+        let (mut wire, mut sink) = (Wire::new(), StatusSink::default());
+        let (mut tick, mut acked, mut known) = (0, None, 0);
+        for round in 0..20_000_u64 {
+            tick += if chance(500) {
+                1_000
+            } else if chance(5) {
+                3
+            } else {
+                1
+            };
+            wire.pass(tick, if chance(10) { 3 } else { u64::from(!chance(4)) }, acked);
+            let blackout = round % 1_000 > 900;
+            for (sequence, stamp, tick, bytes) in std::mem::take(&mut wire.sent) {
+                if chance(3) || blackout {
+                    continue;
+                }
+                let status = Status::read(&mut BitReader::new(&bytes), false).expect("as written");
+                sink.take(sequence, stamp, status);
+                known = tick;
+                assert_eq!(sink.tick(), Some(tick), "packet {sequence:?} in round {round}");
+                if chance(4) {
+                    // An old packet once more, or late, changes nothing.
+                    sink.take(sequence.minus(1.min(sequence.number())), stamp, status);
+                }
+                if !chance(3) {
+                    acked = acked.max(Some(sequence));
+                }
+            }
+        }
+        assert_eq!(sink.tick(), Some(known));
+    }
+
+    #[test]
+    fn one_packet_in_each_tick_tells_it_in_one_bit() {
+        let mut wire = Wire::new();
+        for tick in 1..1_000 {
+            let acked = wire.next.number().checked_sub(6).map(Sequence::new);
+            wire.pass(tick, 1, acked);
+        }
+        assert!(wire.bits < 1_000 + 6 * 40, "{} bits", wire.bits);
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for tick in
+            [TickForm::SameLead, TickForm::Short(200), TickForm::Middle(40_000), TickForm::Long(u32::MAX)]
+        {
+            for news in
+                [None, Some(NEWS), Some(News { round_trip: Duration::from_millis(65_535), has_joined: true })]
+            {
+                let (status, mut writer) = (Status { tick, news }, BitWriter::new());
+                status.write(&mut writer);
+                assert!(writer.bit_len() <= STATUS_BITS);
+                assert_eq!(Status::read(&mut writer.as_slice().reader(), news.is_some()), Ok(status));
+            }
+        }
+    }
+}
