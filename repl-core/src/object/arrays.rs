@@ -56,7 +56,7 @@ pub(crate) mod option {
     }
 }
 
-/// Returns the shape of an array that is accessed by the functions of [`vec`] or [`option`].
+/// Returns the shape of an array that is accessed by the functions of [`mod@vec`] or [`mod@option`].
 pub(crate) const fn array_shape(
     element: &'static Shape,
     optional: bool,

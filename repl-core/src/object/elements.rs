@@ -137,7 +137,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         });
     }
 
-    /// The same with those that came or changed since the last [`conclude`](Self::conclude), or with all.
+    /// The same with those that came or changed since the last
+    /// [`conclude`](crate::schema::erased::Collection::conclude), or with all.
     pub(crate) fn received(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
         let elements = self.table_of_elements();
         self.collection.received(&mut |base| {
