@@ -1,6 +1,7 @@
-//! A packet is applied whole or not at all, whatever readers of the user's own make of its values (R20).
+//! A client applies a packet completely or not at all, even if a reader that the user wrote refuses a value
+//! (R20).
 //!
-//! *Invariant:* after a refused packet a client shows what it showed before.
+//! *Invariant:* after a refused packet a client shows the same objects and values as before it.
 
 mod support;
 
@@ -11,7 +12,7 @@ use repl::prelude::*;
 use repl::{BitReader, BitWriter, ReadError, ReceiveError, ReferenceMap, WriteError};
 use support::Room;
 
-/// A reference whose reader refuses null, as its writer does.
+/// A reference that is never null when written. Its reader refuses null.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Bond(Option<ObjectRef<Knight>>);
 
@@ -46,11 +47,11 @@ struct Knight {
 }
 
 thread_local! {
-    /// How many moods may still be read.
+    /// How many moods may be read before the reader refuses.
     static PATIENCE: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// A value whose reader has a mind of its own.
+/// A value that its reader refuses when [`PATIENCE`] is used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Mood(u8);
 
@@ -88,7 +89,7 @@ fn shown(room: &Room, knights: &[ObjectRef<Knight>]) -> Vec<Option<(u32, u32)>> 
 
 #[test]
 fn r20_a_reader_that_refuses_null_refuses_the_packet_in_which_its_object_goes() {
-    // The one that goes stands behind, before and between those that change.
+    // The despawned object comes after, between and before the changed objects in the packet.
     for going in 0..3 {
         let (mut room, knights) = room(3);
         for knight in (0..3).filter(|&knight| knight != going) {
@@ -140,7 +141,7 @@ fn r20_a_reader_that_changes_its_mind_leaves_its_own_value_and_no_other() {
     }
     let packets = room.tick_one();
     assert_eq!(packets.len(), 1, "all in one packet");
-    // Enough to validate, and to apply the first.
+    // Enough reads to validate all three moods, and to apply the first one.
     PATIENCE.set(4);
     let result = room.guests[0].client.receive(Duration::ZERO, &packets[0]);
     PATIENCE.set(u32::MAX);

@@ -1,4 +1,5 @@
-//! Merging, pruning and subtracting changelists against naive sets of paths (S21, S72, S73, R2, R4).
+//! Changelists: merging, pruning and subtracting them, compared with plain sets of paths (S21, S72, S73, R2,
+//! R4).
 
 mod pair;
 
@@ -153,7 +154,7 @@ fn s73_whole_properties_are_kept_or_dropped() {
     assert_eq!(pair.flat(&list), [3, 0, 0, 0]);
 }
 
-/// The places that a flat list names, each as the handles that lead there.
+/// Returns the places that a flat list names. Each is the path of handles that leads to it.
 fn paths(flat: &[u32], layout: &Layout) -> BTreeSet<Vec<u32>> {
     let mut paths = BTreeSet::new();
     let rest = level(flat, layout, &mut Vec::new(), &mut paths);
@@ -161,7 +162,7 @@ fn paths(flat: &[u32], layout: &Layout) -> BTreeSet<Vec<u32>> {
     paths
 }
 
-/// Which handles of a level are arrays, with the layout of their elements.
+/// The layout of a level: which handles are arrays, and the layout of their elements.
 struct Layout {
     handles: u32,
     arrays: Vec<(u32, Self)>,
@@ -195,7 +196,7 @@ fn level<'f>(
     }
 }
 
-/// The arrays of [`World`], as its declaration has them.
+/// Returns the layout of [`World`], written by hand.
 fn world() -> Layout {
     let leaf = |handles| Layout { handles, arrays: Vec::new() };
     let array = |element| Layout { handles: 1, arrays: vec![(1, element)] };
@@ -220,7 +221,7 @@ fn bits(object: &World) -> Vec<u8> {
     writer.into_bytes()
 }
 
-/// A connection over a link that loses packets but keeps their order, as simply as can be.
+/// A minimal connection over a link that loses packets but keeps their order.
 struct Connection {
     pair: Pair<World>,
     pending: Changelist,

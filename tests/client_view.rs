@@ -1,6 +1,8 @@
-//! What a client can say of its objects and its connection beside values: owner, role, class, changes, the server's tick.
+//! What a client reports about its objects and its connection, apart from values: owner, role, class,
+//! changes, and the server's tick.
 //!
-//! *Invariant:* what a client is told of owner and role is what the server holds once packets get through, whatever was lost before.
+//! *Invariant:* once packets arrive, the owner and the role on a client are those on the server, whatever was
+//! lost before.
 
 mod support;
 
@@ -46,7 +48,7 @@ fn events(room: &mut Room, guest: usize) -> Vec<ClientEvent> {
     std::iter::from_fn(|| room.guests[guest].client.poll_event()).collect()
 }
 
-/// Owner and role of an object at each client.
+/// Returns, for each client, whether it owns the object, and the object's role there.
 fn views<T>(room: &Room, object: ObjectRef<T>) -> Vec<(bool, Role)> {
     let view = |client: &Client| (client.is_owner(object), client.role(object).expect("it is there"));
     room.guests.iter().map(|guest| view(&guest.client)).collect()
@@ -190,8 +192,9 @@ struct Note {
     text: String,
 }
 
-/// The role at a client that got the opening of a chest at once, while its acks wait. The role is set `changed` ticks after the opening was
-/// sent, the acks come `acked` ticks after it, and of all other packets until then none arrives.
+/// Returns the role on a client that received the opening of a chest at once, but whose acks are delayed. The
+/// role is set `changed` ticks after the opening was sent, and the acks arrive `acked` ticks after it. All
+/// other packets in between are lost.
 fn role_after_late_acks(changed: u32, acked: u32) -> Option<Role> {
     let config = ServerConfig { mtu_bytes: 200, max_bytes_per_tick: 1, ..ServerConfig::default() };
     let register = |client: &mut Client| _ = client.register::<Note>().register::<Chest>();
@@ -206,7 +209,7 @@ fn role_after_late_acks(changed: u32, acked: u32) -> Option<Role> {
     }
     let acks = room.replies(0);
     for tick in 0..acked {
-        // One of them takes most of a packet, and the budget is one packet: what is lost waits for its turn.
+        // One note fills most of a packet, and the budget is one packet. So lost data waits for its turn.
         notes.iter().for_each(|&note| room.server[note].text = format!("{tick:0120}"));
         if tick == changed {
             room.server.set_remote_role(chest, Role::Authority);
@@ -260,7 +263,7 @@ fn s205_a_role_is_told_though_the_openings_with_it_are_lost_and_given_up_and_an_
         room.tick_one();
     }
     room.hear(0, &late_ack);
-    // What may not be seen any more is given up.
+    // Data that the client may no longer see is given up.
     room.server.set_custom_active_for(id, letter, support::property::<Letter>("seal"), false);
     room.settle();
     assert_eq!(room.client().role(letter), Some(Role::Authority));
@@ -404,10 +407,10 @@ fn a_client_is_synchronized_when_it_has_what_was_there_and_not_before() {
     let mut told = 0;
     for round in 0..2_000_u32 {
         room.server[players[0]].score = round as u16;
-        // What grows on is no part of what was there.
+        // New items are not part of the opening.
         room.server[chest].items.push(round);
         if round < 500 {
-            // What changes before it has arrived goes whole once more.
+            // An item that changes before it has arrived is sent whole again.
             room.server[chest].items[(round as usize * 37) % 5_000] = round;
         }
         let packets = room.tick_one();
@@ -432,7 +435,7 @@ fn a_client_is_synchronized_when_it_has_what_was_there_and_not_before() {
 #[test]
 fn that_a_client_is_synchronized_is_told_until_it_has_heard_it() {
     for (objects, lost_ticks) in [(0, 1), (0, 100), (1, 1), (1, 3), (1, 100), (3, 400)] {
-        // Signs of life are told too, but so seldom that they do not help.
+        // Signs of life would report it too. A long timeout makes them too rare to matter.
         let config = ServerConfig { timeout: Duration::from_secs(1 << 20), ..ServerConfig::default() };
         let mut room = Room::new(config.clone(), register);
         room.server.register::<Player>().register::<Chest>();
@@ -446,7 +449,7 @@ fn that_a_client_is_synchronized_is_told_until_it_has_heard_it() {
             let packets = room.tick_one();
             room.deliver(0, &packets);
         }
-        // From the ack of the last object on all is lost for a while.
+        // From the ack of the last object on, everything is lost for a while.
         for _ in 0..lost_ticks {
             room.acknowledge();
             room.tick_one();

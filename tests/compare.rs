@@ -1,4 +1,5 @@
-//! Comparing an object with its shadow: what is listed, copied and refused (S28, S58 to S64, S69, S71).
+//! Comparing an object with its shadow: which changes are listed, copied and refused (S28, S58 to S64, S69,
+//! S71).
 
 mod pair;
 
@@ -49,7 +50,7 @@ fn s61_a_shrink_is_the_count_alone() {
     let mut pair = with_elements(&[1, 2, 3]);
     let changes = pair.edit(|object| object.b.truncate(1));
     assert_eq!(pair.flat(&changes), [2, 0, 0, 0]);
-    // Printing and sending drop what is past the end, so the list itself must not have it.
+    // Printing and sending drop elements past the end, so they would hide a list that contains them.
     let mut count = Changelist::new();
     count.insert(2);
     assert_eq!(changes, count);
@@ -163,7 +164,7 @@ fn s69_a_shadow_holds_what_is_replicated_and_nothing_else() {
     assert!(shadow.local.is_empty());
 }
 
-/// Degrees that travel as quarters of a circle.
+/// Degrees that are sent as quarters of a circle.
 mod quarters {
     use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
@@ -369,7 +370,7 @@ fn the_scan_sees_more_stretches_than_a_plan_holds() {
     }
 }
 
-/// Stretches of many lengths, with holes between them.
+/// Groups of fields of different sizes, with unreplicated fields between them.
 #[derive(Replicated, Clone, Debug, Default)]
 #[repr(C)]
 struct Stretches {
@@ -414,7 +415,7 @@ impl Stretches {
     }
 }
 
-/// All that travels of an object, as bits.
+/// Returns all replicated values of an object as bits.
 fn bits(object: &World) -> Vec<u8> {
     let mut writer = repl::BitWriter::new();
     object.write(&mut writer).unwrap();
@@ -454,7 +455,7 @@ proptest! {
         let differs = pair.class.differs(&pair.live, &pair.shadow);
         let any = pair.class.any_changed(&pair.live, &pair.shadow, (1, pair.class.program().handles() + 1));
         prop_assert_eq!(differs, any);
-        // What differs in memory alone, by less than a step, is no change.
+        // A difference in memory of less than a quantization step is no change.
         let lists = !pair.compare().is_empty();
         prop_assert!(differs || !lists);
         prop_assert!(!pair.class.differs(&pair.live, &pair.shadow));

@@ -1,4 +1,5 @@
-//! To whom a property may go (S34 to S41), as far as one class decides it; connections are tested with the driver, but for the role.
+//! Which connections may receive a property (S34 to S41), as far as one class decides it. Tests with live
+//! connections are elsewhere, except those of the role.
 
 mod pair;
 mod support;
@@ -8,10 +9,11 @@ use repl::prelude::*;
 use repl::{Class, Condition, ViewFlags};
 use support::{Room, size};
 
-/// Whether a property goes out, by the flags' bits.
+/// Whether a property is sent, given the bits of the flags.
 type Allows = fn(u8) -> bool;
 
-/// The conditions in the order of their numbers (S34), and the truth table of S35 with I, O, S, P and R as in the flags' bits.
+/// The conditions in the order of their numbers (S34), with the truth table of S35. I, O, S, P and R are the
+/// bits of the flags.
 const TABLE: [(Condition, &str, Allows); 16] = {
     const I: u8 = 1;
     const O: u8 = 2;
@@ -131,7 +133,7 @@ fn s37_s39_s40_what_is_never_sent_is_never_compared_and_initial_only_only_at_an_
     assert!(!class.differs(&live, &shadow));
 }
 
-/// A property for each side of the role, and one for both.
+/// One property for each side of the role, and one for both.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 struct Pawn {
@@ -142,7 +144,7 @@ struct Pawn {
     aim: u8,
 }
 
-/// A server with a pawn of this role and a client that is to own it, before the pawn has been sent.
+/// Returns a server with a pawn of this role, and a client that will own it. The pawn has not been sent yet.
 fn room_with_a_pawn(role: Role) -> (Room, ObjectRef<Pawn>) {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Pawn>();

@@ -1,6 +1,7 @@
-//! What goes wrong between a change and its arrival, step by step: acks of another time, links that are full, objects that come and go at once.
+//! What can go wrong between a change and its arrival: late acks, full links, and objects that are removed
+//! and added again at once.
 //!
-//! *Invariant:* each test is one story that a random run once told.
+//! *Invariant:* each test repeats, step by step, a failure that a random run once found.
 
 mod support;
 
@@ -70,7 +71,7 @@ fn r17_an_ack_of_an_earlier_closing_does_not_end_the_present_one() {
     room.deliver(0, &opening);
     room.server.despawn(object);
     room.tick_one();
-    // It tells of a closing that the client has, but from before the object came back.
+    // This ack says that the client has the close, but it is from before the object came back.
     room.hear(0, &ack_of_second);
     let next = room.server.spawn(thing(7));
     room.settle();
@@ -104,7 +105,8 @@ fn r10_a_change_of_an_object_being_opened_waits_for_room() {
         room.server.spawn(Thing { text: "large".repeat(400), ..Thing::default() });
     }
     room.enter();
-    // The client says hello; the packet with the small object arrives, the eight large ones do not.
+    // The client says hello. The packet with the small object arrives, the eight packets with large ones do
+    // not.
     let hello = room.replies(0);
     room.hear(0, &hello);
     let packets = room.tick_one();
@@ -207,7 +209,7 @@ fn r09_what_gets_lost_both_ways_is_acked_again() {
         room.wait(TICK);
         !room.replies(0).is_empty()
     });
-    // Two ticks for each that gets through, of all that were heard of.
+    // Twice as many ticks as packets were sent for each that arrived, as far as the client knows.
     assert_eq!(told.count(), 5);
 }
 
@@ -227,10 +229,10 @@ fn r09_a_closing_on_a_slow_link_is_tried_four_times_a_second() {
     for _ in 0..360 {
         room.tick_one();
         let stats = room.server.stats(id).expect("it is connected");
-        // Nobody answers, so every packet with state is under way or given up.
+        // Nobody answers, so every packet with state is either in flight or given up.
         tried.push(stats.packets_in_flight as u64 + stats.packets_lost);
     }
-    // The first seconds show that nobody answers; of the others each has its four tries, some ticks apart.
+    // In the first seconds the server learns that nobody answers. After that it tries four times a second.
     let in_the_end = tried[359] - tried[179];
     assert!((8..=14).contains(&in_the_end), "{in_the_end} in three seconds");
 }
@@ -252,7 +254,7 @@ fn a_hidden_object_is_not_in_step_and_nothing_of_it_is_sent() {
     let sizes = |room: &Room| -> Vec<Option<u16>> {
         room.guests.iter().map(|guest| guest.client.get(object).map(|thing| thing.size)).collect()
     };
-    // Changes go on in the tick of the close, while it is under way, and after it was acked.
+    // The object changes in the tick of the close, while the close is in flight, and after its ack.
     room.server.set_visible(id, object, false);
     let closing = change(&mut room, 2);
     room.deliver(1, &closing[1]);
@@ -270,7 +272,7 @@ fn a_hidden_object_is_not_in_step_and_nothing_of_it_is_sent() {
         room.acknowledge();
     }
     assert_eq!(sizes(&room), [None, Some(9)]);
-    // It is hidden before the hello from one who joins.
+    // The object is hidden before the hello of the client that joins.
     let late = room.enter();
     room.server.set_visible(late, object, false);
     room.settle();
@@ -290,7 +292,7 @@ fn a_close_that_comes_late_does_not_end_a_later_stay() {
     let id = room.guests[0].id;
     room.server.set_visible(id, object, false);
     let first = room.tick_one();
-    // It is lost as far as the server knows; the next copy arrives and is acked.
+    // For the server the first packet is lost. The next copy arrives and is acked.
     room.settle();
     assert!(!room.client().contains(object));
     room.server.set_visible(id, object, true);
@@ -299,7 +301,7 @@ fn a_close_that_comes_late_does_not_end_a_later_stay() {
     assert_eq!(size_seen(&room, object), Some(2));
     room.deliver(0, &first);
     assert_eq!(size_seen(&room, object), Some(2), "the close was of the stay before");
-    // Not even if nothing was sent of the object since it opened, and what follows does not find it gone.
+    // This holds even if nothing of the object was sent since it opened. Later updates still find it.
     room.server[object].size = 3;
     room.settle();
     assert_eq!(size_seen(&room, object), Some(3));
@@ -313,7 +315,7 @@ fn an_ack_of_a_close_that_comes_late_does_not_end_a_later_stay() {
     let close = room.tick_one();
     room.deliver(0, &close);
     let ack = room.replies(0);
-    // The ack is held back; a copy of the close is acked in its place.
+    // The ack is held back. A copy of the close is acked instead.
     room.settle();
     room.server.set_visible(id, object, true);
     room.server[object].size = 2;
@@ -375,7 +377,7 @@ fn s43_an_opening_that_is_acked_after_it_was_given_up_goes_no_more() {
     let opening = room.tick_one();
     room.deliver(0, &opening);
     let ack = room.replies(0);
-    // The server gives the opening up and sends it again; that one is lost.
+    // The server gives the opening up and sends it again. The second one is lost.
     let lost = |room: &Room| room.server.stats(room.guests[0].id).map_or(0, |stats| stats.packets_lost);
     let before = lost(&room);
     while lost(&room) == before {

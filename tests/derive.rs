@@ -1,7 +1,8 @@
-//! What the derives accept, and what they say about what they do not.
+//! What the derive macros accept, and the errors they report.
 //!
-//! Each file in `derive/fail` makes one mistake; the file beside it holds what the compiler then says. After a change to a message run
-//! `TRYBUILD=overwrite cargo test --test derive` and read the difference as a new user would.
+//! Each file in `derive/fail` makes one mistake. The `.stderr` file beside it contains the compiler's
+//! messages. After a change to a message, run `TRYBUILD=overwrite cargo test --test derive` and read the
+//! difference as a new user would.
 
 #[test]
 fn mistakes_are_reported_at_their_place_and_say_what_to_write() {

@@ -1,4 +1,4 @@
-//! The thinnest thread from end to end.
+//! The smallest test that runs from a server's object to a client's copy.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ fn an_object_opens_from_an_archetype_with_elements_of_its_own() {
     assert_eq!(client.get(changed).map(|player| player.items.clone()), Some(vec![7, 7, 9, 7, 7]));
 }
 
-/// A serialiser that keeps its word only while it likes.
+/// A serialiser that refuses to write while `REFUSES` is set.
 mod stubborn {
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -117,7 +117,7 @@ fn a_property_whose_serialiser_breaks_its_word_holds_up_no_other() {
     let mut client = Client::new(ClientConfig::default(), 1);
     client.register::<Moody>();
     let connection = server.connect(Duration::ZERO);
-    // What objects begin with is compared as it was at the first tick.
+    // The initial values of objects are compared at the first tick.
     client.tick(Duration::ZERO);
     stubborn::REFUSES.store(true, Relaxed);
     for tick in 1..5 {

@@ -1,6 +1,7 @@
-//! The handshake: who is let in, what is said to those who are not, and what must have been registered by then (R21).
+//! The handshake: which clients are accepted, what the others are told, and what must be registered before it
+//! (R21).
 //!
-//! *Invariant:* no object is seen before a welcome.
+//! *Invariant:* a client sees no object before its welcome.
 
 mod support;
 
@@ -36,7 +37,7 @@ fn ships_and_ports(client: &mut Client) {
     client.register::<Ship>().register::<Port>();
 }
 
-/// A server with ships and ports, and a client that was told these classes.
+/// Returns a server with ships and ports, and a client with the classes that `register` adds.
 fn meet(register: fn(&mut Client)) -> (Room, ObjectRef<Ship>) {
     let mut room = Room::new(ServerConfig::default(), register);
     let ship = room.server.spawn(Ship { hull: 7 });
@@ -45,7 +46,7 @@ fn meet(register: fn(&mut Client)) -> (Room, ObjectRef<Ship>) {
     (room, ship)
 }
 
-/// What both sides say in the end.
+/// Returns why the server closed the connection, and the last event of the client.
 fn verdict(register: fn(&mut Client)) -> (Option<DisconnectReason>, Option<ClientEvent>) {
     let (mut room, _) = meet(register);
     for _ in 0..20 {
@@ -125,7 +126,7 @@ fn r21_answers_are_never_longer_than_what_they_answer() {
     }
 }
 
-/// Makes a client know more classes than a packet of the least size can list.
+/// Registers more classes on the client than a packet of the smallest size can list.
 fn many_classes(client: &mut Client) {
     macro_rules! classes {
         ($($name:ident)*) => {
@@ -191,7 +192,7 @@ fn r21_every_packet_of_the_handshake_may_be_lost_or_come_twice() {
                 let mut kept = Packets::new();
                 for packet in packets {
                     let fate = pattern >> (2 * (moved % 3)) & 3;
-                    // Lost until late, or repeated.
+                    // The packet is lost if it is early, delivered once, or repeated.
                     let count = if fate == 0 && moved < 12 { 0 } else { fate.max(1) };
                     kept.extend((0..count).map(|_| packet.clone()));
                     moved += 1;

@@ -1,6 +1,6 @@
-//! What items are told when their array stays, when it goes, and when another is put in its place.
+//! Which callbacks of items run when their array stays, when it is removed, and when another replaces it.
 //!
-//! *Invariant:* each test runs on a thread of its own, so each has its own record of what was told.
+//! *Invariant:* each test runs on a thread of its own, so each has its own record of callbacks.
 
 mod support;
 
@@ -122,7 +122,7 @@ fn stack(kind: u16) -> Stack {
     Stack { kind, ..Stack::default() }
 }
 
-/// A room with one client that has a bag, and nothing told yet.
+/// Returns a room with one client that has a bag. No callback is recorded yet.
 fn room_with(bag: Bag) -> (Room, ObjectRef<Bag>) {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Bag>();

@@ -1,6 +1,6 @@
-//! How items of fast arrays, and objects that hold such arrays, print for a reviewer.
+//! The printed layouts of items of fast arrays, and of objects that contain such arrays.
 //!
-//! *Invariant:* whatever changes here changes the wire, or what a developer reads.
+//! *Invariant:* a change of these texts is a change of the wire format, or of what a developer reads.
 #![allow(dead_code, reason = "the tables are read, not the values")]
 
 use repl::prelude::*;
@@ -19,7 +19,7 @@ struct Gem {
     charge: u8,
 }
 
-/// One field for each thing that an item's field can say.
+/// One field for each attribute that a field of an item can have.
 #[derive(FastArrayItem, Clone, Default)]
 #[replicated(callbacks)]
 struct Stack {
@@ -68,7 +68,7 @@ impl Trader {
     fn on_stacks(&mut self) {}
 }
 
-/// A struct with an array in it, and the places where a struct can be.
+/// A struct with an array, and the places where a struct can be.
 #[derive(Replicated, Clone, Default)]
 #[replicated(all)]
 struct Chest {
@@ -87,7 +87,7 @@ struct House {
     last: u8,
 }
 
-/// Three deep.
+/// Arrays in three levels.
 #[derive(FastArrayItem, Clone, Default)]
 struct Shelf {
     stacks: FastArray<Stack>,
@@ -100,7 +100,7 @@ struct Store {
     shelves: FastArray<Shelf>,
 }
 
-/// Generic, by types that stand in a field and by those that do not.
+/// A generic item, with a parameter that is the type of a field and one that is not.
 #[derive(FastArrayItem, Clone, Default)]
 struct Slot<T: Default, const N: usize> {
     held: T,

@@ -1,6 +1,6 @@
-//! Limits of what travels in parts: how large one item or entry may be, and how many there may be.
+//! Limits of data that is sent in parts: how large an item or entry may be, and how many there may be.
 //!
-//! *Invariant:* no limit that is reached on a server ends a connection, whatever is lost.
+//! *Invariant:* reaching a limit on the server never ends a connection, whatever is lost.
 
 mod support;
 
@@ -19,7 +19,7 @@ struct Shop {
     few_keys: BTreeSet<u32>,
 }
 
-/// Passes in quick succession, of which every other one is lost, before the server can know of a loss.
+/// Makes changes in quick succession and loses every other one, before the server can notice a loss.
 fn lose_every_other(mut change: impl FnMut(&mut Shop, u32)) -> Result<(), ReceiveError> {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Shop>();
@@ -90,7 +90,7 @@ fn book(number: u32, pages: u32) -> Book {
     Book { number, pages: (0..pages).map(|page| page as u16).collect() }
 }
 
-/// Says so of the books of each collection: their numbers and how many pages they have.
+/// Returns the number and the page count of each book, for each collection.
 fn books(library: &Library) -> [Vec<(u32, usize)>; 3] {
     let told = |books: &mut dyn Iterator<Item = &Book>| {
         let mut told: Vec<_> = books.map(|book| (book.number, book.pages.len())).collect();
@@ -114,10 +114,10 @@ fn an_item_over_the_limit_is_refused_in_what_is_too_large_and_ends_no_connection
     object.index.extend([(1, book(1, 10)), (2, book(2, 200_000))]);
     room.settle();
     assert_eq!(refused(&mut room).len(), 3, "each is told of");
-    // What is new comes whole or not at all.
+    // A new item arrives completely or not at all.
     assert_eq!(books(room.client().get(library).unwrap()), [[(1, 10)]; 3].map(Vec::from));
 
-    // An item that is there grows beyond the limit; the rest of it goes on.
+    // An existing item grows beyond the limit. Its other properties are still updated.
     let object = &mut room.server[library];
     let more = || (0..200_000).map(|page| page as u16);
     (object.shelf[0].number, object.order[0].number, object.open) = (7, 7, true);
@@ -149,7 +149,7 @@ fn an_item_that_just_fits_arrives_in_updates_and_openings() {
     let library = room.server.spawn(Library::default());
     room.enter();
     room.settle();
-    // A quarter of a mebibyte holds some 50,000 pages, each with its id, at the most that those may take.
+    // A quarter of a mebibyte holds about 50,000 pages with their ids.
     let (mut below, mut over) = (0, 200_000);
     while below + 50 < over {
         let middle = (below + over) / 2;

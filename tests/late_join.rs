@@ -1,6 +1,7 @@
-//! A client that joins late, over a link that carries less than a world: what that costs, and how long it takes (R26).
+//! A client that joins late, over a link that is too slow for the world: what that costs, and how long it
+//! takes (R26).
 //!
-//! *Invariant:* packets go through the simulator alone, whose links have a rate and a queue.
+//! *Invariant:* all packets go through the simulator, and its links have a rate and a queue.
 
 use std::time::Duration;
 
@@ -23,16 +24,16 @@ fn rock(number: u32) -> Rock {
     Rock { place: [number as f32 + 0.5, 2.5, 3.25], marks }
 }
 
-/// A world of so many rocks, and a client that is to see them.
+/// A world with this many rocks, and a client that is to receive them.
 struct Join {
     server: Server,
     client: Client,
     connection: ConnectionId,
     network: Network,
     clock: Clock,
-    /// Bytes that the server sent.
+    /// The bytes that the server sent.
     sent: usize,
-    /// Bytes of them in the busiest and in this tick.
+    /// The bytes that it sent in the busiest tick and in the current one.
     busiest: usize,
 }
 
@@ -72,7 +73,7 @@ impl Join {
         }
     }
 
-    /// Until the client has so many rocks; how long that took.
+    /// Runs until the client has this many rocks. Returns how long that took.
     fn wait_for(&mut self, rocks: usize, patience: Duration) -> Duration {
         let start = self.clock.now();
         while self.client.objects::<Rock>().count() < rocks {
@@ -92,7 +93,7 @@ fn r26_a_late_join_of_1_7_mb_over_a_mobile_link_sends_2_2_mb_at_most() {
         let config = ServerConfig::default();
         let mut join = Join::new(ROCKS as u32, LinkConditions::mobile(), config, seed);
         join.wait_for(ROCKS, Duration::from_secs(40));
-        // What arrives in the end is the whole world once.
+        // In the end the client has received the whole world once.
         let world = ROCKS * 94;
         assert!(world > 1_690_000);
         assert!(join.sent > world * 9 / 10, "{} bytes sent: the world is smaller than it seems", join.sent);
@@ -116,7 +117,7 @@ fn r26_a_link_that_goes_silent_is_probed_and_comes_back_at_once() {
     let links: Vec<_> = join.network.links().map(|(link, ..)| link).collect();
     links.iter().for_each(|&link| join.network.sever(link));
     (0..120).for_each(|_| join.tick());
-    // Two seconds later: two packets for each retry, and a sign of life.
+    // Two seconds later the server sends two packets for each retry, and a sign of life.
     let before = join.sent;
     (0..120).for_each(|_| join.tick());
     let probes = join.sent - before;

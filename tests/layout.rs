@@ -1,10 +1,10 @@
-//! What tables are made of a type: parents, commands, handles, checksums (S1 to S23), and how they print.
+//! The tables of a type: parents, commands, handles and checksums (S1 to S23), and how they print.
 
 use repl::{
     BitReader, BitWriter, Class, NetSerialize, ReadError, ReferenceMap, Replicated, WriteError, leaf,
 };
 
-/// The handles of a property.
+/// Returns the handles of a property.
 fn handles_of<T: Replicated>(property: &str) -> Vec<u32> {
     Class::<T>::new().lifetime().handles_of(T::LAYOUT.property(property).erase()).iter().collect()
 }
@@ -574,7 +574,7 @@ fn s14_s19_a_collection_takes_one_handle_and_its_items_have_handles_of_their_own
     }
     assert_eq!(Bag::LAYOUT.paths(), ["before", "items", "behind"]);
     assert_eq!(Item::LAYOUT.paths(), ["kind", "count"]);
-    // Three commands and the return of all, and for the collection two of its items and their return.
+    // Three commands and the final return, and for the collection two commands of its items and their return.
     assert_eq!(Bag::LAYOUT.counts().commands, 3 + 1 + 2 + 1);
     assert_eq!(Item::default().price, 0);
 }

@@ -1,6 +1,7 @@
-//! Lengths of fast arrays that their fields limit, and what else a field can say for items that are one leaf.
+//! Limits on the lengths of fast arrays, set by an attribute of the field, and other attributes for items
+//! that are one leaf.
 //!
-//! *Invariant:* a limit is kept by the server alone; a client holds for a while whatever loss leaves it with.
+//! *Invariant:* only the server enforces a limit. After losses a client may hold more items for a while.
 
 mod support;
 
@@ -44,7 +45,7 @@ struct Note {
     lines: FastArray<u8>,
 }
 
-/// Arrays of leaves that do not travel as they are.
+/// Arrays of leaves with attributes that change how they are sent.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 struct Numbers {
@@ -56,13 +57,13 @@ struct Numbers {
     weights: FastArray<f32>,
 }
 
-/// A room with one bag and one guest.
+/// Returns a room with one bag and one guest.
 fn one_bag() -> (Room, ObjectRef<Bag>) {
     let register = |client: &mut Client| _ = client.register::<Bag>();
     Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Bag::default()))
 }
 
-/// What the server refused since it was last asked: property and error.
+/// Returns the property and the error of each refused value since the last call.
 fn refused(room: &mut Room) -> Vec<(&'static str, WriteError)> {
     std::iter::from_fn(|| room.server.poll_event())
         .filter_map(|event| match event {
@@ -164,7 +165,7 @@ fn an_array_in_a_new_element_obeys_its_own_limit() {
     let too_long = |len, max| WriteError::TooLong { len, max };
     assert_eq!(told, [("note", too_long(3, 2)), ("pouches", too_long(3, 2)), ("spare", too_long(4, 3))]);
     let shown = seen(&room, 0, bag);
-    // Nothing new comes with a value that the server never had: not the pouch, nor the one before it.
+    // No element arrives with a value that the server never had: neither this pouch, nor the one before it.
     assert_eq!(shown.pouches.iter().map(|pouch| pouch.coins.len()).collect::<Vec<_>>(), [2]);
     assert_eq!(shown.spare, None);
     assert_eq!(shown.note.lines.len(), 0);
@@ -178,7 +179,7 @@ fn an_array_in_a_new_element_obeys_its_own_limit() {
     assert_eq!((shown.spare.as_ref().map(|spare| spare.len()), shown.note.lines.len()), (Some(3), 2));
 }
 
-/// A source of chances, the same in each run.
+/// Returns a source of random decisions, the same in every run.
 fn chances(seed: u64, percent: u64) -> impl FnMut() -> bool {
     let mut state = seed;
     move || {
@@ -187,7 +188,7 @@ fn chances(seed: u64, percent: u64) -> impl FnMut() -> bool {
     }
 }
 
-/// More of them than one packet holds.
+/// More items than one packet can hold.
 const CROWD: u16 = 400;
 
 #[derive(Replicated, Default)]

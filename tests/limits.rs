@@ -1,6 +1,7 @@
-//! Limits that both sides must hold to: what a client can keep, what an object may take, how many there may be.
+//! Limits that both sides enforce: what a client can store, how large an object may be, and how many objects
+//! there may be.
 //!
-//! *Invariant:* no limit that is reached on a server ends a connection.
+//! *Invariant:* reaching a limit on the server never ends a connection.
 
 mod support;
 
@@ -10,10 +11,10 @@ use repl::prelude::*;
 use repl::{BitWriter, Changelist, Class, DisconnectReason, HandleSet, Limit, Scratch, WriteError};
 use support::{Guest, Room};
 
-/// What an object may take in most of these tests, in bytes.
+/// The most bytes of an object in most of these tests.
 const LIMIT: usize = 4_000;
 
-/// A class that may be of any size: its tags together are over every limit here.
+/// A class of any size. Its tags together exceed every limit here.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
 struct Scroll {
@@ -44,7 +45,7 @@ fn scrolls(client: &mut Client) {
     client.register::<Scroll>();
 }
 
-/// A text in pieces, of about so many bytes.
+/// Returns a text in pieces, of about this many bytes.
 fn text(bytes: usize) -> Vec<String> {
     vec!["t".repeat(500); bytes / 500]
 }
@@ -53,12 +54,12 @@ fn small() -> ServerConfig {
     ServerConfig { max_object_bytes: LIMIT, ..ServerConfig::default() }
 }
 
-/// A room with this many guests and one scroll.
+/// Returns a room with this many guests and one scroll.
 fn one_scroll(config: ServerConfig, guests: usize) -> (Room, ObjectRef<Scroll>) {
     Room::furnished(config, scrolls, guests, |server| server.spawn(Scroll::default()))
 }
 
-/// A client with limits of its own enters.
+/// Adds a client with limits of its own.
 fn enter_with(room: &mut Room, config: ClientConfig) {
     let id = room.server.connect(room.now);
     let mut client = Client::new(config, 1_000 + id.index() as u64);
@@ -66,7 +67,7 @@ fn enter_with(room: &mut Room, config: ClientConfig) {
     room.guests.push(Guest { client, id });
 }
 
-/// What the server refused since it was last asked: property and error.
+/// Returns the property and the error of each refused value since the last call.
 fn refused(room: &mut Room) -> Vec<(&'static str, WriteError)> {
     std::iter::from_fn(|| room.server.poll_event())
         .filter_map(|event| match event {
@@ -76,7 +77,7 @@ fn refused(room: &mut Room) -> Vec<(&'static str, WriteError)> {
         .collect()
 }
 
-/// The names of the properties that were refused.
+/// Returns the names of the refused properties.
 fn refused_names(room: &mut Room) -> Vec<&'static str> {
     refused(room).into_iter().map(|(property, _)| property).collect()
 }
@@ -209,13 +210,13 @@ fn what_only_the_owner_sees_takes_room_too() {
     assert_eq!(seen(&room, 1, scroll), Scroll::default());
 }
 
-/// Numbers from nowhere, the same each time.
+/// Returns the next random number. The sequence is the same in every run.
 fn random(seed: &mut u64) -> usize {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*seed >> 33) as usize
 }
 
-/// Changes something; often to more than there is room for.
+/// Makes a random change, often to more than fits.
 fn edit(scroll: &mut Scroll, seed: &mut u64) {
     let (what, size, at) = (random(seed) % 6, random(seed) % 60, random(seed));
     match what {
@@ -295,7 +296,7 @@ fn no_update_or_opening_takes_more_than_was_counted() {
     }
 }
 
-/// What both sides say of a client with these limits.
+/// Returns the reason that each side reports for a client with these limits.
 fn verdict(server: ServerConfig, client: ClientConfig) -> (Option<DisconnectReason>, Option<ClientEvent>) {
     let mut room = Room::new(server, scrolls);
     room.server.spawn(Scroll::default());
@@ -442,7 +443,7 @@ fn r09_signs_of_life_come_as_often_as_the_more_impatient_side_needs() {
     }
 }
 
-/// All of it has a fixed width.
+/// A class with values of fixed width only.
 #[derive(Replicated)]
 struct Slab {
     #[replicated]

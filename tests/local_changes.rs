@@ -1,6 +1,7 @@
-//! What a client changes by itself: later values replace it, and nothing of it makes an update fail (S49).
+//! Changes that a client makes itself: later values replace them, and they never make an update fail (S49).
 //!
-//! *Invariant:* updates are deltas to what the server sent, whatever the user made of the client's copy.
+//! *Invariant:* an update is a delta to what the server sent before, whatever the user did to the client's
+//! copy.
 
 mod support;
 
@@ -21,7 +22,7 @@ struct Squad {
 }
 
 impl Squad {
-    /// Takes for its own what has been told, as predicting games do.
+    /// Changes the received members, as games do that predict.
     fn on_members(&mut self) {
         self.members.truncate(1);
     }
@@ -60,7 +61,7 @@ fn s49_an_array_that_was_cut_in_a_notify_comes_back_whole() {
     assert_eq!(room.client().get(squad).unwrap().members, [member(1)], "its notify cut it");
     room.server[squad].members[2].wounds[1] = 77;
     room.settle();
-    // The notify ran again, on all three.
+    // The notify ran again, for all three members.
     assert_eq!(room.client().get(squad).unwrap().members, [member(1)]);
     assert!(room.client().is_connected());
 }
@@ -94,7 +95,7 @@ fn s49_local_values_stay_until_the_server_changes_them() {
     assert_eq!(leader, Member { health: 70, wounds: vec![5, 2, 3] }, "the lengths were as the server's");
 }
 
-/// Shortens itself in each of its callbacks.
+/// A class that shortens itself in each of its callbacks.
 #[derive(Replicated, Default)]
 #[replicated(callbacks)]
 struct Shrinking {
@@ -302,7 +303,7 @@ fn s49_what_is_sent_again_as_it_is_notifies_nobody() {
     for change in changes {
         let before = room.client().get(chest).unwrap().changes;
         change(&mut room.server[chest]);
-        // No ack comes through, so the change is sent again and again.
+        // No ack arrives, so the change is sent again and again.
         for _ in 0..40 {
             let packets = room.tick_one();
             room.deliver(0, &packets);

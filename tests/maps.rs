@@ -1,6 +1,8 @@
-//! Maps and sets from a server to its clients: by entry, whatever is lost and whatever the hasher (R14, S17, W16).
+//! Maps and sets from a server to its clients: they are sent by entry, under any loss and with any hasher
+//! (R14, S17, W16).
 //!
-//! *Invariant:* after a quiet round trip a client's map equals the server's; the order of entries is nobody's business.
+//! *Invariant:* after a round trip without changes a client's map equals the server's. The order of entries
+//! does not matter.
 
 mod pair;
 mod support;
@@ -68,7 +70,8 @@ fn s17_w16_maps_and_sets_are_replicated_by_entry() {
 fn r14_an_update_costs_what_changed_of_the_entries_that_did() {
     let mut pair = Pair::<Board>::new();
     pair.update(|board| board.scores = scores(0..1_000));
-    // Handles of the object 3, departures 2, one entry 1 + 32 + 1, its handles 4, the value 16, the end 1.
+    // 3 bits for the object's handles, 2 for departures, 1 + 32 + 1 for one entry, 4 for its handles, 16 for
+    // the value, 1 for the end.
     let changed = pair.update(|board| board.scores.get_mut(&500).unwrap().deaths = 9);
     assert!(changed <= 64, "{changed} bits");
     let removed = pair.update(|board| drop(board.scores.remove(&500)));
@@ -163,7 +166,7 @@ fn same_house(one: &House, other: &House) -> bool {
         })
 }
 
-/// An update that also concludes, as a client does.
+/// Makes an update and ends it as a client does, so that callbacks run.
 fn tell(pair: &mut Pair<House>, edit: impl FnOnce(&mut House)) -> usize {
     let bits = pair.update(edit);
     pair.class.conclude(&mut pair.replica, true);
@@ -206,7 +209,7 @@ fn w16_maps_nest_in_everything_and_everything_in_maps() {
     });
 }
 
-/// A number whose key form keeps only what fits a byte.
+/// A number with a wire form as a key that keeps only what fits into a byte.
 #[derive(NetSerialize, Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Clamped {
     #[replicated(range = 0..=255, saturate)]
@@ -262,7 +265,7 @@ fn s17_layouts_show_keys_and_values() {
     assert!(format!("{:?}", Board::program()).contains("0 handles a value"));
 }
 
-// Hostile bytes.
+// The tests from here on use hostile bytes.
 
 #[derive(Replicated, Default, Clone, Debug, PartialEq)]
 struct Target {
@@ -270,7 +273,8 @@ struct Target {
     map: BTreeMap<u8, u8>,
 }
 
-/// Departures, the keys taken out, and the entries: key, flag of the new, and the rest as a number of some bits.
+/// Returns an update with this kind of departures, the removed key, and the entries: each has its key, the
+/// flag of new entries, and the rest as a number of this many bits.
 fn forged(departures: u64, gone: Option<&[u8]>, entries: &[(u8, bool, u64, u32)]) -> BitWriter {
     let mut writer = BitWriter::new();
     repl::wire::write_handles(&pair::handles([1]), 1, false, &mut writer);
@@ -296,7 +300,7 @@ fn forged(departures: u64, gone: Option<&[u8]>, entries: &[(u8, bool, u64, u32)]
 fn r20_forged_updates_of_maps_are_refused_whole() {
     let mut pair = Pair::<Target>::from(|| Target { map: BTreeMap::from([(1, 1), (2, 2)]) });
     let before = pair.replica.clone();
-    // What a change of handle 1 looks like: the only handle, then the value.
+    // A change of handle 1: the only handle, then the value.
     let change = |key, value: u64| (key, false, value << 2 | 0b10, 10);
     let refused = [
         forged(0, None, &[(5, true, 1, 8), (5, true, 1, 8)]),
@@ -355,9 +359,9 @@ fn r20_any_bits_give_an_update_or_an_error() {
     }
 }
 
-// Whole connections.
+// The tests from here on use whole connections.
 
-/// Numbers that look random and are the same in every run.
+/// A random number generator with the same sequence in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -373,7 +377,7 @@ impl Dice {
     }
 }
 
-/// What a value was told, and what it is; compared with what is there at the end.
+/// A value that records its callbacks. In the end it is compared with the value on the server.
 #[derive(FastArrayItem, Default, Clone, Debug, PartialEq)]
 #[replicated(callbacks)]
 struct Told {
@@ -385,7 +389,7 @@ struct Told {
     target: ObjectRef<Mark>,
     #[replicated]
     list: Vec<u8>,
-    /// What the callbacks said: the value as they last told it.
+    /// The value as the last callback saw it.
     #[replicated(skip)]
     told: Option<(u16, u8, ObjectRef<Mark>, Vec<u8>)>,
     #[replicated(skip)]

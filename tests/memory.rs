@@ -1,6 +1,8 @@
-//! What fast arrays and their connections make a server hold: a constant for what is acknowledged, what changed for what is not.
+//! How much memory fast arrays and their connections take on a server: a constant amount for acked items, and
+//! more for each changed item without an ack.
 //!
-//! *Invariant:* bytes are counted by an allocator, and only while the server works; what clients hold is not in them.
+//! *Invariant:* an allocator counts the bytes, and only while the server works. Memory of clients is not
+//! counted.
 
 #[path = "support/allocator.rs"]
 mod allocator;
@@ -12,16 +14,16 @@ use crowd::{Crowd, Link, fall_behind, further_growth, growth, per_array, per_con
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;
 
-/// What a connection may cost that has all: itself, its place in a map, and some buffers of a packet.
+/// The most bytes of a connection that has everything: itself, its place in a map, and some packet buffers.
 const CONNECTION_BYTES: f64 = 10_240.0;
-/// What a connection may cost more, however much went that it has not heard of.
+/// The most bytes that a connection may take in addition, however many removals it does not know about.
 const LAGGARD_BYTES: isize = 262_144;
-/// What may be kept for each item that was changed and is not acknowledged.
+/// The most bytes for each item that was changed and is not acked.
 const ITEM_BYTES: isize = 192;
-/// What packets and their records may cost beside the items.
+/// The most bytes of packets and their records, besides the items.
 const RECORD_BYTES: isize = 16_384;
 
-/// A hundred items change again and again, and two packets of three are lost.
+/// Changes a hundred items again and again, and loses two packets of three.
 fn lossy(crowd: &mut Crowd) {
     for tick in 0..300 {
         crowd.edit(tick % 10, 10, 1);

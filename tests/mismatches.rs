@@ -1,6 +1,8 @@
-//! What a client is told whose classes differ from the server's: the class, the property and what differs of it (R21).
+//! What a client reports if its classes differ from the server's: the class, the property and the difference
+//! (R21).
 //!
-//! *Invariant:* whatever decides how a value travels or what it is before the first update is compared before any state flows.
+//! *Invariant:* everything that decides how a value is sent, or what it is before the first update, is
+//! compared before any state is sent.
 
 mod support;
 
@@ -8,7 +10,7 @@ use repl::prelude::*;
 use repl::{ArchetypeId, Difference, DisconnectReason, LayoutMismatch, Side};
 use support::{Room, size};
 
-/// Registers the same classes and archetypes on either side.
+/// Something on which the same classes and archetypes can be registered: a server or a client.
 trait Registry {
     fn class<T: Replicated>(&mut self);
     fn archetype<T: Replicated>(&mut self, make: fn() -> T);
@@ -59,7 +61,7 @@ macro_rules! ship {
     };
 }
 
-/// A class with these values as its default, and these as archetypes.
+/// Defines a class with these default values and these archetypes.
 macro_rules! hull_of {
     ($hull:expr $(, $archetype:expr)*) => {
         ship!({ #[replicated] hull: u16, #[replicated] name: String }
@@ -70,7 +72,7 @@ macro_rules! hull_of {
 
 type Sides = (fn(&mut Server), fn(&mut Client));
 
-/// What both sides are told; nothing if the client is let in.
+/// Returns the mismatch that both sides report, or `None` if the client is accepted.
 fn told(server: Sides, client: Sides) -> Option<LayoutMismatch> {
     let mut room = Room::new(ServerConfig::default(), client.1);
     server.0(&mut room.server);
@@ -92,7 +94,7 @@ fn told(server: Sides, client: Sides) -> Option<LayoutMismatch> {
     }
 }
 
-/// The same for a mismatch in the class that all these tests have.
+/// Returns the difference in the class that all these tests have.
 #[track_caller]
 fn difference(server: Sides, client: Sides) -> Difference {
     let mismatch = told(server, client).expect("the two differ");

@@ -1,6 +1,7 @@
-//! Callbacks and notifies on a client: which, when, in what order, with which old value (S49 to S57, R5).
+//! Callbacks and notifies on a client: which run, when, in what order, and with which old value (S49 to S57,
+//! R5).
 //!
-//! *Invariant:* an object logs each call by itself, with what it could see at that moment.
+//! *Invariant:* each object logs its calls itself, with the values that it can see at that moment.
 
 mod support;
 
@@ -68,7 +69,7 @@ impl Callbacks for Hero {
     }
 }
 
-/// One client that has one hero, with an empty log.
+/// Returns a room with one client that has one hero with an empty log.
 fn one_hero() -> (Room, ObjectRef<Hero>) {
     let register = |client: &mut Client| {
         client.register::<Hero>();
@@ -79,7 +80,8 @@ fn one_hero() -> (Room, ObjectRef<Hero>) {
     (room, hero)
 }
 
-/// What the client's hero logged since the last call, but for the frame around each packet.
+/// Returns what the client's hero has logged since the last call, without the callbacks that enclose each
+/// packet.
 fn notes(room: &mut Room, hero: ObjectRef<Hero>) -> Vec<String> {
     let frame = |line: &String| line.starts_with("pre") || line.starts_with("post") || line == "notified";
     log(room, hero).into_iter().filter(|line| !frame(line)).collect()
@@ -183,7 +185,7 @@ fn s51_an_array_that_is_received_as_it_is_shown_notifies_only_if_told_always() {
         std::mem::take(&mut room.guests[0].client.get_mut(choir).expect("the client has it").log)
     };
     assert_eq!(log(&mut room), ["songs [1, 7] > [1, 7]"], "received with the elements that it shows");
-    // The same with its length.
+    // The same check after a local change of the length.
     let local = room.guests[0].client.get_mut(choir).expect("the client has it");
     local.voices.push(3);
     local.songs.push(3);
@@ -224,7 +226,7 @@ fn s54_callbacks_come_in_order_and_post_net_init_last() {
 }
 
 thread_local! {
-    /// What happened to pawns, in its order.
+    /// The callbacks of all pawns, in the order of the calls.
     static COURSE: RefCell<Vec<(u8, &'static str)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -232,7 +234,7 @@ fn note(pawn: u8, what: &'static str) {
     COURSE.with_borrow_mut(|course| course.push((pawn, what)));
 }
 
-/// A leaf that tells when one is read, and when one is replaced.
+/// A leaf that records when one is read and when one is replaced.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Traced {
     pawn: u8,

@@ -1,6 +1,7 @@
-//! Ordered fast arrays from a server to its clients: the same items in the same order, whatever is lost (R13).
+//! Ordered fast arrays from a server to its clients: the same items in the same order, under any loss (R13).
 //!
-//! *Invariant:* on a link without loss a client's order is the server's after every update, and after a quiet round trip on any link.
+//! *Invariant:* on a link without loss a client has the server's order after every update, and on any link
+//! after a round trip without changes.
 
 mod support;
 
@@ -38,7 +39,7 @@ fn assert_same(room: &Room, scroll: ObjectRef<Scroll>) {
     }
 }
 
-/// How many bits the first guest received for what `change` did.
+/// Returns how many bits the first guest received for `change`.
 fn cost(room: &mut Room, scroll: ObjectRef<Scroll>, change: impl FnOnce(&mut OrderedFastArray<u64>)) -> u64 {
     let before = room.received::<Scroll>(0, "lines").1;
     change(&mut room.server[scroll].lines);
@@ -85,7 +86,8 @@ fn s145_a_move_sends_labels_and_no_values() {
 #[test]
 fn r13_room_is_made_for_a_few_labels_at_a_time() {
     let (mut room, scroll) = room_with(0..2_000);
-    // Always behind the same item, and in front of the last one: nothing is as hard to make room for.
+    // All insertions are after one item, and before the item inserted last. This is the worst case for making
+    // room.
     for round in 0..40 {
         let bits = cost(&mut room, scroll, |lines| {
             for step in 0..20 {
@@ -129,8 +131,9 @@ fn s183_local_items_stay_between_those_of_the_server() {
     assert_eq!(room.client().get(scroll).expect("it is there").lines, [1_000]);
 }
 
-/// Inserts `count` items among 1,000, at the places that `place` gives for how many there are and how many were inserted; gives the bits of all updates
-/// beside the values, each of `batch` insertions.
+/// Inserts `count` items among 1,000, at the places that `place` returns for the length and the number of
+/// inserted items. Each update contains `batch` insertions. Returns the bits of all updates without the
+/// values.
 fn bits_beside_values(count: usize, batch: usize, mut place: impl FnMut(usize, usize) -> usize) -> usize {
     let class: Class<Scroll> = Class::new();
     let mut live = Scroll { lines: (0..1_000).collect(), author: 0 };
@@ -150,7 +153,7 @@ fn bits_beside_values(count: usize, batch: usize, mut place: impl FnMut(usize, u
 #[test]
 fn r13_no_way_to_insert_that_is_foreseen_takes_many_bytes() {
     type Place = fn(usize, usize) -> usize;
-    // With tenths of bytes for each insertion, ten and one in an update.
+    // The limits are in tenths of a byte for each insertion, with ten and with one insertion in an update.
     let places: [(&str, Place, usize, usize); 10] = [
         ("append", |len, _| len, 15, 75),
         ("prepend", |_, _| 0, 15, 75),
@@ -184,7 +187,7 @@ fn r13_unforeseen_ways_to_insert_take_bounded_bytes() {
     assert!(anywhere <= 10_000 * 8 * 6, "{anywhere} bits anywhere");
     let among_twenty = bits_beside_values(10_000, 10, |_, _| 500 + below(20));
     assert!(among_twenty <= 10_000 * 8 * 7, "{among_twenty} bits among twenty places");
-    // The worst place: always on one side of the last, and nobody knows on which.
+    // The worst place: beside the last item, on a side that is random each time.
     let mut last = 500;
     let beside_last = bits_beside_values(10_000, 10, |_, _| {
         last += below(2);
@@ -193,7 +196,8 @@ fn r13_unforeseen_ways_to_insert_take_bounded_bytes() {
     assert!(beside_last <= 10_000 * 8 * 16, "{beside_last} bits beside the last");
 }
 
-/// An update of an object that has nothing but the items of `live`, for a client that has those of `shadow`.
+/// Encodes an update of an object that contains only the items of `live`, for a client with the items of
+/// `shadow`.
 fn update(class: &Class<Scroll>, live: &Scroll, shadow: &mut Scroll) -> (HandleSet, Vec<bool>) {
     let (mut list, mut refusals) = (Changelist::new(), Vec::new());
     class.compare(
@@ -222,7 +226,7 @@ fn bytes(bits: &[bool]) -> Vec<u8> {
     writer.into_bytes()
 }
 
-/// A label as it is told after the one that has no digits.
+/// Returns the bits of a label after the label without digits.
 fn label(going: u64, coming: u64, digits: &[u8]) -> Vec<bool> {
     let mut writer = BitWriter::new();
     writer.write_bits(0, 2);
@@ -238,7 +242,7 @@ fn client(class: &Class<Scroll>) -> Scroll {
     client
 }
 
-/// Takes an update, if it is one.
+/// Validates and applies an update. Returns false and does nothing if it is not valid.
 fn take(class: &Class<Scroll>, client: &mut Scroll, handles: &HandleSet, bits: &[bool]) -> bool {
     let bytes = bytes(bits);
     let (mut reader, mut references) = (BitReader::new(&bytes), ReferenceMap::new(&NoObjects));
@@ -411,7 +415,7 @@ fn apply_to_some(op: &Op, lines: &mut OrderedFastArray<u64>, model: &mut Vec<u64
     }
 }
 
-/// What becomes of each packet: lost, kept back, repeated, or delivered; out of ten.
+/// What happens to ten packets: how many are lost, delayed and repeated. The others are delivered.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     lost: u32,
@@ -419,7 +423,7 @@ struct Link {
     twice: u32,
 }
 
-/// Numbers that look random and are the same in every run.
+/// A random number generator with the same sequence in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -478,7 +482,7 @@ proptest! {
                 Link { lost, late, twice }.carry(&mut room, guest, packets, &mut late_packets[guest], &mut dice);
             }
         }
-        // A lost greeting is repeated after a while in which nothing moves.
+        // A lost hello is repeated after a while in which nothing moves.
         for _ in 0..200 {
             room.step();
         }

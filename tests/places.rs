@@ -1,4 +1,4 @@
-//! From the bytes that differ to the properties: each change is listed under its own handle and no other.
+//! From different bytes to properties: each change is listed under its own handle, and under no other.
 
 mod pair;
 

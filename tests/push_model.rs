@@ -1,6 +1,8 @@
-//! What is compared: conditions (S39), marks, and what is skipped while nothing asks for it (S123 to S133).
+//! Which values are compared: conditions (S39), marks, and comparisons that are skipped while no connection
+//! needs them (S123 to S133).
 //!
-//! *Invariant:* what is compared is counted by the values themselves, so a comparison without effect is seen too.
+//! *Invariant:* the values themselves count how often they are compared, so even a comparison without effect
+//! is noticed.
 
 mod support;
 
@@ -10,7 +12,7 @@ use repl::prelude::*;
 use repl::{BitReader, BitWriter, Condition, PropertyIndex, ReadError, ReferenceMap, WriteError};
 use support::{Room, property, size};
 
-/// Makes a number that counts how often it is compared.
+/// Defines a number that counts how often it is compared.
 macro_rules! counted {
     ($name:ident, $compared:ident) => {
         thread_local!(static $compared: Cell<u32> = const { Cell::new(0) });
@@ -47,7 +49,8 @@ counted!(Switched, SWITCHED);
 counted!(Chosen, CHOSEN);
 counted!(Unsent, UNSENT);
 
-/// A counted number under each condition that has a say in what is compared, and one under a condition that has none.
+/// A counted number under each condition that decides what is compared, and one under a condition that does
+/// not.
 #[derive(Replicated, Default)]
 struct Gauge {
     #[replicated]
@@ -64,7 +67,7 @@ struct Gauge {
     unsent: Unsent,
 }
 
-/// What of the gauge, which is written to, is compared until the room rests.
+/// Writes to the gauge, and returns which properties are compared until the room is at rest.
 fn compared_of(room: &mut Room, gauge: ObjectRef<Gauge>) -> Vec<&'static str> {
     let counts = || [FOR_OWNER.get(), AT_OPEN.get(), SWITCHED.get(), CHOSEN.get(), UNSENT.get()];
     let before = counts();
@@ -95,7 +98,7 @@ fn s39_only_these_conditions_have_a_say_in_what_is_compared() {
     room.server.set_dynamic_condition(gauge, chosen, Condition::Never);
     assert_eq!(compared_of(&mut room, gauge), ["for_owner"]);
 
-    // At an opening what is for openings; what is off stays off.
+    // An opening compares the properties for openings. Properties that are switched off are not compared.
     room.enter();
     assert_eq!(compared_of(&mut room, gauge), ["for_owner", "at_open"], "an opening");
     room.server.set_custom_active(gauge, switched, true);
@@ -141,19 +144,19 @@ fn of(name: &str) -> PropertyIndex<Meter> {
     property::<Meter>(name)
 }
 
-/// Whether polled and pushed values are compared while `run` runs.
+/// Returns whether polled and pushed values are compared while `run` runs.
 fn compared(run: impl FnOnce()) -> (bool, bool) {
     let before = (POLLED.get(), PUSHED.get());
     run();
     (POLLED.get() > before.0, PUSHED.get() > before.1)
 }
 
-/// What guest `guest` shows of an object.
+/// Returns what guest `guest` shows of an object.
 fn shown(room: &Room, guest: usize, meter: ObjectRef<Meter>) -> &Meter {
     room.guests[guest].client.get(meter).expect("the client has it")
 }
 
-/// Two seconds in which nothing is compared and nothing sent but signs of life.
+/// Asserts that for two seconds nothing is compared, and only signs of life are sent.
 fn assert_skipped(room: &mut Room, why: &str) {
     let is_compared = compared(|| {
         for _ in 0..120 {
@@ -191,7 +194,7 @@ fn s124_a_mark_is_of_one_property_of_one_object_for_whoever_sees_it() {
         room.server[object].row = [1, 2, 3];
         room.server[object].pushed = Pushed(7);
     }
-    // All elements of a fixed array, each of which is a parent of its own.
+    // Marks all elements of a fixed array. Each of them is a parent.
     room.server.mark_dirty(meter, of("row"));
     room.settle();
     for guest in 0..3 {
@@ -209,7 +212,7 @@ fn s125_a_mark_asks_for_one_comparison_and_sends_nothing_by_itself() {
         assert_eq!(size(&room.tick_one()), 0);
     });
     assert!(is_compared.1);
-    // The mark is spent: a later change waits for a mark of its own.
+    // The mark is used up. A later change needs another mark.
     room.server[meter].pushed = Pushed(5);
     let is_compared = compared(|| room.settle());
     assert_eq!((is_compared.1, shown(&room, 0, meter).pushed.0), (false, 0));
@@ -229,7 +232,7 @@ fn s126_a_push_property_that_nobody_marked_waits_for_an_opening() {
     room.server[meter].polled = Polled(1);
     room.settle();
     assert_eq!(shown(&room, 0, meter).pushed.0, 0);
-    // The opening for one compares it, and what differs goes to all (S68).
+    // The opening for one client compares the property. The difference is sent to all clients (S68).
     room.enter();
     room.settle();
     assert_eq!([0, 1].map(|guest| shown(&room, guest, meter).pushed.0), [6; 2]);
@@ -244,7 +247,7 @@ fn s127_no_kind_of_push_property_is_compared_unasked() {
     room.server[meter].pushed = Pushed(1);
     let is_compared = compared(|| {
         for round in 0..300 {
-            // More ticks than a round has after which memory is given back, and an object that goes.
+            // More ticks than the server waits before it gives memory back. One object is removed meanwhile.
             if round == 100 {
                 room.server.despawn(target);
             }
@@ -310,7 +313,8 @@ fn s130_an_object_is_skipped_until_something_asks_for_it() {
     assert_skipped(&mut room, "marked");
 }
 
-/// A write through the guard has the polled properties compared, and nothing sent.
+/// Asserts that a write through the guard makes the server compare the polled properties, and that nothing is
+/// sent.
 fn assert_skipped_but_for_the_write(room: &mut Room) {
     let is_compared = compared(|| assert!(room.tick().iter().all(|packets| size(packets) == 0)));
     assert_eq!(is_compared, (true, false));
@@ -334,7 +338,7 @@ fn s131_a_lost_change_of_a_fast_array_is_sent_again_though_nothing_changes_any_m
     }
 }
 
-/// Something that befalls a meter in a room of three.
+/// An event that concerns a meter in a room of three clients.
 type Happening = fn(&mut Room, ObjectRef<Meter>, [ConnectionId; 3]);
 
 #[test]
@@ -375,7 +379,7 @@ fn s133_each_connection_has_what_changed_to_itself() {
     let (mut room, meter) = room(3);
     let other = room.server.spawn(Meter::default());
     room.settle();
-    // Each sees the objects in a way of its own, so that nothing is shared.
+    // Each client has a view of its own, so nothing is shared.
     for guest in 0..3 {
         for object in [meter, other] {
             room.server.set_custom_active_for(room.guests[guest].id, object, of("extra"), false);
@@ -386,7 +390,8 @@ fn s133_each_connection_has_what_changed_to_itself() {
     let first = room.tick();
     room.server[other].polled = Polled(2);
     let second = room.tick();
-    // One loses what changed of the first object, one what changed of the second, one nothing; one joins, and one becomes the owner.
+    // One client loses the change of the first object, one the change of the second, one nothing. One more
+    // joins, and one becomes the owner.
     room.deliver(0, &second[0]);
     room.deliver(1, &first[1]);
     room.deliver(2, &[&first[2][..], &second[2]].concat());
@@ -397,7 +402,7 @@ fn s133_each_connection_has_what_changed_to_itself() {
         let seen = [meter, other].map(|object| shown(&room, guest, object).polled.0);
         assert_eq!(seen, [1, 2], "guest {guest}");
     }
-    // Only what was lost went again.
+    // Only the lost changes were sent again.
     let updates = [0, 1, 2].map(|guest| room.updates::<Meter>(guest, "polled"));
     assert_eq!(updates, [2, 2, 2]);
     assert_eq!([0, 1].map(|guest| room.server.stats(room.guests[guest].id).unwrap().packets_lost), [1, 1]);

@@ -1,6 +1,6 @@
-//! References as keys of maps and sets: an entry is shown while the object that its key names is there.
+//! References as keys of maps and sets: a client shows an entry while it has the object of the key.
 //!
-//! *Invariant:* a key that a client shows names an object that it has.
+//! *Invariant:* each key that a client shows names an object that it has.
 
 mod support;
 
@@ -40,7 +40,7 @@ impl Judge {
     }
 }
 
-/// What of `judge` is to be shown if only `there` are.
+/// Returns what a client must show of `judge` if it has only the objects `there`.
 fn shown(judge: &Judge, there: &[ObjectRef<Judge>]) -> Judge {
     let mut shown = judge.clone();
     let is_there = |key: &ObjectRef<Judge>| key.is_null() || there.contains(key);
@@ -62,7 +62,7 @@ fn check(room: &Room, judge: ObjectRef<Judge>, there: &[ObjectRef<Judge>]) {
     }
 }
 
-/// A judge and three others, of which the client sees the first alone.
+/// Returns a judge and three others. The client sees only the first of them.
 fn court() -> (Room, ObjectRef<Judge>, [ObjectRef<Judge>; 3]) {
     let register = |client: &mut Client| {
         client.register::<Judge>();
@@ -133,7 +133,7 @@ fn s119_entries_that_are_not_shown_change_and_go_like_others() {
     room.settle();
     show(&mut room, third, true);
     check(&room, judge, &[first, second, third]);
-    // Destroyed for good: its entries stay on the server, and are shown to nobody.
+    // The object is despawned. Its entries stay on the server, but no client shows them.
     room.server.despawn(second);
     room.settle();
     check(&room, judge, &[first, third]);

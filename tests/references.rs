@@ -1,6 +1,7 @@
-//! References on a client: null while their object is not there, healed when it is (S116 to S122, R18, R19).
+//! References on a client: null while the client does not have the object, filled in when it does (S116 to
+//! S122, R18, R19).
 //!
-//! *Invariant:* a reference that a client shows names an object that it has, or none.
+//! *Invariant:* each reference that a client shows is null or names an object that it has.
 
 mod support;
 
@@ -35,7 +36,7 @@ impl Unit {
     }
 }
 
-/// A leaf with a reference and a sibling of it.
+/// A leaf with a reference and another value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Order {
     about: ObjectRef<Unit>,
@@ -56,7 +57,7 @@ impl NetSerialize for Order {
 }
 repl::leaf!(Order);
 
-/// One client; it sees the first unit, but not the second.
+/// Returns a room with one client that sees the first unit, but not the second.
 fn two_units() -> (Room, ObjectRef<Unit>, ObjectRef<Unit>) {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Unit>();
@@ -234,7 +235,7 @@ fn r19_a_reference_is_sent_alike_whether_its_object_is_visible_or_not() {
     let (mut room, one, other) = two_units();
     room.enter();
     room.settle();
-    // From here on both know the same tick.
+    // From here on both clients know the same tick.
     room.server[one].number = 1;
     room.settle();
     room.server[one].target = other;

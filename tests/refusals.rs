@@ -1,6 +1,6 @@
-//! Where a refused value stands, as the server tells it.
+//! How the server reports where a refused value is.
 //!
-//! *Invariant:* each value that has no form on the wire is told by itself, by the path that leads to it.
+//! *Invariant:* each value without a wire form is reported separately, with its path.
 
 mod support;
 
@@ -72,7 +72,7 @@ fn room() -> (Room, ObjectRef<Bag>) {
     (room, bag)
 }
 
-/// The paths of what is refused in the next tick.
+/// Returns the paths of the values that are refused in the next tick.
 fn refused(room: &mut Room) -> Vec<String> {
     while room.server.poll_event().is_some() {}
     room.step();
@@ -179,7 +179,8 @@ fn r03_clients_are_never_shown_a_value_that_the_server_never_had() {
     });
     let before = room.client()[sheet].clone();
     assert_eq!((before.rows.len(), before.grid.len()), (2, 1));
-    // New ones without a form, among others that have one: none of them comes, and what was there changes as it did.
+    // New elements without a wire form, among others that have one. None of the former arrives, and the
+    // existing elements are updated as usual.
     let broken = &mut room.server[sheet];
     broken.rows = vec![3.0, 2.0, 4.0, f32::NAN, 5.0];
     broken.best = Some(f32::INFINITY);
@@ -190,11 +191,11 @@ fn r03_clients_are_never_shown_a_value_that_the_server_never_had() {
     room.settle();
     let expected = Sheet { rows: vec![3.0, 2.0], cells: HashMap::from([(1, cell(2.0))]), last: 1, ..before };
     assert_eq!(room.client()[sheet], expected);
-    // A newcomer sees the same.
+    // A client that joins now sees the same.
     room.enter();
     room.settle();
     assert_eq!(room.guests[1].client[sheet], expected);
-    // What has a form again comes.
+    // A value that has a wire form again is sent.
     let mended = &mut room.server[sheet];
     mended.rows[3] = 6.0;
     mended.best = Some(7.0);
@@ -247,7 +248,8 @@ fn rack_room() -> (Room, ObjectRef<Rack>) {
     })
 }
 
-/// What a guest shows of the stacks: names and counts of the one array sorted, of the other in their order.
+/// Returns what a guest shows of the stacks, by name and count: the first array sorted, the second in its
+/// order.
 fn stacks(room: &Room, guest: usize, rack: ObjectRef<Rack>) -> [Vec<(String, u8)>; 2] {
     let told = |stack: &Stack| (stack.name.clone(), stack.count);
     let found = &room.guests[guest].client[rack];
@@ -278,14 +280,14 @@ fn r03_a_new_item_with_a_refused_value_waits_until_all_of_it_has_a_form() {
     room.settle();
     assert_eq!(stacks(&room, 1, rack), expected, "one who comes later sees the same");
 
-    // Touched, but no better: it is told again, and clients see nothing of it.
+    // The item is touched but still has no wire form. It is reported again, and clients see no change.
     room.server[rack].stacks[2].name = "still".into();
     room.server[rack].row[1].name = "still".into();
     assert_eq!(refused(&mut room), ["stacks{3}.count", "row{3}.count"]);
     room.settle();
     assert_eq!(stacks(&room, 0, rack), expected);
 
-    // Once mended it comes whole, at its place.
+    // Once it has a wire form, the whole item arrives at its place.
     room.server[rack].stacks[2].count = 9;
     room.server[rack].row[1].count = 9;
     assert_eq!(refused(&mut room), [""; 0]);
@@ -295,7 +297,7 @@ fn r03_a_new_item_with_a_refused_value_waits_until_all_of_it_has_a_form() {
         assert_eq!(of_stacks, named(&[("a", 2), ("c", 3), ("first", 1), ("still", 9)]));
         assert_eq!(of_row, named(&[("a", 2), ("still", 9), ("c", 3), ("first", 1)]));
     }
-    // An item that is known keeps its last good value, and the rest of it goes on.
+    // An item that clients have keeps its last valid value. Its other properties are updated.
     room.server[rack].stacks[2].count = 10;
     room.server[rack].stacks[2].name = "known".into();
     assert_eq!(refused(&mut room), ["stacks{3}.count"]);
@@ -320,7 +322,7 @@ fn r03_the_removal_of_an_item_that_waits_tells_nothing_and_takes_no_other() {
     room.settle();
     assert_eq!(bits(&room), told, "no bit of what was never there");
     assert_eq!(stacks(&room, 0, rack), before);
-    // What is left is as good as ever.
+    // The other items still work.
     let live = &mut room.server[rack];
     live.stacks[1].count = 4;
     live.row[1].count = 4;
@@ -349,7 +351,7 @@ fn r03_what_holds_a_new_item_with_a_refused_value_waits_if_it_is_new_too() {
     live.row.push(nested(&[10]));
     live.boxes.push(crate_of(&[2, 10]));
     live.drawers.insert(2, crate_of(&[10, 2]));
-    // In what is known only the new item waits.
+    // In existing items only the new inner item is held back.
     live.boxes[0].gems.extend([gem(3), gem(10)]);
     live.drawers.get_mut(&1).expect("it is there").gems.extend([gem(10), gem(3)]);
     let mut paths = refused(&mut room);
@@ -386,7 +388,7 @@ fn r03_what_holds_a_new_item_with_a_refused_value_waits_if_it_is_new_too() {
     }
 }
 
-/// Whether two racks hold the same items, in whatever order those of fast arrays stand.
+/// Asserts that two racks hold the same items. The order of items in fast arrays does not matter.
 fn assert_same_rack(found: &Rack, expected: &Rack) {
     let gems = |gems: &FastArray<Gem>| {
         let mut facets: Vec<_> = gems.iter().map(|gem| gem.facets[1]).collect();
@@ -415,7 +417,8 @@ fn r03_of_many_items_that_wait_each_comes_or_goes_by_itself() {
     live.row.extend((0..240).map(|number| stack(&format!("{number:03}"), 8 + number % 3)));
     room.settle();
     assert_eq!(room.client()[rack].stacks.len(), 161);
-    // One of two of them goes, the others are mended; what was there goes and comes among them.
+    // Every second item is removed. After that the refused items among the others get a wire form. They
+    // arrive between items that the client has.
     let live = &mut room.server[rack];
     let mut number = 0;
     live.stacks.retain(|_| {
@@ -442,7 +445,7 @@ fn r03_of_many_items_that_wait_each_comes_or_goes_by_itself() {
     }
 }
 
-/// The same of the server's.
+/// Returns the names and counts of the server's stacks: the first array sorted, the second in its order.
 fn live_stacks(room: &Room, rack: ObjectRef<Rack>) -> [Vec<(String, u8)>; 2] {
     let told = |stack: &Stack| (stack.name.clone(), stack.count);
     let live = &room.server[rack];

@@ -1,6 +1,6 @@
-//! A server as its game loop sees it: packets, objects and events.
+//! The server as a game loop uses it: packets, objects and events.
 //!
-//! *Invariant:* whatever the loop leaves out, nothing is sent twice and nothing that waits grows without end.
+//! *Invariant:* whatever calls the loop leaves out, nothing is sent twice, and no queue grows without limit.
 
 mod support;
 
@@ -35,7 +35,7 @@ fn room(guests: usize) -> (Room, [ObjectRef<Player>; 3]) {
     })
 }
 
-/// All packets of a tick by connection.
+/// Returns all packets of a tick with their connections.
 fn transmits(server: &mut Server) -> Vec<(ConnectionId, Vec<u8>)> {
     let mut packets = Vec::new();
     while let Some(Transmit { connection, bytes }) = server.poll_any_transmit() {
@@ -122,7 +122,7 @@ fn an_object_is_not_lent_twice_and_one_that_is_gone_not_at_all() {
     assert!(room.server.get_pair_mut(one, three).is_none());
     assert!(room.server.get_disjoint_mut([three]).is_none());
     assert!(room.server.get_disjoint_mut([ObjectRef::<Player>::NULL]).is_none());
-    // A reference whose type is not the object's.
+    // A reference with another type than its object.
     let chest = ObjectRef::<Chest>::new(one.guid().expect("not null"));
     assert!(room.server.get_pair_mut(two, chest).is_none());
     assert!(room.server.get_disjoint_mut([chest]).is_none());

@@ -1,6 +1,7 @@
-//! Sessions: what is said in one of them has no effect on any other (R25).
+//! Sessions: packets of one session have no effect on another (R25).
 //!
-//! *Invariant:* whoever disturbs here knows all about the protocol, but not the number of the session that is disturbed.
+//! *Invariant:* an attacker here knows everything about the protocol, except the number of the attacked
+//! session.
 
 #[path = "hostile/forge.rs"]
 #[allow(dead_code, reason = "each test file uses a part")]
@@ -24,12 +25,12 @@ fn ships(client: &mut Client) {
     client.register::<Ship>();
 }
 
-/// A room with a client that has a ship.
+/// Returns a room with a client that has a ship.
 fn one_ship() -> (Room, ObjectRef<Ship>) {
     Room::furnished(ServerConfig::default(), ships, 1, |server| server.spawn(Ship { hull: 1 }))
 }
 
-/// A client of its own session, and its first hello.
+/// Returns a client with a session of its own, and its first hello.
 fn newcomer(session: u64) -> (Client, Packets) {
     let mut client = Client::new(ClientConfig::default(), session);
     ships(&mut client);
@@ -42,7 +43,7 @@ fn said(client: &mut Client, now: Duration) -> Packets {
     std::iter::from_fn(|| client.poll_transmit().map(<[u8]>::to_vec)).collect()
 }
 
-/// A control packet of this type and session.
+/// Returns a control packet of this type and session.
 fn control(kind: u64, session: u64, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
     let mut writer = BitWriter::new();
     writer.write_flag(true);
@@ -55,7 +56,7 @@ fn events(client: &mut Client) -> Vec<ClientEvent> {
     std::iter::from_fn(|| client.poll_event()).collect()
 }
 
-/// The room goes on as if nothing had happened.
+/// Asserts that the room works as if nothing had happened.
 fn assert_undisturbed(room: &mut Room, ship: ObjectRef<Ship>) {
     assert!(room.client().is_connected());
     room.server[ship].hull += 1;
@@ -107,7 +108,7 @@ fn r25_a_late_farewell_of_an_old_session_does_not_end_a_new_one_of_the_same_addr
     old.guests[0].client.disconnect();
     let late = old.replies(0);
     let (mut room, ship) = one_ship();
-    // The same numbers of packets as in the old session: only the session tells them apart.
+    // The packets have the same numbers as in the old session. Only the session distinguishes them.
     let id = room.server.connect(room.now);
     let mut client = Client::new(ClientConfig::default(), 7);
     ships(&mut client);

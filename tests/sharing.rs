@@ -1,6 +1,7 @@
-//! One comparison, one shadow and one serialisation for all connections, and packets that do not show it (S28, S63, S67, S88 to S90).
+//! One comparison, one shadow and one serialisation for all connections, which makes no difference to the
+//! packets (S28, S63, S67, S88 to S90).
 //!
-//! *Invariant:* worlds that are compared with each other are driven by the same calls in the same order.
+//! *Invariant:* worlds that are compared with each other get the same calls in the same order.
 
 mod support;
 
@@ -28,7 +29,7 @@ struct Car {
     ahead: ObjectRef<Self>,
 }
 
-/// Every packet for every client of a busy world under loss, tick by tick.
+/// Returns every packet to every client of a busy world under loss, tick by tick.
 fn record(share: bool, mtu_bytes: usize) -> Vec<Vec<Packets>> {
     let mut room = Room::new(ServerConfig { share, mtu_bytes, ..ServerConfig::default() }, |client| {
         client.register::<Car>();
@@ -103,7 +104,7 @@ thread_local! {
     static COMPARED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How many values `work` writes and compares, and what it returns.
+/// Returns how many values `work` writes and compares, and its result.
 fn effort<R>(work: impl FnOnce() -> R) -> ((usize, usize), R) {
     WRITTEN.set(0);
     COMPARED.set(0);
@@ -111,7 +112,8 @@ fn effort<R>(work: impl FnOnce() -> R) -> ((usize, usize), R) {
     ((WRITTEN.get(), COMPARED.get()), result)
 }
 
-/// A leaf that counts what is done with it, but for zero: clients write what a class begins with for the handshake.
+/// A leaf that counts how often it is written and compared. Writing a zero does not count, because clients
+/// write the default value of a class for the handshake.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Counted(u32);
 
@@ -140,12 +142,13 @@ struct Meter {
     count: Counted,
 }
 
-/// The bits behind the checksums, which differ by session.
+/// Returns the bits after the checksums. The checksums differ by session.
 fn bodies(packets: &[Vec<u8>]) -> Packets {
     packets.iter().map(|packet| packet[4..].to_vec()).collect()
 }
 
-/// What a tick writes and compares for so many guests after one value changed, and what an object that is spawned then takes.
+/// Returns how many values a tick writes and compares for this many guests: after one value has changed,
+/// and after an object was spawned.
 fn effort_of_a_change(share: bool, guests: usize) -> [(usize, usize); 2] {
     let register = |client: &mut Client| {
         client.register::<Meter>();
@@ -214,7 +217,7 @@ fn s88_an_opening_is_written_once_for_all_who_join_until_its_object_changes() {
     }
 }
 
-/// Seen in another way by each of a player, its owner and a recording.
+/// An object that a player, its owner and a recording each see differently.
 #[derive(Replicated, Default)]
 struct Film {
     #[replicated]
@@ -264,7 +267,7 @@ fn s89_what_an_owner_or_a_recording_sees_is_written_for_it_alone_and_references_
     assert_eq!(told(&room), [[2, 0, 0, 5], [2, 0, 0, 5], [2, 3, 0, 5], [2, 0, 4, 0]]);
     assert_eq!(bodies(&packets[0]), bodies(&packets[1]));
     assert!((2..4).all(|guest| bodies(&packets[guest]) != bodies(&packets[0])));
-    // A late recording is opened by itself, though the players' openings are shared.
+    // A late recording gets an opening of its own, but the players' openings are shared.
     room.enter_replay();
     room.enter();
     room.settle();

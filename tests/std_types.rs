@@ -1,6 +1,6 @@
-//! The types of the standard library that people try first: as fields, elements, keys, values and items.
+//! Common types of the standard library as fields, elements, keys, values and items.
 //!
-//! *Invariant:* what arrives is what was sent, and bits that no value writes are refused.
+//! *Invariant:* the received value equals the sent one, and bits that no value writes are refused.
 
 mod pair;
 
@@ -24,7 +24,7 @@ fn read<T: NetSerialize>(bytes: &[u8]) -> Result<T, ReadError> {
     T::read(&mut BitReader::new(bytes), &mut ReferenceMap::new(&NoObjects))
 }
 
-/// The bits of a value, which reads as itself.
+/// Returns the bits of a value. Asserts that they read as the same value.
 fn bits_of<T: NetSerialize + PartialEq + std::fmt::Debug>(value: T) -> usize {
     let writer = written(&value);
     let bits = writer.bit_len();
@@ -58,7 +58,7 @@ fn each_type_reads_as_what_was_written_and_takes_few_bits() {
 #[test]
 fn bits_that_no_value_writes_are_refused() {
     assert_eq!(read::<NonZeroU32>(&[0; 4]), Err(ReadError::OutOfRange));
-    // A second has 10^9 nanoseconds, and no more fit 30 bits without being refused.
+    // A second has 10^9 nanoseconds. Greater numbers fit into the 30 bits, but are refused.
     let mut writer = BitWriter::new();
     writer.write_flag(false);
     writer.write_exp_golomb(0, 6);

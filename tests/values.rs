@@ -1,4 +1,5 @@
-//! Values on the wire: widths, what is refused, and references to objects that come later (S92, S107 to S112, S116 to S119).
+//! Values on the wire: widths, what is refused, and references to objects that arrive later (S92, S107 to
+//! S112, S116 to S119).
 
 mod pair;
 
@@ -13,7 +14,7 @@ use repl::{
     ObjectRef, Objects, Observer, ReadError, ReferenceMap, Replicated, WriteError,
 };
 
-/// A value written and read again, and the bits it took.
+/// Writes a value and reads it again. Returns the value and its number of bits.
 fn through_bits<T: NetSerialize>(value: &T) -> (T, usize) {
     let mut writer = BitWriter::new();
     value.write(&mut writer).unwrap();
@@ -165,7 +166,7 @@ fn a_new_element_takes_a_byte_unless_its_bits_pay_for_its_memory() {
         assert_eq!(read, lists);
         bits - counts_bits
     };
-    // A count of 7 takes as much as a count of 0.
+    // A count of 7 takes as many bits as a count of 0.
     assert_eq!(bits(Lists { nibbles: vec![9; 7], ..Lists::default() }), 7 * 4);
     assert_eq!(bits(Lists { flags: vec![true; 7], ..Lists::default() }), 7);
     assert_eq!(bits(Lists { wide: vec![1; 7], ..Lists::default() }), 7 * 8);
@@ -235,7 +236,7 @@ fn s95_s98_values_go_in_the_order_of_handles_those_of_fast_arrays_among_them() {
     assert_eq!(reader.read_bits(8), Ok(0x5a));
 }
 
-/// An update written by hand, for a replica of [`bag`].
+/// Applies an update that is written by hand to a replica of [`bag`].
 fn update(handles: &[u32], values: impl FnOnce(&mut BitWriter)) -> Result<Bag, DecodeError> {
     let mut writer = BitWriter::new();
     write_handles(&pair::handles(handles.iter().copied()), 3, false, &mut writer);
@@ -248,7 +249,7 @@ fn update(handles: &[u32], values: impl FnOnce(&mut BitWriter)) -> Result<Bag, D
     result.map(|()| replica)
 }
 
-/// The count of the items, and where the new ones begin.
+/// Writes the number of items, and where the new items begin.
 fn count(writer: &mut BitWriter, count: u64, tail: Option<u64>) {
     writer.write_exp_golomb(count, 3);
     writer.write_flag(tail.is_some());
@@ -301,7 +302,7 @@ fn s108_element_handles_past_the_old_elements_are_refused() {
     };
     assert_eq!(ranges(6, 3).unwrap_err().reason, ReadError::OutOfRange);
     assert_eq!(ranges(0, u64::MAX).unwrap_err().reason, ReadError::OutOfRange);
-    // Two handles from the seventh on: a number, and an array that is cut to nothing.
+    // Two handles from the seventh on: a number, and an array that becomes empty.
     let fits = update(&[2], |writer| {
         count(writer, 4, None);
         writer.write_bits(0b11, 2);
@@ -447,7 +448,7 @@ fn errors_name_the_class_the_property_and_the_bit() {
     );
 }
 
-/// Some objects are there.
+/// The objects that exist.
 struct Some1(Vec<Guid>);
 
 impl Objects for Some1 {
@@ -474,10 +475,10 @@ struct Squad {
     aim: Aim,
 }
 
-/// What a receiver keeps of a leaf that mentions objects: the way to it, the objects, and its bits.
+/// What a receiver stores about a leaf that mentions objects: the path to it, the objects, and its bits.
 type Mention = (Vec<u32>, Vec<Guid>, Option<Vec<bool>>);
 
-/// Writes down what a receiver is told.
+/// Records what a receiver reports.
 #[derive(Default)]
 struct Told(Vec<Mention>);
 
@@ -502,7 +503,7 @@ impl Observer for Told {
     }
 }
 
-/// Sends one change to a squad while `present` are there; gives the replica and what it was told.
+/// Sends one change to a squad while `present` exist. Returns the replica and what the receiver reported.
 fn receive_squad(
     replica: &mut Squad,
     shadow: &mut Squad,
@@ -527,7 +528,7 @@ fn receive_squad(
     told.0
 }
 
-/// Reads a mention again while `present` are there.
+/// Reads a mention again while `present` exist.
 fn read_again(replica: &mut Squad, (path, _, bits): &Mention, present: &[Guid]) {
     let mut writer = BitWriter::new();
     bits.iter().flatten().for_each(|&bit| writer.write_flag(bit));
@@ -633,7 +634,7 @@ proptest! {
     ) {
         let mut replica = World::default();
         before.iter().for_each(|&change| replica.change(change));
-        // `receive` asserts that what validates is applied, and in the same bits.
+        // `receive` asserts that an update that validates can be applied, and that this reads the same bits.
         if receive(world_class(), &mut replica, BitReader::new(&bytes)).is_ok() {
             replica.write(&mut BitWriter::new()).unwrap();
         }

@@ -1,6 +1,8 @@
-//! `with = module` on fields that hold values of the type that the module is for: in an `Option`, a `Vec`, an array, a map.
+//! `with = module` on fields that contain values of the module's type in an `Option`, a `Vec`, an array or a
+//! map.
 //!
-//! *Invariant:* what the module does not know it does not see: lengths, keys and whether there is a value are written around it.
+//! *Invariant:* the module sees only values of its type. Lengths, keys and whether there is a value are
+//! written outside of it.
 
 mod pair;
 
@@ -10,11 +12,11 @@ use pair::Pair;
 use repl::BitReader;
 use repl::prelude::*;
 
-/// A type that knows nothing of replication.
+/// A type that does not depend on this library.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Heading(f32);
 
-/// Headings in steps of a degree.
+/// Headings in steps of one degree.
 mod heading {
     use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
@@ -117,7 +119,7 @@ fn what_is_written_around_the_module_is_a_flag_a_count_and_padding() {
     assert!(bits.remaining() < 8);
 }
 
-/// The checksum of a layout with one field, by `heading`.
+/// Returns the checksum of a layout with one field that uses `heading`.
 macro_rules! checksum_with {
     ($type:ty) => {{
         #[derive(Replicated)]

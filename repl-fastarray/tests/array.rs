@@ -1,6 +1,7 @@
-//! The array as its user knows it: a `Vec` that knows its items by id.
+//! [`FastArray`] as its user knows it: a `Vec` that finds its items by id.
 //!
-//! *Invariant:* every operation gives what the one of `Vec` with the same name gives, and ids stay with their items.
+//! *Invariant:* every operation has the same result as the `Vec` method of the same name, and ids stay with
+//! their items.
 
 mod support;
 
@@ -63,7 +64,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The items with their ids, as a plain `Vec` has them; new items get the next numbers.
+/// The items with their ids in a plain `Vec`. New items get consecutive ids.
 struct Model {
     items: Vec<(u32, u16)>,
     next: u32,

@@ -1,6 +1,7 @@
 //! Shadows that follow a live array.
 //!
-//! *Invariant:* a shadow that has followed has the live array's items by id, and is told of those that were touched and of no others.
+//! *Invariant:* after following, a shadow has the live array's items by id, and it reported exactly the
+//! touched ones.
 
 mod support;
 
@@ -68,23 +69,24 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A shadow, and what it may be told when it follows next.
+/// A shadow, and which items it may report when it follows next.
 struct Watcher {
     shadow: FastArray<u32>,
-    /// Touched since; `None` if it may be told of everything, since the array is another or has forgotten what was touched.
+    /// The items touched since it followed. `None` if it may report every item, because the array was
+    /// replaced or its log was cut.
     touched: Option<BTreeSet<ItemId>>,
-    /// Which array it has followed.
+    /// The number of the array that it has followed.
     followed: Option<u32>,
 }
 
 struct Room {
     live: FastArray<u32>,
     other: FastArray<u32>,
-    /// Which arrays `live` and `other` are: each that is made has a number of its own.
+    /// The numbers of the arrays `live` and `other`. Each new array gets a number of its own.
     numbers: (u32, u32),
     made: u32,
     watchers: [Watcher; 3],
-    /// How many changes at most were noted since one of them last followed.
+    /// The most changes that may have been logged since a shadow last followed.
     noted: usize,
 }
 
@@ -120,7 +122,7 @@ impl Room {
         }
     }
 
-    /// The array is another, or its items are.
+    /// Notes that the array, or all its items, were replaced.
     fn renewed(&mut self) {
         self.numbers.0 = self.made;
         self.made += 1;
@@ -241,7 +243,7 @@ impl Room {
 
     fn follow(&mut self, which: usize) {
         for other in (0..3).filter(|&other| other != which) {
-            // What the first to come has followed is forgotten.
+            // Entries that one shadow has followed are dropped. So the others may have to compare all items.
             if !self.watchers[other].shadow.is_abreast(&self.live) {
                 self.watchers[other].touched = None;
             }
@@ -311,7 +313,7 @@ proptest! {
     }
 }
 
-/// An array of `items` with a shadow that has followed it.
+/// Returns an array of `items` items, and a shadow that has followed it.
 fn pair(items: u32) -> (FastArray<u32>, FastArray<u32>) {
     let mut live: FastArray<u32> = (0..items).collect();
     let mut shadow = FastArray::new();

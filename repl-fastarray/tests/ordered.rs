@@ -1,6 +1,7 @@
-//! The ordered array as its user, a shadow and a replica know it.
+//! [`OrderedFastArray`] as its user, a shadow and a replica know it.
 //!
-//! *Invariant:* every operation gives what the one of `Vec` with the same name gives, ids stay with their items, and labels ascend.
+//! *Invariant:* every operation has the same result as the `Vec` method of the same name, ids stay with their
+//! items, and labels ascend.
 
 mod support;
 
@@ -16,7 +17,7 @@ use support::{Call, Told, View, calls, id};
 enum Op {
     Push(u16),
     Insert(usize, u16),
-    /// So many at one place, forward or backward.
+    /// Inserts this many items at one place, forward or backward.
     Type(usize, u8, bool),
     Remove(usize),
     RemoveById(usize),
@@ -67,7 +68,8 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// An array, the same as a vector of ids and items, a shadow, and a replica that is told what the shadow is told.
+/// An array, its model as a vector of ids and items, a shadow, and a replica that receives the shadow's
+/// steps.
 struct Trio {
     live: OrderedFastArray<u16>,
     model: Vec<(ItemId, u16)>,
@@ -185,7 +187,7 @@ impl Trio {
         }
     }
 
-    /// Lets the shadow follow, and tells the replica what it was told.
+    /// Lets the shadow follow, and applies its steps to the replica.
     fn follow(&mut self) {
         let (mut told, mut known) = (Vec::new(), self.replica.ids().collect::<Vec<_>>());
         known.sort_unstable();
@@ -249,7 +251,7 @@ proptest! {
     }
 }
 
-/// What a shadow is told: ids with the label changed, or the item visited only.
+/// Returns the steps of a shadow: the ids, and whether the label changed or the item was only visited.
 fn told(shadow: &mut OrderedFastArray<u16>, live: &mut OrderedFastArray<u16>) -> BTreeMap<ItemId, bool> {
     let mut told = BTreeMap::new();
     let is_unsettled = shadow.follow(live, &mut |id, step| {
@@ -292,7 +294,7 @@ fn s145_moves_tell_of_as_few_items_as_need_be() {
     assert_eq!(moved(&|live| live.rotate_left(3)), 3);
     assert_eq!(moved(&|live| live.rotate_left(997)), 3);
     assert_eq!(moved(&|live| live.rotate_right(2)), 2);
-    // Two stand in front that belong to the end.
+    // Two items at the front belong to the end.
     assert_eq!(moved(&|live| live.sort()), 2);
     assert_eq!(moved(&|live| live.sort()), 0);
     assert_eq!(moved(&|live| live.move_item(7, 7)), 0);
@@ -346,7 +348,7 @@ fn replica(items: &[(u32, &[u8])]) -> OrderedFastArray<u16> {
     array
 }
 
-/// Receives items, whose values are their ids.
+/// Receives items. The value of each is its id.
 fn receive(array: &mut OrderedFastArray<u16>, items: &[(u32, &[u8])]) {
     for &(number, digits) in items {
         *array.received_whole(id(number)) = number as u16;
@@ -355,7 +357,7 @@ fn receive(array: &mut OrderedFastArray<u16>, items: &[(u32, &[u8])]) {
     array.conclude(true);
 }
 
-/// The label with these digits, as it comes over the wire.
+/// Returns the label with these digits, as it is received.
 fn label(digits: &[u8]) -> Label {
     let mut writer = repl_core::BitWriter::new();
     writer.write_bits(0, 2);
@@ -399,7 +401,7 @@ fn receive_told(array: &mut OrderedFastArray<Told>, name: u32, digits: &[u8]) {
     array.received_label(id(name), label(digits));
 }
 
-/// A replica of items called by their ids, ten apart.
+/// Returns a replica of items with these ids. Their labels are ten apart.
 fn told_replica(names: std::ops::Range<u8>) -> OrderedFastArray<Told> {
     let mut array = OrderedFastArray::new();
     array.become_replica();
@@ -478,7 +480,8 @@ fn s183_local_items_find_a_place_where_labels_leave_none() {
     let mut array = replica(&[(1, &[10]), (2, &[10]), (3, &[20])]);
     array.insert(1, 1_000);
     array.insert(1, 1_001);
-    // Nothing fits between equal labels, which no honest server gives: the items stand behind all that have them.
+    // Nothing fits between equal labels, which no honest server sends. So the items come after all items with
+    // that label.
     assert_eq!(array, [1, 2, 1_000, 1_001, 3]);
     for local in 0..1_000 {
         array.insert(5, local);

@@ -1,6 +1,7 @@
-//! Replicas: what comes of what a server tells, and what callbacks are told of it.
+//! Replicas: how they apply an update, and which callbacks run.
 //!
-//! *Invariant:* a replica holds what the model holds, and the callbacks, replayed on what was there before, give what is there after.
+//! *Invariant:* a replica equals the model, and the callbacks, applied to the items before, lead to the items
+//! after.
 
 mod support;
 
@@ -22,7 +23,7 @@ fn handles(of: &[u32]) -> HandleSet {
     set
 }
 
-/// A replica with these items, whose names are their ids, and no callbacks pending.
+/// Returns a replica of these items. Their names are their ids, and no callback is recorded yet.
 fn replica(items: &[u32]) -> FastArray<Told> {
     let mut array = FastArray::new();
     array.become_replica();
@@ -43,7 +44,7 @@ fn names(array: &FastArray<Told>) -> Vec<u32> {
     array.iter().map(|item| item.name).collect()
 }
 
-/// What a call says, without the items.
+/// Returns the name of a call, without the items.
 fn outline(call: &Call) -> String {
     let of = |what: &str, view: &View| {
         format!("{what} {:?} of {} → {}", view.indices, view.items.len(), view.final_len)
@@ -339,7 +340,7 @@ fn s146_items_of_the_archetype_are_the_servers() {
     assert_eq!(outlines()[0], "remove 1");
 }
 
-/// What a server may tell, or a user do.
+/// What an update may contain, or a user may do.
 #[derive(Clone, Debug)]
 enum Op {
     Whole(u32, u64),
@@ -370,7 +371,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 #[derive(Default)]
 struct Model {
-    /// By id; what is said of them in the update under way.
+    /// The items by id, with what the current update did to each.
     items: BTreeMap<u32, (Told, Said)>,
     removed: Vec<u32>,
     swept: bool,
@@ -435,7 +436,7 @@ impl Model {
                 }
                 array.received_sparing(id(number));
             }
-            // The user's turn comes between updates.
+            // The user changes the array only between updates.
             Op::Conclude | Op::PushLocal | Op::RemoveLocally(_) | Op::Shuffle(_) => self.conclude(array),
         }
         match *op {
@@ -487,7 +488,7 @@ impl Model {
     }
 }
 
-/// The calls are those for these ids, and what they say leads to `array`.
+/// Asserts that the calls are about these ids, and that they lead to `array`.
 fn replay(
     calls: &[Call],
     array: &FastArray<Told>,

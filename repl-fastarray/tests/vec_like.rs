@@ -1,6 +1,7 @@
-//! What both kinds of arrays offer of what users of `Vec` know.
+//! The methods of `Vec` that both kinds of arrays offer.
 //!
-//! *Invariant:* every operation gives what the one of `Vec` with the same name gives, and ids stay with their items.
+//! *Invariant:* every operation has the same result as the `Vec` method of the same name, and ids stay with
+//! their items.
 
 mod support;
 
@@ -13,14 +14,14 @@ use repl_fastarray::{ChangedProperties, FastArray, FastArrayItem, ItemMut, Order
 
 use support::{Told, id};
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn said(panics: impl FnOnce()) -> String {
     let payload = catch_unwind(AssertUnwindSafe(panics)).expect_err("it panics");
     let text = payload.downcast_ref::<String>().cloned();
     text.or_else(|| payload.downcast_ref().map(|text: &&str| (*text).to_owned())).unwrap_or_default()
 }
 
-/// Tests of an array, and how the ids of one are told.
+/// Defines the tests for a kind of array. `$ids` returns the ids of an array as numbers.
 macro_rules! tests_of {
     ($($module:ident: $array:ident, $ids:expr;)*) => {$(
         mod $module {
@@ -28,7 +29,7 @@ macro_rules! tests_of {
 
             type Array = $array<u8>;
 
-            /// Ids and items, in their order.
+            /// Returns the ids and items, in the order of the items.
             fn pairs(array: &Array) -> Vec<(u32, u8)> {
                 $ids(array).zip(array.iter().copied()).collect()
             }
@@ -224,7 +225,7 @@ proptest! {
             match step % 4 {
                 0 => model.insert(other % len, array.insert_before(neighbour, step).expect("a neighbour")),
                 1 => model.insert(other % len + 1, array.insert_after(neighbour, step).expect("a neighbour")),
-                // Nothing stands beside itself.
+                // An item cannot be moved next to itself.
                 _ if from == other % len => {
                     assert!(array.move_before(neighbour, neighbour) && array.move_after(neighbour, neighbour));
                 }

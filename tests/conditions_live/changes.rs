@@ -1,6 +1,7 @@
-//! What happens to values while a connection may not see them, and afterwards (S39 to S45); switches that are refused.
+//! What happens to values that a connection may not see for a while, and afterwards (S39 to S45). Also tests
+//! switches that are refused.
 //!
-//! *Invariant:* nothing is lost on a perfect link unless the test drops it.
+//! *Invariant:* nothing is lost unless the test drops it.
 
 use repl::Condition;
 use repl::prelude::*;
@@ -29,7 +30,7 @@ fn s43_who_is_open_already_gets_nothing_of_initial_only() {
     }
     let shown: Vec<u8> = (0..4).map(|guest| seen(&room, guest, object).initial_only).collect();
     assert_eq!(shown, [0, 5, 6, 7]);
-    // Not even when the view changes, or the object comes back to life for another.
+    // The value stays away even if the owner changes, or if the object is opened again.
     room.server.set_owner(object, Some(room.guests[0].id));
     room.settle();
     assert_eq!(seen(&room, 0, object).initial_only, 0);
@@ -40,7 +41,7 @@ fn s39_a_condition_does_not_decide_what_is_compared() {
     let (mut room, object) = room(2);
     room.server[object].owner_only = 3;
     room.settle();
-    // There and back while nobody may see it: the new owner lacks nothing.
+    // The value changes and changes back while nobody may see it. So the new owner lacks nothing.
     room.server[object].owner_only = 0;
     room.settle();
     room.server.set_owner(object, Some(room.guests[1].id));
@@ -131,7 +132,7 @@ fn s44_what_filtering_leaves_nothing_of_is_remembered_nowhere() {
     let config = ServerConfig { max_packets_in_flight: 4, ..ServerConfig::default() };
     let (mut room, objects) =
         Room::furnished(config, register, 2, |server| [0; 3].map(|_| server.spawn(Every::default())));
-    // One of them sees the objects like most, the other in a way of its own.
+    // One client sees the objects in the default view, the other in a view of its own.
     let second = room.guests[1].id;
     for object in objects {
         room.server.set_custom_active_for(second, object, property::<Every>("custom"), false);
@@ -144,7 +145,7 @@ fn s44_what_filtering_leaves_nothing_of_is_remembered_nowhere() {
             room.server[object].owner_only = round;
             room.server[object].never = round;
         }
-        // Nobody acknowledges anything: what stayed in flight would fill the window.
+        // There are no acks. So packets with state would stay in flight and fill the window.
         let packets = room.tick();
         assert!(
             packets.iter().flatten().all(|packet| packet.len() <= crate::support::SIGN_OF_LIFE_BYTES),
@@ -157,7 +158,7 @@ fn s44_what_filtering_leaves_nothing_of_is_remembered_nowhere() {
     }
     room.server[objects[1]].none = 7;
     let packets = room.tick();
-    // Lost, and with it nothing of what was filtered.
+    // These packets are lost. They contain nothing that was filtered out.
     assert_eq!([0, 1].map(|guest| (packets[guest].len(), room.in_flight(guest))), [(1, 1); 2]);
     room.settle();
     for guest in 0..2 {

@@ -1,6 +1,7 @@
-//! Conditions between a live server and its clients: who gets what, and what happens when it changes (S34 to S48, S204, S205, R16).
+//! Conditions between a live server and its clients: who receives which property, and what happens when that
+//! changes (S34 to S48, S204, S205, R16).
 //!
-//! *Invariant:* what a client may not see never stands in a packet made for it.
+//! *Invariant:* no packet for a client contains a value that this client may not see.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -56,7 +57,7 @@ impl Every {
         *self = Self::of([value; 16]);
     }
 
-    /// In the order of the conditions.
+    /// Returns the values in the order of the conditions.
     fn values(&self) -> [u8; 16] {
         [
             self.none,
@@ -118,7 +119,7 @@ impl Every {
     }
 }
 
-/// How one connection sees the object.
+/// The facts that decide what a connection may see of an object.
 #[derive(Clone, Copy, Debug, Default)]
 struct View {
     owner: bool,
@@ -128,7 +129,8 @@ struct View {
 }
 
 impl View {
-    /// What such a connection shows after the opening and after a change of everything (S35).
+    /// Returns what such a connection shows, either after the opening or after every property has changed
+    /// (S35).
     fn expect(self, initial: bool) -> Every {
         let Self { owner, simulated, physics, replay } = self;
         let body = simulated || physics;
@@ -165,7 +167,8 @@ fn seen(room: &Room, guest: usize, object: ObjectRef<Every>) -> Every {
     room.guests[guest].client.get(object).expect("the client has it").clone()
 }
 
-/// An owner, another, and a recorder, and how they see an object of this role.
+/// Returns a room with an owner, another client and a recorder, an object of this role, and how each of them
+/// sees it.
 fn spectators(role: Role, physics: bool) -> (Room, ObjectRef<Every>, [View; 3]) {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Every>();

@@ -1,6 +1,8 @@
-//! Push properties whose condition is switched off for a while: marks outlive that time, and switching on compares (S45, S124).
+//! Push properties with a condition that is switched off for a while. Marks are kept during that time, and
+//! switching on compares (S45, S124).
 //!
-//! *Invariant:* each test writes while nobody may be sent the value, and looks at clients only after the switch is on again.
+//! *Invariant:* each test writes while no client may receive the value, and checks the clients only after the
+//! switch is on again.
 
 use repl::Condition;
 use repl::prelude::*;
@@ -16,7 +18,7 @@ struct Trap {
     code: u32,
     #[replicated(push)]
     place: u32,
-    /// The old values that `on_armed` was told, and the new ones.
+    /// The pairs of old and new values that `on_armed` was called with.
     told: Vec<(u32, u32)>,
 }
 
@@ -66,7 +68,7 @@ fn s45_switching_on_compares_a_push_property_that_nobody_marked() {
     room.server.set_custom_active(trap, property, true);
     room.settle();
     assert_eq!(armed(&room, trap), [4]);
-    // On it was already: nothing is marked by saying so again (S126).
+    // The switch was already on. Switching it on again marks nothing (S126).
     room.server[trap].armed = 5;
     room.server.set_custom_active(trap, property, true);
     room.settle();
@@ -107,7 +109,7 @@ fn s45_a_dynamic_push_property_is_compared_when_it_is_no_longer_never() {
     room.server.set_dynamic_condition(trap, property, Condition::None);
     room.settle();
     assert_eq!(codes(&room, trap), [6]);
-    // From one condition to another nothing was off (S126).
+    // A change from one condition to another never switched the property off, so it marks nothing (S126).
     room.server[trap].code = 7;
     room.server.set_dynamic_condition(trap, property, Condition::SkipReplay);
     room.settle();

@@ -1,6 +1,6 @@
-//! R16: no bytes for eyes that may not see them, whatever is shared or sent again.
+//! R16: a client receives no bytes of a value that it may not see, even if data is shared or sent again.
 //!
-//! *Invariant:* secrets are texts that stand nowhere else, looked for at all bit shifts.
+//! *Invariant:* secrets are texts that occur nowhere else. Packets are searched for them at every bit offset.
 
 use repl::prelude::*;
 
@@ -117,7 +117,7 @@ fn r15_the_fragments_of_an_opening_are_given_up_when_what_goes_with_openings_alo
         room.enter();
         (0..4).for_each(|_| _ = room.step());
         assert!(leaks(&room.tick_one().concat(), b"canary-of-a-page"), "under way");
-        // Neither before nor after does a client that has the object see it.
+        // A client that has the object sees the value neither before nor after the change.
         room.server.set_dynamic_condition(dossier, pages, Condition::Never);
         for _ in 0..60 {
             room.acknowledge();

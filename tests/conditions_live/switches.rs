@@ -1,6 +1,8 @@
-//! Custom conditions that are off: for an object, for a connection, and from the start (S45, R15, R16).
+//! Custom conditions that are switched off: for an object, for a connection, and from the start (S45, R15,
+//! R16).
 //!
-//! *Invariant:* secrets are texts of 16 bytes that stand nowhere else, looked for in every packet at all bit shifts.
+//! *Invariant:* secrets are texts of 16 bytes that occur nowhere else. Every packet is searched for them at
+//! every bit offset.
 
 use repl::PropertyIndex;
 use repl::prelude::*;
@@ -59,7 +61,7 @@ fn holds(packets: &Packets, secret: &str) -> bool {
     packets.iter().any(|packet| leaks(packet, secret.as_bytes()))
 }
 
-/// Steps for a second and until the room rests; no packet made meanwhile holds `secret`.
+/// Steps for a second and until the room is at rest. Asserts that no packet in that time contains `secret`.
 fn settle_without(room: &mut Room, secret: &str) {
     for _ in 0..60 {
         room.acknowledge();
@@ -77,7 +79,7 @@ fn r16_who_joins_while_the_object_is_off_gets_no_byte_of_it() {
         let (mut room, agent) = room_with(ServerConfig { share, ..ServerConfig::default() }, 1);
         room.server[agent].plan = SECRET.into();
         room.settle();
-        // One that joins while it is on: openings are kept for the next.
+        // This client joins while the switch is on. The server keeps the encoded opening for the next one.
         room.enter();
         room.settle();
         room.server.set_custom_active(agent, plan(), false);
@@ -101,7 +103,7 @@ fn r16_what_is_written_and_switched_off_before_the_tick_is_not_sent() {
     room.server[agent].plan = SECRET.into();
     room.server.set_custom_active(agent, plan(), false);
     settle_without(&mut room, SECRET);
-    // Off and on and off again, all in one tick.
+    // The switch goes on and off again in one tick.
     room.server.set_custom_active(agent, plan(), true);
     room.server.set_custom_active(agent, plan(), false);
     settle_without(&mut room, SECRET);
@@ -195,7 +197,7 @@ fn s45_switched_on_again_each_client_gets_what_it_lacks_and_is_told_once() {
     room.settle();
     room.server[agent].plan = "second".into();
     let packets = room.tick();
-    // Lost for the first; the others have it.
+    // The packets to the first client are lost. The others receive theirs.
     (1..3).for_each(|guest| room.deliver(guest, &packets[guest]));
     room.server.set_custom_active(agent, plan(), false);
     room.server[agent].plan = "third".into();
@@ -219,7 +221,7 @@ fn s45_a_value_goes_out_while_both_switches_are_on() {
     let ids = [room.guests[0].id, room.guests[1].id];
     let mut shown = [0, 0];
     for round in 1..40_usize {
-        // All ways from any state of the three switches to any other that differs in one.
+        // Covers every change of one of the three switches, from every state of the others.
         let for_object = round / 4 % 2 == 0;
         let for_one = [round % 3 > 0, round % 5 > 1];
         room.server.set_custom_active(agent, talk(), for_object);
@@ -243,7 +245,7 @@ fn what_starts_off_reaches_nobody_until_it_is_switched_on_for_him() {
     let (mut room, agent) = room(1);
     room.server[agent].talk = RUMOUR.into();
     let other = room.server.spawn(Agent { talk: RUMOUR.into(), ..Agent::default() });
-    // Nobody polls events here: what is off does not wait for anybody to switch it off.
+    // Nobody polls events here. The property is off from the start, without a call that switches it off.
     room.enter();
     room.enter_replay();
     settle_without(&mut room, RUMOUR);
@@ -255,7 +257,8 @@ fn what_starts_off_reaches_nobody_until_it_is_switched_on_for_him() {
     assert_eq!([0, 1, 2].map(|guest| holds(&packets[guest], RUMOUR)), [false, true, false]);
     room.settle();
     assert_eq!((talks(&room, agent), talks(&room, other)), (vec!["", RUMOUR, ""], vec![""; 3]));
-    // One that joins later, one that comes back, and another life of the object begin as off again.
+    // For a client that joins later, a client that reconnects, and a respawned object, the property starts
+    // off again.
     room.enter();
     room.server.disconnect(second);
     room.settle();
@@ -278,7 +281,7 @@ fn what_starts_off_can_be_switched_on_before_the_client_says_hello() {
     room.server[agent].talk = "another".into();
     room.settle();
     assert_eq!(talks(&room, agent), ["", RUMOUR]);
-    // As it was declared: nothing of its own is left to be seen.
+    // The switch of the second client is as declared again. So both clients get the same packets.
     room.server[agent].place = 1;
     let packets = room.tick();
     let bodies = [0, 1].map(|guest| packets[guest].iter().map(Vec::len).collect::<Vec<_>>());
@@ -302,7 +305,7 @@ fn a_hidden_object_comes_back_without_what_was_switched_off_meanwhile() {
     assert_eq!(plans(&room, agent), [SECRET]);
 }
 
-/// The agents and properties whose values stand in `packet`, at any bit: `canary-` and two digits.
+/// Returns the agents and properties with values in `packet`, at any bit offset: `canary-` and two digits.
 fn canaries(packet: &[u8]) -> Vec<(usize, usize)> {
     let padded: Vec<u8> = packet.iter().copied().chain([0]).collect();
     let mut found = Vec::new();
@@ -315,7 +318,7 @@ fn canaries(packet: &[u8]) -> Vec<(usize, usize)> {
     found
 }
 
-/// What each client may be sent of a random world, and every packet that it was sent.
+/// Checks what each client may receive of a random world. Returns every packet that was sent to it.
 fn wander(share: bool, loss: usize) -> Vec<Vec<Packets>> {
     let (mut room, first) = room_with(ServerConfig { share, ..ServerConfig::default() }, 2);
     let agents: Vec<_> =

@@ -1,6 +1,7 @@
-//! Who gets what: the truth table, and views that change (S34 to S37, S204, S205).
+//! Which connections receive which property: the truth table, and connections that see an object in another
+//! way than before (S34 to S37, S204, S205).
 //!
-//! *Invariant:* what is expected follows from S35, not from the library's own table.
+//! *Invariant:* expected values are computed from S35, and not from the library's own table.
 
 use std::time::Duration;
 
@@ -57,7 +58,7 @@ fn s36_a_view_follows_owner_role_and_physics_of_each_connection_at_run_time() {
                 room.settle();
                 for (guest, before) in before.into_iter().enumerate() {
                     let is_owner = owner == Some(guest);
-                    // An autonomous proxy is downgraded for all but its owner (S204).
+                    // An autonomous proxy counts as simulated for all but its owner (S204).
                     let simulated =
                         role == Role::SimulatedProxy || role == Role::AutonomousProxy && !is_owner;
                     let view = View { owner: is_owner, simulated, physics, replay: guest == 2 };
@@ -82,7 +83,8 @@ fn s36_a_view_follows_owner_role_and_physics_of_each_connection_at_run_time() {
 fn s36_an_object_is_initial_until_its_opening_is_acknowledged() {
     let (mut room, _) = room(1);
     let late = room.server.spawn(Every::of([1; 16]));
-    // The first opening is lost; the next is as initial as that one was, and has the values of its own tick (S40).
+    // The first opening is lost. The next one counts as initial, too, and has the values of its own tick
+    // (S40).
     assert!(size(&room.tick_one()) > 0);
     room.server[late].initial_only = 2;
     room.wait(Duration::from_secs(1));
@@ -93,7 +95,7 @@ fn s36_an_object_is_initial_until_its_opening_is_acknowledged() {
     room.settle();
     let updated = seen(&room, 0, late);
     assert_eq!((updated.none, updated.initial_only, updated.initial_or_owner), (3, 2, 1));
-    // Out of sight and back, it opens anew.
+    // The object is hidden and shown again, so it is opened again.
     let id = room.guests[0].id;
     room.server.set_visible(id, late, false);
     room.settle();

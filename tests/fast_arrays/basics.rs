@@ -1,6 +1,7 @@
-//! What a client comes to hold: items by id.
+//! The items that a client holds, by id.
 //!
-//! *Invariant:* as a set by id, what a client holds after a quiet round trip is what the server holds.
+//! *Invariant:* as a set by id, a client holds the same items as the server after a round trip without
+//! changes.
 
 use super::support;
 
@@ -67,7 +68,7 @@ fn w04_one_change_among_a_thousand_takes_six_bytes() {
     assert!(bits <= 48, "{bits} bits");
 }
 
-/// Numbers that look random and are the same in every run.
+/// A random number generator with the same sequence in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -159,7 +160,7 @@ fn r02_births_inside_an_array_do_not_undo_removals() {
         let packets = room.tick_one();
         room.deliver(0, &packets);
     };
-    // It came, and goes before the server knows that it came.
+    // The item arrives, and is removed before the server knows that it arrived.
     edit(&mut room, |array| _ = array.push(2));
     edit(&mut room, |array| _ = array.pop());
     room.settle();
@@ -184,7 +185,7 @@ fn r04_a_birth_that_is_gone_does_not_undo_a_lost_removal() {
     };
     edit(&mut room, true, |array| _ = array.push(2));
     edit(&mut room, false, |array| _ = array.pop());
-    // What is sent now goes with all that came and is not acked, but for what went since.
+    // This update removes all items that arrived without an ack and are gone by now.
     edit(&mut room, true, |array| _ = array.push(3));
     room.settle();
     let found = room.client().get(boxes).expect("the client has it");

@@ -1,6 +1,7 @@
-//! Random worlds of fast arrays: every seed draws what happens to the arrays, to the links and to who sees what; a model that knows the
-//! callbacks alone is held against each client after each packet, and the server against all clients in the end. No item ever changes its kind, so
-//! that one which is taken for another is found out (S137).
+//! Random worlds of fast arrays. A seed decides what happens to the arrays, to the links, and to what each
+//! client may see. After each packet a model that is built from callbacks alone is compared with each client.
+//! In the end the server is compared with all clients. The kind of an item never changes, so a test notices
+//! if one item is taken for another (S137).
 //!
 //! *Invariant:* a run is a pure function of its seed.
 
@@ -16,9 +17,9 @@ use super::ops::{Dice, change_bag};
 use super::replay::Listener;
 
 const SERVER: PeerId = PeerId(0);
-/// More than a packet without state takes: its frame, and a few ranges of acks.
+/// An upper bound on the size of a packet without state: its header, and a few ranges of acks.
 const SIGNAL_BYTES: usize = 40;
-/// Bursts that Unreal's windows do not survive, and one longer than all of them.
+/// Lengths of loss bursts that exceed Unreal's windows, and one that is longer than all of them.
 const BURSTS: [u64; 5] = [31, 33, 63, 65, 300];
 
 /// What a seed decides before its run begins.
@@ -67,14 +68,14 @@ impl Plan {
     }
 }
 
-/// A client and the ways to it.
+/// A client and its links.
 struct Seat {
     client: Client,
     listener: Listener,
     connection: ConnectionId,
     down: LinkId,
     up: LinkId,
-    /// Numbers that the client's user put into arrays, by object.
+    /// The numbers that the client's user added to arrays, by object.
     local: BTreeMap<u32, Vec<u16>>,
 }
 
@@ -87,12 +88,12 @@ struct Run {
     seats: BTreeMap<PeerId, Seat>,
     objects: BTreeMap<u32, ObjectRef<Bag>>,
     alive: Vec<u32>,
-    /// Numbers of the objects that a connection may not see.
+    /// The numbers of the objects that are hidden from each connection.
     hidden: BTreeMap<ConnectionId, Vec<u32>>,
     next_peer: u32,
     updates: u64,
     loud: Option<usize>,
-    /// How long the clients may lack something once changes have stopped.
+    /// How long a client may lack something after changes have stopped.
     patience: Duration,
 }
 
@@ -156,7 +157,7 @@ impl Run {
         let mut client = Client::new(config, u64::from(peer.0) + 77);
         client.register::<Bag>();
         let now = self.clock.now();
-        // One in five records a replay (S153).
+        // One client in five records a replay (S153).
         let is_replay = self.rng.chance(0.2);
         let connection = if is_replay { self.server.connect_replay(now) } else { self.server.connect(now) };
         let down = self.network.link(SERVER, peer, self.plan.link);
@@ -174,7 +175,7 @@ impl Run {
         self.updates += seat.listener.updates;
     }
 
-    /// Changes the arrays, and arrays between objects.
+    /// Changes the arrays, and moves arrays between objects.
     fn mutate(&mut self) {
         let guids = self.guids();
         for _ in 0..self.rng.below(self.plan.changes as u64 + 1) {
@@ -192,14 +193,14 @@ impl Run {
         }
     }
 
-    /// Changes who is there, who sees what, and which links hold.
+    /// Changes which clients are connected, what they may see, and which links work.
     fn flip(&mut self) {
         if self.plan.bursts > 0 && self.rng.chance(0.03) {
             let links: Vec<LinkId> = self.seats.values().flat_map(|seat| [seat.down, seat.up]).collect();
             let (link, burst) = (self.rng.pick(&links).copied(), self.rng.pick(&BURSTS).copied());
             if let (Some(link), Some(burst)) = (link, burst) {
                 self.plan.bursts -= 1;
-                // Where nothing arrives a packet is tried every 250 ms (R9).
+                // If nothing arrives, the server sends a packet every 250 ms (R9).
                 self.patience += Duration::from_millis(250) * burst as u32;
                 self.network.lose_next(link, burst);
             }
@@ -240,7 +241,7 @@ impl Run {
         }
     }
 
-    /// Now and then a client's user adds items of its own (S183).
+    /// Sometimes a client's user adds items of its own (S183).
     fn predict(&mut self) {
         for seat in self.seats.values_mut() {
             let numbers: Vec<u32> = self.objects.keys().copied().collect();
@@ -314,7 +315,8 @@ impl Run {
                     ClientEvent::Connected
                     | ClientEvent::Spawned(_)
                     | ClientEvent::Synchronized
-                    // Owners change here, roles on clients with them; tests/client_view.rs has those.
+                    // Owners change here, and with them roles on clients. `tests/client_view.rs` tests these
+                    // events.
                     | ClientEvent::RoleChanged(_) => {}
                     other => panic!("unexpected: {other:?}"),
                 }
@@ -323,7 +325,7 @@ impl Run {
         }
     }
 
-    /// How a client differs from what it must show at last; `None` if none does.
+    /// Returns how a client differs from what it must show in the end, or `None` if no client differs.
     fn difference(&self) -> Option<String> {
         self.seats.values().find_map(|seat| {
             let connection = seat.connection;
@@ -352,7 +354,7 @@ impl Run {
         stats.map(|stats| stats.packets_in_flight).sum()
     }
 
-    /// Runs to the end; gives how many updates of arrays were told.
+    /// Runs to the end. Returns how many updates of arrays the callbacks reported.
     fn finish(mut self, seed: u64) -> u64 {
         let mut report = SeedReport::new(seed);
         while self.clock.ticks() < self.plan.ticks {
@@ -371,7 +373,7 @@ impl Run {
             self.tick(true);
             report.reached(self.clock.ticks());
         }
-        // What is on its way arrives.
+        // Delivers the packets that are still in flight.
         (0..40).for_each(|_| self.tick(true));
         self.loud = Some(0);
         (0..60).for_each(|_| self.tick(true));
@@ -394,7 +396,7 @@ impl Run {
     }
 }
 
-/// References to what the client has not read as null.
+/// Replaces references to objects that the client does not have by null.
 fn seen(mut items: List<PlainItem>, client: &Client) -> List<PlainItem> {
     for (_, item) in &mut items {
         item.target = item.target.filter(|guid| client.contains(ObjectRef::<Bag>::new(*guid)));
@@ -406,7 +408,7 @@ fn seen(mut items: List<PlainItem>, client: &Client) -> List<PlainItem> {
     by_id(items)
 }
 
-/// The first array in which a client's object differs from the server's as a set by id.
+/// Returns the first array in which a client's object differs from the server's, compared as sets by id.
 fn differing(live: &Bag, found: &Bag, is_owner: bool, client: &Client) -> Option<String> {
     fn set<T: Plain>(array: &FastArray<T>) -> List<T::Form> {
         by_id(list(array))

@@ -1,4 +1,5 @@
-//! The class of the campaign: fast arrays wherever one can stand, and items that write down what they are told.
+//! The classes of the random worlds: fast arrays at every place where one is allowed, and items that record
+//! their callbacks.
 //!
 //! *Invariant:* each test runs on a thread of its own, so each has its own record of callbacks.
 
@@ -7,32 +8,32 @@ use std::cell::RefCell;
 use repl::prelude::*;
 use repl::{ArrayUpdate, Guid};
 
-/// An array as plain values, by id, in its own order.
+/// The items of an array as plain values, with their ids, in the array's order.
 pub(crate) type List<F> = Vec<(u32, F)>;
 
-/// What can be compared beyond the array it came from.
+/// A type with a plain form that can be compared after its array is gone.
 pub(crate) trait Plain {
     type Form: Clone + std::fmt::Debug + PartialEq;
 
     fn plain(&self) -> Self::Form;
 
-    /// The names of the properties in which two differ.
+    /// Returns the names of the properties in which two forms differ.
     fn differing(one: &Self::Form, other: &Self::Form) -> Vec<&'static str>;
 }
 
-/// The array as a list, without the items that a client added by itself.
+/// Returns the array as a list, without the items that a client added itself.
 pub(crate) fn list<T: Plain>(array: &FastArray<T>) -> List<T::Form> {
     let ids = array.ids().iter().filter(|id| !id.is_local());
     ids.map(|id| (id.number(), array.by_id(*id).expect("an item for each id").plain())).collect()
 }
 
-/// The list as a set: ascending by id.
+/// Sorts the list by id, so that two lists compare as sets.
 pub(crate) fn by_id<F>(mut list: List<F>) -> List<F> {
     list.sort_by_key(|(id, _)| *id);
     list
 }
 
-/// An item of items.
+/// An item inside an item.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 #[replicated(callbacks)]
 pub(crate) struct Socket {
@@ -40,7 +41,7 @@ pub(crate) struct Socket {
     pub(crate) tags: FastArray<u8>,
 }
 
-/// An item with every kind of property that has its own rules, another array of items among them.
+/// An item with a property of every kind that has its own rules, including another array of items.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 #[replicated(callbacks)]
 pub(crate) struct Item {
@@ -53,7 +54,7 @@ pub(crate) struct Item {
     pub(crate) price: u32,
 }
 
-/// A struct that holds an array.
+/// A struct that contains an array.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(all)]
 pub(crate) struct Hand {
@@ -61,7 +62,7 @@ pub(crate) struct Hand {
     pub(crate) held: u8,
 }
 
-/// An object with arrays wherever they can stand.
+/// An object with arrays at every place where they are allowed.
 #[derive(Replicated, Debug, Default)]
 #[replicated(all, callbacks)]
 pub(crate) struct Bag {
@@ -165,7 +166,7 @@ impl Plain for Item {
     }
 }
 
-/// What a callback of an array saw.
+/// The state of the array that a callback saw.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct View<F> {
     pub(crate) items: List<F>,
@@ -174,7 +175,7 @@ pub(crate) struct View<F> {
     pub(crate) final_len: usize,
 }
 
-/// One callback of an array or of an item of it.
+/// One callback of an array or of one of its items.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step<F> {
     Remove(F),
@@ -186,7 +187,7 @@ pub(crate) enum Step<F> {
     Receive(View<F>),
 }
 
-/// What a client's objects were told.
+/// A callback that ran on a client.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Call {
     Item(Step<PlainItem>),
@@ -203,7 +204,7 @@ fn note(call: Call) {
     CALLS.with_borrow_mut(|calls| calls.push(call));
 }
 
-/// The calls since this was last asked.
+/// Returns the calls since the last call of this function.
 pub(crate) fn calls() -> Vec<Call> {
     CALLS.take()
 }

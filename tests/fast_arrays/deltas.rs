@@ -1,6 +1,7 @@
-//! What an update of a fast array says, in bits, and what it does not say again: one form for all, the base of each client, and its losses.
+//! The size of an update of a fast array in bits, and that it does not repeat data. One encoded form serves
+//! all clients, except those with another base or with losses.
 //!
-//! *Invariant:* what an update takes is measured at the client, in bits of the property.
+//! *Invariant:* the size of an update is measured on the client, in bits of the property.
 
 use repl::prelude::*;
 
@@ -9,18 +10,18 @@ use super::statements::assert_same;
 use super::support::{Packets, Room, TICK};
 use super::told::{item, make_steady, room_of, room_with};
 
-/// What is more than a property of an item and its id ever take here, and much less than a wide item.
+/// More than one property of an item and its id ever take here, and much less than a wide item.
 const DELTA_BITS: u64 = 64;
 
-/// The bits of the name of a wide item.
+/// The bits in the name of a wide item.
 const NAME_BITS: u64 = 8 * 500;
 
-/// An item that takes many bits when it goes whole.
+/// Returns an item that takes many bits when it is sent whole.
 fn wide(kind: u32) -> Item {
     Item { name: "wide ".repeat(100), marks: vec![7; 300], ..item(kind) }
 }
 
-/// The bits of the property that all guests get for what is done to the items, until nothing is left to say.
+/// Returns how many bits of the property all guests receive for `change`, until nothing is left to send.
 fn cost(room: &mut Room, bag: ObjectRef<Bag>, change: impl FnOnce(&mut FastArray<Item>)) -> u64 {
     let bits = |room: &Room| -> u64 {
         (0..room.guests.len()).map(|guest| room.received::<Bag>(guest, "items").1).sum()
@@ -32,7 +33,7 @@ fn cost(room: &mut Room, bag: ObjectRef<Bag>, change: impl FnOnce(&mut FastArray
     bits(room) - before
 }
 
-/// Makes a change, and the packets of its tick. No time passes, so nothing is given up for lost.
+/// Makes a change, and returns the packets of its tick. No time passes, so no packet is considered lost.
 fn sent(room: &mut Room, bag: ObjectRef<Bag>, change: impl FnOnce(&mut FastArray<Item>)) -> Packets {
     change(&mut room.server[bag].items);
     let packets = room.tick_one();
@@ -40,14 +41,14 @@ fn sent(room: &mut Room, bag: ObjectRef<Bag>, change: impl FnOnce(&mut FastArray
     packets
 }
 
-/// The bits of the property in some packets, which the first guest gets.
+/// Delivers packets to the first guest. Returns how many bits of the property they contain.
 fn taken(room: &mut Room, packets: &[Vec<u8>]) -> u64 {
     let before = room.received::<Bag>(0, "items").1;
     room.deliver(0, packets);
     room.received::<Bag>(0, "items").1 - before
 }
 
-/// The kinds of the items that a client was told of, by what came of them.
+/// Returns the kinds of the items that were added, changed and removed on a client.
 fn told_kinds() -> [Vec<u32>; 3] {
     let mut told: [Vec<u32>; 3] = Default::default();
     for call in calls() {
@@ -72,7 +73,7 @@ fn s144_an_item_that_came_beside_a_change_is_told_at_once_and_once() {
     room.deliver(0, &packets);
     assert_same(&room, 0, bag);
     assert_eq!(told_kinds(), [vec![40], vec![30], vec![]]);
-    // What was sent is what is known as sent: nothing follows, acknowledged or not.
+    // What was sent counts as known. So nothing follows, with or without an ack.
     assert_eq!(room.tick_one(), Packets::new());
     room.acknowledge();
     assert_eq!(room.tick_one(), Packets::new());
@@ -82,7 +83,7 @@ fn s144_an_item_that_came_beside_a_change_is_told_at_once_and_once() {
 
 #[test]
 fn s151_a_removal_takes_few_bits_and_fewer_beside_others() {
-    // Unreal's header takes 128 bits, and 32 more for each removal.
+    // In Unreal the header takes 128 bits, and each removal 32 more.
     let removals: [(&[usize], u64); 5] =
         [(&[4], 13), (&[4, 5], 19), (&[4, 5, 6], 21), (&[9, 39, 89], 33), (&[], 0)];
     for (at, bits) in removals {
@@ -90,7 +91,7 @@ fn s151_a_removal_takes_few_bits_and_fewer_beside_others() {
         let found = cost(&mut room, bag, |items| at.iter().rev().for_each(|&at| drop(items.remove(at))));
         assert_eq!(found, bits, "removal of {at:?}");
     }
-    // On the wire, with all that stands around it, on a steady link: 68 bits beside the 13 of one and the 19 of two.
+    // The whole packet on a steady link: 68 bits besides the 13 bits of one removal, or the 19 bits of two.
     for at in [&[4][..], &[4, 5]] {
         let (mut room, bag) = room_with(0..100);
         make_steady(&mut room, bag);
@@ -112,7 +113,7 @@ fn s154_s155_however_an_array_began_changes_go_by_property_and_element() {
         cost(&mut room, bag, begin);
         let whole = room.received::<Bag>(0, "items").1;
         assert!(whole > 5 * NAME_BITS, "{how}: {whole} bits");
-        // One client has had deltas before, the other begins with whole items.
+        // The first client has received deltas before. The second starts with whole items.
         for guests in 1..=2 {
             let property = cost(&mut room, bag, |items| items[2].kind += 90);
             let element = cost(&mut room, bag, |items| items[3].marks[150] += 1);
@@ -163,7 +164,7 @@ fn s161_what_changed_in_elements_that_are_no_more_is_not_sent() {
 #[test]
 fn s168_what_is_under_way_is_in_the_base_of_what_is_sent_next() {
     let (mut room, bag) = room_with(0..10);
-    // Nothing is acknowledged meanwhile.
+    // Nothing is acked until the end.
     let under_way = [
         sent(&mut room, bag, |items| items[1] = Item { name: "one ".repeat(100), ..item(1) }),
         sent(&mut room, bag, |items| _ = items.push(Item { name: "new ".repeat(100), ..item(10) })),

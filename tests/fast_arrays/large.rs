@@ -1,6 +1,7 @@
-//! Arrays and updates that no packet holds: split, in order of their age, and nothing dropped (W8, R12, R15).
+//! Arrays and updates that are larger than a packet. They are split, sent in the order of their age, and
+//! nothing is dropped (W8, R12, R15).
 //!
-//! *Invariant:* how much is sent at once is bounded by the configuration, never by what there is to say.
+//! *Invariant:* the configuration limits how much is sent at once, however much there is to send.
 
 use repl::prelude::*;
 
@@ -26,7 +27,7 @@ fn assert_same(room: &Room, guest: usize, grid: ObjectRef<Grid>) {
     assert_eq!(by_id(list(&found.cells)), by_id(list(&room.server[grid].cells)));
 }
 
-/// Ticks in which every `lost`th packet to the first client is lost.
+/// Runs some ticks. Every `lost`th packet to the first client is lost.
 fn lossy(room: &mut Room, ticks: usize, lost: usize) {
     let mut count = 0;
     for _ in 0..ticks {
@@ -59,7 +60,7 @@ fn r15_twenty_thousand_items_reach_a_late_joiner_in_small_packets_under_loss() {
 #[test]
 fn r15_what_has_no_room_in_a_tick_waits_in_parts_however_large_it_is() {
     let config = ServerConfig { max_bytes_per_tick: 20_000, ..ServerConfig::default() };
-    // More than what a client takes in fragments.
+    // More than a client accepts in fragments.
     let (mut room, grid) = room(config, 200_000);
     room.enter();
     room.settle();
@@ -95,7 +96,7 @@ fn w08_what_waits_for_room_goes_oldest_first() {
         let found = room.client().get(grid).expect("the client has it");
         found.cells.by_id(id).copied()
     };
-    // The newer changes have the lower ids, which alone would put them first.
+    // The newer changes have the lower ids. Sorted by id alone they would come first.
     for at in 3_000..4_000 {
         room.server[grid].cells[at] = 50_000;
     }
@@ -138,7 +139,7 @@ fn s152_the_removal_of_all_takes_a_few_bits() {
     assert_same(&room, 0, grid);
     let bits = room.received::<Grid>(0, "cells").1 - before;
     assert!(bits <= 16, "{bits} bits");
-    // Also if some of it is lost, and there are new ones by then.
+    // The same holds if some packets are lost, and new items exist by then.
     room.server[grid].cells.extend(0..3_000);
     lossy(&mut room, 3, 2);
     room.server[grid].cells.clear();
@@ -169,7 +170,7 @@ fn r12_a_laggard_is_told_what_there_is_instead_of_all_that_went() {
     room.enter();
     room.enter();
     room.settle();
-    // The second client hears nothing while every second item goes, in many ticks.
+    // The second client receives nothing while every second item is removed over many ticks.
     for round in 0..60 {
         for at in 0..40 {
             room.server[grid].cells.remove(5_900 - round * 80 - at * 2);

@@ -1,6 +1,8 @@
-//! Fast arrays from a server to its clients: items by id, deltas of what changed, whatever is lost (S134 to S185, R11, R12).
+//! Fast arrays from a server to its clients: items by id, and deltas of what changed, under any loss (S134 to
+//! S185, R11, R12).
 //!
-//! *Invariant:* as a set by id, what a client holds after a quiet round trip is what the server holds.
+//! *Invariant:* as a set by id, a client holds the same items as the server after a round trip without
+//! changes.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,6 +1,7 @@
-//! What an item is told of arrays inside it: a change if something came of an update, and nothing if the update had arrived before (S178).
+//! Callbacks of an item that contains arrays: it is reported as changed if an update changes an inner array,
+//! and not if the update had arrived before (S178).
 //!
-//! *Invariant:* an item counts its calls itself, in fields that do not travel.
+//! *Invariant:* each item counts its own calls, in fields that are not replicated.
 
 use repl::prelude::*;
 
@@ -15,7 +16,7 @@ struct Bag {
 #[derive(FastArrayItem, Clone, Default)]
 #[replicated(callbacks)]
 struct Stack {
-    /// Items that nobody is told of.
+    /// Items without callbacks.
     numbers: FastArray<u16>,
     gems: FastArray<Gem>,
     #[replicated(skip)]
@@ -37,7 +38,7 @@ struct Gem {
 
 impl ItemCallbacks for Gem {}
 
-/// Makes a change that arrives twice: its acknowledgement is lost. Gives how often the stack was told.
+/// Makes a change that arrives twice, because its ack is lost. Returns how often the stack's callback ran.
 fn calls_after(change: fn(&mut Stack)) -> u32 {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Bag>();

@@ -1,6 +1,6 @@
-//! What may happen to an array: everything that its methods can do.
+//! Random operations on an array, which cover all its methods.
 //!
-//! *Invariant:* all chance comes from the run's generator.
+//! *Invariant:* all randomness comes from the generator of the run.
 
 use repl::prelude::*;
 use repl::sim::Rng;
@@ -8,23 +8,23 @@ use repl::{Guid, ItemId};
 
 use super::classes::{Bag, Item, Socket};
 
-/// What can be made and changed at random.
+/// A type with random values and random changes.
 pub(crate) trait Random: FastArrayItem + Clone + Default {
     fn random(dice: &mut Dice<'_>) -> Self;
     fn change(&mut self, dice: &mut Dice<'_>);
-    /// A number to sort by.
+    /// Returns a number to sort by.
     fn rank(&self) -> u32;
-    /// Swaps back what tells two items apart, whose values were swapped.
+    /// Swaps back the values that identify the two items, after all their values were swapped.
     fn keep_apart(&mut self, other: &mut Self) {
         let _ = other;
     }
 }
 
-/// Chance, and what can be referred to.
+/// A random number generator, and the objects that references can point to.
 pub(crate) struct Dice<'a> {
     pub(crate) rng: &'a mut Rng,
     pub(crate) guids: &'a [Guid],
-    /// Where the ids of new arrays begin.
+    /// The first id of new arrays.
     pub(crate) first_id: ItemId,
 }
 
@@ -106,13 +106,13 @@ impl Random for Item {
         self.kind
     }
 
-    /// An item has its kind for life, by which `replay` sees whether one was taken for another.
+    /// An item never changes its kind. So `replay` notices if one item is taken for another.
     fn keep_apart(&mut self, other: &mut Self) {
         std::mem::swap(&mut self.kind, &mut other.kind);
     }
 }
 
-/// Does something to an array that it mostly keeps below `longest` items.
+/// Makes a random change to an array, and usually keeps it shorter than `longest`.
 pub(crate) fn mutate<T: Random>(array: &mut FastArray<T>, longest: usize, dice: &mut Dice<'_>) {
     let len = array.len();
     if len == 0 || len < longest && dice.rng.chance(0.25) {
@@ -226,7 +226,7 @@ fn replace<T: Random>(array: &mut FastArray<T>, longest: usize, dice: &mut Dice<
     }
 }
 
-/// Does something to one of the arrays of an object.
+/// Makes a random change to one of the arrays of an object.
 pub(crate) fn change_bag(bag: &mut Bag, longest: usize, dice: &mut Dice<'_>) {
     match dice.below(16) {
         0..5 => mutate(&mut bag.items, longest, dice),

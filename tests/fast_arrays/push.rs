@@ -1,12 +1,12 @@
-//! Fast arrays with `push`: they mark themselves when they are written to, so nobody has to call `mark_dirty`.
+//! Fast arrays with `push`: a write marks the array, so nobody has to call `mark_dirty`.
 //!
-//! *Invariant:* what is not a fast array still waits for its mark.
+//! *Invariant:* other push properties still wait for `mark_dirty`.
 
 use repl::prelude::*;
 
 use super::support::{Room, property};
 
-/// A struct that holds an array beside a number.
+/// A struct that contains an array and a number.
 #[derive(Replicated, Clone, Debug, Default)]
 #[replicated(all)]
 struct Drawer {

@@ -1,6 +1,7 @@
-//! Replaying callbacks on a model: what a client was told must lead from what it held to what it holds.
+//! Replays callbacks on a model: from the items that a client held before, they must lead to the items that
+//! it holds now.
 //!
-//! *Invariant:* the model learns of items from callbacks alone; the array itself is only compared with it.
+//! *Invariant:* the model is built from callbacks alone. The array itself is only compared with it.
 
 use std::collections::BTreeMap;
 
@@ -11,28 +12,29 @@ use super::classes::{Bag, Call, Item, List, Plain, PlainItem, PlainSocket, Socke
 /// The callbacks of one update of one array.
 type Update<F> = Vec<Step<F>>;
 
-/// What a client's user knows of one object.
+/// The model of one object on a client.
 #[derive(Default)]
 struct Known {
     items: List<PlainItem>,
     spare: List<PlainItem>,
 }
 
-/// What a client's user knows, by the numbers of the objects.
+/// The models of a client's objects, by the numbers of the objects.
 #[derive(Default)]
 pub(crate) struct Listener {
     known: BTreeMap<u32, Known>,
-    /// Updates of arrays that were told.
+    /// The number of array updates that the callbacks reported.
     pub(crate) updates: u64,
 }
 
 impl Listener {
-    /// The client has lost an object.
+    /// Drops the model of an object that the client has lost.
     pub(crate) fn lose(&mut self, number: u32) {
         self.known.remove(&number);
     }
 
-    /// Takes in what was told since the last call, object by object; the client received one packet since.
+    /// Applies the callbacks since the last call, object by object. The client has received one packet since
+    /// then.
     pub(crate) fn listen(&mut self, client: &Client, objects: &BTreeMap<u32, ObjectRef<Bag>>) {
         let (mut items, mut sockets) = (Vec::new(), Vec::new());
         for call in calls() {
@@ -50,7 +52,7 @@ impl Listener {
         assert!(items.is_empty() && sockets.is_empty(), "callbacks of no object: {items:?} {sockets:?}");
     }
 
-    /// What is known is what is there.
+    /// Asserts that the models are equal to the objects.
     pub(crate) fn assert_complete(&self, client: &Client, objects: &BTreeMap<u32, ObjectRef<Bag>>) {
         for (number, known) in &self.known {
             let bag = client.get(objects[number]).expect("an object that is known is there");
@@ -60,7 +62,7 @@ impl Listener {
     }
 }
 
-/// Cuts steps into updates, each of which ends with the closing callback.
+/// Splits steps into updates. Each update ends with the last callback, `post_replicated_receive`.
 fn updates<F>(steps: &mut Vec<Step<F>>) -> Vec<Update<F>> {
     let mut updates = vec![Vec::new()];
     for step in steps.drain(..) {
@@ -100,7 +102,7 @@ impl Known {
     }
 }
 
-/// The inner arrays that are not what they were are those of which something was told, each once.
+/// Asserts that exactly the inner arrays that changed were reported, each once.
 fn check_sockets(mut expected: Vec<(List<PlainSocket>, List<PlainSocket>)>, told: &[Update<PlainSocket>]) {
     for update in told {
         let Some(Step::Receive(end)) = update.last() else { panic!("an update ends") };
@@ -114,7 +116,7 @@ fn check_sockets(mut expected: Vec<(List<PlainSocket>, List<PlainSocket>)>, told
     assert!(expected.is_empty(), "nothing told of {expected:?}");
 }
 
-/// Whether an update is one of an array that was `before`, but for what it says to have changed.
+/// Returns whether an update fits an array with the items `before`: only the reported items have changed.
 fn starts<F: PartialEq>(update: &Update<F>, before: &List<F>) -> bool {
     update.iter().any(|step| {
         let Step::Changes(view) = step else { return false };
@@ -126,7 +128,8 @@ fn starts<F: PartialEq>(update: &Update<F>, before: &List<F>) -> bool {
     })
 }
 
-/// What an update makes of an array, by its callbacks alone: their order, indices and sizes are those of S178 and S179.
+/// Returns the array after an update, computed from its callbacks alone. Asserts that their order, indices
+/// and lengths are those of S178 and S179.
 fn replay<T: Plain>(before: &List<T::Form>, update: &Update<T::Form>) -> List<T::Form> {
     let mut steps = update.iter().peekable();
     let mut removed = Vec::new();

@@ -1,6 +1,6 @@
-//! What fast arrays send, to whom, and when: conditions, late joiners, archetypes, replays, limits, losses.
+//! What fast arrays send, to whom and when: conditions, late joiners, archetypes, replays, limits, losses.
 //!
-//! *Invariant:* what an update takes is measured at the client, in bits of the property.
+//! *Invariant:* the size of an update is measured on the client, in bits of the property.
 
 use repl::prelude::*;
 use repl::{Condition, ItemId};
@@ -36,7 +36,7 @@ fn seen_bag(room: &Room, guest: usize, bag: ObjectRef<Bag>) -> &Bag {
     room.guests[guest].client.get(bag).expect("the client has it")
 }
 
-/// Both hold the same items, as a set by id.
+/// Asserts that a guest and the server hold the same items, as a set by id.
 pub(crate) fn assert_same(room: &Room, guest: usize, bag: ObjectRef<Bag>) {
     let found = by_id(list(&seen_bag(room, guest, bag).items));
     assert_eq!(found, by_id(list(&room.server[bag].items)));
@@ -127,7 +127,7 @@ fn s146_the_archetypes_items_are_the_first_base() {
     let told: Vec<String> = calls().iter().filter_map(outline).collect();
     assert_eq!(told, ["remove 1", "add 3"], "the second item is the archetype's and stays");
 
-    // The archetype is never changed: the next object begins as the first did.
+    // The archetype itself never changes. The next object starts like the first.
     let next = room.server.spawn_from(kind, archetype());
     room.settle();
     assert_same(&room, 0, next);
@@ -173,7 +173,7 @@ fn s153_what_a_player_predicts_is_in_no_recording() {
     let (mut room, bag) = room_with(10..14);
     room.enter_replay();
     room.settle();
-    // Both add an item of their own, which nobody else may come to have.
+    // Each client adds an item of its own. No other client may get it.
     let own = [0, 1].map(|guest| {
         room.guests[guest].client.get_mut(bag).expect("it has it").items.push(item(77 + guest as u32))
     });
@@ -184,7 +184,7 @@ fn s153_what_a_player_predicts_is_in_no_recording() {
         room.settle();
         for (guest, &own) in own.iter().enumerate() {
             let shown = &seen_bag(&room, guest, bag).items;
-            // By every id there is, so that one that is not the server's is not overlooked.
+            // Checks all ids, so that an item that is not from the server is not overlooked.
             let (local, others): (Vec<ItemId>, Vec<ItemId>) =
                 shown.ids().iter().partition(|id| id.is_local());
             assert_eq!(local, [own], "its own, and nobody else's");
@@ -193,7 +193,7 @@ fn s153_what_a_player_predicts_is_in_no_recording() {
             assert_eq!(by_id(list(shown)), kinds_of_server(&room));
         }
     }
-    // A client that records by itself tells by the ids what it predicted.
+    // The ids show a recording client which items were its predictions.
     let shown = &seen_bag(&room, 0, bag).items;
     let mut recorded: Vec<u32> = shown
         .ids()
@@ -246,7 +246,7 @@ fn s162_only_the_changed_properties_of_an_item_travel() {
     room.settle();
     let bits = room.received::<Bag>(0, "items").1 - before;
     assert!(bits <= 72, "{bits} bits");
-    // What is not replicated of an item is never sent.
+    // A field that is not replicated is never sent.
     room.server[bag].items[50].price = 9;
     assert_eq!(room.tick_one(), Vec::<Vec<u8>>::new());
 }
@@ -282,7 +282,7 @@ fn s165_w02_bytes_are_the_same_shared_or_not() {
                 _ => items[0].sockets.extend([Socket::default()]),
             }
             let packets = room.tick();
-            // One of the clients misses some.
+            // One client misses some packets.
             for (guest, packets) in packets.iter().enumerate() {
                 if guest > 0 || tick % 5 > 0 {
                     room.deliver(guest, packets);
@@ -307,7 +307,7 @@ fn s170_w10_a_loss_costs_what_was_lost_and_not_sent_since() {
             room.deliver(0, &packets);
         }
     }
-    // What was lost of an item that changed again since is not sent twice.
+    // If a lost item has changed again since, it is sent only once.
     room.server[bag].items[10].kind = 7;
     let before = room.received::<Bag>(0, "items").1;
     room.settle();
@@ -321,7 +321,7 @@ fn r11_w09_no_number_of_losses_costs_more_than_one_resend_of_what_changed() {
     for burst in [31, 33, 63, 65, 300] {
         let (mut room, bag) = room_with(0..1_000);
         for tick in 0..burst {
-            // One item changes all the time, and one that nobody touches again.
+            // One item changes in every tick. Another changes once.
             room.server[bag].items[5].kind = tick;
             if tick == 3 {
                 room.server[bag].items[700].kind = 9;
@@ -381,7 +381,7 @@ fn r05_items_whose_removal_was_lost_go_in_the_end() {
     room.settle();
     let own = room.guests[0].client.get_mut(shop).expect("it has it").queue.push(90);
     for round in 0..5 {
-        // What goes is lost, what comes arrives.
+        // The removal is lost, the addition arrives.
         room.server[shop].queue.clear();
         drop(room.tick());
         room.server[shop].queue.extend([round; 4]);

@@ -1,6 +1,7 @@
-//! What a client is told of its arrays, and when: callbacks, notifies, healing (S163, S171 to S184).
+//! Which callbacks and notifies run on a client for its arrays, and when; also references that are filled in
+//! later (S163, S171 to S184).
 //!
-//! *Invariant:* items are named by their kind, which nothing here changes by accident.
+//! *Invariant:* items are identified by their kind, which nothing here changes by accident.
 
 use repl::prelude::*;
 
@@ -11,15 +12,15 @@ pub(crate) fn item(kind: u32) -> Item {
     Item { kind, ..Item::default() }
 }
 
-/// A room with one client and a bag of items of these kinds, and nothing told yet.
+/// Returns a room with one client and a bag of items of these kinds. No callback is recorded yet.
 pub(crate) fn room_with(kinds: impl IntoIterator<Item = u32>) -> (Room, ObjectRef<Bag>) {
     room_of(kinds.into_iter().map(item).collect())
 }
 
-/// So many ticks after a silence a server has heard that its client knows which tick it is.
+/// This many ticks after a silence, a server knows that its client knows the current tick.
 const STEADY_TICKS: u32 = 4;
 
-/// The same with a bag of these items.
+/// Returns a room with one client and a bag of these items. No callback is recorded yet.
 pub(crate) fn room_of(items: FastArray<Item>) -> (Room, ObjectRef<Bag>) {
     let register = |client: &mut Client| {
         client.register::<Bag>();
@@ -30,7 +31,8 @@ pub(crate) fn room_of(items: FastArray<Item>) -> (Room, ObjectRef<Bag>) {
     furnished
 }
 
-/// Makes the link steady: each tick makes a packet and all are acknowledged, so that heads of packets have nothing to tell but that.
+/// Makes the link steady: each tick sends a packet, and all are acked. Then the headers of packets contain
+/// only that.
 pub(crate) fn make_steady(room: &mut Room, bag: ObjectRef<Bag>) {
     for _ in 0..STEADY_TICKS {
         room.server[bag].number += 1;
@@ -44,7 +46,7 @@ fn kinds(room: &Room, bag: ObjectRef<Bag>) -> Vec<u32> {
     found.items.iter().map(|item| item.kind).collect()
 }
 
-/// What was told of items since this was last asked.
+/// Returns the callbacks of items since the last call of this function.
 fn told() -> Vec<String> {
     let of = |what: &str, view: View<PlainItem>| {
         let View { items, indices, old_len, final_len } = view;
@@ -63,7 +65,7 @@ fn told() -> Vec<String> {
     calls().into_iter().filter_map(outline).collect()
 }
 
-/// Sends what this tick has, for the test to deliver or lose.
+/// Returns the packets of this tick. The test delivers or drops them.
 fn sent(room: &mut Room) -> Vec<Vec<u8>> {
     room.tick_one()
 }
@@ -92,7 +94,7 @@ fn s178_s179_callbacks_come_in_their_order_with_the_indices_before_removal() {
             "receive [] of 4, 4 to 4",
         ]
     );
-    // Each that goes is replaced by the last, from the highest index down (S180).
+    // The last item takes the place of each removed one, from the highest index down (S180).
     assert_eq!(kinds(&room, bag), [14, 11, 15, 13]);
 }
 
@@ -130,7 +132,7 @@ fn s53_s171_what_is_sent_again_though_it_arrived_calls_nothing() {
     room.replies(0);
     room.settle();
     assert_eq!(told(), Vec::<String>::new());
-    // In Unreal the field's own notify would come with every receipt.
+    // In Unreal the field's own notify would run each time the data arrives.
     assert_eq!(room.client().get(bag).expect("the client has it").notified, notified);
 }
 
@@ -142,7 +144,7 @@ fn s172_an_item_whose_removal_replaces_its_lost_ack_goes() {
     room.deliver(0, &packets);
     assert_eq!(kinds(&room, bag), [10, 11]);
     room.replies(0);
-    // The server does not know that it came when it goes.
+    // When the item is removed, the server does not know yet that it arrived.
     room.server[bag].items.pop();
     room.settle();
     assert_eq!(kinds(&room, bag), [10]);
@@ -155,7 +157,7 @@ fn s172_an_item_goes_though_the_telling_of_it_was_lost() {
     let came = sent(&mut room);
     room.server[bag].items.pop();
     let went = sent(&mut room);
-    // Only the older of the two arrives, and late.
+    // Only the older of the two arrives, and it is late.
     drop(went);
     room.deliver(0, &came);
     room.replies(0);
@@ -206,7 +208,7 @@ fn s177_an_update_is_one_change_of_the_array_whatever_it_holds() {
     }
     let found = room.guests[0].client.get_mut(bag).expect("it has it");
     assert_eq!(found.notified, notified + 1);
-    // None of it counts as the client's own doing.
+    // None of these items counts as the client's own.
     let own_ids =
         |items: &FastArray<Item>| items.ids().iter().copied().filter(|id| id.is_local()).collect::<Vec<_>>();
     assert_eq!(own_ids(&found.items), [own]);
@@ -220,7 +222,7 @@ fn s181_the_notify_of_the_field_runs_after_the_callbacks() {
     room.server[bag].items.push(item(11));
     let packets = sent(&mut room);
     room.deliver(0, &packets);
-    // `post_net_receive` stands between them.
+    // `post_net_receive` runs between them.
     let last = calls().pop();
     assert_eq!(last, Some(Call::End(0)));
     assert_eq!(room.client().get(bag).expect("the client has it").notified, before + 1);
@@ -229,7 +231,7 @@ fn s181_the_notify_of_the_field_runs_after_the_callbacks() {
 #[test]
 fn s182_all_that_a_packet_brings_is_there_before_any_callback() {
     let (mut room, bag) = room_with([10]);
-    // The object that the item refers to comes behind it.
+    // The object that the item refers to comes after it in the packet.
     let other = room.server.spawn(Bag { number: 1, ..Bag::default() });
     room.server[bag].items.push(Item { target: other, ..item(11) });
     let packets = sent(&mut room);
@@ -307,7 +309,7 @@ fn w04_an_inner_array_that_is_as_it_was_is_no_change_of_its_item() {
     let packets = sent(&mut room);
     room.deliver(0, &packets);
     assert_eq!(told().get(2).map(String::as_str), Some("change 10 [\"sockets\"]"));
-    // It is sent once more, for the ack is lost, and beside it something that did change.
+    // The data is sent again because the ack is lost, together with a property that did change.
     room.replies(0);
     room.server[bag].items[0].name = "ten".into();
     room.settle();
@@ -347,7 +349,7 @@ fn s137_an_array_assigned_over_another_removes_the_old_items_and_adds_new_ones()
 fn s137_an_item_is_never_taken_for_that_of_an_array_whose_end_was_not_heard_of() {
     let (mut room, bag) = room_with([10, 11, 12]);
     room.server[bag].items = FastArray::new();
-    // Lost: the client has the first three still.
+    // This packet is lost. The client still has the first three items.
     sent(&mut room);
     room.server[bag].items.push(item(20));
     room.settle();

@@ -1,6 +1,7 @@
-//! Items with values that write themselves, which go whole or not at all; and how often such values are compared and written (S156 to S166).
+//! Items with values that write themselves, which are sent whole or not at all. Also tests how often such
+//! values are compared and written (S156 to S166).
 //!
-//! *Invariant:* each test runs on a thread of its own, so each has its own counts.
+//! *Invariant:* each test runs on a thread of its own, so each has its own counters.
 
 use std::cell::Cell;
 
@@ -14,7 +15,7 @@ thread_local! {
     static WRITTEN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Text that writes itself, and counts how often.
+/// A text that writes itself, and counts how often.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Script {
     text: String,
@@ -41,12 +42,12 @@ impl NetSerialize for Script {
 }
 repl::leaf!(Script);
 
-/// An item that is nothing but such a value.
+/// An item that consists of such a value.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 #[replicated(callbacks)]
 struct Scroll(Script);
 
-/// An item with such a value beside another.
+/// An item with such a value and another property.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 struct Tablet {
     script: Script,
@@ -87,7 +88,7 @@ fn script(seal: u8) -> Script {
     Script { text: "x".repeat(200), seal }
 }
 
-/// So many clients with a library of so many of each kind of item.
+/// Returns a room with this many clients, and a library with this many items of each kind.
 fn library(items: u8, guests: usize) -> (Room, ObjectRef<Library>) {
     let register = |client: &mut Client| {
         client.register::<Library>();
@@ -113,7 +114,8 @@ fn assert_same(room: &Room, library: ObjectRef<Library>) {
     }
 }
 
-/// What the server compares and writes in the tick that follows a change, which all then have.
+/// Returns how often the server compares and writes values in the tick after a change. All clients then
+/// receive the change.
 fn effort(room: &mut Room, library: ObjectRef<Library>, change: impl FnOnce(&mut Library)) -> (usize, usize) {
     change(&mut room.server[library]);
     let before = (COMPARED.get(), WRITTEN.get());
@@ -158,7 +160,7 @@ fn s166_an_item_that_writes_itself_keeps_its_identity_through_its_changes() {
         let items = &mut room.server[library].scrolls;
         items[round % 10].0 = script(100 + round as u8);
         let packets = room.tick_one();
-        // Each third is lost, so that its item changes again or is sent again.
+        // Every third packet is lost. So its item changes again, or is sent again.
         if round % 3 > 0 {
             room.deliver(0, &packets);
             room.acknowledge();
@@ -170,7 +172,7 @@ fn s166_an_item_that_writes_itself_keeps_its_identity_through_its_changes() {
     assert_eq!(room.client().get(library).map(ids), Some(before), "nobody came or went in between");
     assert_eq!(OTHERS.get(), 0);
     assert!((27..=40).contains(&CHANGES.get()), "{} changes of 40 were told", CHANGES.get());
-    // And it is that very item that goes in the end.
+    // In the end exactly that item is removed.
     effort(&mut room, library, |library| drop(library.scrolls.remove(3)));
     assert_eq!(OTHERS.get(), 1);
 }
@@ -186,10 +188,10 @@ fn s158_one_comparison_in_a_tick_serves_all_connections() {
         };
         efforts.push(effort(&mut room, library, edit));
     }
-    // What may take any number of bits is compared once more before it is measured.
+    // A value of variable size is compared a second time before it is measured.
     assert_eq!(efforts[0].0, 2 * 2);
     assert_eq!(efforts[0], efforts[1], "compared and written, for 1 and 4 connections");
-    // Where one of them lacks more, it costs that one's writing, and no comparison.
+    // If one client lacks more, its data is written separately, and nothing is compared again.
     let (mut room, library) = library(100, 4);
     room.server[library].scrolls[10].0.seal = 202;
     let packets = room.tick();
@@ -235,7 +237,7 @@ fn s159_only_touched_items_are_compared_wherever_they_stand() {
     ];
     for (name, change, items, differs) in changes {
         let (compared, written) = effort(&mut room, library, change);
-        // What may take any number of bits is compared once more before it is measured.
+        // A value of variable size is compared a second time before it is measured.
         let times = if differs { 2 } else { 1 };
         assert_eq!((compared, written > 0), (items * times, differs), "{name}");
     }

@@ -1,6 +1,6 @@
-//! Claims beyond all measure, one at a time: counts, lengths, slots, generations, fragments.
+//! False claims with extreme values, one at a time: counts, lengths, slots, generations, fragments.
 //!
-//! *Invariant:* each packet is well formed but for the one claim that the test is about.
+//! *Invariant:* each packet is valid except for the one claim that the test is about.
 
 use std::time::Duration;
 
@@ -12,23 +12,25 @@ use super::forge::{end, segment, state};
 use super::recording::{SESSION, client_after};
 use super::{Actor, Pebble, budget, shown};
 
-/// The wire numbers of the classes: by name.
+/// The numbers of the classes on the wire, in the order of their names.
 const ACTOR: u64 = 0;
 const PEBBLE: u64 = 1;
-/// The handles of an actor, each in the order of declaration.
+/// The handles of an actor, in the order of declaration.
 const HANDLES: u64 = 14;
 const NAME: u64 = 2;
 const LIMBS: u64 = 5;
 const FRIENDS: u64 = 8;
 const GRID: u64 = 12;
 
-/// The head of an actor or pebble that opens in `slot`, the first of its segment; its properties follow.
+/// Writes the head of an actor or pebble that opens in `slot` as the first of its segment. The properties
+/// follow.
 fn open(slot: u64, class: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(slot, 0);
     origin(0, class, 0, writer);
 }
 
-/// Where an object comes from, a simulated proxy of somebody else; and that not all of its properties follow.
+/// Writes where an object comes from, that the client is a simulated proxy that does not own it, and that the
+/// packet does not contain all of its properties.
 fn origin(generation: u64, class: u64, archetype: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(generation, 2);
     writer.write_below(class, 2);
@@ -37,12 +39,12 @@ fn origin(generation: u64, class: u64, archetype: u64, writer: &mut BitWriter) {
     writer.write_flag(false);
 }
 
-/// How many objects open, the first included.
+/// Writes how many objects open, including the first.
 fn run(objects: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(objects - 1, 0);
 }
 
-/// A list of just one handle, of those that may be empty.
+/// Writes a list of one handle. `may_be_empty` says whether the list could also be empty.
 fn only(handle: u64, count: u64, may_be_empty: bool, writer: &mut BitWriter) {
     writer.write_flag(true);
     if may_be_empty {
@@ -54,7 +56,7 @@ fn only(handle: u64, count: u64, may_be_empty: bool, writer: &mut BitWriter) {
     }
 }
 
-/// A client that has an actor in slot 3 and a pebble in slot 5, both as they begin.
+/// Returns a client that has an actor in slot 3 and a pebble in slot 5, both with their initial values.
 pub(super) fn client() -> Client {
     let mut client = client_after(&[first()]);
     assert_eq!((client.objects::<Actor>().count(), client.objects::<Pebble>().count()), (1, 1));
@@ -73,7 +75,7 @@ fn first() -> Vec<u8> {
         writer.write_bits(77, 32);
         writer.write_flag(true);
         writer.write_exp_golomb(1, 0);
-        // Not from where the one before came.
+        // The origin is not the same as that of the object before.
         writer.write_flag(false);
         origin(0, PEBBLE, 0, writer);
         only(1, 1, true, writer);
@@ -83,7 +85,7 @@ fn first() -> Vec<u8> {
     })
 }
 
-/// Asserts that the body is refused, for a reason that says `why`, and costs nothing.
+/// Asserts that the body is refused with a reason that contains `why`, and that it costs no memory.
 pub(super) fn refuse(why: &str, body: impl FnOnce(&mut BitWriter)) {
     let mut client = client();
     let expected = shown(&client);
@@ -195,7 +197,8 @@ fn openings_of_what_is_taken_or_unknown_are_refused() {
 
 #[test]
 fn roles_that_nobody_is_told_are_refused() {
-    // A simulated and an autonomous proxy of somebody else, at length: the one takes a bit, the other is a simulated one.
+    // The long form of two roles that the client does not own: a simulated proxy has a short form of one bit,
+    // and an autonomous proxy is always sent as a simulated one.
     for role in [1, 2] {
         refuse("range", |writer| {
             segment(1, writer);
@@ -213,7 +216,8 @@ fn roles_that_nobody_is_told_are_refused() {
 
 #[test]
 fn runs_of_openings_that_cost_nothing_are_refused() {
-    // Many without a bit for each, few that take less than they must, and slots past the last.
+    // Many objects without a bit for each, few objects with fewer bits than they need, and slots after the
+    // last one.
     for (objects, bits) in [(1 << 20, 0), (1 << 63, 0), (40, 300), (2, 16)] {
         refuse("range", |writer| {
             segment(1, writer);
@@ -252,7 +256,7 @@ fn lengths_over_limit_or_input_are_refused() {
             refuse(property, |writer| {
                 update(3, handle, writer);
                 writer.write_exp_golomb(len, 3);
-                // New from the first on.
+                // All elements from the first on are new.
                 writer.write_flag(true);
                 writer.write_below(0, len.min(4_096));
                 end(writer);
@@ -273,7 +277,7 @@ fn elements_that_were_never_supplied_are_refused() {
         refuse("friends", |writer| {
             update(3, FRIENDS, writer);
             writer.write_exp_golomb(20, 3);
-            // The first `tail` of them are said to be old, but there are none.
+            // The packet claims that the first `tail` elements are old, but there are none.
             writer.write_flag(true);
             writer.write_below(tail, 20);
             writer.write_flag(false);

@@ -1,6 +1,8 @@
-//! What small packets cost a client: memory for what they bring, whatever it refers to, and for what is left when nothing comes of it.
+//! What small packets cost a client: memory for their contents, for objects that refer to them, and what
+//! remains if nothing comes of them.
 //!
-//! *Invariant:* nothing here depends on a clock: what is counted is memory that was given out, which no long walk over many places does without.
+//! *Invariant:* nothing here depends on a clock. Allocated memory is counted, because no long walk over many
+//! places works without it.
 
 use std::time::Duration;
 
@@ -31,7 +33,7 @@ impl Default for Wall {
 
 const FRIENDS: usize = 2_000;
 
-/// A client with crowds, and one that it does not see, or does.
+/// Returns a client with crowds, and another crowd that it sees or does not see.
 fn crowds(crowds: usize, is_seen: bool) -> (Room, Vec<ObjectRef<Crowd>>, ObjectRef<Crowd>) {
     let register = |client: &mut Client| {
         client.register::<Crowd>();
@@ -93,7 +95,7 @@ fn an_object_that_comes_or_goes_costs_nothing_for_those_that_refer_to_it() {
             .flat_map(|(_, crowd)| &crowd.friends)
             .filter(|friend| !friend.is_null());
         assert_eq!(mapped.count(), if is_seen { 40 * FRIENDS } else { 0 });
-        // For each of the crowds a few bytes: their callbacks are due.
+        // A few bytes for each crowd, because its callbacks must run.
         assert!(given <= budget(packet.len()) + 40 * 256, "{given} bytes for a packet of {}", packet.len());
         room.settle();
     }
@@ -121,7 +123,8 @@ fn a_bit_of_an_object_costs_the_same_however_many_handles_it_has() {
         given.push((bytes, packet.len()));
         room.settle();
     }
-    // The first time it takes memory that it uses again: 64 bytes for each object that one packet may touch.
+    // The first packet allocates memory that is used again: 64 bytes for each object that one packet may
+    // touch.
     let (first, len) = given[0];
     assert!(first <= 1_000 * 64 + budget(len), "{first} bytes for a packet of {len}");
     for &(bytes, len) in &given[1..] {

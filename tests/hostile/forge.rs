@@ -1,13 +1,14 @@
-//! Packets made by hand: checksum, header, body.
+//! Packets made by hand: checksum, header and body.
 //!
-//! *Invariant:* what is written here is the wire form, told a second time, independent of the library's own writers.
+//! *Invariant:* this code writes the wire format without the library's writers, so an error in one of the two
+//! is noticed.
 
 use repl::{BitReader, BitWriter};
 
-/// The checksum's start value, before the session is mixed in: the protocol's name and version.
+/// The start value of the checksum, before the session is mixed in: the protocol's name and version.
 const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl1");
 
-/// CRC-32 with the polynomial of Ethernet, continued from `initial`.
+/// CRC-32 with the Ethernet polynomial, continued from `initial`.
 fn crc32(initial: u32, bytes: &[u8]) -> u32 {
     let mut crc = !initial;
     for &byte in bytes {
@@ -19,8 +20,8 @@ fn crc32(initial: u32, bytes: &[u8]) -> u32 {
     !crc
 }
 
-/// Puts the right checksum before `content`: of a packet of that session, whose number has no more than 16 bits. A hello brings its
-/// session with it.
+/// Puts the correct checksum before `content`, for a packet of this session with a number of at most 16 bits.
+/// A hello contains its session.
 pub(crate) fn seal(content: &[u8], session: u64) -> Vec<u8> {
     let mut reader = BitReader::new(content);
     let is_hello = reader.read_flag().unwrap_or(false) && reader.read_bits(3).unwrap_or(7) == 0;
@@ -29,32 +30,33 @@ pub(crate) fn seal(content: &[u8], session: u64) -> Vec<u8> {
     [&crc32(PROTOCOL, &salted).to_le_bytes(), content].concat()
 }
 
-/// The packet with another content, sealed.
+/// Returns the packet with changed content and a correct checksum.
 pub(crate) fn reseal(packet: &[u8], session: u64, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut content = packet.get(4..).unwrap_or_default().to_vec();
     change(&mut content);
     seal(&content, session)
 }
 
-/// A packet of state of the server with this number and nothing in its header; `write` makes the body, up to its end.
+/// Returns a packet with state from the server, with this number and an empty header. `write` writes the body
+/// without its end.
 pub(crate) fn state(sequence: u16, session: u64, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
     let mut writer = BitWriter::new();
     writer.write_flag(false);
     writer.write_bits(sequence.into(), 16);
-    // On time, without a floor, of the tick that follows, without acks.
+    // Not late, no floor, the tick follows the one before, no acks.
     writer.write_bits(0, 4);
     write(&mut writer);
     seal(&writer.into_bytes(), session)
 }
 
-/// What packets of state from a client are bound to beside the session: the token of this welcome.
+/// Returns the token in this welcome. Packets with state from a client must match it, as well as the session.
 pub(crate) fn token(welcome: &[u8]) -> u64 {
     let mut bits = BitReader::new(&welcome[4..]);
     assert_eq!((bits.read_bits(1), bits.read_bits(3)), (Ok(1), Ok(1)), "a welcome");
     bits.skip_bits(32).and_then(|()| bits.read_bits(64)).expect("its timeout and its token")
 }
 
-/// Begins a segment: 0 updates, 1 opens, 2 closes, 3 carries fragments.
+/// Begins a segment. Its kind is 0 for updates, 1 for openings, 2 for closings, or 3 for fragments.
 pub(crate) fn segment(kind: u64, writer: &mut BitWriter) {
     writer.write_flag(true);
     writer.write_bits(kind, 2);
@@ -66,7 +68,7 @@ pub(crate) fn end(writer: &mut BitWriter) {
     writer.write_bits(0, 2);
 }
 
-/// Numbers from nowhere, the same each time.
+/// A random number generator with the same sequence in every run.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {

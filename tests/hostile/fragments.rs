@@ -1,6 +1,6 @@
-//! Claims about fragments, one at a time: sizes, places, how many, and what they are parts of.
+//! False claims about fragments, one at a time: sizes, places, counts, and the blobs that they are parts of.
 //!
-//! *Invariant:* each packet is well formed but for the one claim that the test is about.
+//! *Invariant:* each packet is valid except for the one claim that the test is about.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn fragment(slot: u64, blob: u64, sizes: [u64; 3], bits: u32, writer: &mut BitWr
     let [bit_len, part_bits, index] = sizes;
     writer.write_exp_golomb(slot, 0);
     writer.write_exp_golomb(blob, 4);
-    // It is the only one under way.
+    // The blob is the only one in progress.
     writer.write_bits(1, 16);
     writer.write_below(0, 16);
     writer.write_exp_golomb(0, 3);
@@ -62,7 +62,7 @@ fn many_fragments_cost_no_more_than_their_bits() {
 
 #[test]
 fn what_waits_for_its_rest_is_bounded() {
-    // Each blob is said to be the only one under way, so the one before is forgotten.
+    // Each blob claims to be the only one in progress, so the client drops the one before.
     let mut client = client_with_both();
     let ((), most) = measure(|| {
         for number in 1..300_u16 {
@@ -75,7 +75,7 @@ fn what_waits_for_its_rest_is_bounded() {
         }
     });
     assert!(most <= budget(1_200), "{most} bytes");
-    // All are said to be under way: more than the client was told to hold.
+    // All blobs claim to be in progress. Together they are larger than the client's limit.
     let mut other = client_with_both();
     let (refused, most) = measure(|| {
         (1..300_u16).any(|number| {
@@ -95,7 +95,7 @@ fn what_waits_for_its_rest_is_bounded() {
             other.receive(Duration::ZERO, &packet).is_err()
         })
     });
-    // Half as much again as the limit of this client, and 4 KiB.
+    // One and a half times the limit of this client, and 4 KiB.
     assert!(refused && most <= 8_192 * 3 / 2 + 4_096 + budget(80), "{most} bytes");
 }
 

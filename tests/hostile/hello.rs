@@ -1,6 +1,6 @@
-//! Claims in the handshake: what a client says it can hold, and what a server says of that.
+//! False claims in the handshake: which limits a client says it has, and how a server answers.
 //!
-//! *Invariant:* each packet is well formed but for the one claim that the test is about.
+//! *Invariant:* each packet is valid except for the one claim that the test is about.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::recording::SESSION;
 use super::support::collect;
 use super::{Pebble, budget};
 
-/// A packet of the handshake of this type.
+/// Returns a packet of the handshake of this type.
 pub(crate) fn control(kind: u64, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
     let mut writer = BitWriter::new();
     writer.write_flag(true);
@@ -22,17 +22,19 @@ pub(crate) fn control(kind: u64, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> 
     seal(&writer.into_bytes(), SESSION)
 }
 
-/// A hello of a client that can hold this: bytes of a packet, objects, bytes of an object, and its timeout in milliseconds.
+/// Returns the hello of a client with these limits: bytes of a packet, objects, bytes of an object, and
+/// timeout in milliseconds.
 fn hello(limits: [u64; 4]) -> Vec<u8> {
     control(0, |writer| {
         writer.write_bits(SESSION, 64);
-        // Of no classes that anyone has.
+        // A checksum of classes that no server has.
         writer.write_bits(77, 64);
         limits.into_iter().zip([16, 32, 32, 32]).for_each(|(limit, bits)| writer.write_bits(limit, bits));
     })
 }
 
-/// What a server says of a packet of its only client, whom it has not heard before: the reason why it closed, and the answer.
+/// Hands a server the first packet of its only client. Returns the reason why the connection closed, and the
+/// answer.
 fn verdict(packet: &[u8]) -> (Option<DisconnectReason>, Vec<Vec<u8>>) {
     let mut server = Server::new(ServerConfig::default());
     server.spawn(Pebble { weight: 1 });

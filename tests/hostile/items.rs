@@ -1,7 +1,8 @@
-//! Fast arrays as no server sends them: ids out of range, items that come and go at once, changes of what is not there.
+//! Updates of fast arrays that no honest server sends: ids out of range, items that are added and removed at
+//! once, changes of items that do not exist.
 //!
-//! *Invariant:* each packet is well formed but for the one claim that the test is about. Ids ascend by their form on the wire, so none can stand
-//! twice, descend or be zero.
+//! *Invariant:* each packet is valid except for the one claim that the test is about. The wire format can
+//! only express ascending ids, so no id can be repeated, descend or be zero.
 
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use super::{Actor, budget, shown, worth};
 
 const NUMBERS: u64 = 14;
 
-/// What goes of the receiver's items.
+/// Which items of the receiver are removed.
 const NONE: u64 = 0;
 const LISTED: u64 = 1;
 const ALL_BUT_LISTED: u64 = 2;
@@ -27,7 +28,7 @@ fn numbers(departures: u64, writer: &mut BitWriter) {
     writer.write_bits(departures, 2);
 }
 
-/// A list of ids; behind each stands what `each` writes.
+/// Writes a list of ids. After each id, `each` writes its data.
 fn list(ids: &[u64], writer: &mut BitWriter, mut each: impl FnMut(&mut BitWriter)) {
     let mut last = 0;
     for (at, &id) in ids.iter().enumerate() {
@@ -52,7 +53,7 @@ fn born(writer: &mut BitWriter) {
     writer.write_bits(5, 8);
 }
 
-/// Hands a client a packet that it must take; gives its numbers then.
+/// Hands a client a packet that it must accept. Returns its numbers after that.
 fn take(body: impl FnOnce(&mut BitWriter)) -> Vec<(u32, u8)> {
     let mut client = client();
     let packet = state(1, SESSION, |writer| {
@@ -104,7 +105,7 @@ fn ids_out_of_range_are_refused() {
             });
         }
     }
-    // The second leads beyond the last.
+    // The second id is out of range.
     refuse("numbers", |writer| {
         numbers(NONE, writer);
         list(&[(1 << 31) - 1, 1 << 31], writer, born);
@@ -143,7 +144,7 @@ fn s185_a_change_of_an_unknown_item_is_refused_with_all_before_it() {
 
 #[test]
 fn items_that_are_claimed_but_not_there_are_refused() {
-    // No end of the list, and no values.
+    // The list has neither an end nor values.
     for bits in [0, 1, 8, 64, 2_000] {
         refuse("", |writer| {
             numbers(NONE, writer);

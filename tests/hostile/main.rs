@@ -1,7 +1,7 @@
-//! Bytes that no honest peer sends: whatever comes, client and server say yes or no, change all or nothing, and take no more memory than the
-//! bytes are worth.
+//! Bytes that no honest peer sends. Client and server must accept or refuse every packet, apply all of it or
+//! nothing, and allocate no more memory than its size justifies.
 //!
-//! *Invariant:* every forged packet has the right checksum, so that it gets past it.
+//! *Invariant:* every forged packet has the correct checksum, so the check does not refuse it.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -88,7 +88,7 @@ impl Actor {
         self.calls += 1;
     }
 
-    /// Bytes of the object beside itself, and the references in it.
+    /// Returns the bytes that the object owns besides itself, and the number of its references.
     fn weight(&self) -> (usize, usize) {
         let words = match &self.mood {
             Mood::Angry { words, .. } => words.iter().map(|word| word.len() + size_of::<String>()).sum(),
@@ -114,7 +114,7 @@ fn register(client: &mut Client) {
     client.register::<Actor>().register::<Pebble>();
 }
 
-/// All that a client shows.
+/// Everything that a client shows.
 type Shown = (Vec<(ObjectRef<Actor>, Actor)>, Vec<(ObjectRef<Pebble>, Pebble)>);
 
 fn shown(client: &Client) -> Shown {
@@ -123,17 +123,18 @@ fn shown(client: &Client) -> Shown {
     (actors, pebbles)
 }
 
-/// What an array keeps for each item: its id, its time, and its entry in the index.
+/// The bytes that an array stores for each item besides it: its id, its time, and its entry in the index.
 const BESIDE_ITEM: usize = 48;
 
-/// What a packet of `len` bytes may take, beside what it creates.
+/// Returns how many bytes a packet of `len` bytes may take, besides the objects that it creates.
 const fn budget(len: usize) -> usize {
     16 * len + 4_096
 }
 
-/// What the objects that a client shows may have taken: they stand twice where notifies are and a third time where items with arrays have
-/// callbacks, and vectors have place for four at first, and for twice as many when they grow; each object and each reference has some bytes of
-/// book-keeping.
+/// Returns how many bytes the objects that a client shows may have taken. Objects with notifies are stored
+/// twice, and a third time if items with arrays have callbacks. A vector has space for at least four
+/// elements, and for twice as many each time it grows. Each object and each reference takes some bytes of
+/// bookkeeping.
 fn worth(client: &Client) -> usize {
     let (mut bytes, mut actors, mut references) = (0, 0_usize, 0);
     for (_, actor) in client.objects::<Actor>() {

@@ -1,6 +1,6 @@
-//! Recorded sessions: all packets of short matches, each to be tried in many changed forms.
+//! Recorded sessions: all packets of short matches. Tests try each packet in many changed forms.
 //!
-//! *Invariant:* replaying a session's packets to a new client leads to the same objects every time.
+//! *Invariant:* replaying the packets of a session to a new client creates the same objects every time.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::{Actor, Bag, Mood, Pebble, register};
 /// The session of every recorded client.
 pub(crate) const SESSION: u64 = 1_000;
 
-/// A client as it was after these packets.
+/// Returns a client that has received these packets.
 pub(crate) fn client_after(packets: &[Vec<u8>]) -> Client {
     let config =
         ClientConfig { max_objects: 64, max_object_bytes: 8_192, measure: true, ..ClientConfig::default() };
@@ -32,7 +32,8 @@ pub(crate) fn client_after(packets: &[Vec<u8>]) -> Client {
     client
 }
 
-/// What went to the client in a short match with a bit of everything; one seed in four has small packets, so that there are fragments.
+/// Returns the packets to the client in a short match with a bit of everything. One seed in four has small
+/// packets, so that there are fragments.
 pub(crate) fn record(seed: u64, ticks: usize) -> Packets {
     let mut numbers = Numbers(seed);
     let mtu_bytes = if seed % 4 == 1 { 160 } else { 1_200 };

@@ -1,6 +1,7 @@
-//! A server that lies: recorded packets, changed, and random ones, for clients in the midst of a match.
+//! A dishonest server: recorded, changed and random packets for clients in the middle of a match.
 //!
-//! *Invariant:* every packet is tried on a client that got exactly what was recorded before it.
+//! *Invariant:* every packet is tried on a client that received exactly the packets that were recorded before
+//! it.
 
 use std::time::Duration;
 
@@ -12,12 +13,12 @@ use super::recording::{SESSION, client_after, record};
 use super::support::Packets;
 use super::{Shown, budget, shown, worth};
 
-/// Matches of a few packets each, so that a client is soon where it was.
+/// Returns matches of a few packets each, so that a client can be rebuilt fast.
 fn recordings() -> Vec<Packets> {
     (0..30).map(|seed| record(seed, 8)).collect()
 }
 
-/// Hands the packet to a client that got `before`; whether it was taken.
+/// Hands the packet to a client that received `before`. Returns whether it was accepted.
 fn try_on(before: &[Vec<u8>], expected: &Shown, packet: &[u8]) -> bool {
     let mut client = client_after(before);
     let (result, most) = measure(|| client.receive(Duration::ZERO, packet));
@@ -42,7 +43,8 @@ fn try_on(before: &[Vec<u8>], expected: &Shown, packet: &[u8]) -> bool {
     result.is_ok()
 }
 
-/// Tries each packet of each recording in the forms that `forms` makes of it; gives how many were tried and how many taken.
+/// Tries each packet of each recording in the forms that `forms` makes of it. Returns how many were tried and
+/// how many were accepted.
 fn try_all(recordings: &[Packets], mut forms: impl FnMut(&[u8]) -> Vec<Vec<u8>>) -> (usize, usize) {
     let (mut tried, mut taken) = (0, 0);
     for recording in recordings {
@@ -118,7 +120,7 @@ fn random_packets_are_refused_or_taken() {
     let mut numbers = Numbers(4);
     let mut random = |most: usize| {
         let len = numbers.below(most);
-        // Mostly zeros or mostly ones reach deeper than noise.
+        // Packets of mostly zeros or mostly ones get further in the decoder than noise.
         let (and, or) = [(0xff, 0), (0x11, 0), (0xff, 0xdb)][numbers.below(3)];
         (0..len).map(|_| (numbers.next() as u8 & and) | or).collect::<Vec<u8>>()
     };

@@ -1,6 +1,6 @@
-//! A client that lies: recorded packets, changed, and random ones, for a server with a few objects.
+//! A dishonest client: recorded, changed and random packets for a server with a few objects.
 //!
-//! *Invariant:* no client changes what the server holds.
+//! *Invariant:* no client changes the server's objects.
 
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use super::recording::SESSION;
 use super::support::{Packets, collect};
 use super::{Actor, Pebble, budget};
 
-/// A server that got `before` from its one client, with a tick after each packet; and what it sent in the last one.
+/// Returns a server that received `before` from its only client, with a tick after each packet, and the
+/// packets that it sent in the last tick.
 fn server_after(before: &[Vec<u8>]) -> (Server, ConnectionId, ObjectRef<Actor>, Packets) {
     let mut server = Server::new(ServerConfig::default());
     let actor = server.spawn(Actor { score: 5, name: "Ada".into(), ..Actor::default() });
@@ -29,7 +30,8 @@ fn server_after(before: &[Vec<u8>]) -> (Server, ConnectionId, ObjectRef<Actor>, 
     (server, id, actor, last)
 }
 
-/// What the packets of state of its client are bound to beside the session, as its welcome says.
+/// Returns the token in the welcome. Packets with state from the client must match it, as well as the
+/// session.
 fn token() -> u64 {
     let mut client = Client::new(ClientConfig::default(), SESSION);
     super::register(&mut client);
@@ -39,13 +41,14 @@ fn token() -> u64 {
     forge::token(&answer[0])
 }
 
-/// Seals what a client says that got this token.
+/// Puts the correct checksum before the content of a client that received this token.
 fn seal(content: &[u8], token: u64) -> Vec<u8> {
     let is_control = content.first().is_some_and(|first| first & 1 == 1);
     forge::seal(content, if is_control { SESSION } else { SESSION ^ token })
 }
 
-/// What a client says to such a server, which it does not hear every third time.
+/// Returns the packets of a client to such a server. The client receives the server's packets in two ticks of
+/// three.
 fn recorded(packets: usize) -> Packets {
     let mut client = Client::new(ClientConfig::default(), SESSION);
     super::register(&mut client);
@@ -67,12 +70,12 @@ fn recorded(packets: usize) -> Packets {
     said
 }
 
-/// Hands the packet to a server that got `before`; whether the connection stands.
+/// Hands the packet to a server that received `before`. Returns whether the connection still exists.
 fn try_on(before: &[Vec<u8>], packet: &[u8]) -> bool {
     let (mut server, id, actor, _) = server_after(before);
     let expected = server[actor].clone();
     let ((), most) = measure(|| server.receive(id, Duration::ZERO, packet));
-    // A welcome begins with the objects there are.
+    // A welcome begins with the objects that exist.
     let allowed = budget(packet.len()) + 2 * 512;
     assert!(most <= allowed, "{most} bytes for a packet of {}: {packet:?}", packet.len());
     let stands = server.connections().count() == 1;
@@ -123,7 +126,7 @@ fn random_packets_for_a_server_are_refused_or_taken() {
     let mut numbers = Numbers(6);
     for round in 0..20_000 {
         let mut content: Vec<u8> = (0..numbers.below(200)).map(|_| numbers.next() as u8).collect();
-        // The lower bit of the first byte says what kind of packet it is.
+        // The lowest bit of the first byte is the kind of the packet.
         if let Some(first) = content.first_mut() {
             *first = *first & !1 | (round % 2) as u8;
         }
@@ -148,12 +151,12 @@ fn a_client_that_hears_nothing_and_lies_about_it_costs_no_more() {
     assert!(server.stats(id).unwrap().packets_in_flight <= 1_024);
 }
 
-/// A packet of a client that acknowledges `last` and `more` packets before it, and holds nothing else.
+/// Returns a packet of a client that acks `last` and `more` packets before it, and contains nothing else.
 fn ack_of(sequence: u16, last: u16, more: u64, token: u64) -> Vec<u8> {
     let mut writer = BitWriter::new();
     writer.write_flag(false);
     writer.write_bits(sequence.into(), 16);
-    // On time and without a floor; then one range, and no other.
+    // Not late, no floor, then exactly one range.
     writer.write_bits(0, 2);
     writer.write_flag(true);
     writer.write_bits(last.into(), 16);
@@ -164,7 +167,7 @@ fn ack_of(sequence: u16, last: u16, more: u64, token: u64) -> Vec<u8> {
     seal(&writer.into_bytes(), token)
 }
 
-/// The number of a packet of state.
+/// Returns the number of a packet with state.
 fn number(packet: &[u8]) -> u16 {
     let mut reader = BitReader::new(&packet[4..]);
     assert!(!reader.read_flag().unwrap(), "a packet of state");
@@ -173,7 +176,8 @@ fn number(packet: &[u8]) -> u16 {
 
 #[test]
 fn an_ack_of_a_packet_that_was_not_sent_acknowledges_nothing() {
-    // A server with three packets in flight and an object that it is about to close; the newest packet, and what the client has said.
+    // Prepares a server with three packets in flight and an object that it is about to close. Also returns
+    // the newest packet and what the client has sent.
     let prepared = || {
         let (mut server, id, actor, last) = server_after(&recorded(3));
         let mut newest = number(last.last().expect("the server sends state"));
@@ -200,7 +204,8 @@ fn an_ack_of_a_packet_that_was_not_sent_acknowledges_nothing() {
             let lie = ack_of(of_client, newest.wrapping_add(ahead), more, token);
             let ((), most) = measure(|| server.receive(id, Duration::ZERO, &lie));
             assert!(most <= budget(lie.len()), "{most} bytes for a lie");
-            // It is no client of ours: the connection ends, and of all that was in flight nothing was taken for received.
+            // The client is not honest, so the connection ends. None of the packets in flight counts as
+            // received.
             assert!(in_flight(&server, id).is_none_or(|packets| packets == before), "{ahead} ahead");
             let told = std::iter::from_fn(|| server.poll_event()).collect::<Vec<_>>();
             assert!(

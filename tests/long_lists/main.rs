@@ -1,6 +1,6 @@
-//! Long lists of changes: what they cost grows with their length and no faster, and large items share blobs (R15).
+//! Long lists of changes: their cost grows in proportion to their length, and large items share blobs (R15).
 //!
-//! *Invariant:* costs are counted, in bytes of memory asked for, and never timed.
+//! *Invariant:* costs are counted in bytes of allocated memory, and never timed.
 
 #[path = "../support/allocator.rs"]
 mod allocator;
@@ -18,7 +18,7 @@ use support::Room;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How much longer the longer of two lists is, and how much more it may cost.
+/// How much longer the longer of two lists is (`LONGER`), and how much more it may cost (`MOST`).
 const LONGER: u32 = 8;
 const MOST: usize = 10;
 
@@ -45,7 +45,7 @@ fn cells() -> (Room, ObjectRef<Cells>) {
     (room, cells)
 }
 
-/// The bytes asked for by the ticks in which a change of so many items reaches the client; and the client then.
+/// Returns the bytes that are allocated in the ticks in which a change of this many items reaches the client.
 fn cost(items: u32, prepare: fn(&mut Cells, u32), change: fn(&mut Cells, u32)) -> usize {
     let (mut room, cells) = cells();
     prepare(&mut room.server[cells], items);
@@ -65,7 +65,7 @@ fn cost(items: u32, prepare: fn(&mut Cells, u32), change: fn(&mut Cells, u32)) -
     given
 }
 
-/// Asserts that a change of many items costs in proportion what one of fewer costs.
+/// Asserts that the cost of a change grows in proportion to the number of items.
 fn assert_linear(items: u32, prepare: fn(&mut Cells, u32), change: fn(&mut Cells, u32)) {
     let (short, long) = (cost(items, prepare, change), cost(items * LONGER, prepare, change));
     assert!(long <= short * MOST, "{items} items cost {short} bytes, {LONGER} times as many {long}");
@@ -114,7 +114,7 @@ fn r15_a_late_joiner_gets_maps_at_a_cost_that_grows_with_their_length() {
     assert!(long <= short * MOST, "4,000 entries cost {short} bytes, {LONGER} times as many {long}");
 }
 
-/// A room whose client gets few bytes in a tick.
+/// Returns a room with a client that receives few bytes in a tick.
 fn narrow() -> (Room, ObjectRef<Cells>) {
     let config = ServerConfig { max_bytes_per_tick: 2_000, ..ServerConfig::default() };
     let mut room = Room::new(config, |client| {
@@ -190,7 +190,7 @@ fn r04_a_removal_that_was_lost_does_not_undo_the_entrys_coming_back_that_waits()
     let keys = [0, 1, 1_000, 2_999, 5_000, 70_000, 1 << 24, u32::MAX];
     room.server[id].map.extend(keys.map(|key| (key, 1)));
     room.settle();
-    // Replies take some ticks, so that the loss is found when much waits.
+    // Replies take some ticks. So the server notices the loss when much data waits.
     let mut replies = VecDeque::from(vec![Vec::new(); 4]);
     for tick in 0..100 {
         match tick {
@@ -245,7 +245,7 @@ fn shelf(texts: usize) -> (Room, ObjectRef<Shelf>) {
     (room, shelf)
 }
 
-/// A text of two kilobytes.
+/// Returns a text of two kilobytes.
 fn text(number: usize) -> String {
     format!("{number:02000}")
 }

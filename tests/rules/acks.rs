@@ -1,6 +1,6 @@
-//! R6 to R9: bounds, acks, silence, timeouts; R20: what is refused, and how; S106.
+//! R6 to R9: limits, acks, silence and timeouts. R20: what is refused, and how. Also S106.
 //!
-//! *Invariant:* bytes that a test makes itself come from packets of the room, changed.
+//! *Invariant:* forged packets are changed packets of the room.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::forge;
 use super::support::{Room, TICK, collect, size};
 use super::{copy, one_thing, thing, things};
 
-/// Changes the thing often, in next to no time, and loses all packets; gives how many there were.
+/// Changes the thing often within a very short time and loses all packets. Returns how many there were.
 fn flood(room: &mut Room, one: ObjectRef<super::Thing>, ticks: u32) -> usize {
     let mut packets = 0;
     for value in 1..=ticks {
@@ -31,7 +31,8 @@ fn r06_at_most_1024_packets_are_unresolved() {
     assert_eq!(copy(&room, one).a, 3_000);
 }
 
-/// What is in flight to the first guest when nothing was ever acked or given up: packets and bytes.
+/// Returns the packets in flight to the first guest, and the bytes sent to it since `before`. These are the
+/// bytes in flight if nothing was acked or given up.
 fn sent_since(room: &Room, before: repl::ConnectionStats) -> (usize, usize) {
     let now = room.server.stats(room.guests[0].id).expect("it is connected");
     (now.packets_in_flight, (now.bytes_sent - before.bytes_sent) as usize)
@@ -64,7 +65,7 @@ fn r06_no_more_packets_or_bytes_are_in_flight_than_configured() {
             room.now -= TICK - Duration::from_micros(5);
             let (in_flight, in_bytes) = sent_since(&room, before);
             assert!(in_flight >= 1 && in_flight <= packets, "{in_flight} packets, {packets} may be");
-            // One packet may always be in flight.
+            // One packet may always be in flight, whatever its size.
             assert!(in_bytes <= bytes.max(200), "{in_bytes} bytes, {bytes} may be");
         }
         for &object in &all {

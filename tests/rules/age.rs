@@ -1,6 +1,6 @@
-//! R6, R20: a packet that comes again has no effect, however much later.
+//! R6, R20: a repeated packet has no effect, however late it is.
 //!
-//! *Invariant:* each packet that is repeated here was taken when it came first.
+//! *Invariant:* each packet that is repeated here was accepted the first time.
 
 use std::time::Duration;
 
@@ -9,12 +9,13 @@ use repl::prelude::*;
 use super::support::{Packets, Room, TICK};
 use super::{copy, one_thing};
 
-/// How much later packets come again: about the distances at which 16 bits say other numbers than they said first.
+/// How many packets later a packet is repeated: near the distances at which its 16 bits stand for another
+/// number.
 const DISTANCES: [usize; 8] = [1_025, 32_767, 32_769, 40_000, 65_535, 65_536, 65_537, 70_000];
-/// How many packets come again at each distance.
+/// How many packets are repeated at each distance.
 const COPIES: usize = 40;
 
-/// What went both ways, a packet a tick each.
+/// The packets in both directions, one for each tick.
 struct Match {
     room: Room,
     object: ObjectRef<super::Thing>,
@@ -28,7 +29,7 @@ impl Match {
         Self { room, object, down: Packets::new(), up: Packets::new() }
     }
 
-    /// One tick of change and ack.
+    /// Runs one tick with a change and an ack.
     fn step(&mut self) {
         self.room.server[self.object].a += 1;
         let packets = self.room.tick_one();
@@ -56,7 +57,7 @@ fn r06_packets_that_come_again_up_to_70_000_later_do_nothing_to_a_client() {
         let old = Match::last(&played.down, distance).to_vec();
         let now = played.room.now;
         for packet in &old {
-            // Damaged, or too old: an application goes on in both cases.
+            // Whether the packet is damaged or too old, an application goes on.
             let result = played.room.guests[0].client.receive(now, packet);
             assert!(matches!(result, Ok(()) | Err(repl::ReceiveError::Damaged)), "{distance}: {result:?}");
         }
@@ -78,7 +79,7 @@ fn r06_packets_that_come_again_up_to_70_000_later_do_nothing_to_a_server() {
         played.step();
     }
     for distance in DISTANCES {
-        // Something is under way that an old ack must not settle.
+        // A packet is in flight that an old ack must not settle.
         played.room.server[played.object].a += 1;
         let under_way = played.room.tick_one();
         assert_eq!(played.room.in_flight(0), 1);
@@ -104,7 +105,7 @@ fn packets_that_come_again_keep_no_connection_alive() {
         let now = played.room.now;
         down.iter().for_each(|packet| drop(played.room.guests[0].client.receive(now, packet)));
         played.room.hear(0, &up);
-        // Nothing that is said now is heard.
+        // The client's replies are lost.
         played.room.replies(0);
         played.room.tick_one();
         played.room.wait(TICK * 20);

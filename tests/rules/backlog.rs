@@ -1,6 +1,6 @@
-//! R6 and R17 with a client that stays alive and acknowledges nothing.
+//! R6 and R17 with a client that stays alive and acks nothing.
 //!
-//! *Invariant:* the client hears nothing after it has connected, and says nothing but that it is alive.
+//! *Invariant:* after it has connected, the client receives nothing and sends only signs of life.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ fn bags(client: &mut Client) {
     client.register::<Thing>();
 }
 
-/// A room with a guest that never gives up, and another that means well.
+/// Returns a room with a guest that never acks, and another that behaves well.
 fn room(config: ServerConfig) -> Room {
     let mut room = Room::new(ServerConfig { timeout: TIMEOUT, ..config }, bags);
     room.server.register::<Bag>().register::<Thing>();
@@ -45,8 +45,8 @@ fn room(config: ServerConfig) -> Room {
     room
 }
 
-/// A tick in which the first guest says that it is alive and hears nothing, while the other acknowledges all; `false` once the first is
-/// disconnected.
+/// Runs a tick in which the first guest sends a sign of life and receives nothing, while the other acks
+/// everything. Returns false once the first is disconnected.
 fn step(room: &mut Room) -> bool {
     room.acknowledge();
     let packets = room.tick();
@@ -58,7 +58,7 @@ fn memory_bytes(room: &Room, guest: usize) -> usize {
     room.server.stats(room.guests[guest].id).map_or(0, |stats| stats.memory_bytes)
 }
 
-/// Changes that bring new elements in each tick, of arrays, collections and maps.
+/// Makes changes that add new elements in each tick: to arrays, collections and maps.
 fn churn(bag: &mut Bag, tick: u32) {
     bag.number = tick;
     bag.items.push(Item { number: tick, list: vec![tick as u16; 3] });
@@ -77,7 +77,7 @@ fn churn(bag: &mut Bag, tick: u32) {
 
 #[test]
 fn r06_what_is_kept_for_a_client_that_never_acks_stays_within_the_configured_bytes() {
-    // What is to be said of each object once, which nothing limits but the objects.
+    // What is stored once for each object. Only the number of objects limits it.
     let world = 20 * 50_000;
     for limit in [100_000, 1 << 20, 4 << 20] {
         let mut room = room(ServerConfig { max_connection_bytes: limit, ..ServerConfig::default() });
@@ -190,7 +190,7 @@ fn r17_who_acks_all_but_ends_stays_within_the_memory_and_is_disconnected_with_a_
         let Some(stats) = room.server.stats(id) else { break };
         assert!(stats.memory_bytes <= limit, "{} bytes in tick {tick}", stats.memory_bytes);
         assert!(room.now - start < TIMEOUT * 6, "it is still connected");
-        // Ends go again in the tick in which a packet with them is given up, and in no other.
+        // Closings are sent again in the tick in which a packet with them is given up, and in no other.
         if !ends && stats.packets_lost == lost {
             room.deliver(0, &packets[0]);
         }
@@ -242,7 +242,7 @@ fn r06_who_acks_every_second_packet_stays_within_the_memory_and_has_all_in_the_e
     }
 }
 
-/// A tick of both guests; the acks of the first take 60 ticks, and half of its packets are lost.
+/// Runs a tick of both guests. The acks of the first take 60 ticks, and half of its packets are lost.
 fn step_late(room: &mut Room, acks: &mut std::collections::VecDeque<Vec<Vec<u8>>>) {
     acks.push_back(room.replies(0));
     if acks.len() > 60 {

@@ -1,6 +1,7 @@
-//! R17 with tens of thousands of ends outstanding: what losses and late acks cost the server. `cargo bench --bench ends` has the times.
+//! R17 with tens of thousands of unacked closings: what losses and late acks cost the server. `cargo bench
+//! --bench ends` measures the times.
 //!
-//! *Invariant:* what goes again is what was lost.
+//! *Invariant:* exactly what was lost is sent again.
 
 use repl::ServerConfig;
 
@@ -17,7 +18,8 @@ fn r17_losses_and_late_acks_of_ends_cost_what_was_lost_whatever_is_outstanding()
             })
         };
         let once = bytes(Link::Good);
-        // A packet more; half as many again; all of them at each timeout of a silent second, for nothing paces what goes through a room.
+        // The limits: one packet more, half as much again, or everything at each timeout in a second of
+        // silence. A room has no rate limit.
         for (link, most) in [
             (Link::LosesOne, once + 2 * ServerConfig::default().mtu_bytes),
             (Link::LosesMany, once * 8 / 5),

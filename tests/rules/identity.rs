@@ -1,4 +1,4 @@
-//! R17 and R18: how objects end, and when their slots are used again; S198.
+//! R17 and R18: how objects end, and when their slots are used again. Also S198.
 //!
 //! *Invariant:* a reference that a test keeps names the same object for ever, or none.
 

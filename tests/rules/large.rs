@@ -1,6 +1,6 @@
-//! R15: updates and openings that no packet can hold.
+//! R15: updates and openings that are larger than a packet.
 //!
-//! *Invariant:* packets are of 256 bytes at most.
+//! *Invariant:* packets have at most 256 bytes.
 
 use std::time::Duration;
 
@@ -261,7 +261,8 @@ struct Spy {
     secret: String,
 }
 
-/// A spy whose opening goes on as a blob of which nothing was sent yet when its first, small opening is held for lost.
+/// Returns a room with a spy. Its first, small opening is considered lost, and its next opening is a blob. No
+/// fragment of the blob has been sent yet.
 fn unsent_blob() -> (Room, ObjectRef<Spy>) {
     let register = |client: &mut Client| {
         client.register::<Filler>().register::<Spy>();
@@ -271,7 +272,7 @@ fn unsent_blob() -> (Room, ObjectRef<Spy>) {
     let id = room.enter();
     room.settle();
     let spy = room.server.spawn(Spy { number: 1, ..Spy::default() });
-    // After it by slot, and so before it by turn.
+    // It comes after the spy by slot, and so before it when they take turns.
     let filler = room.server.spawn(Filler { number: 1 });
     room.server.set_owner(spy, Some(id));
     drop(room.tick_one());

@@ -1,4 +1,5 @@
-//! R2 to R5 and R10: what is sent again after a loss, and with which values; with the statements on histories and resends.
+//! R2 to R5 and R10: what is sent again after a loss, and with which values. Also the statements on histories
+//! and resends.
 //!
 //! *Invariant:* a packet that a test does not deliver is lost for good.
 
@@ -83,7 +84,7 @@ fn r03_a_resend_has_the_values_that_were_compared_not_the_live_ones() {
     room.server[one].pushed = 1;
     room.server.mark_dirty(one, property::<Pushed>("pushed"));
     room.tick_one();
-    // Not marked: no comparison has seen it yet.
+    // The value is not marked, so no comparison has seen it yet.
     room.server[one].pushed = 2;
     room.settle();
     let value = |room: &Room| room.client().get(one).map(|object| object.pushed);
@@ -124,11 +125,11 @@ fn r04_what_was_lost_is_not_set_off_against_what_arrived_before_it() {
     let (mut room, one, other) = two_things();
     let tick = |room: &mut Room| {
         let packets = room.tick_one();
-        // All within the time after which a packet is given up.
+        // All ticks are within the time after which a packet is given up.
         room.now -= TICK - Duration::from_micros(5);
         packets
     };
-    // Lost together: a packet from before the old value of `a`, and the one with its new value.
+    // Two packets are lost together: one from before the old value of `a`, and the one with its new value.
     room.server[other].b = 1;
     tick(&mut room);
     room.server[one].a = 1;
@@ -187,7 +188,7 @@ fn r05_what_arrives_again_changes_nothing() {
     room.server[one].maybe = Some(1);
     let first = room.tick_one();
     room.deliver(0, &first);
-    // The acks are lost, so that it is all sent again.
+    // The acks are lost, so everything is sent again.
     for _ in 0..30 {
         let again = room.tick_one();
         room.deliver(0, &again);
@@ -200,7 +201,7 @@ fn r05_what_arrives_again_changes_nothing() {
     assert_eq!(copy(&room, one), room.server[one]);
 }
 
-/// More different changes than a history holds, while the client may be sent nothing.
+/// Makes more different changes than a history holds, while nothing may be sent to the client.
 fn overflow(ticks: u32) -> (Room, ObjectRef<Thing>) {
     let config = ServerConfig { max_packets_in_flight: 1, ..ServerConfig::default() };
     let (mut room, one) = Room::furnished(config, things, 1, |server| server.spawn(thing(0)));
@@ -316,7 +317,7 @@ fn s79_a_resend_reads_the_values_of_that_moment() {
     room.server[one].name = "stale".into();
     room.server[one].a = 1;
     room.tick_one();
-    // The name changes while the client may get nothing, so the resend is the first to carry it.
+    // The name changes while nothing may be sent to the client. So the resend is the first to contain it.
     room.server[one].name = "fresh".into();
     room.tick_one();
     room.settle();

@@ -1,6 +1,8 @@
-//! The protocol's rules R1 to R10 and R15 to R20 at the public interface: every packet is held back, reordered, repeated or dropped by hand.
+//! The protocol's rules R1 to R10 and R15 to R20 at the public interface. The tests delay, reorder, repeat or
+//! drop each packet by hand.
 //!
-//! *Invariant:* a test bears the number of its rule; what it asserts is what a user of the library can see.
+//! *Invariant:* the name of a test contains the number of its rule, and the test asserts what a user of the
+//! library can see.
 
 #[path = "../support/ends.rs"]
 mod ends;
@@ -36,7 +38,7 @@ struct Thing {
     maybe: Option<u32>,
 }
 
-/// A thing of which only `a` is set.
+/// Returns a thing with only `a` set.
 fn thing(a: u32) -> Thing {
     Thing { a, ..Thing::default() }
 }
@@ -45,19 +47,19 @@ fn things(client: &mut Client) {
     client.register::<Thing>();
 }
 
-/// One client that has one thing.
+/// Returns a room with one client that has one thing.
 fn one_thing() -> (support::Room, ObjectRef<Thing>) {
     support::Room::furnished(ServerConfig::default(), things, 1, |server| server.spawn(thing(0)))
 }
 
-/// One client that has two things.
+/// Returns a room with one client that has two things.
 fn two_things() -> (support::Room, ObjectRef<Thing>, ObjectRef<Thing>) {
     let furnish = |server: &mut Server| (server.spawn(thing(0)), server.spawn(thing(0)));
     let (room, (one, other)) = support::Room::furnished(ServerConfig::default(), things, 1, furnish);
     (room, one, other)
 }
 
-/// The first client's copy.
+/// Returns the first client's copy.
 fn copy(room: &support::Room, object: ObjectRef<Thing>) -> Thing {
     room.client().get(object).expect("the client has it").clone()
 }

@@ -1,6 +1,6 @@
-//! R2 where an object grows before its opening is acknowledged.
+//! R2 for an object that grows before its opening is acked.
 //!
-//! *Invariant:* a client that has items or entries of an object never loses one that is still on the server.
+//! *Invariant:* a client never loses items or entries of an object that still exist on the server.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
@@ -68,7 +68,7 @@ fn room() -> Room {
     room
 }
 
-/// The numbers of entries of a client's collections; `None` if it does not have the object.
+/// Returns the lengths of a client's collections, or `None` if it does not have the object.
 fn lengths(room: &Room, bag: ObjectRef<Bag>) -> Option<[usize; 4]> {
     let bag = room.client().get(bag)?;
     Some([bag.items.len(), bag.ordered.len(), bag.map.len(), bag.hashed.len()])
@@ -84,7 +84,7 @@ fn assert_equal(room: &Room, bag: ObjectRef<Bag>) {
     assert!(here.ordered.iter().eq(there.ordered.iter()));
 }
 
-/// Delivers packets one by one; nothing that the client had of the object may go.
+/// Delivers packets one by one. Asserts that the client loses nothing that it had of the object.
 fn deliver_without_loss(room: &mut Room, bag: ObjectRef<Bag>, packets: &Packets) {
     for packet in packets {
         let before = lengths(room, bag).unwrap_or_default();
@@ -113,7 +113,7 @@ fn r02_an_object_that_grows_before_its_opening_is_acked_never_looks_empty() {
             fill(&mut room.server[bag], 50 * (step + 1)..50 * (step + 2));
             room.server[bag].a += 1;
         }
-        // The acks of all of that are late.
+        // All acks so far are late.
         for _ in 0..200 {
             let packets = room.tick_one();
             deliver_without_loss(&mut room, bag, &packets);
@@ -138,7 +138,7 @@ fn r02_an_opening_held_for_lost_that_arrived_is_repeated_with_no_less() {
     let opening = room.tick_one();
     room.deliver(0, &opening);
     assert_eq!(lengths(&room, bag), Some([3; 4]));
-    // No ack comes; then it grows, and is opened again.
+    // No ack arrives. Then the object grows, and is opened again.
     for _ in 0..40 {
         room.tick_one();
     }

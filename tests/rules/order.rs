@@ -1,6 +1,6 @@
-//! R1: stamps, and what late packets may still do.
+//! R1: tick stamps, and what late packets may still change.
 //!
-//! *Invariant:* no test here loses a packet; only their order changes.
+//! *Invariant:* no test here loses a packet. Only the order changes.
 
 use repl::prelude::*;
 

@@ -1,4 +1,4 @@
-//! R9 on links that lose nothing and take long.
+//! R9 on links that lose nothing and are slow.
 //!
 //! *Invariant:* each packet arrives exactly half a round trip after it was made.
 
@@ -10,20 +10,20 @@ use repl::prelude::*;
 use super::support::{Guest, Packets, Room, TICK};
 use super::{Thing, thing, things};
 
-/// Longer than any round trip that is tried, on both sides.
+/// The timeout of both sides, longer than every round trip here.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A room whose packets are under way for long.
+/// A room with a long delay for all packets.
 struct SlowRoom {
     room: Room,
     one_way: Duration,
     to_client: VecDeque<(Duration, Vec<u8>)>,
     to_server: VecDeque<(Duration, Vec<u8>)>,
-    /// Packets with state that the server made.
+    /// The number of packets with state that the server made.
     packets: usize,
 }
 
-/// What has arrived by `now`.
+/// Returns the packets that have arrived by `now`.
 fn arrived(link: &mut VecDeque<(Duration, Vec<u8>)>, now: Duration) -> Packets {
     let count = link.partition_point(|(at, _)| *at <= now);
     link.drain(..count).map(|(_, packet)| packet).collect()
@@ -68,7 +68,7 @@ fn r09_any_round_trip_up_to_30_s_converges_and_falls_silent() {
         let round_trip = Duration::from_secs_f64(seconds);
         let mut slow = SlowRoom::new(round_trip);
         let all: Vec<_> = (0..60).map(|_| slow.room.server.spawn(thing(0))).collect();
-        // Two of them change in each tick for a while, and others come and go.
+        // Two objects change in each tick for a while, and others are spawned and despawned.
         let busy_until = round_trip * 3 + Duration::from_secs(5);
         let mut born = Vec::new();
         while slow.room.now < busy_until {

@@ -1,6 +1,6 @@
-//! R26: what is sent to an address that nobody has answered from, and to a link that has gone silent.
+//! R26: what the server sends to an address that never answered, and to a link that has gone silent.
 //!
-//! *Invariant:* the worlds here are larger than all that may be sent at once, so that every limit is felt.
+//! *Invariant:* the worlds here are larger than everything that may be sent at once, so every limit applies.
 
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ use super::forge::{self, seal};
 use super::support::{Packets, Room, TICK, collect, size};
 use super::{Thing, thing, things};
 
-/// A room with a client, not yet connected, and so many things of some hundred bytes each.
+/// Returns a room with a client that is not connected yet, and this many things of about a hundred bytes
+/// each.
 fn full_room(things_count: u32) -> (Room, Vec<ObjectRef<Thing>>) {
     let mut room = Room::new(ServerConfig::default(), things);
     let spawn = |a| room.server.spawn(Thing { name: "x".repeat(400), ..thing(a) });
@@ -20,7 +21,7 @@ fn full_room(things_count: u32) -> (Room, Vec<ObjectRef<Thing>>) {
     (room, all)
 }
 
-/// The client's hello without the zeros behind it, as an attacker would send it: of 43 bytes.
+/// Returns the client's hello of 43 bytes, without the padding zeros, as an attacker would send it.
 fn short_hello(room: &mut Room) -> Vec<u8> {
     let hello = room.replies(0).swap_remove(0);
     let end = hello.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
@@ -29,7 +30,8 @@ fn short_hello(room: &mut Room) -> Vec<u8> {
     short
 }
 
-/// Bytes that the server sends to its only connection in so long, while everything changes now and then.
+/// Returns how many bytes the server sends to its only connection in this time, while everything changes now
+/// and then.
 fn sent_in(room: &mut Room, all: &[ObjectRef<Thing>], time: Duration) -> usize {
     let end = room.now + time;
     let mut bytes = 0;
@@ -76,7 +78,8 @@ fn r26_acks_that_do_not_know_the_token_bring_nothing_more() {
     let mut bytes = sent_in(&mut room, &all, TICK);
     let mut bits = BitReader::new(&hello[0][4..]);
     let session = bits.skip_bits(4).and_then(|()| bits.read_bits(64)).expect("a hello is longer");
-    // An attacker who hears nothing knows the session, which is of his choosing, and the numbers of packets, which count from zero.
+    // An attacker who receives nothing still knows the session, because he chose it, and the numbers of
+    // packets, because they count from zero.
     for sequence in 0..200_u16 {
         let mut writer = BitWriter::new();
         writer.write_flag(false);

@@ -1,4 +1,4 @@
-//! An item with callbacks that are written down, and what the tests have in common.
+//! An item that records its callbacks, and helpers that the tests share.
 //!
 //! *Invariant:* each test runs on a thread of its own, so each has its own record of callbacks.
 #![allow(dead_code, reason = "each test file uses its part of this")]
@@ -12,7 +12,7 @@ use repl_core::{ItemId, Keyed, Layout, Property, Step};
 use repl_fastarray::__private::SaysItemCallbacks;
 use repl_fastarray::{ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks};
 
-/// An item of three properties, one of which is an array, that writes down what it is told.
+/// An item of three properties that records its callbacks. One of the properties is an array.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Told {
     pub(crate) name: u32,
@@ -44,7 +44,7 @@ impl FastArrayItem for Told {
 
 impl SaysItemCallbacks for Told {}
 
-/// A call of the user's code.
+/// One call of a callback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Remove(Told),
@@ -56,7 +56,7 @@ pub(crate) enum Call {
     Receive(View),
 }
 
-/// What a callback of the array saw.
+/// The state of the array that a callback saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct View {
     pub(crate) items: Vec<Told>,
@@ -74,7 +74,7 @@ fn note(call: Call) {
     CALLS.with_borrow_mut(|calls| calls.push(call));
 }
 
-/// The calls since this was last asked.
+/// Returns the calls since the last call of this function.
 pub(crate) fn calls() -> Vec<Call> {
     CALLS.take()
 }
@@ -113,12 +113,12 @@ impl ItemCallbacks for Told {
     }
 }
 
-/// The id with this number.
+/// Returns the id with this number.
 pub(crate) fn id(number: u32) -> ItemId {
     ItemId::new(number).expect("not zero")
 }
 
-/// What an array holds, by id, as the core finds it.
+/// Returns the items of an array by id, as `repl-core` finds them.
 pub(crate) fn contents<T: FastArrayItem + Clone>(array: &FastArray<T>) -> BTreeMap<ItemId, T> {
     let mut ids = Vec::new();
     Keyed::ids(array, &mut |id| ids.push(id));
@@ -126,7 +126,7 @@ pub(crate) fn contents<T: FastArrayItem + Clone>(array: &FastArray<T>) -> BTreeM
     ids.into_iter().map(|id| (id, Keyed::item(array, id).expect("it is listed").clone())).collect()
 }
 
-/// What became of an item.
+/// What happened to an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Went {
     Added,
@@ -134,7 +134,7 @@ pub(crate) enum Went {
     Removed,
 }
 
-/// Lets `shadow` follow `live`, copying what is told; gives the steps.
+/// Lets `shadow` follow `live` and copies each reported item. Returns the steps.
 pub(crate) fn follow<T: FastArrayItem + Clone>(
     shadow: &mut FastArray<T>,
     live: &mut FastArray<T>,
@@ -162,7 +162,7 @@ pub(crate) fn follow<T: FastArrayItem + Clone>(
     steps
 }
 
-/// The numbers of the ids of the steps of one kind, ascending.
+/// Returns the numbers of the ids of the steps of one kind, in ascending order.
 pub(crate) fn numbers(steps: &[(ItemId, Went)], kind: Went) -> Vec<u32> {
     let mut numbers: Vec<_> =
         steps.iter().filter(|(_, went)| *went == kind).map(|(id, _)| id.number()).collect();

@@ -1,4 +1,4 @@
-//! Fields and attributes under `cfg` count exactly if they are compiled.
+//! Fields and attributes under `cfg` count only if they are compiled.
 
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
 

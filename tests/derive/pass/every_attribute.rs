@@ -1,4 +1,4 @@
-//! Every attribute of an object's field, in a crate that forbids unsafe code and denies what can be denied.
+//! Every attribute of an object's field, in a crate that forbids unsafe code and denies many lints.
 
 #![forbid(unsafe_code)]
 #![deny(

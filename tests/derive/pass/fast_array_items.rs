@@ -1,4 +1,5 @@
-//! Items: opt out, with every attribute that an item's field can have, in a crate that forbids unsafe code and denies what can be denied.
+//! Items: fields are replicated unless skipped, with every attribute that an item's field can have, in a
+//! crate that forbids unsafe code and denies many lints.
 
 #![forbid(unsafe_code)]
 #![deny(
@@ -87,7 +88,7 @@ struct Pair(u8, #[replicated(skip)] u32, bool);
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 struct Present;
 
-/// An item is a property too, and can be part of an object as it is.
+/// An item is a property, too, and can be a field of an object.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 struct Bag {

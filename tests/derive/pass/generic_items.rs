@@ -1,4 +1,4 @@
-//! Items with parameters, raw names and a renamed crate.
+//! Generic items, items with raw names, and items in a crate that renames the library.
 
 #![allow(non_camel_case_types)]
 
@@ -8,7 +8,7 @@ mod vendor {
     }
 }
 
-/// Hides the library under its own name.
+/// Hides the library's own name.
 #[allow(dead_code)]
 mod repl {}
 

@@ -1,4 +1,4 @@
-//! An object with parameters, bounds, defaults and a where clause; its parameters are bounded as its fields need.
+//! A generic object with bounds, defaults and a where clause. The macro adds the bounds that the fields need.
 
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
 

@@ -1,4 +1,4 @@
-//! Values with parameters, nested in one another and in an object.
+//! Generic values, nested in one another and in an object.
 
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
 

@@ -1,4 +1,4 @@
-//! Raw identifiers lose their `r#` on the wire; methods, types and variants may be raw too.
+//! Raw identifiers lose their `r#` on the wire. Methods, types and variants may be raw, too.
 
 #![allow(non_camel_case_types)]
 

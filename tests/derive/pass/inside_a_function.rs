@@ -1,4 +1,4 @@
-//! Types can be derived for wherever they are: in functions, made by macros, in private modules.
+//! The derive macros work for types in functions, from macros and in private modules.
 
 use repl::{NetSerialize, Replicated};
 

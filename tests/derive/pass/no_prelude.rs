@@ -1,9 +1,9 @@
-//! Generated code needs no prelude, and minds no name of the user's.
+//! Generated code works without a prelude, and does not conflict with the user's names.
 
 #![no_implicit_prelude]
 #![allow(non_camel_case_types, dead_code)]
 
-/// Names that generated code would use if it trusted what is in scope.
+/// Names that generated code would use if it relied on the names in scope.
 mod traps {
     pub struct Option;
     pub struct Some;

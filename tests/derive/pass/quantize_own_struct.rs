@@ -1,4 +1,4 @@
-//! One attribute on a field quantises every float of the struct it holds, if the struct says that it fits.
+//! One attribute on a field quantizes every float of the field's struct, if the struct allows it.
 
 use repl::__private::Quantizable;
 use repl::Replicated;

@@ -1,4 +1,4 @@
-//! `crate` says where generated code finds the library, as a text or as a path.
+//! The attribute `crate` says where generated code finds the library, as a string or as a path.
 
 mod vendor {
     pub mod replication {
@@ -6,7 +6,7 @@ mod vendor {
     }
 }
 
-/// Hides the library under its own name.
+/// Hides the library's own name.
 #[allow(dead_code)]
 mod repl {}
 

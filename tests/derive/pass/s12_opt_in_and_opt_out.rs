@@ -1,4 +1,5 @@
-//! An object's fields are opt in, or opt out under `all`; a value's are opt out (S12).
+//! An object replicates only the marked fields, or all but the skipped ones under `all`. A value replicates
+//! all but the skipped ones (S12).
 
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
 

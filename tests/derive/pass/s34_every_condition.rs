@@ -1,4 +1,4 @@
-//! The names of all conditions are known to the derive.
+//! The derive macro accepts the names of all conditions.
 
 use repl::{Condition, Replicated};
 

@@ -1,4 +1,4 @@
-//! A custom condition may begin switched off, whatever else the field says.
+//! A custom condition may start switched off, together with any other attribute of the field.
 
 use repl::Replicated;
 

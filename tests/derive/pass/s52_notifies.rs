@@ -1,4 +1,5 @@
-//! What `notify` can name: methods with and without the old value, functions, methods of traits; one method for several fields.
+//! What `notify` can name: methods with and without the old value, functions, methods of traits. One method
+//! can serve several fields.
 
 use repl::Replicated;
 

@@ -1,4 +1,4 @@
-//! Tuple structs name their fields by number; a struct without fields is an object without properties.
+//! The fields of tuple structs are named by number. A struct without fields is an object without properties.
 
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
 

@@ -1,4 +1,4 @@
-//! Structs and enums of every form as values; skipped fields are fresh on the other side.
+//! Structs and enums of every form as values. A skipped field has its default value on the receiving side.
 
 use repl::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap, Replicated};
 
