@@ -449,9 +449,9 @@ fn errors_name_the_class_the_property_and_the_bit() {
 }
 
 /// The objects that exist.
-struct Some1(Vec<Guid>);
+struct Present(Vec<Guid>);
 
-impl Objects for Some1 {
+impl Objects for Present {
     fn contains(&self, guid: Guid) -> bool {
         self.0.contains(&guid)
     }
@@ -518,7 +518,7 @@ fn receive_squad(
     class.compare(&live, shadow, &all, &mut changes, &mut Vec::new(), &mut repl::Scratch::default());
     let mut writer = BitWriter::new();
     class.write_values(shadow, &changes, &mut writer).unwrap();
-    let objects = Some1(present.to_vec());
+    let objects = Present(present.to_vec());
     let mut references = ReferenceMap::new(&objects);
     let mut reader = writer.as_slice().reader();
     let (checked, ahead) = (&mut repl::Checked::new(), &mut reader.clone());
@@ -532,7 +532,7 @@ fn receive_squad(
 fn read_again(replica: &mut Squad, (path, _, bits): &Mention, present: &[Guid]) {
     let mut writer = BitWriter::new();
     bits.iter().flatten().for_each(|&bit| writer.write_flag(bit));
-    let objects = Some1(present.to_vec());
+    let objects = Present(present.to_vec());
     let mut references = ReferenceMap::new(&objects);
     Class::<Squad>::new().read_again(replica, path, writer.as_slice(), &mut references);
     assert!(!references.any_mentioned());

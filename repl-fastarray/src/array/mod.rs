@@ -98,7 +98,8 @@ use roster::Roster;
 /// [`id`](Self::id) return these. The ids of an array that is not replaced never change.
 ///
 /// - To remember items of an array that replaces another, read their ids after the tick. Or write
-///   `array.clear(); array.extend(items);`, which costs the same, and keeps the ids that it returns.
+///   `array.clear(); array.extend(items);`. It costs the same, and the new items have their final ids at
+///   once.
 /// - To filter, write [`retain`](Self::retain). `array = array.iter().filter(…).cloned().collect()` sends all
 ///   items again.
 /// - An array that is taken out and put back before the next tick is still the same array.

@@ -33,7 +33,8 @@ use super::update::ArrayUpdate;
 ///   [`post_replicated_adds`](Self::post_replicated_adds) once;
 /// - [`post_replicated_change`](Self::post_replicated_change) for each changed item, then
 ///   [`post_replicated_changes`](Self::post_replicated_changes) once;
-/// - now the items are removed, from the highest index down. The last item takes the place of each (S180);
+/// - now the items are removed. In a [`FastArray`](crate::FastArray) this begins at the highest index, and
+///   the last item takes the place of each (S180);
 /// - [`post_replicated_receive`](Self::post_replicated_receive) once;
 /// - the notify of the field (S181).
 ///

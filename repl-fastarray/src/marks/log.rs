@@ -133,8 +133,8 @@ impl Log {
             return false;
         }
         let followed = *self.followed.get_mut();
-        let seen_by_all = followed.saturating_sub(self.base());
-        self.entries.drain(..seen_by_all as usize);
+        let seen = followed.saturating_sub(self.base());
+        self.entries.drain(..seen as usize);
         if self.entries.is_empty() {
             self.drift = 0;
         }
