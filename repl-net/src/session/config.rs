@@ -12,8 +12,8 @@ use crate::transport::packet::MTU_BYTES;
 pub enum CongestionControl {
     /// The server: it sends at the rate at which acks tell that packets arrive, after BBR. A connection begins with ten packets in flight, and
     /// doubles that in each round trip while the link takes it. What has no room in a tick waits for its turn. Losses at random do not slow it
-    /// down, and where more than three of four are lost 40 packets may be in flight; a link that does not answer is sent two packets now and
-    /// then, until it does (R26).
+    /// down, and where more than three of four are lost 40 packets may be in flight, unless it turns out that as much arrives when less is
+    /// sent; a link that does not answer is sent two packets now and then, until it does (R26).
     #[default]
     Paced,
     /// Nobody here: for transports that do it themselves, such as QUIC, and for links that carry whatever is sent, such as those of tests

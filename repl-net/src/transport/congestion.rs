@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::sequence::{Sequence, WINDOW};
 use super::spare::give_back_room;
+use super::trial::{Link as TriedLink, Trial};
 
 /// Packets in flight before anything is known, and always if acks come (RFC 6928).
 const INITIAL_PACKETS: u64 = 10;
@@ -20,6 +21,14 @@ const INITIAL_PACKETS: u64 = 10;
 /// as much it still takes a quarter.
 const BAD_SHARE: u64 = 250;
 const BAD_GAIN: u64 = 4;
+/// The least time that the packets are spread over which may always be in flight: a round trip may be far shorter.
+const LEAST_SPREAD: Duration = Duration::from_millis(100);
+/// Packets that may go at once to a link that is full or may be.
+const PACKETS_AT_ONCE: u64 = 2;
+/// Of a thousand packets, how many arrive at least on a link that may carry more than there is to send.
+const SOUND_SHARE: u64 = 850;
+/// Of a thousand packets, how many arrive at most where it is tried whether fewer would do.
+const TRIED_SHARE: u64 = 700;
 /// How many packets the share that arrives is a mean of.
 const SHARE_PACKETS: u64 = 32;
 /// Packets in flight to a link that is silent (R26).
@@ -110,6 +119,10 @@ pub(crate) struct Congestion {
     timeouts: u32,
     /// Whether there was more to send in the last pass than was allowed.
     was_short: bool,
+    /// Whether less than what may always be sent would bring as much.
+    trial: Trial,
+    /// The number of the next packet.
+    next: Sequence,
 }
 
 impl Congestion {
@@ -140,6 +153,8 @@ impl Congestion {
             last_try: Duration::ZERO,
             timeouts: 0,
             was_short: false,
+            trial: Trial::new(),
+            next: Sequence::default(),
         }
     }
 
@@ -152,13 +167,17 @@ impl Congestion {
             self.tick = elapsed;
         }
         self.advance(now);
+        self.try_less(now);
         if self.silent_tries > 1 {
             let earned = u128::from(self.window()) * elapsed.as_nanos() / RETRY_INTERVAL.as_nanos();
             self.credit =
                 self.credit.saturating_add(u64::try_from(earned).unwrap_or(u64::MAX)).min(self.window());
             return;
         }
-        let most = self.least_window().max(bytes_in(self.pacing_rate(), self.tick * 2));
+        // What was not sent in time is not sent at once later: a short queue would drop it.
+        let at_once =
+            if self.trial.is_limit() { self.packet_bytes * PACKETS_AT_ONCE } else { self.least_window() };
+        let most = at_once.max(bytes_in(self.pacing_rate(), self.tick * 2));
         self.credit = (self.credit + bytes_in(self.pacing_rate(), elapsed)).min(most);
     }
 
@@ -199,6 +218,8 @@ impl Congestion {
             (self.delivered_at, self.last_flight_at) = (now, now);
         }
         self.in_flight += bytes as u64;
+        self.next = sequence.next();
+        self.trial.sent(bytes as u64);
         self.credit = self.credit.saturating_sub(bytes as u64);
         if self.flights.back().is_none_or(|flight| flight.sent_at < now) {
             if self.flights.len() >= WINDOW as usize {
@@ -216,14 +237,16 @@ impl Congestion {
     }
 
     /// A packet arrived.
-    pub(crate) fn arrived(&mut self, bytes: usize) {
+    pub(crate) fn arrived(&mut self, sequence: Sequence, bytes: usize) {
+        self.trial.resolved(sequence, bytes as u64, true);
         self.in_flight = self.in_flight.saturating_sub(bytes as u64);
         self.delivered += bytes as u64;
         self.count_share(1_000_000);
     }
 
     /// A packet was given up.
-    pub(crate) fn lost(&mut self, bytes: usize) {
+    pub(crate) fn lost(&mut self, sequence: Sequence, bytes: usize) {
+        self.trial.resolved(sequence, bytes as u64, false);
         self.in_flight = self.in_flight.saturating_sub(bytes as u64);
         self.count_share(0);
     }
@@ -247,7 +270,9 @@ impl Congestion {
         let interval = acking.max(sending).max(self.tick).max(self.shortest());
         let delivered = self.delivered.saturating_sub(flight.delivered);
         let rate = u64::try_from(u128::from(delivered) * 1_000_000_000 / interval.as_nanos().max(1));
-        self.measured(rate.unwrap_or(u64::MAX), flight.delivered, flight.is_idle);
+        // Where much is lost, more is sent than arrives, whether there was more to send or not.
+        let is_idle = flight.is_idle && self.share >= SOUND_SHARE * 1_000;
+        self.measured(rate.unwrap_or(u64::MAX), flight.delivered, is_idle);
     }
 
     /// Takes in a rate, of packets that were sent when so much had been delivered. Where there was no more to send it says nothing of the link
@@ -283,7 +308,8 @@ impl Congestion {
         if now.saturating_sub(self.span_since) >= SHORTEST_SPAN {
             self.shortest = [None, self.shortest[0]];
             self.span_since = now;
-            if !std::mem::take(&mut self.was_idle) && matches!(self.phase, Phase::Cruise { .. }) {
+            let is_cruising = matches!(self.phase, Phase::Cruise { .. });
+            if !std::mem::take(&mut self.was_idle) && is_cruising && !self.trial.is_running() {
                 self.phase = Phase::Sound { until: now + SOUND_TIME + self.shortest() };
             }
         }
@@ -294,7 +320,7 @@ impl Congestion {
     /// Moves on to the next phase, if it is time.
     fn advance(&mut self, now: Duration) {
         match self.phase {
-            Phase::Drain if self.in_flight <= self.product() => {
+            Phase::Drain if self.in_flight <= self.product().max(self.packet_bytes) => {
                 self.phase = Phase::Cruise { place: 2, since: now };
             }
             Phase::Cruise { place, since } if now.saturating_sub(since) >= self.shortest().max(self.tick) => {
@@ -322,9 +348,13 @@ impl Congestion {
         bytes_in(self.rate(), self.shortest() + self.tick)
     }
 
+    /// Whether an ack has come of late.
+    fn is_heard(&self) -> bool {
+        self.shortest.iter().any(Option::is_some)
+    }
+
     fn least_window(&self) -> u64 {
-        let is_heard = self.shortest.iter().any(Option::is_some);
-        let is_bad = is_heard && self.share < BAD_SHARE * 1_000;
+        let is_bad = self.is_heard() && self.share < BAD_SHARE * 1_000;
         self.packet_bytes * INITIAL_PACKETS * if is_bad { BAD_GAIN } else { 1 }
     }
 
@@ -354,10 +384,28 @@ impl Congestion {
             Phase::Cruise { place, .. } => CYCLE[place],
             Phase::Sound { .. } => 1_000,
         };
-        // So that the least window can be sent in a round trip.
-        let round_trip = (self.shortest() + self.tick).as_nanos().max(1);
-        let least = u64::try_from(u128::from(self.least_window()) * 1_000_000_000 / round_trip);
-        scaled(self.rate(), gain).max(least.unwrap_or(u64::MAX))
+        scaled(self.rate(), gain).max(self.trial.rate(self.least_rate()))
+    }
+
+    /// The rate at which the least window is sent in a round trip, unless that is very short; bytes a second.
+    fn least_rate(&self) -> u64 {
+        let time = (self.shortest() + self.tick).max(LEAST_SPREAD).as_nanos().max(1);
+        let rate = u64::try_from(u128::from(self.least_window()) * 1_000_000_000 / time);
+        rate.unwrap_or(u64::MAX)
+    }
+
+    /// Where much of the least rate is lost, finds out whether less would bring as much.
+    fn try_less(&mut self, now: Duration) {
+        if self.silent_tries >= SILENT_TRIES {
+            self.trial.give_up();
+            return;
+        }
+        let greatest_rate = self.least_rate();
+        let is_lossy = self.is_heard() && self.share < TRIED_SHARE * 1_000;
+        let is_wanted = is_lossy && self.trial.rate(greatest_rate) > self.rate();
+        let round_trip = self.shortest() + self.tick;
+        let link = TriedLink { packet_bytes: self.packet_bytes, round_trip, greatest_rate };
+        self.trial.advance(now, is_wanted, link, self.next);
     }
 
     /// Gives back memory that was not needed of late.
@@ -439,9 +487,9 @@ mod tests {
             while self.acks.front().is_some_and(|(_, at)| *at <= self.now) {
                 let Some((number, _)) = self.acks.pop_front() else { break };
                 if self.loss_of > 0 && number % self.loss_of == 0 {
-                    self.congestion.lost(PACKET);
+                    self.congestion.lost(Sequence::new(number), PACKET);
                 } else {
-                    self.congestion.arrived(PACKET);
+                    self.congestion.arrived(Sequence::new(number), PACKET);
                     self.delivered += PACKET as u64;
                     newest = Some(Sequence::new(number));
                 }
@@ -556,12 +604,12 @@ mod tests {
     fn r09_where_nine_of_ten_are_lost_and_acks_come_more_than_the_usual_least_may_be_in_flight() {
         let mut congestion = Congestion::new(PACKET);
         let least = congestion.least_window();
-        (0..100).for_each(|_| congestion.lost(PACKET));
+        (0..100).for_each(|_| congestion.lost(Sequence::new(0), PACKET));
         assert_eq!(congestion.least_window(), least, "nobody was heard");
         congestion.sent(Sequence::new(0), PACKET, Duration::ZERO);
         congestion.acked(Sequence::new(0), STEP);
         assert_eq!(congestion.least_window(), least * BAD_GAIN);
-        (0..SHARE_PACKETS).for_each(|_| congestion.arrived(PACKET));
+        (0..SHARE_PACKETS).for_each(|_| congestion.arrived(Sequence::new(0), PACKET));
         assert_eq!(congestion.least_window(), least);
     }
 }

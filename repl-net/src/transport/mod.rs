@@ -20,3 +20,4 @@ pub(crate) mod sequence;
 pub(crate) mod slot_set;
 pub(crate) mod spare;
 pub(crate) mod status;
+pub(crate) mod trial;

@@ -34,7 +34,7 @@ impl Connection {
             while sequence <= range.last {
                 if let Some(bytes) = self.outbox.in_flight.resolve(sequence, Fate::Arrived) {
                     if let Some(congestion) = &mut self.outbox.congestion {
-                        congestion.arrived(bytes);
+                        congestion.arrived(sequence, bytes);
                     }
                     self.timeouts = 0;
                     self.arrived(world, sequence);
@@ -251,7 +251,7 @@ impl Connection {
     fn lost(&mut self, world: &mut World, sequence: Sequence) {
         let Some(bytes) = self.outbox.in_flight.resolve(sequence, Fate::Lost) else { return };
         if let Some(congestion) = &mut self.outbox.congestion {
-            congestion.lost(bytes);
+            congestion.lost(sequence, bytes);
         }
         self.packets_lost += 1;
         let Some(mut cargo) = self.outbox.in_flight.take_cargo(sequence) else { return };

@@ -1,0 +1,274 @@
+//! Whether more arrives if more is sent: tells a full link from one that loses at random.
+//!
+//! Where much is lost, a server sends for a while at a high rate and as long at a low one. A link that loses at
+//! random delivers the same share of both. A full link delivers the same amount of both, and then the low rate
+//! is enough. The idea is that of PCC (Dong and others, *PCC: Re-architecting Congestion Control for Consistent
+//! High Performance*, 2015): try a rate, and look what comes of it.
+//!
+//! *Invariant:* a verdict depends only on what came of packets that were sent during the trial.
+
+use std::time::Duration;
+
+use super::sequence::Sequence;
+
+/// How many times the low rate the high rate is.
+const STEP: u64 = 4;
+/// How many times the rate so far the high rate is at most, so that a trial also finds out that more would arrive.
+const RAISE: u64 = 2;
+/// Packets of the high rate that must have arrived before there is a verdict: with as many, one verdict of 50 is
+/// wrong where nine packets of ten are lost.
+const ARRIVED_PACKETS: u64 = 16;
+/// The lowest rate that is tried, bytes a second: a packet in 100 ms.
+const LEAST_RATE: u64 = 12_000;
+/// How many thousandths of what was sent at the high rate may have been sent at the low one for a verdict.
+const GREATEST_SENT_SHARE: u64 = 800;
+/// The shortest time at one rate.
+const LEAST_TIME: Duration = Duration::from_millis(200);
+/// How long a link that lost at random is left alone before the next trial.
+const PAUSE: Duration = Duration::from_secs(4);
+
+/// What is being sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The rate so far.
+    Rest,
+    /// The high rate, since then.
+    High(Duration),
+    /// The low rate, since then.
+    Low(Duration),
+    /// The rate so far, until it is known of all packets of both whether they arrived.
+    Wait,
+}
+
+/// What was sent at one rate, and what came of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Arm {
+    time: Duration,
+    sent: u64,
+    arrived: u64,
+}
+
+impl Arm {
+    /// Bytes sent in a second.
+    fn rate(self) -> u64 {
+        let rate = (u128::from(self.sent) * 1_000_000_000).checked_div(self.time.as_nanos());
+        u64::try_from(rate.unwrap_or(0)).unwrap_or(u64::MAX)
+    }
+
+    /// How many thousandths of the rate `of` the rate of `bytes` in this arm's time is.
+    fn thousandths(self, bytes: u64, (of, time): (u64, Duration)) -> u64 {
+        let part = u128::from(bytes) * time.as_nanos() * 1_000;
+        let whole = u128::from(of) * self.time.as_nanos();
+        part.checked_div(whole).map_or(u64::MAX, |share| u64::try_from(share).unwrap_or(u64::MAX))
+    }
+}
+
+/// The trials of one connection, and the rate that they found to be enough.
+#[derive(Clone, Debug)]
+pub(crate) struct Trial {
+    /// Bytes a second; more than that does not bring more. `None` if nothing is known.
+    enough: Option<u64>,
+    stage: Stage,
+    /// The rates of this trial.
+    high_rate: u64,
+    low_rate: u64,
+    /// The first packet of the high rate, of the low rate, and after them.
+    bounds: [Sequence; 3],
+    /// Bytes of both whose fate is not known.
+    unknown: u64,
+    high: Arm,
+    low: Arm,
+    /// No trial begins before.
+    not_before: Duration,
+}
+
+impl Trial {
+    pub(crate) fn new() -> Self {
+        Self {
+            enough: None,
+            stage: Stage::Rest,
+            high_rate: 0,
+            low_rate: 0,
+            bounds: [Sequence::default(); 3],
+            unknown: 0,
+            high: Arm::default(),
+            low: Arm::default(),
+            not_before: Duration::ZERO,
+        }
+    }
+
+    /// The rate at which to send where up to `greatest` is wished for, bytes a second.
+    pub(crate) fn rate(&self, greatest: u64) -> u64 {
+        let rate = match self.stage {
+            Stage::High(_) => self.high_rate,
+            Stage::Low(_) => self.low_rate,
+            Stage::Rest | Stage::Wait => self.enough.unwrap_or(greatest),
+        };
+        rate.min(greatest)
+    }
+
+    /// Goes on with the trial, or begins one if that `is_wanted`. `next` is the number of the next packet.
+    pub(crate) fn advance(&mut self, now: Duration, is_wanted: bool, link: Link, next: Sequence) {
+        match self.stage {
+            Stage::Rest if is_wanted && now >= self.not_before => self.begin(now, link, next),
+            Stage::High(since) if now.saturating_sub(since) >= link.round_trip.max(LEAST_TIME) => {
+                self.high.time += now.saturating_sub(since);
+                self.low_rate = (self.high.rate().min(self.high_rate) / STEP).max(LEAST_RATE);
+                self.bounds[1] = next;
+                self.stage = Stage::Low(now);
+            }
+            Stage::Low(since) if now.saturating_sub(since) >= link.round_trip.max(LEAST_TIME) => {
+                self.low.time += now.saturating_sub(since);
+                self.bounds[2] = next;
+                self.stage = Stage::Wait;
+            }
+            Stage::Wait if self.unknown == 0 => self.judge(now, link, next),
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, now: Duration, link: Link, next: Sequence) {
+        let so_far = self.rate(link.greatest_rate);
+        self.high_rate = so_far.saturating_mul(RAISE).min(link.greatest_rate);
+        (self.high, self.low) = (Arm::default(), Arm::default());
+        self.go_high(now, next);
+    }
+
+    fn go_high(&mut self, now: Duration, next: Sequence) {
+        self.unknown = 0;
+        self.bounds = [next, Sequence::new(u64::MAX), Sequence::new(u64::MAX)];
+        self.stage = Stage::High(now);
+    }
+
+    fn judge(&mut self, now: Duration, link: Link, next: Sequence) {
+        let Arm { time, sent, arrived } = self.high;
+        let sent_share = self.low.thousandths(self.low.sent, (sent, time));
+        if sent_share > GREATEST_SENT_SHARE {
+            // Both rates were much the same, as other limits were lower: nothing can be told.
+            self.pause(now);
+        } else if arrived < ARRIVED_PACKETS * link.packet_bytes {
+            self.go_high(now, next);
+        } else {
+            let arrived_share = self.low.thousandths(self.low.arrived, (arrived, time));
+            // Half way between as much and as large a share.
+            if arrived_share >= (1_000 + sent_share) / 2 {
+                self.enough = Some(self.low_rate.max(self.low.rate()));
+                self.stage = Stage::Rest;
+            } else if self.high_rate < link.greatest_rate {
+                self.enough = Some(self.high_rate);
+                self.stage = Stage::Rest;
+            } else {
+                self.enough = None;
+                self.pause(now);
+            }
+        }
+    }
+
+    fn pause(&mut self, now: Duration) {
+        self.stage = Stage::Rest;
+        self.not_before = now + PAUSE;
+    }
+
+    /// Whether a trial is under way.
+    pub(crate) fn is_running(&self) -> bool {
+        self.stage != Stage::Rest
+    }
+
+    /// Whether less is sent than what is wished for, or may be.
+    pub(crate) fn is_limit(&self) -> bool {
+        self.enough.is_some() || self.is_running()
+    }
+
+    /// Gives the trial up: nobody answers.
+    pub(crate) fn give_up(&mut self) {
+        self.stage = Stage::Rest;
+    }
+
+    /// A packet was sent.
+    pub(crate) fn sent(&mut self, bytes: u64) {
+        match self.stage {
+            Stage::High(_) => self.high.sent += bytes,
+            Stage::Low(_) => self.low.sent += bytes,
+            Stage::Rest | Stage::Wait => return,
+        }
+        self.unknown += bytes;
+    }
+
+    /// It is known of a packet whether it arrived.
+    pub(crate) fn resolved(&mut self, sequence: Sequence, bytes: u64, has_arrived: bool) {
+        let [high, low, after] = self.bounds;
+        if self.stage == Stage::Rest || sequence < high || sequence >= after {
+            return;
+        }
+        self.unknown = self.unknown.saturating_sub(bytes);
+        let arm = if sequence < low { &mut self.high } else { &mut self.low };
+        arm.arrived += if has_arrived { bytes } else { 0 };
+    }
+}
+
+/// What a trial must know of a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    /// Bytes of a packet, at most.
+    pub(crate) packet_bytes: u64,
+    /// From sending to the ack.
+    pub(crate) round_trip: Duration,
+    /// What is sent where nothing is known, bytes a second.
+    pub(crate) greatest_rate: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKET: u64 = 1_200;
+    const TICK: Duration = Duration::from_millis(16);
+    const LINK: Link =
+        Link { packet_bytes: PACKET, round_trip: Duration::from_millis(40), greatest_rate: 480_000 };
+
+    /// Runs trials for a minute over a link that delivers what `arrives` returns of the packets of a tick, and
+    /// returns the rate at the end.
+    fn run(arrives: impl Fn(u64, u64) -> bool) -> u64 {
+        let (mut trial, mut number, mut credit) = (Trial::new(), 0_u64, 0);
+        for tick in 1..3_750 {
+            let now = TICK * tick;
+            trial.advance(now, true, LINK, Sequence::new(number));
+            credit += trial.rate(LINK.greatest_rate) * 16 / 1_000;
+            let mut place = 0;
+            while credit >= PACKET {
+                credit -= PACKET;
+                trial.sent(PACKET);
+                trial.resolved(Sequence::new(number), PACKET, arrives(number, place));
+                (number, place) = (number + 1, place + 1);
+            }
+        }
+        trial.rate(LINK.greatest_rate)
+    }
+
+    #[test]
+    fn a_link_that_takes_one_packet_a_tick_is_sent_little_more() {
+        let rate = run(|_, place| place == 0);
+        assert!((30_000..150_000).contains(&rate), "{rate} bytes a second of 75,000");
+    }
+
+    #[test]
+    fn a_link_that_loses_nine_of_ten_at_random_keeps_the_greatest_rate() {
+        let is_lucky = |number: u64| {
+            let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32 & 1_023 < 102
+        };
+        let rate = run(|number, _| is_lucky(number));
+        assert!(rate >= 240_000, "{rate} bytes a second");
+    }
+
+    #[test]
+    fn what_comes_of_packets_before_a_trial_changes_nothing() {
+        let mut trial = Trial::new();
+        trial.advance(TICK, true, LINK, Sequence::new(50));
+        trial.sent(PACKET);
+        trial.resolved(Sequence::new(49), PACKET, true);
+        assert_eq!((trial.unknown, trial.high.arrived), (PACKET, 0));
+        trial.resolved(Sequence::new(50), PACKET, true);
+        assert_eq!((trial.unknown, trial.high.arrived), (0, PACKET));
+    }
+}

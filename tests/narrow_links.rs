@@ -1,0 +1,168 @@
+//! R26 on narrow links: no more is sent than acks show that the link carries, however short its queue and
+//! its round trip are.
+//!
+//! *Invariant:* packets go through the simulator alone, and there is always more to send than a link carries.
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::sim::{Clock, LinkConditions, LinkStats, Loss, Network, PeerId};
+
+const SERVER: PeerId = PeerId(0);
+const CLIENT: PeerId = PeerId(1);
+const OBJECTS: usize = 400;
+const HZ: u32 = 60;
+/// How long a link is left alone before it is measured.
+const WARM_UP: Duration = Duration::from_secs(20);
+const MEASURED: Duration = Duration::from_secs(20);
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Beacon {
+    number: u64,
+    lights: [u64; 8],
+}
+
+/// What a link did while it was measured.
+#[derive(Clone, Copy, Debug)]
+struct Use {
+    sent: u64,
+    delivered: u64,
+}
+
+/// A world that changes faster than its client can be told, over one link.
+struct Busy {
+    server: Server,
+    client: Client,
+    connection: ConnectionId,
+    beacons: Vec<ObjectRef<Beacon>>,
+    network: Network,
+    clock: Clock,
+    changes: u64,
+}
+
+impl Busy {
+    fn new(down: LinkConditions) -> Self {
+        let mut server = Server::new(ServerConfig::default());
+        let beacons = (0..OBJECTS).map(|_| server.spawn(Beacon::default())).collect();
+        let mut client = Client::new(ClientConfig::default(), 7);
+        client.register::<Beacon>();
+        let connection = server.connect(Duration::ZERO);
+        let mut network = Network::new(1);
+        network.link(SERVER, CLIENT, down);
+        let up = LinkConditions { latency: down.latency, ..LinkConditions::perfect() };
+        network.link(CLIENT, SERVER, up);
+        Self { server, client, connection, beacons, network, clock: Clock::at_hz(HZ), changes: 0 }
+    }
+
+    fn tick(&mut self) {
+        let now = self.clock.tick();
+        while let Some(delivery) = self.network.deliver(now) {
+            if delivery.to == SERVER {
+                self.server.receive(self.connection, now, delivery.bytes);
+            } else {
+                self.client.receive(now, delivery.bytes).expect("a packet of the server");
+            }
+        }
+        self.client.tick(now);
+        while let Some(packet) = self.client.poll_transmit() {
+            self.network.send(now, CLIENT, SERVER, packet);
+        }
+        for _ in 0..OBJECTS {
+            self.changes += 1;
+            let value = self.changes.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let beacon = &mut self.server[self.beacons[self.changes as usize % OBJECTS]];
+            beacon.number = value;
+            beacon.lights[self.changes as usize % 8] = !value;
+        }
+        self.server.tick(now);
+        while let Some(packet) = self.server.poll_transmit(self.connection) {
+            self.network.send(now, SERVER, CLIENT, packet);
+        }
+    }
+
+    fn stats(&self) -> LinkStats {
+        let down = self.network.links().find(|(_, from, _)| *from == SERVER).map(|(link, ..)| link);
+        self.network.stats(down.expect("a link to the client"))
+    }
+
+    fn run(&mut self, time: Duration) -> Use {
+        let (before, until) = (self.stats(), self.clock.now() + time);
+        while self.clock.now() < until {
+            self.tick();
+        }
+        let after = self.stats();
+        Use {
+            sent: after.bytes_sent - before.bytes_sent,
+            delivered: after.bytes_delivered - before.bytes_delivered,
+        }
+    }
+}
+
+/// Narrow links, every second of them from the `half` on: those that the constants were chosen on, and the others.
+fn links(half: usize) -> impl Iterator<Item = (u64, usize, u64)> {
+    let rates = [16_000, 32_000, 64_000, 128_000, 256_000];
+    let queues = [1_500, 3_000, 8_000, 20_000, 60_000];
+    let latencies_ms = [2, 5, 30, 100];
+    let all = rates.into_iter().flat_map(move |rate| {
+        queues.into_iter().flat_map(move |queue| latencies_ms.map(move |latency| (rate, queue, latency)))
+    });
+    // Neighbours differ in their latency; the halves change places from queue to queue.
+    all.enumerate().filter(move |(at, _)| (at + at / 4) % 2 == half).map(|(_, link)| link)
+}
+
+/// What a server that sends once a tick can bring through a link: its queue takes so much at once.
+fn capacity(rate: u64, queue: usize) -> u64 {
+    const PACKET: u64 = 1_200;
+    let at_once = queue as u64 / PACKET * PACKET;
+    rate.min(at_once * u64::from(HZ))
+}
+
+fn check(half: usize) {
+    let mut failures = Vec::new();
+    let (mut most_sent, mut least_used) = (0.0_f64, f64::MAX);
+    for (rate, queue, latency_ms) in links(half) {
+        let down = LinkConditions {
+            latency: Duration::from_millis(latency_ms),
+            bandwidth_bytes_per_second: Some(rate),
+            queue_bytes: queue,
+            ..LinkConditions::perfect()
+        };
+        let mut busy = Busy::new(down);
+        let first = busy.run(WARM_UP);
+        let measured = busy.run(MEASURED);
+        let sent = measured.sent as f64 / measured.delivered.max(1) as f64;
+        let used = measured.delivered as f64 / (capacity(rate, queue) * MEASURED.as_secs()) as f64;
+        (most_sent, least_used) = (most_sent.max(sent), least_used.min(used));
+        if sent > 1.5 || used < 0.6 {
+            let warm_up = first.sent as f64 / first.delivered.max(1) as f64;
+            failures.push(format!(
+                "{rate} B/s, queue {queue}, {latency_ms} ms: sent {sent:.2}, used {used:.2}, first {warm_up:.2}"
+            ));
+        }
+    }
+    println!("at most {most_sent:.2} bytes sent for each delivered, at least {least_used:.2} of a link used");
+    assert!(failures.is_empty(), "{} links:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn r26_a_narrow_link_is_sent_what_it_carries_and_is_used() {
+    check(0);
+}
+
+#[test]
+fn r26_narrow_links_that_no_constant_was_chosen_on_are_sent_what_they_carry_and_are_used() {
+    check(1);
+}
+
+#[test]
+fn r26_losses_at_random_are_not_taken_for_a_narrow_link() {
+    for latency_ms in [5, 50] {
+        let latency = Duration::from_millis(latency_ms);
+        let down = LinkConditions { latency, loss: Loss::Independent(0.9), ..LinkConditions::perfect() };
+        let mut busy = Busy::new(down);
+        let Use { sent, .. } = busy.run(WARM_UP + MEASURED);
+        let rate = sent / (WARM_UP + MEASURED).as_secs();
+        assert!(rate > 120_000, "{rate} bytes a second at {latency_ms} ms");
+    }
+}
