@@ -73,7 +73,7 @@ pub use schema::checksum::Checksum;
 pub use schema::condition::{Condition, ViewFlags};
 pub use schema::condition_masks::Lifetime;
 pub use schema::forms::Form;
-pub use schema::keyed::{Keyed, Step};
+pub use schema::keyed::{Keyed, KeyedReplica, KeyedShadow, News, Step};
 pub use schema::layout::{Counts, Layout};
 pub use schema::layout_of::LayoutOf;
 #[doc(inline)]
@@ -96,6 +96,7 @@ pub mod __private {
     pub use crate::schema::callbacks::ValueCallbacks;
     pub use crate::schema::callbacks::{NoCallbacks, ObjectTold, OwnCallbacks, SaysCallbacks};
     pub use crate::schema::codec::Format;
+    pub use crate::schema::keyed::Preload;
     pub use crate::schema::map::{HashKey, SortKey};
     pub use crate::schema::program::{Parent, Tables};
     pub use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};

@@ -8,7 +8,7 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use repl_core::{ItemId, Keyed};
+use repl_core::{ItemId, KeyedShadow};
 use repl_fastarray::{FastArray, ItemMut};
 
 use support::{Went, contents, follow, id, numbers};
@@ -244,14 +244,14 @@ impl Room {
     fn follow(&mut self, which: usize) {
         for other in (0..3).filter(|&other| other != which) {
             // Entries that one shadow has followed are dropped. So the others may have to compare all items.
-            if !self.watchers[other].shadow.is_abreast(&self.live) {
+            if !self.watchers[other].shadow.is_up_to_date(&self.live) {
                 self.watchers[other].touched = None;
             }
         }
         self.noted = 0;
         let Watcher { shadow, touched, followed } = &mut self.watchers[which];
         let (before, ids) = (contents(shadow), self.live.ids().to_vec());
-        if shadow.is_abreast(&self.live) {
+        if shadow.is_up_to_date(&self.live) {
             assert_eq!(before, contents(&self.live), "it lacks nothing");
         }
         let steps = follow(shadow, &mut self.live);
@@ -286,7 +286,7 @@ impl Room {
             assert!(told.contains_key(id), "{id} was touched");
         }
         assert_eq!(contents(shadow), now);
-        assert!(shadow.is_abreast(&self.live));
+        assert!(shadow.is_up_to_date(&self.live));
         *touched = Some(BTreeSet::new());
         let has_other_ids = self.live.ids() != ids;
         if has_other_ids {
@@ -332,7 +332,7 @@ fn s136_each_shadow_has_a_place_of_its_own() {
     let steps = follow(&mut early, &mut live);
     assert!(steps.contains(&(id(2), Went::Touched)) && steps.contains(&(id(1), Went::Removed)));
     for shadow in [&early, &late] {
-        assert!(shadow.is_abreast(&live));
+        assert!(shadow.is_up_to_date(&live));
         assert_eq!(contents(shadow), contents(&live));
     }
 }
@@ -363,12 +363,15 @@ fn s138_each_mark_counts_though_the_item_was_marked_before_and_keeps_its_id() {
     follow(&mut shadow, &mut live);
     for round in 0..3 {
         live[1] += 1;
-        assert!(!shadow.is_abreast(&live), "a mark of an item marks its array, for the {round}th time too");
+        assert!(
+            !shadow.is_up_to_date(&live),
+            "a mark of an item marks its array, for the {round}th time too"
+        );
         assert_eq!(follow(&mut shadow, &mut live), [(id(2), Went::Touched)]);
         live.mark(1);
-        assert!(!shadow.is_abreast(&live));
+        assert!(!shadow.is_up_to_date(&live));
         assert_eq!(follow(&mut shadow, &mut live), [(id(2), Went::Touched)]);
-        assert!(shadow.is_abreast(&live));
+        assert!(shadow.is_up_to_date(&live));
     }
     assert_eq!(live.ids(), [id(1), id(2), id(3)], "an item that has an id keeps it when it is marked");
     live.push(4);
@@ -381,7 +384,7 @@ fn s138_reading_marks_nothing() {
     assert_eq!(live.iter_mut().map(|item| *item).sum::<u32>(), live.iter().sum());
     live.retain_mut(|item| **item < 100);
     assert!(live.get_mut(3).is_some() && live.get_mut_by_id(id(3)).is_some());
-    assert!(shadow.is_abreast(&live));
+    assert!(shadow.is_up_to_date(&live));
     assert_eq!(follow(&mut shadow, &mut live), []);
 }
 
@@ -393,7 +396,7 @@ fn s141_s142_what_is_written_without_a_mark_waits_for_one() {
     if let Some(mut item) = live.get_mut(0) {
         *ItemMut::unmarked(&mut item) = 9;
     }
-    assert!(shadow.is_abreast(&live));
+    assert!(shadow.is_up_to_date(&live));
     live.mark(1);
     assert_eq!(follow(&mut shadow, &mut live), [(id(2), Went::Touched)]);
     live.mark_all();
@@ -423,7 +426,7 @@ fn s145_a_new_order_is_nothing_to_follow() {
     live.rotate_left(7);
     live.swap(3, 30);
     live.sort_by_key(|item| item % 7);
-    assert!(shadow.is_abreast(&live));
+    assert!(shadow.is_up_to_date(&live));
     assert_eq!(follow(&mut shadow, &mut live), []);
 }
 
@@ -454,7 +457,7 @@ fn s167_rotations_and_sorts_between_changes_misalign_nothing() {
 fn s147_an_array_that_nobody_marked_is_followed_all_the_same() {
     let mut live = FastArray::from([5_u32, 6]);
     let mut shadow = FastArray::new();
-    assert!(!shadow.is_abreast(&live));
+    assert!(!shadow.is_up_to_date(&live));
     assert_eq!(numbers(&follow(&mut shadow, &mut live), Went::Added), [1, 2]);
 }
 
@@ -478,9 +481,9 @@ fn what_came_and_went_between_two_looks_is_not_told() {
     let (mut live, mut shadow) = pair(3);
     live.push(9);
     live.pop();
-    assert!(!shadow.is_abreast(&live));
+    assert!(!shadow.is_up_to_date(&live));
     assert_eq!(follow(&mut shadow, &mut live), []);
-    assert!(shadow.is_abreast(&live));
+    assert!(shadow.is_up_to_date(&live));
 }
 
 #[test]
@@ -541,7 +544,7 @@ fn s137_an_assignment_that_is_undone_before_anybody_looks_changes_nothing() {
     let (mut live, mut shadow) = pair(3);
     let old = std::mem::replace(&mut live, (5..9).collect());
     live = old;
-    assert!(shadow.is_abreast(&live));
+    assert!(shadow.is_up_to_date(&live));
     assert_eq!(follow(&mut shadow, &mut live), []);
 }
 
@@ -594,7 +597,7 @@ fn a_copied_shadow_has_followed_what_its_source_has() {
     let (mut live, mut shadow) = pair(5);
     let mut copy = FastArray::new();
     copy.copy_from(&shadow, &mut |from, to| *to = *from);
-    assert!(copy.is_abreast(&live));
+    assert!(copy.is_up_to_date(&live));
     live[2] = 9;
     for shadow in [&mut shadow, &mut copy] {
         assert_eq!(follow(shadow, &mut live), [(id(3), Went::Touched)]);

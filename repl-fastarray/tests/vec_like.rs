@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
 use repl_core::label::Label;
-use repl_core::{HandleSet, Keyed};
+use repl_core::{HandleSet, Keyed, KeyedShadow};
 use repl_fastarray::{ChangedProperties, FastArray, FastArrayItem, ItemMut, OrderedFastArray};
 
 use support::{Told, id};

@@ -25,8 +25,8 @@ use crate::ids::key_list::KeyForm;
 use crate::ids::label::Label;
 use crate::ids::reference::{Guid, Objects, ReferenceMap};
 use crate::object::whole;
-use crate::schema::erased::{Collection, Named, News, RawStep};
-use crate::schema::keyed::{Keyed, Step};
+use crate::schema::erased::{Collection, Named, RawStep};
+use crate::schema::keyed::{Keyed, KeyedReplica, KeyedShadow, News, Preload, Step};
 use crate::schema::limits;
 use crate::schema::map::Map;
 use crate::schema::property::Property;
@@ -37,7 +37,7 @@ fn typed<I: Identity, T: 'static>(other: &dyn Collection<I>) -> &T {
     other.as_any().downcast_ref().expect("a shape reaches collections of one type")
 }
 
-impl<A: Keyed> Collection<ItemId> for A {
+impl<A: KeyedShadow + KeyedReplica + Preload> Collection<ItemId> for A {
     fn len(&self) -> usize {
         Keyed::len(self)
     }
@@ -68,11 +68,11 @@ impl<A: Keyed> Collection<ItemId> for A {
     }
 
     fn preload(&self, &id: &ItemId) {
-        Keyed::preload(self, id);
+        Preload::preload(self, id);
     }
 
     fn is_up_to_date(&self, live: &dyn Collection<ItemId>) -> bool {
-        self.is_abreast(typed(live))
+        KeyedShadow::is_up_to_date(self, typed(live))
     }
 
     fn follow(
@@ -80,18 +80,18 @@ impl<A: Keyed> Collection<ItemId> for A {
         live: &dyn Collection<ItemId>,
         visit: &mut dyn FnMut(Named<'_, ItemId>, RawStep),
     ) -> bool {
-        Keyed::follow(self, typed(live), &mut |id, step| {
+        KeyedShadow::follow(self, typed(live), &mut |id, step| {
             let erased = step.map(|live| ptr::from_ref(live).cast(), |shadow| ptr::from_mut(shadow).cast());
             visit(Named::Known(id), erased);
         })
     }
 
     fn hold_back(&mut self, &id: &ItemId) {
-        Keyed::hold_back(self, id);
+        KeyedShadow::hold_back(self, id);
     }
 
     fn copy_from(&mut self, other: &dyn Collection<ItemId>, copy: &mut dyn FnMut(*const u8, *mut u8)) {
-        Keyed::copy_from(self, typed(other), &mut |from, to| {
+        KeyedShadow::copy_from(self, typed(other), &mut |from, to| {
             copy(ptr::from_ref(from).cast(), ptr::from_mut(to).cast());
         });
     }
@@ -101,11 +101,11 @@ impl<A: Keyed> Collection<ItemId> for A {
     }
 
     fn become_replica(&mut self) {
-        Keyed::become_replica(self);
+        KeyedReplica::become_replica(self);
     }
 
     fn own(&mut self) {
-        Keyed::own(self);
+        KeyedReplica::own(self);
     }
 
     fn insert(&mut self, &id: &ItemId) -> Option<*mut u8> {
@@ -113,14 +113,7 @@ impl<A: Keyed> Collection<ItemId> for A {
     }
 
     fn receive(&mut self, &id: &ItemId, news: News<'_>, _: bool) {
-        match news {
-            // It was noted when it was inserted.
-            News::Added => {}
-            News::Spared => self.received_sparing(id),
-            News::Changed(handles) => self.received_change(id, handles),
-            News::Moved(label) => self.received_label(id, label),
-            News::Removed => self.received_removal(id),
-        }
+        KeyedReplica::receive(self, id, news);
     }
 
     fn sweep(&mut self) -> Vec<ItemId> {
@@ -129,19 +122,19 @@ impl<A: Keyed> Collection<ItemId> for A {
     }
 
     fn departing(&self, each: &mut dyn FnMut(ItemId)) {
-        Keyed::departing(self, each);
+        KeyedReplica::departing(self, each);
     }
 
     fn received(&mut self, each: &mut dyn FnMut(*mut u8)) {
-        Keyed::received(self, &mut |item| each(ptr::from_mut(item).cast()));
+        KeyedReplica::received(self, &mut |item| each(ptr::from_mut(item).cast()));
     }
 
     fn has_news(&self) -> Option<bool> {
-        Some(Keyed::has_news(self))
+        Some(KeyedReplica::has_news(self))
     }
 
     fn conclude(&mut self, with_callbacks: bool) {
-        Keyed::conclude(self, with_callbacks);
+        KeyedReplica::conclude(self, with_callbacks);
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -352,12 +345,12 @@ impl<I: Identity> CollectionShape<I> {
 }
 
 /// Gives each type of fast arrays its shape as a constant of its own.
-pub(crate) trait KeyedShaped: Keyed {
+pub(crate) trait KeyedShaped: KeyedShadow + KeyedReplica + Preload {
     const KEYED: CollectionShape<ItemId> =
         CollectionShape::of::<Self, Self::Item>(Self::HAS_CALLBACKS, ItemForm { is_ordered: Self::ORDERED });
 }
 
-impl<A: Keyed> KeyedShaped for A {}
+impl<A: KeyedShadow + KeyedReplica + Preload> KeyedShaped for A {}
 
 /// The same for each type of maps.
 pub(crate) trait MapShaped: Map {
@@ -376,7 +369,7 @@ impl<M: Map> MapShaped for M {}
 impl Shape {
     /// The shape of a collection of identified items.
     #[must_use]
-    pub const fn keyed<A: Keyed>(name: &'static str) -> Self {
+    pub const fn keyed<A: KeyedShadow + KeyedReplica + Preload>(name: &'static str) -> Self {
         let kind = Kind::Items(const { &<A as KeyedShaped>::KEYED });
         Self { name, rust_name: type_name::<A>, size: size_of::<A>(), bitwise: false, kind }
     }

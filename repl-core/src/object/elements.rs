@@ -20,7 +20,8 @@ use crate::object::collections::{Conclude, VisitCollections};
 use crate::object::copy::copy_slots;
 use crate::object::equality::{Answer, same_slot};
 use crate::object::level::{ElementTable, Elements, ElementsMut, Level, LevelMut, Slot, nests};
-use crate::schema::erased::{Named, News};
+use crate::schema::erased::Named;
+use crate::schema::keyed::News;
 use crate::schema::keyed::Step;
 
 /// Who is told what a comparison finds of each element.

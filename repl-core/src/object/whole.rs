@@ -18,7 +18,7 @@ use crate::ids::identity::{Identity, ReadIds, WriteIds};
 use crate::ids::label::Label;
 use crate::ids::reference::ReferenceMap;
 use crate::object::leaf;
-use crate::schema::erased::News;
+use crate::schema::keyed::News;
 use crate::schema::layout::{least_bits, travels};
 use crate::schema::program::LeafCommand;
 use crate::schema::property::Property;

@@ -6,10 +6,9 @@
 use std::any::Any;
 
 use crate::bits::WriteError;
-use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::label::Label;
-use crate::schema::keyed::Step;
+use crate::schema::keyed::{News, Step};
 
 /// A step with what an element is to whoever does not know its type.
 pub(crate) type RawStep = Step<*const u8, *mut u8>;
@@ -132,19 +131,4 @@ impl<I> Named<'_, I> {
             Self::Refused(error) => Err(error),
         }
     }
-}
-
-/// What came of an element of a replica.
-#[derive(Clone, Debug)]
-pub(crate) enum News<'a> {
-    /// It came, and has its values.
-    Added,
-    /// It stays.
-    Spared,
-    /// Properties with these handles have other values than before.
-    Changed(&'a HandleSet),
-    /// It has this label.
-    Moved(Label),
-    /// It is to go.
-    Removed,
 }

@@ -32,6 +32,21 @@ pub enum Step<L, S> {
     Removed,
 }
 
+/// What came of an element of a replica.
+#[derive(Clone, Debug)]
+pub enum News<'a> {
+    /// It came, and has its values.
+    Added,
+    /// It stays.
+    Spared,
+    /// Properties with these handles have other values than before.
+    Changed(&'a HandleSet),
+    /// It has this label.
+    Moved(Label),
+    /// It is to go.
+    Removed,
+}
+
 /// Who is told of the steps of items.
 pub(crate) type Visit<'v, I> = &'v mut dyn FnMut(ItemId, Step<&I, &mut I>);
 
@@ -76,11 +91,6 @@ pub trait Keyed: Property {
         self.len() == 0
     }
 
-    /// Hints that the item `id` will be needed soon. May do nothing. O(1).
-    fn preload(&self, id: ItemId) {
-        let _ = id;
-    }
-
     /// Returns the item `id`. O(1).
     fn item(&self, id: ItemId) -> Option<&Self::Item>;
 
@@ -96,14 +106,21 @@ pub trait Keyed: Property {
     /// Calls `each` with every id, in no particular order.
     fn ids(&self, each: &mut dyn FnMut(ItemId));
 
+    /// Gives the items of a live collection the ids under which a shadow has followed them, if these differ.
+    /// O(1) if they do not differ, else O(items).
+    fn settle(&mut self);
+}
+
+/// What core asks of a collection as a shadow, which follows a live one.
+pub trait KeyedShadow: Keyed {
     /// Whether this shadow is up to date with `live`. O(1).
-    fn is_abreast(&self, live: &Self) -> bool;
+    fn is_up_to_date(&self, live: &Self) -> bool;
 
     /// Brings the items of this shadow up to date with `live`. Calls `visit` with each item that was touched
     /// since the last time; `visit` copies what differs in the item. O(items touched), or O(items) if the
     /// shadow followed another collection before.
     ///
-    /// Returns whether `live` is to be [settled](Self::settle) before it is used again: it has taken the
+    /// Returns whether `live` is to be [settled](Keyed::settle) before it is used again: it has taken the
     /// place of another collection, and its items get other ids than those that were given there.
     fn follow(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool;
 
@@ -112,14 +129,13 @@ pub trait Keyed: Property {
     /// item is not there. O(1), or O(log n) if the collection is ordered.
     fn hold_back(&mut self, id: ItemId);
 
-    /// Gives the items of a live collection the ids under which a shadow has followed them, if these differ.
-    /// O(1) if they do not differ, else O(items).
-    fn settle(&mut self);
-
     /// Gives this collection the ids of `other`, in its order. Calls `copy` with each item of `other` and the
     /// item of the same id here.
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&Self::Item, &mut Self::Item));
+}
 
+/// What core asks of a collection as a client's replica, which is told by id what the server did.
+pub trait KeyedReplica: Keyed {
     /// Makes this a replica: items that its user adds from now on are local.
     fn become_replica(&mut self);
 
@@ -131,24 +147,12 @@ pub trait Keyed: Property {
     /// is not there.
     fn received_whole(&mut self, id: ItemId) -> &mut Self::Item;
 
-    /// Moves the item `id` of an ordered replica to `label`. Does nothing if the item is not there.
-    fn received_label(&mut self, id: ItemId, label: Label) {
-        let _ = (id, label);
-    }
-
-    /// Records that the properties of `handles` of the item `id` of a replica have other values than before
-    /// the update. Handles count from one.
-    fn received_change(&mut self, id: ItemId, handles: &HandleSet);
-
-    /// Marks the item `id` of a replica for removal. Does nothing if the item is not there.
-    fn received_removal(&mut self, id: ItemId);
+    /// Records what happened to the item `id`. Does nothing if the item is not there.
+    fn receive(&mut self, id: ItemId, news: News<'_>);
 
     /// Marks all items that the server gave for removal, except those that are received or spared after this
     /// call.
     fn received_sweep(&mut self);
-
-    /// Spares the item `id` of a replica from a sweep.
-    fn received_sparing(&mut self, id: ItemId);
 
     /// Calls `each` with the ids of the items of a replica that are marked for removal.
     fn departing(&self, each: &mut dyn FnMut(ItemId));
@@ -163,4 +167,10 @@ pub trait Keyed: Property {
 
     /// Ends an update of a replica: calls the user's code if `with_callbacks`, and removes the marked items.
     fn conclude(&mut self, with_callbacks: bool);
+}
+
+/// Hints to the processor.
+pub trait Preload: Keyed {
+    /// Hints that the item `id` will be needed soon. May do nothing. O(1).
+    fn preload(&self, _: ItemId) {}
 }

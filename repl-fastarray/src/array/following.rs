@@ -149,7 +149,7 @@ impl<T: FastArrayItem> FastArray<T> {
 
 #[cfg(test)]
 mod tests {
-    use repl_core::Keyed;
+    use repl_core::{Keyed, KeyedShadow};
 
     use super::*;
     use crate::array::roster::MOST_DEPARTED;
@@ -157,7 +157,7 @@ mod tests {
     /// Returns the steps that a shadow reports when it follows `live`.
     fn steps(shadow: &mut FastArray<u32>, live: &FastArray<u32>) -> Vec<(u32, &'static str)> {
         let mut steps = Vec::new();
-        Keyed::follow(shadow, live, &mut |id, step| {
+        KeyedShadow::follow(shadow, live, &mut |id, step| {
             let step = match step {
                 Step::Added { live, shadow } => {
                     *shadow = *live;
@@ -205,9 +205,9 @@ mod tests {
     fn items_that_hold_memory_are_taken_out_at_once() {
         let mut live: FastArray<String> = (0..400).map(|item| item.to_string()).collect();
         let mut shadow = FastArray::new();
-        Keyed::follow(&mut shadow, &live, &mut |_, _| {});
+        KeyedShadow::follow(&mut shadow, &live, &mut |_, _| {});
         live.remove(7);
-        Keyed::follow(&mut shadow, &live, &mut |_, _| {});
+        KeyedShadow::follow(&mut shadow, &live, &mut |_, _| {});
         assert_eq!(shadow.items.len(), 399);
     }
 

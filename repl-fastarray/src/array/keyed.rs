@@ -2,8 +2,8 @@
 //!
 //! Invariant: the core reaches items by id only, and what it writes to a replica or a shadow marks nothing.
 
-use repl_core::__private::Shape;
-use repl_core::{HandleSet, ItemId, Keyed, Property, Step};
+use repl_core::__private::{Preload, Shape};
+use repl_core::{ItemId, Keyed, KeyedReplica, KeyedShadow, News, Property, Step};
 
 use super::FastArray;
 use crate::follow::Following;
@@ -29,10 +29,6 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
         self.items.len() - self.roster.departed.len()
     }
 
-    fn preload(&self, id: ItemId) {
-        self.roster.preload(id);
-    }
-
     fn item(&self, id: ItemId) -> Option<&T> {
         self.by_id(id)
     }
@@ -45,7 +41,15 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
         self.roster.standing().for_each(|(id, _)| each(id));
     }
 
-    fn is_abreast(&self, live: &Self) -> bool {
+    fn settle(&mut self) {
+        if let Some(first) = self.roster.log.settle() {
+            self.roster.rename_from(first);
+        }
+    }
+}
+
+impl<T: FastArrayItem> KeyedShadow for FastArray<T> {
+    fn is_up_to_date(&self, live: &Self) -> bool {
         self.followed.is_some_and(|followed| followed.is_abreast(&live.roster.log))
     }
 
@@ -59,16 +63,12 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
         self.lose_again(id);
     }
 
-    fn settle(&mut self) {
-        if let Some(first) = self.roster.log.settle() {
-            self.roster.rename_from(first);
-        }
-    }
-
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         self.copy_items(other, copy);
     }
+}
 
+impl<T: FastArrayItem> KeyedReplica for FastArray<T> {
     fn become_replica(&mut self) {
         self.parts();
     }
@@ -84,20 +84,18 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
         self.receive_whole(id)
     }
 
-    fn received_change(&mut self, id: ItemId, handles: &HandleSet) {
-        self.receive_change(id, handles);
-    }
-
-    fn received_removal(&mut self, id: ItemId) {
-        self.receive_removal(id);
+    fn receive(&mut self, id: ItemId, news: News<'_>) {
+        match news {
+            News::Spared => self.receive_sparing(id),
+            News::Changed(handles) => self.receive_change(id, handles),
+            News::Removed => self.receive_removal(id),
+            // It was noted when it was appended.
+            News::Added | News::Moved(_) => {}
+        }
     }
 
     fn received_sweep(&mut self) {
         self.receive_sweep();
-    }
-
-    fn received_sparing(&mut self, id: ItemId) {
-        self.receive_sparing(id);
     }
 
     fn departing(&self, each: &mut dyn FnMut(ItemId)) {
@@ -114,5 +112,11 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
 
     fn conclude(&mut self, with_callbacks: bool) {
         self.end_update(with_callbacks);
+    }
+}
+
+impl<T: FastArrayItem> Preload for FastArray<T> {
+    fn preload(&self, id: ItemId) {
+        self.roster.preload(id);
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! Invariant: the core reaches items by id only, and what it writes to a replica or a shadow marks nothing.
 
-use repl_core::__private::Shape;
+use repl_core::__private::{Preload, Shape};
 use repl_core::label::Label;
-use repl_core::{HandleSet, ItemId, Keyed, Property, Step};
+use repl_core::{ItemId, Keyed, KeyedReplica, KeyedShadow, News, Property, Step};
 
 use super::OrderedFastArray;
 use crate::follow::Following;
@@ -48,7 +48,15 @@ impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
         self.ids().for_each(each);
     }
 
-    fn is_abreast(&self, live: &Self) -> bool {
+    fn settle(&mut self) {
+        if let Some(first) = self.log.settle() {
+            self.rename_from(first);
+        }
+    }
+}
+
+impl<T: FastArrayItem> KeyedShadow for OrderedFastArray<T> {
+    fn is_up_to_date(&self, live: &Self) -> bool {
         self.followed.is_some_and(|followed| followed.is_abreast(&live.log))
     }
 
@@ -62,16 +70,12 @@ impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
         }
     }
 
-    fn settle(&mut self) {
-        if let Some(first) = self.log.settle() {
-            self.rename_from(first);
-        }
-    }
-
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         self.copy_items(other, copy);
     }
+}
 
+impl<T: FastArrayItem> KeyedReplica for OrderedFastArray<T> {
     fn become_replica(&mut self) {
         self.parts();
     }
@@ -87,24 +91,19 @@ impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
         self.receive_whole(id)
     }
 
-    fn received_label(&mut self, id: ItemId, label: Label) {
-        self.receive_label(id, label);
-    }
-
-    fn received_change(&mut self, id: ItemId, handles: &HandleSet) {
-        self.receive_change(id, handles);
-    }
-
-    fn received_removal(&mut self, id: ItemId) {
-        self.receive_removal(id);
+    fn receive(&mut self, id: ItemId, news: News<'_>) {
+        match news {
+            News::Spared => self.receive_sparing(id),
+            News::Changed(handles) => self.receive_change(id, handles),
+            News::Moved(label) => self.receive_label(id, label),
+            News::Removed => self.receive_removal(id),
+            // It was noted when it was appended.
+            News::Added => {}
+        }
     }
 
     fn received_sweep(&mut self) {
         self.receive_sweep();
-    }
-
-    fn received_sparing(&mut self, id: ItemId) {
-        self.receive_sparing(id);
     }
 
     fn departing(&self, each: &mut dyn FnMut(ItemId)) {
@@ -123,3 +122,5 @@ impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
         self.end_update(with_callbacks);
     }
 }
+
+impl<T: FastArrayItem> Preload for OrderedFastArray<T> {}

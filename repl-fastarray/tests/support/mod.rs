@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use repl_core::__private::{Field, OwnCallbacks, Shape};
-use repl_core::{ItemId, Keyed, Layout, Property, Step};
+use repl_core::{ItemId, Keyed, KeyedShadow, Layout, Property, Step};
 use repl_fastarray::__private::SaysItemCallbacks;
 use repl_fastarray::{ArrayUpdate, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks};
 

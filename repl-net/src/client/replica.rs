@@ -263,8 +263,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         let Some(base) = bases.get_mut(slot) else {
             return class.apply(live, handles, update, references, observer);
         };
-        class.apply_lent((live, base), handles, update.clone(), references, observer);
-        class.apply(base, handles, update, references, &mut ());
+        class.apply_lent((live, base), handles, update, references, observer);
     }
 
     fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<Notified>) {
@@ -299,7 +298,6 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         let base = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot));
         match (self.live.get_mut(row), base) {
             (Some(live), Some(base)) => {
-                self.class.read_again_silently(base, path, bits, references);
                 self.class.read_again_lent((live, base), path, bits, references);
             }
             (Some(live), None) => self.class.read_again(live, path, bits, references),

@@ -20,7 +20,7 @@ use crate::ids::handles::HandleSet;
 use crate::ids::identity::{Identity, ReadIds};
 use crate::ids::item_list::Departures;
 use crate::ids::label::Label;
-use crate::schema::erased::News;
+use crate::schema::keyed::News;
 use crate::schema::program::CollectionCommand;
 use crate::wire::decode::pass::Pass;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target};

@@ -20,7 +20,7 @@ use crate::ids::reference::{Objects, ReferenceMap};
 use crate::object::collections::{Adopt, VisitCollections};
 use crate::object::copy::copy_slots;
 use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
-use crate::schema::erased::News;
+use crate::schema::keyed::News;
 use crate::schema::program::{Collected, LeafCommand};
 use crate::wire::decode::skip::Skip;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target};

@@ -17,7 +17,7 @@ use crate::ids::identity::Identity;
 use crate::ids::reference::ReferenceMap;
 use crate::object::leaf::validate_value;
 use crate::object::level::{Elements, Level, Slot};
-use crate::schema::erased::News;
+use crate::schema::keyed::News;
 use crate::schema::program::{Collected, LeafCommand};
 
 /// Where decoded values go.

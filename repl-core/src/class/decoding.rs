@@ -1,0 +1,306 @@
+//! What a client does with an object: validating updates, applying them, and what follows from them.
+//!
+//! *Invariant:* only what was validated is applied.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use super::Class;
+use crate::bits::{BitReader, BitSlice, ReadError};
+use crate::ids::handles::HandleSet;
+use crate::ids::identity::Identity;
+use crate::ids::item_id::ItemId;
+use crate::ids::key::KeyBits;
+use crate::ids::reference::ReferenceMap;
+use crate::object::collections::{Adopt, Conclude, VisitCollections};
+use crate::object::copy::copy_slots;
+use crate::object::equality::{Answer, same_slot};
+use crate::object::level::{Elements, Level, LevelMut, Slot};
+use crate::schema::display;
+use crate::schema::keyed::News;
+use crate::schema::program::Collected;
+use crate::schema::replicated::Replicated;
+use crate::wire::checked::{Checked, CheckedUpdate};
+use crate::wire::decode::{Applying, Hide, Observer, Path, Recipient, Validating, Validation, Walk};
+
+/// Why bytes are no update of an object.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{class}.{property}: {reason} (bit {bit})")]
+pub struct DecodeError {
+    /// The object's type.
+    pub class: &'static str,
+    /// The path of the property at which reading stopped, such as `items[3].count`.
+    pub property: String,
+    /// How many bits into the input reading stopped.
+    pub bit: usize,
+    /// What was wrong there.
+    #[source]
+    pub reason: ReadError,
+}
+
+impl<T: Replicated> Class<T> {
+    /// The handles of keyed collections.
+    #[must_use]
+    pub fn keyed(&self) -> &HandleSet {
+        let [_, (items, _), _] = &self.growing;
+        items
+    }
+
+    /// Whether callbacks of items are given what holds arrays or collections of its own.
+    #[must_use]
+    pub fn lends_arrays(&self) -> bool {
+        self.lends_arrays
+    }
+
+    /// Whether callbacks of values of maps, which run while an update is applied, are given what holds arrays
+    /// or collections of its own.
+    #[must_use]
+    pub fn lends_entries(&self) -> bool {
+        self.lends_entries
+    }
+
+    /// From now on an object is a client's: what its user adds to its collections is local (S183).
+    pub fn adopt(&self, object: &mut T) {
+        if self.holds_items {
+            Adopt.visit(&mut self.level_mut(object));
+        }
+    }
+
+    /// Whether any property of `handles` of a client's object has other values than it had in `old`; of
+    /// collections, whether the update under way has brought them anything.
+    #[must_use]
+    pub fn any_changed(&self, now: &T, old: &T, handles: (u32, u32)) -> bool {
+        let (now, old) = (self.level(now), self.level(old));
+        (handles.0..handles.1).any(|handle| match (now.slot(handle), old.slot(handle)) {
+            (Some(now), Some(old)) => !same_slot(now, old, Answer::Replica),
+            _ => false,
+        })
+    }
+
+    /// Ends an update of a client's object: its collections call back, if `with_callbacks`, and let go what
+    /// is to go (S178). O(items received).
+    pub fn conclude(&self, object: &mut T, with_callbacks: bool) {
+        if self.holds_items {
+            Conclude { with_callbacks }.visit(&mut self.level_mut(object));
+        }
+    }
+
+    /// Reads the values of `handles` without applying them: whether they are an update of `object`, or of a
+    /// new one, whose arrays come whole (R2). What [`apply`](Self::apply) needs goes to `checked`.
+    ///
+    /// # Errors
+    /// When the bits are no update of such an object, with the property and the bit.
+    pub fn validate(
+        &self,
+        object: Option<&T>,
+        handles: &HandleSet,
+        reader: &mut BitReader<'_>,
+        references: &mut ReferenceMap<'_>,
+        checked: &mut Checked,
+    ) -> Result<(), DecodeError> {
+        let initial;
+        let object = match object {
+            Some(object) => object,
+            None => {
+                initial = T::initial();
+                &initial
+            }
+        };
+        let mut target = Validation(Some(self.level(object)));
+        let (pass, observer) = (Validating(checked), &mut ());
+        let mut walk = Walk { program: &self.program, reader, references, observer, pass, path: Path::new() };
+        let result = walk.object(&mut target, handles);
+        // What a value that failed mentioned must not be taken for the next one's.
+        walk.references.take_mentioned();
+        result.map_err(|reason| {
+            let layout = self.program.layout();
+            let property = display::path(layout, walk.path.steps());
+            DecodeError { class: layout.name(), property, bit: walk.reader.position(), reason }
+        })?;
+        checked.update(reader.position());
+        Ok(())
+    }
+
+    /// Reads the values of `handles` into `object`, and tells `observer` what they bring. A value that was
+    /// validated, and that a reader of the user's own refuses now, stays as it is.
+    pub fn apply(
+        &self,
+        object: &mut T,
+        handles: &HandleSet,
+        update: CheckedUpdate<'_, '_>,
+        references: &mut ReferenceMap<'_>,
+        observer: &mut dyn Observer,
+    ) {
+        let target = Recipient::new(self.level_mut(object));
+        self.apply_to(target, handles, update, references, observer);
+    }
+
+    /// The same for an object that was lent to its user, whatever they made of it, and for `base`, which is
+    /// what the server had sent of it. What the user took out of arrays and collections comes back with the
+    /// update that says something of it.
+    /// `validate` must have looked at `base`.
+    pub fn apply_lent(
+        &self,
+        (object, base): (&mut T, &mut T),
+        handles: &HandleSet,
+        update: CheckedUpdate<'_, '_>,
+        references: &mut ReferenceMap<'_>,
+        observer: &mut dyn Observer,
+    ) {
+        let target = Recipient::lent(self.level_mut(object), self.level(base), references.objects());
+        self.apply_to(target, handles, update.clone(), references, observer);
+        self.apply(base, handles, update, references, &mut ());
+    }
+
+    fn apply_to(
+        &self,
+        mut target: Recipient<'_>,
+        handles: &HandleSet,
+        update: CheckedUpdate<'_, '_>,
+        references: &mut ReferenceMap<'_>,
+        observer: &mut dyn Observer,
+    ) {
+        let CheckedUpdate { mut reader, end, ends } = update;
+        let (pass, reader) = (Applying(ends), &mut reader);
+        let mut walk = Walk { program: &self.program, reader, references, observer, pass, path: Path::new() };
+        let Ok(()) = walk.object(&mut target, handles);
+        debug_assert_eq!(walk.reader.position(), end, "both passes read the same bits");
+    }
+
+    /// Reads one leaf again from the bits it had, because an object it mentions came or went (S118). `path`
+    /// is as `apply` told it. Does nothing if the leaf's element is no longer there (S119).
+    pub fn read_again(
+        &self,
+        object: &mut T,
+        path: &[u32],
+        bits: BitSlice<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) {
+        self.read_leaf_again(object, path, bits, references, true);
+    }
+
+    /// The same for one that was lent, and for `base`, which is what the server sent of it and tells its
+    /// values nothing. The bits may be the key of an entry too: the entry stands in the object while all is
+    /// there that the key mentions.
+    pub fn read_again_lent(
+        &self,
+        (object, base): (&mut T, &mut T),
+        path: &[u32],
+        bits: BitSlice<'_>,
+        references: &mut ReferenceMap<'_>,
+    ) {
+        self.read_leaf_again(base, path, bits, references, false);
+        let Some((&handle, rest)) = path.split_first() else { return };
+        let Some((sent, key)) = find_key(self.level(base), handle, rest) else {
+            return self.read_leaf_again(object, path, bits, references, true);
+        };
+        let (objects, steps) = (references.objects(), key.steps().count());
+        let way = rest.get(..rest.len().saturating_sub(steps)).unwrap_or_default();
+        descend(&mut self.level_mut(object), handle, way, true, &mut |level, handle| {
+            let Some(mut entries) = level.elements::<KeyBits>(handle) else { return };
+            let is_shown = entries.as_elements().has(&key);
+            match (sent.is_mapped(&key, objects), sent.element(&key)) {
+                (true, Some(base)) if !is_shown => {
+                    let Some(mut value) = entries.insert(&key) else { return };
+                    copy_slots(base, &mut value, 1..=base.handles());
+                    Adopt.visit(&mut value);
+                    Hide(objects).visit(&mut value);
+                    entries.collection.receive(&key, News::Added, true);
+                }
+                (false, _) if is_shown => entries.collection.receive(&key, News::Removed, true),
+                _ => {}
+            }
+        });
+    }
+
+    fn read_leaf_again(
+        &self,
+        object: &mut T,
+        path: &[u32],
+        bits: BitSlice<'_>,
+        references: &mut ReferenceMap<'_>,
+        with_callbacks: bool,
+    ) {
+        let Some((&handle, rest)) = path.split_first() else { return };
+        let mut reader = bits.reader();
+        // Bits that were read before are read again; a serialiser that now refuses them leaves the value as
+        // it is.
+        descend(&mut self.level_mut(object), handle, rest, with_callbacks, &mut |level, handle| {
+            level.read_leaf(handle, &mut reader, references).ok();
+        });
+        references.take_mentioned();
+    }
+}
+
+/// The entry whose key `path` leads to, in its map; `None` if it leads elsewhere.
+fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(Elements<'a, KeyBits>, KeyBits)> {
+    match level.slot(handle)? {
+        Slot::Leaf(_) => None,
+        Slot::Array(array) => {
+            let (&step, rest) = path.split_first()?;
+            let element = array.element(step.checked_div(array.handles())? as usize)?;
+            find_key(element, step.checked_rem(array.handles())?.saturating_add(1), rest)
+        }
+        Slot::Items(items) => {
+            let (id, rest) = ItemId::from_steps(path)?;
+            let (&inner, rest) = rest.split_first()?;
+            find_key(items.element(&id)?, inner, rest)
+        }
+        Slot::Entries(entries) => {
+            let (key, rest) = KeyBits::from_steps(path)?;
+            match rest.split_first() {
+                None => Some((entries, key)),
+                Some((&inner, rest)) => find_key(entries.element(&key)?, inner, rest),
+            }
+        }
+    }
+}
+
+/// Calls `at_end` with the level that `path` leads to and the handle there; `None` if the way is gone. Below
+/// `level`'s own handle a path has element handles, or the steps of an identity and a handle.
+fn descend(
+    level: &mut LevelMut<'_>,
+    handle: u32,
+    path: &[u32],
+    calls_back: bool,
+    at_end: &mut dyn FnMut(&mut LevelMut<'_>, u32),
+) -> Option<()> {
+    let Some((&step, rest)) = path.split_first() else {
+        at_end(level, handle);
+        return Some(());
+    };
+    match level.as_level().slot(handle)? {
+        Slot::Leaf(_) => None,
+        Slot::Array(array) => {
+            let index = step.checked_div(array.handles())?;
+            let inner = step.checked_rem(array.handles())?.saturating_add(1);
+            descend(&mut level.element(handle, index as usize)?, inner, rest, calls_back, at_end)
+        }
+        Slot::Items(_) => descend_into::<ItemId>(level, handle, path, calls_back, at_end),
+        Slot::Entries(_) => descend_into::<KeyBits>(level, handle, path, calls_back, at_end),
+    }
+}
+
+/// The same through an element of a collection.
+fn descend_into<I: Collected>(
+    level: &mut LevelMut<'_>,
+    handle: u32,
+    path: &[u32],
+    calls_back: bool,
+    at_end: &mut dyn FnMut(&mut LevelMut<'_>, u32),
+) -> Option<()> {
+    let (id, rest) = I::from_steps(path)?;
+    let (&inner, rest) = rest.split_first()?;
+    let mut handles = HandleSet::new();
+    handles.insert(inner);
+    let mut elements = level.elements::<I>(handle)?;
+    elements.collection.own();
+    let change = |element: &mut LevelMut<'_>| descend(element, inner, rest, calls_back, at_end);
+    elements.change(&id, &handles, calls_back, change)?
+}
