@@ -12,6 +12,7 @@
     )
 )]
 
+use std::borrow::Borrow;
 use std::fmt::Debug;
 
 use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
@@ -54,7 +55,7 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     fn most_bits(&self, among: &[Self]) -> u64;
 
     /// Begins a list of some elements, each followed by what is said of it.
-    fn list<'a>(ids: impl Iterator<Item = &'a Self>) -> Self::Writer;
+    fn list(ids: impl Iterator<Item: Borrow<Self>>) -> Self::Writer;
 
     /// Begins the list of all elements of a collection.
     fn list_of_all(ids: &[Self], max_len: u32, writer: &mut BitWriter) -> Result<Self::Writer, WriteError>;
@@ -132,7 +133,7 @@ pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
     fn stretches(&self) -> impl DoubleEndedIterator<Item = (I, I)>;
 
     /// The members that are named, ascending.
-    fn iter(&self) -> impl Iterator<Item = I>;
+    fn iter(&self) -> impl Iterator<Item = I> + Clone;
 
     /// The first and the last member that is named.
     fn span(&self) -> Option<(I, I)> {

@@ -16,6 +16,8 @@
     )
 )]
 
+use std::borrow::Borrow;
+
 use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
 use crate::ids::identity::{Identity, KeyPass, ReadIds, WriteIds};
 use crate::ids::item_id::ItemId;
@@ -187,8 +189,8 @@ impl Identity for ItemId {
         u64::from(mean.saturating_add(1).ilog2()).saturating_add(7)
     }
 
-    fn list<'a>(ids: impl Iterator<Item = &'a Self>) -> IdWriter {
-        IdWriter::of(ids.copied())
+    fn list(ids: impl Iterator<Item: Borrow<Self>>) -> IdWriter {
+        IdWriter::of(ids.map(|id| *id.borrow()))
     }
 
     fn list_of_all(ids: &[Self], _: u32, _: &mut BitWriter) -> Result<IdWriter, WriteError> {

@@ -11,6 +11,8 @@
     )
 )]
 
+use std::borrow::Borrow;
+
 use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError, count};
 use crate::ids::identity::{Identity, KeyPass, ReadIds, ReadKey, WriteIds};
 use crate::ids::key::KeyBits;
@@ -162,7 +164,7 @@ impl Identity for KeyBits {
         self.as_slice().len() as u64
     }
 
-    fn list<'a>(_: impl Iterator<Item = &'a Self>) -> KeyWriter {
+    fn list(_: impl Iterator<Item: Borrow<Self>>) -> KeyWriter {
         KeyWriter::flagged()
     }
 

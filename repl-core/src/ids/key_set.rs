@@ -86,7 +86,7 @@ impl IdSet<KeyBits> for KeySet {
         self.keys.iter().map(|key| (key.clone(), key.clone()))
     }
 
-    fn iter(&self) -> impl Iterator<Item = KeyBits> {
+    fn iter(&self) -> impl Iterator<Item = KeyBits> + Clone {
         self.keys.iter().cloned()
     }
 }

@@ -212,7 +212,7 @@ impl IdSet<ItemId> for Ranges {
         self.as_slice().iter().filter_map(move |range| ids(range.start, range.end))
     }
 
-    fn iter(&self) -> impl Iterator<Item = ItemId> {
+    fn iter(&self) -> impl Iterator<Item = ItemId> + Clone {
         self.iter().filter_map(ItemId::new)
     }
 }

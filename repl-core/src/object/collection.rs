@@ -248,8 +248,11 @@ impl<M: Map> Collection<KeyBits> for M {
     }
 
     fn receive(&mut self, id: &KeyBits, news: News<'_>, calls_back: bool) {
-        let Some(key) = key_of(id) else { return };
         let callbacks = <M::Value as Property>::CALLBACKS.filter(|_| calls_back);
+        if callbacks.is_none() && !matches!(news, News::Removed) {
+            return;
+        }
+        let Some(key) = key_of(id) else { return };
         if let Some(callbacks) = callbacks
             && let Some(value) = self.value_mut(&key)
         {

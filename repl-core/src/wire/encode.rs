@@ -3,6 +3,7 @@
 //! Invariant: the bits depend on the shadow and the list alone, so one encoding serves every connection that
 //! needs it (S90).
 
+use std::borrow::Borrow;
 use std::ops::Range;
 
 use crate::bits::{BitWriter, WriteError, count, width_bits};
@@ -187,9 +188,10 @@ fn write_all_elements<I: Identity>(
     let mut list = I::list_of_all(&ids, elements.max_len(), writer)?;
     let mut labels = Labels::of(elements);
     for id in &ids {
+        let Some(element) = elements.element(id) else { continue };
         let start = list.id(id, writer);
         labels.write(id, writer);
-        write_new_element(elements, id, start, writer)?;
+        write_new_element(element, start, writer)?;
     }
     list.end(writer);
     Ok(())
@@ -226,16 +228,13 @@ impl<'a, I: Identity> Labels<'a, I> {
 }
 
 /// Writes all of an element. What it takes counts from `start`, where its identity began, or from here.
-fn write_new_element<I: Identity>(
-    elements: Elements<'_, I>,
-    id: &I,
+fn write_new_element(
+    element: Level<'_>,
     start: Option<usize>,
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
     let start = start.unwrap_or(writer.bit_len());
-    if let Some(element) = elements.element(id) {
-        write_whole(element, writer)?;
-    }
+    write_whole(element, writer)?;
     count::pad_element(start, count::LEAST_BITS, writer);
     Ok(())
 }
@@ -249,24 +248,30 @@ fn write_elements<I: Identity>(
 ) -> Result<(), WriteError> {
     let none = ElementChanges::default();
     let changes = changes.unwrap_or(&none);
-    let born: Vec<I> = if changes.born.is_all() || changes.born.count() > elements.collection.len() {
-        elements.collection.ids().into_iter().filter(|id| changes.born.contains(id)).collect()
-    } else {
-        changes.born.iter().filter(|id| elements.has(id)).collect()
-    };
+    let there = |id: I| elements.element(&id).map(|element| (id, element));
+    let born: Vec<(I, Level<'_>)> =
+        if changes.born.is_all() || changes.born.count() > elements.collection.len() {
+            let ids = elements.collection.ids().into_iter();
+            ids.filter(|id| changes.born.contains(id)).filter_map(there).collect()
+        } else {
+            changes.born.iter().filter_map(there).collect()
+        };
     write_departures(elements, changes, &born, writer);
-    let mut list = I::list(ascending(&born, &changes.changed).map(|(id, _)| id));
+    let mut list = I::list(ascending(&born, &changes.changed).map(|listed| listed.id()));
     let (mut labels, mut previous) = (Labels::of(elements), None);
-    for (id, change) in ascending(&born, &changes.changed) {
-        let Some(change) = change else {
-            let start = list.id(id, writer);
-            // Of a set nothing can change.
-            if !I::IS_KEY || elements.handles() > 0 {
-                writer.write_flag(true);
+    for listed in ascending(&born, &changes.changed) {
+        let (id, change) = match listed {
+            Listed::Changed(change) => (&change.id, change),
+            Listed::Born(id, element) => {
+                let start = list.id(id, writer);
+                // Of a set nothing can change.
+                if !I::IS_KEY || elements.handles() > 0 {
+                    writer.write_flag(true);
+                }
+                labels.write(id, writer);
+                write_new_element(element, start, writer)?;
+                continue;
             }
-            labels.write(id, writer);
-            write_new_element(elements, id, start, writer)?;
-            continue;
         };
         let Some(element) = elements.element(id) else { continue };
         list.id(id, writer);
@@ -286,21 +291,36 @@ fn write_elements<I: Identity>(
     Ok(())
 }
 
+/// What is said of an element.
+enum Listed<'a, I> {
+    Born(&'a I, Level<'a>),
+    Changed(&'a ElementChange<I>),
+}
+
+impl<'a, I> Listed<'a, I> {
+    fn id(&self) -> &'a I {
+        match self {
+            Self::Born(id, _) => id,
+            Self::Changed(change) => &change.id,
+        }
+    }
+}
+
 /// The elements that came or changed, in their order.
 fn ascending<'a, I: Ord>(
-    born: &'a [I],
+    born: &'a [(I, Level<'a>)],
     changed: &'a [ElementChange<I>],
-) -> impl Iterator<Item = (&'a I, Option<&'a ElementChange<I>>)> {
+) -> impl Iterator<Item = Listed<'a, I>> {
     let (mut born, mut changed) = (born.iter().peekable(), changed.iter().peekable());
     std::iter::from_fn(move || {
         let is_change = match (born.peek(), changed.peek()) {
-            (Some(id), Some(change)) => change.id < **id,
+            (Some((id, _)), Some(change)) => change.id < *id,
             (born, _) => born.is_none(),
         };
         if is_change {
-            changed.next().map(|change| (&change.id, Some(change)))
+            changed.next().map(Listed::Changed)
         } else {
-            born.next().map(|id| (id, None))
+            born.next().map(|(id, element)| Listed::Born(id, *element))
         }
     })
 }
@@ -310,7 +330,7 @@ fn ascending<'a, I: Ord>(
 fn write_departures<I: Identity>(
     elements: Elements<'_, I>,
     changes: &ElementChanges<I>,
-    born: &[I],
+    born: &[(I, Level<'_>)],
     writer: &mut BitWriter,
 ) {
     // Whoever gets a key here keeps it in a sweep; an id only if its item comes whole.
@@ -322,27 +342,25 @@ fn write_departures<I: Identity>(
         Sweep::Dead => all_here,
         Sweep::None => all_here && !changes.removed.is_empty(),
     };
-    let gone = || changes.removed.iter().filter(|id| !I::IS_KEY || !elements.has(id));
+    let gone = changes.removed.iter().filter(|id| !I::IS_KEY || !elements.has(id));
     if only_here {
         writer.write_bits(Departures::AllButNew as u64, 2);
     } else if changes.sweep == Sweep::Dead {
         writer.write_bits(Departures::AllButListed as u64, 2);
-        let is_here = |id: &I| born.binary_search(id).is_ok() || changed.binary_search(&id).is_ok();
+        let is_born = |id: &I| born.binary_search_by(|(born, _)| born.cmp(id)).is_ok();
         let mut others = elements.collection.ids();
-        others.retain(|id| !is_here(id));
-        write_ids(others, writer);
-    } else if gone().next().is_none() {
+        others.retain(|id| !is_born(id) && changed.binary_search(&id).is_err());
+        write_ids::<I, _>(others.iter(), writer);
+    } else if gone.clone().next().is_none() {
         writer.write_bits(Departures::None as u64, 2);
     } else {
         writer.write_bits(Departures::Listed as u64, 2);
-        write_ids(gone().collect(), writer);
+        write_ids::<I, _>(gone, writer);
     }
 }
 
-fn write_ids<I: Identity>(ids: Vec<I>, writer: &mut BitWriter) {
-    let mut list = I::list(ids.iter());
-    for id in &ids {
-        list.id(id, writer);
-    }
+fn write_ids<I: Identity, B: Borrow<I>>(ids: impl Iterator<Item = B> + Clone, writer: &mut BitWriter) {
+    let mut list = I::list(ids.clone());
+    ids.for_each(|id| _ = list.id(id.borrow(), writer));
     list.end(writer);
 }
