@@ -1,0 +1,101 @@
+//! The classes that server and client have: each kind of property once.
+//!
+//! *Invariant:* `change` depends on its arguments alone, so that a recording can be repeated.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use repl::prelude::*;
+
+#[derive(NetSerialize, Clone, Debug, Default, PartialEq)]
+pub enum Mood {
+    #[default]
+    Calm,
+    Angry {
+        at: u16,
+        words: Vec<String>,
+    },
+    Lost(Option<i8>),
+}
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+pub struct Limb {
+    pub health: u8,
+    pub joints: Vec<u16>,
+}
+
+#[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
+pub struct Bag {
+    pub kind: u8,
+    pub marks: Vec<u8>,
+    pub target: ObjectRef<Actor>,
+    pub inner: FastArray<u16>,
+}
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+pub struct Actor {
+    pub score: u32,
+    pub name: String,
+    #[replicated(quantize(step = 0.5, range = -100.0..=100.0), saturate)]
+    pub place: [f32; 2],
+    #[replicated(max_len = 9)]
+    pub limbs: Vec<Limb>,
+    pub mood: Mood,
+    pub target: ObjectRef<Self>,
+    pub maybe: Option<u16>,
+    #[replicated(range = -5..=900)]
+    pub grade: i16,
+    pub grid: Vec<Vec<bool>>,
+    pub bags: FastArray<Bag>,
+    pub line: OrderedFastArray<u8>,
+    pub names: BTreeMap<u8, String>,
+    pub boxed: Box<Limb>,
+    pub wait: Duration,
+    #[replicated(skip)]
+    pub told: u32,
+}
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(all)]
+pub struct Pebble {
+    #[replicated(notify = told)]
+    pub weight: u8,
+    #[replicated(skip)]
+    pub calls: u32,
+}
+
+impl Pebble {
+    fn told(&mut self) {
+        self.calls += 1;
+    }
+}
+
+pub fn register(client: &mut Client) {
+    client.register::<Actor>().register::<Pebble>();
+}
+
+/// Changes a property, another one in each tick.
+pub fn change(actor: &mut Actor, tick: usize, other: ObjectRef<Actor>) {
+    let number = tick as u8;
+    match tick % 16 {
+        0 => actor.score += 7_919,
+        1 => actor.name = "abcdefgh".repeat(tick % 40),
+        2 => actor.place[tick / 16 % 2] = tick as f32 / 3.0,
+        3 => actor.limbs = vec![Limb { health: number, joints: vec![1, 2, 3] }; tick / 16 % 4],
+        4 => actor.mood = Mood::Angry { at: tick as u16, words: vec!["no".into(); tick % 4] },
+        5 => actor.target = other,
+        6 => actor.maybe = (tick % 32 < 16).then_some(tick as u16),
+        7 => actor.grade = tick as i16,
+        8 => actor.grid = vec![vec![true; tick % 5]; tick % 7],
+        9 => drop(actor.bags.push(Bag { kind: number, target: other, inner: [7].into(), ..Bag::default() })),
+        10 => actor.bags.iter_mut().for_each(|mut bag| bag.marks.push(number)),
+        11 => actor.line.extend([number, 1, 2]),
+        12 => actor.line.swap(0, 2),
+        13 => drop(actor.names.insert(number % 4, "who".into())),
+        14 => actor.boxed.health += 1,
+        _ => drop((actor.bags.pop(), actor.names.remove(&(number % 3)), actor.line.pop())),
+    }
+    actor.wait += Duration::from_millis(1_500);
+}

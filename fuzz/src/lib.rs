@@ -1,0 +1,13 @@
+//! What the fuzzers run. `tests/fuzz_corpora.rs` runs the same on the inputs in `corpus`, without a fuzzer.
+//!
+//! *Invariant:* whatever the input, nothing panics, and a refused packet changes nothing.
+
+pub mod bits;
+pub mod classes;
+#[allow(dead_code, reason = "a test forges more than is needed here")]
+#[path = "../../tests/hostile/forge.rs"]
+mod forge;
+pub mod packets;
+pub mod to_client;
+pub mod to_server;
+pub mod values;

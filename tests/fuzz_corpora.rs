@@ -1,0 +1,124 @@
+//! The inputs that fuzzers begin with, run without a fuzzer: recorded sessions, and what fuzzers found.
+//!
+//! *Invariant:* recorded sessions are accepted as a whole, so they have the wire format of today.
+//! `UPDATE_CORPORA=1` records them again.
+
+#[allow(dead_code, unreachable_pub, reason = "the fuzzers use these too")]
+#[path = "../fuzz/src/lib.rs"]
+mod targets;
+
+use std::fs;
+use std::path::PathBuf;
+
+use targets::packets::join;
+use targets::to_client::Guest;
+use targets::to_server::Host;
+use targets::{bits, classes, to_client, to_server, values};
+
+/// The inputs in a corpus by their names.
+fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = folder(name);
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(&folder).expect("a corpus").map(|entry| entry.expect("an input").path()).collect();
+    files.sort();
+    let named = |path: PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        (name, fs::read(path).expect("an input"))
+    };
+    files.into_iter().map(named).collect()
+}
+
+fn folder(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name)
+}
+
+/// Writes the inputs into a corpus if asked to, beside those that fuzzers found.
+fn update(name: &str, inputs: &[(String, Vec<u8>)]) {
+    if std::env::var_os("UPDATE_CORPORA").is_some() {
+        fs::create_dir_all(folder(name)).expect("a folder");
+        for (input, bytes) in inputs {
+            fs::write(folder(name).join(input), bytes).expect("a file");
+        }
+    }
+}
+
+/// What a client and a server say in a session: the packets of the server, and those of the client.
+fn session(mtu_bytes: usize, ticks: usize) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    let (mut host, mut guest) = (Host::new(mtu_bytes), Guest::default());
+    let (mut of_server, mut of_client) = (Vec::new(), Vec::new());
+    for tick in 0..ticks {
+        let mut said = guest.tick();
+        if said.is_empty() {
+            // A tick of the server in which it hears nothing is an empty packet.
+            said.push(Vec::new());
+        }
+        for packet in said {
+            host.hear(packet.get(4..).unwrap_or_default());
+            of_client.push(packet);
+            for packet in host.tick() {
+                // In every eighth tick nothing arrives.
+                if tick % 8 != 7 {
+                    assert!(guest.hear(&packet[4..]), "a packet of the server");
+                    of_server.push(packet);
+                }
+            }
+        }
+    }
+    assert!(guest.is_connected() && host.is_connected());
+    (of_server, of_client)
+}
+
+#[test]
+fn sessions_of_a_server_are_accepted_and_bring_its_objects() {
+    let record = |(name, mtu_bytes, ticks): (&str, usize, usize)| {
+        (name.to_owned(), join(&session(mtu_bytes, ticks).0))
+    };
+    let sessions = [("session-short", 1_200, 8), ("session-long", 1_200, 40), ("session-small", 160, 40)];
+    update("to_client", &sessions.map(record));
+    for (name, data) in corpus("to_client") {
+        let (guest, accepted, all) = to_client::run(&data);
+        if name.starts_with("session") {
+            assert!(all > 5 && accepted == all, "{name}: {accepted} of {all}; record it again");
+            let (actors, pebbles) = guest.shown();
+            assert!(actors.len() >= 2 && pebbles.len() == 1, "{name} brings objects");
+        }
+    }
+}
+
+#[test]
+fn sessions_of_a_client_are_accepted() {
+    let record = |(name, ticks)| (String::from(name), join(&session(1_200, ticks).1));
+    update("to_server", &[("session-short", 6), ("session-long", 24)].map(record));
+    for (name, data) in corpus("to_server") {
+        let stands = to_server::run(&data);
+        assert!(stands || !name.starts_with("session"), "{name} is refused; record it again");
+    }
+}
+
+#[test]
+fn forms_of_numbers_are_written_as_they_are_read() {
+    let input = |form: u8| {
+        let forms: Vec<u8> = (0..16).map(|argument| argument * 8 + form).collect();
+        (format!("form-{form}"), [&[16][..], &forms, &[0x01; 60]].concat())
+    };
+    update("bits", &(0..8).map(input).collect::<Vec<_>>());
+    let read: usize = corpus("bits").iter().map(|(_, data)| bits::run(data)).sum();
+    assert!(read >= 7 * 16, "{read} forms");
+}
+
+#[test]
+fn values_that_are_read_can_be_written() {
+    let actor = |ticks: usize| {
+        let mut actor = classes::Actor::default();
+        (0..ticks).for_each(|tick| classes::change(&mut actor, tick, repl::ObjectRef::default()));
+        values::written(&actor)
+    };
+    let number = values::TYPES as u8 - 2;
+    let input = |ticks| (format!("actor-{ticks:02}"), [&[number], &actor(ticks)[..]].concat());
+    update("values", &[input(1), input(12), input(40)]);
+    let each = (0..values::TYPES as u8)
+        .map(|number| [&[number][..], &[1, 0, 0, 0x40, 0, 0, 0, 0].repeat(4)].concat());
+    let inputs = corpus("values").into_iter().map(|(_, data)| data).chain(each);
+    let read = inputs.filter(|data| values::run(data)).count();
+    assert!(read >= values::TYPES / 2, "{read} of {} types", values::TYPES);
+}
