@@ -1,32 +1,34 @@
-//! When a client tells what arrived: once in the tick after, and again where acks are likely to be lost.
+//! How often a client sends acks: once in the next tick, and more often if acks are likely to be lost.
 //!
-//! Invariant: at most one packet of acks a tick (R8), and none once a few ticks have passed without anything to tell.
+//! *Invariant:* at most one packet of acks is sent per tick (R8), and none after a few ticks without
+//! arrivals.
 
 use std::ops::RangeInclusive;
 
 use super::sequence::Sequence;
 
-/// In how many ticks something is told where much is lost: as often as lets two of the acks through if as much is lost on the way back, but
-/// no fewer than four and no more than 16. At 90 % loss in both directions a retry would succeed with 1 % otherwise, which at four
-/// retries a second (R9) is too little for what takes several round trips; so it is with 8 %. 16 ticks are the time between retries.
+/// In how many ticks an ack is repeated where many packets are lost. The number is chosen so that two of the
+/// acks arrive if the way back loses as many packets, but at least 4 and at most 16. At 90 % loss in both
+/// directions a retry would succeed with 1 % otherwise. At four retries a second (R9) that is too little for
+/// what takes several round trips. With repeats it is 8 %. 16 ticks are the time between retries.
 const REPEATS: RangeInclusive<u64> = 4..=16;
 
-/// Packets of which the share of missing ones is taken.
+/// The number of recent packets from which the loss is computed.
 const MEMORY: u64 = 64;
 
-/// How often acks are told.
+/// How often acks are sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckPace {
     newest: Option<Sequence>,
-    /// Packets that arrived of late, and packets before them that did not.
+    /// Recent packets that arrived, and recent packets before them that did not.
     arrived: u64,
     missing: u64,
-    /// Ticks in which acks are still to be told.
+    /// Ticks in which acks are still to be sent.
     left: u8,
 }
 
 impl AckPace {
-    /// A packet arrived that had not before.
+    /// Notes that a packet arrived for the first time.
     pub(crate) fn arrived(&mut self, sequence: Sequence) {
         match self.newest {
             Some(newest) if sequence < newest => self.missing = self.missing.saturating_sub(1),
@@ -42,9 +44,10 @@ impl AckPace {
         }
     }
 
-    /// There is something to tell.
+    /// Notes that there is something to ack.
     pub(crate) fn owe(&mut self) {
-        // A quarter and more: less is made up for by the next packet's ack.
+        // Repeat only if more than a quarter is lost. Otherwise the ack in the next packet makes up for a
+        // lost one.
         self.left = if self.missing.saturating_mul(3) > self.arrived {
             let packets = self.arrived.saturating_add(self.missing);
             let tries = packets.saturating_mul(2) / self.arrived.max(1);
@@ -54,7 +57,7 @@ impl AckPace {
         };
     }
 
-    /// Whether to tell it in this tick.
+    /// Whether to send acks in this tick. Call it once per tick.
     pub(crate) fn is_due(&mut self) -> bool {
         let due = self.left > 0;
         self.left = self.left.saturating_sub(1);

@@ -1,11 +1,12 @@
-//! Acks: which packets arrived, as the receiver remembers it and as the wire tells it (R7).
+//! Acks: a receiver's record of which packets arrived, and the form in which it sends that (R7).
 //!
-//! Invariant: a range read from the wire holds only packets that were sent, lies below the range before it, and ends within the
-//! window; so what a peer can make us look at is at most [`WINDOW`] packets.
+//! *Invariant:* each range read from the wire holds only packets that were sent, lies below the range before
+//! it, and ends within the window. So a peer can make this side visit at most [`WINDOW`] packets.
 //!
-//! The wire form: for each range, the newest first, a set bit, where it ends, and its length less one in Exp-Golomb code of order 2.
-//! The end of the first is the low 16 bits of its newest packet; of each other, the number of missing packets above it less one in
-//! Exp-Golomb code of order 0. A clear bit ends the list, so nothing to ack is one bit, and one range of up to four packets 21.
+//! On the wire each range, the newest first, is a one bit, its end, and its length less one in Exp-Golomb
+//! code of order 2. The end of the first range is the low 16 bits of its newest packet. The end of each other
+//! range is the number of missing packets above it less one, in Exp-Golomb code of order 0. A zero bit ends
+//! the list. So nothing to ack takes one bit, and one range of up to four packets takes 21.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,7 +20,7 @@
 use super::sequence::{Sequence, WINDOW};
 use repl_core::{BitReader, BitWriter, ReadError};
 
-/// Losses mostly come alone.
+/// Most losses are single packets.
 const GAP_ORDER: u32 = 0;
 /// A round trip of 100 ms at 60 packets a second is 6 packets.
 const LENGTH_ORDER: u32 = 2;
@@ -27,39 +28,39 @@ const LENGTH_ORDER: u32 = 2;
 const WORDS: usize = WINDOW as usize / 64;
 const _: () = assert!(WORDS * 64 == WINDOW as usize, "the window is whole words");
 
-/// Packets in an unbroken row, all of which arrived.
+/// Consecutive packets that all arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AckRange {
-    /// The oldest packet of the row.
+    /// The oldest packet of the range.
     pub(crate) first: Sequence,
-    /// The newest packet of the row, at least `first`.
+    /// The newest packet of the range, at least `first`.
     pub(crate) last: Sequence,
 }
 
-/// What a packet is to a receiver's record.
+/// What a receiver's record says of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// Seen for the first time.
     New,
-    /// Seen before: not to be applied, but to be acked again (R7).
+    /// Seen before: not applied, but acked again (R7).
     Duplicate,
-    /// Out of the window, or given up by its sender. Not to be applied, and an ack would be of no use.
+    /// Older than the window, or given up by its sender. Not applied, and an ack would be useless.
     TooOld,
 }
 
-/// A receiver's record of the packets that arrived: 144 bytes, whatever the peer sends.
+/// A receiver's record of the packets that arrived. 144 bytes, whatever the peer sends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
     /// One bit for each of the [`WINDOW`] packets below `end`, at its number modulo the window.
     arrived: [u64; WORDS],
-    /// The packet after the newest that arrived.
+    /// The packet after the newest one that arrived.
     end: Sequence,
     /// The oldest packet whose fate its sender does not know yet.
     floor: Sequence,
 }
 
 impl Received {
-    /// What the packet would be to this record, which stays as it is. O(1).
+    /// What the record says of the packet. Changes nothing. O(1).
     pub(crate) fn check(&self, sequence: Sequence) -> Arrival {
         if sequence < self.oldest() {
             Arrival::TooOld
@@ -70,7 +71,8 @@ impl Received {
         }
     }
 
-    /// Records the packet. One that is not to be acked, as a stale one (R1), is only to be [`check`](Self::check)ed. O(1).
+    /// Records the packet as arrived. For a packet that must not be acked, for example a stale one (R1), call
+    /// only [`check`](Self::check). O(1).
     pub(crate) fn insert(&mut self, sequence: Sequence) -> Arrival {
         let arrival = self.check(sequence);
         if arrival == Arrival::New {
@@ -86,9 +88,10 @@ impl Received {
         arrival
     }
 
-    /// Tells that the sender knows the fate of every packet below `floor`, as its headers say. They need no more acks, and one that
-    /// still comes is [too old](Arrival::TooOld): its sender holds it for lost and has sent or will send its contents again. A floor
-    /// below the last one, from a header that was overtaken, changes nothing.
+    /// Notes that the sender knows the fate of every packet below `floor`, as its headers say. They need no
+    /// more acks. One that still comes is [too old](Arrival::TooOld): its sender counts it as lost and has
+    /// sent or will send its contents again. A floor below the last one, from a header that arrived late,
+    /// changes nothing.
     pub(crate) fn forget_below(&mut self, floor: Sequence) {
         self.floor = self.floor.max(floor);
     }
@@ -98,7 +101,7 @@ impl Received {
         (self.end > Sequence::default()).then(|| self.end.minus(1))
     }
 
-    /// The rows of packets that arrived and whose sender may not know it, the newest first.
+    /// The ranges of packets that arrived and whose sender may not know it, the newest first.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = AckRange> + '_ {
         let oldest = self.oldest();
         let mut end = self.end;
@@ -110,13 +113,13 @@ impl Received {
         })
     }
 
-    /// Writes the [`ranges`](Self::ranges), as many as fit into `max_bits` from the newest downwards, but at least the one bit that
-    /// says there are none. Returns whether all were written.
+    /// Writes the [`ranges`](Self::ranges), from the newest down, as many as fit into `max_bits`. At least it
+    /// writes the one bit that ends the list. Returns whether all were written.
     ///
-    /// What is left out is not lost: its sender sends it again when it has waited long enough.
+    /// What is left out is not lost: the sender times out and sends it again.
     pub(crate) fn write(&self, writer: &mut BitWriter, max_bits: usize) -> bool {
         let start = writer.bit_len();
-        // The bit that ends the list has its place from the start.
+        // One bit is reserved for the end of the list.
         let mut left = max_bits.saturating_sub(1);
         let mut above: Option<Sequence> = None;
         let mut complete = true;
@@ -144,7 +147,7 @@ impl Received {
         complete
     }
 
-    /// The oldest packet of which anything is still told.
+    /// The oldest packet that is still acked.
     fn oldest(&self) -> Sequence {
         self.floor.max(self.end.minus(WINDOW))
     }
@@ -154,7 +157,8 @@ impl Received {
         self.arrived.get(word).is_some_and(|word| word & mask != 0)
     }
 
-    /// Makes room for the packets from `end` up to and with `newest`, which takes it from those a window before.
+    /// Clears the bits for the packets from `end` to `newest`. Until now these bits belonged to packets a
+    /// window earlier.
     fn clear_up_to(&mut self, newest: Sequence) {
         let mut left = newest.since(self.end).saturating_add(1).min(WINDOW);
         let mut at = self.end;
@@ -170,7 +174,8 @@ impl Received {
         }
     }
 
-    /// Where the row of packets just below `end` begins that all arrived, or all did not; never below `oldest`.
+    /// Where the run of packets just below `end` begins that all arrived (`arrived`) or all did not. Never
+    /// below `oldest`.
     fn run_below(&self, end: Sequence, oldest: Sequence, arrived: bool) -> Sequence {
         let mut at = end;
         while at > oldest {
@@ -195,39 +200,39 @@ fn place(sequence: Sequence) -> (usize, u64) {
     ((bit / 64) as usize, 1 << (bit % 64))
 }
 
-/// The lowest `count` bits, of 1 to 64.
+/// A mask of the lowest `count` bits, 1 to 64.
 fn low_bits(count: u64) -> u64 {
     u64::MAX >> 64_u64.saturating_sub(count).min(63)
 }
 
-/// What [`BitWriter::write_exp_golomb`] takes.
+/// The bits that [`BitWriter::write_exp_golomb`] writes.
 fn exp_golomb_bits(value: u64, order: u32) -> usize {
     let quotient_bits = (value >> order).saturating_add(1).ilog2();
     quotient_bits.saturating_mul(2).saturating_add(1).saturating_add(order) as usize
 }
 
-/// Ranges of acked packets as a peer wrote them, checked, the newest first.
+/// The ranges of acked packets that a peer wrote, checked, the newest first.
 ///
-/// It is a view of the packet's bits: reading it allocates nothing.
+/// It reads the packet's bits directly and allocates nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct AckRanges<'a> {
     reader: BitReader<'a>,
-    /// The packet that the peer cannot have got yet: the next that we send.
+    /// The next packet that this side sends, which the peer cannot have received.
     next: Sequence,
-    /// Set from the first range on: where the last one began, and the oldest packet of the window.
+    /// Set after the first range: where the last range began, and the oldest packet of the window.
     above: Option<(Sequence, Sequence)>,
-    /// The first range, until it is taken.
+    /// The first range, until it is returned.
     newest: Option<AckRange>,
-    /// Whether there are more behind it: mostly there are none.
+    /// Whether more ranges follow. Mostly there are none.
     has_more: bool,
 }
 
 impl<'a> AckRanges<'a> {
-    /// Reads what [`Received::write`] wrote. `next` is the number of the next packet that this side will send.
+    /// Reads what [`Received::write`] wrote. `next` is the number of the next packet that this side sends.
     ///
     /// # Errors
-    /// [`ReadError::OutOfRange`] for ranges that an honest peer cannot have written: of packets not sent yet, before the first, or wider
-    /// than the window. [`ReadError::End`] if the input ends within them.
+    /// [`ReadError::OutOfRange`] for ranges that an honest peer cannot have written: of packets not sent yet,
+    /// before the first packet, or beyond the window. [`ReadError::End`] if the input ends within them.
     pub(crate) fn read(reader: &mut BitReader<'a>, next: Sequence) -> Result<Self, ReadError> {
         let mut ranges = Self { reader: reader.clone(), next, above: None, newest: None, has_more: false };
         ranges.newest = ranges.read_range()?;
@@ -266,7 +271,7 @@ impl<'a> AckRanges<'a> {
     }
 }
 
-/// The packet `distance` before `above`, if it is not before `oldest`.
+/// The packet `distance` before `above`, or an error if it is before `oldest`.
 fn below(above: Sequence, distance: Option<u64>, oldest: Sequence) -> Result<Sequence, ReadError> {
     let distance = distance.filter(|&distance| distance <= above.since(oldest));
     distance.map(|distance| above.minus(distance)).ok_or(ReadError::OutOfRange)
@@ -279,7 +284,7 @@ impl Iterator for AckRanges<'_> {
         if let Some(newest) = self.newest.take() {
             return Some(newest);
         }
-        // All was read once without an error, so none can come now.
+        // All ranges were read once without an error, so none can occur now.
         if self.has_more { self.read_range().ok().flatten() } else { None }
     }
 }
@@ -294,7 +299,7 @@ mod tests {
         Sequence::new(number)
     }
 
-    /// What the other side reads, and how many bits it took.
+    /// The packets that the other side reads, and how many bits they took.
     fn exchange(received: &Received, max_bits: usize, next: Sequence) -> (Vec<u64>, usize) {
         let mut writer = BitWriter::new();
         received.write(&mut writer, max_bits);
@@ -468,7 +473,7 @@ mod tests {
         assert_eq!(exchange(&received, all_bits - 1, seq(200)).0.len(), 99);
     }
 
-    /// A record that remembers everything.
+    /// A record that stores every packet.
     #[derive(Default)]
     struct Naive {
         arrived: BTreeSet<u64>,
@@ -496,7 +501,8 @@ mod tests {
         }
     }
 
-    /// Steps from the newest packet: mostly near it, now and then past a word or the window; and moves of the floor.
+    /// Steps from the newest packet, mostly small, now and then past a word or the window; and moves of the
+    /// floor.
     fn step() -> impl Strategy<Value = (bool, i64)> {
         let distance = prop_oneof![8 => -20_i64..20, 2 => -1_100_i64..200, 1 => -100_i64..3_000];
         (prop::bool::weighted(0.95), distance)

@@ -1,15 +1,16 @@
-//! How much may be sent to an address of which nobody knows yet whether it is the client's own (R26).
+//! A limit on the bytes sent to an address until the client has shown that the address is its own (R26).
 //!
 //! Anyone can write another's address on a packet. So until the client has shown that it receives what is
-//! sent to it, it is sent little, as QUIC does (RFC 9000, section 8.1). It shows that by a token which only
-//! the welcome tells, and which is part of the checksum of every packet of state that it sends.
+//! sent to it, the server sends little, as QUIC does (RFC 9000, section 8.1). The client shows it with a
+//! token that only the welcome contains. The token is part of the checksum of every packet of state that the
+//! client sends.
 //!
-//! *Invariant:* before that, no more than three times the bytes that came from the address are lent out.
+//! *Invariant:* until then at most three times the bytes that came from the address are sent to it.
 
-/// How many bytes go out for each that came in.
+/// Bytes that may be sent for each byte received.
 const FACTOR: usize = 3;
 
-/// What may still be sent.
+/// The bytes that may still be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
     /// Bytes; `None` once the address is known to be the client's.
@@ -17,7 +18,7 @@ pub(crate) struct Allowance {
 }
 
 impl Default for Allowance {
-    /// Without limit.
+    /// No limit.
     fn default() -> Self {
         Self { left: None }
     }
@@ -29,19 +30,19 @@ impl Allowance {
         Self { left: Some(0) }
     }
 
-    /// A packet of so many bytes came from the address.
+    /// Adds the allowance for a packet of `bytes` bytes that came from the address.
     pub(crate) fn earn(&mut self, bytes: usize) {
         if let Some(left) = &mut self.left {
             *left = left.saturating_add(bytes.saturating_mul(FACTOR));
         }
     }
 
-    /// The client receives what is sent to it.
+    /// Removes the limit: the client has shown that it receives what is sent to it.
     pub(crate) fn lift(&mut self) {
         self.left = None;
     }
 
-    /// Takes the bytes of a packet that goes out, if they may.
+    /// Takes `bytes` from the allowance. Returns `false` and takes nothing if fewer are left.
     pub(crate) fn spend(&mut self, bytes: usize) -> bool {
         let Some(left) = &mut self.left else { return true };
         match left.checked_sub(bytes) {
@@ -53,7 +54,7 @@ impl Allowance {
         }
     }
 
-    /// Bytes that may still be sent, unless there is no limit.
+    /// The bytes that may still be sent; `None` if there is no limit.
     pub(crate) const fn left(self) -> Option<usize> {
         self.left
     }

@@ -1,6 +1,8 @@
-//! Blobs: items that no packet can hold, sent in parts and applied when whole (R15).
+//! Blobs: items too large for one packet. They are sent in parts, and the client applies them when complete
+//! (R15).
 //!
-//! Invariant: while a blob of an object is under way nothing else of that object is sent to the connection.
+//! *Invariant:* while a blob of an object is in flight, nothing else of that object is sent to the
+//! connection.
 
 use std::num::NonZeroU32;
 
@@ -9,7 +11,7 @@ use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
 use super::in_flight::Content;
 use super::sequence::Sequence;
 
-/// What is known of a part.
+/// The state of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Unsent,
@@ -17,15 +19,15 @@ enum Part {
     Arrived,
 }
 
-/// An item on its way in parts.
+/// An item that is sent in parts.
 #[derive(Debug)]
 pub(crate) struct Blob {
     pub(crate) id: u32,
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
-    /// The pass that the values are of.
+    /// The pass whose values the blob holds.
     pub(crate) stamp: Sequence,
-    /// What it carries, as a packet's record would say.
+    /// What it carries, as the record of a packet would list it.
     pub(crate) content: Content,
     bytes: Vec<u8>,
     bit_len: usize,
@@ -49,7 +51,7 @@ impl Blob {
         BitSlice::new(&self.bytes, start, len).unwrap_or_default()
     }
 
-    /// The parts that are neither under way nor there.
+    /// The indices of the parts that are neither in flight nor arrived.
     pub(crate) fn unsent(&self) -> impl Iterator<Item = u32> {
         self.parts.iter().zip(0..).filter(|(part, _)| **part == Part::Unsent).map(|(_, index)| index)
     }
@@ -67,21 +69,22 @@ impl Blob {
     }
 }
 
-/// The blobs of a connection.
+/// The blobs of a connection that have not arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Blobs {
     blobs: Vec<Blob>,
     next_id: u32,
 }
 
-/// How many blobs may be under way at a time.
+/// The most blobs in flight at a time.
 pub(crate) const MAX_BLOBS: usize = 8;
 
-/// How far the ids of blobs under way lie apart at most, so that each fragment can tell which blobs those are.
+/// The ids of blobs in flight span less than this, so that each fragment can list which blobs are in flight.
 pub(crate) const BLOB_SPAN: u32 = 16;
 
 impl Blobs {
-    /// Whether another of so many bytes may begin, if all under way together may take `max_bytes`, which clients can hold.
+    /// Whether a blob of `bytes` bytes may begin. All blobs in flight together may take `max_bytes`, which is
+    /// what a client accepts. One blob alone may always begin.
     pub(crate) fn has_room(&self, bytes: usize, max_bytes: usize) -> bool {
         let Some(oldest) = self.blobs.first() else { return true };
         let under_way: usize = self.blobs.iter().map(|blob| blob.bytes.len()).sum();
@@ -90,14 +93,15 @@ impl Blobs {
             && under_way + bytes <= max_bytes
     }
 
-    /// The id of the oldest blob under way, and for each of the ids from there on whether it is.
+    /// The id of the oldest blob in flight, and a bit for each id from there on: whether that blob is in
+    /// flight.
     pub(crate) fn under_way(&self) -> (u32, u64) {
         let oldest = self.blobs.first().map_or(self.next_id, |blob| blob.id);
         let bits = self.blobs.iter().map(|blob| 1 << (blob.id.wrapping_sub(oldest) % BLOB_SPAN));
         (oldest, bits.fold(0, |mask, bit: u64| mask | bit))
     }
 
-    /// Begins a blob of the bits in `body`, in parts of `part_bits`; gives its id.
+    /// Begins a blob of the bits in `body`, in parts of `part_bits`. Returns its id.
     pub(crate) fn begin(
         &mut self,
         (slot, generation): (u32, NonZeroU32),
@@ -135,7 +139,7 @@ impl Blobs {
         self.blobs.iter_mut().find(|blob| blob.id == id)
     }
 
-    /// The properties of the object that a blob opens, if it opens one.
+    /// The properties of the object that the blob opens, if it opens one.
     pub(crate) fn opens_with(&self, id: u32) -> Option<&HandleSet> {
         let blob = self.blobs.iter().find(|blob| blob.id == id)?;
         match &blob.content {
@@ -144,21 +148,21 @@ impl Blobs {
         }
     }
 
-    /// A part was sent.
+    /// Notes that a part was sent.
     pub(crate) fn sent(&mut self, id: u32, index: u32) {
         if let Some(blob) = self.get_mut(id) {
             blob.set(index, Part::InFlight);
         }
     }
 
-    /// A part was lost.
+    /// Notes that a part was lost.
     pub(crate) fn lost(&mut self, id: u32, index: u32) {
         if let Some(blob) = self.get_mut(id) {
             blob.set(index, Part::Unsent);
         }
     }
 
-    /// A part arrived; gives the blob if it was the last.
+    /// Notes that a part arrived. Removes and returns the blob if all of its parts have arrived.
     pub(crate) fn arrived(&mut self, id: u32, index: u32) -> Option<Blob> {
         let at = self.blobs.iter().position(|blob| blob.id == id)?;
         let blob = self.blobs.get_mut(at)?;
@@ -166,7 +170,7 @@ impl Blobs {
         blob.is_complete().then(|| self.blobs.remove(at))
     }
 
-    /// Gives up the blob of an object: what it carries may not be sent any more.
+    /// Removes and returns a blob whose content may not be sent any more.
     pub(crate) fn abandon(&mut self, id: u32) -> Option<Blob> {
         let at = self.blobs.iter().position(|blob| blob.id == id)?;
         Some(self.blobs.remove(at))

@@ -1,7 +1,7 @@
-//! What each packet carried, until it is known whether it arrived (R4, R6).
+//! A record of what each packet carried, kept until it is known whether the packet arrived (R4, R6).
 //!
-//! Invariant: a record is resolved once; it stays in the row until all before it are resolved, so that a loss can be set off against all that
-//! was sent since.
+//! *Invariant:* a record is resolved once. It stays until all older records are resolved, because what a lost
+//! packet carried is compared with all packets sent after it.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -15,7 +15,7 @@ use super::sequence::Sequence;
 use super::slot_set::{SlotSet, slots_of};
 use super::spare::{Holds, Spare, give_back_room};
 
-/// What a packet carried of one object, beside shared segments.
+/// What a packet carried of one object, outside shared segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) slot: u32,
@@ -28,9 +28,9 @@ pub(crate) struct Sent {
 pub(crate) enum Content {
     /// Changed properties.
     Update(Changelist),
-    /// The object whole, with these properties.
+    /// The whole object, with these properties.
     Open(Changelist),
-    /// What it is to the client: owner and role.
+    /// The owner flag and the role that the client has for the object.
     Proxy,
     /// A part of a blob.
     Fragment { blob: u32, index: u32 },
@@ -46,7 +46,7 @@ impl Content {
     }
 }
 
-/// What is known of a packet.
+/// Whether a packet arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Fate {
     #[default]
@@ -55,18 +55,18 @@ pub(crate) enum Fate {
     Lost,
 }
 
-/// One packet.
+/// The record of one packet.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) fate: Fate,
     pub(crate) sent_at: Duration,
     pub(crate) bytes: usize,
-    /// About what the record holds in memory, as it was when the packet was sent.
+    /// About how many bytes of memory the record held when the packet was sent.
     held_bytes: usize,
     pub(crate) cargo: Cargo,
 }
 
-/// Boxed, since it is handed on from hand to hand.
+/// Boxed, because records move between several owners.
 impl Holds for Box<Record> {
     fn held_bytes(&self) -> usize {
         size_of::<Record>() + self.cargo.buffer_bytes()
@@ -78,9 +78,9 @@ impl Holds for Box<Record> {
 pub(crate) struct Cargo {
     pub(crate) shared: Vec<Arc<Segment>>,
     pub(crate) sent: Vec<Sent>,
-    /// Newcomers that it opened, by words of 64 slots.
+    /// Pending spawns that it opened, as masks over words of 64 slots.
     pub(crate) opened: Vec<(usize, u64)>,
-    /// Objects that it closed, in the same way.
+    /// Objects that it closed, in the same form.
     pub(crate) closed: Vec<(usize, u64)>,
 }
 
@@ -94,14 +94,15 @@ impl Cargo {
         }
     }
 
-    /// About how many bytes this holds: buffers, shared segments, which live as long as one record names them, and lists. O(contents).
+    /// About how many bytes of memory this holds: its buffers, the lists, and the shared segments. A shared
+    /// segment counts in each record. O(contents).
     fn content_bytes(&self) -> usize {
         let shared = self.shared.iter().map(|segment| segment.held_bytes());
         let lists = self.sent.iter().filter_map(|sent| sent.content.list()).map(Changelist::heap_bytes);
         self.buffer_bytes() + shared.sum::<usize>() + lists.sum::<usize>()
     }
 
-    /// The same without what is in the buffers. O(1).
+    /// The same for the buffers alone, without their contents. O(1).
     fn buffer_bytes(&self) -> usize {
         self.shared.capacity() * size_of::<Arc<Segment>>()
             + self.sent.capacity() * size_of::<Sent>()
@@ -146,14 +147,14 @@ impl Record {
     }
 }
 
-/// The packets of a connection, from the oldest that is not resolved.
+/// The records of a connection's packets, from the oldest unresolved packet on.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     records: VecDeque<Box<Record>>,
     first: u64,
     unresolved: usize,
     bytes: usize,
-    /// About what the records hold in memory.
+    /// About how many bytes of memory the records hold.
     held_bytes: usize,
     spare: Spare<Box<Record>>,
 }
@@ -163,12 +164,12 @@ impl InFlight {
         Self { first: first.number(), ..Self::default() }
     }
 
-    /// Packets that are neither acknowledged nor given up, of those that ask for an ack.
+    /// Packets that ask for an ack and are neither acked nor given up.
     pub(crate) fn unresolved(&self) -> usize {
         self.unresolved
     }
 
-    /// Bytes of the packets in the row.
+    /// Bytes of all recorded packets.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -178,22 +179,22 @@ impl InFlight {
         self.held_bytes + self.spare.held_bytes()
     }
 
-    /// Gives back memory that was kept to be used again.
+    /// Frees the spare records.
     pub(crate) fn give_back_spare(&mut self) {
         self.spare.clear();
     }
 
-    /// How long the row is: packets since the oldest that is not resolved.
+    /// The number of records: packets since the oldest unresolved one.
     pub(crate) fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// The oldest packet that is not resolved, or the next one.
+    /// The oldest unresolved packet, or the next packet if there is none.
     pub(crate) fn floor(&self) -> Sequence {
         Sequence::new(self.first)
     }
 
-    /// An empty record, with the memory of an old one.
+    /// An empty record, with reused buffers.
     pub(crate) fn blank(&mut self) -> Box<Record> {
         self.spare.take()
     }
@@ -217,8 +218,8 @@ impl InFlight {
         usize::try_from(sequence.number().checked_sub(self.first)?).ok().filter(|&at| at < self.records.len())
     }
 
-    /// Takes the cargo of a packet out of its record, to be worked through; [`put_cargo`](Self::put_cargo) puts it back, since earlier
-    /// packets may have to be set off against it.
+    /// Takes the cargo out of a packet's record, to be processed. [`put_cargo`](Self::put_cargo) must put it
+    /// back: losses of earlier packets are compared with it.
     pub(crate) fn take_cargo(&mut self, sequence: Sequence) -> Option<Cargo> {
         let at = self.at(sequence)?;
         Some(std::mem::take(&mut self.records.get_mut(at)?.cargo))
@@ -230,14 +231,14 @@ impl InFlight {
         }
     }
 
-    /// The packets of unknown fate, ascending, and when each was sent.
+    /// The packets of unknown fate, ascending, with the time when each was sent.
     pub(crate) fn unknown(&self) -> impl Iterator<Item = (Sequence, Duration)> {
         let unknown =
             self.records.iter().zip(self.first..).filter(|(record, _)| record.fate == Fate::Unknown);
         unknown.map(|(record, number)| (Sequence::new(number), record.sent_at))
     }
 
-    /// Marks a packet; gives its time of sending if its fate was unknown.
+    /// Sets the fate of a packet. Returns its size in bytes if its fate was unknown.
     pub(crate) fn resolve(&mut self, sequence: Sequence, fate: Fate) -> Option<usize> {
         let at = self.at(sequence)?;
         let record = self.records.get_mut(at)?;
@@ -249,7 +250,7 @@ impl InFlight {
         Some(record.bytes)
     }
 
-    /// Drops the resolved packets at the head of the row.
+    /// Drops the resolved records before the first unresolved one.
     pub(crate) fn trim(&mut self) {
         while self.records.front().is_some_and(|record| record.fate != Fate::Unknown) {
             let Some(mut record) = self.records.pop_front() else { break };
@@ -261,15 +262,16 @@ impl InFlight {
         }
     }
 
-    /// Gives back memory that was not needed of late.
+    /// Frees memory that was not needed recently.
     pub(crate) fn end_round(&mut self) {
         self.spare.end_round();
         give_back_room(&mut self.records);
     }
 
-    /// Removes from what was lost of each object what packets after it, not known to be lost, carried again (R4).
+    /// Removes from the lost lists of each object what later packets, not known to be lost, also carried
+    /// (R4).
     ///
-    /// O(what was lost and what is in flight), since it goes through the packets once for all objects.
+    /// It goes through the packets once for all objects: O(lost lists and packets in flight).
     pub(crate) fn set_off(&self, lost: &mut [LostObject]) {
         debug_assert!(lost.is_sorted_by(|one, other| one.slot < other.slot), "each object once");
         let mut slots = SlotSet::default();
@@ -297,9 +299,10 @@ impl InFlight {
 pub(crate) struct LostObject {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
-    /// The lists that were lost and the packets that carried them, ascending.
+    /// The lost lists and the packets that carried them, ascending.
     pub(crate) lists: VecDeque<(Sequence, Changelist)>,
-    /// What is left of those that were set off against a later packet; lists that speak of the same are one.
+    /// What is left of the lists that were compared with later packets. Lists with common properties are
+    /// merged.
     left: Vec<Changelist>,
 }
 
@@ -308,11 +311,11 @@ impl LostObject {
         Self { slot, generation, lists: VecDeque::new(), left: Vec::new() }
     }
 
-    /// Takes in the lists that were lost before the packet `end`.
+    /// Moves the lists that were lost before the packet `end` to `left`.
     fn advance(&mut self, end: Sequence) {
         while self.lists.front().is_some_and(|(sequence, _)| *sequence < end) {
             let Some((_, list)) = self.lists.pop_front() else { break };
-            // Parts of one long list stay apart: most of what is sent again meets few of them.
+            // Parts of one long list stay separate: most later lists overlap few of them.
             match self.left.iter_mut().rfind(|earlier| earlier.may_meet(&list)) {
                 Some(earlier) => earlier.merge(&list),
                 None => self.left.push(list),
@@ -320,14 +323,14 @@ impl LostObject {
         }
     }
 
-    /// Removes what the packet `sequence` carried too, from what was lost before it.
+    /// Removes what the packet `sequence` carried from what was lost before it.
     fn subtract(&mut self, sequence: Sequence, later: &Changelist) {
         self.advance(sequence);
         self.left.iter_mut().for_each(|list| list.subtract(later));
         self.left.retain(|list| !list.is_empty());
     }
 
-    /// What is left of all that was lost.
+    /// All that is left of the lost lists, merged.
     pub(crate) fn into_list(mut self) -> Changelist {
         self.left.extend(self.lists.into_iter().map(|(_, list)| list));
         Changelist::merged(self.left)
@@ -361,7 +364,7 @@ mod tests {
         in_flight
     }
 
-    /// What is sent again of the object in slot 7, first generation, once `lost` are given up together.
+    /// What is sent again of the object in slot 7, first generation, when `lost` are given up together.
     fn sent_again(in_flight: &mut InFlight, lost: &[(u64, &[u32])]) -> Changelist {
         let mut object = LostObject::new(7, FIRST);
         for (number, handles) in lost {

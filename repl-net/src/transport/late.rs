@@ -1,6 +1,8 @@
-//! What packets that were given up carried and a late ack still settles: openings, ends and parts of blobs (R4).
+//! A record of what packets carried that were given up, so that a late ack still counts: openings, closes and
+//! parts of blobs (R4).
 //!
-//! *Invariant:* packets are given up in ascending order, so entries ascend by packet; there are at most [`MAX_LATE`].
+//! *Invariant:* entries ascend by packet, since packets are given up in ascending order. There are at most
+//! [`MAX_LATE`].
 
 use std::collections::VecDeque;
 
@@ -11,13 +13,13 @@ use super::in_flight::{Cargo, Content, Sent};
 use super::sequence::Sequence;
 use super::spare::give_back_room;
 
-/// Openings, ends and parts of which a late ack is still heard, by object or by word of 64 slots.
+/// The most entries kept. An entry is an object, or a word of 64 slots.
 const MAX_LATE: usize = 512;
 
-/// One of the things that a packet carried.
+/// One thing that a packet given up carried.
 #[derive(Debug)]
 pub(crate) enum Late {
-    /// An opening or a part of a blob.
+    /// Sent to this connection alone: a whole object, its owner and role, or a part of a blob.
     Sent(Sent),
     /// Pending spawns that it opened, in a word of slots.
     Opened(usize, u64),
@@ -34,16 +36,17 @@ impl Late {
     }
 }
 
-/// What late acks may settle.
+/// The entries that late acks may resolve.
 #[derive(Debug, Default)]
 pub(crate) struct LateAcks {
     waiting: VecDeque<(Sequence, Late)>,
-    /// What the lists of the entries hold.
+    /// Bytes that the lists of the entries hold on the heap.
     heap_bytes: usize,
 }
 
 impl LateAcks {
-    /// Remembers what the packet `sequence` carried, which is given up, but for changes: those are sent again in any case.
+    /// Records what the packet `sequence` carried, which was given up. Updates are left out: they are sent
+    /// again anyway.
     pub(crate) fn add(&mut self, sequence: Sequence, cargo: &Cargo) {
         let is_newest = self.waiting.back().is_none_or(|(last, _)| *last <= sequence);
         debug_assert!(is_newest, "packets are given up in ascending order");
@@ -62,7 +65,7 @@ impl LateAcks {
         }
     }
 
-    /// Takes out what the packets of a range carried. O(log entries) where there is none.
+    /// Removes and returns what the packets of a range carried.
     pub(crate) fn take(&mut self, range: AckRange) -> Vec<(Sequence, Late)> {
         if self.waiting.is_empty() {
             return Vec::new();
@@ -74,7 +77,7 @@ impl LateAcks {
         taken
     }
 
-    /// Forgets all.
+    /// Forgets all entries.
     pub(crate) fn clear(&mut self) {
         self.waiting.clear();
         self.heap_bytes = 0;
@@ -85,7 +88,7 @@ impl LateAcks {
         self.waiting.capacity() * size_of::<(Sequence, Late)>() + self.heap_bytes
     }
 
-    /// Gives back memory that was not needed of late.
+    /// Frees memory that was not needed recently.
     pub(crate) fn end_round(&mut self) {
         give_back_room(&mut self.waiting);
     }

@@ -1,6 +1,6 @@
-//! Packets: what stands in their frames, how fast they go, which of them arrived, and what each carried.
+//! The transport layer: packet frames, send rates, acks, and a record of what each packet carried.
 //!
-//! *Invariant:* nothing here knows of sessions, or of objects more than their slots and bits.
+//! *Invariant:* this layer uses no session types. Of objects it knows only slots and bits.
 
 pub(crate) mod ack_pace;
 pub(crate) mod acks;

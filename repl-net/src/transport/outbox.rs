@@ -1,6 +1,7 @@
-//! The outbox of a connection: packets being filled, packets ready to go, and the record of each.
+//! The outbox of a connection: it fills packets, numbers them, records what each carries, and queues them.
 //!
-//! Invariant: a packet's number, its record and its bytes are made together; the packets of one pass have one stamp (R1).
+//! *Invariant:* each packet that is queued has its own number and one record; all packets of a pass have the
+//! same stamp (R1).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,23 +19,24 @@ use super::sequence::{Sequence, WINDOW};
 use super::slot_set::masks_between;
 use super::status::{News, STATUS_BITS, StatusSource};
 
-/// The most that a packet's frame takes: checksum, kind, number, offset to the stamp, floor, status, acks, and the
-/// end of the body.
+/// The most bits that a packet's frame takes: checksum, kind, number, offset to the stamp, floor, status,
+/// acks, and the end of the body.
 pub(crate) const FRAME_BITS: usize = 32 + 1 + 16 + 24 + 24 + STATUS_BITS + MAX_ACK_BITS + 1;
 
-/// What acks may take in a packet that carries state.
+/// The most bits that acks take in a packet that carries state.
 const MAX_ACK_BITS: usize = 79;
 
-/// What the record of a packet holds at most for each byte of it, but for rare ones: an object in a few bytes, and its list.
+/// The most memory that a packet's record takes per byte of the packet, except in rare cases: an object of a
+/// few bytes, and its list.
 const RECORD_BYTES_PER_BYTE: usize = 48;
 
-/// Packets that may be in flight where there is no memory for more: what is acknowledged of them makes room.
+/// Packets that may be in flight when the connection's memory is used up. Their acks free memory.
 const PROBES: usize = 4;
 
-/// Every so many packets the peer is told from where on packets are unresolved.
+/// One packet in this many contains the floor: the oldest unresolved packet.
 const FLOOR_INTERVAL: u64 = 32;
 
-/// Packets on their way out.
+/// Fills, numbers and queues the packets of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     pub(crate) in_flight: InFlight,
@@ -46,35 +48,36 @@ pub(crate) struct Outbox {
     segment: SegmentWriter,
     /// The record of the packet being filled.
     record: Option<Box<Record>>,
-    /// Packets that are complete, and others that go between them.
+    /// Complete packets of state, and control packets between them.
     pub(crate) queue: SendQueue,
-    /// What is kept for the connection beside this, as it was before the last pass or after it.
+    /// Bytes of memory that the connection holds outside the outbox, as measured before or after the last
+    /// pass.
     pub(crate) other_bytes: usize,
     /// Bits of the largest packet.
     max_bits: usize,
-    /// Bytes sent in this pass, and how many may be.
+    /// Bytes sent in this pass.
     pass_bytes: usize,
     limits: Limits,
-    /// What has arrived from the other side, told in each packet of a pass.
+    /// What arrived from the other side. Each packet of a pass acks it.
     pub(crate) received: Received,
-    /// What a server tells of itself; a client has none.
+    /// A server's status; `None` on a client.
     status: Option<StatusSource>,
-    /// What packets of state are bound to (R25, R26).
+    /// The part of the salt that binds packets of state to this session and client (R25, R26).
     pub(crate) binding: u64,
-    /// Of the last packet.
+    /// The seed of the last packet.
     seed: LastSeed,
-    /// How fast packets may go; `None` where the transport sees to that.
+    /// The congestion control; `None` if the transport has its own.
     pub(crate) congestion: Option<Congestion>,
 }
 
-/// What an outbox may hold and send.
+/// The limits of an outbox.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     pub(crate) mtu_bytes: usize,
     pub(crate) packets_in_flight: usize,
     pub(crate) bytes_in_flight: usize,
     pub(crate) bytes_per_pass: usize,
-    /// What may be kept for the connection.
+    /// The most memory that the connection may hold.
     pub(crate) memory_bytes: usize,
 }
 
@@ -94,7 +97,7 @@ impl Outbox {
         self.next
     }
 
-    /// The number of the packet that is being filled, or will be.
+    /// The number of the packet that is being filled, or of the next one.
     pub(crate) fn sequence(&self) -> Sequence {
         self.next
     }
@@ -104,7 +107,7 @@ impl Outbox {
         self.next.minus(self.pass_packets)
     }
 
-    /// Begins a pass: the packets that follow have one stamp.
+    /// Begins a pass: all packets of the pass have the same stamp.
     pub(crate) fn begin_pass(&mut self, tick: u64, newest_acked: Option<Sequence>, news: News) {
         debug_assert!(self.record.is_none(), "a pass ends with a flush");
         self.pass_packets = 0;
@@ -114,7 +117,7 @@ impl Outbox {
         }
     }
 
-    /// Lets acks say how much may go in this pass; `timeouts` in a row have brought none.
+    /// Updates the send rate for this pass. `timeouts` timeouts in a row brought no ack.
     pub(crate) fn pace(&mut self, now: Duration, timeouts: u32) {
         if let Some(congestion) = &mut self.congestion {
             congestion.begin_pass(now, timeouts);
@@ -129,13 +132,14 @@ impl Outbox {
         }
     }
 
-    /// Whether nothing more may be sent in this pass (R6). Where something may, [`make_room`](Self::make_room) tells whether an item has room.
+    /// Whether nothing more may be sent in this pass (R6). If something may, [`make_room`](Self::make_room)
+    /// says whether an item fits.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.record.is_none() && !self.may_begin_packet()
     }
 
-    /// Whether the limits allow another packet beside the one being filled. One may always be in flight, or nothing would ever be sent
-    /// under a limit that is less than a packet.
+    /// Whether the limits allow another packet. If nothing is in flight, the limits on packets, bytes and
+    /// memory in flight allow one: otherwise a limit smaller than a packet would stop all sending.
     fn may_begin_packet(&self) -> bool {
         debug_assert!(self.record.is_none(), "the packet being filled does not count yet");
         if self.pass_bytes >= self.limits.bytes_per_pass || !self.queue.takes_state(self.limits.mtu_bytes) {
@@ -151,41 +155,41 @@ impl Outbox {
                 && (packets < PROBES || self.has_memory())
     }
 
-    /// Whether there is memory for the record of one more packet.
+    /// Whether the memory limit has room for the record of one more packet.
     pub(crate) fn has_memory(&self) -> bool {
         let record_bytes = self.limits.mtu_bytes.saturating_mul(RECORD_BYTES_PER_BYTE);
         self.memory_bytes().saturating_add(record_bytes) <= self.limits.memory_bytes
     }
 
-    /// Whether more is kept for the connection than may be.
+    /// Whether the connection holds more memory than it may.
     pub(crate) fn is_over_memory(&self) -> bool {
         self.memory_bytes() > self.limits.memory_bytes
     }
 
-    /// About what is kept for the connection in all. O(1).
+    /// About how many bytes of memory the connection holds in all. O(1).
     pub(crate) fn memory_bytes(&self) -> usize {
         self.held_bytes().saturating_add(self.other_bytes)
     }
 
-    /// About how many bytes of memory packets, their records and buffers for others hold. O(1).
+    /// About how many bytes of memory packets, their records and spare buffers hold. O(1).
     fn held_bytes(&self) -> usize {
         self.in_flight.held_bytes() + self.queue.held_bytes()
     }
 
-    /// Gives back memory that was kept to be used again.
+    /// Frees the spare buffers.
     pub(crate) fn give_back_spare(&mut self) {
         self.in_flight.give_back_spare();
         self.queue.give_back_spare();
     }
 
-    /// Whether there is less room than could be wished for, so that it must be shared out.
+    /// Whether the link or the limits are so narrow that objects must share the room by priority.
     pub(crate) fn is_limited(&self) -> bool {
         self.limits.bytes_per_pass < usize::MAX
             || self.congestion.as_ref().is_some_and(Congestion::was_short)
             || self.in_flight.len() > WINDOW as usize / 2
     }
 
-    /// Bits that items may take in an empty packet.
+    /// Bits for items in an empty packet.
     pub(crate) fn capacity(&self) -> usize {
         self.max_bits - FRAME_BITS - SEGMENT_BITS
     }
@@ -218,17 +222,18 @@ impl Outbox {
         Header { sequence, stamp, floor, status }
     }
 
-    /// From here on packets of state tell of the server.
+    /// From now on packets of state contain the server's status.
     pub(crate) fn tell_status(&mut self) {
         self.status.get_or_insert_default();
     }
 
-    /// Whether the client is to be told at once that it has joined.
+    /// Whether the client must be told that it has joined, and no packet has told it yet.
     pub(crate) fn has_untold_news(&self) -> bool {
         self.status.as_ref().is_some_and(StatusSource::is_untold)
     }
 
-    /// Whether the client is to be told that it has joined, and nothing is in flight whose ack may show that it was.
+    /// Whether the client may not know that it has joined, and nothing is in flight whose ack could show that
+    /// it does.
     pub(crate) fn is_unsure_of_news(&self) -> bool {
         self.in_flight.unresolved() == 0 && self.status.as_ref().is_some_and(StatusSource::is_urgent)
     }
@@ -238,15 +243,16 @@ impl Outbox {
         self.record.is_none() && self.pass_packets == 0
     }
 
-    /// Appends a shared segment whole, which [has room](Self::make_room).
+    /// Appends a whole shared segment that [fits](Self::make_room).
     pub(crate) fn segment(&mut self, segment: &Arc<Segment>) {
         self.open_packet().cargo.shared.push(Arc::clone(segment));
         self.segment.end(&mut self.writer);
         self.writer.append(segment.bits());
     }
 
-    /// Makes room for an item of `bits` bits, which then goes with [`sequence`](Self::sequence): completes the packet being filled if it
-    /// does not fit that. `false` if it has no room there and the limits allow no further packet.
+    /// Makes room for an item of `bits` bits, which then goes into the packet [`sequence`](Self::sequence).
+    /// If the item does not fit the packet being filled, that packet is completed. Returns `false` if the
+    /// limits then allow no further packet.
     #[must_use]
     pub(crate) fn make_room(&mut self, bits: usize, now: Duration) -> bool {
         if self.record.is_some() {
@@ -258,7 +264,7 @@ impl Outbox {
         self.may_begin_packet()
     }
 
-    /// Writes an item that [has room](Self::make_room) into a segment of its kind.
+    /// Writes an item that [fits](Self::make_room), in a segment of its kind.
     pub(crate) fn item(
         &mut self,
         kind: SegmentKind,
@@ -271,7 +277,7 @@ impl Outbox {
         self.write_item(kind, gap_order, slot, write);
     }
 
-    /// Writes the end of an object that [has room](Self::make_room).
+    /// Writes the close of an object that [fits](Self::make_room).
     pub(crate) fn close(
         &mut self,
         gap_order: u32,
@@ -295,8 +301,9 @@ impl Outbox {
         write(&mut self.segment, &mut self.writer);
     }
 
-    /// Begins a run of openings from slot `first` on, of as many objects as the packet holds; returns how many, zero only if a packet holds
-    /// not even one, and `None` if the limits allow no further packet. Their values, of `sizes` bits, are to be [appended](Self::append) in turn.
+    /// Begins a run of openings from slot `first` on, with as many objects as fit in the packet. Returns how
+    /// many: zero only if an empty packet does not hold even one. Returns `None` if the limits allow no
+    /// further packet. The caller must then [append](Self::append) their values, of `sizes` bits, in turn.
     pub(crate) fn run(
         &mut self,
         first: u32,
@@ -341,7 +348,7 @@ impl Outbox {
         }
     }
 
-    /// A packet without state: acks as far as they fit, or just a sign of life (R8).
+    /// Sends a packet without state: as many acks as fit, or none, which is a keep-alive (R8).
     pub(crate) fn signal(&mut self, received: &Received, now: Duration) {
         self.flush(now);
         packet::begin(PacketKind::State, &mut self.writer);
@@ -372,12 +379,13 @@ impl Outbox {
             self.pass_bytes += bytes.len();
             self.queue.push(bytes);
         } else {
-            // As if it were lost: later it would tell what may not be told any more.
+            // Treated as lost: a packet that is held back could later tell the client something that is no
+            // longer true.
             self.queue.discard(bytes);
         }
     }
 
-    /// Gives back memory that was not needed of late.
+    /// Frees memory that was not needed recently.
     pub(crate) fn end_round(&mut self) {
         self.queue.end_round();
         self.send_times.end_round();

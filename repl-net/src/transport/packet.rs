@@ -1,6 +1,6 @@
-//! The frame of a packet: its checksum, its kind, and the header of one that carries state or acks.
+//! The frame of a packet: its checksum, its kind, and the header of a packet of state.
 //!
-//! Invariant: nothing of a packet is looked at before its checksum has been found right (R20).
+//! *Invariant:* no packet is used before its checksum was found right (R20).
 #![cfg_attr(
     not(test),
     deny(
@@ -19,16 +19,17 @@ use super::acks::{AckRanges, Received};
 use super::sequence::Sequence;
 use super::status::Status;
 
-/// How large a packet may be at most: one that holds anything, and one that UDP carries.
+/// The smallest and largest size that a packet may be given: room for any small item, and the limit of UDP.
 pub(crate) const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 
 /// Bytes of the checksum at the head of every packet.
 pub(crate) const CHECKSUM_BYTES: usize = 4;
 
-/// Names the protocol and its version; part of every checksum, so that other protocols' packets are refused as damaged.
+/// The protocol and its version. It is part of every checksum, so packets of other protocols count as
+/// damaged.
 const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl1");
 
-/// What a packet is about.
+/// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketKind {
     /// State, acks, keep-alives.
@@ -37,30 +38,30 @@ pub(crate) enum PacketKind {
     Control,
 }
 
-/// What a packet belongs to. It is part of the checksum and not of the packet, so it costs no bits, and a packet that
-/// belongs to something else is as good as damaged (R25).
+/// What a packet belongs to: its session and the upper bits of its number. Both are part of the checksum but
+/// not of the packet, so they cost no bits. A packet of another session counts as damaged (R25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Salt {
     session: u64,
-    /// The bits of the packet's number that are not in the packet.
+    /// The upper bits of the packet's number, which the packet does not contain.
     epoch: u64,
 }
 
 impl Salt {
-    /// A hello, which brings its session in its bits.
+    /// For a hello, which contains its session.
     pub(crate) const HELLO: Self = Self { session: 0, epoch: u64::MAX };
 
-    /// A control packet of a session.
+    /// For a control packet of a session.
     pub(crate) const fn control(session: u64) -> Self {
         Self { session, epoch: 0 }
     }
 
-    /// The packet of state with this number.
+    /// For the packet of state with this number.
     pub(crate) const fn state(session: u64, sequence: Sequence) -> Self {
         Self { session, epoch: sequence.epoch() }
     }
 
-    /// The checksum of the salt alone.
+    /// The checksum of the salt alone, from which the packet's checksum starts.
     pub(crate) fn seed(self) -> u32 {
         let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL);
         hasher.update(&self.session.to_le_bytes());
@@ -69,12 +70,12 @@ impl Salt {
     }
 }
 
-/// The seed of the last salt, kept: 65,536 packets of state in a row have the same.
+/// A cache of the last salt's seed: 65,536 packets of state in a row have the same.
 #[derive(Debug, Default)]
 pub(crate) struct LastSeed(Option<(Salt, u32)>);
 
 impl LastSeed {
-    /// The seed of a salt.
+    /// The seed of a salt, cached if it is the last one.
     pub(crate) fn of(&mut self, salt: Salt) -> u32 {
         match self.0 {
             Some((last, seed)) if last == salt => seed,
@@ -83,10 +84,10 @@ impl LastSeed {
     }
 }
 
-/// A packet whose checksum is right, to be read on from behind what is in here.
+/// A packet whose checksum is right, with a reader at the first bit after what was read.
 #[derive(Debug)]
 pub(crate) enum Opened<'a> {
-    /// A packet of the handshake, or a farewell.
+    /// A packet of the handshake, or a disconnect.
     Control(BitReader<'a>),
     /// A packet of state with this number.
     State(Sequence, BitReader<'a>),
@@ -99,9 +100,9 @@ pub(crate) struct Header {
     pub(crate) sequence: Sequence,
     /// The number of the first packet of the same pass (R1).
     pub(crate) stamp: Sequence,
-    /// Told now and then: from here on the sender has not resolved its packets.
+    /// The oldest packet whose fate the sender does not know. Sent only now and then.
     pub(crate) floor: Option<Sequence>,
-    /// What a server tells of itself; none of a client.
+    /// The server's status; `None` from a client.
     pub(crate) status: Option<Status>,
 }
 
@@ -112,12 +113,12 @@ pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
     writer.write_bits((kind == PacketKind::Control).into(), 1);
 }
 
-/// Ends a packet: `into` is its bytes, with the checksum in place. The last byte is filled with zeros.
+/// Completes a packet: writes its bytes and the checksum to `into`. Zeros fill the last byte.
 pub(crate) fn seal(writer: &mut BitWriter, salt: Salt, into: &mut Vec<u8>) {
     seal_from(writer, salt.seed(), into);
 }
 
-/// As [`seal`], for a salt with this seed.
+/// Like [`seal`], with the seed of the salt.
 pub(crate) fn seal_from(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
     into.clear();
     into.extend_from_slice(writer.finish());
@@ -126,8 +127,9 @@ pub(crate) fn seal_from(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
     }
 }
 
-/// Opens a packet of a session; `None` for any other bytes. `token` is what packets of state are bound to beside the session. `newest` is the newest packet of state that arrived so far: one
-/// more than 32,767 numbers away from it is read with wrong upper bits, so its checksum is wrong.
+/// Opens a packet of a session. Returns `None` if the checksum is wrong. `token` is part of the salt of
+/// packets of state, besides the session. `newest` is the newest packet of state that arrived so far. A
+/// packet more than 32,767 numbers away from it is read with wrong upper bits, so its checksum is wrong.
 pub(crate) fn open(bytes: &[u8], session: u64, token: u64, newest: Sequence) -> Option<Opened<'_>> {
     let (sum, content) = split(bytes)?;
     let mut reader = BitReader::new(content);
@@ -140,7 +142,7 @@ pub(crate) fn open(bytes: &[u8], session: u64, token: u64, newest: Sequence) -> 
     (sum == checksum(content, salt.seed())).then_some(opened)
 }
 
-/// Opens a hello of any session, to be read from its type on; `None` for any other bytes.
+/// Opens a hello of any session; the reader is at its type. Returns `None` for any other bytes.
 pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
     let (sum, content) = split(bytes)?;
     let mut reader = BitReader::new(content);
@@ -178,8 +180,9 @@ impl Header {
         acks.write(writer, max_ack_bits);
     }
 
-    /// Reads the header of the packet `sequence` from behind its number, and the acks. `next` is what the reader's own side will
-    /// send next, past which nothing can be acked; `is_of_server` tells who wrote it.
+    /// Reads the header of the packet `sequence`, from behind its number, and the acks. `next` is the number
+    /// of the next packet that this side sends: a peer cannot ack it or a later one. `is_of_server` says who
+    /// wrote the header.
     pub(crate) fn read<'a>(
         reader: &mut BitReader<'a>,
         sequence: Sequence,
@@ -203,7 +206,7 @@ impl Header {
     }
 }
 
-/// Reads the end of a packet: fewer than eight bits, all zero.
+/// Reads the padding at the end of a packet: fewer than eight bits, all zero.
 pub(crate) fn read_end(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     let left = reader.remaining();
     if left >= 8 || reader.read_bits(left as u32)? != 0 {

@@ -1,7 +1,7 @@
-//! Reassembly: the parts of blobs on a client, until they are whole (R15).
+//! Reassembly: a client collects the parts of blobs here until the blobs are complete (R15).
 //!
-//! Invariant: the bits that are held never exceed the configured bytes, and what they are held in takes half as much more at most, and 4 KiB; a
-//! claimed length allocates nothing.
+//! *Invariant:* the parts held never exceed the configured bytes, and their buffers take at most half as much
+//! more and 4 KiB. A length that a peer claims allocates nothing.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,7 +19,8 @@ use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 use super::blob::BLOB_SPAN;
 use super::sequence::Sequence;
 
-/// The least that a part has, unless it is the last of its blob, so that keeping a part takes but a few times its bits.
+/// The least size of a part, except for the last part of a blob. It bounds the memory per bit that a part
+/// costs.
 const LEAST_PART_BITS: usize = 256;
 
 /// A part of a blob as it arrived.
@@ -27,9 +28,10 @@ const LEAST_PART_BITS: usize = 256;
 pub(crate) struct Part {
     pub(crate) slot: u32,
     blob: u32,
-    /// The oldest blob that was under way when the part was sent, and for each of the ids from there on whether it was.
+    /// The oldest blob in flight when the part was sent, and a bit for each id from there on: whether that
+    /// blob was in flight.
     under_way: (u32, u64),
-    /// The pass that the blob's values are of.
+    /// The pass whose values the blob holds.
     pub(crate) stamp: Sequence,
     bit_len: usize,
     part_bits: usize,
@@ -38,7 +40,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Reads a part from a packet numbered `sequence`.
+    /// Reads a part from the packet `sequence`.
     pub(crate) fn read(slot: u32, sequence: Sequence, reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let oldest = u32::try_from(reader.read_exp_golomb(4)?).map_err(|_| ReadError::OutOfRange)?;
         let under_way = (oldest, reader.read_bits(BLOB_SPAN)?);
@@ -60,19 +62,19 @@ impl Part {
     }
 }
 
-/// A blob of which some parts are there.
+/// A blob with some of its parts.
 #[derive(Debug)]
 struct Partial {
     slot: u32,
     bit_len: usize,
     part_bits: usize,
-    /// The parts in the order in which they arrived, each from a whole byte on.
+    /// The parts in the order in which they arrived. Each begins at a whole byte.
     bytes: Vec<u8>,
-    /// By index, which parts are there and where in `bytes` they begin.
+    /// The index of each part that arrived and where it begins in `bytes`, sorted by index.
     places: Vec<(u32, u32)>,
 }
 
-/// Makes room for `more` elements, and little beyond.
+/// Reserves room for `more` elements, and at most an eighth of the length beyond that.
 fn reserve<T>(list: &mut Vec<T>, more: usize) {
     if list.capacity().saturating_sub(list.len()) < more {
         list.reserve_exact(more.max(list.len() / 8));
@@ -84,7 +86,7 @@ impl Partial {
         self.part_bits.min(self.bit_len.saturating_sub(index.saturating_mul(self.part_bits)))
     }
 
-    /// Takes a part; says whether it is new.
+    /// Stores a part. Returns `false` if it was there already.
     fn insert(&mut self, index: usize, part: &mut BitWriter) -> bool {
         let index = index as u32;
         let Err(at) = self.places.binary_search_by_key(&index, |&(index, _)| index) else { return false };
@@ -109,25 +111,25 @@ impl Partial {
         whole
     }
 
-    /// The bytes of the bits that are there.
+    /// Bytes of the parts that arrived.
     fn size(&self) -> usize {
         self.places.iter().map(|&(index, _)| self.bits_of(index as usize) / 8).sum()
     }
 }
 
-/// The blobs that are not whole yet.
+/// The incomplete blobs of a client.
 #[derive(Debug, Default)]
 pub(crate) struct Reassembly {
     partial: BTreeMap<u32, Partial>,
     bytes: usize,
-    /// Every blob before this one is whole or given up.
+    /// Every blob before this id is complete or given up.
     floor: u32,
-    /// And so are these, all within the span from there on.
+    /// Ids from `floor` on that are complete or given up too.
     done: BTreeSet<u32>,
 }
 
 impl Reassembly {
-    /// Takes a part; gives the blob's bits if it was the last.
+    /// Takes a part. Returns the blob's bits if it was the last.
     pub(crate) fn take(&mut self, part: Part, max_bytes: usize) -> Result<Option<BitWriter>, ReadError> {
         self.drop_abandoned(part.under_way);
         if part.blob < self.floor || self.done.contains(&part.blob) {
@@ -156,8 +158,8 @@ impl Reassembly {
         Ok(None)
     }
 
-    /// Forgets the blobs that were not under way any more when a part was sent: the server gave them up, or knows that they are whole.
-    /// What an older part says of that stays true, so the order in which parts arrive does not matter.
+    /// Drops the blobs that were no longer in flight when a part was sent: the server gave them up, or knows
+    /// that they are complete. This stays true, so the parts may arrive in any order.
     fn drop_abandoned(&mut self, (oldest, under_way): (u32, u64)) {
         let newest = oldest.saturating_add(63_u32.saturating_sub(under_way.leading_zeros()));
         self.floor = self.floor.max(oldest);

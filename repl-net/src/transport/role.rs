@@ -1,6 +1,6 @@
-//! Roles: who simulates an object where (S204, S205).
+//! Roles: who simulates an object, the server, the owning client or the other clients (S204, S205).
 //!
-//! Invariant: only the owner's connection ever sees an autonomous proxy.
+//! *Invariant:* only the owner's connection ever sees an autonomous proxy.
 #![cfg_attr(
     not(test),
     deny(
@@ -13,22 +13,22 @@
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
-/// What the server's object is on the clients.
+/// The role that a client has for an object of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// No proxy at all: conditions on simulated proxies do not hold.
+    /// No role: conditions on simulated proxies do not hold.
     None,
-    /// Moved by what arrives.
+    /// The client moves the object by the state that it receives.
     #[default]
     SimulatedProxy,
-    /// Driven by its owner; to all others a simulated proxy (S204).
+    /// The owner controls the object. For all other clients it is a simulated proxy (S204).
     AutonomousProxy,
-    /// Simulated by the client itself.
+    /// The client simulates the object itself.
     Authority,
 }
 
 impl Role {
-    /// What the object is to its owner, or to another client (S204).
+    /// The role that the owner, or another client, sees (S204).
     fn for_client(self, is_owner: bool) -> Self {
         match self {
             Self::AutonomousProxy if !is_owner => Self::SimulatedProxy,
@@ -36,7 +36,7 @@ impl Role {
         }
     }
 
-    /// Whether the object is a simulated proxy to its owner or to another.
+    /// Whether the object is a simulated proxy for its owner (`owner`) or for other clients.
     pub(crate) fn is_simulated(self, owner: bool) -> bool {
         match self {
             Self::SimulatedProxy => true,
@@ -46,7 +46,7 @@ impl Role {
     }
 }
 
-/// What an object is to one client.
+/// What one client is told of an object: whether it owns it, and its role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Proxy {
     /// Whether the client owns it.
@@ -56,12 +56,12 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// What an object with this role is to its owner, or to another client.
+    /// What the owner, or another client, is told of an object with this role.
     pub(crate) fn new(role: Role, is_owner: bool) -> Self {
         Self { is_owner, role: role.for_client(is_owner) }
     }
 
-    /// Writes it: one bit for what most objects are to most clients.
+    /// Writes it. The default, which most clients get for most objects, takes one bit.
     pub(crate) fn write(self, writer: &mut BitWriter) {
         let is_special = self != Self::default();
         writer.write_flag(is_special);
@@ -71,7 +71,7 @@ impl Proxy {
         }
     }
 
-    /// Reads what [`write`](Self::write) writes, and refuses every other form.
+    /// Reads what [`write`](Self::write) writes, and refuses every other encoding.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         if !reader.read_flag()? {
             return Ok(Self::default());

@@ -1,22 +1,25 @@
-//! Round trips: how long they take, and how long to wait for an ack (R9).
+//! Round trips: measures how long they take and computes how long to wait for an ack (R9).
 //!
-//! Invariant: no wait is shorter than the smoothed round trip, so a link that is slow but whole never looks dead.
+//! *Invariant:* no timeout is shorter than the smoothed round trip, so a slow link is never taken for a dead
+//! one.
 
 use super::sequence::Sequence;
 use super::spare::give_back_room;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The wait before anything is known of the link.
+/// The timeout before the first sample.
 const INITIAL_TIMEOUT: Duration = Duration::from_millis(250);
-/// The least that a wait goes beyond the round trip, so that on an even link, whose variance falls to nothing, an ack that waited for its
-/// peer's next tick is not late. It is the clock granularity of RFC 6298, section 2.3, here a tick of 60 Hz and a little.
+/// The least time that a timeout adds to the round trip. On an even link the variance falls to zero; without
+/// this margin, an ack that waited for the peer's next tick would be late. This is the clock granularity of
+/// RFC 6298, section 2.3: a little more than a tick of 60 Hz.
 const LEAST_MARGIN: Duration = Duration::from_millis(20);
-/// The most that a wait goes beyond the round trip.
+/// The most that a timeout adds to the round trip.
 const GREATEST_MARGIN: Duration = Duration::from_secs(1);
-/// How long a wait may be when two in a row were in vain (R9).
+/// The longest timeout after two timeouts in a row (R9).
 const RETRY_TIMEOUT: Duration = Duration::from_millis(250);
-/// A longer sample counts as this much: the peer slept, or its clock jumped. Twice the longest round trip that a link should have.
+/// A longer sample counts as this much: the peer slept, or its clock jumped. Twice the longest round trip
+/// that a usable link has.
 const GREATEST_SAMPLE: Duration = Duration::from_secs(60);
 
 /// The estimate of a link's round trip by RFC 6298, section 2: exponential means with gains of 1/8 and 1/4.
@@ -27,11 +30,12 @@ pub(crate) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// Takes in the time from sending a packet to its ack.
+    /// Adds a sample: the time from sending a packet to its ack.
     ///
-    /// Every packet has a number of its own, so each ack tells of one packet and there is no doubt about what was measured. Offer the
-    /// newest packet of an ack only, since older ones may have been acked before by a packet that was lost; and also one that was already
-    /// given up: were those ignored, then a link that becomes slower than the wait would never be measured again.
+    /// Every packet has its own number, so it is always clear which packet an ack is for. Pass only the
+    /// newest packet of an ack: the ack of an older one may have been in a packet that was lost. Pass it also
+    /// if it was already given up. Otherwise a link that becomes slower than the timeout would never be
+    /// measured again.
     pub(crate) fn sample(&mut self, elapsed: Duration) {
         let elapsed = elapsed.min(GREATEST_SAMPLE);
         self.estimate = Some(match self.estimate {
@@ -42,26 +46,28 @@ impl RoundTrip {
         });
     }
 
-    /// The smoothed round trip, with the time an ack waits for its peer's tick; zero before the first sample.
+    /// The smoothed round trip. It includes the time that an ack waits for the peer's tick. Zero before the
+    /// first sample.
     pub(crate) fn smoothed(&self) -> Duration {
         self.estimate.map_or(Duration::ZERO, |(smoothed, _)| smoothed)
     }
 
-    /// The mean deviation of the samples from the smoothed round trip; zero before the first.
+    /// The mean deviation of the samples from the smoothed round trip. Zero before the first sample.
     pub(crate) fn deviation(&self) -> Duration {
         self.estimate.map_or(Duration::ZERO, |(_, deviation)| deviation)
     }
 
-    /// How long to wait for a packet's ack before holding it for lost: the smoothed round trip and four times the deviation, but at
-    /// least 20 ms and at most a second beyond the round trip; 250 ms before the first sample.
+    /// How long to wait for an ack before the packet counts as lost: the smoothed round trip and four times
+    /// the deviation. It is at least 20 ms and at most a second longer than the round trip, and 250 ms before
+    /// the first sample.
     pub(crate) fn timeout(&self) -> Duration {
         self.estimate.map_or(INITIAL_TIMEOUT, |(smoothed, deviation)| {
             smoothed + (deviation * 4).clamp(LEAST_MARGIN, GREATEST_MARGIN)
         })
     }
 
-    /// The wait after `timeouts` waits in a row that brought no ack. From the second on it is at most 250 ms, or 20 ms beyond the round
-    /// trip if that is longer, and never grows: what gets through a bad link is what is tried often (R9).
+    /// The timeout after `timeouts` timeouts in a row. From the second on it is at most 250 ms, or 20 ms more
+    /// than the round trip if that is longer. It never grows: on a bad link, frequent tries get through (R9).
     pub(crate) fn retry_timeout(&self, timeouts: u32) -> Duration {
         match timeouts {
             0 | 1 => self.timeout(),
@@ -70,15 +76,17 @@ impl RoundTrip {
     }
 }
 
-/// When packets were sent whose acks have not come, whether they were given up or not: each ack of one of them is a sample.
+/// The send times of packets whose acks have not come, including packets given up. Each ack of one of them is
+/// a sample.
 ///
-/// It keeps one packet of a tick at most, and fewer of each second the longer acks take to come, so that it never forgets the time before
-/// which no ack has come: however long the round trip, one packet in 128 of it is still known when its ack comes.
+/// It stores a few packets of a tick at most. The longer acks take, the fewer packets it stores per second,
+/// so it never has to drop the oldest ones. However long the round trip is, it still has one packet in 128 of
+/// it when the ack comes.
 #[derive(Clone, Debug)]
 pub(crate) struct SendTimes {
     /// In the order of sending.
     sent: VecDeque<(Sequence, Duration)>,
-    /// Any three packets span at least this.
+    /// The least time between a packet and the second one after it.
     spacing: Duration,
 }
 
@@ -89,12 +97,13 @@ impl Default for SendTimes {
 }
 
 impl SendTimes {
-    /// At 60 ticks a second four seconds, before packets are kept less often; 6 KiB.
+    /// Four seconds at 60 ticks a second, before packets are stored less often. 6 KiB.
     const LIMIT: usize = 256;
     /// Two ticks of 60 Hz.
     const LEAST_SPACING: Duration = Duration::from_millis(32);
 
-    /// Remembers that the packet, which asks for an ack, was sent after all others recorded. Of packets sent together the last is kept.
+    /// Records a packet that asks for an ack. It must be newer than all recorded packets. Of packets sent
+    /// together, the last is kept.
     pub(crate) fn record(&mut self, sequence: Sequence, now: Duration) {
         let last_but_one = self.sent.len().checked_sub(2).and_then(|at| self.sent.get(at));
         if last_but_one.is_some_and(|(_, sent)| now.saturating_sub(*sent) < self.spacing) {
@@ -105,7 +114,7 @@ impl SendTimes {
         self.sent.push_back((sequence, now));
     }
 
-    /// Forgets every second packet, and from here on keeps half as many of the same time.
+    /// Drops every second packet and doubles the spacing.
     fn thin_out(&mut self) {
         let mut at = 0_usize;
         self.sent.retain(|_| {
@@ -115,13 +124,13 @@ impl SendTimes {
         self.spacing = self.spacing.saturating_mul(2);
     }
 
-    /// Gives back memory that was not needed of late.
+    /// Frees memory that was not needed recently.
     pub(crate) fn end_round(&mut self) {
         give_back_room(&mut self.sent);
     }
 
-    /// The time since the packet was sent, for [`RoundTrip::sample`], if it is one of those remembered. It and the packets before it are
-    /// then forgotten, for only the first ack of a packet tells how long it took.
+    /// Returns the time since the packet was sent, for [`RoundTrip::sample`], if the packet is recorded.
+    /// Drops it and all packets before it: only the first ack of a packet tells how long it took.
     pub(crate) fn take(&mut self, sequence: Sequence, now: Duration) -> Option<Duration> {
         let at = self.sent.binary_search_by_key(&sequence, |(of, _)| *of).ok()?;
         let (_, sent) = self.sent.drain(..=at).next_back()?;
@@ -215,7 +224,7 @@ mod tests {
             for round_trip in [ms(4_000), ms(4_300), ms(30_000), ms(100_000)] {
                 let mut times = SendTimes::default();
                 let (mut now, mut number) = (Duration::ZERO, 0);
-                // The last packet of each tick, as a peer acks them.
+                // The last packet of each tick, which is the one that a peer acks.
                 let mut under_way = VecDeque::new();
                 let (mut samples, mut most) = (0, 0);
                 while now < round_trip * 3 {

@@ -1,10 +1,13 @@
-//! Segments: runs of objects inside a packet, ascending by slot. The unit that connections share.
+//! Segments: the parts of a packet's body. A segment holds one kind of item, ascending by object slot.
 //!
-//! A packet's body is segments until a zero bit. A segment is a one bit, its kind, the order of its gaps, and its items, each but the
-//! first behind a one bit, and a zero bit. An item begins with the distance of its slot from the slot after the one before. An item of a
-//! segment of openings is a run: objects in slots one after another that have all in common but their values.
+//! Several connections can share one encoded segment.
 //!
-//! Invariant: a segment's bits depend on nothing outside it, so it may be copied into any packet.
+//! A packet's body is a list of segments; a zero bit ends the list. A segment is a one bit, its kind, the
+//! Exp-Golomb order of its gaps, its items, and a zero bit. Each item but the first has a one bit before it.
+//! An item begins with its gap: the distance of its slot from the slot after the previous item. An item of a
+//! segment of openings (spawns) is a run: objects in consecutive slots that differ only in their values.
+//!
+//! *Invariant:* a segment's bits depend on nothing outside the segment, so it may be copied into any packet.
 #![cfg_attr(
     not(test),
     deny(
@@ -23,44 +26,46 @@ use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError
 
 use super::role::Proxy;
 
-/// What the items of a segment are.
+/// The kind of the items of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SegmentKind {
-    /// Changed properties of objects that the client has.
+    /// Changed properties of objects that exist on the client.
     Update = 0,
-    /// Objects that come into being.
+    /// Objects that the client creates.
     Open = 1,
-    /// Objects that leave.
+    /// Objects that the client removes.
     Close = 2,
-    /// Parts of an item that no packet can hold.
+    /// Parts of an item that is too large for one packet.
     Fragment = 3,
 }
 
-/// What each object in a run of openings takes at least, but for the first: no memory comes for free.
+/// The least bits in the packet for each object of a run but the first. So a peer cannot make the receiver
+/// allocate many objects with few bytes.
 pub(crate) const LEAST_RUN_BITS: usize = 8;
 
-/// Bits of a segment but for its items: one before, kind, order, one after.
+/// Bits of a segment without its items: a one bit, the kind, the gap order, the zero bit at its end.
 pub(crate) const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
 
-/// The most that the head of an item takes, but for its handles: a bit, the gap, the bit of the repeated list.
+/// The most bits of an item's head without its handles: a one bit, the gap, the bit for a repeated list.
 pub(crate) const ITEM_BITS: usize = 1 + 64 + 1;
 
-/// The most that it takes to say what an object is to a client.
+/// The most bits that an object's owner flag and role take.
 pub(crate) const PROXY_BITS: usize = 4;
 
-/// A run of objects as several connections need it, with what it carries.
+/// An encoded segment that several connections share, with a list of what it carries.
 #[derive(Debug, Default)]
 pub(crate) struct Segment {
     bytes: Vec<u8>,
     bit_len: usize,
     pub(crate) items: Vec<SegmentItem>,
-    /// Whether it goes on with the object of the segment before, and must not share a packet with that.
+    /// Whether it continues the object of the previous segment. Then the two must not be in one packet.
     pub(crate) continues: bool,
-    /// Whether any item has new elements in an array, so that each connection must watch over it (R2).
+    /// Whether an item has new array elements. Then each connection must track it until it arrives (R2).
     pub(crate) has_births: bool,
-    /// The slots by words of 64.
+    /// The slots of the items, as bit masks over words of 64 slots.
     pub(crate) masks: Vec<(usize, u64)>,
-    /// About how many bytes the segment holds; until it is complete, those of its items' lists.
+    /// About how many bytes of memory the segment holds. Until [`complete`](Self::complete), only the items'
+    /// lists.
     held_bytes: usize,
 }
 
@@ -70,7 +75,7 @@ pub(crate) struct SegmentItem {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
     pub(crate) list: Changelist,
-    /// Where its values are among the bits.
+    /// The bits of its values within the segment.
     pub(crate) values: Range<usize>,
 }
 
@@ -84,7 +89,7 @@ impl Segment {
         self.masks.clear();
     }
 
-    /// Sets the bits.
+    /// Stores the encoded bits and computes the memory size.
     pub(crate) fn complete(&mut self, writer: &mut BitWriter) {
         self.bit_len = writer.bit_len();
         self.bytes.clear();
@@ -95,7 +100,7 @@ impl Segment {
         self.held_bytes = own.into_iter().fold(self.held_bytes, usize::saturating_add);
     }
 
-    /// The bits, from the one that begins the segment to the one that ends it.
+    /// The bits of the whole segment, from its first one bit to its last zero bit.
     pub(crate) fn bits(&self) -> BitSlice<'_> {
         BitSlice::new(&self.bytes, 0, self.bit_len).unwrap_or_default()
     }
@@ -111,19 +116,19 @@ impl Segment {
         self.items.push(item);
     }
 
-    /// About how many bytes the segment holds, which is complete. O(1).
+    /// About how many bytes of memory the completed segment holds. O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes
     }
 
-    /// What it carries of the object in `slot`.
+    /// The item of the object in `slot`, if the segment has one.
     pub(crate) fn item(&self, slot: u32) -> Option<&SegmentItem> {
         let at = self.items.binary_search_by_key(&slot, |item| item.slot).ok()?;
         self.items.get(at)
     }
 }
 
-/// Where an object comes from.
+/// What a run of openings says of each of its objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) generation: NonZeroU32,
@@ -133,7 +138,7 @@ pub(crate) struct Origin {
     pub(crate) proxy: Proxy,
 }
 
-/// What objects that open one after another have in common.
+/// What the objects of one run of openings share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Birth<'a> {
     pub(crate) origin: Origin,
@@ -146,7 +151,7 @@ pub(crate) struct Birth<'a> {
 }
 
 impl Birth<'_> {
-    /// The most that `objects` openings in a row take beside their values.
+    /// The most bits that a run of `objects` openings takes without its values.
     pub(crate) fn bits(&self, objects: usize) -> usize {
         let Origin { generation, class: _, archetype, proxy: _ } = self.origin;
         [generation.get(), archetype, objects as u32]
@@ -157,12 +162,12 @@ impl Birth<'_> {
     }
 }
 
-/// The most that a number takes in an Exp-Golomb code of a small order.
+/// The most bits that a number takes in Exp-Golomb code with an order of at most 2.
 fn exp_golomb_bits(number: u32) -> usize {
     ((number | 4).ilog2() as usize).saturating_mul(2).saturating_add(3)
 }
 
-/// Where the writing of a segment stands.
+/// Writes segments into a packet's body.
 #[derive(Debug, Default)]
 pub(crate) struct SegmentWriter {
     kind: Option<SegmentKind>,
@@ -170,11 +175,11 @@ pub(crate) struct SegmentWriter {
     next_slot: u32,
     items: u32,
     previous: PreviousLists,
-    /// Where the objects of the last run came from.
+    /// The origin of the last run.
     origin: Option<Origin>,
 }
 
-/// The list last written for each class, forgotten at the end of the segment.
+/// The list that was last written for each class. A new segment starts empty.
 #[derive(Debug, Default)]
 pub(crate) struct PreviousLists {
     epoch: u64,
@@ -202,7 +207,7 @@ impl PreviousLists {
 }
 
 impl SegmentWriter {
-    /// Begins a segment, ending the one before.
+    /// Begins a segment and ends the previous one.
     pub(crate) fn begin(&mut self, kind: SegmentKind, gap_order: u32, writer: &mut BitWriter) {
         self.end(writer);
         writer.write_bits(1, 1);
@@ -213,29 +218,29 @@ impl SegmentWriter {
         (self.kind, self.gap_order, self.next_slot, self.items) = (Some(kind), gap_order, 0, 0);
     }
 
-    /// Forgets a segment that was begun and came to nothing.
+    /// Drops the state of a segment whose bits were discarded.
     pub(crate) fn reset(&mut self) {
         self.kind = None;
     }
 
-    /// Ends the segment, if one is being written.
+    /// Ends the segment, if one is open.
     pub(crate) fn end(&mut self, writer: &mut BitWriter) {
         if self.kind.take().is_some() {
             writer.write_bits(0, 1);
         }
     }
 
-    /// Whether the object in `slot` may come next in this segment.
+    /// Whether the object in `slot` may be the next item of this segment.
     pub(crate) fn takes(&self, kind: SegmentKind, slot: u32) -> bool {
         self.kind == Some(kind) && slot >= self.next_slot
     }
 
-    /// Begins a segment of openings, the first of them in `slot`.
+    /// Begins a segment of openings. The first opening is in `slot`.
     pub(crate) fn begin_openings(&mut self, slot: u32, writer: &mut BitWriter) {
         self.begin(SegmentKind::Open, gap_order(slot, 1), writer);
     }
 
-    /// Begins an item.
+    /// Begins an item: writes its gap.
     pub(crate) fn slot(&mut self, slot: u32, writer: &mut BitWriter) {
         debug_assert!(slot >= self.next_slot, "items ascend by slot");
         if self.items > 0 {
@@ -243,14 +248,15 @@ impl SegmentWriter {
         }
         writer.write_exp_golomb(slot.saturating_sub(self.next_slot).into(), self.gap_order);
         if self.kind == Some(SegmentKind::Open) {
-            // The order is that of the first slot; runs lie close to each other.
+            // Only the first gap is large: the runs after it lie close together.
             self.gap_order = 0;
         }
         self.next_slot = slot.saturating_add(1);
         self.items = self.items.saturating_add(1);
     }
 
-    /// Begins a run of openings in `objects` slots from `first` on; the values of each follow in turn.
+    /// Begins a run of openings in `objects` slots from `first` on. The caller then appends the values of
+    /// each object in turn.
     pub(crate) fn run(&mut self, first: u32, objects: u32, birth: &Birth<'_>, writer: &mut BitWriter) {
         self.slot(first, writer);
         self.next_slot = first.saturating_add(objects);
@@ -270,7 +276,7 @@ impl SegmentWriter {
         writer.write_exp_golomb(u64::from(objects).saturating_sub(1), 0);
     }
 
-    /// Writes which properties of an opening follow: often it is all of them.
+    /// Writes which properties of an opening follow. A single bit says "all of them".
     fn opening_handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if self.same_as_before(class, list, writer) {
             return;
@@ -283,7 +289,8 @@ impl SegmentWriter {
         self.previous.set(class, list);
     }
 
-    /// Writes which properties of an object follow: one bit if they are those of the object of its class before.
+    /// Writes which properties of an object follow. One bit, if they are the same as for the previous object
+    /// of the class.
     pub(crate) fn handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if !self.same_as_before(class, list, writer) {
             write_handles(list, count, false, writer);
@@ -291,7 +298,8 @@ impl SegmentWriter {
         }
     }
 
-    /// Says whether the handles are those of the last object of the class, if the segment has one.
+    /// Writes whether the handles equal those of the previous object of the class. Writes nothing if the
+    /// segment has no such object.
     fn same_as_before(&self, class: usize, list: &HandleSet, writer: &mut BitWriter) -> bool {
         let Some(previous) = self.previous.of(class) else { return false };
         let same = previous == list;
@@ -315,17 +323,18 @@ impl SegmentWriter {
     }
 }
 
-/// The most that the handles of an item take.
+/// The most bits that the handles of an item take.
 pub(crate) const fn handles_bits(count: u32) -> usize {
     (count as usize).saturating_add(2)
 }
 
-/// The order of the gaps of `items` items over `slots` slots: about the logarithm of their mean.
+/// The Exp-Golomb order for the gaps of `items` items over `slots` slots: about the logarithm of the mean
+/// gap.
 pub(crate) fn gap_order(slots: u32, items: u32) -> u32 {
     slots.checked_div(items.max(1)).unwrap_or(0).max(1).ilog2().min(15)
 }
 
-/// Where the reading of a segment stands.
+/// Reads one segment of a packet's body.
 pub(crate) struct SegmentReader {
     kind: SegmentKind,
     gap_order: u32,
@@ -334,7 +343,7 @@ pub(crate) struct SegmentReader {
 }
 
 impl SegmentReader {
-    /// The next segment of a body; `None` at its end.
+    /// Reads the head of the next segment. Returns `None` at the end of the body.
     pub(crate) fn next(reader: &mut BitReader<'_>) -> Result<Option<(SegmentKind, Self)>, ReadError> {
         if !reader.read_flag()? {
             return Ok(None);
@@ -349,7 +358,7 @@ impl SegmentReader {
         Ok(Some((kind, Self { kind, gap_order, next_slot: 0, first: true })))
     }
 
-    /// The slot of the next item; `None` at the segment's end.
+    /// Reads the slot of the next item. Returns `None` at the end of the segment.
     pub(crate) fn slot(&mut self, reader: &mut BitReader<'_>) -> Result<Option<u32>, ReadError> {
         if !std::mem::take(&mut self.first) && !reader.read_flag()? {
             return Ok(None);
@@ -364,7 +373,7 @@ impl SegmentReader {
         Ok(Some(slot))
     }
 
-    /// The item was a run that ended before slot `end`.
+    /// Notes that the last item was a run that ends before slot `end`.
     pub(crate) fn end_run(&mut self, end: u32) {
         self.next_slot = end;
     }

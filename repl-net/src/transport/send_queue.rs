@@ -1,25 +1,25 @@
-//! Packets that are ready to go to one address, and how many bytes may go there.
+//! The queue of packets that wait to be sent to one address, with the limit on bytes for unproven addresses.
 //!
-//! *Invariant:* packets leave in the order in which they were queued, and no byte leaves that the address is
-//! not worth (R26).
+//! *Invariant:* packets leave in the order in which they were queued, and never more bytes than the address's
+//! allowance (R26).
 
 use std::collections::VecDeque;
 
 use super::allowance::Allowance;
 use super::spare::{Spare, give_back_room};
 
-/// What state leaves of the bytes that may go to an address before it is known to be the client's: enough for
-/// the welcome to come through where nine packets of ten are lost.
+/// Bytes of the allowance that packets of state leave unused before the address is known to be the client's.
+/// They are enough for the welcome to arrive where nine packets of ten are lost.
 const WELCOMES_BYTES: usize = 1_024;
 
-/// Packets on their way to one address.
+/// Packets that wait to be sent to one address.
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     ready: VecDeque<Vec<u8>>,
-    /// The memory that they take.
+    /// The capacity of their buffers.
     ready_bytes: usize,
     spare: Spare<Vec<u8>>,
-    /// What the other side's address is worth.
+    /// Bytes that may be sent to the other side's address.
     pub(crate) allowance: Allowance,
     /// Bytes of packets queued so far.
     pub(crate) bytes_sent: u64,
@@ -36,7 +36,8 @@ impl SendQueue {
         self.ready.push_back(bytes);
     }
 
-    /// The next packet to go: lent in `current`, whose memory is used again.
+    /// Moves the next packet that may be sent into `current`, and keeps the old buffer for reuse. Returns
+    /// `false` if there is none.
     pub(crate) fn pop(&mut self, current: &mut Vec<u8>) -> bool {
         if !self.ready.front().is_some_and(|front| self.allowance.spend(front.len())) {
             return false;
@@ -50,14 +51,14 @@ impl SendQueue {
         true
     }
 
-    /// Whether so many bytes of state more may go, and leave room for more welcomes.
+    /// Whether `bytes` more bytes of state may be queued and leave room for more welcomes.
     pub(crate) fn takes_state(&self, bytes: usize) -> bool {
         let Some(left) = self.allowance.left() else { return true };
         let made: usize = self.ready.iter().map(Vec::len).sum();
         left >= made + bytes + WELCOMES_BYTES
     }
 
-    /// Whether packets are queued that may not go yet.
+    /// Whether the next packet waits because the allowance is too small for it.
     pub(crate) fn is_held_back(&self) -> bool {
         self.allowance.left().is_some_and(|left| self.ready.front().is_some_and(|front| front.len() > left))
     }
@@ -67,27 +68,27 @@ impl SendQueue {
         self.ready.is_empty()
     }
 
-    /// Memory for a packet.
+    /// Returns an empty buffer for a packet.
     pub(crate) fn blank(&mut self) -> Vec<u8> {
         self.spare.take()
     }
 
-    /// Takes back the memory of a packet that is not queued.
+    /// Keeps the buffer of a packet that is not queued.
     pub(crate) fn discard(&mut self, bytes: Vec<u8>) {
         self.spare.put(bytes);
     }
 
-    /// About how many bytes of memory packets and buffers for others hold. O(1).
+    /// About how many bytes of memory the packets and the spare buffers hold. O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.ready_bytes + self.spare.held_bytes()
     }
 
-    /// Gives back memory that was kept to be used again.
+    /// Frees the spare buffers.
     pub(crate) fn give_back_spare(&mut self) {
         self.spare.clear();
     }
 
-    /// Gives back memory that was not needed of late.
+    /// Frees memory that was not needed recently.
     pub(crate) fn end_round(&mut self) {
         self.spare.end_round();
         give_back_room(&mut self.ready);

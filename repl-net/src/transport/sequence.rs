@@ -1,6 +1,6 @@
-//! Packet numbers: 64 bits inside, 16 on the wire (R6).
+//! Packet numbers: 64 bits in memory, 16 bits on the wire (R6).
 //!
-//! Invariant: a number is used for one packet of a connection and direction only; it never wraps.
+//! *Invariant:* a connection uses each number once per direction; numbers never wrap.
 #![cfg_attr(
     not(test),
     deny(
@@ -11,41 +11,43 @@
     )
 )]
 
-/// How many packets may be unresolved at a time, and how far behind the newest packet a receiver still tells late from repeated (R6).
+/// The most packets that may be unresolved at a time. A receiver tells late packets from repeated ones this
+/// far back (R6).
 pub(crate) const WINDOW: u64 = 1_024;
 
-/// What the 16 bits of the wire tell apart.
+/// The number of values that 16 bits have.
 const WIRE_SPAN: u64 = 1 << 16;
 const HALF_SPAN: u64 = WIRE_SPAN / 2;
 
 /// The number of a packet in one direction of a connection.
 ///
-/// It has 64 bits and so a true order; only its form on the wire wraps.
+/// It has 64 bits, so packets have a true order. Only its 16 bits on the wire wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Sequence(u64);
 
 impl Sequence {
-    /// The packet of this number.
+    /// The packet with this number.
     pub(crate) const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number, of 64 bits.
+    /// The number in full.
     pub(crate) const fn number(self) -> u64 {
         self.0
     }
 
-    /// The packet after this one. At 10,000 packets a second the last number is 58 million years away, so it stays there.
+    /// The packet after this one. The last number stays: at 10,000 packets a second it is 58 million years
+    /// away.
     pub(crate) const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 
-    /// The packet that many later.
+    /// The packet `packets` later.
     pub(crate) const fn plus(self, packets: u64) -> Self {
         Self(self.0.saturating_add(packets))
     }
 
-    /// The packet that many earlier, or the first of all.
+    /// The packet `packets` earlier, or the first one.
     pub(crate) const fn minus(self, packets: u64) -> Self {
         Self(self.0.saturating_sub(packets))
     }
@@ -55,20 +57,21 @@ impl Sequence {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The low 16 bits, which is what a header holds.
+    /// The low 16 bits, which a header contains.
     pub(crate) const fn to_wire(self) -> u16 {
         (self.0 % WIRE_SPAN) as u16
     }
 
-    /// The bits that a header does not hold: how often the form on the wire has wrapped.
+    /// The bits that a header does not contain: how often the 16 bits have wrapped.
     pub(crate) const fn epoch(self) -> u64 {
         self.0 / WIRE_SPAN
     }
 
-    /// The number with these low 16 bits that lies nearest to `near`: exact for whatever lies at most 32,767 packets before or after
-    /// it. At the ends of the 64 bits, where the nearest does not exist, it is the one that does.
+    /// The number nearest to `near` with these low 16 bits. It is exact for all packets up to 32,767 before
+    /// or after `near`. Where the nearest number would be out of the range of 64 bits, it is the next
+    /// nearest.
     pub(crate) const fn from_wire(wire: u16, near: Self) -> Self {
-        // Both are below 2^16, so neither the sum nor the remainder can go wrong.
+        // Both are below 2^16, so neither the sum nor the remainder can overflow.
         let ahead = (wire as u64).wrapping_sub(near.0) % WIRE_SPAN;
         let later = near.0.checked_add(ahead);
         let earlier = near.0.checked_sub(WIRE_SPAN.saturating_sub(ahead));
@@ -76,7 +79,7 @@ impl Sequence {
             (Some(later), _) if ahead < HALF_SPAN => Self(later),
             (_, Some(earlier)) => Self(earlier),
             (Some(later), None) => Self(later),
-            // Unreachable: 64 bits have room for 16 on one side at least.
+            // Unreachable: at least one side has room for 16 bits.
             (None, None) => near,
         }
     }

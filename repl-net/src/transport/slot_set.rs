@@ -1,6 +1,7 @@
-//! Sets of slots: a bit for each, with a summary above, so that a set with few members is walked in the time of these.
+//! A set of slots: one bit per slot, and a summary bit per word of 64 slots. The summary makes iteration over
+//! a sparse set fast.
 //!
-//! Invariant: a bit of the summary is set exactly if its word is not zero.
+//! *Invariant:* a bit of the summary is set exactly if its word is not zero.
 
 /// A set of slots.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +23,7 @@ impl SlotSet {
         self.insert_mask(slot as usize / 64, 1 << (slot % 64));
     }
 
-    /// Adds the slots of a word.
+    /// Adds the slots of `mask` in a word of 64 slots.
     #[inline]
     pub(crate) fn insert_mask(&mut self, word: usize, mask: u64) {
         if mask == 0 {
@@ -36,12 +37,12 @@ impl SlotSet {
         self.summary[word / 64] |= 1 << (word % 64);
     }
 
-    /// Takes `slot` out.
+    /// Removes `slot`.
     pub(crate) fn remove(&mut self, slot: u32) {
         self.remove_mask(slot as usize / 64, 1 << (slot % 64));
     }
 
-    /// Takes the slots of a word out.
+    /// Removes the slots of `mask` in a word.
     #[inline]
     pub(crate) fn remove_mask(&mut self, word: usize, mask: u64) {
         if let Some(bits) = self.words.get_mut(word) {
@@ -58,24 +59,24 @@ impl SlotSet {
         self.word(slot as usize / 64) >> (slot % 64) & 1 == 1
     }
 
-    /// The members among the 64 slots of a word.
+    /// The members in a word of 64 slots, as a mask.
     #[inline]
     pub(crate) fn word(&self, word: usize) -> u64 {
         self.words.get(word).copied().unwrap_or(0)
     }
 
-    /// The lowest slot that is no member.
+    /// The lowest slot that is not a member.
     pub(crate) fn first_absent(&self) -> u32 {
         let word = self.words.iter().position(|&word| word != u64::MAX).unwrap_or(self.words.len());
         word as u32 * 64 + self.word(word).trailing_ones()
     }
 
-    /// Whether there is no member.
+    /// Whether the set has no members.
     pub(crate) fn is_empty(&self) -> bool {
         self.summary.iter().all(|&word| word == 0)
     }
 
-    /// Takes all out, keeping the memory.
+    /// Removes all members and keeps the memory.
     pub(crate) fn clear(&mut self) {
         for at in 0..self.summary.len() {
             for word in bits(self.summary[at]) {
@@ -85,7 +86,7 @@ impl SlotSet {
         }
     }
 
-    /// The words with members, ascending: which, and their bits.
+    /// The words that have members, ascending: the word's index and its mask.
     pub(crate) fn masks(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.summary
             .iter()
@@ -94,7 +95,8 @@ impl SlotSet {
             .map(|word| (word, self.words[word]))
     }
 
-    /// The words in which this and another set have members together, ascending: which, and the members of both.
+    /// The words in which both sets have a common member, ascending: the word's index and the mask of common
+    /// members.
     pub(crate) fn masks_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (usize, u64)> + 'a {
         self.summary
             .iter()
@@ -111,7 +113,7 @@ impl SlotSet {
     }
 }
 
-/// The slots from `first` to before `end` by words: which, and their bits.
+/// The slots from `first` to before `end` as masks: the word's index and its mask.
 pub(crate) fn masks_between(first: u32, end: u32) -> impl Iterator<Item = (usize, u64)> {
     (first / 64..end.div_ceil(64)).map(move |word| {
         let from = first.saturating_sub(word * 64);
@@ -120,12 +122,12 @@ pub(crate) fn masks_between(first: u32, end: u32) -> impl Iterator<Item = (usize
     })
 }
 
-/// The slots of a word whose bits are set, ascending.
+/// The slots whose bits are set in a word, ascending.
 pub(crate) fn slots_of(word: usize, mask: u64) -> impl Iterator<Item = u32> {
     bits(mask).map(move |bit| word as u32 * 64 + bit)
 }
 
-/// The places of the bits that are set, ascending.
+/// The indices of the set bits, ascending.
 pub(crate) fn bits(mask: u64) -> impl Iterator<Item = u32> {
     let mut left = mask;
     std::iter::from_fn(move || {

@@ -1,16 +1,17 @@
-//! Memory that is kept to be used again: as much as was needed of late.
+//! Pools of buffers for reuse. A pool keeps as many as were needed recently.
 //!
-//! Invariant: what lay idle for a whole round is given back at its end, so that nobody pays for a burst ever after.
+//! *Invariant:* what was not used for a whole round is freed at its end, so one burst does not cost memory
+//! forever.
 
 use std::collections::VecDeque;
 
-/// Ticks of a round: some four seconds at 60 Hz. What is needed once in a round is never given back.
+/// Ticks of a round: about four seconds at 60 Hz. What every round needs is never freed.
 pub(crate) const ROUND_TICKS: u64 = 256;
 
-/// Slots that are not worth giving back.
+/// A queue with this capacity or less is never shrunk.
 const LEAST_CAPACITY: usize = 8;
 
-/// What is worth keeping because it holds memory.
+/// A value that holds memory on the heap.
 pub(crate) trait Holds {
     /// Bytes that it holds on the heap. O(1).
     fn held_bytes(&self) -> usize;
@@ -22,18 +23,18 @@ impl Holds for Vec<u8> {
     }
 }
 
-/// Things to be used again.
+/// A pool of values for reuse.
 #[derive(Debug, Default)]
 pub(crate) struct Spare<T> {
     kept: Vec<T>,
     /// Bytes that they hold.
     held_bytes: usize,
-    /// The fewest that there were since the round began.
+    /// The fewest values in the pool since the round began. Nobody needed these.
     idle: usize,
 }
 
 impl<T: Default + Holds> Spare<T> {
-    /// One of those kept, as it was put, or a new one.
+    /// Returns a value from the pool as it was put, or a new one.
     pub(crate) fn take(&mut self) -> T {
         let taken = self.kept.pop();
         self.idle = self.idle.min(self.kept.len());
@@ -41,23 +42,23 @@ impl<T: Default + Holds> Spare<T> {
         taken.unwrap_or_default()
     }
 
-    /// Keeps one.
+    /// Puts a value into the pool.
     pub(crate) fn put(&mut self, used: T) {
         self.held_bytes += used.held_bytes();
         self.kept.push(used);
     }
 
-    /// Bytes that those kept hold. O(1).
+    /// Bytes that the values in the pool hold. O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes
     }
 
-    /// Gives back all.
+    /// Frees all.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Gives back what nobody took in this round, and begins the next.
+    /// Frees what nobody took in this round, and begins the next round.
     pub(crate) fn end_round(&mut self) {
         self.kept.drain(..self.idle);
         self.held_bytes = self.kept.iter().map(T::held_bytes).sum();
@@ -68,7 +69,7 @@ impl<T: Default + Holds> Spare<T> {
     }
 }
 
-/// Gives back what a queue has of room beyond four times its length.
+/// Shrinks a queue whose capacity is more than four times its length.
 pub(crate) fn give_back_room<T>(queue: &mut VecDeque<T>) {
     if queue.capacity() > LEAST_CAPACITY.max(4 * queue.len()) {
         queue.shrink_to(2 * queue.len());

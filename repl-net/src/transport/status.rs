@@ -1,9 +1,12 @@
-//! What a server tells of itself in the headers of its packets: which tick they are of, the round trip, and whether the client has joined.
+//! The server's status in packet headers: the tick of the packet, the round trip, and whether the client has
+//! joined.
 //!
-//! The number of a tick is told as its distance to the number of the pass, the lead, which stays the same as long as each tick makes one packet.
-//! Then a bit says so. A lead is told until a packet with it is known to have arrived, so that whatever is lost the packet before tells it.
+//! A packet tells its tick as the *lead*: the tick less the packet number of its pass. The lead stays the
+//! same as long as each tick sends one packet, and then one bit says so. A new lead is sent in full until the
+//! client has acked a packet with it. So a loss of packets cannot hide a change of the lead.
 //!
-//! *Invariant:* a client is never wrong about a tick: what a bit stands for was told in a packet that it has.
+//! *Invariant:* a client never has a wrong tick: the short form is used only if the client received what it
+//! refers to.
 #![cfg_attr(
     not(test),
     deny(
@@ -20,34 +23,34 @@ use repl_core::{BitReader, BitWriter, ReadError};
 
 use super::sequence::Sequence;
 
-/// The most that it takes on the wire.
+/// The most bits that a status takes.
 pub(crate) const STATUS_BITS: usize = 3 + 32 + 28 + 1;
 
-/// The greatest round trip that is told, in milliseconds.
+/// The longest round trip that is sent, in milliseconds.
 const MAX_ROUND_TRIP_MS: u64 = 0xffff;
 
-/// The number of a tick, as a packet tells it.
+/// How a packet states its tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TickForm {
     /// As far from the stamp as in the packet before.
     SameLead,
-    /// Its low eight bits: the client knows a tick less than 256 before.
+    /// The low eight bits: the client knows a tick that is less than 256 older.
     Short(u8),
-    /// Its low 16 bits: the client knows a tick less than 65,536 before.
+    /// The low 16 bits: the client knows a tick that is less than 65,536 older.
     Middle(u16),
-    /// Its low 32 bits.
+    /// The low 32 bits.
     Long(u32),
 }
 
-/// What is told now and then.
+/// The part of the status that only some packets contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct News {
     pub(crate) round_trip: Duration,
-    /// Whether everything has arrived that was there when the client joined.
+    /// Whether all objects that existed when the client joined have arrived.
     pub(crate) has_joined: bool,
 }
 
-/// What one packet tells.
+/// The status in one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     tick: TickForm,
@@ -69,7 +72,7 @@ impl Status {
         }
     }
 
-    /// Reads what [`write`](Self::write) writes; `has_news` as the header says.
+    /// Reads what [`write`](Self::write) writes. `has_news` comes from the header.
     pub(crate) fn read(reader: &mut BitReader<'_>, has_news: bool) -> Result<Self, ReadError> {
         let mut news = None;
         if has_news {
@@ -93,24 +96,24 @@ impl Status {
     }
 }
 
-/// A server's side: what each packet of a connection has to tell.
+/// The server's side: decides what the next packet of a connection tells.
 #[derive(Debug, Default)]
 pub(crate) struct StatusSource {
     tick: u64,
-    /// How far ticks are ahead of stamps, modulo 2⁶⁴, and the first packet since that is so.
+    /// The lead, modulo 2⁶⁴, and the first packet with it.
     lead: Option<(u64, Sequence)>,
     newest_acked: Option<Sequence>,
-    /// A packet and a tick that it is not before; once it has arrived the client knows a tick that is no older.
+    /// A packet and its tick. Once the packet is acked, the client knows this tick or a newer one.
     mark: Option<(Sequence, u64)>,
     /// A tick that the client knows, or an older one.
     known_tick: Option<u64>,
     news: Option<News>,
-    /// The first packet that told that the client has joined.
+    /// The first packet that told the client that it has joined.
     joined_in: Option<Sequence>,
 }
 
 impl StatusSource {
-    /// Begins the pass of a tick, whose first packet will be `next`.
+    /// Begins the pass of a tick. Its first packet is `next`.
     pub(crate) fn begin_pass(
         &mut self,
         tick: u64,
@@ -125,18 +128,18 @@ impl StatusSource {
         self.mark.get_or_insert((next, tick));
     }
 
-    /// Whether the next packet should have news: the client does not know yet that it has joined.
+    /// Whether the next packet must contain news: the client may not know yet that it has joined.
     pub(crate) fn is_urgent(&self) -> bool {
         self.news.is_some_and(|news| news.has_joined)
             && self.joined_in.is_none_or(|told| self.newest_acked < Some(told))
     }
 
-    /// Whether nothing has told yet that the client has joined.
+    /// Whether no packet has told the client yet that it has joined.
     pub(crate) fn is_untold(&self) -> bool {
         self.joined_in.is_none() && self.is_urgent()
     }
 
-    /// What the packet `sequence` of the pass with this stamp tells.
+    /// The status for the packet `sequence` in the pass with this stamp.
     pub(crate) fn tell(&mut self, sequence: Sequence, stamp: Sequence, with_news: bool) -> Status {
         let lead = self.tick.wrapping_sub(stamp.number());
         let since = match self.lead {
@@ -160,10 +163,10 @@ impl StatusSource {
     }
 }
 
-/// A client's side: what it was told.
+/// The client's side: stores what the server told.
 #[derive(Debug, Default)]
 pub(crate) struct StatusSink {
-    /// The newest packet, its stamp, and the tick that it is of.
+    /// The newest packet, its stamp and its tick.
     newest: Option<(Sequence, Sequence, u64)>,
     pub(crate) news: Option<News>,
 }
@@ -174,7 +177,7 @@ impl StatusSink {
         self.newest.map(|(.., tick)| tick)
     }
 
-    /// A packet was taken. What is older than another tells nothing.
+    /// Takes the status of a packet. Older packets than the newest change nothing.
     pub(crate) fn take(&mut self, sequence: Sequence, stamp: Sequence, status: Status) {
         if self.newest.is_some_and(|(newest, ..)| newest > sequence) {
             return;
@@ -255,7 +258,7 @@ mod tests {
                 known = tick;
                 assert_eq!(sink.tick(), Some(tick), "packet {sequence:?} in round {round}");
                 if chance(4) {
-                    // An old packet once more, or late, changes nothing.
+                    // An old packet again, or a late one, changes nothing.
                     sink.take(sequence.minus(1.min(sequence.number())), stamp, status);
                 }
                 if !chance(3) {

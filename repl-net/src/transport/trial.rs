@@ -1,46 +1,49 @@
-//! Whether more arrives if more is sent: tells a full link from one that loses at random.
+//! Rate trials: test whether a lower send rate delivers as much. This tells a full link from one that loses
+//! at random.
 //!
-//! Where much is lost, a server sends for a while at a high rate and as long at a low one. A link that loses at
-//! random delivers the same share of both. A full link delivers the same amount of both, and then the low rate
-//! is enough. The idea is that of PCC (Dong and others, *PCC: Re-architecting Congestion Control for Consistent
-//! High Performance*, 2015): try a rate, and look what comes of it.
+//! Where many packets are lost, a server sends for a while at a high rate and then as long at a low one. A
+//! link that loses at random delivers the same share of both. A full link delivers the same amount of both,
+//! and then the low rate is enough. The idea is that of PCC (Dong and others, *PCC: Re-architecting
+//! Congestion Control for Consistent High Performance*, 2015): try a rate, and measure what it delivers.
 //!
-//! *Invariant:* a verdict depends only on what came of packets that were sent during the trial.
+//! *Invariant:* a verdict depends only on packets that were sent during the trial.
 
 use std::time::Duration;
 
 use super::sequence::Sequence;
 
-/// How many times the low rate the high rate is.
+/// The high rate is this many times the low rate.
 const STEP: u64 = 4;
-/// How many times the rate so far the high rate is at most, so that a trial also finds out that more would arrive.
+/// The high rate is at most this many times the current rate, so that a trial also notices that more would
+/// arrive.
 const RAISE: u64 = 2;
-/// Packets of the high rate that must have arrived before there is a verdict: with as many, one verdict of 50 is
+/// Packets of the high rate that must have arrived before a verdict. With this many, one verdict of 50 is
 /// wrong where nine packets of ten are lost.
 const ARRIVED_PACKETS: u64 = 16;
-/// The lowest rate that is tried, bytes a second: a packet in 100 ms.
+/// The lowest rate that is tried, in bytes a second: a packet in 100 ms.
 const LEAST_RATE: u64 = 12_000;
-/// How many thousandths of what was sent at the high rate may have been sent at the low one for a verdict.
+/// A verdict needs a clear difference: at the low rate at most this many thousandths of the high rate were
+/// sent.
 const GREATEST_SENT_SHARE: u64 = 800;
 /// The shortest time at one rate.
 const LEAST_TIME: Duration = Duration::from_millis(200);
-/// How long a link that lost at random is left alone before the next trial.
+/// How long no new trial begins after a verdict that the link loses at random.
 const PAUSE: Duration = Duration::from_secs(4);
 
-/// What is being sent.
+/// The stage of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The rate so far.
+    /// No trial: the current rate.
     Rest,
-    /// The high rate, since then.
+    /// The high rate, since this time.
     High(Duration),
-    /// The low rate, since then.
+    /// The low rate, since this time.
     Low(Duration),
-    /// The rate so far, until it is known of all packets of both whether they arrived.
+    /// The current rate, until the fate of all packets of the trial is known.
     Wait,
 }
 
-/// What was sent at one rate, and what came of it.
+/// What was sent at one rate, and what of it arrived.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arm {
     time: Duration,
@@ -55,7 +58,7 @@ impl Arm {
         u64::try_from(rate.unwrap_or(0)).unwrap_or(u64::MAX)
     }
 
-    /// How many thousandths of the rate `of` the rate of `bytes` in this arm's time is.
+    /// The rate of `bytes` in this arm's time, in thousandths of the rate of `of` bytes in `time`.
     fn thousandths(self, bytes: u64, (of, time): (u64, Duration)) -> u64 {
         let part = u128::from(bytes) * time.as_nanos() * 1_000;
         let whole = u128::from(of) * self.time.as_nanos();
@@ -66,19 +69,19 @@ impl Arm {
 /// The trials of one connection, and the rate that they found to be enough.
 #[derive(Clone, Debug)]
 pub(crate) struct Trial {
-    /// Bytes a second; more than that does not bring more. `None` if nothing is known.
+    /// Bytes a second that are enough: a higher rate does not deliver more. `None` if unknown.
     enough: Option<u64>,
     stage: Stage,
     /// The rates of this trial.
     high_rate: u64,
     low_rate: u64,
-    /// The first packet of the high rate, of the low rate, and after them.
+    /// The first packet at the high rate, the first at the low rate, and the first after both.
     bounds: [Sequence; 3],
-    /// Bytes of both whose fate is not known.
+    /// Bytes of the trial's packets whose fate is unknown.
     unknown: u64,
     high: Arm,
     low: Arm,
-    /// No trial begins before.
+    /// No trial begins before this time.
     not_before: Duration,
 }
 
@@ -97,7 +100,7 @@ impl Trial {
         }
     }
 
-    /// The rate at which to send where up to `greatest` is wished for, bytes a second.
+    /// The send rate in bytes a second, at most `greatest`.
     pub(crate) fn rate(&self, greatest: u64) -> u64 {
         let rate = match self.stage {
             Stage::High(_) => self.high_rate,
@@ -107,7 +110,8 @@ impl Trial {
         rate.min(greatest)
     }
 
-    /// Goes on with the trial, or begins one if that `is_wanted`. `next` is the number of the next packet.
+    /// Moves the trial to its next stage when it is time, or begins one if `is_wanted`. `next` is the number
+    /// of the next packet.
     pub(crate) fn advance(&mut self, now: Duration, is_wanted: bool, link: Link, next: Sequence) {
         match self.stage {
             Stage::Rest if is_wanted && now >= self.not_before => self.begin(now, link, next),
@@ -144,13 +148,13 @@ impl Trial {
         let Arm { time, sent, arrived } = self.high;
         let sent_share = self.low.thousandths(self.low.sent, (sent, time));
         if sent_share > GREATEST_SENT_SHARE {
-            // Both rates were much the same, as other limits were lower: nothing can be told.
+            // Other limits kept both rates nearly equal, so there is no verdict.
             self.pause(now);
         } else if arrived < ARRIVED_PACKETS * link.packet_bytes {
             self.go_high(now, next);
         } else {
             let arrived_share = self.low.thousandths(self.low.arrived, (arrived, time));
-            // Half way between as much and as large a share.
+            // The threshold is half way between "the same amount arrived" and "the same share arrived".
             if arrived_share >= (1_000 + sent_share) / 2 {
                 self.enough = Some(self.low_rate.max(self.low.rate()));
                 self.stage = Stage::Rest;
@@ -174,17 +178,17 @@ impl Trial {
         self.stage != Stage::Rest
     }
 
-    /// Whether less is sent than what is wished for, or may be.
+    /// Whether the trial may hold the send rate below the greatest rate.
     pub(crate) fn is_limit(&self) -> bool {
         self.enough.is_some() || self.is_running()
     }
 
-    /// Gives the trial up: nobody answers.
+    /// Ends the trial without a verdict: the peer does not answer.
     pub(crate) fn give_up(&mut self) {
         self.stage = Stage::Rest;
     }
 
-    /// A packet was sent.
+    /// Notes that a packet was sent.
     pub(crate) fn sent(&mut self, bytes: u64) {
         match self.stage {
             Stage::High(_) => self.high.sent += bytes,
@@ -194,7 +198,7 @@ impl Trial {
         self.unknown += bytes;
     }
 
-    /// It is known of a packet whether it arrived.
+    /// Notes whether a packet arrived.
     pub(crate) fn resolved(&mut self, sequence: Sequence, bytes: u64, has_arrived: bool) {
         let [high, low, after] = self.bounds;
         if self.stage == Stage::Rest || sequence < high || sequence >= after {
@@ -206,14 +210,14 @@ impl Trial {
     }
 }
 
-/// What a trial must know of a link.
+/// What a trial needs to know of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
-    /// Bytes of a packet, at most.
+    /// The most bytes of a packet.
     pub(crate) packet_bytes: u64,
-    /// From sending to the ack.
+    /// From sending a packet to its ack.
     pub(crate) round_trip: Duration,
-    /// What is sent where nothing is known, bytes a second.
+    /// The send rate without a limit from trials, in bytes a second.
     pub(crate) greatest_rate: u64,
 }
 
@@ -226,8 +230,8 @@ mod tests {
     const LINK: Link =
         Link { packet_bytes: PACKET, round_trip: Duration::from_millis(40), greatest_rate: 480_000 };
 
-    /// Runs trials for a minute over a link that delivers what `arrives` returns of the packets of a tick, and
-    /// returns the rate at the end.
+    /// Runs trials for a minute on a simulated link and returns the rate at the end. `arrives` says for each
+    /// packet number and its index in the tick whether it arrives.
     fn run(arrives: impl Fn(u64, u64) -> bool) -> u64 {
         let (mut trial, mut number, mut credit) = (Trial::new(), 0_u64, 0);
         for tick in 1..3_750 {
