@@ -22,32 +22,35 @@
 //! }
 //! ```
 //!
-//! Users go through `repl`, which re-exports this crate beside the derives; its front page has objects in it, and says what the numbers S1, R1 and
-//! W1 of descriptions mean.
+//! Users use this crate through `repl`, which re-exports it with the derives. The front page of `repl` has an
+//! example with objects, and explains the numbers S1, R1 and W1 in descriptions.
 //!
 //! # What this crate does not do
 //!
-//! It opens no socket and reads no clock: `receive` and `tick` take bytes and times, `poll_transmit` and `poll_event` give bytes and events. It
-//! tells clients apart by the [`ConnectionId`] that the caller gives their packets, not by address. It neither encrypts nor
-//! authenticates, does not choose by distance or priority, and makes no remote calls.
+//! It opens no socket and reads no clock: `receive` and `tick` take bytes and times, `poll_transmit` and
+//! `poll_event` return bytes and events. The caller passes a [`ConnectionId`] with each packet; the crate
+//! does not know addresses. It does not encrypt or authenticate, does not choose objects by distance or
+//! priority, and makes no remote calls.
 //!
 //! # The three types to know
 //!
 //! - [`Server`] owns objects and makes the packets of each connection.
 //! - [`Client`] applies packets, acknowledges them, and calls notifies.
-//! - [`sim::Network`] carries packets between any number of peers, as badly as a test wants.
+//! - [`sim::Network`] carries packets between any number of peers, with the losses and delays that a test
+//!   sets.
 //!
 //! # Guarantees
 //!
-//! - A burst of lost packets of any length costs one resend of what changed: what a client lacks is remembered as handles, and never
-//!   forgotten.
-//! - Work follows what changed, not how many objects there are.
-//! - What a peer can make the other side keep is limited: by [`ServerConfig`], [`ClientConfig`], or a constant.
-//! - A packet is applied whole or not at all; a malformed one ends the connection, a damaged one is dropped.
+//! - A burst of lost packets of any length costs one resend of what changed. The server stores what a client
+//!   lacks as handles and never forgets it.
+//! - Work grows with what changed, not with the number of objects.
+//! - The memory that a peer can make the other side use is limited by [`ServerConfig`], [`ClientConfig`] or a
+//!   constant.
+//! - A packet is applied whole or not at all. A malformed packet ends the connection, a damaged one is
+//!   dropped.
 //!
-//! Not guaranteed: that objects, or properties of one object, which changed in one tick are seen to change together.
-//!
-//! *Invariant:* no rule of replication depends on how packets travel.
+//! Not guaranteed: objects, or properties of one object, that changed in the same tick may arrive in
+//! different ticks.
 #![forbid(unsafe_code)]
 
 mod client;

@@ -1,14 +1,15 @@
-//! Archetypes: sets of values that objects of a class begin with, known to both sides by number.
+//! Archetypes: numbered sets of initial values of a class, which both sides know.
 //!
-//! *Invariant:* a number of one class's archetypes is never taken for one of another class; the compiler refuses it.
+//! *Invariant:* the number of one class's archetype cannot be used for another class: the type parameter
+//! differs.
 
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Makes the values an object begins with.
+/// Creates an object's initial values.
 pub(crate) type Archetype<T> = Box<dyn Fn() -> T + Send + Sync>;
 
-/// Names a set of initial values of the class `T`, known to both sides. See
+/// Identifies a set of initial values of the class `T`, known to both sides. See
 /// [`Server::register_archetype`](crate::Server::register_archetype).
 ///
 /// The default is the archetype that every class has: `T::default()`.
@@ -22,7 +23,7 @@ impl<T> ArchetypeId<T> {
         Self { number, class: PhantomData }
     }
 
-    /// The place in the order of registration; zero for `T::default()`.
+    /// The number in the order of registration; zero for `T::default()`.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.number

@@ -1,6 +1,7 @@
-//! The classes of one side as the handshake compares them: names, layouts and what objects begin with (R21).
+//! The class list of one side, for the handshake: names, layouts and initial values (R21).
 //!
-//! *Invariant:* both sides number classes by the order of their names, so equal lists mean equal numbers.
+//! *Invariant:* both sides number their classes in the order of their names, so equal lists have equal
+//! numbers.
 #![cfg_attr(
     not(test),
     deny(
@@ -23,18 +24,18 @@ use super::name::{MAX_NAME_BYTES, cut};
 #[derive(Default)]
 pub(crate) struct ClassList {
     classes: Vec<ClassEntry>,
-    /// By the number a class has on this side, its number on the wire.
+    /// The number on the wire of each class, by its number on this side.
     wire: Vec<u32>,
-    /// Covers all of it.
+    /// Covers the whole list.
     checksum: u64,
 }
 
 /// One class.
 pub(crate) struct ClassEntry {
     layout: &'static Layout,
-    /// For each archetype, that of `Default` first, and for each property: the sum over what it begins with.
+    /// For each archetype, the one of `Default` first: the checksum of each property's initial value.
     begins: Vec<Vec<u64>>,
-    /// Covers the layout and what objects begin with.
+    /// Covers the layout and the initial values.
     sum: u64,
 }
 
@@ -45,7 +46,7 @@ impl ClassEntry {
         Self { layout, begins, sum: sum.finish() }
     }
 
-    /// The name as it travels.
+    /// The name, cut to the longest that is sent.
     fn name(&self) -> &'static str {
         cut(self.layout.name(), MAX_NAME_BYTES)
     }
@@ -70,19 +71,19 @@ fn archetype_sum(values: &[u64]) -> u64 {
     values.iter().fold(Checksum::new(), |sum, &value| sum.number(value)).finish()
 }
 
-/// What a server makes of an answer.
+/// What the server concludes from an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
     /// Nothing differs.
     Same,
-    /// This is where the two differ.
+    /// The first difference.
     Differs(LayoutMismatch),
-    /// To be asked, to find it.
+    /// The next question to ask.
     Ask(Question),
 }
 
 impl ClassList {
-    /// The list of classes in the order of their registration.
+    /// Creates the list from classes in the order of their registration.
     pub(crate) fn new(classes: impl Iterator<Item = ClassEntry>) -> Self {
         let mut numbered: Vec<_> = classes.zip(0_usize..).collect();
         numbered.sort_by_key(|(class, _)| class.layout.name());
@@ -102,17 +103,17 @@ impl ClassList {
         self.classes.len() as u32
     }
 
-    /// The number on the wire of the class registered as number `class`.
+    /// The number on the wire of the class that was registered as number `class`.
     pub(crate) fn wire(&self, class: usize) -> u32 {
         self.wire.get(class).copied().unwrap_or(0)
     }
 
-    /// The class registered here that has this number on the wire.
+    /// The registration number of the class with this number on the wire.
     pub(crate) fn registered(&self, wire: u32) -> Option<usize> {
         self.wire.iter().position(|&number| number == wire)
     }
 
-    /// Covers the names, the layouts and what objects begin with.
+    /// Covers the names, the layouts and the initial values.
     pub(crate) fn checksum(&self) -> u64 {
         self.checksum
     }
@@ -121,7 +122,7 @@ impl ClassList {
         self.classes.iter().find(|class| class.name() == name)
     }
 
-    /// What a client answers; nothing if it has no such class.
+    /// The client's answer. It is empty if the client has no such class.
     pub(crate) fn answer(&self, question: &Question) -> Vec<Entry> {
         let of = |class: &str, entries: &dyn Fn(&ClassEntry) -> Vec<Entry>| {
             self.class(class).map_or_else(Vec::new, entries)
@@ -138,7 +139,7 @@ impl ClassList {
         entries
     }
 
-    /// What a server makes of the answer to its question.
+    /// Compares a client's answer with this side's own.
     pub(crate) fn examine(&self, question: &Question, client: &[Entry]) -> Finding {
         let server = self.answer(question);
         let differs = |class: &str, difference| {
@@ -175,10 +176,10 @@ impl ClassList {
         }
     }
 
-    /// Adds to a refusal what only this side, the client, knows: how a property travels here.
+    /// Adds to a refusal what only the client knows: the form of the property on this side.
     pub(crate) fn complete(&self, mismatch: &mut LayoutMismatch) {
         let is = |class: &&ClassEntry| class.name() == mismatch.class;
-        // A long name was cut.
+        // The server cut long names.
         let begins = |class: &&ClassEntry| class.name().starts_with(&mismatch.class);
         let class = self.classes.iter().find(is).or_else(|| self.classes.iter().find(begins));
         if let (Some(class), Difference::Form { property, client, .. }) = (class, &mut mismatch.difference) {
@@ -194,7 +195,7 @@ fn by_name(list: &[Entry]) -> BTreeMap<&str, &Entry> {
     list.iter().map(|entry| (entry.name.as_str(), entry)).collect()
 }
 
-/// The first class, by name, that differs, and the side that lacks it.
+/// The first class, by name, that differs. If one side lacks the class, also that side.
 fn first_class<'a>(server: &'a [Entry], client: &'a [Entry]) -> Option<(&'a str, Option<Side>)> {
     let (ours, theirs) = (by_name(server), by_name(client));
     let of_server = server.iter().filter_map(|entry| match theirs.get(entry.name.as_str()) {
@@ -229,7 +230,7 @@ fn first_form(server: &[Entry], client: &[Entry]) -> Option<Difference> {
     Some(Difference::Order { property: moved.name.clone() })
 }
 
-/// The first archetype that differs, and the side that lacks it.
+/// The first archetype that differs. If one side lacks the archetype, also that side.
 fn first_archetype(server: &[Entry], client: &[Entry]) -> Option<(u32, Option<Side>)> {
     let most = server.len().max(client.len());
     (0..most).zip(0..).find_map(|(at, number)| match (server.get(at), client.get(at)) {
@@ -239,10 +240,11 @@ fn first_archetype(server: &[Entry], client: &[Entry]) -> Option<(u32, Option<Si
     })
 }
 
-/// Asserts that no other class has the name of `T` on the wire: updates would be taken for the other's.
+/// Checks that no other class has the wire name of `T`. Otherwise updates of one would be applied to the
+/// other.
 ///
 /// # Panics
-/// If one of `known` has.
+/// If one of `known` has the same name.
 #[track_caller]
 pub(crate) fn assert_sole_name<T: Replicated>(mut known: impl Iterator<Item = &'static Layout>) {
     let layout = T::LAYOUT.table();

@@ -1,7 +1,7 @@
-//! The client's side of a session: from the first hello to the farewell.
+//! The client's side of a session: hello, the answers to the server's questions, the welcome, the disconnect.
 //!
-//! *Invariant:* a packet is heard only in the session that it is sealed for (R25), and none of state before
-//! the welcome (R21).
+//! *Invariant:* packets that are not sealed for this session are ignored (R25), and so is state before the
+//! welcome (R21).
 #![cfg_attr(
     not(test),
     deny(
@@ -26,49 +26,49 @@ use crate::transport::packet::{self, Opened};
 use crate::transport::send_queue::SendQueue;
 use crate::transport::sequence::Sequence;
 
-/// How often a client says hello until it is answered.
+/// How often a client says hello until the server answers.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How often a client answers a welcome: the server repeats it until it hears one answer, which nine times in
-/// ten may be lost.
+/// How often a client echoes the token after a welcome. The server repeats the welcome until one echo
+/// arrives, and nine of ten packets may be lost.
 const ECHOES: u32 = 4;
 const ECHO_INTERVAL: Duration = Duration::from_millis(50);
-/// A client is never silent for longer, for it cannot know whether the server has heard its echo, and without
-/// that hears nothing.
+/// A client is never silent for longer. It cannot know whether the server received its echo, and without an
+/// echo the server sends it no more.
 const LONGEST_SILENCE: Duration = Duration::from_millis(250);
 
-/// What a client brings.
+/// The client's configuration and classes.
 #[derive(Clone, Copy)]
 pub(crate) struct Terms<'a> {
     pub(crate) config: &'a ClientConfig,
     pub(crate) classes: &'a ClassList,
 }
 
-/// What came of a server's packet.
+/// The result of a packet from the server.
 #[derive(Debug)]
 pub(crate) enum Heard<'a> {
-    /// No packet of this session.
+    /// Not a packet of this session.
     Damaged,
-    /// Nothing that concerns anyone but the handshake.
+    /// Only the handshake used the packet.
     Nothing,
-    /// A packet of state with this number, to be read on.
+    /// A packet of state with this number, and a reader for the rest.
     State(Sequence, BitReader<'a>),
-    /// The server says that this client is welcome, for the first time: state may flow.
+    /// The server welcomes this client for the first time. State may be sent.
     Connected,
-    /// The server says so again.
+    /// The server repeated the welcome.
     Welcome,
     /// The session is over.
     Ended(DisconnectReason),
 }
 
-/// How far a session has come.
+/// The stage of a session.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
     /// Before the first tick.
     Idle,
-    /// Hello was said; if the server asked about the classes, that is answered.
+    /// Hello was sent. If the server asked about the classes, the client answers that instead.
     Handshake {
-        /// What the server asked last.
+        /// The server's last question.
         asked: Option<Question>,
     },
     Connected,
@@ -80,20 +80,20 @@ enum Stage {
 pub(crate) struct ClientHandshake {
     session: u64,
     stage: Stage,
-    /// What the welcome told, zero before it (R26).
+    /// The token from the welcome, zero before it (R26).
     token: u64,
-    /// How often the token is still to be echoed, whether there is something to tell or not.
+    /// How often the token must still be echoed, even if there is nothing else to send.
     echoes_left: u32,
-    /// When to say hello, to answer, or to echo the token, next.
+    /// The time of the next hello, answer or echo.
     next: Duration,
-    /// When the server last gave a sign of life; before the first hello it was said, then.
+    /// When the last packet came from the server. Before the first one, the time of the first tick.
     last_heard: Duration,
-    /// How long the server waits for a sign of life, as far as it has said.
+    /// How long the server waits before it closes a silent connection; `MAX` before the welcome.
     server_timeout: Duration,
 }
 
 impl ClientHandshake {
-    /// Waits for the first tick.
+    /// A session that begins with the first tick.
     pub(crate) fn new(session: u64) -> Self {
         Self {
             session,
@@ -111,7 +111,7 @@ impl ClientHandshake {
         self.stage == Stage::Idle
     }
 
-    /// Whether the server has welcomed this client, and neither side has ended the session since.
+    /// Whether the server has welcomed this client and the session has not ended.
     pub(crate) fn is_connected(&self) -> bool {
         self.stage == Stage::Connected
     }
@@ -120,18 +120,18 @@ impl ClientHandshake {
         self.stage == Stage::Ended
     }
 
-    /// What the client's packets of state are bound to: the session and the token (R25, R26).
+    /// The part of the salt that binds the client's packets of state: the session and the token (R25, R26).
     pub(crate) fn binding(&self) -> u64 {
         self.session ^ self.token
     }
 
-    /// The server gave a sign of life.
+    /// Notes that a packet came from the server.
     pub(crate) fn hear(&mut self, now: Duration) {
         self.last_heard = now;
     }
 
-    /// Takes a packet of the server; `newest` is the newest packet of state that came from it, by which the
-    /// numbers of others are read. What is to be said goes into the queue.
+    /// Takes a packet from the server. `newest` is the newest packet of state that came from it; the numbers
+    /// of others are read relative to it. Replies are queued.
     pub(crate) fn receive<'a>(
         &mut self,
         bytes: &'a [u8],
@@ -150,8 +150,8 @@ impl ClientHandshake {
                 Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), queue),
             },
             Some(Opened::State(sequence, reader)) if self.is_connected() => Heard::State(sequence, reader),
-            // What overtook the welcome is as good as lost: no ack would be heard, and a late one would look
-            // like a long round trip.
+            // State that overtook the welcome counts as lost. The server would ignore an ack now, and a late
+            // ack would look like a long round trip.
             Some(Opened::State(..)) => Heard::Nothing,
         }
     }
@@ -184,13 +184,13 @@ impl ClientHandshake {
             (Control::Disconnect, Stage::Handshake { .. } | Stage::Connected) => {
                 self.ended(DisconnectReason::Closed)
             }
-            // Late copies of answers to what was asked before.
+            // Late copies of packets that were already handled.
             _ => Heard::Nothing,
         }
     }
 
-    /// Begins with the first tick; then says hello, or answers what the server asked about the classes, now
-    /// and then. Returns the reason if the server was silent for too long.
+    /// Begins the session at the first tick. After that it sends a hello or answers the server's question at
+    /// regular intervals. Returns the reason if the server was silent for too long.
     pub(crate) fn tick(
         &mut self,
         now: Duration,
@@ -226,13 +226,14 @@ impl ClientHandshake {
         None
     }
 
-    /// How long the client may be silent (R9).
+    /// The longest time that the client may be silent (R9).
     pub(crate) fn longest_silence(&self, timeout: Duration) -> Duration {
         let timeout = timeout.min(self.server_timeout);
         timeout.checked_div(40).unwrap_or_default().min(LONGEST_SILENCE)
     }
 
-    /// Whether a packet of state is to be sent in this tick only to show that the client knows the token.
+    /// Whether this tick must send a packet of state to show that the client knows the token, even if it has
+    /// no other content.
     pub(crate) fn owes_echo(&mut self, now: Duration) -> bool {
         let owes = self.echoes_left > 0 && now >= self.next;
         if owes {
@@ -242,7 +243,7 @@ impl ClientHandshake {
         owes
     }
 
-    /// Says farewell, and ends the session if it has not ended.
+    /// Sends a disconnect, and ends the session if it has not ended.
     pub(crate) fn end(&mut self, reason: DisconnectReason, queue: &mut SendQueue) -> Heard<'static> {
         queue.push(Control::Disconnect.to_packet(self.session));
         if self.is_ended() { Heard::Nothing } else { self.ended(reason) }

@@ -1,23 +1,26 @@
-//! What server and client may be told at their making.
+//! The configuration of servers and clients.
 //!
-//! *Invariant:* every queue and every cache has its limit here, and what one side must be able to hold for the other is compared in the
-//! handshake: no limit is found out about later.
+//! *Invariant:* every queue and every cache has a limit here. The handshake compares the limits that one side
+//! must keep for the other.
 
 use std::time::Duration;
 
 use crate::transport::packet::MTU_BYTES;
 
-/// Who sees to it that a link is not sent more than it carries.
+/// Who limits the send rate to what a link can carry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CongestionControl {
-    /// The server: it sends at the rate at which acks tell that packets arrive, after BBR. A connection begins with ten packets in flight, and
-    /// doubles that in each round trip while the link takes it. What has no room in a tick waits for its turn. Losses at random do not slow it
-    /// down, and where more than three of four are lost 40 packets may be in flight, unless it turns out that as much arrives when less is
-    /// sent; a link that does not answer is sent two packets now and then, until it does (R26).
+    /// The server does. It sends at the rate at which acks show that packets arrive, as BBR does. A
+    /// connection begins with ten packets in flight and doubles that in each round trip while the link
+    /// carries it. What does not fit in a tick waits. Random losses do not slow it down. Where more than
+    /// three of four packets are lost, 40 packets may be in flight, unless the server finds that as much
+    /// arrives at a lower rate. A link that does not answer is sent two packets now and then until it does
+    /// (R26).
     #[default]
     Paced,
-    /// Nobody here: for transports that do it themselves, such as QUIC, and for links that carry whatever is sent, such as those of tests
-    /// and within one machine. On the open internet it floods links that are slower than what changes.
+    /// Nobody here does. For transports that have their own congestion control, for example QUIC, and for
+    /// links that carry everything, for example in tests and within one machine. On the open internet it
+    /// floods links that are slower than the changes.
     Off,
 }
 
@@ -30,56 +33,67 @@ pub enum CongestionControl {
 pub struct ServerConfig {
     /// The largest packet that is sent, in bytes, 128 to 65,507. Default 1,200.
     pub mtu_bytes: usize,
-    /// A connection that is silent for so long is closed. Clients are told, and give signs of life often enough (R9). At least 1 ms.
-    /// Default 10 s.
+    /// A connection that is silent for this long is closed. Clients are told this time and send keep-alives
+    /// often enough (R9). At least 1 ms. Default 10 s.
     pub timeout: Duration,
-    /// Objects that there may be at a time, those that are gone included until every client that had them has acknowledged it: beyond it
-    /// [`Server::try_spawn`](crate::Server::try_spawn) fails. 1 to 4,294,967,295, and more counts as that. Default 65,536.
+    /// The most objects at a time. It includes destroyed objects until every client that had them has
+    /// acknowledged it. Beyond the limit [`Server::try_spawn`](crate::Server::try_spawn) returns an error. 1
+    /// to 4,294,967,295; a greater number counts as that. Default 65,536.
     pub max_objects: usize,
-    /// What one object may take on the wire, in bytes, opened whole, with what it has from its archetype. Items of its fast arrays and entries of its
-    /// maps do not count, as they travel in parts; but one of them by itself may not take more either. A value that would make the object or the
-    /// item larger is refused with [`ServerEvent::ValueRefused`](crate::ServerEvent::ValueRefused): the property keeps for clients the last
-    /// value that had room, and follows again when it has. Objects that can be larger than a packet go in fragments, which clients hold until
-    /// they are whole. 1 to 4,294,967,295, and more counts as that. Default 256 KiB.
+    /// The most bytes on the wire of one whole object, including the values of its archetype. Items of its
+    /// fast arrays and entries of its maps do not count, because they are sent in parts; but each of them
+    /// must fit in this limit too. A value that would exceed the limit is refused with
+    /// [`ServerEvent::ValueRefused`](crate::ServerEvent::ValueRefused): clients keep the last value of the
+    /// property that was small enough, and the property is sent again when it is. Objects larger than a
+    /// packet are sent in fragments, which clients hold until they are complete. 1 to 4,294,967,295; a
+    /// greater number counts as that. Default 256 KiB.
     ///
-    /// Items and entries that are larger than a packet go in fragments too, and nothing else of their object is sent to a client until it has
-    /// acknowledged them; so others that wait go along, up to 32 KiB together, and never more than an eighth of this.
+    /// Items and entries larger than a packet are sent in fragments too. Until the client has acknowledged
+    /// them, nothing else of their object is sent to it. So other items that wait are sent with them, up to
+    /// 32 KiB together, and never more than an eighth of this limit.
     ///
     /// Each client's [`max_object_bytes`](ClientConfig::max_object_bytes) must be no less.
     pub max_object_bytes: usize,
-    /// Packets of state sent to a connection and not yet acknowledged or given up (R6). 1 to 1,024, and more counts as that.
-    /// Default 1,024.
+    /// The most packets of state in flight to a connection: sent, but not yet acknowledged or given up (R6).
+    /// 1 to 1,024; a greater number counts as that. Default 1,024.
     pub max_packets_in_flight: usize,
-    /// Bytes of these packets, at least 1. A packet is begun if one of [`mtu_bytes`](Self::mtu_bytes) has room, so the limit always
-    /// holds, except that one packet may always be in flight: any limit that is less than a packet allows one. Default 4 MiB.
+    /// The most bytes of these packets, at least 1. A packet is begun only if one of
+    /// [`mtu_bytes`](Self::mtu_bytes) fits, so the limit always holds. The exception: one packet may always
+    /// be in flight, even if the limit is smaller. Default 4 MiB.
     pub max_bytes_in_flight: usize,
-    /// Memory that a connection may cost because the client has not acknowledged what it was sent: records of packets in flight, packets
-    /// that were not polled, new elements whose packets are not acknowledged, changes that were lost or have to wait, objects in fragments. A
-    /// record takes up to 48 times the bytes of its packet, so this ends what is sent before
-    /// [`max_bytes_in_flight`](Self::max_bytes_in_flight) does where many small things are sent to one client alone.
+    /// The most memory that a connection may take because the client has not acknowledged what was sent:
+    /// records of packets in flight, packets that were not polled, new elements in unacknowledged packets,
+    /// changes that were lost or wait, objects in fragments. A record takes up to 48 times the bytes of its
+    /// packet. So where many small things are sent to one client alone, this limit is reached before
+    /// [`max_bytes_in_flight`](Self::max_bytes_in_flight).
     ///
-    /// At the limit at most four packets are in flight at a time, and what changes meanwhile is merged: beyond the limit grows only what is
-    /// to be said of each object once. A client that costs more for a whole [`timeout`](Self::timeout) is disconnected with
-    /// [`DisconnectReason::Unacknowledged`](crate::DisconnectReason::Unacknowledged); [`ConnectionStats::memory_bytes`](crate::ConnectionStats::memory_bytes)
-    /// tells how much there is. Some 350 bytes for each object of which anything is outstanding, and six for each slot of the world, come
-    /// on top. At least 65,536. Default 4 MiB.
+    /// At the limit at most four packets are in flight, and changes are merged meanwhile. Beyond the limit
+    /// only what must be said once of each object grows. A client that stays over the limit for a whole
+    /// [`timeout`](Self::timeout) is disconnected with
+    /// [`DisconnectReason::Unacknowledged`](crate::DisconnectReason::Unacknowledged).
+    /// [`ConnectionStats::memory_bytes`](crate::ConnectionStats::memory_bytes) returns the current memory. It
+    /// does not include about 350 bytes for each object with unacknowledged state, and six bytes for each
+    /// slot of the world. At least 65,536. Default 4 MiB.
     pub max_connection_bytes: usize,
-    /// Bytes that go to one connection in one tick, at least 1; the rest follows in later ticks. The packet that reaches the limit
-    /// still goes, so one packet a tick always does. Default no limit.
+    /// The most bytes sent to one connection in one tick, at least 1. The rest follows in later ticks. The
+    /// packet that reaches the limit is still sent, so one packet a tick always is. Default no limit.
     pub max_bytes_per_tick: usize,
-    /// Whether value bits are serialised once for all connections that need the same (S88). The packets are the same either way
-    /// (S90). Default `true`.
+    /// Whether values are encoded once and shared by all connections that need the same (S88). The packets
+    /// are the same either way (S90). Default `true`.
     pub share: bool,
-    /// Who sees to it that no link is sent more than it carries. Default [`Paced`](CongestionControl::Paced).
+    /// Who limits the send rate to what a link can carry. Default [`Paced`](CongestionControl::Paced).
     pub congestion_control: CongestionControl,
-    /// Whether a client is sent little, three times the bytes that came from it, until it has shown that it receives what is sent to its
-    /// address (R26): that takes one round trip. Without it a server can be made to flood anyone. Switch it off only where the
-    /// transport has done the same already, as QUIC does. Default `true`.
+    /// Whether a client is sent at most three times the bytes that came from it, until it has shown that it
+    /// receives what is sent to its address (R26). That takes one round trip. Without this an attacker can
+    /// make the server flood any address. Switch it off only if the transport has validated the address
+    /// already, as QUIC does. Default `true`.
     pub validate_addresses: bool,
-    /// What clients' addresses are validated by: from it comes the token that a client must send back. On the open internet 64 random bits
-    /// of each run of the server: whoever knows them can claim to be at any address. Default 0.
+    /// The secret from which the server derives the token that a client must send back to validate its
+    /// address. On the open internet use 64 random bits, new in each run of the server: whoever knows them
+    /// can claim any address. Default 0.
     pub secret: u64,
-    /// The number of the first packet of a connection, about the same at both ends: for tests near the wrap. Default 0.
+    /// The number of the first packet of a connection, about the same on both sides. For tests of the wrap.
+    /// Default 0.
     pub first_sequence: u64,
 }
 
@@ -103,23 +117,24 @@ impl Default for ServerConfig {
     }
 }
 
-/// Limits and times of a client. The server is told them in the handshake.
+/// Limits and times of a client. The client sends them to the server in the handshake.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// The largest packet in bytes: larger ones are dropped unread. 128 to 65,507, no less than the server's. Default 1,200.
+    /// The largest packet in bytes. Larger ones are dropped unread. 128 to 65,507, no less than the server's.
+    /// Default 1,200.
     pub mtu_bytes: usize,
-    /// A server that is silent for so long is given up. The server is told, and gives signs of life often enough (R9). At least 1 ms.
-    /// Default 10 s.
+    /// A server that is silent for this long is given up, and the connection ends. The server is told this
+    /// time and sends keep-alives often enough (R9). At least 1 ms. Default 10 s.
     pub timeout: Duration,
-    /// The slots of the server's world that this client can hold objects of, whether it sees them or not: no fewer than
-    /// [`ServerConfig::max_objects`]. A slot takes 20 bytes. At least 1. Default 65,536.
+    /// The slots of the server's world for which this client can hold objects, whether it sees them or not.
+    /// No fewer than [`ServerConfig::max_objects`]. A slot takes 20 bytes. At least 1. Default 65,536.
     pub max_objects: usize,
-    /// Bytes of objects that arrive in fragments, held until they are whole: no less than [`ServerConfig::max_object_bytes`]. At
-    /// least 1. Default 256 KiB.
+    /// The most bytes of objects that arrive in fragments and are not complete. No less than
+    /// [`ServerConfig::max_object_bytes`]. At least 1. Default 256 KiB.
     pub max_object_bytes: usize,
     /// Whether received bits are counted by class and property. Default `false`.
     pub measure: bool,
-    /// The number of the first packet, about the same at both ends: for tests near the wrap. Default 0.
+    /// The number of the first packet, about the same on both sides. For tests of the wrap. Default 0.
     pub first_sequence: u64,
 }
 
@@ -136,7 +151,7 @@ impl Default for ClientConfig {
     }
 }
 
-/// What a connection must be allowed to cost.
+/// The least memory that a connection must be allowed.
 const LEAST_CONNECTION_BYTES: usize = 65_536;
 
 impl ServerConfig {

@@ -1,10 +1,11 @@
-//! Control packets: what both sides say to each other to begin and end a session.
+//! Control packets: the messages that begin and end a session.
 //!
-//! The client says hello with its limits and one sum over all its classes and what their objects begin with.
-//! If that is the server's, it is welcome. If not, the server asks until it knows the first difference (see
-//! `inquiry`), and says it.
+//! The client says hello with its limits and one checksum over all its classes and their initial values. If
+//! the checksum equals the server's, the server welcomes it. If not, the server asks until it knows the first
+//! difference (see `inquiry`), and refuses the client with it.
 //!
-//! *Invariant:* a control packet is bound to its session, but for a hello, which brings its own (R25).
+//! *Invariant:* a control packet is bound to its session by its checksum. Only a hello is not: it contains
+//! its session (R25).
 #![cfg_attr(
     not(test),
     deny(
@@ -22,36 +23,36 @@ use super::limits::{ClientLimits, LimitMismatch, read_timeout};
 use super::mismatch::LayoutMismatch;
 use crate::transport::packet::{self, MTU_BYTES, PacketKind, Salt, read_end};
 
-/// How long a hello is, if the client's packets may be as long.
+/// The size of a hello, unless the client's largest packet is smaller.
 pub(crate) const HELLO_BYTES: usize = 1_200;
 
-/// How long a client's answer on its classes is at least: what every packet may be.
+/// The least size of a client's answer about its classes: the smallest limit that a packet can have.
 const ANSWER_BYTES: usize = *MTU_BYTES.start();
 
-/// What a control packet says.
+/// The content of a control packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// Client: this session, the sum over my classes, and what I can hold.
+    /// From a client: its session, the checksum of its classes, and its limits.
     Hello { session: u64, checksum: u64, limits: ClientLimits },
-    /// Server: state follows; I give you up after so many milliseconds of silence. The token is to be part of
-    /// your checksums (R26).
+    /// From a server: state follows. After `timeout_ms` of silence the server closes the connection. The
+    /// client must include the token in its checksums (R26).
     Welcome { timeout_ms: u32, token: u64 },
-    /// Server: our sums differ; tell me more.
+    /// From a server: the checksums differ, answer this question.
     Differs(Question),
-    /// Client: a part of the answer.
+    /// From a client: a part of the answer.
     Classes(Part),
-    /// Server: here is where we differ.
+    /// From a server: the first difference. The session ends.
     Refused(LayoutMismatch),
-    /// Server: you cannot hold what I may send.
+    /// From a server: the client's limits are below the server's. The session ends.
     TooSmall(LimitMismatch),
-    /// Either: goodbye.
+    /// From either side: the session ends.
     Disconnect,
-    /// Server: this connection is another session's.
+    /// From a server: this connection belongs to another session.
     Taken,
 }
 
 impl Control {
-    /// The packet as bytes, bound to its session (R25). A hello brings its own.
+    /// The packet as bytes, bound to its session (R25). A hello contains its session instead.
     pub(crate) fn to_packet(&self, session: u64) -> Vec<u8> {
         let mut writer = BitWriter::new();
         packet::begin(PacketKind::Control, &mut writer);
@@ -94,7 +95,7 @@ impl Control {
         bytes
     }
 
-    /// Reads what [`to_packet`](Self::to_packet) wrote, from behind the frame.
+    /// Reads what [`to_packet`](Self::to_packet) wrote. The reader is behind the frame.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let control = match reader.read_bits(3)? {
             0 => Self::Hello {
@@ -119,7 +120,7 @@ impl Control {
     }
 }
 
-/// Makes a packet that long, so that the answer, which may be three times as long, has room for state or a
+/// Pads a packet to this size. The server may send three times as much back, so it has room for state or a
 /// refusal (R26).
 fn pad(bytes: usize, writer: &mut BitWriter) {
     let bits = bytes.saturating_mul(8);
@@ -128,7 +129,7 @@ fn pad(bytes: usize, writer: &mut BitWriter) {
     }
 }
 
-/// Reads the zeros behind a hello or an answer, but for those that fill the last byte.
+/// Skips the zeros behind a hello or an answer, except those that fill the last byte.
 fn skip_padding(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     while reader.remaining() >= 8 {
         if reader.read_bits(8)? != 0 {

@@ -1,23 +1,24 @@
-//! What server and client tell their users.
+//! Events: what a server or a client reports to its user.
 //!
-//! Invariant: events are queued in the order in which things happened, and each is told once.
+//! *Invariant:* events are queued in the order in which things happened, and each is reported once.
 
 use repl_core::{ObjectRef, WriteError};
 
 use super::connection_id::ConnectionId;
 use super::disconnect::DisconnectReason;
 
-/// Why a client loses an object (S211).
+/// Why an object was removed from a client (S211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
-    /// It is gone; references to it never heal.
+    /// The object was destroyed. References to it never become valid again.
     Destroyed = 0,
-    /// The connection is not to see it now; references heal when it does again.
+    /// The object is no longer relevant for this client. References to it become valid again when it is.
     Relevancy = 1,
 }
 
-/// Why an object was not spawned: every slot is taken. Despawn others and wait until clients have acknowledged that, or raise
-/// [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) and the clients'.
+/// An object was not spawned because every slot is taken. Despawn other objects and wait until clients have
+/// acknowledged that, or raise [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) and the
+/// clients' limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no slot is free: there are {max_objects} objects, those included whose end some client has not acknowledged; `ServerConfig::max_objects` \
@@ -29,20 +30,25 @@ pub struct SpawnError {
     pub max_objects: usize,
 }
 
-/// Something a server tells. What nobody polls does not grow without end: of refused values at most 1,024 wait.
+/// An event of a server. Of events about refused values at most 1,024 wait to be polled, so a server that
+/// nobody polls does not grow without limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerEvent {
-    /// A client's classes are the server's; state flows from the next tick on.
+    /// A client's classes equal the server's. State is sent from the next tick on.
     Connected(ConnectionId),
     /// A connection ended.
     Disconnected(ConnectionId, DisconnectReason),
-    /// A value has no form on the wire; its leaf keeps the last value that had one, while others of the same array or struct go on. Told
-    /// for each such leaf when the object was compared, and not again as long as the event waits to be polled.
+    /// A value was not sent, because it has no encoding on the wire or because its object would be too large.
     ///
-    /// Or a value would make its object larger than [`ServerConfig::max_object_bytes`](crate::ServerConfig::max_object_bytes): the whole
-    /// property keeps the last value that had room, and all others go on. Told once, and again when the size changes. It is tried again whenever
-    /// the object is compared.
+    /// If a value has no encoding, clients keep the last value of its leaf that had one. Other leaves of the
+    /// same array or struct are sent. The event is reported for each such leaf when the object is compared,
+    /// and not again while the event waits to be polled.
+    ///
+    /// If a value would make its object larger than
+    /// [`ServerConfig::max_object_bytes`](crate::ServerConfig::max_object_bytes), clients keep the last value
+    /// of the whole property that was small enough. Other properties are sent. The event is reported once,
+    /// and again when the size changes. The server tries the value again whenever it compares the object.
     ValueRefused {
         /// The object.
         object: ObjectRef<()>,
@@ -50,33 +56,36 @@ pub enum ServerEvent {
         class: &'static str,
         /// The property.
         property: &'static str,
-        /// Where in the object the value stands: the property itself, or the way to what is in it, such as `bag{3}.count` for a field of the item
-        /// with the id 3. Keys of maps are not told.
+        /// The path of the value in the object: the property itself or something in it, for example
+        /// `bag{3}.count` for a field of the item with the id 3. Keys of maps are left out.
         path: String,
         /// What is wrong with the value.
         error: WriteError,
     },
-    /// So many values more were refused than could wait to be polled, before those that are told next.
+    /// This many events about refused values were dropped, because too many waited. They come before the
+    /// refusals that follow.
     RefusalsDropped(u64),
 }
 
-/// Something a client tells. What nobody polls does not grow without end: once more than 1,024 events wait, objects that came and went
-/// unseen are left out.
+/// An event of a client. If more than 1,024 events wait to be polled, objects that were spawned and despawned
+/// in the meantime are left out, so a client that nobody polls does not grow without limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientEvent {
-    /// The server accepted this client's classes.
+    /// The server accepted this client.
     Connected,
-    /// The connection ended. All objects stay as they were.
+    /// The connection ended. All objects stay as they are.
     Disconnected(DisconnectReason),
-    /// An object came into being; it can be read already.
+    /// An object was created. It can be read already.
     Spawned(ObjectRef<()>),
-    /// The server told this client for the first time that everything has arrived that was there when it accepted the client: see
-    /// [`Client::is_synchronized`](crate::Client::is_synchronized).
+    /// The server told this client for the first time that all objects have arrived that existed when it
+    /// accepted the client. See [`Client::is_synchronized`](crate::Client::is_synchronized).
     Synchronized,
-    /// This client became the owner of an object that is there or ceased to be, or its role for it changed: see
-    /// [`Client::is_owner`](crate::Client::is_owner) and [`Client::role`](crate::Client::role). What a new object is to it needs no telling.
+    /// This client became or stopped being the owner of an existing object, or its role for the object
+    /// changed. See [`Client::is_owner`](crate::Client::is_owner) and [`Client::role`](crate::Client::role).
+    /// There is no such event for a new object.
     RoleChanged(ObjectRef<()>),
-    /// An object is gone. Until the next event is polled [`Client::departed`](crate::Client::departed) has it as it was last.
+    /// An object was removed. Until the next event is polled, [`Client::departed`](crate::Client::departed)
+    /// returns its last state.
     Despawned(ObjectRef<()>, CloseReason),
 }

@@ -1,8 +1,7 @@
-//! How a server finds out where a client's classes differ from its own: it asks for the classes, then for what one of
-//! them consists of, and the client answers with lists of names and sums (R21).
+//! How a server finds the first difference between a client's classes and its own. It asks for the classes,
+//! then for the parts of one class. The client answers with lists of names and checksums (R21).
 //!
-//! *Invariant:* each question follows from the answer to the last, and an answer is kept only until it is whole; so a
-//! client makes a server keep one list of a limited size, whatever it says.
+//! *Invariant:* the server stores one answer at a time, of limited size, whatever the client sends.
 #![cfg_attr(
     not(test),
     deny(
@@ -25,17 +24,17 @@ pub(crate) const MAX_ENTRIES: usize = 4_096;
 const MAX_PARTS: u64 = 1_024;
 /// The most bytes of memory that an answer may take on the server.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
-/// What a server wants to know.
+/// A question of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// Which classes are there? Names and sums.
+    /// The names and checksums of all classes.
     #[default]
     Classes,
-    /// Of which parts does this class consist? Paths, forms and sums, in the order of declaration.
+    /// The parts of a class: paths, forms and checksums, in the order of declaration.
     Forms { class: String },
-    /// What do its archetypes hold? A sum for each, that of `Default` first.
+    /// The archetypes of a class: a checksum for each, the one of `Default` first.
     Archetypes { class: String },
-    /// What do the properties begin with in this archetype? Names and sums, in the order of declaration.
+    /// The initial values in an archetype: names of properties and checksums, in the order of declaration.
     Values { class: String, archetype: u32 },
 }
 
@@ -69,32 +68,32 @@ impl Question {
 /// One line of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Of a class or property; none for an archetype.
+    /// The name of a class or property, or the path of a part; empty for an archetype.
     pub(crate) name: String,
-    /// How it travels, where that was asked.
+    /// The form on the wire, if the question asks for it.
     pub(crate) form: String,
     pub(crate) sum: u64,
 }
 
 impl Entry {
-    /// An entry, its texts cut to what travels.
+    /// An entry with its texts cut to the longest that are sent.
     pub(crate) fn new(name: &str, form: &str, sum: u64) -> Self {
         let cut = |text| cut(text, MAX_NAME_BYTES).to_owned();
         Self { name: cut(name), form: cut(form), sum }
     }
 
-    /// About the bytes that it takes in a packet.
+    /// About how many bytes it takes in a packet.
     fn packet_bytes(&self) -> usize {
         self.name.len().saturating_add(self.form.len()).saturating_add(14)
     }
 
-    /// The bytes that it takes in memory.
+    /// The bytes it takes in memory.
     fn memory_bytes(&self) -> usize {
         size_of::<Self>().saturating_add(self.name.len()).saturating_add(self.form.len())
     }
 }
 
-/// A packet of an answer.
+/// One packet of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) question: Question,
@@ -117,7 +116,6 @@ impl Part {
         writer.write_flag(false);
     }
 
-    /// Reads a part.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let question = Question::read(reader)?;
         let (part, parts) = (reader.read_exp_golomb(0)?, reader.read_exp_golomb(0)?);
@@ -136,7 +134,7 @@ impl Part {
     }
 }
 
-/// An answer in packets of at most `mtu_bytes`.
+/// Splits an answer into packets of at most `mtu_bytes`.
 pub(crate) fn parts_of(question: &Question, mut entries: Vec<Entry>, mtu_bytes: usize) -> Vec<Part> {
     entries.truncate(MAX_ENTRIES);
     let class_bytes = match question {
@@ -166,7 +164,7 @@ pub(crate) fn parts_of(question: &Question, mut entries: Vec<Entry>, mtu_bytes: 
     (0..).zip(parts).map(|(part, entries)| question(entries, part)).collect()
 }
 
-/// A server's side: what it asked last, and the answer while it arrives.
+/// The server's side: the last question, and the parts of its answer that arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Inquiry {
     question: Question,
@@ -175,14 +173,14 @@ pub(crate) struct Inquiry {
     bytes: usize,
 }
 
-/// What came of a part.
+/// The result of taking a part.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// More parts are to come.
+    /// More parts are missing.
     Incomplete,
-    /// It answers another question than the last: that one may have been lost.
+    /// The part answers an earlier question. The last question may have been lost.
     Outdated,
-    /// The whole answer.
+    /// The answer is complete.
     Answered(Vec<Entry>),
 }
 
@@ -191,7 +189,7 @@ impl Inquiry {
         Self { question, ..Self::default() }
     }
 
-    /// What was asked last.
+    /// The last question.
     pub(crate) fn question(&self) -> &Question {
         &self.question
     }
@@ -199,7 +197,7 @@ impl Inquiry {
     /// Takes a part of an answer.
     ///
     /// # Errors
-    /// If the answer has more entries or takes more memory than any honest one.
+    /// If the answer has more entries or takes more memory than any honest answer.
     pub(crate) fn take(&mut self, part: Part) -> Result<Progress, ReadError> {
         if part.question != self.question {
             return Ok(Progress::Outdated);

@@ -1,7 +1,7 @@
-//! What a client must be able to hold for its server, as the handshake compares it (R21).
+//! The limits of a client that the handshake compares with the server's (R21).
 //!
-//! *Invariant:* whatever the server may send has room on each client that it welcomes: no limit is found out
-//! about later.
+//! *Invariant:* no limit of a welcomed client is below the server's, so each client can hold whatever the
+//! server sends.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,7 +19,7 @@ use repl_core::{BitReader, BitWriter, ReadError};
 use super::config::{ClientConfig, ServerConfig};
 use crate::transport::packet::MTU_BYTES;
 
-/// What a client says it can hold. Numbers above 32 bits count as the greatest that those hold.
+/// The limits that a client sends. Numbers that do not fit in 32 bits count as the greatest that does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClientLimits {
     mtu_bytes: u16,
@@ -38,12 +38,12 @@ impl ClientLimits {
         }
     }
 
-    /// The largest packet that the client takes and sends.
+    /// The largest packet that the client receives and sends.
     pub(crate) fn mtu_bytes(&self) -> usize {
         self.mtu_bytes.into()
     }
 
-    /// How long the client waits for a sign of life.
+    /// How long the client waits before it closes a silent connection.
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms.into())
     }
@@ -84,7 +84,7 @@ impl ClientLimits {
     }
 }
 
-/// A timeout as it is told.
+/// A timeout in milliseconds, at least 1.
 pub(super) fn timeout_ms(timeout: Duration) -> u32 {
     u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX).max(1)
 }
@@ -98,19 +98,19 @@ fn saturate(limit: usize) -> u32 {
     u32::try_from(limit).unwrap_or(u32::MAX)
 }
 
-/// Something that a client must be able to hold, because the server may send it.
+/// A limit of what a client can hold. The server may send as much as its own limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Bytes of a packet: `mtu_bytes`.
     PacketBytes = 0,
-    /// Objects at a time: `max_objects`.
+    /// Objects that exist at the same time: `max_objects`.
     Objects = 1,
     /// Bytes of one object: `max_object_bytes`.
     ObjectBytes = 2,
 }
 
 impl Limit {
-    /// The name of the field, in [`ClientConfig`] as in [`ServerConfig`].
+    /// The name of the field. It is the same in [`ClientConfig`] and [`ServerConfig`].
     #[must_use]
     pub const fn field(self) -> &'static str {
         match self {
@@ -121,7 +121,7 @@ impl Limit {
     }
 }
 
-/// A limit of a client that is below its server's. Raise it on the client, or lower it on the server.
+/// A client's limit that is below its server's. Raise it on the client, or lower it on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{field}` is {client} on the client and {server} on the server: set `ClientConfig::{field}` to {server} or more, or \
@@ -132,9 +132,9 @@ impl Limit {
 pub struct LimitMismatch {
     /// Which limit it is.
     pub limit: Limit,
-    /// What the client can hold.
+    /// The client's limit.
     pub client: u32,
-    /// What the server may send.
+    /// The server's limit.
     pub server: u32,
 }
 

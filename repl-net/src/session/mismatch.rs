@@ -1,6 +1,8 @@
-//! What is told to a client whose classes differ from the server's: the first difference, down to the property (R21).
+//! The first difference between a client's classes and the server's, as the server reports it to the client
+//! (R21).
 //!
-//! *Invariant:* a refusal is a few names, each cut to what a packet holds; it never grows with what the peer sent.
+//! *Invariant:* a refusal contains only a few names, each cut to a fixed length. Its size does not depend on
+//! what the peer sent.
 #![cfg_attr(
     not(test),
     deny(
@@ -17,13 +19,13 @@ use repl_core::{BitReader, BitWriter, ReadError};
 
 use super::name::{cut, read_name, write_name};
 
-/// The longest name of a class or property in a refusal, in bytes.
+/// The most bytes of a class or property name in a refusal.
 const MAX_REFUSAL_NAME_BYTES: usize = 36;
 
-/// The most bytes of all texts of a refusal: they fit the smallest packet.
+/// The most bytes of all texts of a refusal together. They fit in the smallest packet.
 const MAX_REFUSAL_BYTES: usize = 108;
 
-/// Where the classes of a client and its server differ first.
+/// The first difference between the classes of a client and of its server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayoutMismatch {
     /// The wire name of the class.
@@ -50,51 +52,53 @@ impl fmt::Display for Side {
     }
 }
 
-/// What differs between two classes of one name.
+/// What differs between two classes with the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
-    /// One side has no such class: register it there, or remove it from the other.
+    /// One side has no such class. Register it there, or remove it from the other.
     NoClass {
         /// The side without it.
         missing_on: Side,
     },
-    /// One side's class has no such property, or no such part of one: one of the two builds is older.
+    /// One side's class has no such property, or no such part of a property. One of the two builds is older.
     NoProperty {
         /// The path of the property, or of the part.
         property: String,
         /// The side without it.
         missing_on: Side,
     },
-    /// A property travels in another form: type, width, range, limit, condition, or the name or version of its serialiser.
+    /// A property has another form on the wire: its type, width, range, limit, condition, or its serialiser's
+    /// name or version.
     Form {
         /// The path of the property, or of the part of it that differs.
         property: String,
-        /// How it travels on the client.
+        /// Its form on the client.
         client: String,
-        /// How it travels on the server.
+        /// Its form on the server.
         server: String,
     },
-    /// Both have the same properties in another order.
+    /// Both sides have the same properties in a different order.
     Order {
-        /// The first that stands at another place.
+        /// The first property that has a different position.
         property: String,
     },
-    /// One side has an archetype less: register the same on both, in the same order.
+    /// One side has fewer archetypes. Register the same on both, in the same order.
     NoArchetype {
-        /// Its number in the order of registration, from one.
+        /// The number of the missing archetype in the order of registration, from one.
         archetype: u32,
         /// The side without it.
         missing_on: Side,
     },
-    /// Objects begin with other values.
+    /// Objects start with different values.
     Value {
         /// The property.
         property: String,
         /// The archetype, counted from one in the order of registration; 0 is `Default`.
         archetype: u32,
     },
-    /// The class differs in what is compared for it only as a whole. Print its `LAYOUT` in both builds, and compare the tables.
+    /// The class differs in something that the handshake compares only as a whole. Print its `LAYOUT` in both
+    /// builds, and compare the tables.
     Elsewhere,
 }
 
@@ -146,7 +150,7 @@ impl fmt::Display for LayoutMismatch {
 }
 
 impl LayoutMismatch {
-    /// Writes all but the client's form of a property, which the client knows.
+    /// Writes everything but the client's form of a property, which the client knows.
     pub(crate) fn write(&self, writer: &mut BitWriter) {
         let name = |name: &str, writer: &mut BitWriter| write_name(name, MAX_REFUSAL_NAME_BYTES, writer);
         name(&self.class, writer);

@@ -1,6 +1,6 @@
-//! Sessions: what both sides agree on before state flows, and what they tell their users.
+//! The session layer: the handshake, the configuration, and the events and reasons that users see.
 //!
-//! *Invariant:* nothing here knows of objects; each side's machine takes bytes and times, and returns bytes
+//! *Invariant:* this layer uses no objects. Each side's state machine takes bytes and times and returns bytes
 //! and outcomes.
 
 pub(crate) mod archetype;

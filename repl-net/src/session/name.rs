@@ -1,6 +1,7 @@
-//! Names in control packets.
+//! Encoding of names in control packets.
 //!
-//! *Invariant:* a name is at most 128 bytes, and never longer than the packet that claims it.
+//! *Invariant:* a name has at most 128 bytes. Reading a name allocates no more bytes than the packet still
+//! holds.
 #![cfg_attr(
     not(test),
     deny(
@@ -16,7 +17,7 @@ use repl_core::{BitReader, BitWriter, ReadError};
 /// The longest name in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 128;
 
-/// The beginning of a name that has at most `max` bytes.
+/// The longest beginning of a name that has at most `max` bytes.
 pub(crate) fn cut(name: &str, max: usize) -> &str {
     let mut end = name.len().min(max);
     while !name.is_char_boundary(end) {
@@ -25,14 +26,13 @@ pub(crate) fn cut(name: &str, max: usize) -> &str {
     name.get(..end).unwrap_or_default()
 }
 
-/// Writes the beginning of a name, at most `max` bytes of it.
+/// Writes a name, cut to at most `max` bytes.
 pub(crate) fn write_name(name: &str, max: usize, writer: &mut BitWriter) {
     let bytes = cut(name, max.min(MAX_NAME_BYTES)).as_bytes();
     writer.write_exp_golomb(bytes.len() as u64, 4);
     bytes.iter().for_each(|&byte| writer.write_bits(byte.into(), 8));
 }
 
-/// Reads a name.
 pub(crate) fn read_name(reader: &mut BitReader<'_>) -> Result<String, ReadError> {
     let len = reader.read_exp_golomb(4)?;
     let max = (MAX_NAME_BYTES as u64).min(reader.remaining() as u64 / 8);

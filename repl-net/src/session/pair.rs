@@ -1,8 +1,8 @@
-//! Both sides of a handshake for tests, without server and client around them: each packet is bytes in the
-//! test's hand.
+//! A test fixture: both sides of a handshake without a server and a client around them. The test moves each
+//! packet itself.
 //!
-//! *Invariant:* before the client has shown that it knows the token, no more than three times its bytes leave
-//! the server (R26).
+//! *Invariant:* until the client has shown that it knows the token, the server sends at most three times the
+//! client's bytes (R26).
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(super) const STEP: Duration = Duration::from_millis(20);
 /// The session that a pair's client chose.
 pub(super) const SESSION: u64 = 0x0123_4567_89AB_CDEF;
 
-/// What a machine returned, but for nothing.
+/// What a state machine returned, other than "nothing".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     Connected,
@@ -47,25 +47,26 @@ pub(super) struct Pair {
     /// Packets for the server.
     pub(super) to_server: SendQueue,
     pub(super) now: Duration,
-    /// Bytes that the server has heard, and that it has said.
+    /// Bytes that the server has received, and bytes that it has sent.
     heard_bytes: usize,
     said_bytes: usize,
-    /// Packets of state that each has sent.
+    /// Packets of state that each side has sent.
     server_sent: u64,
     client_sent: u64,
-    /// What each machine returned.
+    /// What each state machine returned.
     pub(super) server_told: Vec<Told>,
     pub(super) client_told: Vec<Told>,
 }
 
-/// A class with eight properties, the last of which begins with `value`: a tuple, as those need no derive.
+/// A class list of one class with eight properties. The last one's initial value is `value`. It is a tuple
+/// because a tuple needs no derive.
 pub(super) fn class(value: u64) -> ClassList {
     const LAYOUT: &Layout = &Layout::of::<(u8, u16, u32, u64, i8, i16, i32, i64)>();
     ClassList::new(std::iter::once(ClassEntry::new(LAYOUT, vec![vec![0, 0, 0, 0, 0, 0, 0, value]])))
 }
 
 impl Pair {
-    /// Two sides that have these classes.
+    /// Two sides with these classes.
     pub(super) fn new(server_classes: ClassList, client_classes: ClassList) -> Self {
         let config = ServerConfig { secret: 77, ..ServerConfig::default() };
         let now = Duration::from_secs(5);
@@ -90,12 +91,12 @@ impl Pair {
         }
     }
 
-    /// Two sides that have the same classes.
+    /// Two sides with the same classes.
     pub(super) fn alike() -> Self {
         Self::new(class(1), class(1))
     }
 
-    /// Hands the server a packet.
+    /// The server receives a packet.
     pub(super) fn server_hears(&mut self, bytes: &[u8]) {
         use server_handshake::{Heard, Terms};
         self.heard_bytes += bytes.len();
@@ -109,7 +110,7 @@ impl Pair {
         self.server_told.push(told);
     }
 
-    /// Hands the client a packet.
+    /// The client receives a packet.
     pub(super) fn client_hears(&mut self, bytes: &[u8]) {
         use client_handshake::{Heard, Terms};
         let terms = Terms { config: &self.client_config, classes: &self.client_classes };
@@ -124,7 +125,7 @@ impl Pair {
         self.client_told.push(told);
     }
 
-    /// What the server has to say in a step: state too, once the client is welcome.
+    /// The packets that the server sends in a step, with state once the client is welcome.
     pub(super) fn server_says(&mut self) -> Vec<Vec<u8>> {
         if self.server.is_connected() {
             let packet = state(self.server.binding(), self.server_sent);
@@ -142,7 +143,7 @@ impl Pair {
         packets
     }
 
-    /// What the client has to say in a step: state too, where it owes an echo of the token.
+    /// The packets that the client sends in a step, with state if it owes an echo of the token.
     pub(super) fn client_says(&mut self) -> Vec<Vec<u8>> {
         let terms = client_handshake::Terms { config: &self.client_config, classes: &self.client_classes };
         let ended = self.client.tick(self.now, terms, &mut self.to_server);
@@ -165,8 +166,8 @@ impl Pair {
         self.now += STEP;
     }
 
-    /// So many steps over a link that loses, repeats and delays packets at random, until nothing is random
-    /// any more.
+    /// Runs `steps` steps over a link that loses, repeats and delays packets at random. After half of them
+    /// every packet arrives.
     pub(super) fn run(&mut self, seed: u64, steps: u32) {
         let mut random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         let mut under_way: Vec<(u32, bool, Vec<u8>)> = Vec::new();
@@ -209,7 +210,7 @@ pub(super) fn state(binding: u64, number: u64) -> Vec<u8> {
     bytes
 }
 
-/// All packets that may go.
+/// Returns all packets that may be sent now.
 pub(super) fn drain(queue: &mut SendQueue) -> Vec<Vec<u8>> {
     let (mut packets, mut lent) = (Vec::new(), Vec::new());
     while queue.pop(&mut lent) {

@@ -1,10 +1,10 @@
-//! Notices, in debug builds, that a game loop forgot to tick: then packets arrive and nothing ever comes of it.
+//! A check for debug builds: it panics if a game loop receives or polls packets but never calls `tick`.
 //!
-//! *Invariant:* only the caller's own omissions are told, never what a peer does: a program that ticks is never stopped.
+//! *Invariant:* only a missing call of `tick` can cause the panic; what a peer sends cannot.
 
 use std::time::Duration;
 
-/// How often a client that never ticked may be polled in vain.
+/// How often a client that never ticked may be polled without result.
 const MAX_IDLE_POLLS: u32 = 1_000;
 
 /// What happened since the last tick.
@@ -12,20 +12,21 @@ const MAX_IDLE_POLLS: u32 = 1_000;
 pub(crate) struct TickWatch {
     /// When the first packet since the last tick was received.
     first_receipt: Option<Duration>,
-    /// Polls in vain before the first tick.
+    /// Polls without result before the first tick.
     idle_polls: u32,
 }
 
 impl TickWatch {
-    /// `tick` was called.
+    /// Notes that `tick` was called.
     pub(crate) fn ticked(&mut self) {
         self.first_receipt = None;
     }
 
-    /// A packet was received.
+    /// Notes that a packet was received.
     ///
     /// # Panics
-    /// In debug builds, if packets have arrived for half of `timeout` and `tick` was not called: soon the peers give the connection up.
+    /// In debug builds, if packets have arrived for half of `timeout` and `tick` was not called. The peers
+    /// would soon close the connection.
     #[track_caller]
     pub(crate) fn received(&mut self, now: Duration, timeout: Duration, owner: &str) {
         let silent = now.saturating_sub(*self.first_receipt.get_or_insert(now));
@@ -35,7 +36,7 @@ impl TickWatch {
         );
     }
 
-    /// A client that never ticked was asked for packets.
+    /// Notes that a client that never ticked was polled for packets.
     ///
     /// # Panics
     /// In debug builds, if that happened 1,000 times.

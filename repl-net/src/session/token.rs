@@ -1,10 +1,11 @@
 //! The token by which a client shows that it receives what is sent to its address (R26).
 //!
-//! *Invariant:* whoever does not know the server's secret learns a token from the welcome alone.
+//! *Invariant:* without the server's secret, a token can be learned only from the welcome.
 
 use super::connection_id::ConnectionId;
 
-/// What only the welcome tells: SipHash-2-4 of the connection and its session, under the server's secret.
+/// The token: SipHash-2-4 of the connection and its session, keyed with the server's secret. Only the welcome
+/// contains it.
 #[expect(
     deprecated,
     reason = "the only keyed hash of the standard library that is the same in every version of it"

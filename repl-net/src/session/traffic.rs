@@ -1,6 +1,6 @@
-//! Traffic: what a client received, by class and property.
+//! Traffic statistics: counts what a client received, by class and property.
 //!
-//! Invariant: the bits of all rows, and those of packets' frames, are all the bits that were applied.
+//! *Invariant:* the bits of all classes and of the packets' frames add up to all bits that were applied.
 
 use repl_core::Layout;
 
@@ -9,13 +9,13 @@ use repl_core::Layout;
 pub struct ClassTraffic {
     /// The class's name.
     pub class: &'static str,
-    /// Objects that came into being.
+    /// Objects that were created.
     pub opened: u64,
-    /// Updates of objects, openings apart.
+    /// Updates of objects, not counting openings.
     pub updates: u64,
-    /// Bits that said which object and which properties.
+    /// Bits that say which object and which properties follow.
     pub head_bits: u64,
-    /// Bits of values by handle: path, how often it was received, bits.
+    /// The properties, in the order of their handles.
     pub properties: Vec<PropertyTraffic>,
 }
 
