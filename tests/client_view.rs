@@ -186,6 +186,30 @@ fn s204_owner_and_role_converge_whatever_is_lost_and_acked_late() {
     assert_eq!(room.client()[chest], room.server[chest]);
 }
 
+#[test]
+fn s204_s205_an_ack_of_an_earlier_owner_or_role_does_not_settle_a_later_one_that_was_lost() {
+    type Change = fn(&mut Server, ObjectRef<Player>, Option<ConnectionId>);
+    let changes: [Change; 2] = [Server::set_owner, |server, player, owner| {
+        server.set_remote_role(player, owner.map_or(Role::SimulatedProxy, |_| Role::Authority));
+    }];
+    for change in changes {
+        for is_new in [false, true] {
+            let (mut room, known, _) = room(1);
+            let id = room.guests[0].id;
+            let player = if is_new { room.server.spawn(Player::default()) } else { known };
+            change(&mut room.server, player, Some(id));
+            let first = room.tick_one();
+            room.deliver(0, &first);
+            let acks = room.replies(0);
+            change(&mut room.server, player, None);
+            assert_eq!(room.tick_one().len(), 1, "the later one, which is lost");
+            room.hear(0, &acks);
+            room.settle();
+            assert_eq!(views(&room, player), [(false, Role::SimulatedProxy)], "of a new player: {is_new}");
+        }
+    }
+}
+
 #[derive(Replicated, Clone, Debug, Default)]
 struct Note {
     #[replicated]

@@ -243,6 +243,29 @@ fn a_disconnect_is_told_to_the_other_side() {
 }
 
 #[test]
+fn r21_a_disconnect_is_told_to_the_other_side_while_the_server_still_asks_about_classes() {
+    let asked = || {
+        let (mut room, _) = meet(|client| drop_ref(client.register::<Ship>()));
+        let hello = room.replies(0);
+        room.hear(0, &hello);
+        let question = room.tick_one();
+        assert!(!question.is_empty() && room.closed(0).is_none());
+        (room, question)
+    };
+    let (mut room, _) = asked();
+    room.guests[0].client.disconnect();
+    room.acknowledge();
+    assert_eq!(room.closed(0), Some(DisconnectReason::Closed));
+    let (mut room, question) = asked();
+    room.deliver(0, &question);
+    room.server.disconnect(room.guests[0].id);
+    let farewell = room.tick_one();
+    room.deliver(0, &farewell);
+    let event = room.guests[0].client.poll_event();
+    assert_eq!(event, Some(ClientEvent::Disconnected(DisconnectReason::Closed)));
+}
+
+#[test]
 fn a_session_that_was_left_does_not_disturb_the_next() {
     let (mut room, ship) = meet(ships_and_ports);
     room.settle();

@@ -83,6 +83,35 @@ fn s145_a_move_sends_labels_and_no_values() {
     assert_eq!(bits, 0, "to sort what is sorted");
 }
 
+#[derive(Replicated, Default)]
+struct Line {
+    #[replicated(notify = on_places)]
+    places: OrderedFastArray<u8>,
+    calls: u32,
+}
+
+impl Line {
+    fn on_places(&mut self) {
+        self.calls += 1;
+    }
+}
+
+#[test]
+fn s145_a_client_is_notified_once_of_each_move_from_and_to_any_place() {
+    let register = |client: &mut Client| _ = client.register::<Line>();
+    let (mut room, line) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        server.spawn(Line { places: [1, 2, 3, 4, 5].into(), ..Line::default() })
+    });
+    for (from, to) in (0..5).flat_map(|from| (0..5).map(move |to| (from, to))) {
+        let before = room.client()[line].calls;
+        room.server[line].places.move_item(from, to);
+        room.settle();
+        let seen = &room.client()[line];
+        assert_eq!(seen.places, room.server[line].places);
+        assert_eq!(seen.calls - before, u32::from(from != to), "from {from} to {to}");
+    }
+}
+
 #[test]
 fn r13_room_is_made_for_a_few_labels_at_a_time() {
     let (mut room, scroll) = room_with(0..2_000);

@@ -111,6 +111,24 @@ fn s118_it_heals_by_itself_when_its_object_arrives() {
 }
 
 #[test]
+fn s118_an_element_heals_though_another_that_waited_for_the_same_object_has_changed() {
+    let changes: [fn(&mut Unit, ObjectRef<Unit>); 3] = [
+        |unit, it| unit.friends[0] = it,
+        |unit, _| unit.friends[0] = ObjectRef::NULL,
+        |unit, _| unit.friends.truncate(1),
+    ];
+    for change in changes {
+        let (mut room, one, other) = two_units();
+        room.server[one].friends = vec![other; 2];
+        room.settle();
+        change(&mut room.server[one], one);
+        room.settle();
+        show(&mut room, other, true);
+        assert_eq!(seen(&room, one).friends, room.server[one].friends);
+    }
+}
+
+#[test]
 fn s118_healing_does_not_wait_for_packets_of_the_holder() {
     let (mut room, _, other) = two_units();
     let holder = room.server.spawn(Unit { target: other, ..Unit::default() });

@@ -334,6 +334,26 @@ fn s137_a_clone_has_items_of_its_own_and_what_is_put_back_is_new() {
 }
 
 #[test]
+fn s137_items_of_an_array_assigned_over_another_are_found_by_their_new_ids_alone() {
+    let (_, mut shadow) = pair(3);
+    let mut live = OrderedFastArray::from([7_u16, 8]);
+    assert_eq!([1, 2, 3].map(|number| live.index_of(id(number))), [Some(0), Some(1), None]);
+    told(&mut shadow, &mut live);
+    assert!(live.ids().eq([id(4), id(5)]));
+    assert_eq!([1, 2, 4, 5].map(|number| live.index_of(id(number))), [None, None, Some(0), Some(1)]);
+    assert_eq!([1, 2, 4, 5].map(|number| live.by_id(id(number))), [None, None, Some(&7), Some(&8)]);
+}
+
+#[test]
+fn s135_items_that_were_cleared_are_found_no_more() {
+    let mut array = OrderedFastArray::from([1_u16, 2]);
+    assert_eq!(array.index_of(id(2)), Some(1));
+    array.clear();
+    let new = array.push(3);
+    assert_eq!([id(1), id(2), new].map(|id| array.index_of(id)), [None, None, Some(0)]);
+}
+
+#[test]
 fn s139_ids_come_round_and_no_two_items_have_one() {
     let mut array = OrderedFastArray::with_next_id(ItemId::LAST);
     assert_eq!([array.push(1_u16), array.push(2), array.push(3)], [ItemId::LAST, id(1), id(2)]);

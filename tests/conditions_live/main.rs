@@ -7,6 +7,7 @@
 mod support;
 
 mod changes;
+mod collections;
 mod push;
 mod secrecy;
 mod switches;

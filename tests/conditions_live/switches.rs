@@ -305,6 +305,21 @@ fn a_hidden_object_comes_back_without_what_was_switched_off_meanwhile() {
     assert_eq!(plans(&room, agent), [SECRET]);
 }
 
+#[test]
+fn r18_switches_for_one_connection_end_with_their_object() {
+    let (mut room, agent) = room(1);
+    let id = room.guests[0].id;
+    room.server.set_custom_active_for(id, agent, plan(), false);
+    room.server.set_custom_active_for(id, agent, talk(), true);
+    room.settle();
+    room.server.despawn(agent);
+    room.settle();
+    let next = room.server.spawn(Agent { plan: RUMOUR.into(), talk: SECRET.into(), ..Agent::default() });
+    assert_eq!(next.guid().map(|guid| guid.slot()), agent.guid().map(|guid| guid.slot()));
+    settle_without(&mut room, SECRET);
+    assert_eq!((plans(&room, next), talks(&room, next)), (vec![RUMOUR], vec![""]));
+}
+
 /// Returns the agents and properties with values in `packet`, at any bit offset: `canary-` and two digits.
 fn canaries(packet: &[u8]) -> Vec<(usize, usize)> {
     let padded: Vec<u8> = packet.iter().copied().chain([0]).collect();

@@ -170,3 +170,33 @@ fn r18_sight_lost_and_found_before_the_close_is_acked_opens_the_object_anew() {
     room.settle();
     assert_eq!(copy(&room, one).a, 3);
 }
+
+#[test]
+fn r18_sight_lost_found_and_lost_again_before_the_close_is_acked_stays_lost() {
+    let (mut room, one) = one_thing();
+    let id = room.guests[0].id;
+    for visible in [false, true, false] {
+        room.server.set_visible(id, one, visible);
+        let packets = room.tick_one();
+        room.deliver(0, &packets);
+    }
+    room.settle();
+    assert!(!room.client().contains(one));
+    room.server.set_visible(id, one, true);
+    room.settle();
+    assert!(room.client().contains(one));
+}
+
+#[test]
+fn r18_what_was_hidden_before_a_client_says_hello_does_not_hide_the_next_object_in_its_slot() {
+    let mut room = Room::new(ServerConfig::default(), things);
+    let old = room.server.spawn(thing(0));
+    let id = room.enter();
+    room.server.set_visible(id, old, false);
+    room.server.despawn(old);
+    room.tick_one();
+    let next = room.server.spawn(thing(1));
+    assert_eq!(guid(next).slot(), guid(old).slot());
+    room.settle();
+    assert_eq!(copy(&room, next), thing(1));
+}

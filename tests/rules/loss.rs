@@ -65,6 +65,42 @@ fn r02_an_options_payload_is_born_with_it() {
     assert_eq!(copy(&room, one).maybe, Some(6));
 }
 
+#[derive(Replicated, Debug, Default, Clone, PartialEq)]
+#[replicated(all)]
+struct Seat {
+    row: u8,
+    place: u8,
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Hall {
+    seats: Vec<Seat>,
+}
+
+#[test]
+fn r02_an_ack_of_an_element_that_is_gone_does_not_count_for_the_next_in_its_place() {
+    let seat = |row, place| Seat { row, place };
+    let register = |client: &mut Client| _ = client.register::<Hall>();
+    let (mut room, hall) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        server.spawn(Hall { seats: vec![seat(1, 1)] })
+    });
+    room.server[hall].seats.push(seat(2, 2));
+    let first = room.tick_one();
+    room.server[hall].seats.pop();
+    let second = room.tick_one();
+    room.deliver(0, &first);
+    room.deliver(0, &second);
+    let acks = room.replies(0);
+    room.server[hall].seats.push(seat(3, 3));
+    assert_eq!(room.tick_one().len(), 1, "the new element, which is lost");
+    room.hear(0, &acks);
+    room.server[hall].seats[1].row = 4;
+    let edit = room.tick_one();
+    room.deliver(0, &edit);
+    assert_eq!(room.client()[hall].seats, [seat(1, 1), seat(4, 3)]);
+}
+
 #[derive(Replicated, Default)]
 #[replicated(all)]
 struct Pushed {

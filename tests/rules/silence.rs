@@ -30,6 +30,12 @@ fn short_hello(room: &mut Room) -> Vec<u8> {
     short
 }
 
+/// Returns the session that a hello begins.
+fn session(hello: &[u8]) -> u64 {
+    let mut bits = BitReader::new(&hello[4..]);
+    bits.skip_bits(4).and_then(|()| bits.read_bits(64)).expect("a hello is longer")
+}
+
 /// Returns how many bytes the server sends to its only connection in this time, while everything changes now
 /// and then.
 fn sent_in(room: &mut Room, all: &[ObjectRef<Thing>], time: Duration) -> usize {
@@ -76,8 +82,7 @@ fn r26_acks_that_do_not_know_the_token_bring_nothing_more() {
     let hello = room.replies(0);
     room.hear(0, &hello);
     let mut bytes = sent_in(&mut room, &all, TICK);
-    let mut bits = BitReader::new(&hello[0][4..]);
-    let session = bits.skip_bits(4).and_then(|()| bits.read_bits(64)).expect("a hello is longer");
+    let session = session(&hello[0]);
     // An attacker who receives nothing still knows the session, because he chose it, and the numbers of
     // packets, because they count from zero.
     for sequence in 0..200_u16 {
@@ -94,6 +99,27 @@ fn r26_acks_that_do_not_know_the_token_bring_nothing_more() {
         bytes += sent_in(&mut room, &all, TICK);
     }
     assert!(bytes <= 3_600, "{bytes} bytes");
+}
+
+#[test]
+fn r26_control_packets_which_need_no_token_bring_three_times_their_bytes_at_most() {
+    let (mut room, all) = full_room(2_000);
+    let hello = room.replies(0);
+    room.hear(0, &hello);
+    let mut writer = BitWriter::new();
+    writer.write_flag(true);
+    // A packet that a client never sends; the server takes it and does nothing.
+    writer.write_bits(7, 3);
+    let control = seal(&writer.into_bytes(), session(&hello[0]));
+    let mut heard = size(&hello);
+    let mut bytes = sent_in(&mut room, &all, TICK);
+    for _ in 0..20 {
+        room.hear(0, std::slice::from_ref(&control));
+        heard += control.len();
+        bytes += sent_in(&mut room, &all, TICK);
+        assert!(bytes <= 3 * heard, "{bytes} bytes for {heard}");
+    }
+    assert_eq!(room.closed(0), None, "the server takes them");
 }
 
 #[test]
