@@ -1,4 +1,4 @@
-//! Collections that take more bytes than a packet or a tick may have, and that come into a client's view, leave
+//! Collections that take more bytes than a packet or a tick may have. They come into a client's view, leave
 //! it and come back (S42, R15).
 //!
 //! *Invariant:* nothing is lost, so the view alone decides what a client receives.
