@@ -1,6 +1,7 @@
-//! The broadcast: what changed, as the connections without a view of their own need it, written once for all of them (S88).
+//! The broadcast: changes for all connections with the default view, encoded once and shared (S88).
 //!
-//! Invariant: segments depend on the world alone; a connection takes a segment whole, or some of its items one by one.
+//! *Invariant:* segments depend on the world alone. A connection sends a whole segment, or some of its items
+//! one by one.
 
 use std::sync::Arc;
 
@@ -17,37 +18,38 @@ use crate::transport::spare::ROUND_TICKS;
 #[derive(Debug, Default)]
 pub(crate) struct Broadcast {
     segments: Vec<Arc<Segment>>,
-    /// Segments of earlier ticks that packets may refer to.
+    /// Segments of earlier ticks that packets may still use.
     pool: Vec<Arc<Segment>>,
-    /// Segments that no packet refers to any more: their memory is used again.
+    /// Segments that no packet uses any more. Their memory is reused.
     free: Vec<Arc<Segment>>,
-    /// The most segments that a tick had in this round.
+    /// The most segments of a tick in this round.
     most: usize,
     pen: Pen,
-    /// Slots of what changed and is in no segment: each connection sends it by itself.
+    /// Slots of changed objects that are in no segment. Each connection sends them itself.
     apart: Vec<u32>,
     openings: Openings,
-    /// The frame for which it was last built.
+    /// The frame of the last build.
     frame: u64,
 }
 
 impl Broadcast {
-    /// What changed, in runs.
+    /// The encoded changes.
     pub(crate) fn segments(&self) -> &[Arc<Segment>] {
         &self.segments
     }
 
-    /// Objects that changed and are in no segment, because none of this size could hold them.
+    /// Changed objects that are in no segment, because they do not fit in one.
     pub(crate) fn apart(&self) -> &[u32] {
         &self.apart
     }
 
-    /// Objects whole, for those that have not got them yet.
+    /// The cache of spawn data for connections that do not have an object yet.
     pub(crate) fn openings(&mut self) -> &mut Openings {
         &mut self.openings
     }
 
-    /// Writes what changed in `world`, in segments of at most `max_bits`. Built for a second time in a frame, all is written anew.
+    /// Encodes the changes of `world` in segments of at most `max_bits`. A second build in the same frame
+    /// encodes everything again.
     pub(crate) fn build(&mut self, world: &World, classes: &ClassList, max_bits: usize) {
         if std::mem::replace(&mut self.frame, world.frame) == world.frame {
             self.openings.clear();
@@ -57,7 +59,7 @@ impl Broadcast {
         self.most = self.most.max(self.segments.len());
         self.reclaim();
         if world.frame.is_multiple_of(ROUND_TICKS) {
-            // As many as a tick needed of late are enough.
+            // Keep as many as one tick needed recently.
             self.free.truncate(std::mem::take(&mut self.most));
             self.free.iter_mut().filter_map(Arc::get_mut).for_each(Segment::clear);
         }
@@ -80,7 +82,7 @@ impl Broadcast {
         }
     }
 
-    /// Writes a change that fits no segment in parts, if it is of a collection (R15).
+    /// Splits a change that does not fit in a segment, if it is one of a collection (R15).
     fn build_parts(&mut self, change: &Change, context: &Context<'_>) {
         let first = self.segments.len();
         let mut list = context.list(change);
@@ -112,20 +114,21 @@ impl Broadcast {
             }
         }
         if !portions.is_empty() {
-            // No part is told either: each connection sends all of it.
+            // Drop all parts: each connection sends the whole change itself.
             self.pool.extend(self.segments.drain(first..));
             self.apart.push(change.slot);
         }
     }
 
-    /// Takes back the segments of the tick before, and finds those that no packet refers to any more.
+    /// Moves the segments of the last tick to the pool, and those that no packet uses any more to the free
+    /// list.
     fn reclaim(&mut self) {
         self.pool.append(&mut self.segments);
         let Self { pool, free, .. } = self;
         free.extend(pool.extract_if(.., |segment| Arc::strong_count(segment) == 1));
     }
 
-    /// An empty segment, with the memory of one that no packet refers to any more.
+    /// An empty segment, with reused memory.
     fn blank(&mut self) -> Arc<Segment> {
         let mut segment = self.free.pop().unwrap_or_default();
         if let Some(segment) = Arc::get_mut(&mut segment) {
@@ -135,7 +138,7 @@ impl Broadcast {
     }
 }
 
-/// What decides the form of all segments of a tick.
+/// The settings for all segments of a tick.
 struct Context<'a> {
     world: &'a World,
     classes: &'a ClassList,
@@ -143,7 +146,7 @@ struct Context<'a> {
     max_bits: usize,
 }
 
-/// What segments are written with.
+/// Encodes changes into segments.
 #[derive(Debug, Default)]
 struct Pen {
     segment: SegmentWriter,
@@ -151,7 +154,7 @@ struct Pen {
 }
 
 impl Context<'_> {
-    /// What changed of an object, as far as those see it who see it like most.
+    /// The part of an object's changes that the default view may see.
     fn list(&self, change: &Change) -> Changelist {
         let object = &self.world.objects[change.slot as usize];
         let lifetime = self.world.column(object.class).lifetime();
@@ -165,15 +168,15 @@ impl Context<'_> {
 
 /// Why a change is not in a segment.
 enum Obstacle {
-    /// It does not fit behind what is there: all that takes so many bits.
+    /// It does not fit. With it the segment would have `bits` bits.
     Full { bits: usize },
     /// A hand-written serialiser refuses a value.
     Refused,
 }
 
 impl Pen {
-    /// Writes changes into an empty segment until it is full or one cannot be written; gives how many are done with. The last of these may be one that
-    /// has no place in any segment: `large`.
+    /// Encodes changes into an empty segment until it is full or a change cannot be encoded. Returns the
+    /// number of changes processed. `large` is set if the last of them fits in no segment.
     fn fill<'c>(
         &mut self,
         into: &mut Segment,
@@ -187,7 +190,7 @@ impl Pen {
         let mut done = 0;
         for change in changes {
             if change.list.items().is_some_and(|items| items * LEAST_ITEM_BITS > context.max_bits) {
-                // Not written only to be found too large.
+                // Too many items to fit: do not encode them first.
                 if into.items.is_empty() {
                     *large = Some(change);
                     done += 1;
@@ -204,7 +207,7 @@ impl Pen {
                 done += 1;
                 continue;
             };
-            // The segment ends here: the writer knows of an item that is not there.
+            // The segment must end here: the writer counts an item that was removed.
             self.bits.truncate(before);
             if into.items.is_empty() || matches!(obstacle, Obstacle::Refused) {
                 *large = Some(change);
@@ -217,7 +220,7 @@ impl Pen {
         done
     }
 
-    /// Writes a part of what changed of one object into an empty segment.
+    /// Encodes a part of one object's changes into an empty segment.
     fn write_one(
         &mut self,
         into: &mut Segment,
@@ -234,7 +237,7 @@ impl Pen {
         Ok(())
     }
 
-    /// Appends what `list` says of an object.
+    /// Appends the changes in `list` of an object.
     fn write(
         &mut self,
         slot: u32,

@@ -1,6 +1,6 @@
-//! Columns: all objects of one class on a server, side by side with their shadows.
+//! Columns: a server stores all objects of one class in a column, with their shadows.
 //!
-//! Invariant: row `n` of each of the vectors belongs to the same object.
+//! *Invariant:* row `n` of each vector belongs to the same object.
 
 use std::any::Any;
 
@@ -11,7 +11,7 @@ use repl_core::{
 
 use crate::session::archetype::Archetype;
 
-/// The objects of one class, whatever its type.
+/// The objects of one class, without their type.
 pub(crate) trait Column: Any + Send + Sync {
     fn program(&self) -> &Program;
     fn lifetime(&self) -> &Lifetime;
@@ -24,25 +24,28 @@ pub(crate) trait Column: Any + Send + Sync {
         refusals: &mut Vec<Refusal>,
         scratch: &mut Scratch,
     );
-    /// Preloads a row, which will be compared soon.
+    /// Preloads a row that will be compared soon.
     fn preload_row(&self, row: u32);
-    /// Preloads what the values of a row, which itself is loaded, hold elsewhere.
+    /// Preloads the heap memory of a row. The row itself must be loaded.
     fn preload_values(&self, row: u32);
-    /// The handles of the `push` properties of a row's object that count as marked; see [`Class::touched`].
+    /// The handles of the `push` properties of a row's object that count as marked. See [`Class::touched`].
     fn touched(&self, row: u32) -> HandleSet;
-    /// Takes out of `scope` what would make a row's object larger than `max_bits`; see [`Class::keep_within`].
+    /// Removes from `scope` what would make a row's object larger than `max_bits`. See
+    /// [`Class::keep_within`].
     fn keep_within(&self, max_bits: u64, row: u32, scope: &mut HandleSet) -> Vec<Refusal>;
-    /// Tells the slot of each object that differs from its shadow.
+    /// Calls `found` with the slot of each object that differs from its shadow.
     fn scan(&self, found: &mut dyn FnMut(u32));
     /// Writes from the shadow; see [`Class::write_values`].
     fn write_values(&self, row: u32, list: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError>;
     fn prune(&self, row: u32, list: &mut Changelist);
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist);
-    /// How many items and entries a row's collections and maps among `handles` have; see [`Class::items_of`].
+    /// How many items and entries the row's collections and maps among `handles` have. See
+    /// [`Class::items_of`].
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize;
-    /// For each archetype, that of `Default` first, what its properties begin with; see [`Class::begin_sums`].
+    /// For each archetype, the one of `Default` first: checksums of its properties' initial values. See
+    /// [`Class::begin_sums`].
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Takes an object out; gives the slot of the one that moved to its row.
+    /// Removes an object. Returns the slot of the object that moved to its row.
     fn remove(&mut self, row: u32) -> Option<u32>;
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
@@ -58,7 +61,7 @@ pub(crate) struct TypedColumn<T> {
 }
 
 impl<T: Replicated> TypedColumn<T> {
-    /// None yet, none of which may take more than `max_bits`.
+    /// An empty column for objects of at most `max_bits`.
     pub(crate) fn new(max_bits: u64) -> Self {
         let mut class = Class::new();
         class.hold_items_within(max_bits);
@@ -71,10 +74,10 @@ impl<T: Replicated> TypedColumn<T> {
         }
     }
 
-    /// Asserts that what an archetype makes has room in `max_bytes`: more than that no object would shrink to (R21).
+    /// Checks that an archetype's values fit in `max_bytes`, because no object would shrink below them (R21).
     ///
     /// # Panics
-    /// If it has not.
+    /// If they do not fit.
     #[track_caller]
     pub(crate) fn assert_fits(&self, archetype: &T, max_bytes: usize) {
         let bytes = self.class.most_bits_of(archetype).div_ceil(8);
@@ -86,7 +89,7 @@ impl<T: Replicated> TypedColumn<T> {
         );
     }
 
-    /// Adds an archetype; gives its number.
+    /// Adds an archetype and returns its number.
     pub(crate) fn add_archetype(&mut self, archetype: Archetype<T>) -> u32 {
         self.archetypes.push(archetype);
         self.archetypes.len() as u32 - 1
@@ -97,7 +100,7 @@ impl<T: Replicated> TypedColumn<T> {
         (number as usize) < self.archetypes.len()
     }
 
-    /// Adds an object whose shadow begins at an archetype (S29, S69); gives its row.
+    /// Adds an object whose shadow starts as the archetype's values (S29, S69). Returns its row.
     pub(crate) fn insert(&mut self, object: T, slot: u32, archetype: u32) -> u32 {
         let archetype = self.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());
         self.shadow.push(self.class.shadow_of(&archetype));
@@ -133,7 +136,7 @@ impl<T: Replicated> Column for TypedColumn<T> {
 
     fn preload_row(&self, row: u32) {
         let row = row as usize;
-        // Where the next row begins this one ends.
+        // A row ends where the next one begins.
         self.live.iter().skip(row).take(2).for_each(preload);
         self.shadow.iter().skip(row).take(2).for_each(preload);
     }

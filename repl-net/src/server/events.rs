@@ -1,7 +1,8 @@
-//! What a server has to tell and nobody has polled yet.
+//! The queue of events that the server's user has not polled yet.
 //!
-//! *Invariant:* events are polled in the order in which they happened; at most [`MAX_REFUSALS`] refused values wait, each place of an object
-//! once. What is dropped is counted and told; beginnings and ends of connections are never dropped.
+//! *Invariant:* events are polled in the order in which they happened. At most [`MAX_REFUSALS`] refused
+//! values wait, each path of an object once. Dropped ones are counted and reported. Begins and ends of
+//! connections are never dropped.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,10 +10,10 @@ use repl_core::ObjectRef;
 
 use crate::session::events::ServerEvent;
 
-/// How many refused values wait at most.
+/// The most events about refused values that wait.
 const MAX_REFUSALS: usize = 1_024;
 
-/// Names the place of a refused value: the object, and the path in it.
+/// The path of a refused value: the object, and the path in it.
 type Place = (ObjectRef<()>, String);
 
 /// Events in the order in which they happened.
@@ -24,14 +25,14 @@ pub(super) struct ServerEvents {
     kept: VecDeque<(u64, ServerEvent)>,
     /// Refused values, with their numbers.
     refusals: VecDeque<(u64, ServerEvent)>,
-    /// Where the values stand that `refusals` tells of.
+    /// The paths of the values in `refusals`.
     places: BTreeSet<Place>,
-    /// Refused values that were dropped and not told of.
+    /// Refused values that were dropped since the last report.
     dropped: u64,
 }
 
 impl ServerEvents {
-    /// Appends an event. A refused value that waits already is not told twice.
+    /// Appends an event. A refused value that already waits is not added again.
     pub(super) fn push(&mut self, event: ServerEvent) {
         let number = self.next;
         self.next += 1;
@@ -49,7 +50,7 @@ impl ServerEvents {
         }
     }
 
-    /// Takes the oldest event.
+    /// Removes and returns the oldest event.
     pub(super) fn pop(&mut self) -> Option<ServerEvent> {
         let kept = self.kept.front().map_or(u64::MAX, |(number, _)| *number);
         let refusal = self.refusals.front().map_or(u64::MAX, |(number, _)| *number);

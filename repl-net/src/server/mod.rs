@@ -1,7 +1,7 @@
-//! The server: owns objects, and brings each client the state it may see.
+//! The server: owns objects, and sends each client the state that it may see.
 //!
-//! Invariant: nothing is sent or received here; bytes come in through [`Server::receive`] and go out through
-//! [`Server::poll_transmit`], time is an argument.
+//! *Invariant:* the server does no input or output. Packets come in through [`Server::receive`] and go out
+//! through [`Server::poll_transmit`]; the time is an argument.
 
 mod broadcast;
 mod column;
@@ -38,35 +38,36 @@ use world::{World, WorldLimits};
 
 pub use transmit::Transmit;
 
-/// What a connection has cost so far.
+/// The traffic and memory of a connection so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionStats {
     /// Bytes of all packets made for it.
     pub bytes_sent: u64,
     /// Packets made for it.
     pub packets_sent: u64,
-    /// Packets of state held for lost.
+    /// Packets of state that count as lost.
     pub packets_lost: u64,
-    /// Packets of state neither acknowledged nor held for lost.
+    /// Packets of state that are neither acknowledged nor counted as lost.
     pub packets_in_flight: usize,
-    /// The smoothed round trip, with the time that acks wait for the client's tick; zero before the first ack.
+    /// The smoothed round trip. It includes the time that acks wait for the client's tick. Zero before the
+    /// first ack.
     pub round_trip: Duration,
-    /// About how many bytes of memory the server keeps for what the client has not acknowledged, as of the last tick: what
-    /// [`ServerConfig::max_connection_bytes`] limits.
+    /// About how many bytes of memory the server stores for what the client has not acknowledged, at the last
+    /// tick. [`ServerConfig::max_connection_bytes`] limits it.
     pub memory_bytes: usize,
 }
 
-/// Owns objects, and brings each client the state it may see.
+/// Owns objects, and sends each client the state that it may see.
 ///
-/// A tick: change objects, call [`tick`](Self::tick), take the packets of each connection with [`poll_transmit`](Self::poll_transmit), and
-/// hand over what arrives with [`receive`](Self::receive).
+/// In each tick: change objects, call [`tick`](Self::tick), send the packets of each connection from
+/// [`poll_transmit`](Self::poll_transmit), and pass what arrives to [`receive`](Self::receive).
 pub struct Server {
     config: ServerConfig,
     world: World,
     classes: ClassList,
     broadcast: Broadcast,
     scratch: PassScratch,
-    /// Boxed, as the nodes of a map are up to twice as large as what is in them.
+    /// Boxed, because a map's nodes take up to twice the size of their values.
     connections: BTreeMap<ConnectionId, Box<Peer>>,
     /// The number of the next connection.
     next_connection: u32,
@@ -80,7 +81,7 @@ impl Server {
     /// A server without objects.
     ///
     /// # Panics
-    /// If a field of `config` is out of the range that stands with it; the message names the field.
+    /// If a field of `config` is out of the range in its description. The message names the field.
     #[must_use]
     #[track_caller]
     pub fn new(config: ServerConfig) -> Self {
@@ -108,21 +109,22 @@ impl Server {
         self.next_connection > 0
     }
 
-    /// Makes a class known. Spawning does it too, but all classes must be known before the first connection.
+    /// Registers a class. Spawning does it too, but all classes must be known before the first connection.
     ///
     /// # Panics
-    /// If the class is new and a connection was made already, or an object takes more than
-    /// [`max_object_bytes`](ServerConfig::max_object_bytes) even as it begins.
+    /// If the class is new and there was a connection already, or if the initial values of its objects take
+    /// more than [`max_object_bytes`](ServerConfig::max_object_bytes).
     #[track_caller]
     pub fn register<T: Replicated>(&mut self) -> &mut Self {
         self.world.register::<T>(self.is_frozen());
         self
     }
 
-    /// Makes a set of initial values known. Clients must register the same in the same order.
+    /// Registers a set of initial values. Clients must register the same in the same order.
     ///
     /// # Panics
-    /// If a connection was made already, or what `make` makes takes more than [`max_object_bytes`](ServerConfig::max_object_bytes).
+    /// If there was a connection already, or if the values take more than
+    /// [`max_object_bytes`](ServerConfig::max_object_bytes).
     #[track_caller]
     pub fn register_archetype<T: Replicated>(
         &mut self,
@@ -140,17 +142,18 @@ impl Server {
         ArchetypeId::new(column.add_archetype(Box::new(make)))
     }
 
-    /// Adds an object. Clients make theirs from `T::default()`, so only what differs from that is sent (S69).
+    /// Adds an object. Clients create theirs from `T::default()`, so only what differs from that is sent
+    /// (S69).
     ///
     /// # Panics
-    /// If the class is new and a connection was made already; if [`ServerConfig::max_objects`] slots are taken: where that can happen use
-    /// [`try_spawn`](Self::try_spawn).
+    /// If the class is new and there was a connection already, or if [`ServerConfig::max_objects`] slots are
+    /// taken. Where that can happen use [`try_spawn`](Self::try_spawn).
     #[track_caller]
     pub fn spawn<T: Replicated>(&mut self, object: T) -> ObjectRef<T> {
         self.spawn_from(ArchetypeId::default(), object)
     }
 
-    /// Adds an object that clients make from an archetype: only what differs from it is sent.
+    /// Adds an object that clients create from an archetype: only what differs from the archetype is sent.
     ///
     /// # Panics
     /// As [`spawn`](Self::spawn).
@@ -168,13 +171,13 @@ impl Server {
     /// When [`ServerConfig::max_objects`] slots are taken. Then the object is dropped, and nothing else has changed.
     ///
     /// # Panics
-    /// If the class is new and a connection was made already.
+    /// If the class is new and there was a connection already.
     #[track_caller]
     pub fn try_spawn<T: Replicated>(&mut self, object: T) -> Result<ObjectRef<T>, SpawnError> {
         self.try_spawn_from(ArchetypeId::default(), object)
     }
 
-    /// Adds an object that clients make from an archetype, if there is room for one more.
+    /// Adds an object that clients create from an archetype, if there is room for one more.
     ///
     /// # Errors
     /// As [`try_spawn`](Self::try_spawn).
@@ -204,7 +207,7 @@ impl Server {
         Ok(reference)
     }
 
-    /// Takes an object out; clients lose it. Does nothing if it is gone already.
+    /// Removes an object from the server and its clients. Does nothing if it does not exist.
     pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let mut holders = 0;
@@ -214,7 +217,7 @@ impl Server {
         self.world.despawn(slot, holders);
     }
 
-    /// Whether the object is there.
+    /// Whether the object exists.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.world.slot_of(object).is_some()
@@ -223,7 +226,7 @@ impl Server {
     /// Marks a `push` property as changed (S124). Does nothing if the object is gone.
     ///
     /// # Panics
-    /// If the index was made by hand and is none of a property of `T`.
+    /// If the index was not obtained from `T` and `T` has no such property.
     #[track_caller]
     pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
         if let Some((slot, property)) = self.place_of(object, property) {
@@ -233,12 +236,12 @@ impl Server {
         }
     }
 
-    /// Compares what may have changed, and makes the packets of this tick. `now` is the time since an epoch of the caller's, and never
-    /// goes back.
+    /// Compares what may have changed, and makes the packets of this tick. `now` is the time since any fixed
+    /// start, and must not go back.
     ///
-    /// Nothing of what was changed leaves before the next tick: call it in every frame, with or without changes.
+    /// No change is sent before the next tick. Call it in every frame, with or without changes.
     ///
-    /// O(what changed), not O(objects); a connection that needs nothing costs next to nothing.
+    /// O(what changed), not O(objects). A connection that needs nothing costs next to nothing.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         for peer in self.connections.values_mut() {
@@ -296,14 +299,15 @@ impl Server {
         }
     }
 
-    /// The next packet for a connection, to be sent at once; `None` if there is no more in this tick. For all connections in one loop
-    /// there is [`poll_any_transmit`](Self::poll_any_transmit).
+    /// The next packet for a connection, which must be sent at once. Returns `None` if this tick has no more.
+    /// For all connections in one loop there is [`poll_any_transmit`](Self::poll_any_transmit).
     pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
         let peer = self.connections.get_mut(&connection)?;
         peer.connection.outbox.queue.pop(&mut peer.lent).then_some(peer.lent.as_slice())
     }
 
-    /// How many ticks there have been: the number of the last one. Clients are told it ([`Client::server_tick`](crate::Client::server_tick)).
+    /// The number of ticks so far, which is the number of the last one. Clients receive it
+    /// ([`Client::server_tick`](crate::Client::server_tick)).
     #[must_use]
     pub fn ticks(&self) -> u64 {
         self.world.frame
@@ -319,7 +323,7 @@ impl Server {
         self.connections.iter().filter(|(_, peer)| !peer.handshake.is_ended()).map(|(&id, _)| id)
     }
 
-    /// What a connection has cost so far; `None` once it is gone.
+    /// The traffic and memory of a connection so far. `None` once it is removed.
     #[must_use]
     pub fn stats(&self, connection: ConnectionId) -> Option<ConnectionStats> {
         let connection = &self.connections.get(&connection)?.connection;

@@ -1,6 +1,7 @@
-//! What a server knows of one object, for all connections together.
+//! The state of one object on the server that all connections share.
 //!
-//! Invariant: a slot is used again only when no connection holds its last object any more (R17), under the next generation (R18).
+//! *Invariant:* a slot is reused only when no connection holds its last object any more (R17), with the next
+//! generation (R18).
 
 use std::num::NonZeroU32;
 
@@ -15,7 +16,7 @@ use crate::transport::role::{Proxy, Role};
 #[repr(align(128))]
 pub(crate) struct Object {
     pub(crate) generation: NonZeroU32,
-    /// Whether there is an object; one that is gone may still be known to connections.
+    /// Whether the slot has an object. Connections may still hold a destroyed one.
     pub(crate) alive: bool,
     pub(crate) class: u16,
     pub(crate) archetype: u32,
@@ -24,26 +25,27 @@ pub(crate) struct Object {
     pub(crate) role: Role,
     pub(crate) physics: bool,
     pub(crate) history: History,
-    /// Connections that stand before the end of the history.
+    /// Connections that have not sent all of the history.
     pub(crate) laggards: u32,
-    /// Connections that have the slot in use.
+    /// Connections that use the slot.
     pub(crate) holders: u32,
-    /// Apart, for the others are looked at in every comparison, and cost less in two cache lines.
+    /// Rare state, stored separately so that the state that every comparison reads fits in two cache lines.
     particulars: Option<Box<Particulars>>,
 }
 
-/// What only some objects have.
+/// State that only some objects have.
 #[derive(Debug, Default)]
 struct Particulars {
-    /// Handles of custom conditions that are switched off for all: neither compared nor sent (S45).
+    /// Handles with custom conditions that are switched off for all connections: neither compared nor sent
+    /// (S45).
     custom_off: HandleSet,
-    /// Conditions set at run time.
+    /// Conditions that were set at run time.
     dynamic: Vec<(PropertyIndex, Condition)>,
     /// Handles of push properties that were marked and not compared since (S124).
     marked: HandleSet,
-    /// For classes with conditions: the frame in which each property last changed, zero for never.
+    /// The frame in which each property last changed, zero for never. Only for classes with conditions.
     changed_at: Vec<u64>,
-    /// What the last comparison found too large.
+    /// The refusals of the last comparison for values that were too large.
     too_large: Vec<Refusal>,
 }
 
@@ -71,12 +73,13 @@ impl Object {
         self.particulars.get_or_insert_default()
     }
 
-    /// Whether the property of `handles`, whose condition is custom, is switched on for all.
+    /// Whether the custom property of `handles` is switched on for all connections.
     pub(crate) fn is_custom_on(&self, handles: &HandleSet) -> bool {
         self.particulars.as_ref().is_none_or(|own| !own.custom_off.intersects(handles))
     }
 
-    /// Switches the property of `handles`, whose condition is custom, for all. Switched on it is compared next time, marked or not (S45).
+    /// Switches the custom property of `handles` for all connections. When switched on, it is compared next
+    /// time, marked or not (S45).
     pub(crate) fn switch_custom(&mut self, lifetime: &Lifetime, handles: &HandleSet, active: bool) {
         let off = &mut self.particulars().custom_off;
         if active {
@@ -87,13 +90,14 @@ impl Object {
         }
     }
 
-    /// The condition of a property that was declared as dynamic.
+    /// The current condition of a dynamic property.
     pub(crate) fn condition(&self, property: PropertyIndex) -> Condition {
         let mut set = self.particulars.iter().flat_map(|own| &own.dynamic);
         set.find(|(known, _)| *known == property).map_or(Condition::Dynamic, |(_, condition)| *condition)
     }
 
-    /// Sets the condition of a property at run time. One that was `Never` is compared next time, marked or not (S45).
+    /// Sets the condition of a dynamic property. If it was `Never`, the property is compared next time,
+    /// marked or not (S45).
     pub(crate) fn set_condition(
         &mut self,
         lifetime: &Lifetime,
@@ -110,7 +114,7 @@ impl Object {
         }
     }
 
-    /// Marks those of `handles` that are of push properties: they are compared next time (S124).
+    /// Marks the push properties among `handles`: they are compared next time (S124).
     pub(crate) fn mark(&mut self, lifetime: &Lifetime, handles: &HandleSet) {
         let mut handles = handles.clone();
         handles.intersect(lifetime.push());
@@ -119,19 +123,20 @@ impl Object {
         }
     }
 
-    /// Forgets the marks of what was compared. What was not, because it was switched off or had no room, stays marked.
+    /// Clears the marks of what was compared. What was not compared, because it was switched off or too
+    /// large, stays marked.
     pub(crate) fn unmark(&mut self, compared: &HandleSet) {
         if let Some(own) = &mut self.particulars {
             own.marked.difference(compared);
         }
     }
 
-    /// From here on remembers when each of so many properties changes.
+    /// Starts to record when each of `properties` properties changes.
     pub(crate) fn remember_changes(&mut self, properties: usize) {
         self.particulars().changed_at = vec![0; properties];
     }
 
-    /// Notes what changed in a frame, if that is remembered.
+    /// Records what changed in a frame, if changes are recorded.
     #[inline]
     pub(crate) fn note_changes(&mut self, handles: &HandleSet, lifetime: &Lifetime, frame: u64) {
         let Some(particulars) = self.particulars.as_mut().filter(|own| !own.changed_at.is_empty()) else {
@@ -142,13 +147,13 @@ impl Object {
         }
     }
 
-    /// The frame in which a property last changed, if that is remembered; zero for never.
+    /// The frame in which a property last changed, zero for never. `None` if changes are not recorded.
     pub(crate) fn changed_at(&self, property: PropertyIndex) -> Option<u64> {
         self.particulars.as_ref()?.changed_at.get(property.index()).copied()
     }
 
-    /// Takes in what a comparison found too large. What the last one did not find is added to `news`, so that it is
-    /// told once and not in each tick.
+    /// Stores what a comparison found too large. Adds what the previous comparison had not found to `news`,
+    /// so that each is reported once and not in each tick.
     #[inline]
     pub(crate) fn find_too_large(&mut self, found: Vec<Refusal>, news: &mut Vec<Refusal>) {
         if found.is_empty() && self.particulars.as_ref().is_none_or(|own| own.too_large.is_empty()) {
@@ -158,7 +163,7 @@ impl Object {
         news.extend(self.particulars().too_large.iter().filter(|refusal| !known.contains(refusal)).cloned());
     }
 
-    /// Preloads the second of its cache lines, too.
+    /// Preloads all of its cache lines.
     #[inline]
     pub(crate) fn preload(&self) {
         preload(self);
@@ -170,7 +175,7 @@ impl Object {
         Guid::new(slot, self.generation)
     }
 
-    /// How a connection sees the object (S36), its opening apart.
+    /// The view flags of a connection for this object (S36), without the flag for openings.
     pub(crate) fn flags(&self, is_owner: bool, is_replay: bool) -> ViewFlags {
         ViewFlags::default()
             .with_if(ViewFlags::OWNER, is_owner)
@@ -179,18 +184,18 @@ impl Object {
             .with_if(ViewFlags::REPLAY, is_replay)
     }
 
-    /// What the object is to its owner's client, or to another's (S204).
+    /// What the owner's client, or another client, is told of the object (S204).
     pub(crate) fn proxy(&self, is_owner: bool) -> Proxy {
         Proxy::new(self.role, is_owner)
     }
 
-    /// How most connections see it: those that neither own it nor record.
+    /// The default view: a connection that does not own the object and does not record a replay.
     pub(crate) fn common_flags(&self) -> ViewFlags {
         self.flags(false, false)
     }
 
-    /// The handles that go to a connection with these flags. `switched`: the properties with custom conditions whose switch for this
-    /// connection is not as it was declared; `None` for a connection that has no such switches.
+    /// The handles that a connection with these flags may see. `switched`: the custom properties whose switch
+    /// for this connection differs from their declaration; `None` if there are none.
     pub(crate) fn mask(
         &self,
         lifetime: &Lifetime,
@@ -216,8 +221,9 @@ impl Object {
         mask
     }
 
-    /// The handles that are compared now (S39): marked ones of `push`, at an open those of `InitialOnly` and all of `push` too, none
-    /// that are switched off for all.
+    /// The handles to compare now (S39): ordinary properties and marked push properties. Before an opening
+    /// also `InitialOnly` properties and all push properties. Never those that are switched off for all
+    /// connections.
     #[inline]
     pub(crate) fn scope(&self, lifetime: &Lifetime, opening: bool) -> HandleSet {
         let mut scope = lifetime.ordinary().clone();

@@ -1,6 +1,7 @@
-//! Objects lent one by one by index, all of a class, or several at once.
+//! The server's methods that return objects: one by reference, all of a class, or several at once.
 //!
-//! *Invariant:* no object is lent twice, and what is lent to be changed is compared at the next tick.
+//! *Invariant:* no object is borrowed twice at once, and what is borrowed mutably is compared at the next
+//! tick.
 
 use std::ops::{Index, IndexMut};
 
@@ -9,14 +10,14 @@ use repl_core::{ObjectRef, Replicated};
 use super::Server;
 
 impl Server {
-    /// The object, if it is there and a `T`.
+    /// The object, if it exists and is a `T`.
     #[must_use]
     pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
         self.world.get(object)
     }
 
-    /// The object to be changed: it is compared at the next tick, whatever was written. `server[object]` does the same, and panics if the
-    /// object is not there.
+    /// The object, mutably. It is compared at the next tick, whatever was written. `server[object]` does the
+    /// same, and panics if the object does not exist.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.world.get_mut(object)
     }
@@ -30,14 +31,14 @@ impl Server {
         })
     }
 
-    /// All objects of a class with their references, to be changed: each is compared at the next tick, by a scan over their memory. In no
-    /// particular order.
+    /// All objects of a class with their references, mutably, in no particular order. Each is compared at the
+    /// next tick, by a scan over their memory.
     pub fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         self.world.objects_mut()
     }
 
-    /// Two objects to be changed at once, of one class or of two, as [`get_mut`](Self::get_mut) lends one. `None` if either is gone or
-    /// both are the same object.
+    /// Two objects of the same or of different classes, mutably, like [`get_mut`](Self::get_mut). Returns
+    /// `None` if either does not exist or both are the same object.
     ///
     /// ```
     /// # use repl_net::Server;
@@ -56,8 +57,8 @@ impl Server {
         self.world.get_pair_mut(first, second)
     }
 
-    /// Several objects of one class to be changed at once, as [`get_mut`](Self::get_mut) lends one. `None` if any of them is gone or
-    /// stands twice among them. O(N²), so for a few; [`objects_mut`](Self::objects_mut) lends all.
+    /// Several objects of one class, mutably, like [`get_mut`](Self::get_mut). Returns `None` if one does not
+    /// exist or is given twice. O(N²), so use it for a few; [`objects_mut`](Self::objects_mut) returns all.
     pub fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,
         objects: [ObjectRef<T>; N],

@@ -1,6 +1,8 @@
-//! Openings: the values of whole objects, as those need them who see them like most, written once for all connections (S88).
+//! The spawn cache: spawn data (openings) for the default view, encoded once and shared by all connections
+//! (S88).
 //!
-//! Invariant: what is kept of an object is what would be written now; an object that changed, or is seen otherwise, is written anew.
+//! *Invariant:* an entry equals what would be written now. An object that changed, or whose default view
+//! changed, is encoded again.
 
 use std::ops::Range;
 
@@ -11,16 +13,17 @@ use super::world::World;
 use crate::transport::segment::{LEAST_RUN_BITS, Origin};
 use crate::transport::slot_set::{SlotSet, bits};
 
-/// What is of no use any more may take this many bits, and as many as the rest.
+/// The cache is cleared when expired entries take more than this many bits and more than the valid ones.
 const MAX_WASTE_BITS: usize = 1 << 20;
 
-/// An opening up to this size goes again whole when the object changes before it is acked, and in a run with others; a larger one is waited for (R2).
+/// An opening of at most this many bits can go in a run, and is sent again whole when the object changes
+/// before the ack. The changes of a larger one wait for the ack (R2).
 pub(crate) const SMALL_OPEN_BITS: usize = 1_024;
 
-/// What an opening counts as beside its values.
+/// What an opening counts in the cache besides its values.
 const ENTRY_BITS: usize = 512;
 
-/// The openings of objects that some connection has needed.
+/// The cached openings of objects that some connection needed.
 #[derive(Debug, Default)]
 pub(crate) struct Openings {
     values: BitWriter,
@@ -28,30 +31,30 @@ pub(crate) struct Openings {
     /// By slot; valid for members of `written`.
     entries: Vec<Entry>,
     written: SlotSet,
-    /// What openings take that are of no use any more.
+    /// Bits of expired openings.
     waste_bits: usize,
 }
 
-/// What stands before the values.
+/// What an opening has before its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) origin: Origin,
-    /// The class as the server numbers it.
+    /// The class number on the server.
     pub(crate) class: u16,
     pub(crate) handles: HandleSet,
 }
 
-/// Where an object's opening is.
+/// Where an object's opening is in the cache.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     start: usize,
     bits: u32,
-    /// The place of its head; past all of them if it has so many items that it is too large for a run, or a hand-written serialiser refuses a value, so that there
-    /// is no opening for all.
+    /// The index of its head. It is out of range if the object has no shared opening: it has too many items
+    /// for a run, or a hand-written serialiser refuses a value.
     head: u32,
 }
 
-/// Objects in slots one after another whose openings begin alike.
+/// Objects in consecutive slots that have equal heads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpeningRun<'a> {
     pub(crate) first: u32,
@@ -60,10 +63,10 @@ pub(crate) struct OpeningRun<'a> {
 }
 
 impl Openings {
-    /// Forgets what has changed, or may have.
+    /// Drops the openings of objects that changed or may have changed.
     pub(crate) fn expire(&mut self, slots: &SlotSet) {
         let Self { entries, written, waste_bits, .. } = self;
-        // Emptied word by word: a set cannot be walked while it shrinks.
+        // Word by word: a set cannot be iterated while it shrinks.
         for (word, mask) in slots.masks() {
             let mask = mask & written.word(word);
             for bit in bits(mask) {
@@ -77,7 +80,7 @@ impl Openings {
         }
     }
 
-    /// Forgets all, keeping the memory.
+    /// Drops all openings and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.values.clear();
         self.heads.clear();
@@ -85,7 +88,7 @@ impl Openings {
         self.waste_bits = 0;
     }
 
-    /// Writes the openings of `slots` that are not there. `wire` gives the number on the wire of a class.
+    /// Encodes the openings of `slots` that are not cached. `wire` returns the wire number of a class.
     pub(crate) fn write(&mut self, slots: &[u32], world: &World, wire: impl Fn(u16) -> u32) {
         for &slot in slots {
             if !self.written.contains(slot) {
@@ -100,7 +103,7 @@ impl Openings {
         let mut handles = object.mask(world.lifetime(slot), flags, None);
         handles.intersect(object.history.ever());
         let start = self.values.bit_len();
-        // What has too many items is not written only to be found too large.
+        // An object with too many items would be too large: do not encode it first.
         let items = world.column(object.class).items_of(object.row, &handles);
         let mut refused = items * LEAST_NEW_BITS > SMALL_OPEN_BITS;
         if !refused {
@@ -129,13 +132,13 @@ impl Openings {
         self.written.insert(slot);
     }
 
-    /// The openings that were written, and their values.
+    /// The cached openings, and their values.
     pub(crate) fn lend(&mut self) -> (Written<'_>, BitSlice<'_>) {
         (Written { heads: &self.heads, entries: &self.entries }, self.values.as_slice())
     }
 }
 
-/// Openings that were written.
+/// The index of the cached openings.
 #[derive(Clone, Copy)]
 pub(crate) struct Written<'a> {
     heads: &'a [Head],
@@ -143,8 +146,9 @@ pub(crate) struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
-    /// The longest run at the head of `slots`, which ascend, whose values have no more than `max_bits`, for an object no more than
-    /// [`SMALL_OPEN_BITS`]. `None` if there is none: the first object is larger, or has no opening for all.
+    /// The longest run at the start of `slots`, which ascend. Its values have at most `max_bits`, and each
+    /// object's at most `max_object_bits`. Returns `None` if the first object is larger or has no shared
+    /// opening.
     pub(crate) fn run(
         &self,
         slots: &[u32],
@@ -171,12 +175,12 @@ impl<'a> Written<'a> {
 }
 
 impl OpeningRun<'_> {
-    /// Bits of the values of each object.
+    /// The bits of each object's values.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = usize> {
         self.entries.iter().map(|entry| entry.bits as usize)
     }
 
-    /// Where the values of the first `count` objects are, in as few pieces as they lie.
+    /// Where the values of the first `count` objects are, as few contiguous pieces.
     pub(crate) fn pieces(&self, count: usize) -> impl Iterator<Item = Range<usize>> {
         let whole = |entry: &Entry| entry.start..entry.start + entry.bits as usize;
         self.entries[..count]

@@ -1,52 +1,54 @@
-//! How many items of a collection fill a packet: guessed by what the last ones took, since nobody knows before they are written.
+//! Estimates how many items of a collection fill a packet, from the size of the last ones. The exact size is
+//! known only after writing.
 //!
-//! Invariant: a guess is made better at every attempt, so that an item is written about once, however many packets all of them take.
+//! *Invariant:* every attempt improves the estimate, so each item is written about once, however many packets
+//! they take.
 
-/// What is said of an item or entry takes no less.
+/// The least bits that an item or entry takes.
 pub(crate) const LEAST_ITEM_BITS: usize = 2;
 
-/// What brings a new item or entry takes no less: it is padded.
+/// The least bits that a new item or entry takes. It is padded to this.
 pub(crate) const LEAST_NEW_BITS: usize = 8;
 
-/// How many items are tried first.
+/// How many items the first attempt writes.
 const FIRST_GUESS: usize = 64;
 
-/// A guess leaves one part in so many free, for items are not alike.
+/// One part in this many stays free, because items differ in size.
 const SLACK: usize = 32;
 
-/// The size of the parts that items are sent in.
+/// The estimated size of the parts in which items are sent.
 #[derive(Debug)]
 pub(crate) struct PartSize {
     room_bits: usize,
-    /// Items in the next part to be tried.
+    /// Items for the next attempt.
     count: usize,
-    /// Whether more than that were too many for the part at hand.
+    /// Whether a larger number did not fit in the current part.
     is_bounded: bool,
 }
 
-/// What is to be done with a part that was written.
+/// What to do with a part that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It fits, and more of it might not.
+    /// Send it: it fits, and more items might not.
     Send,
-    /// It is to be written again, with another number of items.
+    /// Write it again, with another number of items.
     TryAgain,
     /// Not even a single item fits.
     TooLarge,
 }
 
 impl PartSize {
-    /// For parts of up to so many bits.
+    /// For parts of up to `room_bits` bits.
     pub(crate) fn new(room_bits: usize) -> Self {
         Self { room_bits, count: FIRST_GUESS, is_bounded: false }
     }
 
-    /// How many items are to be tried, at least one.
+    /// How many items to write next, at least one.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// So many items took so many bits, of `left` that there were.
+    /// Judges an attempt: `items` items took `bits` bits, and `left` items were left to send.
     pub(crate) fn judge(&mut self, items: usize, bits: usize, left: usize) -> Verdict {
         let scaled = items.saturating_mul(self.room_bits) / bits.max(1);
         let better = (scaled - scaled / SLACK).max(1);
@@ -66,7 +68,8 @@ impl PartSize {
 mod tests {
     use super::*;
 
-    /// Cuts items of so many bits into parts; gives how many parts there are, and how many items were written for them.
+    /// Splits items of these sizes into parts. Returns the number of parts, and how many items were written
+    /// for them.
     fn cut(sizes: &[usize], room_bits: usize) -> (usize, usize) {
         let (mut size, mut at, mut parts, mut written) = (PartSize::new(room_bits), 0, 0, 0);
         while at < sizes.len() {

@@ -1,14 +1,14 @@
-//! A client, as its server keeps it.
+//! A client as the server stores it.
 //!
-//! *Invariant:* state flows on the connection exactly while the handshake is connected.
+//! *Invariant:* the connection sends state exactly while the handshake is connected.
 
 use super::connection::Connection;
 use crate::session::server_handshake::ServerHandshake;
 
-/// A client: its session, and what it has of the world.
+/// A client: its session, and its connection.
 pub(super) struct Peer {
     pub(super) handshake: ServerHandshake,
     pub(super) connection: Connection,
-    /// The packet that was last lent out.
+    /// The packet that was last returned.
     pub(super) lent: Vec<u8>,
 }

@@ -1,25 +1,29 @@
-//! All packets of a server in one loop, whichever connection they are for.
+//! Polls the packets of all connections of a server in one loop.
 //!
-//! *Invariant:* each packet is returned once, the packets of one connection in the order in which they were made.
+//! *Invariant:* each packet is returned once, and the packets of one connection in the order in which they
+//! were made.
 
 use super::Server;
 use crate::session::connection_id::ConnectionId;
 
-/// A packet to be sent, and whom it is for.
+/// A packet to send, and the connection that it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit<'a> {
-    /// The connection whose client is to receive it.
+    /// The connection whose client must receive it.
     pub connection: ConnectionId,
     /// The packet.
     pub bytes: &'a [u8],
 }
 
 impl Server {
-    /// The next packet of any connection, to be sent at once; `None` if there is no more in this tick. Farewells of connections that are
-    /// closed are among them, and [`connections`](Self::connections) does not name those any more: prefer this to a loop over
-    /// [`poll_transmit`](Self::poll_transmit). Each call returns packets of one connection as long as it has any, then those of the next.
+    /// The next packet of any connection, which must be sent at once. Returns `None` if this tick has no
+    /// more. It includes the disconnect packets of closed connections, which
+    /// [`connections`](Self::connections) does not list any more. So prefer this to a loop over
+    /// [`poll_transmit`](Self::poll_transmit). It returns all packets of one connection before those of the
+    /// next.
     ///
-    /// The packet is lent until the next call on the server. All calls of a tick together take O(packets + connections).
+    /// The packet is borrowed until the next call on the server. All calls of a tick together take O(packets
+    /// + connections).
     ///
     /// ```
     /// # use std::{collections::HashMap, net::SocketAddr, net::UdpSocket};

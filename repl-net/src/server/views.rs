@@ -1,7 +1,8 @@
-//! How connections see objects: owners, roles, physics, conditions set at run time, visibility.
+//! The server's methods that change how connections see objects: owner, role, physics, run-time conditions,
+//! visibility.
 //!
-//! *Invariant:* whatever changes how an object is seen goes through `change_view`, or through the connection that it concerns, so no connection
-//! is sent what it may not see any more.
+//! *Invariant:* every change of a view goes through `change_view` or through its connection, so no connection
+//! is sent what it may no longer see.
 
 use repl_core::{Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
 
@@ -12,7 +13,8 @@ use crate::session::connection_id::ConnectionId;
 use crate::transport::role::{Proxy, Role};
 
 impl Server {
-    /// Where the object is, and which property it is to its class. `None` if the object is gone, or is no `T`.
+    /// The slot of the object and the property's index. Returns `None` if the object does not exist, or is
+    /// not a `T`.
     ///
     /// # Panics
     /// If `T` has no such property.
@@ -32,7 +34,7 @@ impl Server {
         is_of_class.then_some((slot, property.erase()))
     }
 
-    /// Calls `change` on an object's state, and lets every connection see by the conditions that follow.
+    /// Calls `change` on an object's state, and updates every connection to the conditions after it.
     fn change_view(&mut self, object: ObjectRef<()>, change: impl FnOnce(&mut World, u32)) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let view = |peer: &Peer| {
@@ -50,11 +52,12 @@ impl Server {
         }
     }
 
-    /// Gives the object to a connection, or to none (S204). From the next tick on the new owner is sent what goes to owners only.
+    /// Sets the connection that owns the object, or none (S204). From the next tick on the new owner receives
+    /// properties for owners only.
     ///
-    /// What goes to owners only is not taken back from the old owner: its client keeps the values that it saw last, and hears of no later ones.
-    /// If it is not to show them, tell it by a property that everyone sees, and let its notify clear them. To take the whole object away there is
-    /// [`set_visible`](Self::set_visible).
+    /// The old owner's client keeps the last values of properties for owners only, and receives no later
+    /// ones. If it must not show them, tell it with a property that everyone sees, and let its notify clear
+    /// them. To remove the whole object from it, use [`set_visible`](Self::set_visible).
     pub fn set_owner<T: ?Sized>(&mut self, object: ObjectRef<T>, owner: Option<ConnectionId>) {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].owner = owner);
     }
@@ -65,7 +68,7 @@ impl Server {
         self.world.objects[self.world.slot_of(object)? as usize].owner
     }
 
-    /// Sets what the object is on clients (S205).
+    /// Sets the role that clients have for the object (S205).
     pub fn set_remote_role<T: ?Sized>(&mut self, object: ObjectRef<T>, role: Role) {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].role = role);
     }
@@ -75,15 +78,17 @@ impl Server {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].physics = replicates);
     }
 
-    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for all connections, those to come included; at first it is on.
-    /// A connection gets the property while this switch is on and [its own](Self::set_custom_active_for) is on too.
+    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for all connections,
+    /// including later ones. At first it is on. A connection receives the property while both this switch and
+    /// [its own](Self::set_custom_active_for) are on.
     ///
-    /// From the moment it is off no packet is made with the property in it, for nobody: not for changes, for losses of earlier packets, or for
-    /// objects that open, which begin with the value of their archetype. While it is off the property is not compared. Switched on again, it
-    /// is compared with the next tick, marked or not if it is `push` (S45), and each connection gets the value if it lacks it.
+    /// From the moment it is off, no packet with the property is made for any connection: not for changes,
+    /// not for lost packets, and not for openings, where the property keeps the archetype's value. While it
+    /// is off, the property is not compared. When it is switched on again, the property is compared at the
+    /// next tick, marked or not if it is `push` (S45), and each connection receives the value if it lacks it.
     ///
-    /// Clients keep what they have got before. O(connections) if it changes anything; while the property is off the server keeps a few hundred bytes
-    /// for the object for each connection that has got the property before.
+    /// Clients keep what they have received. O(connections) if it changes anything. While the property is
+    /// off, the server stores a few hundred bytes for each connection that received the property before.
     ///
     /// # Panics
     /// If the property was declared with another condition.
@@ -107,15 +112,18 @@ impl Server {
         });
     }
 
-    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for one connection. At first it is on, or off if the field says
-    /// `#[replicated(condition = Custom, starts_off)]`: then no client gets the property that was not named here, whenever it joins and whenever
-    /// its events are polled. The switch of the [object](Self::set_custom_active) must be on too.
+    /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for one connection. At
+    /// first it is on, or off if the field says `#[replicated(condition = Custom, starts_off)]`. With
+    /// `starts_off` no client receives the property unless this method switches it on, whenever the client
+    /// joins and whenever its events are polled. The switch of the [object](Self::set_custom_active) must be
+    /// on too.
     ///
-    /// From the moment it is off no packet is made for this connection with the property in it. The property is compared all the same; switched on
-    /// again, the connection gets the current value if it lacks it. It is forgotten with the object and with the connection.
+    /// From the moment it is off, no packet with the property is made for this connection. The property is
+    /// still compared. When it is switched on again, the connection receives the current value if it lacks
+    /// it. The switch is forgotten with the object and with the connection.
     ///
-    /// A connection whose switch is not as the field declares it sees the object in a way of its own: what it is sent of the object is not shared with
-    /// others. So declare the way that most connections have it.
+    /// A connection whose switch differs from the declaration has its own view of the object, so its packets
+    /// for the object are not shared with others. So declare the setting that most connections have.
     ///
     /// # Panics
     /// If the property was declared with another condition.
@@ -169,7 +177,8 @@ impl Server {
         );
     }
 
-    /// Sets whether a connection sees an object, at first `true`. One that loses sight of it loses the object.
+    /// Sets whether a connection sees an object, at first `true`. If not, the object is removed from its
+    /// client.
     pub fn set_visible<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>, visible: bool) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let Some(peer) = self.connections.get_mut(&connection) else { return };

@@ -1,6 +1,7 @@
-//! The world of a server: its classes, its objects, and what changed in this tick.
+//! The server's world: its classes, its objects, and what changed in this tick.
 //!
-//! Invariant: an object is compared at most once a tick, for all connections (S67); what comparison found is in `changes` until the next.
+//! *Invariant:* an object is compared at most once a tick, for all connections together (S67). `changes` has
+//! the result until the next tick.
 
 use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
@@ -15,10 +16,11 @@ use crate::session::events::SpawnError;
 use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::spare::ROUND_TICKS;
 
-/// How many comparisons ahead memory is asked for: a miss of all caches lasts about as long as four of them.
+/// How many comparisons ahead memory is preloaded: a miss of all caches takes about as long as four
+/// comparisons.
 const PRELOAD_LEAD: usize = 4;
 
-/// Classes, objects and changes.
+/// The classes, the objects and the changes of this tick.
 #[derive(Default)]
 pub(crate) struct World {
     columns: Vec<Box<dyn Column>>,
@@ -29,32 +31,32 @@ pub(crate) struct World {
     free: VecDeque<u32>,
     /// Objects that may have changed since the last tick.
     dirty: SlotSet,
-    /// The same while they are compared; empty between two comparisons.
+    /// The same objects while they are compared. Empty between two comparisons.
     queue: Vec<u32>,
-    /// Classes whose objects may all have changed.
+    /// Classes of which all objects may have changed.
     polled: Vec<bool>,
-    /// Objects that some connection is about to open.
+    /// Objects that some connection will open.
     opening: SlotSet,
-    /// Objects whose openings go again if they change: then they are compared in the same way.
+    /// Objects whose openings are sent again if they change. They are compared as before an opening.
     reopening: SlotSet,
-    /// Objects that most see otherwise than before the last tick, or that are gone.
+    /// Objects whose default view changed since the last tick, or that were destroyed.
     pub(crate) recast: SlotSet,
     pub(crate) changes: Changes,
     pub(crate) frame: u64,
-    /// Whether objects of some class are compared otherwise before they open.
+    /// Whether some class has properties that are compared only before an opening.
     asks_at_open: bool,
     pub(crate) limits: WorldLimits,
     scratch: Scratch,
-    /// What the comparison at hand refuses.
+    /// The refusals of the current comparison.
     refusals: Vec<Refusal>,
 }
 
-/// What a world may hold.
+/// The limits of a world.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WorldLimits {
-    /// Slots, those that wait for acks of their objects' ends included.
+    /// Slots, including those whose destroyed objects are not acknowledged.
     pub(crate) max_objects: usize,
-    /// What an object may take on the wire.
+    /// The most bytes of an object on the wire.
     pub(crate) max_object_bytes: usize,
 }
 
@@ -67,19 +69,19 @@ impl WorldLimits {
 /// What changed in this tick.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// One entry for each object that changed, ascending by slot; entries past `len` are spare.
+    /// One entry for each object that changed, ascending by slot. Entries past `len` are spare.
     items: Vec<Change>,
     len: usize,
-    /// The most entries that a tick had in this round.
+    /// The most entries of a tick in this round.
     most: usize,
-    /// By slot, where its entry is; valid for members of `slots`.
+    /// The index of a slot's entry; valid for members of `slots`.
     at: Vec<u32>,
     pub(crate) slots: SlotSet,
-    /// Objects that most see otherwise than before, or that are gone.
+    /// Objects whose default view changed, or that were destroyed.
     pub(crate) recast: SlotSet,
-    /// Lists that left a full history: slot, place, list (R10).
+    /// Lists that were dropped from a full history: slot, position, list (R10).
     pub(crate) evicted: Vec<(u32, u64, Changelist)>,
-    /// Values without a form: slot and what comparison said.
+    /// Values that cannot be sent: the slot and the refusal.
     pub(crate) refusals: Vec<(u32, Refusal)>,
 }
 
@@ -91,12 +93,12 @@ pub(crate) struct Change {
 }
 
 impl Changes {
-    /// What changed, ascending by slot.
+    /// The changes, ascending by slot.
     pub(crate) fn as_slice(&self) -> &[Change] {
         self.items.get(..self.len).unwrap_or_default()
     }
 
-    /// The list of the object in `slot`, if it changed.
+    /// The changes of the object in `slot`, if it changed.
     pub(crate) fn list(&self, slot: u32) -> Option<&Changelist> {
         if !self.slots.contains(slot) {
             return None;
@@ -113,7 +115,7 @@ impl Changes {
         self.refusals.clear();
     }
 
-    /// Gives back, between two ticks, entries that no tick needed of late, and what the lists of the others hold.
+    /// Frees entries that no tick needed recently, and the lists' memory. Called between two ticks.
     fn end_round(&mut self) {
         self.items.truncate(std::mem::take(&mut self.most));
         self.items.iter_mut().for_each(|change| change.list.clear());
@@ -122,7 +124,7 @@ impl Changes {
         }
     }
 
-    /// An entry for `slot` with an empty list, to be kept with [`keep`](Self::keep).
+    /// An entry for `slot` with an empty list. [`keep`](Self::keep) adds it.
     fn blank(&mut self, slot: u32) -> &mut Changelist {
         if self.items.len() == self.len {
             self.items.push(Change { slot, list: Changelist::new() });
@@ -144,10 +146,10 @@ impl Changes {
 }
 
 impl World {
-    /// The class of `T`, which must not be new once `frozen`.
+    /// The number of the class `T`. Registers it if it is new.
     ///
     /// # Panics
-    /// If `frozen` and the class is new, or an object has no room even as it begins.
+    /// If the class is new and `frozen`, or if the initial values of its objects are too large.
     #[track_caller]
     pub(crate) fn register<T: Replicated>(&mut self, frozen: bool) -> u16 {
         if let Some(&class) = self.by_type.get(&TypeId::of::<T>()) {
@@ -179,7 +181,7 @@ impl World {
         &*self.columns[class as usize]
     }
 
-    /// The number of the class of `T`, if it is known.
+    /// The number of the class of `T`, if it is registered.
     pub(crate) fn class_of<T: Replicated>(&self) -> Option<u16> {
         self.by_type.get(&TypeId::of::<T>()).copied()
     }
@@ -194,7 +196,7 @@ impl World {
         self.columns.get_mut(class as usize)?.as_any_mut().downcast_mut()
     }
 
-    /// The slot of an object that is there.
+    /// The slot of an object, if the object exists.
     pub(crate) fn slot_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<u32> {
         let guid = object.guid()?;
         let entry = self.objects.get(guid.slot() as usize)?;
@@ -207,7 +209,7 @@ impl World {
         column.downcast_ref::<TypedColumn<T>>()?.live.get(entry.row as usize)
     }
 
-    /// The object, marked as dirty.
+    /// The object, mutably. Marks it as dirty.
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         let slot = self.slot_of(object)?;
         let entry = &self.objects[slot as usize];
@@ -217,7 +219,7 @@ impl World {
         Some(live)
     }
 
-    /// Class and row of an object.
+    /// The class and the row of an object.
     fn place_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(usize, usize)> {
         let entry = &self.objects[self.slot_of(object)? as usize];
         Some((entry.class.into(), entry.row as usize))
@@ -229,7 +231,8 @@ impl World {
         }
     }
 
-    /// Several objects of a class, marked as dirty; `None` if one is not there or stands twice.
+    /// Several objects of a class, mutably. Marks them as dirty. `None` if one does not exist or is given
+    /// twice.
     pub(crate) fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,
         objects: [ObjectRef<T>; N],
@@ -246,7 +249,8 @@ impl World {
         Some(live)
     }
 
-    /// Two objects of any classes, marked as dirty; `None` if one is not there or both are the same.
+    /// Two objects of any classes, mutably. Marks them as dirty. `None` if one does not exist or both are the
+    /// same.
     pub(crate) fn get_pair_mut<A: Replicated, B: Replicated>(
         &mut self,
         first: ObjectRef<A>,
@@ -266,7 +270,7 @@ impl World {
         Some((a, b))
     }
 
-    /// All objects of a class, each to be compared at the next tick.
+    /// All objects of a class, mutably. Each is compared at the next tick.
     pub(crate) fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         let class = self.by_type.get(&TypeId::of::<T>()).copied();
         let Self { columns, objects, polled, .. } = self;
@@ -291,7 +295,7 @@ impl World {
         self.column(self.objects[slot as usize].class)
     }
 
-    /// The object in `slot`, to be changed, and its class's conditions.
+    /// The object in `slot`, mutably, and its class's conditions.
     pub(crate) fn object_mut(&mut self, slot: u32) -> (&mut Object, &Lifetime) {
         let object = &mut self.objects[slot as usize];
         let class = object.class;
@@ -302,26 +306,27 @@ impl World {
         self.columns[self.objects[slot as usize].class as usize].lifetime()
     }
 
-    /// An object is about to open on a connection: what is compared only then is compared at the next tick (S40).
+    /// Notes that a connection will open an object, so properties that are compared only then are compared at
+    /// the next tick (S40).
     pub(crate) fn compare_for_open(&mut self, slot: u32) {
         if asks_at_open(self.lifetime(slot)) {
             self.opening.insert(slot);
         }
     }
 
-    /// Whether any class has properties that are compared otherwise before an object opens.
+    /// Whether any class has properties that are compared only before an opening.
     pub(crate) fn asks_at_open(&self) -> bool {
         self.asks_at_open
     }
 
-    /// An object whose opening goes again on some connection if it changes in this tick.
+    /// Notes that a connection will send an object's opening again if the object changes in this tick.
     pub(crate) fn compare_for_repeated_open(&mut self, slot: u32) {
         if asks_at_open(self.lifetime(slot)) {
             self.reopening.insert(slot);
         }
     }
 
-    /// The same for all objects in a word of slots that are about to open.
+    /// Like [`compare_for_open`](Self::compare_for_open), for the objects of `mask` in a word of slots.
     pub(crate) fn compare_mask_for_open(&mut self, word: usize, mask: u64) {
         if self.asks_at_open {
             slots_of(word, mask).for_each(|slot| self.compare_for_open(slot));
@@ -362,7 +367,7 @@ impl World {
         Ok(ObjectRef::new(entry.guid(slot)))
     }
 
-    /// Takes an object out that so many connections have in use. Its slot is free once none has.
+    /// Removes an object that `holders` connections use. Its slot is free once none uses it.
     pub(crate) fn despawn(&mut self, slot: u32, holders: u32) {
         let entry = &mut self.objects[slot as usize];
         (entry.alive, entry.holders) = (false, holders);
@@ -377,7 +382,7 @@ impl World {
         self.free_if_unheld(slot);
     }
 
-    /// A connection has the slot in use no more.
+    /// Notes that one connection fewer uses the slot.
     pub(crate) fn release(&mut self, slot: u32) {
         let entry = &mut self.objects[slot as usize];
         if !entry.alive {
@@ -391,7 +396,7 @@ impl World {
         if entry.holders > 0 {
             return;
         }
-        // A slot that has been through all generations is not used again.
+        // A slot that had all generations is never reused.
         if let Some(generation) = entry.generation.checked_add(1) {
             *entry = Object::new(generation);
             entry.alive = false;
@@ -399,7 +404,7 @@ impl World {
         }
     }
 
-    /// Compares what may have changed, and appends what did to the histories.
+    /// Compares the objects that may have changed, and appends their changes to the histories.
     pub(crate) fn compare(&mut self) {
         self.frame += 1;
         self.changes.clear();
@@ -430,8 +435,9 @@ impl World {
         self.reopening.clear();
     }
 
-    /// Preloads what comparing the objects behind place `at` of the queue reads, in three steps: each step reads what
-    /// the one before has brought. Where all objects in a row are in the queue the processor preloads by itself.
+    /// Preloads the memory for comparisons later in the queue than `at`, in three steps: each step reads what
+    /// the step before has loaded. Where all objects of a range are in the queue, the processor preloads by
+    /// itself.
     #[inline]
     fn preload(&self, queue: &[u32], at: usize) {
         if let Some(&slot) = queue.get(at + 3 * PRELOAD_LEAD) {
@@ -479,8 +485,9 @@ impl World {
         self.changes.keep(slot);
     }
 
-    /// Writes the values that `list` names from the shadow of the object in `slot`. A property whose hand-written serialiser refuses
-    /// what it took before is taken out of the list, so that it holds up no other; gives what was taken out.
+    /// Writes the values that `list` names from the shadow of the object in `slot`. If a hand-written
+    /// serialiser refuses a value, its property is removed from the list and the others are written. Returns
+    /// what was removed.
     pub(crate) fn write_values(
         &self,
         slot: u32,
@@ -512,7 +519,7 @@ impl World {
         refused
     }
 
-    /// A whole list of the given handles for the object in `slot`.
+    /// A list of all of the given handles for the object in `slot`.
     pub(crate) fn whole(&self, slot: u32, handles: &HandleSet) -> Changelist {
         let mut list = Changelist::new();
         self.columns[self.objects[slot as usize].class as usize].insert_whole(handles, &mut list);
@@ -520,12 +527,12 @@ impl World {
     }
 }
 
-/// Whether an object is compared otherwise before it opens on a connection.
+/// Whether a class has properties that are compared only before an opening.
 fn asks_at_open(lifetime: &Lifetime) -> bool {
     !lifetime.initial_only().is_empty() || !lifetime.push().is_empty()
 }
 
-/// The live objects of a column, if they are `T`s.
+/// The objects of a column, if they are of type `T`.
 fn live_mut<T: Replicated>(column: &mut dyn Column) -> Option<&mut Vec<T>> {
     Some(&mut column.as_any_mut().downcast_mut::<TypedColumn<T>>()?.live)
 }
