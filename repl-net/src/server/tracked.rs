@@ -1,7 +1,7 @@
-//! What a connection keeps of an object while something is outstanding.
+//! Tracked objects: what a connection stores for an object while something of it is unsent or unacknowledged.
 //!
-//! Invariant: an object that the client has, of which everything was sent and acknowledged, and whose view is the common one, is not
-//! tracked at all: a bit says that it is in step.
+//! *Invariant:* an object is not tracked if the client has it, everything was sent and acknowledged, and it
+//! has the default view. Then one bit says that it is in step.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -12,81 +12,85 @@ use repl_core::{Changelist, HandleSet, Portions, PropertyIndex};
 use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
 
-/// Where the object stands between server and client.
+/// The phase of an object between server and client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// It is to be sent whole: it was not yet, or what was sent is held for lost and may have arrived all the same.
+    /// The whole object must be sent: it was not sent yet, or the opening counts as lost. A lost opening may
+    /// still have arrived.
     Unsent,
-    /// It was sent whole; no ack of that yet.
+    /// The whole object was sent, and not acknowledged yet.
     Opening,
     /// The client has it.
     Open,
-    /// It is to go, or gone.
+    /// It must be closed, or the close was sent.
     Closing(CloseReason),
 }
 
-/// Whether the client knows what an object is to it.
+/// Whether the client knows the current owner and role of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ProxyNews {
-    /// It knows, or the opening will tell it.
+    /// It knows them, or the opening will contain them.
     #[default]
     Settled,
-    /// To be sent; packets from this one on have it, if they have it at all.
+    /// They must be sent. Only this packet and later ones can contain them.
     Unsent(Sequence),
-    /// The same, and sent: the second is the last packet that has it.
+    /// They were sent. The first packet is as above, the second is the last one that contains them.
     Sent(Sequence, Sequence),
 }
 
-/// An object with something outstanding on one connection.
+/// The state of one object on one connection that is not in step.
 #[derive(Debug)]
 pub(crate) struct Tracked {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
     pub(crate) phase: Phase,
-    /// The first packet that may have opened the object, or that may have closed it, if that is its phase: what earlier ones carried is of
-    /// an earlier stay with the client.
+    /// The first packet that may have opened the object, or closed it if it is closing. Earlier packets
+    /// carried it when it was open before.
     pub(crate) since: Sequence,
-    /// The newest packet that carried its opening or its end, or a part of a blob of it. Packets are given up in the order in which they
-    /// were sent, so until this one is, what an earlier one carried need not go again.
+    /// The newest packet with the object's opening or close, or with a part of its blob. Packets are given up
+    /// in the order of sending. So until this one is given up, the content of an earlier one need not be sent
+    /// again.
     pub(crate) carried: Sequence,
-    /// Where in the object's history the connection fell behind.
+    /// The position in the object's history from which on nothing was sent.
     pub(crate) position: Option<u64>,
-    /// What the client lacks beside that: lost, or not sent for want of room.
+    /// What the client lacks besides that: it was lost, or it was not sent because there was no room.
     pub(crate) pending: Changelist,
-    /// What had no room in earlier ticks, one for each collection or map at most, the next to go first. All that is pending was found later, but for what
-    /// was lost: of that, pruning takes what is overtaken.
+    /// What did not fit in earlier ticks, at most one entry for each collection or map. The next to send is
+    /// first. `pending` is newer, except for lost changes, from which pruning removes what is outdated.
     pub(crate) waiting: Vec<Portions>,
-    /// New elements of arrays by the packet that carried them (R2); they go again with each change of their array until that packet, or a
-    /// later one that carried them, is acknowledged.
-    /// What went again stands with the newest packet alone.
+    /// New array elements by the packet that carried them (R2). They are sent again with each change of their
+    /// array until that packet, or a later one with them, is acknowledged. What was sent again is listed only
+    /// for the newest packet.
     births: VecDeque<(Sequence, Changelist)>,
-    /// How many of these are not of items alone.
+    /// How many of these contain more than items of collections.
     array_births: usize,
-    /// The last packet that may carry births again which an earlier one carried.
+    /// The last packet that may have repeated births of an earlier packet.
     pub(crate) reborn: Option<Sequence>,
-    /// With more births than this it is worth looking whether they are still there.
+    /// Births are pruned when there are more entries than this.
     most_births: usize,
-    /// Properties that the client had and may not see any more: since which frame. Zero: what it has may be older than that.
+    /// Properties that the client had and may no longer see, with the frame in which that began. Zero: the
+    /// client's value may be older than that.
     pub(crate) left: Vec<(PropertyIndex, u64)>,
-    /// The blob that carries the object, while one does.
+    /// The blob that carries the object, if one does.
     pub(crate) blob: Option<u32>,
-    /// Whether the client knows what the object is to it.
+    /// Whether the client knows the object's current owner and role.
     pub(crate) proxy: ProxyNews,
     /// Bits of the last opening; zero if there was none.
     pub(crate) open_bits: usize,
-    /// Whether an opening that may have arrived had items of collections: then none may empty these.
+    /// Whether an opening that may have arrived had items of collections. Then no later opening may empty
+    /// these collections.
     pub(crate) opened_with_items: bool,
-    /// Whether the object is to come back once its closing is acknowledged.
+    /// Whether the object must be opened again once its close is acknowledged.
     pub(crate) reopen: bool,
-    /// When its end was first sent.
+    /// When its close was first sent.
     pub(crate) end_sent_at: Option<Duration>,
-    /// About what this holds on the heap, as it was when it was last weighed.
+    /// About how many bytes this holds on the heap, when it was last measured.
     held_bytes: usize,
-    /// Whether it is to be weighed again.
+    /// Whether it must be measured again.
     is_stale: bool,
 }
 
-/// So many packets with births are not worth looking through.
+/// At most this many birth entries are not worth pruning.
 const FEW_BIRTHS: usize = 64;
 
 impl Tracked {
@@ -116,13 +120,14 @@ impl Tracked {
         }
     }
 
-    /// An object that the client is to get, in the packet `since` or a later one.
+    /// An object that the client must receive, in the packet `since` or a later one.
     pub(crate) fn unsent(slot: u32, generation: NonZeroU32, since: Sequence) -> Self {
         Self { since, ..Self::new(slot, generation, Phase::Unsent) }
     }
 
-    /// Whether the client has everything it may see, or will have by what is under way, so that changes can be sent as to most others; items of
-    /// collections that are not acked are watched over item by item.
+    /// Whether the client has everything that it may see, or will have it when packets in flight arrive, so
+    /// that it can use shared segments. Items of collections may be unacknowledged: they are tracked one by
+    /// one.
     pub(crate) fn is_settled(&self) -> bool {
         self.phase == Phase::Open
             && !self.lacks_something()
@@ -131,50 +136,50 @@ impl Tracked {
             && self.proxy == ProxyNews::Settled
     }
 
-    /// Whether the client is still to be sent something that changed.
+    /// Whether something that changed must still be sent to the client.
     pub(crate) fn lacks_something(&self) -> bool {
         self.lacks_values() || matches!(self.proxy, ProxyNews::Unsent(_))
     }
 
-    /// Whether the client is still to be sent values.
+    /// Whether values must still be sent to the client.
     pub(crate) fn lacks_values(&self) -> bool {
         self.position.is_some() || !self.pending.is_empty() || !self.waiting.is_empty()
     }
 
-    /// Whether something that came into being is still to be sent.
+    /// Whether new elements must still be sent.
     pub(crate) fn lacks_births(&self) -> bool {
         self.pending.has_births() || !self.waiting.is_empty()
     }
 
-    /// The oldest packet from `floor` on with something that came into being and is not acked. Of older packets all that was lost is
-    /// pending again, or gone.
+    /// The oldest packet from `floor` on with new elements that are not acknowledged. The lost elements of
+    /// older packets are pending again, or were removed.
     pub(crate) fn oldest_birth(&self, floor: Sequence) -> Option<Sequence> {
         self.births.iter().map(|(sequence, _)| *sequence).find(|sequence| *sequence >= floor)
     }
 
-    /// Forgets what was to be sent, as far as these properties are concerned.
+    /// Removes these properties from what must be sent.
     pub(crate) fn drop_pending(&mut self, handles: &HandleSet) {
         self.pending.remove(handles);
         self.waiting.retain(|portions| !portions.is_in(handles));
     }
 
-    /// Whether there is nothing to remember but that it is settled.
+    /// Whether this stores nothing but that the object is settled.
     pub(crate) fn is_plain(&self) -> bool {
         self.left.is_empty() && self.births.is_empty()
     }
 
-    /// Whether anything that came into being is not acked.
+    /// Whether any new elements are not acknowledged.
     pub(crate) fn has_births(&self) -> bool {
         !self.births.is_empty()
     }
 
-    /// Whether `list` changes what came into being and is not acked, so that it must go whole (R2).
+    /// Whether `list` changes new elements that are not acknowledged, so that they must be sent whole (R2).
     pub(crate) fn touches_births(&self, list: &Changelist) -> bool {
         self.births.iter().any(|(_, births)| list.touches_births(births))
     }
 
-    /// Remembers what came into being in a list that the packet `sequence` carries, later than those before. What goes again counts as
-    /// arrived with the newest packet that carries it, so it is kept once.
+    /// Stores the new elements of a list that the packet `sequence` carries; it is newer than all before.
+    /// What is sent again is stored only for the newest packet, whose arrival counts for it.
     pub(crate) fn add_births(&mut self, sequence: Sequence, births: Changelist) {
         if self.births.iter().any(|(_, earlier)| earlier.may_meet(&births)) {
             self.reborn = Some(sequence);
@@ -184,18 +189,18 @@ impl Tracked {
         self.count_births();
     }
 
-    /// Drops what is empty, and counts.
+    /// Drops empty entries, and counts.
     fn count_births(&mut self) {
         self.births.retain(|(_, births)| !births.is_empty());
         self.array_births = self.births.iter().filter(|(_, births)| !births.births_are_of_items()).count();
     }
 
-    /// Whether there are so many births that some may be of what is gone.
+    /// Whether there are so many entries that some may be of elements that were removed.
     pub(crate) fn births_are_many(&self) -> bool {
         self.births.len() > self.most_births
     }
 
-    /// Prunes the births of what is gone: it need not arrive.
+    /// Drops the births of elements that were removed: they need not arrive.
     pub(crate) fn prune_births(&mut self, mut prune: impl FnMut(&mut Changelist)) {
         for (_, births) in &mut self.births {
             prune(births);
@@ -205,7 +210,7 @@ impl Tracked {
         self.most_births = FEW_BIRTHS.max(2 * self.births.len());
     }
 
-    /// Adds the new elements that are not acknowledged to the arrays in `list`.
+    /// Adds the unacknowledged new elements to the arrays in `list`.
     pub(crate) fn extend_births(&self, list: &mut Changelist) {
         match self.births.len() {
             0 => {}
@@ -217,14 +222,15 @@ impl Tracked {
         }
     }
 
-    /// The packet `sequence` arrived, with `list`: for the arrays in it, so did all new elements up to then; of collections, its items.
+    /// Notes that the packet `sequence` arrived with `list`. For each array in it, all new elements up to
+    /// then arrived; for each collection, the items in it.
     pub(crate) fn births_arrived(&mut self, sequence: Sequence, list: &Changelist) {
         let end = self.births.partition_point(|(carried, _)| *carried <= sequence);
         self.births.iter_mut().take(end).for_each(|(_, births)| births.births_arrived(list));
         self.count_births();
     }
 
-    /// About what this holds on the heap. O(properties).
+    /// About how many bytes this holds on the heap. O(properties).
     fn weigh(&self) -> usize {
         let waiting = self.waiting.iter().map(Portions::heap_bytes);
         let births = self.births.iter().map(|(_, births)| births.heap_bytes());
@@ -243,12 +249,12 @@ impl Tracked {
         }
     }
 
-    /// Since when the connection has not seen a property; zero if it never has.
+    /// The frame since which the client has not seen a property; zero if unknown.
     pub(crate) fn left_at(&self, property: PropertyIndex) -> u64 {
         self.left.iter().find(|(left, _)| *left == property).map_or(0, |(_, frame)| *frame)
     }
 
-    /// Notes that a property has left sight, or what the client has of it.
+    /// Stores that the client may no longer see a property, or that its value is outdated.
     pub(crate) fn set_left(&mut self, property: PropertyIndex, frame: u64) {
         match self.left.iter_mut().find(|(left, _)| *left == property) {
             Some((_, known)) => *known = frame.min(*known),
@@ -257,7 +263,7 @@ impl Tracked {
     }
 }
 
-/// Places that are not worth giving back.
+/// An entry list of this length or less is never shrunk.
 const LEAST_PLACES: usize = 8;
 
 /// The tracked objects of a connection by slot.
@@ -265,17 +271,17 @@ const LEAST_PLACES: usize = 8;
 pub(crate) struct TrackedObjects {
     entries: Vec<Option<Tracked>>,
     free: Vec<u32>,
-    /// By slot, one more than the place of its entry; zero for none.
+    /// By slot, the index of its entry plus one; zero for none.
     at: Vec<u32>,
-    /// Slots of entries that may hold more or less since they were weighed; some may be gone, or stand here twice.
+    /// Slots of entries to be measured again. Some may be removed or listed twice.
     stale: Vec<u32>,
-    /// About what all entries hold on the heap, as far as they were weighed.
+    /// About how many bytes all measured entries hold on the heap.
     held_bytes: usize,
-    /// The entry at which the search for overdue ends goes on.
+    /// The entry at which the search for overdue closes continues.
     cursor: usize,
 }
 
-/// In so many calls [`TrackedObjects::has_overdue_end`] has seen all entries.
+/// [`TrackedObjects::has_overdue_end`] looks at all entries within this many calls.
 const SEARCH_CALLS: usize = 256;
 
 impl TrackedObjects {
@@ -292,7 +298,7 @@ impl TrackedObjects {
         Some(tracked)
     }
 
-    /// The end of an object is sent, in the packet `sequence`.
+    /// Notes that the close of an object was sent in the packet `sequence`.
     pub(crate) fn end_sent(&mut self, slot: u32, sequence: Sequence, now: Duration) {
         let place = self.at.get(slot as usize).and_then(|at| at.checked_sub(1));
         let entry = place.and_then(|at| self.entries.get_mut(at as usize));
@@ -302,8 +308,8 @@ impl TrackedObjects {
         }
     }
 
-    /// About how many bytes on the heap the entries hold: what they lack, and what is not acknowledged of what came into being. O(entries that
-    /// were changed since it was last asked).
+    /// About how many bytes the entries hold on the heap: what clients lack, and unacknowledged new elements.
+    /// O(entries changed since the last call).
     #[inline]
     pub(crate) fn weigh(&mut self) -> usize {
         if !self.stale.is_empty() {
@@ -331,7 +337,8 @@ impl TrackedObjects {
         self.entries.is_empty()
     }
 
-    /// Whether the end of some object was first sent before `start`. It looks at some entries only, and at all in [`SEARCH_CALLS`] calls.
+    /// Whether the close of some object was first sent before `start`. Each call looks at some entries only,
+    /// and [`SEARCH_CALLS`] calls at all.
     pub(crate) fn has_overdue_end(&mut self, start: Duration) -> bool {
         if self.is_empty() {
             return false;
@@ -345,7 +352,7 @@ impl TrackedObjects {
         is_overdue
     }
 
-    /// The entry of `slot`, new and open if there was none.
+    /// The entry of `slot`. If there is none, it is created with the phase `Open`.
     pub(crate) fn open(&mut self, slot: u32, generation: NonZeroU32) -> &mut Tracked {
         self.entry(slot, || Tracked::new(slot, generation, Phase::Open))
     }
@@ -367,7 +374,7 @@ impl TrackedObjects {
         tracked
     }
 
-    /// Gives back the places of entries that are gone, if those are most. O(places), if it does.
+    /// Frees the memory of removed entries, if they are the majority. Then it takes O(entries).
     pub(crate) fn end_round(&mut self) {
         let Self { entries, free, at, stale, .. } = self;
         if stale.capacity() > 4 * stale.len() {

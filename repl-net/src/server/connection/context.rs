@@ -1,6 +1,6 @@
-//! What a pass needs beside its connection.
+//! The arguments that a connection needs for a pass.
 //!
-//! *Invariant:* nothing here outlives the pass but memory that the next one uses again.
+//! *Invariant:* only reusable memory survives the pass.
 
 use std::time::Duration;
 
@@ -11,10 +11,11 @@ use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::transport::segment::PROXY_BITS;
 
-/// What an opening takes beside its handles and values: what tells where it comes from, and how many such follow.
+/// The most bits of an opening without its handles and values: its origin, and the number of objects in the
+/// run.
 pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3 + PROXY_BITS;
 
-/// What a pass needs of the server.
+/// What a pass uses of the server.
 pub(crate) struct PassContext<'a> {
     pub(crate) world: &'a mut World,
     pub(crate) broadcast: &'a mut Broadcast,
@@ -25,11 +26,11 @@ pub(crate) struct PassContext<'a> {
     pub(crate) keep_alive: Duration,
 }
 
-/// Memory that passes use again, one after another.
+/// Memory that all passes reuse.
 #[derive(Debug, Default)]
 pub(crate) struct PassScratch {
     pub(super) values: BitWriter,
     pub(super) slots: Vec<u32>,
-    /// Objects that may be in step once the pass is over.
+    /// Objects that may be in step after the pass.
     pub(super) settling: Vec<u32>,
 }

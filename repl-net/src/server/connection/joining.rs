@@ -1,7 +1,7 @@
-//! Whether everything has arrived that was there when the client joined.
+//! Tracks whether all objects have arrived that existed when the client joined.
 //!
-//! *Invariant:* nothing counts as arrived before the packet with it is acknowledged: the opening, and the items and entries that followed
-//! it in packets of their own.
+//! *Invariant:* an object counts as arrived only when all packets with its opening and with its first items
+//! and entries are acknowledged.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,25 @@ use crate::server::tracked::{Phase, Tracked, TrackedObjects};
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
 
-/// What was there when the client joined and has not arrived.
+/// The objects that existed when the client joined and have not arrived.
 #[derive(Debug, Default)]
 pub(super) struct Joining {
-    /// Objects of which something has not arrived.
+    /// Objects that have not arrived completely.
     lacking: SlotSet,
-    /// For objects of which all was sent: from which packet on what they carry came later.
+    /// Objects of which all was sent: content of this packet and later ones was added after joining.
     all_sent: BTreeMap<u32, Sequence>,
-    /// Whether the client has joined, and has everything.
+    /// Whether everything has arrived.
     is_over: bool,
 }
 
 impl Joining {
-    /// The client is to have these objects of a word of slots.
+    /// Adds the objects of `mask` in a word of slots.
     pub(super) fn begin(&mut self, word: usize, mask: u64) {
         self.lacking.insert_mask(word, mask);
     }
 
-    /// Whether everything has arrived; all packets before `floor` are resolved, and `next` is made next. O(objects
-    /// that have not).
+    /// Whether everything has arrived. All packets before `floor` are resolved, and `next` is the next
+    /// packet. O(objects that have not arrived).
     pub(super) fn is_over(
         &mut self,
         newcomers: &Newcomers,
@@ -56,8 +56,8 @@ impl Joining {
     }
 }
 
-/// Whether the client has all that the object had when the client joined; all packets before `floor` are resolved, and
-/// `next` is made next.
+/// Whether the client has all that the object had when the client joined. All packets before `floor` are
+/// resolved, and `next` is the next packet.
 fn is_there(
     tracked: &Tracked,
     all_sent: &mut BTreeMap<u32, Sequence>,
@@ -73,7 +73,8 @@ fn is_there(
         }
         Phase::Open => {
             let end = all_sent.entry(tracked.slot).or_insert(next);
-            // What is sent once more is held for that packet alone, which is to arrive then.
+            // New elements that were sent again are listed only for the newest packet, so that packet must
+            // arrive too.
             *end = (*end).max(tracked.reborn.map_or(*end, Sequence::next));
             tracked.oldest_birth(floor).is_none_or(|oldest| oldest >= *end)
         }

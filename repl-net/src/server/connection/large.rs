@@ -1,6 +1,8 @@
-//! What takes more than a packet: the items of a collection in as many as they need, all else in fragments (R15).
+//! Sends changes that do not fit in a packet: items of a collection in several packets, everything else in
+//! fragments (R15).
 //!
-//! Invariant: nothing of an object is sent beside its blob while that is under way, and what has no room is pending or waits.
+//! *Invariant:* while a blob of an object is in flight, nothing else of the object is sent. What does not fit
+//! is stored in `pending` or `waiting`.
 
 use std::time::Duration;
 
@@ -13,13 +15,14 @@ use crate::transport::blob::{BLOB_SPAN, MAX_BLOBS};
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::segment::{ITEM_BITS, SegmentKind, SegmentWriter, handles_bits};
 
-/// What a blob of several items takes at most; as much less as it takes for all blobs that may be under way to have room together.
+/// The most bytes of a blob with several items. It is less if [`MAX_BLOBS`] such blobs would not fit
+/// together.
 const MAX_SHARED_BLOB_BYTES: usize = 32 << 10;
-/// What a part of a blob takes beside its bits.
+/// The most bits of a blob's part without its content.
 const PART_BITS: usize = 5 * 64 + 2 * BLOB_SPAN as usize;
 
 impl Connection {
-    /// Sends a list that no packet holds, and what `waiting` holds of other collections and maps since earlier ticks.
+    /// Sends a list that does not fit in a packet, and what `waiting` stores of other collections and maps.
     pub(super) fn send_large_list(
         &mut self,
         slot: u32,
@@ -42,14 +45,14 @@ impl Connection {
                 cut = Some(at);
             }
         }
-        // Behind one that never ends no other would ever get its turn.
+        // Rotate the collections so that none starves.
         if let Some(at) = cut {
             let mut portions = waiting.remove(at);
             portions.turn();
             waiting.push(portions);
         }
         waiting.retain(|portions| !portions.is_empty());
-        // One large property at a time, and not always the same one, or those behind it would never get their turn.
+        // One large property at a time, a different one each frame so that none starves.
         let turn = context.world.frame as usize % large.len().max(1);
         if turn < large.len() {
             self.send_property_as_blob(slot, &large.swap_remove(turn), context);
@@ -63,8 +66,8 @@ impl Connection {
         }
     }
 
-    /// Sends what changed of one collection in several packets, the oldest changes first (R15). If it comes upon an item that needs more than a packet it
-    /// gives what is to go as a blob with that.
+    /// Sends the changes of one collection in several packets, the oldest first (R15). If an item needs more
+    /// than a packet, it returns what must be sent as a blob with that item.
     fn send_items(
         &mut self,
         slot: u32,
@@ -77,16 +80,16 @@ impl Connection {
             let (part, bits) = self.write_list(slot, pruned_part(slot, portions, count, context), context);
             match size.judge(count, bits, portions.len()) {
                 Verdict::Send => {
-                    // What is pruned needs no room.
+                    // Pruned items need no room.
                     if part.items().is_some() && !self.outbox.make_room(bits, context.now) {
                         return None;
                     }
                     portions.skip(count);
-                    // Of what is gone by now only the property itself is left, and nothing to say of it.
+                    // If all items were removed by now, there is nothing to send.
                     if part.items().is_some() {
                         self.send_written(slot, part, bits, context);
                     }
-                    // An object stands once in a packet.
+                    // A packet carries each object only once.
                     self.outbox.flush(context.now);
                 }
                 Verdict::TryAgain => {}
@@ -101,8 +104,8 @@ impl Connection {
         None
     }
 
-    /// How many items go in one blob, the first of which takes so many bits: with an item that needs one go as many others as there is room for, since nothing
-    /// else of the object is sent until it has arrived.
+    /// How many items go in one blob. The first one takes `first_bits`. As many others as fit are sent with
+    /// it, since nothing else of the object is sent until the blob has arrived.
     fn items_of_blob(
         &mut self,
         slot: u32,
@@ -128,7 +131,7 @@ impl Connection {
         }
     }
 
-    /// Sends the properties of a list that fit a packet, as many together as one holds; gives the others.
+    /// Sends the properties of a list that fit in a packet, several in one packet. Returns the others.
     fn send_small_properties(
         &mut self,
         slot: u32,
@@ -157,7 +160,7 @@ impl Connection {
             }
             if group_bits + bits > self.outbox.capacity() {
                 self.send_list(slot, std::mem::take(&mut group), context);
-                // An object stands once in a packet.
+                // A packet carries each object only once.
                 self.outbox.flush(context.now);
                 group_bits = 0;
             }
@@ -191,7 +194,8 @@ impl Connection {
         }
     }
 
-    /// Begins a blob of one item whose values are in the scratch; waits if too many are under way.
+    /// Begins a blob of one item whose values are in the scratch buffer. If too many blobs are in flight, the
+    /// object waits.
     pub(super) fn send_blob(
         &mut self,
         kind: SegmentKind,
@@ -219,12 +223,12 @@ impl Connection {
         self.tracked.open(slot, generation).blob = Some(id);
         self.last_blob = slot;
         self.apart.insert(slot);
-        // An object stands once in a packet, and so does a blob that the packet completes.
+        // A packet carries each object only once, also through a blob that it completes.
         self.outbox.flush(context.now);
         self.send_parts(context.now);
     }
 
-    /// Sends the parts of blobs that are neither under way nor there.
+    /// Sends the parts of blobs that are neither in flight nor arrived.
     pub(super) fn send_parts(&mut self, now: Duration) {
         if self.blobs.is_empty() {
             return;
@@ -264,7 +268,7 @@ impl Connection {
     }
 }
 
-/// What is to be said of the first `count` items or entries of what may have waited: some may be gone by now.
+/// The changes of the first `count` items or entries, without those that were removed in the meantime.
 pub(super) fn pruned_part(
     slot: u32,
     portions: &Portions,

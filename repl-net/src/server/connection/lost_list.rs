@@ -1,6 +1,6 @@
-//! What a connection takes back of lost packets.
+//! A list of what a lost packet carried of an object.
 //!
-//! *Invariant:* a list names what one packet carried of one object, never its values.
+//! *Invariant:* it contains handles and keys, never values.
 
 use repl_core::Changelist;
 

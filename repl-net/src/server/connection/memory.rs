@@ -1,7 +1,7 @@
-//! What is kept for a connection, and when it is too much.
+//! Measures the memory that a connection holds for its client, and limits it.
 //!
-//! *Invariant:* at the configured limit no packet is sent but a few probes, so what is kept grows no further but by what changes of the world:
-//! that is merged, object by object.
+//! *Invariant:* at the configured limit only a few probe packets are sent. So the memory grows only with
+//! changes of the world, which are merged for each object.
 
 use std::time::Duration;
 
@@ -11,21 +11,22 @@ use super::Connection;
 use crate::server::world::World;
 use crate::transport::sequence::Sequence;
 
-/// How many timeouts of a connection the end of an object may stay unacknowledged. At a loss of 90 % in both directions one try in 12 is
-/// acknowledged and there are four a second (R9), so of a million ends two are not in 40 s.
+/// How many timeouts of a connection the close of an object may stay unacknowledged. At 90 % loss in both
+/// directions one try in 12 is acknowledged, and there are four tries a second (R9). So of a million closes
+/// two are not acknowledged within 40 s.
 const END_TIMEOUTS: u32 = 4;
 
-/// How many round trips the same may take, where those are long.
+/// How many round trips it may take if they are long.
 const END_ROUND_TRIPS: u32 = 8;
 
 impl Connection {
-    /// About how many bytes of memory are kept for what the client has not acknowledged. O(1).
+    /// About how many bytes of memory are stored for what the client has not acknowledged. O(1).
     pub(crate) fn memory_bytes(&self) -> usize {
         self.outbox.memory_bytes()
     }
 
-    /// Before a pass: takes stock of what is kept beside packets. If there is no room for another packet it gives back what is kept only to
-    /// be used again, and forgets what late acks could settle: it is sent again.
+    /// Called before a pass: measures the memory outside of packets. If there is no room for another packet's
+    /// record, it frees the spare buffers, and the records for late acks. What those cover is sent again.
     pub(super) fn limit_memory(&mut self) {
         self.weigh();
         if !self.outbox.has_memory() {
@@ -36,7 +37,7 @@ impl Connection {
         }
     }
 
-    /// After a pass: notes since when there has been too much.
+    /// Called after a pass: records since when the memory exceeds its limit.
     pub(super) fn watch_memory(&mut self, now: Duration) {
         self.weigh();
         self.over_since = match self.over_since {
@@ -50,7 +51,7 @@ impl Connection {
         self.outbox.other_bytes = self.tracked.weigh() + self.late.held_bytes() + self.blobs.held_bytes();
     }
 
-    /// Remembers what came into being in a list of an object that the packet `sequence` carries.
+    /// Records the new elements in a list of an object that the packet `sequence` carries.
     pub(super) fn add_births(&mut self, world: &World, slot: u32, sequence: Sequence, births: Changelist) {
         if births.is_empty() {
             return;
@@ -64,7 +65,8 @@ impl Connection {
         }
     }
 
-    /// Forgets new elements that are gone again, where nothing is in flight that could tell that they arrived.
+    /// Drops records of new elements that were removed. Called when no packet in flight could show that they
+    /// arrived.
     pub(super) fn forget_births(&mut self, world: &World) {
         let young: Vec<u32> = self.young.iter().collect();
         for slot in young {
@@ -79,8 +81,8 @@ impl Connection {
         }
     }
 
-    /// Whether the client has left too much unacknowledged for too long: more than the memory that it may cost for a `timeout`, or the end of an
-    /// object for several, which keeps the slot from being used again.
+    /// Whether the client left too much unacknowledged for too long: more memory than its limit for a
+    /// `timeout`, or the close of an object for several timeouts. A slot cannot be reused before that ack.
     pub(crate) fn is_overdue(&mut self, timeout: Duration, now: Duration) -> bool {
         if !self.is_live {
             return false;

@@ -1,7 +1,8 @@
-//! A connection of the server: what one client has, lacks, and is being sent.
+//! A connection of the server: what one client has, what it lacks, and what is being sent to it.
 //!
-//! Invariant: an object is in exactly one of three states here: unknown to the client; in step; or apart, because something is outstanding or
-//! it is seen in a way of its own. `apart` is a superset of what is unknown, so that one set tells who needs the broadcast alone.
+//! *Invariant:* each object is in exactly one of three states: unknown to the client, in step, or apart
+//! because something is unacknowledged or unsent or its view is not the default. `apart` includes all unknown
+//! objects, so this set alone says which objects are not in step.
 
 mod context;
 mod joining;
@@ -39,58 +40,60 @@ use crate::transport::rtt::RoundTrip;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
 
-/// One client, as the server sees it.
+/// The server's state for one client.
 pub(crate) struct Connection {
     pub(crate) id: ConnectionId,
-    /// Whether state flows: its session has begun and not ended.
+    /// Whether state is sent: the session has begun and not ended.
     is_live: bool,
     pub(crate) is_replay: bool,
     pub(crate) outbox: Outbox,
-    /// The number that packets begin with, here and there.
+    /// The number of the first packet, in both directions.
     first: Sequence,
-    /// Which of the client's packets came. They ask for no acks, so it is not told: only what comes again is told from what comes late.
+    /// Which of the client's packets arrived. They need no acks; this only detects repeated and late packets.
     heard: Received,
     pub(crate) round_trip: RoundTrip,
     /// Timeouts since the last ack (R9).
     timeouts: u32,
-    /// When unanswered packets were last sent again before their time (R9).
+    /// When unanswered packets were last retried before their timeout (R9).
     last_retry: Duration,
     /// The newest packet that the client acked.
     newest_acked: Option<Sequence>,
     pub(crate) last_sent: Duration,
-    /// Objects that the client has, is getting, or is about to lose.
+    /// Objects that the client has, is receiving, or will lose.
     known: SlotSet,
-    /// Objects that are not in step: something is outstanding, or the client sees them in a way of its own, or not at all.
+    /// Objects that are not in step: something is unsent or unacknowledged, or the view is not the default,
+    /// or the client does not have them.
     apart: SlotSet,
     /// Objects with something to send to this client alone.
     needs: SlotSet,
     newcomers: Newcomers,
     tracked: TrackedObjects,
-    /// Objects that the client sees in a way of its own, whether it has them or not.
+    /// Objects for which this client's view is not the default, whether it has them or not.
     own_view: SlotSet,
-    /// Objects that the client owns, whether it has them or not: their openings are its own.
+    /// Objects that the client owns, whether it has them or not. Their openings cannot be shared.
     owned: SlotSet,
     joining: Joining,
-    /// Objects with items that came into being and are not acked.
+    /// Objects with new elements that are not acked.
     young: SlotSet,
-    /// Objects that the client is not to have, whether it has said hello or not.
+    /// Objects that the client must not have, also before it said hello.
     hidden: SlotSet,
-    /// Handles of custom conditions whose switch for this connection is not as it was declared, by slot.
+    /// By slot, the handles of custom properties whose switch for this connection differs from their
+    /// declaration.
     switched: BTreeMap<u32, HandleSet>,
     blobs: Blobs,
-    /// What packets that were held for lost carried, changes apart, in the order in which they were given up.
+    /// What packets that counted as lost carried, without updates, in the order in which they were given up.
     late: LateAcks,
-    /// Since when more has been kept than may be.
+    /// Since when the memory has exceeded its limit.
     over_since: Option<Duration>,
     /// The object that was last sent to this client alone.
     last_private: u32,
     /// The object that last began a blob.
     last_blob: u32,
-    /// Whether an object waits for a place among the blobs.
+    /// Whether an object waits for room for its blob.
     blob_waits: bool,
-    /// What was lost and is not pending yet, the first lost first; none between calls.
+    /// Lost lists that are not pending yet, in the order of loss. Empty between calls.
     lost: Vec<LostList>,
-    /// Packets held for lost so far.
+    /// Packets that counted as lost so far.
     pub(crate) packets_lost: u64,
 }
 
@@ -136,32 +139,32 @@ impl Connection {
         }
     }
 
-    /// How this connection sees an object (S36).
+    /// The view flags of this connection for an object (S36).
     fn flags(&self, object: &Object) -> ViewFlags {
         object.flags(object.owner == Some(self.id), self.is_replay)
     }
 
-    /// The handles of an object that go to this connection now.
+    /// The handles of an object that this connection may see now.
     pub(crate) fn mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
         object.mask(world.lifetime(slot), self.flags(object), self.switched.get(&slot))
     }
 
-    /// The handles of an object that an opening would bring to this connection now.
+    /// The handles of an object that an opening for this connection would contain now.
     fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
         let flags = self.flags(object).with(ViewFlags::INITIAL);
         object.mask(world.lifetime(slot), flags, self.switched.get(&slot))
     }
 
-    /// Whether the connection sees an object as most do, so that the broadcast is right for it.
+    /// Whether the connection has the default view of an object, so that it can use the broadcast.
     fn has_common_view(&self, world: &World, slot: u32) -> bool {
         let object = &world.objects[slot as usize];
         !self.switched.contains_key(&slot)
             && (!world.lifetime(slot).is_conditional() || self.flags(object) == object.common_flags())
     }
 
-    /// Whether the client has everything of an object and sees it as most do: the broadcast is right for it.
+    /// Whether the client has everything of an object and the default view, so that it uses the broadcast.
     fn is_in_step(&self, slot: u32) -> bool {
         self.known.contains(slot) && !self.apart.contains(slot)
     }
@@ -189,7 +192,7 @@ impl Connection {
         self.review(world, slot, &before);
     }
 
-    /// Sets whether the client is to have an object.
+    /// Sets whether the client may have an object.
     pub(crate) fn set_visible(&mut self, world: &mut World, slot: u32, visible: bool) {
         if visible {
             self.hidden.remove(slot);
@@ -203,7 +206,8 @@ impl Connection {
         }
     }
 
-    /// The session begins, and its packets of state are bound to this: the client is to have what is not hidden from it.
+    /// Begins the session. Packets of state are bound to `binding`. The client receives all objects that are
+    /// not hidden from it.
     pub(crate) fn begin(&mut self, binding: u64, world: &mut World) {
         self.is_live = true;
         self.outbox.binding = binding;
@@ -223,7 +227,8 @@ impl Connection {
         world.alive = alive;
     }
 
-    /// An object is no more: nothing that was said of it holds for the next in its slot. Gives whether the client must still be told.
+    /// Handles the end of an object. Drops all its settings, so they do not apply to the next object in the
+    /// slot. Returns whether the client must still be told.
     pub(crate) fn destroy(&mut self, world: &mut World, slot: u32) -> bool {
         self.hide(world, slot, CloseReason::Destroyed);
         self.hidden.remove(slot);
@@ -233,7 +238,7 @@ impl Connection {
         self.known.contains(slot)
     }
 
-    /// An object that the client is to have.
+    /// Begins to send an object that the client may have.
     pub(crate) fn show(&mut self, world: &mut World, slot: u32) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && let Phase::Closing(_) = tracked.phase
@@ -257,7 +262,7 @@ impl Connection {
         self.tracked.entry(slot, || Tracked::unsent(slot, generation, since));
     }
 
-    /// An object that the client is to lose.
+    /// Begins to close an object on the client.
     fn hide(&mut self, world: &mut World, slot: u32, reason: CloseReason) {
         if !self.known.contains(slot) {
             return;
@@ -266,7 +271,7 @@ impl Connection {
         let tracked = self.track(world, slot);
         tracked.reopen = false;
         if let Phase::Closing(known) = &mut tracked.phase {
-            // Destroyed outweighs every other reason: its guid never heals (R18).
+            // The reason `Destroyed` wins: references to the object never become valid again (R18).
             if reason == CloseReason::Destroyed {
                 *known = reason;
             }
@@ -287,7 +292,7 @@ impl Connection {
         }
     }
 
-    /// The client does not have the object any more, and nothing under way will change that.
+    /// Removes an object that the client no longer has. Nothing in flight can change that.
     fn forget(&mut self, world: &mut World, slot: u32) {
         self.newcomers.retire(slot);
         let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
@@ -302,7 +307,7 @@ impl Connection {
         }
     }
 
-    /// The session ends: the connection holds no slot any more.
+    /// Ends the session: the connection uses no slot any more.
     pub(crate) fn end(&mut self, world: &mut World) {
         self.is_live = false;
         let slots: Vec<u32> = self.known.iter().collect();
@@ -315,8 +320,9 @@ impl Connection {
         }
     }
 
-    /// The connection does not stand before the end of an object's history any more; if asked for, what it missed is added to `missed`. Gives
-    /// whether it stood before the end. Where it was the last, the history keeps nothing.
+    /// Drops the connection's position in an object's history. If `missed` is given, what the connection
+    /// missed is added to it. Returns whether there was a position. If this was the last connection with one,
+    /// the history is emptied.
     fn catch_up(world: &mut World, tracked: &mut Tracked, missed: Option<&mut Changelist>) -> bool {
         let Some(position) = tracked.position.take() else { return false };
         let object = &mut world.objects[tracked.slot as usize];
@@ -330,7 +336,7 @@ impl Connection {
         true
     }
 
-    /// The connection falls behind: what changed in this tick is not sent now.
+    /// Stores the position in the history: the changes of this tick are not sent now.
     fn fall_behind(&mut self, world: &mut World, slot: u32) {
         let mask = self.mask(world, slot);
         let tracked = self.track(world, slot);
@@ -347,7 +353,8 @@ impl Connection {
         self.needs.insert(slot);
     }
 
-    /// Takes over the lists that left full histories before which this connection stood (R10).
+    /// Adds lists that were dropped from full histories to the pending changes, if the connection has not
+    /// sent them (R10).
     pub(crate) fn take_evicted(&mut self, world: &World) {
         for (slot, place, list) in &world.changes.evicted {
             if let Some(tracked) = self.tracked.get_mut(*slot)
@@ -360,7 +367,7 @@ impl Connection {
         }
     }
 
-    /// Sets whether an object is in step, by what is outstanding and how it is seen, and stops tracking it if it can.
+    /// Updates whether an object is in step, and stops tracking it if possible.
     fn settle(&mut self, world: &World, slot: u32) {
         let (settled, plain) = match self.tracked.get(slot) {
             Some(tracked) => (tracked.is_settled(), tracked.is_plain()),
@@ -373,7 +380,7 @@ impl Connection {
         }
         if settled && self.has_common_view(world, slot) {
             self.apart.remove(slot);
-            // The broadcast is enough for it from here on: sent both ways it would stand twice in one packet.
+            // The broadcast carries it from now on. Sent both ways, it would be in one packet twice.
             self.needs.remove(slot);
         } else {
             self.apart.insert(slot);
@@ -383,7 +390,7 @@ impl Connection {
         }
     }
 
-    /// Something that conditions ask about has changed for an object that this connection saw by the mask `before` (S42).
+    /// Handles a change of an object's conditions for this connection. `before` is the old mask (S42).
     pub(crate) fn review(&mut self, world: &mut World, slot: u32, before: &HandleSet) {
         let is_own = !self.has_common_view(world, slot);
         if is_own {
@@ -395,7 +402,7 @@ impl Connection {
             return;
         }
         if self.newcomers.is_waiting(slot) {
-            // Nothing was sent: as long as the view is the common one, the opening for all will be right.
+            // Nothing was sent. With the default view the shared opening is still right.
             if !is_own {
                 return;
             }
@@ -410,8 +417,9 @@ impl Connection {
         self.settle(world, slot);
     }
 
-    /// Gives up a blob that opens an object if it has what may not be seen any more: what goes with openings alone is in no mask of an object that
-    /// is open, neither before a change nor after it (R15).
+    /// Drops a blob that opens an object if it contains what the connection may no longer see. Properties
+    /// that only openings contain are in no mask of an open object, so comparing masks does not find this
+    /// (R15).
     fn review_opening(&mut self, world: &mut World, slot: u32, mask: &HandleSet) {
         let Some(id) = self.tracked.get(slot).and_then(|tracked| tracked.blob) else { return };
         let visible = self.opening_mask(world, slot);
@@ -455,7 +463,7 @@ impl Connection {
             }
         }
         tracked.pending.merge(&world.whole(slot, &gained));
-        // Old bytes would leak what may not be seen any more (R15).
+        // Its old bytes would leak what the client may no longer see (R15).
         if let Some(blob) = tracked.blob.take().and_then(|id| self.blobs.abandon(id)) {
             self.take_back(world, slot, blob.content, after);
         }
@@ -463,15 +471,16 @@ impl Connection {
         self.needs.insert(slot);
     }
 
-    /// The newest packet of state that the client sent, by which the numbers of others are read.
+    /// The newest packet of state from the client. Packet numbers are read relative to it.
     pub(crate) fn newest_received(&self) -> Sequence {
         self.heard.newest().unwrap_or(self.first)
     }
 
-    /// Reads the packet of state `sequence` from the client, from behind its number: acks. Returns whether it is new.
+    /// Reads the packet of state `sequence` from the client, from behind its number: only acks. Returns
+    /// whether it is new.
     ///
     /// # Errors
-    /// When it is malformed: the connection is to be closed.
+    /// If it is malformed. Then the connection must be closed.
     #[cfg_attr(
         not(test),
         deny(
@@ -488,12 +497,12 @@ impl Connection {
         reader: &mut BitReader<'_>,
         now: Duration,
     ) -> Result<bool, ReadError> {
-        // Before its acks are read: what is too old has no effect at all.
+        // Before its acks are read: a packet that is too old must have no effect.
         if self.heard.check(sequence) != Arrival::New {
             return Ok(false);
         }
         let (_, acks) = Header::read(reader, sequence, self.outbox.next(), false)?;
-        // A client sends no state (S106): its packets end behind their header.
+        // A client sends no state (S106): its packets end after the header.
         if reader.read_flag()? {
             return Err(ReadError::OutOfRange);
         }

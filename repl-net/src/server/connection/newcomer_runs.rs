@@ -1,6 +1,6 @@
-//! How newcomers go out, and what becomes of them when their packets arrive or are lost.
+//! Sends pending spawns, and handles the ack or loss of their packets.
 //!
-//! *Invariant:* an object is a newcomer or tracked, never both.
+//! *Invariant:* an object is a pending spawn or tracked, never both.
 
 use repl_core::{Changelist, ViewFlags};
 
@@ -15,7 +15,8 @@ use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{masks_between, slots_of};
 
 impl Connection {
-    /// What is remembered of an object that the client has or is getting.
+    /// The tracked state of an object that the client has or is receiving. Turns a pending spawn into a
+    /// tracked object.
     pub(super) fn track(&mut self, world: &World, slot: u32) -> &mut Tracked {
         let phase = self.newcomers.part(slot);
         if phase == Some(Phase::Unsent) {
@@ -24,15 +25,16 @@ impl Connection {
         let generation = world.objects[slot as usize].generation;
         self.tracked.entry(slot, || {
             let mut tracked = Tracked::new(slot, generation, phase.unwrap_or(Phase::Open));
-            // Only small ones are sent as newcomers.
+            // Only small openings are sent as pending spawns.
             tracked.open_bits = usize::from(tracked.phase == Phase::Opening);
             tracked.opened_with_items = tracked.phase == Phase::Opening;
             tracked
         })
     }
 
-    /// Before a comparison: openings that go again with each change until one is acknowledged tell what goes with openings alone as it is by
-    /// then (S40). O(objects apart), if any class has such properties.
+    /// Before a comparison: marks the objects whose openings are sent again with each change until the ack.
+    /// Then properties that only openings contain are compared too (S40). O(objects apart) if any class has
+    /// such properties.
     pub(crate) fn note_repeated_openings(&self, world: &mut World) {
         if !world.asks_at_open() {
             return;
@@ -50,7 +52,7 @@ impl Connection {
         }
     }
 
-    /// Sends the newcomers, in runs that are the same for whoever lacks the same.
+    /// Sends the pending spawns, in runs that all connections share.
     pub(super) fn send_newcomers(&mut self, context: &mut PassContext<'_>) {
         if !self.newcomers.has_waiting() || self.outbox.is_exhausted() {
             return;
@@ -91,7 +93,7 @@ impl Connection {
         context.scratch.slots = slots;
     }
 
-    /// A packet arrived that opened newcomers: the client has them.
+    /// Notes that a packet with openings of pending spawns arrived.
     pub(super) fn newcomers_arrived(
         &mut self,
         world: &mut World,
@@ -109,7 +111,7 @@ impl Connection {
         }
     }
 
-    /// A packet was lost that opened newcomers: from here on they are tracked.
+    /// Notes that a packet with openings of pending spawns was lost. From now on they are tracked.
     pub(super) fn newcomers_lost(&mut self, world: &mut World, sequence: Sequence, word: usize, mask: u64) {
         for slot in slots_of(word, mask & self.known.word(word) & self.newcomers.unused_in(word)) {
             if self.newcomers.contains(slot) {

@@ -1,42 +1,44 @@
-//! Newcomers: objects on their way to a client that sees them like most, of which nothing need be known but that.
+//! Pending spawns ("newcomers"): objects with the default view that are being sent to a client for the first
+//! time.
 //!
-//! A client that joins gets thousands at once. They cost a bit in one of two sets until their opening is acknowledged; whatever else
-//! happens to one of them makes it a tracked object like others.
+//! A client that joins receives thousands at once. Each costs one bit in one of two sets until its opening is
+//! acknowledged. If anything else happens to it, it becomes a tracked object.
 //!
-//! Invariant: a newcomer is known, apart and not tracked; it is sent at most once, and never in a slot that this client had in use before,
-//! so that what is under way of a slot tells nothing of another object.
+//! *Invariant:* a pending spawn is in `known` and in `apart`, and is not tracked. It is sent at most once,
+//! and never in a slot that this client used before, so packets in flight for a slot are never about another
+//! object.
 
 use crate::server::tracked::Phase;
 use crate::transport::slot_set::SlotSet;
 
-/// The newcomers of a connection.
+/// The pending spawns of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Newcomers {
-    /// Those of which nothing was sent.
+    /// Those that were not sent.
     waiting: SlotSet,
-    /// Those whose opening is under way.
+    /// Those whose opening is in flight.
     opening: SlotSet,
-    /// Slots that the client has had in use.
+    /// Slots that the client has used.
     used: SlotSet,
 }
 
 impl Newcomers {
-    /// Whether nothing was sent of some.
+    /// Whether there are any that were not sent.
     pub(super) fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// The slots of those of which nothing was sent, ascending.
+    /// The slots of those that were not sent, ascending.
     pub(super) fn waiting(&self) -> impl Iterator<Item = u32> {
         self.waiting.iter()
     }
 
-    /// The newcomers of a word of slots of which nothing was sent.
+    /// Those in a word of slots that were not sent.
     pub(super) fn waiting_in(&self, word: usize) -> u64 {
         self.waiting.word(word)
     }
 
-    /// The newcomers of a word of slots.
+    /// Those in a word of slots.
     pub(super) fn in_word(&self, word: usize) -> u64 {
         self.waiting.word(word) | self.opening.word(word)
     }
@@ -49,7 +51,7 @@ impl Newcomers {
         self.waiting.contains(slot)
     }
 
-    /// Takes in an object that is new to the client; `false` if its slot is not.
+    /// Adds an object that is new to the client. Returns `false` if the client used its slot before.
     pub(super) fn welcome(&mut self, slot: u32) -> bool {
         let is_new = !self.used.contains(slot);
         if is_new {
@@ -58,13 +60,13 @@ impl Newcomers {
         is_new
     }
 
-    /// Takes in the objects of a word of slots; none of them was in use.
+    /// Adds the objects of `mask` in a word of slots. The client used none of the slots before.
     pub(super) fn welcome_mask(&mut self, word: usize, mask: u64) {
         debug_assert!(self.used.word(word) & mask == 0, "a slot that was in use");
         self.waiting.insert_mask(word, mask);
     }
 
-    /// Lets an object go: how far it has come.
+    /// Removes an object and returns its phase.
     pub(super) fn part(&mut self, slot: u32) -> Option<Phase> {
         if self.waiting.contains(slot) {
             self.waiting.remove(slot);
@@ -75,24 +77,24 @@ impl Newcomers {
         is_opening.then_some(Phase::Opening)
     }
 
-    /// The client has had the slot in use, and has not any more.
+    /// Notes that the client used the slot and no longer does.
     pub(super) fn retire(&mut self, slot: u32) {
         self.part(slot);
         self.used.insert(slot);
     }
 
-    /// Of a word of slots those that the client has not had in use.
+    /// The slots of a word that the client has not used.
     pub(super) fn unused_in(&self, word: usize) -> u64 {
         !self.used.word(word)
     }
 
-    /// The openings of these objects of a word of slots are under way.
+    /// Notes that the openings of these objects were sent.
     pub(super) fn sent(&mut self, word: usize, mask: u64) {
         self.waiting.remove_mask(word, mask);
         self.opening.insert_mask(word, mask);
     }
 
-    /// Lets those of a word of slots go whose openings arrived, and returns them.
+    /// Removes those of a word of slots whose openings arrived, and returns them.
     pub(super) fn arrived(&mut self, word: usize, mask: u64) -> u64 {
         let here = mask & self.opening.word(word);
         self.opening.remove_mask(word, here);

@@ -1,6 +1,7 @@
 //! The pass: what a connection sends in one tick.
 //!
-//! Invariant: every change of the tick is sent, or pending, or behind a remembered place in the history; none is forgotten (S86).
+//! *Invariant:* every change of the tick is sent, pending, or after a stored position in the history. None is
+//! forgotten (S86).
 
 use std::time::Duration;
 
@@ -24,13 +25,13 @@ use crate::transport::slot_set::slots_of;
 use crate::transport::spare::ROUND_TICKS;
 use crate::transport::status::News;
 
-/// The order of gaps between objects that are sent to one connection alone.
+/// The gap order for objects that are sent to one connection alone.
 const PRIVATE_GAP_ORDER: u32 = 3;
-/// So many items or entries may well go in one packet with other things.
+/// At most this many items or entries are merged with other changes into one packet.
 const FEW_ITEMS: usize = 64;
 
 impl Connection {
-    /// Sends what the client lacks, as far as the limits allow.
+    /// Sends what the client lacks, within the limits.
     pub(crate) fn pass(&mut self, context: &mut PassContext<'_>) {
         if !self.is_live {
             return;
@@ -41,7 +42,7 @@ impl Connection {
         self.begin_outbox_pass(context);
         self.route(context);
         let packets_before = self.outbox.queue.packets_sent;
-        // What waited goes first where there is a budget to wait for, and by turns, so that nothing starves.
+        // With a limited budget, what waited is sent first, in alternating order, so that nothing starves.
         let waited = self.outbox.is_limited();
         if waited {
             let newcomers_first = context.world.frame.is_multiple_of(2);
@@ -62,7 +63,7 @@ impl Connection {
             self.send_newcomers(context);
             self.send_private(context);
         }
-        // Not before: what is in step gets the shared segments, and would have its share of them twice.
+        // Settle after the shared segments, or objects that become in step are sent twice.
         while let Some(slot) = context.scratch.settling.pop() {
             self.settle(context.world, slot);
         }
@@ -88,10 +89,10 @@ impl Connection {
         self.outbox.begin_pass(context.world.frame, self.newest_acked, news);
     }
 
-    /// Gives back memory that was not needed of late.
+    /// Frees memory that was not needed recently.
     fn end_round(&mut self, world: &World) {
         if self.outbox.in_flight.len() == 0 && self.needs.is_empty() {
-            // Nothing is left for a late ack to tell.
+            // No late ack can matter any more.
             self.late.clear();
             self.forget_births(world);
         }
@@ -100,7 +101,7 @@ impl Connection {
         self.tracked.end_round();
     }
 
-    /// Notes which of the changes of this tick are for this connection alone.
+    /// Finds the changes of this tick that only this connection needs.
     fn route(&mut self, context: &mut PassContext<'_>) {
         for (word, mask) in context.world.changes.slots.masks_in(&self.young) {
             for slot in slots_of(word, mask) {
@@ -111,7 +112,7 @@ impl Connection {
             }
         }
         for (word, mask) in context.world.changes.slots.masks_in(&self.apart) {
-            // The opening of an object that waits for it will have the change.
+            // An object that waits for its opening gets the change with the opening.
             self.needs.insert_mask(word, mask & self.known.word(word) & !self.newcomers.waiting_in(word));
         }
         for &slot in context.broadcast.apart() {
@@ -121,8 +122,9 @@ impl Connection {
         }
     }
 
-    /// Sends a shared segment: whole, if the connection is in step with all of its objects, else those of which it is. `all_in_step`: it is
-    /// known to be with all that changed.
+    /// Sends a shared segment: the whole segment if the connection is in step with all of its objects,
+    /// otherwise only the items in step. `all_in_step`: the connection is in step with all objects that
+    /// changed.
     fn send_shared(&mut self, at: usize, all_in_step: bool, context: &mut PassContext<'_>) {
         let segment = &context.broadcast.segments()[at];
         let (mut wanted, mut unwanted) = (0, 0);
@@ -161,7 +163,7 @@ impl Connection {
         }
     }
 
-    /// Sends what a shared segment has of one object; `false` if there is no room for it.
+    /// Sends one item of a shared segment. Returns `false` if there is no room.
     fn send_shared_item(
         &mut self,
         item: &SegmentItem,
@@ -187,7 +189,7 @@ impl Connection {
         true
     }
 
-    /// Remembers what came into being in the packet `sequence`, until that is acked.
+    /// Records the new elements in the packet `sequence` until it is acked.
     fn watch_over(&mut self, world: &World, slot: u32, sequence: Sequence, list: &Changelist) {
         self.add_births(world, slot, sequence, list.births());
         self.young.insert(slot);
@@ -196,7 +198,7 @@ impl Connection {
         }
     }
 
-    /// Sends what this connection alone needs.
+    /// Sends what only this connection needs.
     fn send_private(&mut self, context: &mut PassContext<'_>) {
         let blob_waits = std::mem::take(&mut self.blob_waits);
         if self.needs.is_empty() {
@@ -206,7 +208,7 @@ impl Connection {
         slots.clear();
         slots.extend(self.needs.iter());
         if self.outbox.is_limited() || blob_waits {
-            // A budget goes round, or the first slots would take it all; so do the places of blobs.
+            // Rotate the slots, or the first ones would take the whole budget, or all blobs.
             let last = if blob_waits { self.last_blob } else { self.last_private };
             let start = slots.partition_point(|&slot| slot <= last) % slots.len();
             slots.rotate_left(start);
@@ -228,7 +230,7 @@ impl Connection {
         context.scratch.slots = slots;
     }
 
-    /// Keeps a change of this tick for later.
+    /// Stores a change of this tick for later.
     fn postpone(&mut self, slot: u32, world: &mut World) {
         let phase = self.tracked.get(slot).map_or(Phase::Open, |tracked| tracked.phase);
         if matches!(phase, Phase::Open | Phase::Opening) {
@@ -260,7 +262,7 @@ impl Connection {
         }
     }
 
-    /// Writes the end of an object. Returns `false` if there is no room for it.
+    /// Writes the close of an object. Returns `false` if there is no room.
     pub(super) fn write_close(&mut self, slot: u32, reason: CloseReason, now: Duration) -> bool {
         let has_room = self.outbox.make_room(ITEM_BITS + 2, now);
         if has_room {
@@ -272,7 +274,7 @@ impl Connection {
         has_room
     }
 
-    /// Sends an object whole: every property that ever changed and may be seen (R2, S69).
+    /// Sends a whole object: every property that ever changed and that the connection may see (R2, S69).
     fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let mut handles = self.opening_mask(context.world, slot);
         handles.intersect(context.world.objects[slot as usize].history.ever());
@@ -310,7 +312,7 @@ impl Connection {
             false
         };
         if !is_sent {
-            // An opening from before this change may arrive all the same.
+            // An earlier opening, from before this change, may still arrive.
             self.postpone(slot, context.world);
             return;
         }
@@ -323,7 +325,7 @@ impl Connection {
         tracked.pending.merge(&refused);
         tracked.waiting.clear();
         tracked.phase = Phase::Opening;
-        // With items to follow it is a large one, whatever it takes itself: it goes again when it is lost, not with each change.
+        // If items follow, it counts as large: it is sent again when it is lost, not with each change.
         tracked.open_bits =
             if tracked.pending.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
         let has_blob = tracked.blob.is_some();
@@ -333,7 +335,7 @@ impl Connection {
         }
     }
 
-    /// Sends what changed of an object that the client has, and what it lacks beside.
+    /// Sends what changed of an object that the client has, and what else the client lacks.
     fn send_update(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let mut list = Changelist::new();
         self.gather(slot, context.world, &mut list);
@@ -346,7 +348,8 @@ impl Connection {
         context.scratch.settling.push(slot);
     }
 
-    /// Takes what had no room in earlier ticks, and with it what `list` says of the same collections and maps; where few items wait they go to the list.
+    /// Takes what did not fit in earlier ticks, and adds the changes in `list` of the same collections and
+    /// maps. If only few items wait, they are moved to the list.
     fn take_waiting(&mut self, slot: u32, list: &mut Changelist, context: &PassContext<'_>) -> Vec<Portions> {
         let Some(tracked) = self.tracked.get_mut(slot) else { return Vec::new() };
         let mut waiting = std::mem::take(&mut tracked.waiting);
@@ -361,7 +364,7 @@ impl Connection {
         waiting
     }
 
-    /// Collects what the client lacks of an object and may see, but for what waits already.
+    /// Collects what the client lacks of an object and may see, except for what already waits.
     fn gather(&mut self, slot: u32, world: &mut World, list: &mut Changelist) {
         let mut has_position = false;
         if let Some(tracked) = self.tracked.get_mut(slot) {
@@ -378,12 +381,12 @@ impl Connection {
         if let Some(tracked) = self.tracked.get(slot) {
             tracked.extend_births(list);
         }
-        // Last, for births may name items that are gone.
+        // Last, because births may name items that were removed.
         let object = &world.objects[slot as usize];
         world.column_of(slot).prune(object.row, list);
     }
 
-    /// Sends a list in one packet, or property by property in several, or as a blob (R15).
+    /// Sends a list in one packet, property by property in several packets, or as a blob (R15).
     pub(super) fn send_list(&mut self, slot: u32, list: Changelist, context: &mut PassContext<'_>) {
         if list.items().is_some_and(|items| items * LEAST_ITEM_BITS > self.outbox.capacity()) {
             self.send_large_list(slot, list, Vec::new(), context);
@@ -397,8 +400,8 @@ impl Connection {
         }
     }
 
-    /// Writes the values of a list to the scratch. Gives what was written, without what a hand-written serialiser refuses and has to wait, and what an update
-    /// with it takes at most, in bits.
+    /// Writes the values of a list to the scratch buffer. Returns what was written, and the most bits that an
+    /// update with it takes. What a hand-written serialiser refuses is pending.
     pub(super) fn write_list(
         &mut self,
         slot: u32,
@@ -413,7 +416,8 @@ impl Connection {
         (list, bits)
     }
 
-    /// Writes the values of a list to the scratch. Gives what is refused, which `list` loses, and what an update with the others takes at most, in bits.
+    /// Writes the values of a list to the scratch buffer. Returns what a serialiser refused, which `list`
+    /// loses, and the most bits that an update with the rest takes.
     pub(super) fn measure(
         &mut self,
         slot: u32,
@@ -426,7 +430,7 @@ impl Connection {
         (refused, ITEM_BITS + handles_bits(count) + context.scratch.values.bit_len())
     }
 
-    /// Sends a list whose values are in the scratch; it is pending if there is no room for it.
+    /// Sends a list whose values are in the scratch buffer. It is pending if there is no room.
     pub(super) fn send_written(
         &mut self,
         slot: u32,
@@ -454,17 +458,18 @@ impl Connection {
     }
 }
 
-/// What an opening carries; its values are in the scratch.
+/// The content of an opening. Its values are in the scratch buffer.
 struct Opening {
     list: Changelist,
-    /// Items and entries that have no room in it, and follow once it is acknowledged (R15).
+    /// Items and entries that do not fit in it and follow after the ack (R15).
     later: Changelist,
     /// What a hand-written serialiser refuses.
     refused: Changelist,
 }
 
-/// Writes the values of an opening to the scratch. Where collections are large their items follow later, in as many packets as they need (R15).
-/// Then a collection begins empty, unless an opening with items may have arrived before: a client that has items keeps those that are still there.
+/// Writes the values of an opening to the scratch buffer. If collections are large, their items follow later
+/// in several packets (R15). Then the opening resets the collections, unless an opening with items may have
+/// arrived before: then the client keeps the items that still exist.
 fn write_opening(
     slot: u32,
     handles: &HandleSet,

@@ -1,9 +1,11 @@
-//! What an object is to its client, owner and role, kept up after the object has opened.
+//! Sends the owner and role of an object to its client when they change after the opening.
 //!
-//! An opening says it, in one bit for most objects, so that the shared ones stay shared. When it changes, the client is sent an opening
-//! without properties, beside all shared segments, until a packet that was made after the change has arrived.
+//! An opening contains them, in one bit for most objects, so that openings can be shared. When they change,
+//! the client is sent an opening without properties, outside shared segments, until a packet made after the
+//! change has arrived.
 //!
-//! *Invariant:* what is told is absolute, and a packet from before a change settles nothing (R4, R5).
+//! *Invariant:* each such packet contains the whole owner and role, and the ack of a packet from before a
+//! change does not count (R4, R5).
 
 use std::num::NonZeroU32;
 
@@ -20,12 +22,12 @@ use crate::transport::segment::{Birth, ITEM_BITS, Origin, SegmentKind, gap_order
 use crate::transport::sequence::Sequence;
 
 impl Connection {
-    /// What an object is to this client.
+    /// What this client is told of an object's owner and role.
     pub(crate) fn proxy(&self, object: &Object) -> Proxy {
         object.proxy(object.owner == Some(self.id))
     }
 
-    /// Where an object comes from, as this client is told.
+    /// What this client is told of an object's origin.
     pub(super) fn origin(&self, slot: u32, context: &PassContext<'_>) -> Origin {
         let object = &context.world.objects[slot as usize];
         Origin {
@@ -36,7 +38,7 @@ impl Connection {
         }
     }
 
-    /// Owner or role of an object may have changed, which was `before` to this client.
+    /// Checks whether owner or role of an object changed for this client. `before` is the old state.
     pub(crate) fn review_proxy(&mut self, world: &World, slot: u32, before: Proxy) {
         let now = self.proxy(&world.objects[slot as usize]);
         if now.is_owner {
@@ -49,8 +51,9 @@ impl Connection {
         }
         let since = self.outbox.next();
         let tracked = self.track(world, slot);
-        // An opening that is to be sent again will tell it; but the client may have the object by one from before the change, whose ack comes
-        // late, and then the opening is not repeated when it is lost.
+        // An opening that is sent again will contain it. But the client may have the object by an opening
+        // from before the change whose ack comes late. Then a lost opening is not sent again, so the news
+        // must be tracked.
         if !matches!(tracked.phase, Phase::Closing(_)) {
             tracked.proxy = ProxyNews::Unsent(since);
             self.apart.insert(slot);
@@ -58,7 +61,7 @@ impl Connection {
         }
     }
 
-    /// Sends what an object is to the client, if that is to be sent. Returns `false` if there is no room for it.
+    /// Sends owner and role of an object if necessary. Returns `false` if there is no room.
     pub(super) fn send_proxy(&mut self, slot: u32, context: &mut PassContext<'_>) -> bool {
         let Some(tracked) = self.tracked.get(slot) else { return true };
         if !matches!(tracked.proxy, ProxyNews::Unsent(_)) {
@@ -81,13 +84,13 @@ impl Connection {
         });
         self.proxy_sent(slot);
         if more {
-            // An object stands once in a packet.
+            // A packet carries each object only once.
             self.outbox.flush(context.now);
         }
         true
     }
 
-    /// The packet being filled tells what an object is to the client.
+    /// Notes that the packet being filled contains owner and role of an object.
     pub(super) fn proxy_sent(&mut self, slot: u32) {
         let sequence = self.outbox.sequence();
         if let Some(tracked) = self.tracked.get_mut(slot)
@@ -97,7 +100,7 @@ impl Connection {
         }
     }
 
-    /// A packet arrived that may have told what an object is to the client.
+    /// Notes that a packet arrived that may have contained owner and role of an object.
     pub(super) fn proxy_arrived(&mut self, world: &World, sequence: Sequence, sent: &Sent) {
         if !is_telling(&sent.content) || !self.is_current(world, sent.slot, sent.generation) {
             return;
@@ -110,7 +113,8 @@ impl Connection {
         }
     }
 
-    /// A packet was lost that told what an object is to the client: if no later one tells it, it is to be sent again.
+    /// Notes that a packet with owner and role of an object was lost. If no later packet has them, they must
+    /// be sent again.
     pub(super) fn proxy_lost(
         &mut self,
         world: &World,

@@ -1,6 +1,7 @@
-//! Resolving packets: what follows from an ack, and from a loss (R4, R9).
+//! Handles acks and losses of packets (R4, R9).
 //!
-//! Invariant: a loss puts back only what was lost and has not been sent since; values are read when it is sent again (S79).
+//! *Invariant:* a loss makes pending only what was lost and not sent since. Values are read when they are
+//! sent again (S79).
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -17,14 +18,15 @@ use crate::transport::late::Late;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 
-/// The least that a packet is waited for after a later one was acked: packets of neighbouring ticks change places easily.
+/// The least time to wait for a packet after a later one was acked. Packets of neighbouring ticks are often
+/// reordered.
 const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
 
-/// How often a link that does not answer is tried (R9).
+/// How often a link that does not answer is retried (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
 impl Connection {
-    /// Takes in acks.
+    /// Processes the acks of a packet.
     pub(super) fn acked(&mut self, world: &mut World, acks: AckRanges<'_>, now: Duration) {
         let mut newest = None;
         for range in acks {
@@ -53,9 +55,10 @@ impl Connection {
         self.outbox.in_flight.trim();
     }
 
-    /// Of packets that were held for lost, acks tell one thing that stays true: what came into being or went, and which part of a blob is there
-    /// (R4). Without it nothing that takes a round trip ends where round trips last longer than retries wait. Packets are given up in
-    /// ascending order, so those of a range stand together: O(log late) where there is none.
+    /// Processes acks of packets that counted as lost. They still show which objects were opened or closed,
+    /// and which part of a blob arrived (R4). Otherwise nothing that takes a round trip would end where round
+    /// trips are longer than the timeout. Packets are given up in ascending order, so the entries of a range
+    /// are contiguous: O(log entries) if there are none.
     fn acked_late(&mut self, world: &mut World, range: AckRange) {
         for (sequence, late) in self.late.take(range) {
             match late {
@@ -85,14 +88,14 @@ impl Connection {
         self.outbox.in_flight.put_cargo(sequence, cargo);
     }
 
-    /// Whether a packet is of those that close an object now; and not of those that closed it before it came back.
+    /// Whether the packet closes the object in its current phase, and not when it was open before.
     fn is_closing(&self, sequence: Sequence, slot: u32) -> bool {
         self.tracked
             .get(slot)
             .is_some_and(|tracked| matches!(tracked.phase, Phase::Closing(_)) && tracked.since <= sequence)
     }
 
-    /// A packet arrived that closed objects: the client has them no more.
+    /// Notes that a packet with closes arrived: the client has removed the objects.
     fn closings_arrived(&mut self, world: &mut World, sequence: Sequence, word: usize, mask: u64) {
         for slot in slots_of(word, mask & self.known.word(word)) {
             if self.is_closing(sequence, slot) {
@@ -106,7 +109,7 @@ impl Connection {
         }
     }
 
-    /// A packet was lost that closed objects, or is held for lost: what no later one closes is to be closed again.
+    /// Notes that a packet with closes was lost: objects that no later packet closes must be closed again.
     fn closings_lost(&mut self, sequence: Sequence, word: usize, mask: u64) {
         for slot in slots_of(word, mask & self.known.word(word)) {
             if self.is_closing(sequence, slot) && !self.is_carried_later(sequence, slot) {
@@ -115,7 +118,7 @@ impl Connection {
         }
     }
 
-    /// Whether a packet after `sequence` carries the opening or the end of an object, too. O(1).
+    /// Whether a packet after `sequence` also carries the opening or close of the object. O(1).
     fn is_carried_later(&self, sequence: Sequence, slot: u32) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.carried > sequence)
     }
@@ -188,16 +191,17 @@ impl Connection {
         }
     }
 
-    /// Gives up packets that took too long: those overtaken by an acked one for longer than packets change places, and all that are
-    /// older than the timeout (R9).
+    /// Gives up packets that took too long: those overtaken by an acked packet for longer than reordering
+    /// takes, and all that are older than the timeout (R9).
     ///
-    /// Before a comparison, so that an object whose opening was lost is compared for the next one (S40).
+    /// Called before a comparison, so that an object whose opening was lost is compared for the next one
+    /// (S40).
     pub(crate) fn give_up_lost(&mut self, world: &mut World, now: Duration) {
         if !self.is_live {
             return;
         }
         if self.outbox.in_flight.unresolved() == 0 && self.timeouts < 2 {
-            // Nothing under way can be late, and no silent link is to be tried.
+            // No packet can be late, and no silent link must be retried.
             return;
         }
         let timeout = self.round_trip.retry_timeout(self.timeouts);
@@ -217,7 +221,7 @@ impl Connection {
         }
         overdue.into_iter().for_each(|sequence| self.lost(world, sequence));
         self.fold_lost(world);
-        // Not before: what was lost is set off against all that was sent since.
+        // Not earlier: lost lists are compared with all packets sent since.
         self.outbox.in_flight.trim();
         if timed_out {
             self.timeouts += 1;
@@ -225,8 +229,9 @@ impl Connection {
         self.retry(world, now);
     }
 
-    /// On a link that has not answered for long, sends again what is under way for long, though the round trip forbids to give it up yet (R9).
-    /// Only what the next step waits for, and what any of several acks settles: of changes each copy would have to be acked for itself.
+    /// On a link that has not answered for long, sends again what has been in flight for long, even before
+    /// its timeout (R9). It repeats only what the next step waits for and what any of several acks confirms.
+    /// Changes are not repeated: each copy would need its own ack.
     fn retry(&mut self, world: &mut World, now: Duration) {
         if self.timeouts < 2 || now.saturating_sub(self.last_retry) < RETRY_INTERVAL {
             return;
@@ -260,7 +265,8 @@ impl Connection {
         self.outbox.in_flight.put_cargo(sequence, cargo);
     }
 
-    /// What a packet carried is to be sent again, as far as no later one carries it. Its own lists of changes are taken.
+    /// Makes what a packet carried pending, except for what a later packet carries. The packet's own update
+    /// lists are moved out.
     fn cargo_lost(&mut self, world: &mut World, sequence: Sequence, cargo: &mut Cargo) {
         for item in cargo.shared.iter().flat_map(|segment| &segment.items) {
             self.list_lost(world, sequence, item.slot, item.generation, item.list.clone());
@@ -296,14 +302,16 @@ impl Connection {
                     if sequence < since {
                         return;
                     }
-                    // A blob tells it too, but may be given up while the client has the object by an earlier opening.
+                    // A blob contains it too, but the blob may be dropped while the client has the object by
+                    // an earlier opening.
                     self.proxy_lost(world, sequence, slot, generation);
                 } else {
                     self.list_lost(world, sequence, slot, generation, list.clone());
                     self.proxy_lost(world, sequence, slot, generation);
                     return;
                 }
-                // A blob may have been begun without room for any of its parts: it is an opening under way all the same.
+                // A blob may have begun without room for any of its parts. It still counts as an opening in
+                // flight.
                 let has_blob = self.tracked.get(slot).is_some_and(|tracked| tracked.blob.is_some());
                 if !has_blob && !self.is_carried_later(sequence, slot) {
                     let tracked = self.tracked.open(slot, generation);
@@ -317,7 +325,8 @@ impl Connection {
         }
     }
 
-    /// Notes what is to be pending with the next [fold](Self::fold_lost), as far as it was not sent since.
+    /// Collects a lost list for the next [fold](Self::fold_lost), which makes pending what was not sent
+    /// since.
     fn list_lost(
         &mut self,
         world: &World,
@@ -332,14 +341,14 @@ impl Connection {
         }
     }
 
-    /// What was lost is pending from here on: of all packets that were given up together, so that each does not go through all that was sent since, and
-    /// all that is pending already.
+    /// Makes lost lists pending. All packets that were given up together are handled at once, so the packets
+    /// sent since and the pending lists are searched only once.
     fn fold_lost(&mut self, world: &World) {
         let mut lost = std::mem::take(&mut self.lost);
         if lost.is_empty() {
             return;
         }
-        // Of one object the first lost stays first.
+        // The sort is stable: the lists of one object stay in the order of loss.
         lost.sort_by_key(|lost| lost.slot);
         let mut objects: Vec<LostObject> = Vec::new();
         for LostList { sequence, slot, list } in lost {
@@ -361,11 +370,13 @@ impl Connection {
         }
     }
 
-    /// Makes a list pending, as far as the connection may see it; what it may not see any more it lacks when it sees it again.
+    /// Makes a list pending, as far as the connection may see it. The rest is noted as lacking, for when it
+    /// may see it again.
     fn put_back(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
         let object = &world.objects[slot as usize];
         let tracked = self.tracked.open(slot, object.generation);
-        // What began collections anew has done so, or the client would not have the object; it may have items of them by now.
+        // The client has the object, so its collections were reset already and may have items. Do not reset
+        // them again.
         list.soften();
         let mut hidden = Changelist::new();
         list.split(mask, &mut hidden);
@@ -377,20 +388,20 @@ impl Connection {
         let column = world.column_of(slot);
         column.prune(object.row, &mut list);
         column.prune(object.row, &mut tracked.pending);
-        // What is pending was found later, so it has the last word.
+        // The pending list is newer, so it wins.
         list.merge(&tracked.pending);
         tracked.pending = list;
         self.apart.insert(slot);
         self.needs.insert(slot);
     }
 
-    /// A blob was given up: what it carried is pending again, or the object unsent.
+    /// Handles a blob that was dropped: its content is pending again, or the object unsent.
     pub(super) fn take_back(&mut self, world: &mut World, slot: u32, content: Content, mask: &HandleSet) {
         match content {
             Content::Update(list) => {
                 self.put_back(world, slot, list, mask);
             }
-            // The client has the object by an opening from before.
+            // The client has the object by an earlier opening.
             Content::Open(list)
                 if self.tracked.get(slot).is_none_or(|tracked| tracked.phase == Phase::Open) =>
             {
