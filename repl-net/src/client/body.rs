@@ -1,6 +1,7 @@
-//! Walking the body of a packet: segments and items, given to a visitor one by one.
+//! Reads the body of a packet: passes its items one by one to a visitor.
 //!
-//! Invariant: the walk is the same for the visitor that validates and the one that applies.
+//! *Invariant:* the visitor that validates and the visitor that applies read the same items in the same
+//! order.
 #![cfg_attr(
     not(test),
     deny(
@@ -23,12 +24,12 @@ use crate::transport::role::Proxy;
 use crate::transport::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
 use crate::transport::sequence::Sequence;
 
-/// Why a walk stops.
+/// Why reading a body stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Halt {
     /// The body is older than what was applied to one of its objects (R1).
     Stale,
-    /// The body is no body; why, in words.
+    /// The body is malformed; a description of the error.
     Malformed(String),
 }
 
@@ -38,7 +39,7 @@ impl From<ReadError> for Halt {
     }
 }
 
-/// An object that comes into being.
+/// What an opening says of its object, before the values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenHead {
     pub(crate) slot: u32,
@@ -49,7 +50,7 @@ pub(crate) struct OpenHead {
     pub(crate) proxy: Proxy,
 }
 
-/// What is done with the items of a body.
+/// Handles the items of a body.
 pub(crate) trait Visitor {
     /// The number on the wire of the class of the object in `slot`.
     fn class_of(&mut self, slot: u32) -> Result<u32, Halt>;
@@ -63,7 +64,7 @@ pub(crate) trait Visitor {
     fn part(&mut self, part: Part) -> Result<(), Halt>;
 }
 
-/// Which properties of an object follow.
+/// The properties of an object that follow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item<'a> {
     pub(crate) handles: &'a HandleSet,
@@ -71,7 +72,7 @@ pub(crate) struct Item<'a> {
     pub(crate) head_bits: usize,
 }
 
-/// Walks a body to its end. `previous` is memory that walks use again.
+/// Reads a body to its end. `previous` is reusable memory.
 pub(crate) fn walk(
     sequence: Sequence,
     reader: &mut BitReader<'_>,
@@ -112,7 +113,7 @@ pub(crate) fn walk(
     Ok(read_end(reader)?)
 }
 
-/// Objects that open one after another, up to their values.
+/// A run of openings, without the values.
 struct Run {
     first: u32,
     /// One past the last slot.
@@ -121,7 +122,8 @@ struct Run {
 }
 
 impl Run {
-    /// Reads what the objects from slot `first` on have in common, their list of handles to `previous`; `previous_origin` is that of the run before in the segment.
+    /// Reads what the objects from slot `first` on share, and stores their list of handles in `previous`.
+    /// `previous_origin` is the origin of the previous run in the segment.
     fn read(
         first: u32,
         previous_origin: Option<Origin>,
@@ -145,7 +147,7 @@ impl Run {
         Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin })
     }
 
-    /// Walks the objects; the run began at bit `start`.
+    /// Reads the objects of the run, which began at bit `start`.
     fn walk(
         &self,
         start: usize,
@@ -193,7 +195,7 @@ fn read_opening_list(
     } else if count as usize / 8 <= reader.remaining() {
         HandleSet::up_to(count)
     } else {
-        // They would not be worth the making: their values cannot follow.
+        // The packet is too short for this many values: do not create the set.
         return Err(ReadError::OutOfRange.into());
     };
     previous.set(class as usize, &handles);

@@ -1,18 +1,19 @@
-//! What arrived of objects since their user last looked.
+//! A change feed: records what arrived of a class's objects since the user last asked.
 //!
-//! *Invariant:* a feed holds at most one entry for each object that is there, and nothing at all before somebody has asked for it.
+//! *Invariant:* a feed has at most one entry for each existing object, and exists only after the user asked
+//! for it.
 
 use std::collections::BTreeMap;
 
 use repl_core::{HandleSet, Layout, ObjectRef};
 use repl_fastarray::ChangedProperties;
 
-/// What arrived of an object since it was last looked at, all updates together.
+/// What arrived of an object since the last call, all updates together.
 #[derive(Clone, Debug)]
 pub struct Change<T: ?Sized = ()> {
-    /// The object: it is there, and has the values of the newest update.
+    /// The object. It exists and has the values of the newest update.
     pub object: ObjectRef<T>,
-    /// Whether it came into being since.
+    /// Whether it was created since the last call.
     pub is_new: bool,
     layout: &'static Layout,
     handles: HandleSet,
@@ -23,8 +24,8 @@ impl<T: ?Sized> Change<T> {
         Self { object, is_new: noted.is_new, layout, handles: noted.handles }
     }
 
-    /// The properties that arrived. Of a new object these are those in which it differs from its archetype. Under loss a value may
-    /// arrive twice, so a property can be among them whose value is as it was.
+    /// The properties that arrived. For a new object these are the ones that differ from its archetype. Under
+    /// loss a value may arrive twice, so the value of a property in this list may be unchanged.
     #[must_use]
     pub fn properties(&self) -> ChangedProperties<'_> {
         ChangedProperties::new(self.layout, &self.handles)
@@ -45,24 +46,24 @@ pub(crate) struct ChangeFeed {
 }
 
 impl ChangeFeed {
-    /// Adds what an update brought.
+    /// Adds an update.
     pub(crate) fn note(&mut self, slot: u32, is_new: bool, handles: &HandleSet) {
         let noted = self.noted.entry(slot).or_default();
         noted.is_new |= is_new;
         noted.handles.union(handles);
     }
 
-    /// Adds a property that was read again, because what it refers to came or went.
+    /// Adds a property that was read again, because an object that it refers to was created or removed.
     pub(crate) fn note_one(&mut self, slot: u32, handle: u32) {
         self.noted.entry(slot).or_default().handles.insert(handle);
     }
 
-    /// The object is gone.
+    /// Drops the entry of a removed object.
     pub(crate) fn forget(&mut self, slot: u32) {
         self.noted.remove(&slot);
     }
 
-    /// Takes all that was noted.
+    /// Removes and returns all entries.
     pub(crate) fn take(&mut self) -> BTreeMap<u32, Noted> {
         std::mem::take(&mut self.noted)
     }

@@ -1,7 +1,7 @@
-//! What a client has to tell and nobody has polled yet.
+//! The queue of events that the client's user has not polled yet.
 //!
-//! *Invariant:* events are polled in the order in which they happened. However long nobody polls, no more wait than there are, or were
-//! when somebody polled last, objects to tell of, four times over, or [`LEAST`].
+//! *Invariant:* events are polled in the order in which they happened. If nobody polls, the queue's length
+//! stays below a small multiple of the number of objects that it must report, or below [`LEAST`].
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,16 +9,16 @@ use repl_core::ObjectRef;
 
 use crate::session::events::ClientEvent;
 
-/// So many events may always wait.
+/// This many events may always wait.
 const LEAST: usize = 1_024;
 
 /// Events in the order in which they happened.
 #[derive(Debug)]
 pub(crate) struct ClientEvents {
     queue: VecDeque<ClientEvent>,
-    /// How many wait when those are looked for that need not be told.
+    /// The queue is thinned out when it is longer than this.
     limit: usize,
-    /// Objects whose end need not be told any more.
+    /// Objects whose removal need not be reported any more.
     untold: Vec<ObjectRef<()>>,
 }
 
@@ -41,12 +41,13 @@ impl ClientEvents {
         self.queue.pop_front()
     }
 
-    /// The objects whose end is not going to be told, each once for each end.
+    /// Returns the objects whose removal will not be reported, once for each removal.
     pub(crate) fn take_untold(&mut self) -> Vec<ObjectRef<()>> {
         std::mem::take(&mut self.untold)
     }
 
-    /// Drops what tells of objects that came and went unseen, and all but the last change of each role.
+    /// Drops the events about objects that were spawned and despawned in the meantime, and all but the last
+    /// role change of each object.
     fn thin_out(&mut self) {
         let mut events: Vec<Option<ClientEvent>> = self.queue.drain(..).map(Some).collect();
         let mut spawned: HashMap<ObjectRef<()>, usize> = HashMap::new();

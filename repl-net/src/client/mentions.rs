@@ -1,7 +1,8 @@
-//! Where a client's objects mention other objects: which leaf, which guids, and the bits to read it again (S117).
+//! An index of the references in a client's objects: which leaf mentions which guids, and the bits to read
+//! the leaf again (S117).
 //!
-//! Invariant: a leaf that mentions guids is here exactly once, with the bits it last had. A reference that is all of its leaf, as in an array of
-//! references, takes about 12 bytes.
+//! *Invariant:* each leaf that mentions guids is in the index exactly once, with its last bits. A leaf that
+//! is one reference, for example in an array of references, takes about 12 bytes.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,20 +20,20 @@ use std::sync::Arc;
 use repl_core::wire::{read_guid, write_guid};
 use repl_core::{BitSlice, BitWriter, Guid};
 
-/// A leaf: the slot of its object, and the path of handles to it.
+/// A leaf: the slot of its object, and the path of handles to the leaf.
 pub(crate) type Place = (u32, Arc<[u32]>);
 
-/// The leaves of all objects that mention guids.
+/// The index of all leaves that mention guids.
 #[derive(Debug, Default)]
 pub(crate) struct Mentions {
-    /// By slot, how many leaves of the object are here.
+    /// By slot, how many leaves of the object are in the index.
     objects: HashMap<u32, u32>,
     references: References,
     values: Values,
 }
 
 impl Mentions {
-    /// A leaf of the object in `slot` was read: it mentions `guids` and had these bits (S119).
+    /// Stores a leaf of the object in `slot` that was read: it mentions `guids` and had these bits (S119).
     pub(crate) fn set(
         &mut self,
         slot: u32,
@@ -49,7 +50,7 @@ impl Mentions {
         }
     }
 
-    /// A leaf mentions nothing any more.
+    /// Removes a leaf that no longer mentions anything.
     pub(crate) fn remove_leaf(&mut self, slot: u32, path: &[u32]) {
         if !self.objects.contains_key(&slot) {
             return;
@@ -59,7 +60,7 @@ impl Mentions {
         self.forget(slot, u32::from(removed));
     }
 
-    /// Below `path` nothing is left of what begins with one of `steps`. O(leaves there that mention guids).
+    /// Removes all leaves below `path` whose next step is in `steps`. O(leaves there that mention guids).
     pub(crate) fn cut(&mut self, slot: u32, path: &[u32], steps: Range<u32>) {
         if self.objects.contains_key(&slot) {
             let removed = self.references.cut(slot, path, &steps);
@@ -68,7 +69,7 @@ impl Mentions {
         }
     }
 
-    /// The object in `slot` is gone.
+    /// Removes all leaves of the object in `slot`, which was removed.
     pub(crate) fn remove_object(&mut self, slot: u32) {
         if self.objects.remove(&slot).is_some() {
             self.references.cut_lists(List { slot, first: 0, second: 0 }, List::last(slot), &ALL);
@@ -87,7 +88,8 @@ impl Mentions {
         }
     }
 
-    /// Calls `visit` with the slot, path and bits of each leaf that mentions one of `guids`, once. O(64 of these leaves and of others beside them).
+    /// Calls `visit` once with the slot, path and bits of each leaf that mentions one of `guids`. O(64 ·
+    /// these leaves, with others in their chunks).
     pub(crate) fn each_of(&self, guids: &[Guid], visit: &mut dyn FnMut(u32, &[u32], BitSlice<'_>)) {
         for &guid in guids {
             self.references.each_of(guid, visit);
@@ -103,14 +105,14 @@ impl Mentions {
 
 const ALL: Range<u32> = 0..u32::MAX;
 
-/// The guid of a leaf that is a reference and nothing else.
+/// The guid of a leaf that is exactly one reference.
 fn reference_of(bits: BitSlice<'_>) -> Option<Guid> {
     let mut reader = bits.reader();
     let guid = read_guid(&mut reader).ok()??;
     (reader.remaining() == 0).then_some(guid)
 }
 
-/// Where leaves stand side by side: the path to them, of at most two steps, each counted from one; zero for none.
+/// The path to neighbouring leaves: at most two steps, each counted from one; zero for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct List {
     slot: u32,
@@ -130,12 +132,12 @@ impl List {
         }
     }
 
-    /// The last of an object.
+    /// The last possible list of an object.
     const fn last(slot: u32) -> Self {
         Self { slot, first: u32::MAX, second: u32::MAX }
     }
 
-    /// The path to a leaf here.
+    /// The path to the leaf with this last step.
     fn path(self, step: u32) -> ([u32; 3], usize) {
         match (self.first.checked_sub(1), self.second.checked_sub(1)) {
             (Some(first), Some(second)) => ([first, second, step], 3),
@@ -167,22 +169,22 @@ impl Leaf {
     }
 }
 
-/// How many steps of a list lie in one chunk.
+/// How many steps of a list share a chunk.
 const CHUNK: u32 = 64;
 
-/// A chunk: its list, and its place there.
+/// The key of a chunk: its list, and its index in the list.
 type Key = (List, u32);
 
-/// Guids of up to 64 leaves side by side.
+/// The guids of up to 64 neighbouring leaves.
 #[derive(Debug, Default)]
 struct Chunk {
-    /// Which leaves are here.
+    /// A bit for each leaf that is stored.
     mask: u64,
     guids: Vec<Guid>,
 }
 
 impl Chunk {
-    /// Where the guid of a leaf stands, or would.
+    /// The index of a leaf's guid, or where it would be inserted.
     fn rank(&self, bit: u32) -> usize {
         (self.mask & !u64::MAX.wrapping_shl(bit)).count_ones() as usize
     }
@@ -209,17 +211,17 @@ impl Chunk {
         Some(self.guids.remove(rank))
     }
 
-    /// The places and guids of the leaves.
+    /// The bits and guids of the leaves.
     fn iter(&self) -> impl Iterator<Item = (u32, Guid)> + '_ {
         (0..CHUNK).filter(|&bit| self.has(bit)).zip(self.guids.iter().copied())
     }
 }
 
-/// Leaves that are one reference each.
+/// Leaves that are exactly one reference.
 #[derive(Debug, Default)]
 struct References {
     chunks: BTreeMap<Key, Chunk>,
-    /// Each guid with each chunk that has it.
+    /// Each guid with each chunk that contains it.
     by_guid: BTreeSet<(Guid, Key)>,
 }
 
@@ -241,7 +243,7 @@ impl References {
         true
     }
 
-    /// Gives how many leaves went.
+    /// Returns how many leaves were removed.
     fn cut(&mut self, slot: u32, path: &[u32], steps: &Range<u32>) -> u32 {
         let mut removed = 0_u32;
         if self.chunks.is_empty() || steps.is_empty() {
@@ -252,14 +254,15 @@ impl References {
         }
         let nested = |step: u32| List::of(slot, &[path, &[step]].concat());
         if let (Some(first), Some(last)) = (nested(steps.start), nested(steps.end.saturating_sub(1))) {
-            // An own handle's list stands before those of its elements.
+            // The list of a top-level handle comes before the lists of its elements.
             let last = if path.is_empty() { List { second: u32::MAX, ..last } } else { last };
             removed = removed.saturating_add(self.cut_lists(first, last, &ALL));
         }
         removed
     }
 
-    /// Removes the leaves with these last steps from the lists from `first` to `last`; gives how many went.
+    /// Removes the leaves with these last steps from the lists `first` to `last`. Returns how many were
+    /// removed.
     fn cut_lists(&mut self, first: List, last: List, steps: &Range<u32>) -> u32 {
         let end = (last, steps.end.saturating_sub(1) / CHUNK);
         let mut from = Bound::Included((first, steps.start / CHUNK));
@@ -290,7 +293,7 @@ impl References {
     }
 }
 
-/// Leaves that are more than a reference, or lie deeper than two collections.
+/// Leaves that are more than one reference, or deeper than two collections.
 #[derive(Debug, Default)]
 struct Values {
     by_place: BTreeMap<Place, Value>,
@@ -333,7 +336,7 @@ impl Values {
         true
     }
 
-    /// Gives how many leaves went.
+    /// Returns how many leaves were removed.
     fn cut(&mut self, slot: u32, path: &[u32], steps: &Range<u32>) -> u32 {
         let is_below = |(other, leaf): &Place| {
             *other == slot

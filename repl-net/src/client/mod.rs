@@ -1,7 +1,7 @@
 //! The client: receives objects, acknowledges packets, calls notifies.
 //!
-//! Invariant: bytes from the server never panic and never decide how much is allocated; a packet is applied
-//! whole or not at all (R20).
+//! *Invariant:* bytes from the server never panic and never decide how much is allocated. A packet is applied
+//! as a whole or not at all (R20).
 #![cfg_attr(
     not(test),
     deny(
@@ -51,10 +51,10 @@ pub use view::ClientStats;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiveError {
-    /// No packet of this session: damaged, cut, foreign, or too large. Nothing to be done.
+    /// Not a packet of this session: damaged, cut, foreign, or too large. The client can ignore it.
     #[error("not a packet of this session")]
     Damaged,
-    /// The server sent what it must not send; the connection is closed.
+    /// The server sent something that the protocol forbids. The connection is closed.
     #[error("malformed packet: {0}")]
     Malformed(String),
     /// The connection is closed.
@@ -62,21 +62,21 @@ pub enum ReceiveError {
     Closed,
 }
 
-/// Holds what a server lets it see.
+/// Holds the objects that a server lets it see.
 ///
-/// A tick: hand over what arrived with [`receive`](Self::receive), call [`tick`](Self::tick), send what
-/// [`poll_transmit`](Self::poll_transmit) gives.
+/// In each tick: pass what arrived to [`receive`](Self::receive), call [`tick`](Self::tick), send the packets
+/// from [`poll_transmit`](Self::poll_transmit).
 pub struct Client {
     config: ClientConfig,
     handshake: ClientHandshake,
     replicas: Replicas,
     outbox: Outbox,
     received: Received,
-    /// When to tell the server what arrived.
+    /// When to send acks.
     ack_pace: AckPace,
     last_sent: Duration,
     events: ClientEvents,
-    /// The object whose end was the event that was polled last.
+    /// The object of the last polled event, if that reported its removal.
     told_departed: Option<ObjectRef<()>>,
     status: StatusSink,
     is_synchronized: bool,
@@ -87,14 +87,14 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that knows no class.
+    /// A client without classes.
     ///
-    /// `session` tells this session from all others of the same address: each packet is bound to it, and
-    /// those of another are as good as damaged (R25). Take a new number each time; on the open internet 64
-    /// random bits that nobody can predict, since who knows the number can end the session.
+    /// `session` distinguishes this session from all others of the same address. Each packet is bound to it,
+    /// and packets of other sessions count as damaged (R25). Use a new number each time. On the open internet
+    /// use 64 random bits that nobody can predict, because who knows the number can end the session.
     ///
     /// # Panics
-    /// If a field of `config` is out of the range that stands with it; the message names the field.
+    /// If a field of `config` is out of the range in its description. The message names the field.
     #[must_use]
     #[track_caller]
     pub fn new(config: ClientConfig, session: u64) -> Self {
@@ -126,7 +126,7 @@ impl Client {
         }
     }
 
-    /// Makes a class known: the same as the server's, in any order.
+    /// Registers a class: the same classes as on the server, in any order.
     ///
     /// # Panics
     /// After the first [`tick`](Self::tick).
@@ -141,7 +141,7 @@ impl Client {
         self
     }
 
-    /// Makes a set of initial values known: for each class the same as the server's, in the same order.
+    /// Registers a set of initial values: for each class the same as on the server, in the same order.
     ///
     /// # Panics
     /// After the first [`tick`](Self::tick).
@@ -158,21 +158,21 @@ impl Client {
         ArchetypeId::new(self.replicas.register::<T>().add_archetype(Box::new(make)))
     }
 
-    /// Whether the server has accepted this client, and neither side has ended the connection since.
+    /// Whether the server has accepted this client and neither side has ended the connection since.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         self.handshake.is_connected()
     }
 
-    /// Takes a packet from the server: applies it, and calls what is to be called.
+    /// Takes a packet from the server, applies it, and calls notifies and other callbacks.
     ///
     /// # Errors
-    /// When the packet was not applied. All but [`Damaged`](ReceiveError::Damaged) end the connection, or
-    /// found it ended. Packets that were overtaken or repeated are no errors.
+    /// When the packet was not applied. Every error except [`Damaged`](ReceiveError::Damaged) ends the
+    /// connection, or means that it has ended. Packets that are repeated or arrive late are no errors.
     ///
     /// # Panics
-    /// In debug builds, if packets have been handed over for half of [`timeout`](ClientConfig::timeout)
-    /// without a [`tick`](Self::tick).
+    /// In debug builds, if packets were received for half of [`timeout`](ClientConfig::timeout) without a
+    /// [`tick`](Self::tick).
     #[track_caller]
     pub fn receive(&mut self, now: Duration, bytes: &[u8]) -> Result<(), ReceiveError> {
         if self.handshake.is_ended() {
@@ -208,14 +208,14 @@ impl Client {
         Ok(())
     }
 
-    /// Each welcome tells the token.
+    /// Handles a welcome, each of which contains the token.
     fn welcomed(&mut self, now: Duration) {
         self.outbox.binding = self.handshake.binding();
         self.tick_watch.received(now, self.config.timeout, "Client");
     }
 
     fn state(&mut self, sequence: Sequence, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
-        // Before anything else is read: what is too old has no effect at all.
+        // Before anything else is read: a packet that is too old must have no effect.
         let arrival = self.received.check(sequence);
         if arrival == Arrival::TooOld {
             return Ok(());
@@ -266,14 +266,14 @@ impl Client {
         }
     }
 
-    /// Ends the connection; the farewell goes with the next [`poll_transmit`](Self::poll_transmit). Objects
-    /// stay as they are.
+    /// Ends the connection. The next [`poll_transmit`](Self::poll_transmit) returns the disconnect packet.
+    /// Objects stay as they are.
     pub fn disconnect(&mut self) {
         self.end(DisconnectReason::Closed);
     }
 
-    /// Makes the packets of this tick: hellos, acks, signs of life. `now` is the time since an epoch of the
-    /// caller's, and never goes back. Without it the client neither connects nor stays connected: call it in
+    /// Makes the packets of this tick: hellos, acks, keep-alives. `now` is the time since any fixed start,
+    /// and must not go back. Without this call the client neither connects nor stays connected: call it in
     /// every frame.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
@@ -294,7 +294,7 @@ impl Client {
         if owes_ack {
             self.outbox.signal(&self.received, now);
         } else if is_silent || owes_echo {
-            // Without acks: told late, they would look like long round trips.
+            // Without acks: late acks would look like long round trips.
             self.outbox.signal(&Received::default(), now);
         }
         if owes_ack || is_silent || owes_echo {
@@ -302,7 +302,7 @@ impl Client {
         }
     }
 
-    /// The next packet for the server, to be sent at once; `None` if there is no more in this tick.
+    /// The next packet for the server, which must be sent at once. Returns `None` if this tick has no more.
     ///
     /// # Panics
     /// In debug builds, if it is called 1,000 times before the first [`tick`](Self::tick).
@@ -326,37 +326,37 @@ impl Client {
         event
     }
 
-    /// The object, if it is there and a `T`.
+    /// The object, if it exists and is a `T`.
     #[must_use]
     pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
         self.replicas.get(object)
     }
 
-    /// The object to be changed locally, such as by prediction: a value that arrives later replaces the
-    /// change, and a notify is called only if it differs from it (S49).
+    /// The object, to be changed locally, for example for prediction. A value that arrives later replaces the
+    /// change, and its notify is called only if it differs from the changed value (S49).
     ///
-    /// If the change makes a replicated `Vec` or `Option` longer or shorter, the next update that says
-    /// something of it brings back all of it. Items and entries that are taken out come back, whole, when the
-    /// server changes them; those that are added are the client's own, as are all items of a fast array that
-    /// is put in the place of another (S183), whose ids change when the next update of that array comes. For
-    /// this the client keeps a copy of the object from now on, if it has any of these. An array that is taken
-    /// out and given to a server's object is still a client's: give it a clone.
+    /// If the change makes a replicated `Vec` or `Option` longer or shorter, the next update of it restores
+    /// all of it. Items and entries that you remove are restored as a whole when the server changes them.
+    /// Items that you add are the client's own, and so are all items of a fast array that replaces another
+    /// (S183); their ids change with the next update of that array. To make this possible, the client keeps a
+    /// copy of the object from now on, if it has any of these. An array that you remove from an object and
+    /// put into an object of a server still belongs to the client: use a clone.
     ///
-    /// Nothing of the change is sent to the server. `client[object]` does the same, and panics if the object
-    /// is not there. Because of the copy objects are lent one by one: there is no `objects_mut`, as a
-    /// [`Server`](crate::Server) has it.
+    /// The change is not sent to the server. `client[object]` does the same, and panics if the object does
+    /// not exist. Because of the copy objects are returned one by one: there is no `objects_mut` as in
+    /// [`Server`](crate::Server).
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }
 
-    /// Whether the object is there.
+    /// Whether the object exists.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.replicas.contains(object)
     }
 
-    /// All objects of a class with their references, in no particular order. To change them, collect the
-    /// references and ask [`get_mut`](Self::get_mut) for those that are to be changed.
+    /// All objects of a class with their references, in no particular order. To change some, collect their
+    /// references and call [`get_mut`](Self::get_mut) for each.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.replicas.typed::<T>().into_iter().flat_map(|column| {
             column
@@ -367,7 +367,7 @@ impl Client {
         })
     }
 
-    /// Bits received so far by class and property; empty unless [`ClientConfig::measure`] is set.
+    /// Bits received so far, by class and property. Empty unless [`ClientConfig::measure`] is set.
     #[must_use]
     pub fn traffic(&self) -> &[ClassTraffic] {
         self.replicas.traffic.as_ref().map_or(&[], |traffic| &traffic.classes)
@@ -380,12 +380,12 @@ impl Client {
     }
 }
 
-/// To read an object that is there. To change one for this client alone there is [`Client::get_mut`].
+/// Reads an object that exists. To change one on this client alone use [`Client::get_mut`].
 impl<T: Replicated> Index<ObjectRef<T>> for Client {
     type Output = T;
 
     /// # Panics
-    /// If the object is not there.
+    /// If the object does not exist.
     #[track_caller]
     fn index(&self, object: ObjectRef<T>) -> &T {
         match self.get(object) {
@@ -395,11 +395,11 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
     }
 }
 
-/// To change an object that is there for this client alone, as [`Client::get_mut`] does: nothing of the
-/// change is sent, and what arrives later replaces it. To change it for everyone, change it on the server.
+/// Changes an existing object on this client alone, like [`Client::get_mut`]. The change is not sent, and
+/// later updates replace it. To change the object for everyone, change it on the server.
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     /// # Panics
-    /// If the object is not there.
+    /// If the object does not exist.
     #[track_caller]
     fn index_mut(&mut self, object: ObjectRef<T>) -> &mut T {
         match self.get_mut(object) {

@@ -1,6 +1,7 @@
-//! Which objects come and go in one packet.
+//! The objects that one packet creates and removes.
 //!
-//! Invariant: what is validated and what is applied of a packet resolves references by the objects that are there when all of it was applied.
+//! *Invariant:* while a packet is validated and applied, references resolve to the objects that exist after
+//! the whole packet.
 #![cfg_attr(
     not(test),
     deny(
@@ -15,7 +16,7 @@ use repl_core::Guid;
 
 use crate::transport::slot_set::SlotSet;
 
-/// The objects that come and go in a packet.
+/// The objects that a packet creates and removes.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     opened: Vec<Guid>,
@@ -24,7 +25,7 @@ pub(crate) struct Outcome {
     closing: SlotSet,
 }
 
-/// How far an [`Outcome`] was known.
+/// A position in an [`Outcome`], to return to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutcomeMark {
     opened: usize,
@@ -32,7 +33,7 @@ pub(crate) struct OutcomeMark {
 }
 
 impl Outcome {
-    /// Nothing comes or goes; slots are below `slots`.
+    /// Nothing is created or removed. All slots are below `slots`.
     pub(crate) fn new(slots: usize) -> Self {
         Self { opened: Vec::new(), closed: Vec::new(), closing: SlotSet::up_to(slots) }
     }
@@ -45,7 +46,7 @@ impl Outcome {
         self.opened.push(guid);
     }
 
-    /// An object goes, if there is one in `slot`, which must be below the limit.
+    /// Notes that the packet removes the object in `slot`, if there is one. `slot` must be below the limit.
     pub(crate) fn close(&mut self, slot: u32) {
         self.closed.push(slot);
         self.closing.insert(slot);
@@ -55,7 +56,7 @@ impl Outcome {
         OutcomeMark { opened: self.opened.len(), closed: self.closed.len() }
     }
 
-    /// Forgets what came and went since `mark`.
+    /// Drops what was added since `mark`.
     pub(crate) fn truncate(&mut self, mark: OutcomeMark) {
         self.opened.truncate(mark.opened);
         for slot in self.closed.drain(mark.closed.min(self.closed.len())..) {
@@ -63,7 +64,7 @@ impl Outcome {
         }
     }
 
-    /// To be called when all is known, before [`opens`](Self::opens).
+    /// Must be called when all is added, before [`opens`](Self::opens).
     pub(crate) fn sort(&mut self) {
         self.opened.sort_unstable();
         self.closed.sort_unstable();
@@ -77,12 +78,12 @@ impl Outcome {
         !self.closed.is_empty() && self.closing.contains(slot)
     }
 
-    /// Whether any object goes.
+    /// Whether any object is removed.
     pub(crate) fn closes_any(&self) -> bool {
         !self.closed.is_empty()
     }
 
-    /// Whether the same objects come and go; both are sorted.
+    /// Whether both create and remove the same objects. Both must be sorted.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.opened == other.opened && self.closed == other.closed
     }

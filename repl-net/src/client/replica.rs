@@ -1,7 +1,8 @@
-//! Replicas: all objects of one class on a client.
+//! A replica column: a client stores all objects of one class in it.
 //!
-//! Invariant: row `n` of each of the vectors belongs to the same object; `old` is kept only by classes with notifies. Updates are deltas to
-//! what the server sent, so an object that the user may have changed has a base, which holds that and nothing else.
+//! *Invariant:* row `n` of each vector belongs to the same object. `old` is used only by classes with
+//! notifies. Updates are deltas to what the server sent, so each object that the user may have changed has a
+//! base, which holds exactly what the server sent.
 #![cfg_attr(
     not(test),
     deny(
@@ -23,16 +24,16 @@ use repl_core::{
 
 use crate::session::archetype::Archetype;
 
-/// What an update is of.
+/// The object that an update is for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject {
     /// The object in this row.
     Row(u32),
-    /// A new object, as this archetype makes it.
+    /// A new object with the initial values of this archetype.
     Archetype(u32),
 }
 
-/// What of the user's code is called, in the order of S54.
+/// The user's callbacks, in the order of S54.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Callback {
     PreNetReceive,
@@ -45,17 +46,17 @@ pub(crate) enum Callback {
 /// A notified property that a packet touched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notified {
-    /// Which of the class's notifies it is.
+    /// The index of the notify in its class.
     notify: u32,
     pub(crate) property: PropertyIndex,
-    /// Whether its method is to be called (S49, S50).
+    /// Whether the notify must be called (S49, S50).
     pub(crate) is_due: bool,
 }
 
-/// The objects of one class, whatever its type.
+/// The objects of one class, without their type.
 pub(crate) trait Replica: Any + Send + Sync {
     fn program(&self) -> &Program;
-    /// Reads an update without applying it; what applying needs goes to `checked`.
+    /// Reads an update without applying it. Stores in `checked` what applying needs.
     fn validate(
         &self,
         subject: Subject,
@@ -64,7 +65,7 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         checked: &mut Checked,
     ) -> Result<(), DecodeError>;
-    /// Applies an update that was validated, and remembers what [`changed`](Self::changed) asks for.
+    /// Applies a validated update, and stores the old values that [`changed`](Self::changed) needs.
     fn apply(
         &mut self,
         row: u32,
@@ -75,24 +76,28 @@ pub(crate) trait Replica: Any + Send + Sync {
     );
     /// Adds the notified properties among `handles` to `notified`.
     fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<Notified>);
-    /// Leaves of the property at `handle` will be read again: remembers it, unless this packet has brought it.
+    /// Prepares to read leaves of the property at `handle` again: stores its old value, unless this packet
+    /// contained it.
     fn begin_again(&mut self, row: u32, handle: u32, notified: &mut Vec<Notified>);
     /// Reads one leaf again (S118).
     fn read_again(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
-    /// Sees once more which of the properties changed, after leaves were read again.
+    /// Checks again which of the properties changed, after leaves were read again.
     fn changed_again(&self, row: u32, notified: &mut [Notified]);
     /// The slots of the objects, by row.
     fn slots(&self) -> &[u32];
     fn has_archetype(&self, archetype: u32) -> bool;
-    /// For each archetype, that of `Default` first, what its properties begin with; see [`Class::begin_sums`].
+    /// For each archetype, the one of `Default` first: checksums of its properties' initial values. See
+    /// [`Class::begin_sums`].
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Adds an object as its archetype makes it; gives its row.
+    /// Adds an object with its archetype's values. Returns its row.
     fn insert(&mut self, slot: u32, archetype: u32) -> u32;
-    /// Takes an object out, to be read as departed until it is released; returns the slot of the one that moved to its row.
+    /// Removes an object; it can be read as departed until it is released. Returns the slot of the object
+    /// that moved to its row.
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32>;
-    /// Drops an object that departed.
+    /// Drops a departed object.
     fn release(&mut self, guid: Guid);
-    /// Ends an update of an object's collections: their callbacks, then what is to go goes (S178).
+    /// Ends an update of an object's collections: calls their callbacks, then removes the items that the
+    /// update removed (S178).
     fn conclude(&mut self, row: u32);
     /// Calls the user's code on an object.
     fn call(&mut self, row: u32, callback: Callback);
@@ -104,23 +109,23 @@ pub(crate) trait Replica: Any + Send + Sync {
 pub(crate) struct TypedReplica<T> {
     class: Class<T>,
     pub(crate) live: Vec<T>,
-    /// The values from before the last receipt, for notifies.
+    /// The values before the last update, for notifies.
     old: Vec<T>,
-    /// By slot, what the server sent of objects with arrays that were lent to the user.
+    /// By slot, what the server sent of objects with arrays that the user may have changed.
     bases: HashMap<u32, T>,
     pub(crate) slots: Vec<u32>,
-    /// Objects that are gone and can still be read.
+    /// Removed objects that can still be read.
     pub(crate) departed: HashMap<Guid, T>,
     archetypes: Vec<Archetype<T>>,
     notifies: Vec<(PropertyIndex, Notify, (u32, u32))>,
-    /// By handle, less one, one more than the place in `notifies`; zero for none. Empty if there are no notifies.
+    /// By handle minus one: the index in `notifies` plus one, zero for none. Empty if there are no notifies.
     notify_of: Vec<u32>,
 }
 
 impl<T: Replicated> TypedReplica<T> {
     pub(crate) fn new() -> Self {
         let class = Class::new();
-        // A static array has several ranges, one behind the other, and one notify that is given all of it.
+        // A static array has several consecutive ranges, and one notify for all of it.
         let mut notifies: Vec<(PropertyIndex, Notify, (u32, u32))> = Vec::new();
         for (property, notify, range) in class.lifetime().notifies() {
             match notifies.last_mut() {
@@ -165,7 +170,8 @@ impl<T: Replicated> TypedReplica<T> {
         Some(live)
     }
 
-    /// Lends an object before it is written to, if its values are told of that while it is.
+    /// Prepares a base before an object is written to, if its values have callbacks that run during the
+    /// write.
     fn lend_to_callbacks(&mut self, row: u32) {
         if self.class.lends_entries() {
             self.lend(row);
@@ -178,7 +184,7 @@ impl<T: Replicated> TypedReplica<T> {
         lent.or_else(|| self.live.get(row))
     }
 
-    /// Remembers the values of these notified properties.
+    /// Stores the old values of the notified properties among `handles`.
     fn remember(&mut self, row: usize, handles: &HandleSet) {
         let Self { class, live, old, notifies, notify_of, .. } = self;
         let (Some(live), Some(old)) = (live.get(row), old.get_mut(row)) else { return };
@@ -187,14 +193,15 @@ impl<T: Replicated> TypedReplica<T> {
             let (first, end) = notifies.get(notify as usize).map_or((0, 0), |(.., range)| *range);
             (first..end).for_each(|handle| remembered.insert(handle));
         }
-        // Of collections nobody keeps what they were: it would cost all of their items at each update. They know by themselves what came.
+        // Old values of collections are not stored: that would copy all items at each update. Collections
+        // track what arrived themselves.
         remembered.difference(class.keyed());
         if !remembered.is_empty() {
             class.copy(live, old, &remembered);
         }
     }
 
-    /// Whether a notified property changed, or is told of always (S49, S50).
+    /// Whether the notify of a property must be called: it changed, or the notify is `Always` (S49, S50).
     fn notified(&self, row: usize, notify: u32) -> Option<Notified> {
         let (live, old) = (self.live.get(row)?, self.old.get(row)?);
         let (property, when, range) = self.notifies.get(notify as usize)?;
@@ -208,11 +215,11 @@ fn notify_at(notify_of: &[u32], handle: u32) -> Option<u32> {
     notify_of.get(handle.wrapping_sub(1) as usize)?.checked_sub(1)
 }
 
-/// The notifies of the properties of `handles`, each once. O(handles), if the class has any.
+/// The notifies of the properties of `handles`, each once. O(handles) if the class has any.
 fn notified_among(notify_of: &[u32], handles: &HandleSet) -> impl Iterator<Item = u32> {
     let handles = (!notify_of.is_empty()).then(|| handles.iter());
     let mut last = None;
-    // The handles of one stand side by side.
+    // The handles of one property are consecutive.
     let is_next = move |notify: &u32| last.replace(*notify) != Some(*notify);
     handles.into_iter().flatten().filter_map(|handle| notify_at(notify_of, handle)).filter(is_next)
 }
@@ -253,7 +260,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     ) {
         self.lend_to_callbacks(row);
         if update.refers() {
-            // Entries whose keys mention objects that are not there stand in the base alone.
+            // Entries whose keys mention missing objects are stored only in the base.
             self.lend(row);
         }
         let row = row as usize;
@@ -276,7 +283,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         self.lend_to_callbacks(row);
         let row = row as usize;
         let Some(notify) = notify_at(&self.notify_of, handle) else { return };
-        // What this packet brought already has its old value: the one shown before the packet.
+        // For a property in this packet the old value is stored already: the one before the packet.
         if notified.iter().all(|known| known.notify != notify) {
             let mut handles = HandleSet::new();
             handles.insert(handle);

@@ -1,6 +1,8 @@
-//! What a client holds: its classes, its objects by slot, and how a body is validated and applied.
+//! The state of a client: its classes, its objects by slot, and the code that validates and applies a
+//! packet's body.
 //!
-//! Invariant: a body is applied as a whole or not at all; an object never shows a value older than one it showed (R1).
+//! *Invariant:* a body is applied as a whole or not at all. An object never returns to a value older than one
+//! that it had (R1).
 #![cfg_attr(
     not(test),
     deny(
@@ -43,15 +45,16 @@ use crate::transport::slot_set::SlotSet;
 /// The slots of a client, allocated once.
 #[derive(Debug)]
 pub(crate) struct SlotTable {
-    /// One more than the stamp last applied to the slot; zero for none.
+    /// The stamp of the last update of the slot plus one; zero for none.
     stamps: Vec<u64>,
     /// The generation of the object; zero for none.
     generations: Vec<u32>,
     classes: Vec<u16>,
     rows: Vec<u32>,
-    /// What the object is to this client.
+    /// The owner flag and role of this client for the object.
     proxies: Vec<Proxy>,
-    /// What comes and goes in the packet that is being read: references resolve as if all of it had been applied, whatever stands first in it.
+    /// What the current packet creates and removes. References resolve as if the whole packet had been
+    /// applied, in whatever order its items are.
     outcome: Outcome,
 }
 
@@ -71,7 +74,7 @@ impl SlotTable {
         self.generations.get(slot as usize).copied().and_then(NonZeroU32::new)
     }
 
-    /// Class and row of the object in a slot.
+    /// The class and the row of the object in a slot.
     fn place(&self, slot: u32) -> Option<(u16, u32)> {
         self.generation(slot)?;
         Some((*self.classes.get(slot as usize)?, *self.rows.get(slot as usize)?))
@@ -96,7 +99,7 @@ impl SlotTable {
         }
     }
 
-    /// Sets what an object is to this client; returns whether that is new.
+    /// Sets the owner flag and role of an object. Returns whether they changed.
     fn set_proxy(&mut self, slot: u32, proxy: Proxy) -> bool {
         let known = self.proxies.get_mut(slot as usize);
         known.is_some_and(|known| std::mem::replace(known, proxy) != proxy)
@@ -123,13 +126,13 @@ struct Healing {
     slot: u32,
     class: u16,
     row: u32,
-    /// Its place among those touched.
+    /// Its index in `touched`.
     at: usize,
-    /// The property that was begun; zero for none.
+    /// The property that is being read again; zero for none.
     handle: u32,
 }
 
-/// An object that a packet touched.
+/// An object that a packet changed.
 #[derive(Debug)]
 struct Touched {
     slot: u32,
@@ -137,7 +140,7 @@ struct Touched {
     notified: Vec<Notified>,
 }
 
-/// Classes and objects of a client.
+/// The classes and objects of a client.
 pub(crate) struct Replicas {
     columns: Vec<Box<dyn Replica>>,
     by_type: HashMap<TypeId, u16>,
@@ -149,14 +152,14 @@ pub(crate) struct Replicas {
     pub(crate) traffic: Option<Traffic>,
     previous: PreviousLists,
     seen: SlotSet,
-    /// What comes and goes in the packet being validated, as far as it was read.
+    /// What the packet creates and removes, as far as it was validated.
     outcome: Outcome,
     checked: Checked,
     touched: Vec<Touched>,
-    /// Guids that came or went in the packet being applied.
+    /// Guids of objects that the current packet created or removed.
     moved: Vec<Guid>,
     departed: Departed,
-    /// By class, for those that were asked for.
+    /// By class; only for classes whose changes were asked for.
     feeds: HashMap<u16, ChangeFeed>,
 }
 
@@ -197,7 +200,7 @@ impl Replicas {
         column
     }
 
-    /// Fixes the numbers of the classes on the wire.
+    /// Assigns the numbers of the classes on the wire.
     pub(crate) fn number_classes(&mut self) {
         let entries =
             self.columns.iter().map(|column| ClassEntry::new(column.program().layout(), column.begin_sums()));
@@ -276,7 +279,7 @@ impl Replicas {
         Ok(())
     }
 
-    /// Forgets the packet before.
+    /// Drops the state of the previous packet.
     fn begin(&mut self) -> &mut Self {
         self.seen.clear();
         self.outcome.clear();
@@ -284,8 +287,8 @@ impl Replicas {
         self
     }
 
-    /// Validates a packet once more, with the objects that are there after it: readers of the user's own have asked for such as are not there
-    /// before, or as may go.
+    /// Validates a packet a second time, with the objects that exist after it. Needed if the user's own
+    /// decoders asked for objects that do not exist before the packet or that it may remove.
     #[cold]
     fn validate_again(
         &mut self,
@@ -306,7 +309,7 @@ impl Replicas {
         }
     }
 
-    /// Reads a body and changes nothing.
+    /// Validates a body. Changes no objects.
     fn validate(
         &mut self,
         sequence: Sequence,
@@ -333,7 +336,7 @@ impl Replicas {
         result
     }
 
-    /// Applies a body that was validated.
+    /// Applies a validated body.
     fn apply(
         &mut self,
         sequence: Sequence,
@@ -349,7 +352,8 @@ impl Replicas {
         (self.previous, self.checked) = (previous, checked);
     }
 
-    /// Reads the leaves again that mention objects which came or went (S118, S120). O(these leaves): each was paid for with the bits that brought it.
+    /// Reads the leaves again that mention objects which were created or removed (S118, S120). O(these
+    /// leaves): the peer sent the bits of each.
     fn heal(&mut self) {
         let Self { columns, slots, mentions, touched, moved, feeds, .. } = self;
         if moved.is_empty() {
@@ -396,7 +400,7 @@ impl Replicas {
         }
     }
 
-    /// Calls the objects that were touched, in the order of S54.
+    /// Calls the user's code for the objects that changed, in the order of S54.
     fn call_back(&mut self) {
         for mut touched in self.touched.drain(..) {
             let Some((class, row)) = self.slots.place(touched.slot) else { continue };
@@ -439,11 +443,12 @@ impl Replicas {
     }
 }
 
-/// Which objects readers find while a packet is validated.
+/// What references resolve to while a packet is validated.
 enum Look {
-    /// All that they ask for, as nobody knows yet what comes and goes; and whether one of them was not there.
+    /// To any object: it is not known yet what the packet creates and removes. Stores whether an object was
+    /// missing.
     First(Cell<bool>),
-    /// Those that are there after the packet.
+    /// To the objects that exist after the packet.
     Second,
 }
 
@@ -471,15 +476,15 @@ impl Objects for Looking<'_> {
     }
 }
 
-/// What is done with parts of blobs.
+/// What to do with parts of blobs.
 enum Parts<'a> {
     Take(&'a mut Vec<Part>),
-    /// They were taken before.
+    /// Skip them: they were taken before.
     PassOver,
     Refuse,
 }
 
-/// Reads a body and changes nothing.
+/// A visitor that validates the items. Changes no objects.
 struct Validator<'a> {
     references: ReferenceMap<'a>,
     replicas: &'a Replicas,
@@ -491,8 +496,9 @@ struct Validator<'a> {
 }
 
 impl Validator<'_> {
-    /// Every object may stand once in a packet, blobs that it completes included, and not in one that is older than itself. So what
-    /// was validated can be applied, whatever else the packet holds.
+    /// Checks a slot: each object may be only once in a packet, including the blobs that it completes, and
+    /// the packet must not be older than the object's state. So each validated item can be applied, whatever
+    /// else the packet contains.
     fn check(&mut self, slot: u32) -> Result<(), Halt> {
         let slots = &self.replicas.slots;
         if slot as usize >= slots.stamps.len() {
@@ -570,7 +576,7 @@ impl Visitor for Validator<'_> {
 
     fn part(&mut self, part: Part) -> Result<(), Halt> {
         match &mut self.parts {
-            // All but one are the last parts of their blobs, or they would not fit.
+            // All but one complete their blobs, or they would not fit.
             Parts::Take(parts) if parts.len() > MAX_BLOBS => return Err(malformed("too many fragments")),
             Parts::Take(parts) => parts.push(part),
             Parts::PassOver => {}
@@ -580,7 +586,7 @@ impl Visitor for Validator<'_> {
     }
 }
 
-/// Applies a body that was validated.
+/// A visitor that applies validated items.
 struct Applier<'a> {
     replicas: &'a mut Replicas,
     stamp: Sequence,
@@ -617,7 +623,7 @@ impl Applier<'_> {
     }
 }
 
-/// Writes down what an update brings of one object.
+/// Records what an update contains of one object.
 struct Record<'a> {
     slot: u32,
     class: u16,

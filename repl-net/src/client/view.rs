@@ -1,6 +1,7 @@
-//! What a client can say of its objects beside their values, and of its connection.
+//! The client's methods that return the owner, role and class of objects, what arrived, and statistics.
 //!
-//! *Invariant:* nothing here changes what the client holds; what is collected for the user is collected once it was asked for.
+//! *Invariant:* these methods do not change replicated values. What arrives is recorded only for classes
+//! whose changes were asked for.
 
 use std::time::Duration;
 
@@ -10,48 +11,53 @@ use super::Client;
 use super::change_feed::Change;
 use crate::transport::role::Role;
 
-/// What a client's connection has cost so far, and how good it is.
+/// The traffic and the quality of a client's connection so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientStats {
     /// Bytes of all packets made for the server.
     pub bytes_sent: u64,
-    /// Bytes of all packets of the server that were taken.
+    /// Bytes of all packets from the server that were accepted.
     pub bytes_received: u64,
-    /// Packets with or without state, control packets apart, that were received.
+    /// Packets received, with or without state, but without control packets.
     pub packets_received: u64,
-    /// Packets of the server that did not arrive, though later ones did. One that comes late is not counted any more.
+    /// Packets from the server that did not arrive although later ones did. One that arrives late is no
+    /// longer counted.
     pub packets_lost: u64,
-    /// The smoothed round trip as the server measures it, in whole milliseconds, with the time that acks wait for this client's tick. The
-    /// server tells it with every 32nd packet and with each sign of life; `None` before the first ack.
+    /// The smoothed round trip as the server measures it, in whole milliseconds. It includes the time that
+    /// acks wait for this client's tick. The server sends it in every 32nd packet and in each keep-alive.
+    /// `None` before the first ack.
     pub round_trip: Option<Duration>,
 }
 
 impl Client {
-    /// Whether this client owns an object, by what the server last told; `false` if the object is not there.
+    /// Whether this client owns an object, by the server's last update. `false` if the object does not exist.
     #[must_use]
     pub fn is_owner<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.replicas.proxy(object).is_some_and(|proxy| proxy.is_owner)
     }
 
-    /// The role of this client for an object (S204, S205), by what the server last told; `None` if the object is not there. An
-    /// [`AutonomousProxy`](Role::AutonomousProxy) is one at its owner, and a [`SimulatedProxy`](Role::SimulatedProxy) at all others.
+    /// The role of this client for an object (S204, S205), by the server's last update. `None` if the object
+    /// does not exist. An [`AutonomousProxy`](Role::AutonomousProxy) has that role for its owner, and the
+    /// role [`SimulatedProxy`](Role::SimulatedProxy) for all other clients.
     #[must_use]
     pub fn role<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Role> {
         self.replicas.proxy(object).map(|proxy| proxy.role)
     }
 
-    /// The objects of a class that this client owns, with their references, in no particular order. O(objects of the class).
+    /// The objects of a class that this client owns, with their references, in no particular order. O(objects
+    /// of the class).
     pub fn owned_objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.objects::<T>().filter(|(object, _)| self.is_owner(*object))
     }
 
-    /// The name of an object's class; `None` if the object is neither there nor [departed](Self::departed).
+    /// The name of an object's class. `None` if the object neither exists nor is [departed](Self::departed).
     #[must_use]
     pub fn class_name<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<&'static str> {
         self.replicas.class_name(object)
     }
 
-    /// The same reference with its object's type, if the object is a `T` that is there or [departed](Self::departed).
+    /// The same reference with its object's type, if the object is a `T` that exists or is
+    /// [departed](Self::departed).
     ///
     /// ```
     /// # use repl_core::{ObjectRef, Replicated};
@@ -71,16 +77,18 @@ impl Client {
         self.replicas.cast(object)
     }
 
-    /// An object that is gone, as it was last: from its end until [`poll_event`](Self::poll_event) is called after it has returned the
-    /// [`Despawned`](crate::ClientEvent::Despawned) of that end.
+    /// The last state of a removed object. It can be read from its removal until the first call of
+    /// [`poll_event`](Self::poll_event) after the one that returned the object's
+    /// [`Despawned`](crate::ClientEvent::Despawned).
     #[must_use]
     pub fn departed<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
         self.replicas.departed(object)
     }
 
-    /// What arrived of the objects of a class since the last call, for each object once, in no particular order. The first call returns all
-    /// objects that are there as new; from then on it is noted what arrives, which takes O(properties received), and memory for
-    /// each object that is there at most. Objects that are gone are not among them: events tell of those.
+    /// What arrived of the objects of a class since the last call, once for each object, in no particular
+    /// order. The first call returns all existing objects as new. From then on arrivals are recorded, which
+    /// takes O(properties received), and memory for at most each existing object. Removed objects are not
+    /// included: events report them.
     ///
     /// ```
     /// # use repl_core::Replicated;
@@ -98,22 +106,24 @@ impl Client {
         self.replicas.changes::<T>().into_iter()
     }
 
-    /// The server's tick that the newest packet is of, as [`Server::ticks`](crate::Server::ticks) counts them: what arrived until then shows
-    /// the world of this tick, or of earlier ones where packets were lost. A clock to interpolate by. `None` before the first packet.
+    /// The server's tick of the newest packet, as [`Server::ticks`](crate::Server::ticks) counts. The client
+    /// shows the world of this tick, or of earlier ones where packets were lost. Use it as a clock for
+    /// interpolation. `None` before the first packet.
     #[must_use]
     pub fn server_tick(&self) -> Option<u64> {
         self.status.tick()
     }
 
-    /// Whether everything has arrived that was there when the server accepted this client, and that it may see: objects, with all items
-    /// of their collections. Told a round trip after it arrived, and later where new elements change before they arrive, again and again.
-    /// [`Synchronized`](crate::ClientEvent::Synchronized) tells it once.
+    /// Whether all objects have arrived that existed when the server accepted this client and that it may
+    /// see, with all items of their collections. The client learns it one round trip after the arrival, or
+    /// later if new elements keep changing before they arrive.
+    /// [`Synchronized`](crate::ClientEvent::Synchronized) reports it once.
     #[must_use]
     pub fn is_synchronized(&self) -> bool {
         self.is_synchronized
     }
 
-    /// What the connection has cost so far, and how good it is.
+    /// The traffic and the quality of the connection so far.
     #[must_use]
     pub fn stats(&self) -> ClientStats {
         let first = self.config.first_sequence;

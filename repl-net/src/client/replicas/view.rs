@@ -1,6 +1,7 @@
-//! What is known of objects beside their values: class, role, what arrived, and what is gone but can still be read.
+//! Queries about objects beyond their values: class, role, what arrived, and removed objects that can still
+//! be read.
 //!
-//! *Invariant:* a departed object is found here alone: for all else it is gone.
+//! *Invariant:* only these queries find a departed object. For all others it does not exist.
 
 use std::any::TypeId;
 
@@ -16,13 +17,13 @@ impl Replicas {
         Some(ObjectRef::new(Guid::new(slot, self.slots.generation(slot)?)))
     }
 
-    /// What an object that is there is to this client.
+    /// The owner flag and role of this client for an object that exists.
     pub(crate) fn proxy<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Proxy> {
         self.place_of(object)?;
         self.slots.proxies.get(object.guid()?.slot() as usize).copied()
     }
 
-    /// The class of an object that is there or departed.
+    /// The class of an object that exists or is departed.
     fn class_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<u16> {
         let here = self.place_of(object).map(|(class, _)| class);
         here.or_else(|| self.departed.class(object.guid()?))
@@ -41,7 +42,7 @@ impl Replicas {
         self.typed::<T>()?.departed.get(&object.guid()?)
     }
 
-    /// An end was told, or never will be.
+    /// Drops a departed object whose removal was reported, or never will be.
     pub(crate) fn release(&mut self, object: ObjectRef<()>) {
         let Some(guid) = object.guid() else { return };
         if let Some(class) = self.departed.remove(guid)
@@ -51,7 +52,7 @@ impl Replicas {
         }
     }
 
-    /// What arrived of a class since the last call.
+    /// The changes of a class since the last call.
     pub(crate) fn changes<T: Replicated>(&mut self) -> Vec<Change<T>> {
         let Some(&class) = self.by_type.get(&TypeId::of::<T>()) else { return Vec::new() };
         let feed = self.feeds.entry(class).or_insert_with(|| {
