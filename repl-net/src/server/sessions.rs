@@ -1,7 +1,6 @@
-//! Clients of a server: from connecting to the farewell.
+//! The server's methods that open and close connections and receive packets.
 //!
-//! *Invariant:* packets are handed over as they come; what a session is, and whether it agrees, is for its
-//! handshake alone to say.
+//! *Invariant:* only the handshake decides which session a packet belongs to and whether the session begins.
 
 use std::time::Duration;
 
@@ -19,12 +18,13 @@ use crate::transport::outbox::Limits;
 use crate::transport::sequence::Sequence;
 
 impl Server {
-    /// A new client: hand over its packets under this name. State flows once it has said hello.
+    /// Adds a connection for a new client. Pass its packets to [`receive`](Self::receive) with the returned
+    /// id. State is sent once the client has said hello.
     pub fn connect(&mut self, now: Duration) -> ConnectionId {
         self.connect_as(now, false)
     }
 
-    /// A new client that records a replay: conditions on replays hold for it (S35).
+    /// Adds a connection for a client that records a replay. Conditions on replays hold for it (S35).
     pub fn connect_replay(&mut self, now: Duration) -> ConnectionId {
         self.connect_as(now, true)
     }
@@ -55,8 +55,8 @@ impl Server {
         id
     }
 
-    /// Ends a connection; its farewell goes with the next [`poll_transmit`](Self::poll_transmit), and it is
-    /// forgotten after the timeout.
+    /// Ends a connection. The next [`poll_transmit`](Self::poll_transmit) returns its disconnect packet. The
+    /// connection is removed after the timeout.
     pub fn disconnect(&mut self, connection: ConnectionId) {
         self.close(connection, DisconnectReason::Closed);
     }
@@ -68,26 +68,26 @@ impl Server {
         }
     }
 
-    /// A session is over.
+    /// Handles the end of a session.
     fn closed(&mut self, id: ConnectionId, reason: DisconnectReason) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         peer.connection.end(&mut self.world);
         self.events.push(ServerEvent::Disconnected(id, reason));
     }
 
-    /// A session has begun.
+    /// Handles the begin of a session.
     fn connected(&mut self, id: ConnectionId) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         peer.connection.begin(peer.handshake.binding(), &mut self.world);
         self.events.push(ServerEvent::Connected(id));
     }
 
-    /// Hands over a packet from a client. Bytes that are no packet of the session are dropped in silence; a
-    /// malformed packet whose checksum is right ends the connection (R20). O(bytes).
+    /// Takes a packet from a client. Bytes that are not a packet of the session are ignored. A malformed
+    /// packet whose checksum is right ends the connection (R20). O(bytes).
     ///
     /// # Panics
-    /// In debug builds, if packets have been handed over for half of
-    /// [`timeout`](crate::ServerConfig::timeout) without a [`tick`](Self::tick).
+    /// In debug builds, if packets were received for half of [`timeout`](crate::ServerConfig::timeout)
+    /// without a [`tick`](Self::tick).
     #[track_caller]
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         self.hand_over(connection, now, bytes);

@@ -1,7 +1,7 @@
-//! The server's side of a session: from the first hello to the farewell.
+//! The server's side of a session: hello, questions about the classes, welcome, disconnect.
 //!
-//! *Invariant:* a packet is heard only in the session that it is sealed for (R25), and none of state before
-//! the welcome (R21).
+//! *Invariant:* packets that are not sealed for this session are ignored (R25), and so is state before the
+//! welcome (R21).
 #![cfg_attr(
     not(test),
     deny(
@@ -28,46 +28,46 @@ use crate::transport::packet::{self, Opened};
 use crate::transport::send_queue::SendQueue;
 use crate::transport::sequence::Sequence;
 
-/// How often a client is welcomed until it says something that follows it.
+/// How often the welcome is repeated until the client shows that it has the token.
 const WELCOME_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What a server offers to all its clients alike.
+/// The server's configuration and classes, which are the same for all clients.
 #[derive(Clone, Copy)]
 pub(crate) struct Terms<'a> {
     pub(crate) config: &'a ServerConfig,
     pub(crate) classes: &'a ClassList,
 }
 
-/// What came of a client's packet.
+/// The result of a packet from a client.
 #[derive(Debug)]
 pub(crate) enum Heard<'a> {
-    /// Nothing that concerns anyone but the handshake.
+    /// Only the handshake used the packet.
     Nothing,
-    /// A packet of state with this number, to be read on.
+    /// A packet of state with this number, and a reader for the rest.
     State(Sequence, BitReader<'a>),
-    /// Limits and classes agree, and the client is welcome: state may flow.
+    /// Limits and classes agree. The client is welcome, and state may be sent.
     Connected,
     /// The session is over.
     Ended(DisconnectReason),
 }
 
-/// How far a session has come.
+/// The stage of a session.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
-    /// The client has yet to say, or to be asked, which classes it has.
+    /// The classes of the client are not known yet.
     Handshake,
     Connected,
     Ended(DisconnectReason),
 }
 
-/// What a client said first.
+/// What a client's first hello contained, and the token for it.
 #[derive(Clone, Copy, Debug)]
 struct Greeting {
     session: u64,
-    /// What it can hold.
+    /// The client's limits.
     limits: ClientLimits,
-    /// What its packets of state are bound to beside the session (R26); zero if the transport validates
-    /// addresses.
+    /// The part of the salt that binds the client's packets of state, besides the session (R26). Zero if the
+    /// transport validates addresses.
     token: u64,
 }
 
@@ -76,20 +76,20 @@ struct Greeting {
 pub(crate) struct ServerHandshake {
     connection: ConnectionId,
     stage: Stage,
-    /// None before the first hello.
+    /// `None` before the first hello.
     client: Option<Greeting>,
-    /// Whether a packet has come that only who knows the token can have sealed.
+    /// Whether a packet came that was sealed with the token.
     echoes: bool,
-    /// When the client last gave a sign of life.
+    /// When the last packet came from the client.
     last_heard: Duration,
-    /// When it was last told that it is welcome.
+    /// When the last welcome was sent.
     last_welcome: Duration,
-    /// How far it is known where its classes differ.
+    /// The current question about the client's classes, and its answer so far.
     inquiry: Inquiry,
 }
 
 impl ServerHandshake {
-    /// Waits for the first hello.
+    /// A session that begins with the first hello.
     pub(crate) fn new(connection: ConnectionId, now: Duration) -> Self {
         Self {
             connection,
@@ -102,7 +102,7 @@ impl ServerHandshake {
         }
     }
 
-    /// Whether the client is welcome, and neither side has ended the session since.
+    /// Whether the client was welcomed and neither side has ended the session since.
     pub(crate) fn is_connected(&self) -> bool {
         self.stage == Stage::Connected
     }
@@ -111,29 +111,29 @@ impl ServerHandshake {
         matches!(self.stage, Stage::Ended(_))
     }
 
-    /// What the server's packets of state are bound to (R25).
+    /// The part of the salt that binds the server's packets of state (R25).
     pub(crate) fn binding(&self) -> u64 {
         self.client.map_or(0, |client| client.session)
     }
 
-    /// How long either side waits for a sign of life: the shorter of the two.
+    /// The shorter of the two sides' timeouts.
     pub(crate) fn shorter_timeout(&self, timeout: Duration) -> Duration {
         self.client.map_or(timeout, |client| client.limits.timeout().min(timeout))
     }
 
-    /// When the client last gave a sign of life.
+    /// When the last packet came from the client.
     pub(crate) fn last_heard(&self) -> Duration {
         self.last_heard
     }
 
-    /// The client gave a sign of life.
+    /// Notes that a packet came from the client.
     pub(crate) fn hear(&mut self, now: Duration) {
         self.last_heard = now;
     }
 
-    /// Takes a packet of the client; `newest` is the newest packet of state that came from it, by which the
-    /// numbers of others are read. What is to be said goes into the queue, and what came from the address
-    /// lets more go there.
+    /// Takes a packet from the client. `newest` is the newest packet of state that came from it; the numbers
+    /// of others are read relative to it. Replies are queued. Hellos and control packets raise the number of
+    /// bytes that may be sent to the client's address; a packet of state removes the limit.
     pub(crate) fn receive<'a>(
         &mut self,
         bytes: &'a [u8],
@@ -142,7 +142,8 @@ impl ServerHandshake {
         terms: Terms<'_>,
         queue: &mut SendQueue,
     ) -> Heard<'a> {
-        // A client need not know how large the server's packets are, so its own may be as large as it said.
+        // A client does not know the server's packet size, so its own packets may be as large as its hello
+        // said.
         let said_bytes = self.client.map_or(HELLO_BYTES, |client| client.limits.mtu_bytes());
         if bytes.len() > said_bytes.max(terms.config.mtu_bytes) {
             return Heard::Nothing;
@@ -151,7 +152,7 @@ impl ServerHandshake {
             queue.allowance.earn(bytes.len());
             return self.hello(&mut reader, now, terms, queue);
         }
-        // Before its hello a client has no session that a packet could be bound to.
+        // Before its hello a client has no session, so no packet can belong to it.
         let Some(client) = self.client else { return Heard::Nothing };
         match packet::open(bytes, client.session, client.token, newest) {
             None => Heard::Nothing,
@@ -163,7 +164,7 @@ impl ServerHandshake {
                 }
             }
             Some(Opened::State(sequence, reader)) => {
-                // Only the welcome told the token.
+                // Only the welcome contains the token.
                 self.echoes = true;
                 queue.allowance.lift();
                 if self.is_connected() { Heard::State(sequence, reader) } else { Heard::Nothing }
@@ -171,8 +172,8 @@ impl ServerHandshake {
         }
     }
 
-    /// A client says hello. Anyone can write one: for a session that holds the connection it changes nothing,
-    /// and a second session is told that there is another (R25).
+    /// Handles a hello. Anyone can send one, so a hello of the current session changes nothing once it has
+    /// begun. A hello of another session is answered with `Taken` (R25).
     fn hello(
         &mut self,
         reader: &mut BitReader<'_>,
@@ -245,8 +246,8 @@ impl ServerHandshake {
         }
     }
 
-    /// Takes a part of a client's answer on its classes, and asks on, refuses or welcomes it when all is
-    /// there.
+    /// Takes a part of a client's answer about its classes. When the answer is complete, asks the next
+    /// question, refuses the client or welcomes it.
     fn hear_answer(
         &mut self,
         part: Part,
@@ -275,7 +276,7 @@ impl ServerHandshake {
         }
     }
 
-    /// Asks what is to be known next.
+    /// Sends the current question.
     fn ask(&self, queue: &mut SendQueue) {
         self.say(&Control::Differs(self.inquiry.question().clone()), queue);
     }
@@ -292,8 +293,8 @@ impl ServerHandshake {
         self.say(&Control::Welcome { timeout_ms: timeout_ms(timeout), token }, queue);
     }
 
-    /// Says again that the client is welcome, if it is time: until it knows the token nothing else that it
-    /// says is heard.
+    /// Repeats the welcome if it is time. Until the client knows the token, the server ignores its packets of
+    /// state.
     pub(crate) fn remind(&mut self, timeout: Duration, now: Duration, queue: &mut SendQueue) {
         if !self.echoes
             && self.is_connected()
@@ -304,7 +305,7 @@ impl ServerHandshake {
         }
     }
 
-    /// Ends the session, if it has not ended, and says farewell.
+    /// Ends the session if it has not ended, and sends a disconnect.
     pub(crate) fn end(&mut self, reason: DisconnectReason, queue: &mut SendQueue) -> Heard<'static> {
         if self.is_ended() {
             return Heard::Nothing;
@@ -314,7 +315,7 @@ impl ServerHandshake {
         Heard::Ended(reason)
     }
 
-    /// Queues a packet of the session; none before it has begun, as nobody could open it.
+    /// Queues a packet of the session. Before the first hello it sends nothing, because nobody could open it.
     fn say(&self, control: &Control, queue: &mut SendQueue) {
         if let Some(client) = self.client {
             queue.push(control.to_packet(client.session));
@@ -322,7 +323,7 @@ impl ServerHandshake {
     }
 }
 
-/// What is said to a client at the end.
+/// The last packet for a client, by the reason.
 fn farewell(reason: &DisconnectReason) -> Control {
     match reason {
         DisconnectReason::Layouts(mismatch) => Control::Refused(mismatch.clone()),

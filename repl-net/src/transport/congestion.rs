@@ -1,11 +1,13 @@
-//! How fast to send: no faster than acks tell that packets arrive.
+//! Congestion control: limits the send rate to the rate at which acks show that packets arrive.
 //!
-//! The controller follows BBR (Cardwell and others, *BBR: Congestion-Based Congestion Control*, 2016; draft-ietf-ccwg-bbr): it measures
-//! the rate at which packets arrive and the shortest round trip, sends at that rate and keeps at most about twice their product in
-//! flight. It does not take a loss for congestion, since the links of games lose at random: of BBR's third version the reaction to
-//! loss is left out. Rates are measured as in draft-cheng-iccrg-delivery-rate-estimation, once for all packets of a tick.
+//! The controller follows BBR (Cardwell and others, *BBR: Congestion-Based Congestion Control*, 2016;
+//! draft-ietf-ccwg-bbr). It measures the rate at which packets arrive and the shortest round trip. It sends
+//! at that rate and keeps at most about twice their product in flight. A loss alone does not count as
+//! congestion, because the links of games lose at random; so the reaction to loss of BBR's third version is
+//! left out. Rates are measured as in draft-cheng-iccrg-delivery-rate-estimation, once for all packets of a
+//! tick.
 //!
-//! *Invariant:* nothing here reads a clock, and the same calls lead to the same limits.
+//! *Invariant:* the controller reads no clock, and the same calls lead to the same limits.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -14,63 +16,65 @@ use super::sequence::{Sequence, WINDOW};
 use super::spare::give_back_room;
 use super::trial::{Link as TriedLink, Trial};
 
-/// Packets in flight before anything is known, and always if acks come (RFC 6928).
+/// Packets in flight before anything is known, and always allowed while acks come (RFC 6928).
 const INITIAL_PACKETS: u64 = 10;
-/// Of a thousand packets, how many arrive at most on a link that loses so much that only tries without number get anything through; what may
-/// always be in flight there is so many times as much. A link that lets through the usual least never looks like that for long: of four times
-/// as much it still takes a quarter.
+/// A link is bad if at most this many of a thousand packets arrive. On a bad link only many tries get
+/// anything through, so what may always be in flight is multiplied by [`BAD_GAIN`]. A link that carries the
+/// usual minimum is never called bad for long: of four times as much it still delivers a quarter.
 const BAD_SHARE: u64 = 250;
 const BAD_GAIN: u64 = 4;
-/// The least time that the packets are spread over which may always be in flight: a round trip may be far shorter.
+/// The least time over which the minimum window is spread. A round trip may be far shorter.
 const LEAST_SPREAD: Duration = Duration::from_millis(100);
-/// Packets that may go at once to a link that is full or may be.
+/// Packets that may be sent at once to a link that is full or may be full.
 const PACKETS_AT_ONCE: u64 = 2;
-/// Of a thousand packets, how many arrive at least on a link that may carry more than there is to send.
+/// If at least this many of a thousand packets arrive, the link may carry more than there is to send.
 const SOUND_SHARE: u64 = 850;
-/// Of a thousand packets, how many arrive at most where it is tried whether fewer would do.
+/// If fewer than this many of a thousand packets arrive, a trial tests whether a lower rate is enough.
 const TRIED_SHARE: u64 = 700;
-/// How many packets the share that arrives is a mean of.
+/// The share of packets that arrive is a mean over about this many packets.
 const SHARE_PACKETS: u64 = 32;
 /// Packets in flight to a link that is silent (R26).
 const PROBE_PACKETS: u64 = 2;
-/// How many tries in vain make a link silent: where nine packets of ten are lost in both directions, a few are usual.
+/// After this many tries without an ack a link counts as silent. Where nine packets of ten are lost in both
+/// directions, a few such tries are usual.
 const SILENT_TRIES: u32 = 6;
-/// Parts of a thousand: 2 / ln 2, at which what is delivered doubles in each round trip, and its inverse, which drains the queue that this made.
+/// In thousandths: 2 / ln 2, at which the delivered amount doubles in each round trip; and its inverse, which
+/// drains the queue that this built up.
 const STARTUP_GAIN: u64 = 2_885;
 const DRAIN_GAIN: u64 = 347;
-/// One round trip each: looks for a higher rate, drains what that queued, and goes on.
+/// Gains in thousandths, one round trip each: look for a higher rate, drain what that queued, then go on.
 const CYCLE: [u64; 8] = [1_250, 750, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000];
 const WINDOW_GAIN: u64 = 2_000;
-/// Round trips for which the greatest rate counts.
+/// The greatest rate is taken over this many round trips.
 const RATE_ROUNDS: usize = 10;
-/// Round trips in a row without a quarter more, after which the link is taken for full.
+/// After this many round trips in a row without a quarter more, the link counts as full.
 const FULL_ROUNDS: u32 = 3;
-/// What is in flight while the round trip is measured, and how long beside a round trip.
+/// While the round trip is measured: how much is in flight, and for how long besides a round trip.
 const SOUND_GAIN: u64 = 500;
 const SOUND_PACKETS: u64 = 4;
 const SOUND_TIME: Duration = Duration::from_millis(200);
-/// How often a link that does not answer is tried (R9).
+/// How often a link that does not answer is retried (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
-/// How long the shortest round trip counts, at least; twice as long at most.
+/// How long the shortest round trip counts: at least this, at most twice as long.
 const SHORTEST_SPAN: Duration = Duration::from_secs(5);
-/// What a tick is taken for before there were two, and the longest.
+/// The assumed length of a tick before two ticks were seen, and the longest.
 const TICK: Duration = Duration::from_millis(16);
 const LONGEST_TICK: Duration = Duration::from_millis(250);
 
-/// What is being tried.
+/// The phase of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Doubles the rate in each round trip.
     Startup,
-    /// Lets the queue of the startup run dry.
+    /// Drains the queue of the startup.
     Drain,
-    /// Goes round the cycle; since when it is at this place.
+    /// Repeats the cycle: the index in it, and since when.
     Cruise { place: usize, since: Duration },
-    /// Sends little until then, so that the queue runs dry and the round trip can be measured.
+    /// Sends little until this time, so that the queue drains and the round trip can be measured.
     Sound { until: Duration },
 }
 
-/// The packets of a tick, when they were sent, and what was known then.
+/// The packets of one tick: when they were sent, and the state at that time.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     first: Sequence,
@@ -78,55 +82,55 @@ struct Flight {
     /// Bytes that had arrived, and when the last of them had.
     delivered: u64,
     delivered_at: Duration,
-    /// When the packets were sent that had arrived last.
+    /// When the newest packets that had arrived were sent.
     last_flight_at: Duration,
     /// Whether there was no more to send.
     is_idle: bool,
 }
 
-/// The controller of one connection.
+/// The congestion control of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Congestion {
     packet_bytes: u64,
     phase: Phase,
-    /// The greatest rate of each of the last rounds, bytes a second.
+    /// The greatest rate of each of the last rounds, in bytes a second.
     rates: [u64; RATE_ROUNDS],
     round: usize,
-    /// The round is over when a packet arrives that was sent after this had been delivered.
+    /// The round ends when a packet arrives that was sent after this many bytes were delivered.
     round_ends: u64,
     full_rate: u64,
     full_rounds: u32,
-    /// The shortest round trip of this span and of the one before, and when this began.
+    /// The shortest round trip of this span and of the previous one.
     shortest: [Option<Duration>; 2],
     span_since: Duration,
-    /// Whether there was nothing to send at some time of this span, so that no queue can have stood all the time.
+    /// Whether there was nothing to send at some time of this span. Then a queue cannot have persisted.
     was_idle: bool,
     in_flight: u64,
     delivered: u64,
     delivered_at: Duration,
     last_flight_at: Duration,
     flights: VecDeque<Flight>,
-    /// Of a million packets, how many arrived of late.
+    /// How many of a million packets arrived recently.
     share: u64,
     /// Bytes that may be sent in this pass.
     credit: u64,
     last_pass: Option<Duration>,
     tick: Duration,
-    /// How often the link was tried in a row without an ack of anything new, whether held for lost or not; once per retry at most.
+    /// How many tries in a row brought no ack of anything new. Counted at most once per retry.
     silent_tries: u32,
     last_try: Duration,
-    /// Timeouts in a row that were counted.
+    /// The number of timeouts in a row at the last count.
     timeouts: u32,
-    /// Whether there was more to send in the last pass than was allowed.
+    /// Whether the last pass had more to send than was allowed.
     was_short: bool,
-    /// Whether less than what may always be sent would bring as much.
+    /// Tests whether less than the minimum rate would deliver as much.
     trial: Trial,
     /// The number of the next packet.
     next: Sequence,
 }
 
 impl Congestion {
-    /// For packets of at most so many bytes.
+    /// For packets of at most `packet_bytes` bytes.
     pub(crate) fn new(packet_bytes: usize) -> Self {
         let packet_bytes = packet_bytes as u64;
         Self {
@@ -158,7 +162,7 @@ impl Congestion {
         }
     }
 
-    /// Begins the packets of a tick, after so many timeouts in a row without an ack.
+    /// Begins the packets of a tick. `timeouts` timeouts in a row brought no ack.
     pub(crate) fn begin_pass(&mut self, now: Duration, timeouts: u32) {
         let elapsed = self.last_pass.map_or(TICK, |last| now.saturating_sub(last)).min(LONGEST_TICK);
         self.last_pass = Some(now);
@@ -174,14 +178,15 @@ impl Congestion {
                 self.credit.saturating_add(u64::try_from(earned).unwrap_or(u64::MAX)).min(self.window());
             return;
         }
-        // What was not sent in time is not sent at once later: a short queue would drop it.
+        // Unused credit is capped, so that no burst overflows a short queue.
         let at_once =
             if self.trial.is_limit() { self.packet_bytes * PACKETS_AT_ONCE } else { self.least_window() };
         let most = at_once.max(bytes_in(self.pacing_rate(), self.tick * 2));
         self.credit = (self.credit + bytes_in(self.pacing_rate(), elapsed)).min(most);
     }
 
-    /// Counts how long the link has been silent. Each tick's packets have a timeout of their own, so most of the timeouts tell of one try.
+    /// Counts the tries without an ack. Each tick's packets have their own timeout, so several timeouts can
+    /// belong to one try.
     fn count_tries(&mut self, now: Duration, timeouts: u32) {
         if timeouts == 0 {
             (self.silent_tries, self.timeouts) = (0, 0);
@@ -191,7 +196,7 @@ impl Congestion {
         }
     }
 
-    /// Ends them; `is_short` if there was more to send than was allowed.
+    /// Ends the packets of a tick. `is_short` says that there was more to send than was allowed.
     pub(crate) fn end_pass(&mut self, now: Duration, is_short: bool) {
         self.was_short = is_short;
         if let Some(flight) = self.flights.back_mut()
@@ -202,7 +207,7 @@ impl Congestion {
         }
     }
 
-    /// Whether there was more to send in the last pass than was allowed.
+    /// Whether the last pass had more to send than was allowed.
     pub(crate) const fn was_short(&self) -> bool {
         self.was_short
     }
@@ -212,7 +217,7 @@ impl Congestion {
         self.credit >= self.packet_bytes && self.in_flight + self.packet_bytes <= self.window()
     }
 
-    /// A packet that asks for an ack was sent.
+    /// Notes that a packet was sent that asks for an ack.
     pub(crate) fn sent(&mut self, sequence: Sequence, bytes: usize, now: Duration) {
         if self.in_flight == 0 {
             (self.delivered_at, self.last_flight_at) = (now, now);
@@ -236,7 +241,7 @@ impl Congestion {
         }
     }
 
-    /// A packet arrived.
+    /// Notes that a packet arrived.
     pub(crate) fn arrived(&mut self, sequence: Sequence, bytes: usize) {
         self.trial.resolved(sequence, bytes as u64, true);
         self.in_flight = self.in_flight.saturating_sub(bytes as u64);
@@ -244,7 +249,7 @@ impl Congestion {
         self.count_share(1_000_000);
     }
 
-    /// A packet was given up.
+    /// Notes that a packet was given up.
     pub(crate) fn lost(&mut self, sequence: Sequence, bytes: usize) {
         self.trial.resolved(sequence, bytes as u64, false);
         self.in_flight = self.in_flight.saturating_sub(bytes as u64);
@@ -255,7 +260,7 @@ impl Congestion {
         self.share = (self.share * (SHARE_PACKETS - 1) + sample) / SHARE_PACKETS;
     }
 
-    /// All that an ack tells was told; the newest packet that it names.
+    /// Ends the processing of an ack. `newest` is the newest packet in it.
     pub(crate) fn acked(&mut self, newest: Sequence, now: Duration) {
         let known = self.flights.partition_point(|flight| flight.first <= newest);
         let Some(flight) = known.checked_sub(1).and_then(|at| self.flights.get(at)).copied() else { return };
@@ -266,17 +271,17 @@ impl Congestion {
         let acking = now.saturating_sub(flight.delivered_at);
         let sending = flight.sent_at.saturating_sub(flight.last_flight_at);
         (self.delivered_at, self.last_flight_at) = (now, flight.sent_at);
-        // Between two ticks nothing is told, so no shorter time means anything.
+        // Acks come once per tick, so a shorter interval has no meaning.
         let interval = acking.max(sending).max(self.tick).max(self.shortest());
         let delivered = self.delivered.saturating_sub(flight.delivered);
         let rate = u64::try_from(u128::from(delivered) * 1_000_000_000 / interval.as_nanos().max(1));
-        // Where much is lost, more is sent than arrives, whether there was more to send or not.
+        // Where much is lost, more is sent than arrives, even if there was no more to send.
         let is_idle = flight.is_idle && self.share >= SOUND_SHARE * 1_000;
         self.measured(rate.unwrap_or(u64::MAX), flight.delivered, is_idle);
     }
 
-    /// Takes in a rate, of packets that were sent when so much had been delivered. Where there was no more to send it says nothing of the link
-    /// but that it is no slower.
+    /// Adds a measured rate of packets that were sent when `delivered` bytes had arrived. If there was no
+    /// more to send, the rate is only a lower bound.
     fn measured(&mut self, rate: u64, delivered: u64, is_idle: bool) {
         if delivered >= self.round_ends && !is_idle {
             self.round_ends = self.delivered;
@@ -303,7 +308,7 @@ impl Congestion {
         }
     }
 
-    /// Takes in a round trip.
+    /// Adds a measured round trip.
     fn observe(&mut self, round_trip: Duration, now: Duration) {
         if now.saturating_sub(self.span_since) >= SHORTEST_SPAN {
             self.shortest = [None, self.shortest[0]];
@@ -317,7 +322,7 @@ impl Congestion {
         *shortest = Some(shortest.map_or(round_trip, |shortest| shortest.min(round_trip)));
     }
 
-    /// Moves on to the next phase, if it is time.
+    /// Moves to the next phase when it is time.
     fn advance(&mut self, now: Duration) {
         match self.phase {
             Phase::Drain if self.in_flight <= self.product().max(self.packet_bytes) => {
@@ -333,22 +338,23 @@ impl Congestion {
         }
     }
 
-    /// The rate at which packets arrive, bytes a second; zero before it was measured.
+    /// The rate at which packets arrive, in bytes a second. Zero before the first measurement.
     pub(crate) fn rate(&self) -> u64 {
         self.rates.iter().copied().max().unwrap_or(0)
     }
 
-    /// The shortest round trip; zero before it was measured.
+    /// The shortest round trip. Zero before the first measurement.
     fn shortest(&self) -> Duration {
         self.shortest.iter().flatten().min().copied().unwrap_or(Duration::ZERO)
     }
 
-    /// What is in flight if all goes at the rate and nothing queues: acks wait for the client's tick, and packets for ours.
+    /// The bytes in flight when everything is sent at the rate and nothing queues. It includes a tick,
+    /// because acks wait for the client's tick and packets for the server's.
     fn product(&self) -> u64 {
         bytes_in(self.rate(), self.shortest() + self.tick)
     }
 
-    /// Whether an ack has come of late.
+    /// Whether an ack came recently.
     fn is_heard(&self) -> bool {
         self.shortest.iter().any(Option::is_some)
     }
@@ -358,7 +364,7 @@ impl Congestion {
         self.packet_bytes * INITIAL_PACKETS * if is_bad { BAD_GAIN } else { 1 }
     }
 
-    /// Bytes that may be in flight.
+    /// The most bytes that may be in flight.
     pub(crate) fn window(&self) -> u64 {
         let gain = match self.phase {
             Phase::Startup => STARTUP_GAIN,
@@ -372,7 +378,7 @@ impl Congestion {
         if self.silent_tries >= SILENT_TRIES {
             return self.packet_bytes * PROBE_PACKETS;
         }
-        // From the second try in vain on there is less, but as much as R9's retries need where acks still come.
+        // From the second try on the window is halved each time, but stays as large as R9's retries need.
         let halvings = self.silent_tries.saturating_sub(1);
         window.checked_shr(halvings).unwrap_or(0).max(self.least_window())
     }
@@ -387,14 +393,15 @@ impl Congestion {
         scaled(self.rate(), gain).max(self.trial.rate(self.least_rate()))
     }
 
-    /// The rate at which the least window is sent in a round trip, unless that is very short; bytes a second.
+    /// The rate that sends the minimum window in a round trip, or in [`LEAST_SPREAD`] if that is longer. In
+    /// bytes a second.
     fn least_rate(&self) -> u64 {
         let time = (self.shortest() + self.tick).max(LEAST_SPREAD).as_nanos().max(1);
         let rate = u64::try_from(u128::from(self.least_window()) * 1_000_000_000 / time);
         rate.unwrap_or(u64::MAX)
     }
 
-    /// Where much of the least rate is lost, finds out whether less would bring as much.
+    /// Runs a trial where much of the minimum rate is lost: would a lower rate deliver as much?
     fn try_less(&mut self, now: Duration) {
         if self.silent_tries >= SILENT_TRIES {
             self.trial.give_up();
@@ -408,13 +415,13 @@ impl Congestion {
         self.trial.advance(now, is_wanted, link, self.next);
     }
 
-    /// Gives back memory that was not needed of late.
+    /// Frees memory that was not needed recently.
     pub(crate) fn end_round(&mut self) {
         give_back_room(&mut self.flights);
     }
 }
 
-/// What goes in so long.
+/// The bytes that are sent at this rate in this time.
 fn bytes_in(rate: u64, time: Duration) -> u64 {
     u64::try_from(u128::from(rate) * time.as_nanos() / 1_000_000_000).unwrap_or(u64::MAX)
 }
