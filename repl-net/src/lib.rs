@@ -4,7 +4,8 @@
 //! use repl_net::sim::{Clock, LinkConditions, Network, PeerId};
 //! use repl_net::{Client, ClientConfig, Server, ServerConfig};
 //!
-//! let (mut server, mut client) = (Server::new(ServerConfig::default()), Client::new(ClientConfig::default(), 1));
+//! let mut server = Server::new(ServerConfig::default());
+//! let mut client = Client::new(ClientConfig::default(), 1);
 //! let (here, there) = (PeerId(0), PeerId(1));
 //! let (mut network, mut clock) = (Network::new(7), Clock::at_hz(60));
 //! network.connect(here, there, LinkConditions::mobile());

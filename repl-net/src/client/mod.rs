@@ -208,7 +208,7 @@ impl Client {
         Ok(())
     }
 
-    /// Handles a welcome, each of which contains the token.
+    /// Handles a welcome. Each welcome contains the token.
     fn welcomed(&mut self, now: Duration) {
         self.outbox.binding = self.handshake.binding();
         self.tick_watch.received(now, self.config.timeout, "Client");

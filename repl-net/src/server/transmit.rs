@@ -28,7 +28,8 @@ impl Server {
     /// ```
     /// # use std::{collections::HashMap, net::SocketAddr, net::UdpSocket};
     /// # use repl_net::{ConnectionId, Server};
-    /// # fn send(server: &mut Server, socket: &UdpSocket, addresses: &HashMap<ConnectionId, SocketAddr>) -> std::io::Result<()> {
+    /// # type Addresses = HashMap<ConnectionId, SocketAddr>;
+    /// # fn send(server: &mut Server, socket: &UdpSocket, addresses: &Addresses) -> std::io::Result<()> {
     /// while let Some(packet) = server.poll_any_transmit() {
     ///     socket.send_to(packet.bytes, addresses[&packet.connection])?;
     /// }

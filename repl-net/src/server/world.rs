@@ -33,7 +33,7 @@ pub(crate) struct World {
     dirty: SlotSet,
     /// The same objects while they are compared. Empty between two comparisons.
     queue: Vec<u32>,
-    /// Classes of which all objects may have changed.
+    /// Classes where every object may have changed.
     polled: Vec<bool>,
     /// Objects that some connection will open.
     opening: SlotSet,

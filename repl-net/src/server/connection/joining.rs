@@ -15,7 +15,7 @@ use crate::transport::slot_set::{SlotSet, slots_of};
 pub(super) struct Joining {
     /// Objects that have not arrived completely.
     lacking: SlotSet,
-    /// Objects of which all was sent: content of this packet and later ones was added after joining.
+    /// Objects that were sent completely: what this packet and later ones carry was added after joining.
     all_sent: BTreeMap<u32, Sequence>,
     /// Whether everything has arrived.
     is_over: bool,
