@@ -168,7 +168,7 @@ impl Server {
     /// Adds an object, if there is room for one more.
     ///
     /// # Errors
-    /// When [`ServerConfig::max_objects`] slots are taken. Then the object is dropped, and nothing else changes.
+    /// When [`ServerConfig::max_objects`] slots are taken. The object is dropped, and nothing else changes.
     ///
     /// # Panics
     /// If the class is new and there was a connection already.
