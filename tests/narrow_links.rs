@@ -99,7 +99,8 @@ impl Busy {
     }
 }
 
-/// Narrow links, every second of them from the `half` on: those that the constants were chosen on, and the others.
+/// Narrow links, every second of them from the `half` on: those that the constants were chosen on, and the
+/// others.
 fn links(half: usize) -> impl Iterator<Item = (u64, usize, u64)> {
     let rates = [16_000, 32_000, 64_000, 128_000, 256_000];
     let queues = [1_500, 3_000, 8_000, 20_000, 60_000];

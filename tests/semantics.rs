@@ -1,6 +1,8 @@
-//! Whether each number such as S45, R13 or W4 leads to a line of `docs/semantics.md`, and each line there to tests that exist.
+//! Whether each number such as S45, R13 or W4 leads to a line of `docs/semantics.md`, and each line there to
+//! tests that exist.
 //!
-//! *Invariant:* tests are found in the sources, not in a list. `UPDATE_PAGE=1` writes into the page those whose names bear a number.
+//! *Invariant:* tests are found in the sources, not in a list. `UPDATE_PAGE=1` writes into the page those
+//! whose names bear a number.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -101,7 +103,8 @@ fn items(page: &str) -> Vec<Item> {
     items
 }
 
-/// The page with all tests whose names bear a number in its line, in front of those that were written there by hand.
+/// The page with all tests whose names bear a number in its line, in front of those that were written there
+/// by hand.
 fn updated(page: &str, tests: &BTreeSet<(String, String)>) -> String {
     let mut lines = Vec::new();
     for item in items(page) {

@@ -1,4 +1,5 @@
-//! An input that is a list of packets: each has its length in two bytes, then its content without the checksum.
+//! An input that is a list of packets: each has its length in two bytes, then its content without the
+//! checksum.
 //!
 //! *Invariant:* any bytes are such a list. A length beyond the end means all that is left.
 

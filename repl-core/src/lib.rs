@@ -1,4 +1,5 @@
-//! What replication is, for one object at a time: bits, layouts, comparison, changelists, conditions, encoding and decoding.
+//! What replication is, for one object at a time: bits, layouts, comparison, changelists, conditions,
+//! encoding and decoding.
 //!
 //! ```
 //! use repl_core::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap};
@@ -16,31 +17,38 @@
 //! # Ok::<(), repl_core::WriteError>(())
 //! ```
 //!
-//! Users go through `repl`, which re-exports this crate beside the derives, server and client; its front page says what the numbers S1, R1 and W1
-//! of descriptions mean.
+//! Users go through `repl`, which re-exports this crate beside the derives, server and client; its front page
+//! says what the numbers S1, R1 and W1 of descriptions mean.
 //!
 //! # What this crate does not do
 //!
-//! It knows no connection, packet, socket, clock or thread, and not who owns the objects; `repl-net` knows the first two, and nobody here
-//! the others. It decides what may be sent to whom only in so far as [`Condition`] is a pure function of [`ViewFlags`].
+//! It knows no connection, packet, socket, clock or thread, and not who owns the objects; `repl-net` knows
+//! the first two, and nobody here the others. It decides what may be sent to whom only in so far as
+//! [`Condition`] is a pure function of [`ViewFlags`].
 //!
 //! # The three types to know
 //!
-//! - [`Layout`] is the table of one object type, made at compile time from [`Property::SHAPE`]; it prints as a reviewer reads it.
-//! - [`Class`] is the type at run time: compares an object with its shadow, writes what changed, reads it into a replica.
-//! - [`Changelist`] says what changed, with nested lists for arrays; it is merged, subtracted, filtered and pruned.
+//! - [`Layout`] is the table of one object type, made at compile time from [`Property::SHAPE`]; it prints as
+//!   a reviewer reads it.
+//! - [`Class`] is the type at run time: compares an object with its shadow, writes what changed, reads it
+//!   into a replica.
+//! - [`Changelist`] says what changed, with nested lists for arrays; it is merged, subtracted, filtered and
+//!   pruned.
 //!
 //! # Guarantees
 //!
 //! - What one end writes the other reads, and every value has one form in bits.
-//! - Decoding validates before it applies. Bytes from a peer never panic, and a claimed length takes no memory.
-//! - What bits a type takes depends on its source alone: not on the compiler, the target or the order of fields in memory.
+//! - Decoding validates before it applies. Bytes from a peer never panic, and a claimed length takes no
+//!   memory.
+//! - What bits a type takes depends on its source alone: not on the compiler, the target or the order of
+//!   fields in memory.
 //!
-//! Not guaranteed: [`write_values`](Class::write_values) does not say which values follow. Who sends them writes the handles beside them, for
-//! which [`wire`] has the form.
+//! Not guaranteed: [`write_values`](Class::write_values) does not say which values follow. Who sends them
+//! writes the handles beside them, for which [`wire`] has the form.
 //!
-//! *Invariant:* `unsafe` stands in the folder `object`, which reads and writes objects through their tables, in the trait [`Property`] and
-//! its implementations, and in `class`, which vouches for a layout being the object's own; nowhere else.
+//! *Invariant:* `unsafe` stands in the folder `object`, which reads and writes objects through their tables,
+//! in the trait [`Property`] and its implementations, and in `class`, which vouches for a layout being the
+//! object's own; nowhere else.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -1,6 +1,7 @@
 //! Following: how a shadow comes to have the items of a live array, and learns which of them were touched.
 //!
-//! Invariant: what a shadow has followed it has completely: of the same log, everything up to its revision and nothing after.
+//! Invariant: what a shadow has followed it has completely: of the same log, everything up to its revision
+//! and nothing after.
 
 use std::num::NonZeroU64;
 
@@ -34,8 +35,8 @@ pub(crate) trait Following: Sized {
     /// Visits all items. O(n).
     fn match_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>);
 
-    /// The first id for the items of `live`, if that has taken the place of the array that this shadow has followed, and has ids that were given
-    /// there too. O(n).
+    /// The first id for the items of `live`, if that has taken the place of the array that this shadow has
+    /// followed, and has ids that were given there too. O(n).
     fn first_for_successor(&self, live: &Self) -> Option<ItemId>;
 
     /// All items go, and those of `live` come, with ids from `first` on in their order. O(n).
@@ -44,8 +45,9 @@ pub(crate) trait Following: Sized {
     /// From now on new items would get the ids that they would get in `live`.
     fn continue_as(&mut self, live: &Self);
 
-    /// Comes to have what `live` has: by its log, if that reaches back far enough, else by going through all items. Returns whether `live` is to be
-    /// settled: an array that took the place of another has new items, whatever ids it gave them (S137).
+    /// Comes to have what `live` has: by its log, if that reaches back far enough, else by going through all
+    /// items. Returns whether `live` is to be settled: an array that took the place of another has new items,
+    /// whatever ids it gave them (S137).
     fn catch_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool {
         debug_assert!(live.log().is_settled(), "an array is settled before it is followed again");
         let (log, mut lineage) = (live.log(), live.log().lineage());

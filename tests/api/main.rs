@@ -1,7 +1,7 @@
 //! The public names of each crate, as snapshots: whoever changes one sees it in the review.
 //!
-//! *Invariant:* the lists are read from the sources, with any features, so no compiler and no build is needed.
-//! What a macro defines is listed once for the macro, with its parameters as names, beside the calls.
+//! *Invariant:* the lists are read from the sources, with any features, so no compiler and no build is
+//! needed. What a macro defines is listed once for the macro, with its parameters as names, beside the calls.
 
 mod lines;
 mod sources;

@@ -1,5 +1,5 @@
-//! What the documents say of the code: which crate and which file may name what, where `unsafe` stands, which test
-//! tries which guarantee.
+//! What the documents say of the code: which crate and which file may name what, where `unsafe` stands, which
+//! test tries which guarantee.
 //!
 //! *Invariant:* it is read from the documents, the manifests and the sources themselves.
 
@@ -77,7 +77,8 @@ const OBEY: [&str; 9] = [
     "repl-net/src/client/outcome.rs",
 ];
 
-/// The sources of the crates that hold and move objects, by their paths from the root, without comments and tests.
+/// The sources of the crates that hold and move objects, by their paths from the root, without comments and
+/// tests.
 fn code() -> Vec<(String, String, String)> {
     let mut files = Vec::new();
     for krate in ["repl-core", "repl-fastarray", "repl-net"] {

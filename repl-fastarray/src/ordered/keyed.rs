@@ -12,7 +12,8 @@ use crate::item::{FastArrayItem, ItemsTold};
 use crate::replica::Replica;
 
 #[expect(unsafe_code, reason = "a type states its own shape")]
-// SAFETY: the shape reaches items through `Keyed` alone, by the functions made for this very type, and is not marked as bitwise.
+// SAFETY: the shape reaches items through `Keyed` alone, by the functions made for this very type, and is not
+// marked as bitwise.
 unsafe impl<T: FastArrayItem> Property for OrderedFastArray<T> {
     const SHAPE: &'static Shape = &Shape::keyed::<Self>("OrderedFastArray");
 

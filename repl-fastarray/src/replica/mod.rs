@@ -1,4 +1,5 @@
-//! Replicas: how a client's array comes to have the items that its server tells of, and how its callbacks are told.
+//! Replicas: how a client's array comes to have the items that its server tells of, and how its callbacks are
+//! told.
 //!
 //! Invariant: items that the user of a client added are never received, spared, swept or removed here (S183).
 #![cfg_attr(
@@ -65,7 +66,8 @@ pub(crate) trait Replica: Sized {
     /// Whether items that were there before do not stand where they belong.
     fn has_moved(&self) -> bool;
 
-    /// Puts the items where they belong, before anybody is told; says whether items that were there before have moved.
+    /// Puts the items where they belong, before anybody is told; says whether items that were there before
+    /// have moved.
     fn settle(&mut self) -> bool;
 
     /// The receipt, with an update under way.
@@ -182,8 +184,8 @@ pub(crate) trait Replica: Sized {
         }
     }
 
-    /// The items that go: those told of in the order of the telling, then those swept by index. Items that came and were swept
-    /// in the same update are taken out at once. What is left in the receipt is there.
+    /// The items that go: those told of in the order of the telling, then those swept by index. Items that
+    /// came and were swept in the same update are taken out at once. What is left in the receipt is there.
     fn doomed(&mut self) -> Vec<(ItemId, Self::Spot)> {
         let swept = self.open_receipt().settle();
         let swept = swept.into_iter().filter_map(|id| Some((id, self.spot(id)?))).collect();

@@ -1,6 +1,7 @@
 //! The receipt: what a replica has been told in the update that is being received.
 //!
-//! Invariant: it names items by id, so that nothing in it depends on where they stand; only items that the server gave are in it.
+//! Invariant: it names items by id, so that nothing in it depends on where they stand; only items that the
+//! server gave are in it.
 #![cfg_attr(
     not(test),
     deny(
@@ -154,7 +155,8 @@ impl Receipt {
         self.fate(id) == Some(Fate::Doomed)
     }
 
-    /// Leaves those among the added and the changed that stay; gives those that came and went again, of which nobody is to hear.
+    /// Leaves those among the added and the changed that stay; gives those that came and went again, of which
+    /// nobody is to hear.
     pub(crate) fn settle(&mut self) -> Vec<ItemId> {
         let (mut added, mut changed) = (std::mem::take(&mut self.added), std::mem::take(&mut self.changed));
         let mut gone = Vec::new();
