@@ -20,6 +20,7 @@ mod mentions;
 mod outcome;
 mod replica;
 mod replicas;
+mod slot_table;
 mod view;
 
 use std::ops::{Index, IndexMut};

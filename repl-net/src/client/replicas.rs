@@ -18,7 +18,6 @@ mod view;
 use std::any::TypeId;
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::num::NonZeroU32;
 use std::ops::Range;
 
 use repl_core::{
@@ -32,94 +31,15 @@ use super::events::ClientEvents;
 use super::mentions::Mentions;
 use super::outcome::Outcome;
 use super::replica::{Callback, Notified, Replica, Subject, TypedReplica};
+use super::slot_table::SlotTable;
 use crate::session::classes::{ClassEntry, ClassList, assert_sole_name};
 use crate::session::events::{ClientEvent, CloseReason};
 use crate::session::traffic::Traffic;
 use crate::transport::blob::MAX_BLOBS;
 use crate::transport::reassembly::{Part, Reassembly};
-use crate::transport::role::Proxy;
 use crate::transport::segment::PreviousLists;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::SlotSet;
-
-/// The slots of a client, allocated once.
-#[derive(Debug)]
-pub(crate) struct SlotTable {
-    /// The stamp of the last update of the slot plus one; zero for none.
-    stamps: Vec<u64>,
-    /// The generation of the object; zero for none.
-    generations: Vec<u32>,
-    classes: Vec<u16>,
-    rows: Vec<u32>,
-    /// The owner flag and role of this client for the object.
-    proxies: Vec<Proxy>,
-    /// What the current packet creates and removes. References resolve as if the whole packet had been
-    /// applied, in whatever order its items are.
-    outcome: Outcome,
-}
-
-impl SlotTable {
-    fn new(slots: usize) -> Self {
-        Self {
-            stamps: vec![0; slots],
-            generations: vec![0; slots],
-            classes: vec![0; slots],
-            rows: vec![0; slots],
-            proxies: vec![Proxy::default(); slots],
-            outcome: Outcome::new(slots),
-        }
-    }
-
-    fn generation(&self, slot: u32) -> Option<NonZeroU32> {
-        self.generations.get(slot as usize).copied().and_then(NonZeroU32::new)
-    }
-
-    /// The class and the row of the object in a slot.
-    fn place(&self, slot: u32) -> Option<(u16, u32)> {
-        self.generation(slot)?;
-        Some((*self.classes.get(slot as usize)?, *self.rows.get(slot as usize)?))
-    }
-
-    fn is_stale(&self, slot: u32, stamp: Sequence) -> bool {
-        self.stamps.get(slot as usize).is_some_and(|&known| known > stamp.number().saturating_add(1))
-    }
-
-    fn stamp(&mut self, slot: u32, stamp: Sequence) {
-        if let Some(known) = self.stamps.get_mut(slot as usize) {
-            *known = stamp.number().saturating_add(1);
-        }
-    }
-
-    fn set(&mut self, slot: u32, generation: u32, class: u16, row: u32) {
-        let at = slot as usize;
-        if let (Some(g), Some(c), Some(r)) =
-            (self.generations.get_mut(at), self.classes.get_mut(at), self.rows.get_mut(at))
-        {
-            (*g, *c, *r) = (generation, class, row);
-        }
-    }
-
-    /// Sets the owner flag and role of an object. Returns whether they changed.
-    fn set_proxy(&mut self, slot: u32, proxy: Proxy) -> bool {
-        let known = self.proxies.get_mut(slot as usize);
-        known.is_some_and(|known| std::mem::replace(known, proxy) != proxy)
-    }
-
-    fn set_row(&mut self, slot: u32, row: u32) {
-        if let Some(known) = self.rows.get_mut(slot as usize) {
-            *known = row;
-        }
-    }
-}
-
-impl Objects for SlotTable {
-    fn contains(&self, guid: Guid) -> bool {
-        match self.generation(guid.slot()) {
-            Some(generation) => generation == guid.generation() && !self.outcome.closes(guid.slot()),
-            None => self.outcome.opens(guid),
-        }
-    }
-}
 
 /// The object whose leaves are being read again.
 struct Healing {
@@ -501,11 +421,8 @@ impl Validator<'_> {
     /// else the packet contains.
     fn check(&mut self, slot: u32) -> Result<(), Halt> {
         let slots = &self.replicas.slots;
-        if slot as usize >= slots.stamps.len() {
-            return Err(Halt::Malformed(format!(
-                "slot {slot} is over the limit of {} objects",
-                slots.stamps.len()
-            )));
+        if slot as usize >= slots.len() {
+            return Err(Halt::Malformed(format!("slot {slot} is over the limit of {} objects", slots.len())));
         }
         if slots.is_stale(slot, self.stamp) {
             return Err(Halt::Stale);

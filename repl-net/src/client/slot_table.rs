@@ -1,0 +1,104 @@
+//! The slots of a client: which object is in each, where it is stored, and when it was last updated.
+//!
+//! *Invariant:* while a packet is applied, a reference resolves as it will after the whole packet.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+use std::num::NonZeroU32;
+
+use repl_core::{Guid, Objects};
+
+use super::outcome::Outcome;
+use crate::transport::role::Proxy;
+use crate::transport::sequence::Sequence;
+
+/// The slots of a client, allocated once.
+#[derive(Debug)]
+pub(super) struct SlotTable {
+    /// The stamp of the last update of the slot plus one; zero for none.
+    stamps: Vec<u64>,
+    /// The generation of the object; zero for none.
+    generations: Vec<u32>,
+    classes: Vec<u16>,
+    rows: Vec<u32>,
+    /// The owner flag and role of this client for the object.
+    pub(super) proxies: Vec<Proxy>,
+    /// What the current packet creates and removes. References resolve as if the whole packet had been
+    /// applied, in whatever order its items are.
+    pub(super) outcome: Outcome,
+}
+
+impl SlotTable {
+    pub(super) fn new(slots: usize) -> Self {
+        Self {
+            stamps: vec![0; slots],
+            generations: vec![0; slots],
+            classes: vec![0; slots],
+            rows: vec![0; slots],
+            proxies: vec![Proxy::default(); slots],
+            outcome: Outcome::new(slots),
+        }
+    }
+
+    /// How many slots there are.
+    pub(super) fn len(&self) -> usize {
+        self.stamps.len()
+    }
+
+    pub(super) fn generation(&self, slot: u32) -> Option<NonZeroU32> {
+        self.generations.get(slot as usize).copied().and_then(NonZeroU32::new)
+    }
+
+    /// The class and the row of the object in a slot.
+    pub(super) fn place(&self, slot: u32) -> Option<(u16, u32)> {
+        self.generation(slot)?;
+        Some((*self.classes.get(slot as usize)?, *self.rows.get(slot as usize)?))
+    }
+
+    pub(super) fn is_stale(&self, slot: u32, stamp: Sequence) -> bool {
+        self.stamps.get(slot as usize).is_some_and(|&known| known > stamp.number().saturating_add(1))
+    }
+
+    pub(super) fn stamp(&mut self, slot: u32, stamp: Sequence) {
+        if let Some(known) = self.stamps.get_mut(slot as usize) {
+            *known = stamp.number().saturating_add(1);
+        }
+    }
+
+    pub(super) fn set(&mut self, slot: u32, generation: u32, class: u16, row: u32) {
+        let at = slot as usize;
+        if let (Some(g), Some(c), Some(r)) =
+            (self.generations.get_mut(at), self.classes.get_mut(at), self.rows.get_mut(at))
+        {
+            (*g, *c, *r) = (generation, class, row);
+        }
+    }
+
+    /// Sets the owner flag and role of an object. Returns whether they changed.
+    pub(super) fn set_proxy(&mut self, slot: u32, proxy: Proxy) -> bool {
+        let known = self.proxies.get_mut(slot as usize);
+        known.is_some_and(|known| std::mem::replace(known, proxy) != proxy)
+    }
+
+    pub(super) fn set_row(&mut self, slot: u32, row: u32) {
+        if let Some(known) = self.rows.get_mut(slot as usize) {
+            *known = row;
+        }
+    }
+}
+
+impl Objects for SlotTable {
+    fn contains(&self, guid: Guid) -> bool {
+        match self.generation(guid.slot()) {
+            Some(generation) => generation == guid.generation() && !self.outcome.closes(guid.slot()),
+            None => self.outcome.opens(guid),
+        }
+    }
+}
