@@ -1,7 +1,9 @@
-//! Following: how a shadow comes to have the items of a live array, and learns which of them were touched.
+//! How a shadow follows a live array: the shadow gets the same items, and finds out which items were touched.
 //!
-//! Invariant: what a shadow has followed it has completely: of the same log, everything up to its revision
-//! and nothing after.
+//! A shadow is the server's copy of an array, with the values that the server compared last.
+//!
+//! *Invariant:* a shadow that followed an array up to a revision has all changes up to that revision, and no
+//! later ones.
 
 use std::num::NonZeroU64;
 
@@ -10,44 +12,49 @@ use repl_core::{ItemId, Step};
 use crate::item::FastArrayItem;
 use crate::marks::{Entry, Log};
 
-/// How far a shadow has come.
+/// The array that a shadow has followed, and the last revision that the shadow has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Followed {
     lineage: NonZeroU64,
     revision: u64,
 }
 
-/// Who is told of the steps.
+/// A function that is called with each touched or removed item.
 pub(crate) type Visit<'a, T> = &'a mut dyn FnMut(ItemId, Step<&T, &mut T>);
 
-/// An array of whatever kind, as a shadow follows it.
+/// An array of either kind that can follow another one of the same type.
 pub(crate) trait Following: Sized {
     type Item: FastArrayItem;
 
     fn log(&self) -> &Log;
 
-    /// How far this, a shadow, has come.
+    /// Returns how far this shadow has followed its array. `None` if the shadow has not followed any array
+    /// yet.
     fn followed(&mut self) -> &mut Option<Followed>;
 
-    /// Takes the step that an entry of the log of `live` is about, if that is not overtaken by a later one.
+    /// Applies one entry of the log of `live` to this shadow. Does nothing if a later entry makes `entry`
+    /// obsolete.
     fn take_step(&mut self, live: &Self, entry: Entry, visit: Visit<'_, Self::Item>);
 
-    /// Visits all items. O(n).
+    /// Compares all items with those of `live`, and visits each. O(n).
     fn match_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>);
 
-    /// The first id for the items of `live`, if that has taken the place of the array that this shadow has
-    /// followed, and has ids that were given there too. O(n).
+    /// Returns the first of the new ids that the items of `live` must get. Returns `None` if the items can
+    /// keep their ids. They get new ids if `live` has replaced the array that this shadow followed, and both
+    /// arrays have used some of the same ids. O(n).
     fn first_for_successor(&self, live: &Self) -> Option<ItemId>;
 
-    /// All items go, and those of `live` come, with ids from `first` on in their order. O(n).
+    /// Removes all items from this shadow and adds the items of `live`, with consecutive ids from `first` on.
+    /// O(n).
     fn start_over(&mut self, live: &Self, first: ItemId, visit: Visit<'_, Self::Item>);
 
-    /// From now on new items would get the ids that they would get in `live`.
+    /// Makes new items of this array get the ids that they would get in `live`.
     fn continue_as(&mut self, live: &Self);
 
-    /// Comes to have what `live` has: by its log, if that reaches back far enough, else by going through all
-    /// items. Returns whether `live` is to be settled: an array that took the place of another has new items,
-    /// whatever ids it gave them (S137).
+    /// Gives this shadow the items of `live`. Reads only the log of `live` if the log reaches back far
+    /// enough, otherwise all items. Returns whether `live` must be settled, which means that its items get
+    /// other ids: an array that has replaced another one has new items, even if their ids are the same
+    /// (S137).
     fn catch_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool {
         debug_assert!(live.log().is_settled(), "an array is settled before it is followed again");
         let (log, mut lineage) = (live.log(), live.log().lineage());
@@ -74,7 +81,7 @@ pub(crate) trait Following: Sized {
 }
 
 impl Followed {
-    /// Whether nothing has happened to the array with this log since.
+    /// Returns whether the array with this log has not changed since the shadow followed it.
     pub(crate) fn is_abreast(self, log: &Log) -> bool {
         log.is_at(self.lineage, self.revision)
     }

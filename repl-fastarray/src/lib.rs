@@ -29,9 +29,9 @@
 //!
 //! # What this crate does not do
 //!
-//! This crate stores items and marks the ones that were touched. It does not compare, encode or send them,
-//! and it does not know what a client still lacks. `repl-core` and `repl-net` do that, through the trait
-//! [`Keyed`](repl_core::Keyed).
+//! This crate stores items and marks the items that are written to. It does not compare, encode or send
+//! items, and it does not know which items a client lacks. `repl-core` and `repl-net` do that, through the
+//! trait [`Keyed`](repl_core::Keyed).
 //!
 //! With the feature `serde`, an array is serialized as the sequence of its items, without ids. An id is
 //! serialized as a number.
@@ -56,7 +56,7 @@
 //!
 //! Not guaranteed: the order of the items of a [`FastArray`] on clients (S180).
 //!
-//! S, R and W numbers refer to the statements and rules that the front page of `repl` points to.
+//! The front page of `repl` says where the numbers S, R and W in descriptions are explained.
 //!
 //! *Invariant:* like `repl-core`, this crate uses no socket, clock or thread. Its only `unsafe` is the
 //! `unsafe impl Property` of the two arrays.

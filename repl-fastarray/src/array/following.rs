@@ -1,6 +1,7 @@
-//! How a shadow follows a live fast array, which means that it gets the same items.
+//! Implements for fast arrays how a shadow follows a live array, so that the shadow gets the same items.
 //!
-//! *Invariant:* no lookup finds a departed item, even while it is still among the items.
+//! *Invariant:* an item that departed from a shadow is still stored there for a while, but no lookup finds
+//! it.
 
 use std::mem::needs_drop;
 
@@ -73,7 +74,7 @@ impl<T: FastArrayItem> Following for FastArray<T> {
 }
 
 impl<T: FastArrayItem> FastArray<T> {
-    /// Updates the shadow of the touched item at `at` of `live`. Returns the index of the shadow item.
+    /// Updates the shadow of the item at index `at` of `live`. Returns the index of the shadow item.
     fn step(&mut self, live: &Self, at: usize, visit: Visit<'_, T>) -> usize {
         let (id, live) = (live.roster.ids[at], &live.items[at]);
         // An item of a shadow is usually at the same index as in the live array.
@@ -89,9 +90,9 @@ impl<T: FastArrayItem> FastArray<T> {
         at
     }
 
-    /// Removes the item `id` from a shadow, perhaps later. Finding an item in a large array takes longer than
-    /// the rest of the work. So some removed items stay where they are, and are looked up together later.
-    /// Items that may own memory are removed at once.
+    /// Removes the item `id` from a shadow. Items that may own memory are taken out at once. Other items only
+    /// count as removed at first, and are taken out later together. Finding an item in a large array takes
+    /// longer than the rest of the work, and finding many at a time is faster.
     fn depart(&mut self, id: ItemId) {
         if self.roster.depart(id) || needs_drop::<T>() {
             self.take_out_departed();
@@ -108,8 +109,8 @@ impl<T: FastArrayItem> FastArray<T> {
         }
     }
 
-    /// Removes the item `id`, which this shadow has just appended. It comes back when the live item is
-    /// touched again.
+    /// Removes the item `id`, which this shadow has just appended. The shadow adds the item again when the
+    /// live item is touched again.
     pub(super) fn lose_again(&mut self, id: ItemId) {
         if let Some(at) = self.roster.position(id) {
             self.items.swap_remove(at);
@@ -124,8 +125,8 @@ impl<T: FastArrayItem> FastArray<T> {
         self.items.len() - 1
     }
 
-    /// Takes over the items of `other`, with values copied by `copy`, and how far `other` has followed its
-    /// array. Local items are neither copied nor removed (S183).
+    /// Copies the items of `other` into this array: `copy` copies the values. Also copies how far `other` has
+    /// followed its array. Local items are neither copied nor removed (S183).
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         self.take_out_departed();
         for at in (0..self.items.len()).rev() {

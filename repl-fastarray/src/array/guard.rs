@@ -13,7 +13,8 @@ use super::FastArray;
 use crate::marks::{ItemMut, Log, Mark};
 use crate::places::no_item;
 
-/// An iterator over the items as guards that mark what is written to. Returned by [`FastArray::iter_mut`].
+/// An iterator over the items of a fast array. It returns guards, which mark the items that are written to.
+/// Made by [`FastArray::iter_mut`].
 pub struct IterMut<'a, T> {
     items: std::iter::Enumerate<std::slice::IterMut<'a, T>>,
     ids: &'a [ItemId],

@@ -1,16 +1,17 @@
-//! The index of a roster: finds the position of an id without a search through all ids.
+//! The index of a fast array's item ids: a table that returns the position of an id without a search through
+//! all ids.
 //!
-//! *Invariant:* the index has an entry for each id of its roster, and no others. Each id is at most `drift`
-//! positions away from its entry.
+//! *Invariant:* the index has an entry for each id of the array, and no other entries. The position of each
+//! id is at most `drift` away from the position in its entry.
 
 use repl_core::ItemId;
 
 use crate::ids::IdTable;
 
-/// How far ids may be from their entries. Searching this many ids is faster than building a new index.
+/// The greatest `drift` of an index. Searching this many ids is faster than building a new index.
 pub(crate) const MAX_DRIFT: usize = 256;
 
-/// The position of each id of a roster, exact or up to `drift` off.
+/// The position of each id, either exact or wrong by at most `drift`.
 pub(crate) struct Index {
     places: IdTable<u32>,
     drift: usize,
@@ -27,7 +28,7 @@ impl Index {
     /// Returns the position of `id` in `ids`, which must be the ids of this index. O(drift).
     pub(crate) fn position(&self, id: ItemId, ids: &[ItemId]) -> Option<usize> {
         let place = self.places.get(id)? as usize;
-        // If nothing has moved, the entry is exact, and the ids need not be read.
+        // If no item has moved, the entry is exact, and the ids need not be read.
         if self.drift == 0 { Some(place) } else { near(id, place, self.drift, ids) }
     }
 
@@ -36,7 +37,7 @@ impl Index {
         self.places.preload(id);
     }
 
-    /// Notes that `id` is now at `at`, whether it is new or has moved.
+    /// Records that `id` is now at position `at`.
     pub(crate) fn set(&mut self, id: ItemId, at: usize) {
         self.places.set(id, at as u32);
     }
@@ -45,8 +46,8 @@ impl Index {
         self.places.remove(id);
     }
 
-    /// Notes that all ids after some position have moved by `places`. Returns whether the index is still
-    /// worth keeping.
+    /// Records that all ids after some position have moved by `places`. Returns false if the index is now so
+    /// inexact that a new one is better.
     #[must_use]
     pub(crate) fn shifted(&mut self, places: usize) -> bool {
         self.drift = self.drift.saturating_add(places);

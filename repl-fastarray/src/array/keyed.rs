@@ -1,6 +1,6 @@
-//! What the core sees of an array.
+//! The traits through which `repl-core` uses a fast array.
 //!
-//! Invariant: the core reaches items by id only, and what it writes to a replica or a shadow marks nothing.
+//! *Invariant:* `repl-core` reaches items only by id. What it writes to a replica or a shadow marks no item.
 
 use repl_core::__private::{Preload, Shape};
 use repl_core::{ItemId, Keyed, KeyedReplica, KeyedShadow, News, Property, Step};
@@ -11,8 +11,8 @@ use crate::item::{FastArrayItem, ItemsTold};
 use crate::replica::Replica;
 
 #[expect(unsafe_code, reason = "a type states its own shape")]
-// SAFETY: the shape reaches items through `Keyed` alone, by the functions made for this very type, and is not
-// marked as bitwise.
+// SAFETY: the shape accesses items only through `Keyed`, with functions that are generated for this very
+// type, and the shape is not marked as bitwise.
 unsafe impl<T: FastArrayItem> Property for FastArray<T> {
     const SHAPE: &'static Shape = &Shape::keyed::<Self>("FastArray");
 
@@ -90,7 +90,7 @@ impl<T: FastArrayItem> KeyedReplica for FastArray<T> {
             News::Spared => self.receive_sparing(id),
             News::Changed(handles) => self.receive_change(id, handles),
             News::Removed => self.receive_removal(id),
-            // It was noted when it was appended.
+            // `received_whole` has already recorded a new item. A fast array has no order, so nothing moves.
             News::Added | News::Moved(_) => {}
         }
     }

@@ -22,11 +22,11 @@ impl<T> FastArray<T> {
         self.reorder(order);
     }
 
-    /// Swaps the places of two items. Each keeps its id. To exchange the values of two items instead, swap
+    /// Swaps two items. Each keeps its id. To exchange the values of two items and not their positions, swap
     /// the values behind their [guards](Self::get_mut).
     ///
     /// # Panics
-    /// If one of the two is not less than the length.
+    /// If one of the two indices is not less than the length.
     #[track_caller]
     pub fn swap(&mut self, one: usize, other: usize) {
         let len = self.len();
@@ -61,7 +61,7 @@ impl<T> FastArray<T> {
         self.roster.reorder(|ids| ids.rotate_right(places));
     }
 
-    /// Reorders the items, so that place `i` gets the item that was at `order[i]`.
+    /// Reorders the items: the item at index `order[i]` moves to index `i`.
     pub(crate) fn reorder(&mut self, mut order: Vec<usize>) {
         if order.is_sorted() {
             return;

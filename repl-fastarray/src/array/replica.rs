@@ -1,7 +1,7 @@
 //! How a client's fast array applies an update from the server.
 //!
-//! *Invariant:* items keep their indices until all callbacks about items have run. Only then the last item
-//! takes the place of each removed item (S180).
+//! *Invariant:* items keep their indices until all callbacks about items have run. After that, the last item
+//! of the array takes the place of each removed item (S180).
 #![cfg_attr(
     not(test),
     deny(
@@ -21,7 +21,7 @@ use super::FastArray;
 use crate::item::{FastArrayItem, Standing};
 use crate::replica::{Receipt, Replica};
 
-/// The items of an array while callbacks run.
+/// The items and ids of a fast array, as callbacks access them.
 pub(crate) struct Slices<'a, T> {
     items: &'a mut [T],
     ids: &'a [ItemId],
@@ -89,7 +89,7 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
     }
 
     fn take_out(&mut self, mut going: Vec<(ItemId, usize)>) {
-        // From the highest index down, because the last item takes the place of each removed one.
+        // Items with high indices are removed first, because each removal moves the last item of the array.
         going.sort_unstable_by_key(|&(_, spot)| Reverse(spot));
         for (id, spot) in going {
             self.items.swap_remove(spot);

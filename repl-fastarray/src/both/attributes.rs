@@ -1,5 +1,5 @@
-//! Which attributes a field accepts if it holds an array: a limit on the length, and, for items that are one
-//! leaf, the attributes of these items.
+//! The attributes of fields that hold an array: a limit on the length and, if each item is a single value,
+//! the attributes of that value.
 //!
 //! *Invariant:* both kinds of arrays accept the same attributes.
 

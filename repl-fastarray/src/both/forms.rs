@@ -1,8 +1,8 @@
-//! Trait implementations that both kinds of arrays share: conversions, comparisons, hashing and `serde`. An
-//! array behaves like the sequence of its items.
+//! Trait implementations that both kinds of arrays share: conversions, comparisons, hashing and `serde`. For
+//! all of them an array is the sequence of its items.
 //!
-//! *Invariant:* whatever is added to an array becomes a new item, so a clone shares no ids with its source
-//! (S137).
+//! *Invariant:* each item that is added to an array becomes a new item, so a clone shares no ids with its
+//! source (S137).
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -1,4 +1,4 @@
-//! Item ids, as both kinds of arrays use them: which id is free next, and a map from ids to places.
+//! Item ids, for both kinds of arrays: the choice of the next id, and a map from ids to positions.
 //!
 //! *Invariant:* this module depends neither on the type of the items nor on their order.
 

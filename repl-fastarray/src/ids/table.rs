@@ -10,7 +10,7 @@ use repl_core::__private::preload;
 use repl_core::ItemId;
 
 const LEAST_CELLS: usize = 8;
-/// A table that is cleared keeps up to this many cells for later use.
+/// A table that is cleared keeps up to this many cells.
 const MOST_KEPT: usize = 64;
 
 /// A map from ids to values: open addressing with linear probing, without tombstones.
@@ -33,8 +33,8 @@ fn hash(id: ItemId) -> usize {
     (product as u64 ^ (product >> 64) as u64) as usize
 }
 
-/// Returns how many ids so many cells may hold. At half load most lookups hit the home cell, so the branch
-/// predicts well.
+/// Returns how many ids a table of `cells` cells may hold. The table stays at most half full, so most lookups
+/// find the id in its home cell, and the processor predicts that branch well.
 fn room(cells: usize) -> usize {
     cells / 2
 }
@@ -88,7 +88,8 @@ impl<V: Copy> IdTable<V> {
         loop {
             at = (at + 1) & mask;
             let Some((next, _)) = self.cells[at] else { break };
-            // If the hole would hide this entry from lookups, the entry moves into it, and leaves a new hole.
+            // If the hole would hide the entry at `at` from lookups, the entry moves into the hole and leaves
+            // a new hole.
             let (from_home, from_hole) = (at.wrapping_sub(hash(next)), at.wrapping_sub(hole));
             if from_home & mask >= from_hole & mask {
                 self.cells[hole] = self.cells[at];
@@ -109,12 +110,13 @@ impl<V: Copy> IdTable<V> {
         }
     }
 
-    /// Returns the home cell of `id`, where the search for it starts. Returns 0 if there are no cells.
+    /// Returns the home cell of `id`, where a search for `id` starts. Returns 0 if the table has no cells.
     fn home(&self, id: ItemId) -> usize {
         hash(id) & self.cells.len().saturating_sub(1)
     }
 
-    /// Returns the cell of `id`, or the free cell where it would go. Returns `None` if there are no cells.
+    /// Returns the cell of `id`, or the free cell where `id` would go. Returns `None` if the table has no
+    /// cells.
     fn find(&self, id: ItemId) -> Option<usize> {
         let mask = self.cells.len().checked_sub(1)?;
         let mut at = self.home(id);

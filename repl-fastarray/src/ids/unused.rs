@@ -4,18 +4,20 @@
 
 use repl_core::ItemId;
 
-/// If one array replaces another, the most by which its ids may be ahead of the ids of the other. Beyond that
-/// they come close to the end of the id range, after which ids repeat that this field used recently.
+/// When an array replaces another, its ids may be ahead of the other's ids by at most this. Ids further ahead
+/// come close to the end of the id range. After the end, ids start again from the first, and could repeat ids
+/// that the field used recently.
 const FARTHEST: u32 = 1 << 30;
 
 /// The counter that chooses the id of the next item.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ids {
     next: ItemId,
-    /// Whether ids have started again from the first one, so that the next id may be in use.
+    /// Whether the ids have reached the end of the id range and started again from the first. If so, the next
+    /// id may be in use.
     wrapped: bool,
-    /// On a shadow: whether items of the live array may be missing here because a value in them has no wire
-    /// form.
+    /// On a shadow: whether the shadow may lack items of the live array, because a value in them cannot be
+    /// sent.
     has_gaps: bool,
 }
 
@@ -35,17 +37,18 @@ impl Ids {
         Self { next, wrapped: next.number() < first.number(), has_gaps: false }
     }
 
-    /// On a shadow that has followed an array with the counter `live`: continues like `live`. Once `wrapped`
-    /// is set it stays set, because an array that replaces another does not know that the other has wrapped.
+    /// Makes the counter of a shadow continue like `live`, the counter of the array that the shadow has
+    /// followed. `wrapped` stays set once it is set, because an array that replaces another does not know
+    /// whether the ids of the other started again.
     pub(crate) const fn follow(&mut self, live: &Self) {
         *self = Self { next: live.next, wrapped: self.wrapped || live.wrapped, has_gaps: self.has_gaps };
     }
 
     /// Returns the first id for the `len` items of an array that has replaced another. `self` is the counter
-    /// of the shadow that followed the other array, `successor` the counter of the new array, and `least` the
-    /// lowest id of its items. `others` visits the ids still in use. None of them is among the ids that the
-    /// items get. Returns `None` if the items can keep their ids, because the shadow has never seen any of
-    /// these.
+    /// of the shadow that followed the other array. `successor` is the counter of the new array, and `least`
+    /// the lowest id of its items. `others` visits the ids that are still in use; the items get none of
+    /// these. Returns `None` if the shadow has never seen any id of the new array, so that the items can keep
+    /// their ids.
     pub(crate) fn first_for_successor(
         &self,
         successor: &Self,
@@ -87,14 +90,14 @@ impl Ids {
         *self = Self { next: ItemId::FIRST_LOCAL, wrapped: any_used, has_gaps: false };
     }
 
-    /// Sets whether items of the live array may be missing in this shadow.
+    /// Sets whether this shadow may lack items of the live array.
     pub(crate) const fn set_gaps(&mut self, has_gaps: bool) {
         self.has_gaps = has_gaps;
     }
 
     /// Returns whether a shadow with this counter had the item `id`, which was removed from the live array
-    /// with the counter `now`. Returns `None` if that is unknown, because ids have wrapped or items are held
-    /// back.
+    /// with the counter `now`. Returns `None` if that is unknown, because ids have started again from the
+    /// first or items are missing in the shadow.
     pub(crate) fn had(&self, id: ItemId, now: &Self) -> Option<bool> {
         (!now.wrapped && !self.has_gaps).then(|| id < self.next)
     }

@@ -12,8 +12,8 @@ use super::update::ArrayUpdate;
 /// Every function does nothing by default. To use them, write `#[replicated(callbacks)]` on the item and
 /// `impl ItemCallbacks for` it.
 ///
-/// They report items that are added to, changed in or removed from an array that itself remains. **No
-/// callback runs**
+/// The callbacks report items that are added to, changed in or removed from an array that itself remains.
+/// **No callback runs**
 ///
 /// - when the array is removed together with all its items. This happens when its object is despawned or
 ///   becomes irrelevant, when an `Option` around the array becomes `None`, when the map entry or `Vec`
@@ -79,7 +79,8 @@ pub trait ItemCallbacks: SaysItemCallbacks + Sized {
     }
 }
 
-/// An item that declares its callbacks to the derive macro. Only the macro implements this. So an `impl
+/// An item that declares its callbacks to the derive macro. Only the macro implements this trait. So `impl
+/// ItemCallbacks` without the attribute `callbacks` does not compile, instead of never being called.
 /// ItemCallbacks` that would never be called does not compile.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
@@ -90,10 +91,10 @@ pub trait ItemCallbacks: SaysItemCallbacks + Sized {
 )]
 pub trait SaysItemCallbacks {}
 
-/// How an array calls the callbacks of its items: [`OwnCallbacks`] or [`NoCallbacks`].
+/// The callbacks that an array calls for its items: [`OwnCallbacks`] or [`NoCallbacks`].
 #[doc(hidden)]
 pub trait ItemsTold<T> {
-    /// Whether there are callbacks to call.
+    /// Whether the items have callbacks.
     const HAS_CALLBACKS: bool;
 
     /// See [`ItemCallbacks::pre_replicated_remove`].

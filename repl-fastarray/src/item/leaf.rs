@@ -1,7 +1,6 @@
-//! Item types that are one leaf, which means that they are sent as a unit: numbers, strings, references and
-//! others.
+//! Item types that are a single value: numbers, strings, references and others. They are always sent whole.
 //!
-//! *Invariant:* a leaf has one property, called `0`, and no callbacks.
+//! *Invariant:* an item type that is a single value has one property, called `0`, and no callbacks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::num::NonZero;
@@ -13,13 +12,13 @@ use repl_core::{Layout, ObjectRef};
 
 use super::FastArrayItem;
 
-/// An item that is one leaf. Attributes on the field of an array apply to its items if they are leaves. Items
-/// that are structs have attributes on their own fields.
+/// An item type that is a single value. For these types, the attributes on the field of an array apply to its
+/// items. Items that are structs have attributes on their own fields.
 #[doc(hidden)]
 pub trait LeafItem: FastArrayItem {}
 
-/// Implements [`FastArrayItem`] for types that are one leaf, without callbacks and with one property called
-/// `0`.
+/// Implements [`FastArrayItem`] for types that are a single value, with one property called `0` and without
+/// callbacks.
 macro_rules! leaves {
     ($([$($generics:tt)*] $type:ty),* $(,)?) => {$(
         impl<$($generics)*> FastArrayItem for $type {

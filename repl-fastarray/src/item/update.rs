@@ -1,4 +1,4 @@
-//! [`ArrayUpdate`]: the array as its callbacks see it during an update.
+//! [`ArrayUpdate`]: the access to the whole array that callbacks have during an update.
 //!
 //! *Invariant:* no method here changes the number of items or their order (S179).
 
@@ -9,7 +9,7 @@ use repl_core::ItemId;
 
 use crate::places::no_item;
 
-/// The items of an array of either kind, by index.
+/// Access by index to the items of an array of either kind.
 pub(crate) trait Standing<T> {
     fn len(&self) -> usize;
     fn item(&self, index: usize) -> Option<&T>;
@@ -17,8 +17,8 @@ pub(crate) trait Standing<T> {
     fn id(&self, index: usize) -> Option<ItemId>;
 }
 
-/// An array during an update, as its callbacks see it. They can read and write items, but they cannot add,
-/// remove or move them.
+/// An array during an update, for use in callbacks. Callbacks can read and write the items, but cannot add,
+/// remove or move items.
 pub struct ArrayUpdate<'a, T> {
     pub(crate) standing: &'a mut dyn Standing<T>,
     pub(crate) indices: &'a [usize],
@@ -27,14 +27,14 @@ pub struct ArrayUpdate<'a, T> {
 }
 
 impl<'a, T> ArrayUpdate<'a, T> {
-    /// Returns the indices of the items that the callback reports, in the order in which their own callbacks
-    /// ran.
+    /// Returns the indices of the items that this callback reports, in the order in which the callbacks of
+    /// the single items ran.
     #[must_use]
     pub fn indices(&self) -> &'a [usize] {
         self.indices
     }
 
-    /// Returns the number of items now. Includes the new ones and those that are about to be removed.
+    /// Returns the current number of items. It includes new items and items that are about to be removed.
     #[must_use]
     pub fn len(&self) -> usize {
         self.standing.len()
@@ -64,8 +64,7 @@ impl<'a, T> ArrayUpdate<'a, T> {
         self.standing.item(index)
     }
 
-    /// Returns the item at `index` for writing. As everywhere on a client, a later update replaces what is
-    /// written.
+    /// Returns the item at `index` for writing. A later update from the server replaces the written values.
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         self.standing.item_mut(index)

@@ -10,10 +10,10 @@ use repl_core::ItemId;
 
 use super::log::Log;
 
-/// A mutable reference to an item. The first write through it marks the item, so that it is sent (S138,
+/// A mutable reference to an item. The first write through it marks the item, so that the item is sent (S138,
 /// S141). Reading marks nothing.
 ///
-/// It dereferences to the item. So its own functions are called with the type name, for example
+/// It dereferences to the item. So call its own functions with the type name, for example
 /// `ItemMut::id(&item)`.
 ///
 /// ```
@@ -34,11 +34,11 @@ pub struct ItemMut<'a, T> {
     is_marked: bool,
 }
 
-/// Everything that is needed to mark an item.
+/// The data that a guard needs to mark its item.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark<'a> {
     pub(crate) id: ItemId,
-    /// The place that the log records for the item: its index, or its key in an ordered array.
+    /// The position that the log records for the item: its index, or its key in an ordered array.
     pub(crate) place: usize,
     /// The number of items in the array.
     pub(crate) len: usize,

@@ -8,24 +8,25 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use repl_core::ItemId;
 
-/// What happened to one item in one revision.
+/// An entry of the log: what happened to one item in one revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) id: ItemId,
-    /// The item's place at that time, with the bit [`REMOVED`](Self::REMOVED) if the item was removed there.
+    /// The item's position at that time. The bit [`REMOVED`](Self::REMOVED) is set if the item was removed
+    /// there.
     place: u32,
 }
 
 impl Entry {
-    /// A bit that no place uses, because there are fewer ids than this.
+    /// A bit that no position uses, because an array has fewer items than this.
     const REMOVED: u32 = 1 << 31;
 
-    /// Returns the place of the item at that time.
+    /// Returns the item's position at that time.
     pub(crate) fn place(self) -> usize {
         (self.place & !Self::REMOVED) as usize
     }
 
-    /// Returns whether the item was removed. Otherwise it was touched.
+    /// Returns whether this entry records that the item was removed. Otherwise the item was touched.
     pub(crate) fn is_removal(self) -> bool {
         self.place & Self::REMOVED != 0
     }
@@ -40,15 +41,16 @@ pub(crate) struct Log {
     lineage: AtomicU64,
     /// The last revision that a shadow has followed. The next change drops all entries up to it.
     followed: AtomicU64,
-    /// The first of the ids that the items get when the array is settled. Zero if they keep their ids.
+    /// If the items get new ids when the array is settled, the first of these. Zero if the items keep their
+    /// ids.
     first: AtomicU32,
     revision: u64,
     entries: Vec<Entry>,
-    /// How far items may be from the places in `entries`. `u32::MAX` if they may be anywhere.
+    /// How far an item may be from its position in `entries`. `u32::MAX` if items may be anywhere.
     drift: u32,
 }
 
-/// The number of lineages given out so far.
+/// The number of lineages that this process has used.
 static LINEAGES: AtomicU64 = AtomicU64::new(0);
 
 impl Log {
@@ -68,8 +70,8 @@ impl Log {
         NonZeroU64::MIN.saturating_add(LINEAGES.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Notes that the array has replaced another: its items get ids from `first` on when it is settled.
-    /// Returns its new lineage.
+    /// Records that this array has replaced another one, so that its items get ids from `first` on when the
+    /// array is settled. Returns the new lineage.
     pub(crate) fn succeed(&self, first: ItemId) -> NonZeroU64 {
         let new = Self::new_lineage();
         self.first.store(first.number(), Ordering::Relaxed);
@@ -77,8 +79,7 @@ impl Log {
         new
     }
 
-    /// Returns the first of the ids that the items get now, if they get new ids. Drops the entries, because
-    /// they hold old ids.
+    /// If the items get new ids, returns the first of these and drops the entries, because they hold old ids.
     pub(crate) fn settle(&mut self) -> Option<ItemId> {
         let first = ItemId::new(std::mem::take(self.first.get_mut()))?;
         self.entries.clear();
@@ -106,8 +107,8 @@ impl Log {
         self.revision - self.entries.len() as u64
     }
 
-    /// Returns the entries after `revision`, or `None` if some of them were dropped. An item may be touched
-    /// in several of them.
+    /// Returns the entries after `revision`, or `None` if some of them were dropped. Several entries may be
+    /// about the same item.
     pub(crate) fn since(&self, revision: u64) -> Option<&[Entry]> {
         self.entries.get(revision.checked_sub(self.base())? as usize..)
     }
@@ -117,17 +118,18 @@ impl Log {
         (self.drift != u32::MAX).then_some(self.drift as usize)
     }
 
-    /// Notes that a shadow has followed up to the current revision.
+    /// Records that a shadow has followed the array up to the current revision.
     pub(crate) fn follow(&self) {
-        // Not `fetch_max`, which would wait for all earlier writes. If two shadows follow at once, one of the
-        // two numbers may be lost. Then entries are only kept longer.
+        // `fetch_max` would wait for all earlier writes, so it is not used. If two shadows follow the array
+        // at the same time, one of the two numbers may be lost. The only effect is that entries are kept
+        // longer.
         if self.followed.load(Ordering::Relaxed) < self.revision {
             self.followed.store(self.revision, Ordering::Relaxed);
         }
     }
 
-    /// Drops the entries that a shadow has followed. Returns false if no shadow has ever followed, so that
-    /// nothing need be recorded.
+    /// Drops the entries that a shadow has followed. Returns false if no shadow has ever followed the array:
+    /// then the log records nothing.
     fn trimmed(&mut self) -> bool {
         if *self.lineage.get_mut() == 0 {
             return false;
@@ -165,14 +167,14 @@ impl Log {
         }
     }
 
-    /// Notes that all items after some place have moved by `places`.
+    /// Records that all items after some position have moved by `places`.
     pub(crate) fn shifted(&mut self, places: usize) {
         if self.trimmed() && !self.entries.is_empty() {
             self.drift = self.drift.saturating_add(u32::try_from(places).unwrap_or(u32::MAX));
         }
     }
 
-    /// Notes that items have moved so far that a search near their recorded places fails.
+    /// Records that items have moved so far that a search near their recorded positions fails.
     pub(crate) fn scattered(&mut self) {
         self.shifted(usize::MAX);
     }

@@ -1,5 +1,5 @@
-//! How a shadow follows a live ordered array, which means that it gets the same items and labels.
-//!
+//! Implements for ordered arrays how a shadow follows a live array, so that the shadow gets the same items
+//! and labels.
 //! *Invariant:* log entries hold keys of the live array, not indices. An item keeps its key as long as it
 //! exists.
 
@@ -34,7 +34,7 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
             }
             return;
         }
-        // The key may belong to another item by now.
+        // The key of a removed item may belong to another item now.
         let touched = live.items.by_key(Key::of(entry.place()));
         if let Some(touched) = touched.filter(|touched| touched.id == entry.id) {
             self.step(touched, visit);
@@ -95,7 +95,8 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         key
     }
 
-    /// Appends an initial item with the given `id` and the label of `other`. Its place does not matter.
+    /// Appends an initial item with the given `id` and the label of `other`. The items of a shadow are in no
+    /// particular order.
     fn append_initial(&mut self, other: &Entry<T>, id: ItemId) -> Key {
         let entry = Entry { item: T::initial(), label: other.label.clone(), id };
         self.place(self.len(), entry)
@@ -114,8 +115,8 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
         self.index.take();
     }
 
-    /// Takes over the items of `other`, with values copied by `copy`, and how far `other` has followed its
-    /// array. Local items are neither copied nor removed (S183).
+    /// Copies the items of `other` into this array: `copy` copies the values. Also copies how far `other` has
+    /// followed its array. Local items are neither copied nor removed (S183).
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         let is_gone = |id: ItemId| !id.is_local() && other.key(id).is_none();
         let gone = self.items.keys_from(0).zip(self.ids()).filter(|&(_, id)| is_gone(id));

@@ -15,8 +15,8 @@ use crate::marks::{ItemMut, Log, Mark};
 use crate::places::no_item;
 use crate::sequence::{self, Key};
 
-/// An iterator over the items as guards that mark what is written to. Returned by
-/// [`OrderedFastArray::iter_mut`].
+/// An iterator over the items of an ordered array. It returns guards, which mark the items that are written
+/// to. Made by [`OrderedFastArray::iter_mut`].
 pub struct IterMut<'a, T> {
     entries: sequence::IterMut<'a, Entry<T>>,
     next: usize,

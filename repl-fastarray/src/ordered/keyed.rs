@@ -1,6 +1,6 @@
-//! What the core sees of an ordered array.
+//! The traits through which `repl-core` uses an ordered array.
 //!
-//! Invariant: the core reaches items by id only, and what it writes to a replica or a shadow marks nothing.
+//! *Invariant:* `repl-core` reaches items only by id. What it writes to a replica or a shadow marks no item.
 
 use repl_core::__private::{Preload, Shape};
 use repl_core::label::Label;
@@ -12,8 +12,8 @@ use crate::item::{FastArrayItem, ItemsTold};
 use crate::replica::Replica;
 
 #[expect(unsafe_code, reason = "a type states its own shape")]
-// SAFETY: the shape reaches items through `Keyed` alone, by the functions made for this very type, and is not
-// marked as bitwise.
+// SAFETY: the shape accesses items only through `Keyed`, with functions that are generated for this very
+// type, and the shape is not marked as bitwise.
 unsafe impl<T: FastArrayItem> Property for OrderedFastArray<T> {
     const SHAPE: &'static Shape = &Shape::keyed::<Self>("OrderedFastArray");
 
@@ -98,7 +98,7 @@ impl<T: FastArrayItem> KeyedReplica for OrderedFastArray<T> {
             News::Changed(handles) => self.receive_change(id, handles),
             News::Moved(label) => self.receive_label(id, label),
             News::Removed => self.receive_removal(id),
-            // It was noted when it was appended.
+            // `received_whole` has already recorded a new item.
             News::Added => {}
         }
     }

@@ -1,4 +1,5 @@
-//! Gives labels to items that are already at their places.
+//! Gives labels to items of an ordered array. A label stands for the position of an item, and is sent to
+//! clients.
 //!
 //! *Invariant:* every item that gets another label is marked, so that the label is sent.
 
@@ -11,8 +12,8 @@ use super::relabel::relabel;
 use crate::sequence::Key;
 
 impl<T> OrderedFastArray<T> {
-    /// Gives the items at `places` labels between those of their neighbours. Returns false and changes
-    /// nothing if there is no room.
+    /// Gives the items at `places` labels between the labels of their neighbours. Returns false and changes
+    /// nothing if there are too few labels between these.
     pub(super) fn label_within(&mut self, places: Range<usize>, hint: Hint) -> bool {
         let label = |at| self.items.get(at).map(|entry| &entry.label);
         let (before, after) = (places.start.checked_sub(1).and_then(label), label(places.end));
@@ -27,8 +28,8 @@ impl<T> OrderedFastArray<T> {
         true
     }
 
-    /// Gives the items at `places` labels between those of their neighbours. If there is no room for short
-    /// labels, items around them get new labels, too.
+    /// Gives the items at `places` labels between the labels of their neighbours. If there are too few short
+    /// labels between these, items around them get new labels, too.
     pub(super) fn label_anyway(&mut self, places: Range<usize>, hint: Hint) {
         let first = places.start;
         let fits = self.label_within(places.clone(), hint);
@@ -44,7 +45,7 @@ impl<T> OrderedFastArray<T> {
         keys.into_iter().for_each(|key| self.touch(key));
     }
 
-    /// Gives an item this label, and marks it if that is new.
+    /// Gives an item this label. Marks the item if the label is new.
     pub(super) fn give(&mut self, key: Key, label: Label) {
         if let Some(entry) = self.items.by_key_mut(key)
             && entry.label != label

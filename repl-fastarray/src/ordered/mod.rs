@@ -57,7 +57,7 @@ use runs::Runs;
 /// tasks[2].push_str(" twice"); // marks this one item, so that it is sent
 /// ```
 ///
-/// The ways to write, and what they mark, are the same as for a
+/// The ways to write, and the items that each marks, are the same as for a
 /// [`FastArray`](crate::FastArray#ways-to-write), but there is no `unmarked_slice_mut`. The
 /// [limits](crate::FastArray#limits) are the same, too.
 ///
@@ -102,7 +102,7 @@ pub struct OrderedFastArray<T> {
     ids: Ids,
     log: Log,
     runs: Runs,
-    /// On a shadow: the state of the live array that it last followed. The items of a shadow are in no
+    /// On a shadow: the array that it has followed, and up to which revision. The items of a shadow are in no
     /// particular order.
     followed: Option<Followed>,
     /// On a replica: the results of the update that is being received.
@@ -359,8 +359,9 @@ impl<T> OrderedFastArray<T> {
         key
     }
 
-    /// Inserts an item of a client after `before`, where the labels of the server leave no room. It gets the
-    /// label of `before`. So it comes after all items with that label, because local ids are greater.
+    /// Inserts an item of a client after `before`, if there is no free label between two items of the server.
+    /// The item gets the label of `before`. So it comes after all items with that label, because local ids
+    /// are greater.
     fn squeeze_in(&mut self, before: Option<Key>, id: ItemId, item: T) -> Key {
         let label = self.label_of(before).cloned().unwrap_or_default();
         let entry = Entry { item, label, id };

@@ -11,7 +11,8 @@ use super::OrderedFastArray;
 use crate::sequence::Key;
 
 impl<T> OrderedFastArray<T> {
-    /// Moves the item at `from` to the index `to`. The items between shift by one. Only its label is sent.
+    /// Moves the item at `from` to the index `to`. The items between shift by one. Only the label of the
+    /// moved item is sent.
     ///
     /// # Panics
     /// If one of the two is not less than the length.
@@ -21,7 +22,7 @@ impl<T> OrderedFastArray<T> {
         self.move_block(from..from + 1, to);
     }
 
-    /// Swaps the places of two items. Each keeps its id. Two labels are sent.
+    /// Swaps two items. Each keeps its id. The labels of both are sent.
     ///
     /// # Panics
     /// If one of the two is not less than the length.
@@ -42,15 +43,16 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Reverses the order of the items. O(n log n). Labels of about two bits each are sent.
+    /// Reverses the order of the items. O(n log n). The new labels are sent, about two bits for each item.
     pub fn reverse(&mut self) {
         let mut keys = self.keys(0..self.len());
         keys.reverse();
         self.arrange(&keys);
     }
 
-    /// Rotates the items to the left, so that the item at `mid` comes first. Moves either the items before it
-    /// or the others, whichever are fewer, and sends only their labels. O(log n) for each of them.
+    /// Rotates the items to the left, so that the item at `mid` comes first. Moves either the items before
+    /// `mid` or the other items, whichever are fewer, and sends only the labels of the moved items. O(log n)
+    /// for each moved item.
     ///
     /// # Panics
     /// If `mid` is greater than the length.
@@ -78,7 +80,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Sorts the items by `compare`. Equal items keep their order. O(n log n). If at most half of the items
-    /// have to move, usually only their labels are sent.
+    /// have to move, usually only the labels of the moved items are sent.
     pub fn sort_by(&mut self, mut compare: impl FnMut(&T, &T) -> Ordering) {
         let mut keys = self.keys(0..self.len());
         keys.sort_by(|&one, &other| match (self.items.by_key(one), self.items.by_key(other)) {
@@ -94,7 +96,7 @@ impl<T> OrderedFastArray<T> {
         self.sort_by(compare);
     }
 
-    /// Reorders the items, so that place `i` gets the item that was at `order[i]`.
+    /// Reorders the items: the item at index `order[i]` moves to index `i`.
     pub(crate) fn reorder(&mut self, order: Vec<usize>) {
         let keys = self.keys(0..self.len());
         let keys: Vec<Key> = order.into_iter().map(|at| keys[at]).collect();
@@ -123,7 +125,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Reorders the items to the order of `keys`, which contains each key once. The largest group of items
-    /// that is already in order keeps its labels.
+    /// that are already in this order keep their labels.
     fn arrange(&mut self, keys: &[Key]) {
         let highest = keys.iter().map(|key| key.number()).max().unwrap_or(0);
         let mut places = vec![0; highest + 1];

@@ -7,16 +7,17 @@ use std::ops::Range;
 use crate::sequence::{Key, Sequence};
 use repl_core::label::Label;
 
-/// How many items on each side of a full place get new labels at first.
+/// How many items on each side of a position without free labels get new labels at first.
 const REACH: usize = 16;
-/// By how much the range grows each time it leaves too little room.
+/// By what factor the range of items grows if it has too little room.
 const FARTHER: usize = 4;
-/// The most digits of the new labels. Each time the range grows, one digit fewer is allowed. So the more
-/// items are relabelled, the longer it takes until the next time.
+/// The most digits of the new labels in the first range. Each time the range grows, one digit less is
+/// allowed. So the more items get new labels, the more labels are free afterwards.
 const DIGITS: usize = 8;
 
 /// Gives new labels to the items at `places` and around them, so that labels are free there. Calls
-/// `relabelled` with the key of each item. The current labels of the items at `places` do not matter.
+/// `relabelled` with the key of each item that gets a new label. Ignores the old labels of the items at
+/// `places`.
 ///
 /// The range grows until there is enough room: about 32 items if labels of 8 digits are enough, 128 items if
 /// 7 digits are enough, and so on. `label` returns the label of an item. O(n) in the worst case, O(log n) for

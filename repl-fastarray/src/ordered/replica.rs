@@ -1,7 +1,7 @@
 //! How a client's ordered array applies an update from the server.
 //!
-//! *Invariant:* during an update items keep their places, and new items are at the end. All items are in
-//! order before any callback runs.
+//! *Invariant:* while an update is received, items keep their positions, and new items are at the end. All
+//! items are in order before any callback runs.
 
 use repl_core::ItemId;
 use repl_core::label::Label;
@@ -13,7 +13,7 @@ use crate::item::{FastArrayItem, Standing};
 use crate::replica::{Receipt, Replica};
 use crate::sequence::{Key, Sequence};
 
-/// The items of an array while callbacks run.
+/// The items of an ordered array, as callbacks access them.
 pub(crate) struct Places<'a, T>(&'a mut Sequence<Entry<T>>);
 
 impl<T> Standing<T> for Places<'_, T> {
@@ -83,7 +83,7 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
     }
 
     fn has_moved(&self) -> bool {
-        // New labels alone do not move an item. Only an item that changes its place is reported.
+        // An item with a new label has not always moved. Only items that change their position count.
         self.unsettled.iter().any(|&key| {
             let is_new = |id| self.receipt.as_ref().is_some_and(|receipt| receipt.is_added(id));
             let is_old = self.items.by_key(key).is_some_and(|entry| !is_new(entry.id));

@@ -1,14 +1,16 @@
-//! Predicts where the next items are inserted, so that their labels stay short.
+//! Predicts where users insert the next items of an ordered array, so that labels stay short. For example,
+//! somebody who types inserts each character after the one before.
 //!
-//! *Invariant:* a prediction changes only the length of labels. The order is right even if it is wrong.
+//! *Invariant:* a prediction changes only the length of labels. The order of the items is right even if the
+//! prediction is wrong.
 
 use crate::sequence::Key;
 use repl_core::label::{Hint, Lean};
 
-/// The number of insertion places that are remembered. So many users can insert at different places of an
-/// array in turn, and each is still recognized.
+/// How many insertion points are remembered. So many users can insert at different positions of an array in
+/// turn, and the run of each is still recognized.
 const PLACES: usize = 32;
-/// If a run changes its side this many times in a row, it is expected to change it again.
+/// If a run changes its side this many times in a row, it is expected to change its side again.
 const TURNS: u32 = 2;
 
 /// The ends of recent runs, the latest first. A run is a series of items that were inserted next to each
@@ -22,11 +24,13 @@ pub(crate) struct Runs {
 struct End {
     /// The key of the item that was inserted last.
     key: Key,
-    /// On which side of the item before it the item was put. `Neither` for the first item of a run.
+    /// Whether the last item was inserted before or after the item before it in the run. `Neither` for the
+    /// first item of a run.
     lean: Lean,
-    /// How many items the run has since it last did something unexpected.
+    /// How many items in a row were inserted where the run was expected to continue.
     run: u32,
-    /// Whether the last item changed the side. Then the run is expected to change it again.
+    /// Whether the last item changed the side of the run. If so, the next item is expected to change it
+    /// again.
     turned: bool,
 }
 
@@ -43,11 +47,12 @@ impl Runs {
         Self { ends: Vec::new() }
     }
 
-    /// Returns what is known about an item that is inserted between these neighbours.
+    /// Returns a hint for the label of an item that is inserted between the items `before` and `after`: on
+    /// which side the next item is expected.
     ///
-    /// A run that changes its side gets no hint, because each change would use up the room between its two
-    /// ends. But if it has changed its side the last [`TURNS`] times, the next item is expected between this
-    /// one and the last one. So this one is put away from the last one.
+    /// Usually a run that changes its side gets no hint, because every change uses up labels between its two
+    /// ends. A run that changed its side for each of the last [`TURNS`] items is different: its next item is
+    /// expected between the new item and the last one. So the new item gets a label far from the last one.
     pub(crate) fn hint(&self, before: Option<Key>, after: Option<Key>) -> Hint {
         match (self.beside(before, after), before, after) {
             (Some((at, side)), ..) => {
@@ -66,12 +71,11 @@ impl Runs {
         }
     }
 
-    /// Records that `count` items were inserted between these neighbours. `key` is the last of them, or the
-    /// first of them if the hint was [`Lean::After`].
+    /// Records that `count` items were inserted between the items `before` and `after`. `key` is the last of
+    /// the new items, or the first of them if the hint was [`Lean::After`].
     ///
-    /// The old end of the run is forgotten, unless another run may continue from it. That is possible on the
-    /// other side of the first item of a run, and where a run has changed its side
-    /// unexpectedly.
+    /// Forgets the old end of the run, unless another run may continue there. Another run may continue on the
+    /// other side of the first item of a run, and where a run has changed its side unexpectedly.
     pub(crate) fn inserted(&mut self, before: Option<Key>, after: Option<Key>, key: Key, count: u32) {
         let new = match self.beside(before, after) {
             Some((at, side)) => {
@@ -91,8 +95,8 @@ impl Runs {
         self.ends.insert(0, new);
     }
 
-    /// Records that an item was removed. A run that ended with it now ends with the item before it. `before`
-    /// is called only in that case.
+    /// Records that an item was removed. If a run ended with this item, it now ends with the item before.
+    /// `before` returns that item, and is called only in this case.
     pub(crate) fn removed(&mut self, key: Key, before: impl FnOnce() -> Option<Key>) {
         if let Some(at) = self.ends.iter().position(|end| end.key == key) {
             match before() {
@@ -109,8 +113,8 @@ impl Runs {
         self.ends.clear();
     }
 
-    /// Returns the latest run that ends at one of these neighbours, and the side of that end on which the new
-    /// item is.
+    /// Returns the latest run that ends at `before` or `after`, and on which side of that end the new item
+    /// is.
     fn beside(&self, before: Option<Key>, after: Option<Key>) -> Option<(usize, Lean)> {
         self.ends.iter().enumerate().find_map(|(at, end)| match Some(end.key) {
             key if key == before => Some((at, Lean::Before)),

@@ -20,7 +20,7 @@ impl<T> OrderedFastArray<T> {
     /// Searches a sorted array for `item`. Returns the index of the first item that is equal to it.
     ///
     /// # Errors
-    /// If there is none. Returns the index where it could be inserted.
+    /// If no item is equal to `item`. Returns the index where it could be inserted.
     pub fn binary_search(&self, item: &T) -> Result<usize, usize>
     where
         T: Ord,
@@ -31,7 +31,7 @@ impl<T> OrderedFastArray<T> {
     /// Searches an array that is sorted by a key. Returns the index of the first item with the key `wanted`.
     ///
     /// # Errors
-    /// If there is none. Returns the index where such an item could be inserted.
+    /// If no item has this key. Returns the index where such an item could be inserted.
     pub fn binary_search_by_key<K: Ord>(
         &self,
         wanted: &K,
@@ -44,7 +44,7 @@ impl<T> OrderedFastArray<T> {
     /// that `compare` returns `Less` for all items before, and `Greater` for all items after.
     ///
     /// # Errors
-    /// If there is none. Returns the index where such an item could be inserted.
+    /// If `compare` returns `Equal` for no item. Returns the index where such an item could be inserted.
     pub fn binary_search_by(&self, mut compare: impl FnMut(&T) -> Ordering) -> Result<usize, usize> {
         let at = self.partition_point(|item| compare(item) == Ordering::Less);
         match self.get(at) {

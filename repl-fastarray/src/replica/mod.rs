@@ -1,7 +1,7 @@
-//! Replicas: how a client's array comes to have the items that its server tells of, and how its callbacks are
-//! told.
+//! How a client's array applies an update from the server, and how it calls the item callbacks. A replica is
+//! the client's copy of an array.
 //!
-//! Invariant: items that the user of a client added are never received, spared, swept or removed here (S183).
+//! *Invariant:* an update never changes or removes items that the user of the client added (S183).
 #![cfg_attr(
     not(test),
     deny(
@@ -20,57 +20,58 @@ use crate::item::{ArrayUpdate, ChangedProperties, FastArrayItem, ItemsTold, Stan
 
 pub(crate) use receipt::Receipt;
 
-/// Who is told what becomes of an array's items.
+/// The callbacks of the items of the array `R`.
 type Told<R> = <<R as Replica>::Item as FastArrayItem>::Told;
 
-/// An array of whatever kind, as an update finds it.
+/// An array of either kind that can receive updates.
 pub(crate) trait Replica: Sized {
     type Item: FastArrayItem;
-    /// Where an item is, for as long as none is taken out.
+    /// Where an item is stored. Stays valid until an item is taken out.
     type Spot: Copy;
-    /// The items of the array, apart from its receipt.
+    /// The items of the array, borrowed without the receipt.
     type Items<'a>: Standing<Self::Item>
     where
         Self: 'a;
 
     fn size(&self) -> usize;
 
-    /// Where the item `id` is.
+    /// Returns where the item `id` is stored.
     fn spot(&self, id: ItemId) -> Option<Self::Spot>;
 
-    /// At which index that is.
+    /// Returns the index of the item that is stored at `spot`.
     fn place(&self, spot: Self::Spot) -> usize;
 
     fn item_at(&mut self, spot: Self::Spot) -> &mut Self::Item;
 
-    /// The receipt; there is none before this is a replica.
+    /// Returns the receipt of the array. An array that has never received an update has none.
     fn receipt(&self) -> Option<&Receipt>;
 
-    /// The items, and the receipt: from now on there is one, and new items are local.
+    /// Returns the items and the receipt. Creates the receipt if there is none. From then on, items that the
+    /// user of the client adds get local ids.
     fn parts(&mut self) -> (Self::Items<'_>, &mut Receipt);
 
-    /// Appends an initial item under an id that none has.
+    /// Appends an initial item with an id that no other item has.
     fn append_received(&mut self, id: ItemId) -> Self::Spot;
 
-    /// The item at `spot` will be taken out.
+    /// Prepares the cache, because the item at `spot` is about to be taken out.
     fn preload_removal(&self, spot: Self::Spot) {
         let _ = spot;
     }
 
-    /// Takes out items.
+    /// Takes these items out of the array.
     fn take_out(&mut self, going: Vec<(ItemId, Self::Spot)>);
 
-    /// Calls `each` with all items in their order, and where they are.
+    /// Calls `each` with the id and the spot of each item, in the order of the items.
     fn each_spot(&self, each: &mut dyn FnMut(ItemId, Self::Spot));
 
-    /// Whether items that were there before do not stand where they belong.
+    /// Returns whether the update has moved items that were in the array before.
     fn has_moved(&self) -> bool;
 
-    /// Puts the items where they belong, before anybody is told; says whether items that were there before
+    /// Puts the items in order, before any callback runs. Returns whether items that were in the array before
     /// have moved.
     fn settle(&mut self) -> bool;
 
-    /// The receipt, with an update under way.
+    /// Returns the receipt. Begins an update if none has begun.
     fn open_receipt(&mut self) -> &mut Receipt {
         let len = self.size();
         let (_, receipt) = self.parts();
@@ -78,7 +79,8 @@ pub(crate) trait Replica: Sized {
         receipt
     }
 
-    /// The receipt, with an update under way, if the item is there and the server's.
+    /// Returns where the item `id` is stored, and the receipt. Begins an update if none has begun. Returns
+    /// `None` if there is no such item, or if the user of the client added it.
     fn told_of(&mut self, id: ItemId) -> Option<(Self::Spot, &mut Receipt)> {
         let spot = if id.is_local() { None } else { self.spot(id) };
         let receipt = self.open_receipt();
@@ -111,7 +113,7 @@ pub(crate) trait Replica: Sized {
     fn receive_removal(&mut self, id: ItemId) {
         if let Some((spot, receipt)) = self.told_of(id) {
             if receipt.is_added(id) {
-                // Nobody has been told that it came.
+                // No callback has reported that the item was added.
                 receipt.take_back(id);
                 self.take_out(vec![(id, spot)]);
             } else {
@@ -140,7 +142,8 @@ pub(crate) trait Replica: Sized {
         spots.into_iter().for_each(|spot| each(self.item_at(spot)));
     }
 
-    /// Items that were removed one by one or swept; O(items) after a sweep.
+    /// Calls `each` with the items that this update removes, one by one or by a sweep. O(items) after a
+    /// sweep.
     fn each_departing(&self, each: &mut dyn FnMut(ItemId)) {
         let Some(receipt) = self.receipt() else { return };
         receipt.removed.iter().copied().for_each(&mut *each);
@@ -153,7 +156,8 @@ pub(crate) trait Replica: Sized {
         }
     }
 
-    /// Whether the update under way has brought anything. O(1), but O(items) after a sweep.
+    /// Returns whether the current update has added, changed, moved or removed an item. O(1), but O(items)
+    /// after a sweep.
     fn has_received(&self) -> bool {
         let mut any = self.has_moved();
         self.each_departing(&mut |_| any = true);
@@ -184,8 +188,9 @@ pub(crate) trait Replica: Sized {
         }
     }
 
-    /// The items that go: those told of in the order of the telling, then those swept by index. Items that
-    /// came and were swept in the same update are taken out at once. What is left in the receipt is there.
+    /// Returns the items to be removed: first those that the update names, in its order, then those that a
+    /// sweep removes, by index. Items that were added and swept in the same update are taken out here at
+    /// once. Afterwards the added and changed items in the receipt are items that stay.
     fn doomed(&mut self) -> Vec<(ItemId, Self::Spot)> {
         let swept = self.open_receipt().settle();
         let swept = swept.into_iter().filter_map(|id| Some((id, self.spot(id)?))).collect();
@@ -203,7 +208,7 @@ pub(crate) trait Replica: Sized {
         doomed
     }
 
-    /// Calls everything but the last callback, in the order of S178.
+    /// Calls all callbacks of an update except the last, in the order of S178.
     fn tell(&mut self, doomed: &[(ItemId, Self::Spot)]) {
         let final_len = self.size().saturating_sub(doomed.len());
         let doomed: Vec<_> = doomed.iter().map(|&(_, spot)| self.place(spot)).collect();

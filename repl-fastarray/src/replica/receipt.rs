@@ -1,7 +1,8 @@
-//! The receipt: what a replica has been told in the update that is being received.
+//! The receipt of a replica: a record of what the current update did to each item. The callbacks are called
+//! from this record.
 //!
-//! Invariant: it names items by id, so that nothing in it depends on where they stand; only items that the
-//! server gave are in it.
+//! *Invariant:* the receipt refers to items by id, so it stays correct when items move. It contains only
+//! items that the server added.
 #![cfg_attr(
     not(test),
     deny(
@@ -16,33 +17,35 @@ use repl_core::{HandleSet, ItemId};
 
 use crate::ids::IdTable;
 
-/// Room for so many items is kept from one update to the next.
+/// Each list of a receipt keeps memory for up to this many items from one update to the next.
 const KEPT: usize = 64;
 
-/// What came of an update so far.
+/// What the current update has done to the items of an array so far.
 #[derive(Debug, Default)]
 pub(crate) struct Receipt {
-    /// Whether an update is under way.
+    /// Whether an update has begun and not ended.
     open: bool,
-    /// How often all items were to go that would not be told of afterwards.
+    /// The number of sweeps in this update. A sweep removes all items that the rest of the update does not
+    /// name.
     sweeps: u32,
-    /// Of all items that were told of.
+    /// The notes on all items that the update has named.
     notes: IdTable<Note>,
-    /// How many items there were before the update.
+    /// The number of items before the update.
     pub(crate) old_len: usize,
-    /// In the order in which they came.
+    /// The items that the update added, in its order.
     pub(crate) added: Vec<ItemId>,
-    /// In the order in which they were told, with their handles if somebody will ask.
+    /// The items that the update changed, in its order. The changed handles are stored only if the items have
+    /// callbacks.
     pub(crate) changed: Vec<(ItemId, HandleSet)>,
-    /// In the order in which they were told.
+    /// The items that the update removes by name, in its order.
     pub(crate) removed: Vec<ItemId>,
 }
 
-/// What was told of an item.
+/// What the update did to one item.
 #[derive(Clone, Copy, Debug)]
 struct Note {
     fate: Fate,
-    /// How many sweeps there had been when it was last told of.
+    /// The value of `Receipt::sweeps` when the update last named the item.
     sweeps: u32,
 }
 
@@ -55,7 +58,7 @@ enum Fate {
 }
 
 impl Receipt {
-    /// Begins an update of an array of `len` items, unless one is under way.
+    /// Begins an update of an array of `len` items. Does nothing if an update has begun already.
     pub(crate) fn begin(&mut self, len: usize) {
         if !self.open {
             self.open = true;
@@ -67,7 +70,7 @@ impl Receipt {
         self.open
     }
 
-    /// All items go that do not come after this.
+    /// Records a sweep: all items that the rest of the update does not name are to be removed.
     pub(crate) fn sweep(&mut self) {
         self.sweeps = self.sweeps.saturating_add(1);
     }
@@ -80,23 +83,24 @@ impl Receipt {
         self.notes.set(id, Note { fate, sweeps: self.sweeps });
     }
 
-    /// The item is new in this update.
+    /// Records that the update added the item.
     pub(crate) fn add(&mut self, id: ItemId) {
         self.note(id, Fate::Added);
         self.added.push(id);
     }
 
-    /// The item, which was added, was not there after all.
+    /// Deletes the record of an item that this update added and then removed.
     pub(crate) fn take_back(&mut self, id: ItemId) {
         self.notes.remove(id);
         self.added.retain(|&added| added != id);
     }
 
-    /// The item stays.
+    /// Records that the update has named the item, so that a sweep before this call does not remove it.
     pub(crate) fn keep(&mut self, id: ItemId) {
         let fate = match self.fate(id) {
             Some(Fate::Doomed) => {
-                // No server tells an item's removal and the item in one update, so this may be slow.
+                // A server never removes an item and sends it again in the same update, so this search may be
+                // slow.
                 self.removed.retain(|&removed| removed != id);
                 let was_changed = self.changed.iter().any(|(changed, _)| *changed == id);
                 if was_changed { Fate::Changed } else { Fate::Kept }
@@ -107,18 +111,20 @@ impl Receipt {
         self.note(id, fate);
     }
 
-    /// Whether the item came in this update.
+    /// Returns whether this update added the item.
     pub(crate) fn is_added(&self, id: ItemId) -> bool {
         self.fate(id) == Some(Fate::Added)
     }
 
-    /// The item has other values in `handles`, if they are to be kept.
+    /// Records that the properties `handles` of the item have new values. `None` if the items have no
+    /// callbacks.
     pub(crate) fn change(&mut self, id: ItemId, handles: Option<&HandleSet>) {
         self.keep(id);
         match self.fate(id) {
             Some(Fate::Added) => {}
             Some(Fate::Changed) => {
-                // Each item is told at most once in what a server sends, so this is for references that heal.
+                // A server names each item at most once in an update. So this happens only when a reference
+                // in the item gets its object.
                 let known = self.changed.iter_mut().rfind(|(changed, _)| *changed == id);
                 if let (Some((_, known)), Some(handles)) = (known, handles) {
                     known.union(handles);
@@ -131,7 +137,7 @@ impl Receipt {
         }
     }
 
-    /// The item, which did not come in this update, is to go.
+    /// Records that the update removes the item, which was there before the update.
     pub(crate) fn doom(&mut self, id: ItemId) {
         if !self.is_doomed(id) {
             self.note(id, Fate::Doomed);
@@ -139,24 +145,24 @@ impl Receipt {
         }
     }
 
-    /// Whether the item goes with the sweep.
+    /// Returns whether a sweep removes the item.
     pub(crate) fn is_swept(&self, id: ItemId) -> bool {
         let is_spared = |note: Note| note.fate == Fate::Doomed || note.sweeps == self.sweeps;
         self.has_sweep() && !id.is_local() && !self.notes.get(id).is_some_and(is_spared)
     }
 
-    /// Whether there was a sweep.
+    /// Returns whether the update contained a sweep.
     pub(crate) fn has_sweep(&self) -> bool {
         self.sweeps > 0
     }
 
-    /// Whether the item is about to go, by its name.
+    /// Returns whether the update removes the item by name.
     pub(crate) fn is_doomed(&self, id: ItemId) -> bool {
         self.fate(id) == Some(Fate::Doomed)
     }
 
-    /// Leaves those among the added and the changed that stay; gives those that came and went again, of which
-    /// nobody is to hear.
+    /// Drops the removed items from the lists of added and changed items. Returns the items that were added
+    /// and swept in the same update. No callback reports these.
     pub(crate) fn settle(&mut self) -> Vec<ItemId> {
         let (mut added, mut changed) = (std::mem::take(&mut self.added), std::mem::take(&mut self.changed));
         let mut gone = Vec::new();
@@ -172,7 +178,7 @@ impl Receipt {
         gone
     }
 
-    /// Ends the update.
+    /// Ends the update and empties the receipt.
     pub(crate) fn close(&mut self) {
         self.open = false;
         self.sweeps = 0;

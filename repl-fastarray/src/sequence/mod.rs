@@ -1,7 +1,7 @@
-//! [`Sequence`]: a list of items that never moves an item in memory. Items are in slots, and a tree stores
-//! their order.
+//! [`Sequence`]: a list that never moves an item in memory. Items are stored in slots, and a tree stores the
+//! order of the slots.
 //!
-//! *Invariant:* a slot holds an item if and only if its number is a key in the order.
+//! *Invariant:* a slot holds an item if and only if the number of the slot is a key in the tree.
 
 mod tree;
 
@@ -10,11 +10,12 @@ use std::ops::Range;
 
 use tree::{Keys, Order};
 
-/// If more than one in this many items has moved, all items are sorted.
+/// If more than one in this many items has moved, sorting all items is faster than moving each item to its
+/// place.
 const FEW: usize = 8;
 
-/// Names an item of a [`Sequence`] while it is there, wherever it moves. The key of a removed item may be
-/// given to a new one.
+/// Identifies an item of a [`Sequence`] while the item is in it. The key does not change when the item moves.
+/// After the item was removed, a new item may get its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key(u32);
 
@@ -190,14 +191,15 @@ impl<T> Sequence<T> {
     }
 
     /// Moves the items of `moved` to their places in the order of `compare`. All other items must be in this
-    /// order already. All items keep their keys. O(log² n) for each moved item, and never more than
-    /// [`sort_by`](Self::sort_by).
+    /// order already. All items keep their keys. O(log² n) for each moved item, and never more than the cost
+    /// of [`sort_by`](Self::sort_by).
     pub(crate) fn settle(&mut self, moved: &[Key], mut compare: impl FnMut(&T, &T) -> Ordering) {
         if moved.len() > self.len() / FEW {
             self.sort_by(compare);
             return;
         }
-        // All moved items are taken out first, because the others must be in order for the search.
+        // All moved items are taken out before any is inserted, because a binary search needs the other items
+        // in order.
         let moved: Vec<Key> = moved.iter().copied().filter(|key| self.order.detach(key.0)).collect();
         for key in moved {
             if let Some(item) = self.by_key(key) {
@@ -214,7 +216,7 @@ impl<T> Sequence<T> {
     }
 }
 
-/// O(n).
+/// Cost: O(n).
 impl<T> FromIterator<T> for Sequence<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let slots: Vec<Option<T>> = items.into_iter().map(Some).collect();
@@ -228,7 +230,7 @@ impl<T> IntoIterator for Sequence<T> {
     type Item = T;
     type IntoIter = std::vec::IntoIter<T>;
 
-    /// O(n).
+    /// Cost: O(n).
     fn into_iter(mut self) -> Self::IntoIter {
         let items = self.order.iter_from(0).filter_map(|key| self.slots.get_mut(key as usize)?.take());
         items.collect::<Vec<_>>().into_iter()

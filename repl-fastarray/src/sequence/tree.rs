@@ -14,8 +14,8 @@ use std::ops::Range;
 const ROOM: usize = 32;
 /// The fewest entries of a node that is not the root.
 const LEAST: usize = ROOM / 4;
-/// The most entries of a node when the whole tree is built at once. It leaves room for insertions. Also
-/// the entries of the fuller node after a split at an end.
+/// The most entries of a node when the whole tree is built at once. The rest of the node is room for
+/// insertions. After a split at an end, the fuller of the two nodes has this many entries, too.
 const COMFORTABLE: usize = ROOM * 3 / 4;
 /// Stands for no node.
 const NONE: u32 = u32::MAX;
@@ -33,8 +33,8 @@ struct Node {
     len: u32,
     /// Keys in a leaf, nodes in an inner node.
     ids: [u32; ROOM],
-    /// How many keys each entry has: 1 in a leaf. Separate from the ids, so that a search in a leaf loads
-    /// only half of the node into the cache.
+    /// How many keys are below each entry; in a leaf this is 1. The counts are stored apart from the ids, so
+    /// that a search in a leaf loads only half of the node into the cache.
     counts: [u32; ROOM],
 }
 
@@ -93,8 +93,8 @@ struct Spot {
     at: usize,
 }
 
-/// An ordered list of keys. A key is a small number that is chosen at insertion. After its removal it is used
-/// again.
+/// An ordered list of keys. A key is a small number that is chosen at insertion. After a key was removed, its
+/// number is used again.
 ///
 /// All methods cost O(log n) unless their documentation says otherwise.
 #[derive(Clone)]
@@ -310,13 +310,13 @@ impl Order {
         self.nodes[node as usize].ids[0]
     }
 
-    /// Splits `leaf` if it is full, and then each node above it that gets full. `at` is the position of the
-    /// entry inserted last.
+    /// Splits `leaf` if it is full. Then splits each full node above it. `at` is the position of the entry
+    /// that was inserted last.
     fn split_full(&mut self, leaf: u32, mut at: usize) {
         let (mut node, mut level) = (leaf, 0);
         while self.nodes[node as usize].len() == ROOM {
-            // An insertion at one end is often followed by more at the same end. So the split leaves the room
-            // there.
+            // After an insertion at one end of the tree, more insertions at that end are likely. So the split
+            // leaves room there.
             let cut = match at {
                 0 => ROOM - COMFORTABLE,
                 _ if at == ROOM - 1 => COMFORTABLE,
@@ -338,8 +338,8 @@ impl Order {
         }
     }
 
-    /// If `leaf` has too few entries, merges it with a neighbour or balances the two. Then does the same for
-    /// the nodes above it.
+    /// If `leaf` has too few entries, merges it with a neighbour, or moves entries from a neighbour to it.
+    /// Then does the same for the nodes above.
     fn mend_sparse(&mut self, leaf: u32) {
         let (mut node, mut level) = (leaf, 0);
         while node != self.root && self.nodes[node as usize].len() < LEAST {
@@ -385,7 +385,8 @@ impl Order {
         }
     }
 
-    /// Moves entries of one node at `level` to position `at` of another. Returns how many keys these are.
+    /// Moves entries of one node at `level` to position `at` of another. Returns how many keys are below
+    /// these entries.
     fn move_entries(&mut self, from: u32, range: Range<usize>, to: u32, at: usize, level: u32) -> u32 {
         let places = at..at + range.len();
         let Ok([source, target]) = self.nodes.get_disjoint_mut([from as usize, to as usize]) else {
@@ -398,8 +399,8 @@ impl Order {
         self.adopt(to, places, level)
     }
 
-    /// Sets the parent of the entries in a range of `node`, which is at `level`. Returns how many keys these
-    /// are.
+    /// Sets the parent of the entries in a range of `node`, which is at `level`. Returns how many keys are
+    /// below these entries.
     fn adopt(&mut self, node: u32, range: Range<usize>, level: u32) -> u32 {
         for at in range.clone() {
             let id = self.nodes[node as usize].ids[at] as usize;
@@ -461,7 +462,8 @@ impl Order {
         }
     }
 
-    /// Returns the first key of the leaf after `leaf`, or the last key of the leaf before it.
+    /// If `forward`, returns the first key of the leaf after `leaf`, otherwise the last key of the leaf
+    /// before it.
     fn beside(&self, leaf: u32, forward: bool) -> Option<Spot> {
         let (mut id, mut node) = (leaf, self.nodes[leaf as usize].parent);
         let mut height = 0;
