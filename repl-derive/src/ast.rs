@@ -1,6 +1,7 @@
 //! The input of a derive as a tree: the type, its fields and its variants, each with its attributes read.
 //!
-//! *Invariant:* nothing here judges: every input that parses as Rust has a [`Container`].
+//! *Invariant:* this module reports no mistakes in the meaning of attributes: every input that parses as Rust
+//! has a [`Container`].
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -38,7 +39,7 @@ pub(crate) struct Variant<'a> {
 
 /// One field of a struct or of a variant.
 pub(crate) struct Field<'a> {
-    /// How code names the field: by a name or a number.
+    /// The name or number by which code accesses the field.
     pub(crate) member: Member,
     pub(crate) ty: &'a Type,
     pub(crate) attrs: FieldAttrs,
@@ -76,12 +77,12 @@ impl<'a> Container<'a> {
         &self.input.generics
     }
 
-    /// Returns the name on the wire.
+    /// Returns the type's name on the wire.
     pub(crate) fn wire_name(&self) -> String {
         wire_name(self.attrs.name.as_ref(), || self.ident().unraw().to_string())
     }
 
-    /// Returns the path to the module in which generated code finds what it needs.
+    /// Returns the path to the module that has everything that generated code uses.
     pub(crate) fn private(&self) -> TokenStream {
         match &self.attrs.krate {
             Some(At { value, .. }) => {
@@ -111,14 +112,15 @@ impl<'a> Container<'a> {
         self.fields().into_iter().filter(|field| self.sends(field)).collect()
     }
 
-    /// Whether a field is sent. Fields of objects are opt in, fields of items and values are opt out (S12).
+    /// Whether a field is sent. A field of an object is sent if it is marked `replicated`. A field of an item
+    /// or a value is sent unless it is marked `skip` (S12).
     pub(crate) fn sends(&self, field: &Field<'_>) -> bool {
         let opt_out = self.derive != Derive::Replicated || self.attrs.all.is_some();
         field.attrs.skip.is_none() && (opt_out || field.attrs.marked.is_some())
     }
 
-    /// Whether `ty` mentions a generic parameter of this type. If so, the compiler knows what `ty` implements
-    /// only where the parameter is known.
+    /// Whether `ty` mentions a generic parameter of this type. If so, the compiler knows which traits `ty`
+    /// implements only where the parameter is known.
     pub(crate) fn depends_on_parameters(&self, ty: &Type) -> bool {
         self.generics().params.iter().any(|parameter| match parameter {
             GenericParam::Type(parameter) => mentions(ty.to_token_stream(), &parameter.ident),
@@ -129,14 +131,15 @@ impl<'a> Container<'a> {
 }
 
 impl Variant<'_> {
-    /// Returns the name on the wire.
+    /// Returns the variant's name on the wire.
     pub(crate) fn wire_name(&self) -> String {
         wire_name(self.attrs.name.as_ref(), || self.ident.unraw().to_string())
     }
 }
 
 impl Field<'_> {
-    /// Returns the name on the wire. A raw identifier has it without `r#`, a field of a tuple has its number.
+    /// Returns the field's name on the wire. For a raw identifier it is the name without `r#`, and for a
+    /// field of a tuple its number.
     pub(crate) fn wire_name(&self) -> String {
         wire_name(self.attrs.name.as_ref(), || match &self.member {
             Member::Named(ident) => ident.unraw().to_string(),

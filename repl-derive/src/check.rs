@@ -1,8 +1,8 @@
-//! The rules that an input must obey, each with its reason.
+//! The rules for the input of the derives, each with its reason.
 //!
-//! *Invariant:* an input that passes has an expansion without error paths. An input that fails is reported at
-//! the smallest span, with what to write instead. What only the compiler knows (types, constants) is checked
-//! by the compiler and by the traits of `repl-core`.
+//! *Invariant:* code can be generated without errors for an input that passes. Each mistake is reported at
+//! the smallest span, with what to write instead. Mistakes that only the compiler can find, in types and
+//! constants, are found by the compiler and by the traits of `repl-core`.
 
 use std::ops::RangeInclusive;
 
@@ -15,11 +15,11 @@ use crate::attr::{At, Bounds, Number, Quantize};
 use crate::derive::Derive;
 use crate::error::Errors;
 
-/// How many bits a component may take with `smallest_three`. The value repeats that of `repl-core`, so that
-/// the error can point at the number. A test compares the two.
+/// How many bits a component may take with `smallest_three`. This repeats a constant of `repl-core`, so that
+/// the error can point at the number in the attribute. A test compares the two constants.
 pub(crate) const SMALLEST_THREE_BITS: RangeInclusive<u8> = 3..=20;
 
-/// How many bits a coordinate may take with `unit_vector`. Repeated for the same reason.
+/// How many bits a coordinate may take with `unit_vector`. This repeats a constant of `repl-core`, too.
 pub(crate) const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 
 /// Applies every rule.
@@ -55,9 +55,9 @@ pub(crate) fn check(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// Objects and items are structs: they are compared field by field through a table of offsets, which enums
-/// and unions do not have. A value may be an enum, but not one without variants, which has no values. A union
-/// is refused because nobody knows which of its fields is active.
+/// Objects and items must be structs, because they are compared field by field through a table of offsets. A
+/// value may also be an enum, but not an enum without variants, because that has no values. A union is
+/// refused, because nobody knows which of its fields is active.
 fn kind(container: &Container<'_>, errors: &mut Errors) {
     let ident = container.ident();
     match (&container.body, container.derive) {
@@ -96,7 +96,8 @@ fn union_span(container: &Container<'_>) -> Span {
     }
 }
 
-/// A packed struct does not allow references to its fields, and everything here uses references.
+/// A packed struct is refused: Rust does not allow references to its fields, and generated code uses
+/// references.
 fn packed(container: &Container<'_>, errors: &mut Errors) {
     for attribute in container.input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
         let parsed = attribute.parse_nested_meta(|meta| {
@@ -114,13 +115,13 @@ fn packed(container: &Container<'_>, errors: &mut Errors) {
             }
             Ok(())
         });
-        // The compiler reports what is wrong with a `repr`.
+        // The compiler reports mistakes inside a `repr`.
         drop(parsed);
     }
 }
 
-/// Replicated types own their values: a client makes them from the bytes of a packet, which do not live
-/// longer than the packet.
+/// Replicated types must own their values, so lifetimes are refused: a client makes the values from a packet,
+/// and they live longer than the packet.
 fn lifetimes(container: &Container<'_>, errors: &mut Errors) {
     for parameter in &container.generics().params {
         if let GenericParam::Lifetime(parameter) = parameter {
@@ -133,8 +134,8 @@ fn lifetimes(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// `all` is for objects only, because only their fields are opt in. `callbacks` is not for values, because a
-/// value is only a part of what has callbacks.
+/// `all` is only for objects, because items and values send all fields anyway. `callbacks` is not for values,
+/// because no callback is ever called for a value alone.
 fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
     let what = match container.derive {
         Derive::Replicated => return,
@@ -155,7 +156,8 @@ fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// A struct with fields, none of which is replicated, is a mistake: its author expects opt out.
+/// A struct that has fields but replicates none is a mistake: its author probably expects that all are
+/// replicated.
 fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
     let fields = container.fields();
     if container.derive != Derive::Replicated || container.attrs.all.is_some() || fields.is_empty() {
@@ -171,7 +173,7 @@ fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
         );
         return;
     }
-    // A field with other attributes beside `skip` is reported separately.
+    // A field with `skip` and other attributes is reported separately.
     let alone = fields.iter().filter(|field| field.attrs.given().len() == 1);
     if let (true, Some(skip)) =
         (container.sent().is_empty(), alone.filter_map(|field| field.attrs.skip.as_ref()).next())
@@ -186,7 +188,8 @@ fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
     }
 }
 
-/// Fields are identified by their wire names in checksums, layouts and errors.
+/// Two fields must not have the same name on the wire, because checksums, layouts and errors identify fields
+/// by these names.
 fn distinct_names(container: &Container<'_>, fields: &[Field<'_>], errors: &mut Errors) {
     let mut seen: Vec<String> = Vec::new();
     for field in fields.iter().filter(|field| container.sends(field)) {
@@ -202,7 +205,7 @@ fn distinct_names(container: &Container<'_>, fields: &[Field<'_>], errors: &mut 
     }
 }
 
-/// The same rule as for fields.
+/// Two variants must not have the same name on the wire, for the same reason as fields.
 fn distinct_variants(variants: &[Variant<'_>], errors: &mut Errors) {
     let mut seen: Vec<String> = Vec::new();
     for variant in variants {
@@ -219,7 +222,8 @@ fn distinct_variants(variants: &[Variant<'_>], errors: &mut Errors) {
     }
 }
 
-/// A field that is never sent has no form, name, condition or notify.
+/// `skip` allows no other attribute beside it: a field that is never sent has no wire form, name, condition
+/// or notify.
 fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
     if field.attrs.skip.is_none() {
         return;
@@ -230,7 +234,7 @@ fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// Conditions, notifies and `push` belong to properties of objects. A value is sent as a unit. An item has no
+/// Conditions, notifies and `push` are only for fields of objects. A value is sent whole. An item has no
 /// owner, and no dirty mark for each of its fields.
 fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     for (name, span) in field.attrs.given() {
@@ -264,7 +268,8 @@ fn misplaced_in_an_item(name: &str) -> String {
     }
 }
 
-/// A notify is called for what arrives, and under `Never` nothing arrives (S37).
+/// A notify needs a property that is sent: it is called when the property arrives, and a property with
+/// `Never` never arrives (S37).
 fn notifies(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     if container.derive != Derive::Replicated {
         return;
@@ -284,7 +289,7 @@ fn notifies(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// `starts_off` needs `Custom`, the only condition that can be switched (S45).
+/// `starts_off` needs `Custom`, because only this condition can be switched off and on (S45).
 fn starts_off_can_be_switched(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     let (Some(starts_off), Derive::Replicated, None) = (&attrs.starts_off, container.derive, &attrs.skip)
@@ -308,7 +313,8 @@ fn starts_off_can_be_switched(container: &Container<'_>, field: &Field<'_>, erro
     }
 }
 
-/// `bits`, `range` and `quantize` each state the complete form of a number, so only one is allowed.
+/// `bits`, `range` and `quantize` each define the whole wire form of a number, so a field may have only one
+/// of them.
 fn one_form(field: &Field<'_>, errors: &mut Errors) {
     let forms = ["quantize", "bits", "range"];
     let given: Vec<_> = field.attrs.given().into_iter().filter(|(name, _)| forms.contains(name)).collect();
@@ -321,7 +327,7 @@ fn one_form(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// A value that is written by its own functions is not written by ours.
+/// A field with its own serialiser may have no attribute that changes how the library writes it.
 fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     let (owner, why) = match (&attrs.with, &attrs.atomic) {
@@ -339,7 +345,7 @@ fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// To saturate is to move a value to the nearest bound, so there must be a bound.
+/// `saturate` moves a value to the nearest bound, so the field must have a bound.
 fn saturates_something(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     let Some(saturate) = &attrs.saturate else { return };
@@ -354,7 +360,8 @@ fn saturates_something(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// Literals are checked here, where their spans are known. Constants are checked when the table is made.
+/// Checks numbers that are literals here, where their spans are known. Constants are checked when the
+/// compiler evaluates the table.
 fn numbers(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     if let Some(bits) = &attrs.bits {
@@ -417,8 +424,8 @@ fn ascending(range: &Bounds, errors: &mut Errors) {
     }
 }
 
-/// A type that holds itself would have an endless table. Only simple cases are found here; the compiler
-/// reports the others as a cycle.
+/// A type must not contain itself, because its table would be endless. This rule finds only simple cases; the
+/// compiler reports the others as a cycle.
 fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     if field.attrs.with.is_none() && holds(field.ty, container.ident()) {
         let ident = container.ident();
@@ -437,7 +444,7 @@ fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) 
     }
 }
 
-/// Whether `ty` is `name`, or a well-known container of it.
+/// Whether `ty` is the type `name`, or a well-known container of it.
 fn holds(ty: &Type, name: &Ident) -> bool {
     match ty {
         Type::Array(array) => holds(&array.elem, name),

@@ -10,7 +10,7 @@ use quote::ToTokens;
 /// The errors found so far.
 pub(crate) struct Errors(Option<syn::Error>);
 
-/// Runs `work`. Returns its result together with the errors that it found.
+/// Runs `work`. Returns the result of `work` together with all errors that `work` added.
 pub(crate) fn collect<T>(work: impl FnOnce(&mut Errors) -> T) -> (T, Option<syn::Error>) {
     let mut errors = Errors(None);
     let made = work(&mut errors);

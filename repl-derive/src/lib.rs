@@ -2,11 +2,12 @@
 //! [`FastArrayItem`](macro@FastArrayItem) for items of fast arrays, [`NetSerialize`](macro@NetSerialize) for
 //! values.
 //!
-//! Use them through `repl`, which re-exports them beside the traits of the same names. Its front page
-//! explains numbers such as S1, R1 and W1 in descriptions. All derives read attributes called `replicated`.
+//! Use the derives through `repl`, which re-exports them beside the traits of the same names. The front page
+//! of `repl` explains numbers such as S1, R1 and W1 in descriptions. All derives read attributes called
+//! `replicated`.
 //!
-//! *Invariant:* a derive emits data and one call. The arithmetic is in tested `const fn`s of `repl-core`, and
-//! only this file uses `proc_macro`.
+//! *Invariant:* a derive generates data and one call. The arithmetic is in tested `const fn`s of `repl-core`,
+//! and only this file uses `proc_macro`.
 //!
 //! The attributes are listed at [`Replicated`](macro@Replicated).
 #![forbid(unsafe_code)]
@@ -28,7 +29,8 @@ use crate::derive::Derive;
 /// Makes a struct an object: its `#[replicated]` fields are replicated to clients.
 ///
 /// Implements `Property`, `NetSerialize` and `Replicated`. The struct must implement `Default`, and all its
-/// fields must be `Send` and `Sync`. With `#[replicated(callbacks)]`, write `impl Callbacks for` it.
+/// fields must be `Send` and `Sync`. If the struct has `#[replicated(callbacks)]`, implement `Callbacks` for
+/// it.
 #[doc = ""]
 #[doc = include_str!("../attributes.md")]
 #[proc_macro_derive(Replicated, attributes(replicated))]
@@ -40,10 +42,10 @@ pub fn derive_replicated(input: TokenStream) -> TokenStream {
 /// callbacks separately.
 ///
 /// Only structs can be items, and only with this derive. A struct that derives only `Replicated` or
-/// `NetSerialize` is not an item, and neither is an enum. Fields of items can hold them.
+/// `NetSerialize` is not an item, and neither is an enum. Both can be fields of items.
 ///
-/// Implements `Property`, `NetSerialize` and `FastArrayItem`. The struct must implement `Default`. With
-/// `#[replicated(callbacks)]`, write `impl ItemCallbacks for` it. The attributes are listed at
+/// Implements `Property`, `NetSerialize` and `FastArrayItem`. The struct must implement `Default`. If the
+/// struct has `#[replicated(callbacks)]`, implement `ItemCallbacks` for it. The attributes are listed at
 /// [`Replicated`](macro@Replicated).
 ///
 /// An item can also be a field of an object or of another item. There it is flattened like a struct that
@@ -57,9 +59,9 @@ pub fn derive_fast_array_item(input: TokenStream) -> TokenStream {
 /// Makes a struct or an enum a value that is sent as a unit: every field without `skip`, in order.
 ///
 /// Implements `NetSerialize` and `Property`, so that the type can be a field. The type must implement
-/// `Clone`; as the key of a `HashMap` also `Eq` and `Hash`, as the key of a `BTreeMap` also `Ord`. The
-/// initial value has initial values in its fields. For an enum, it is the variant marked `#[default]`, or
-/// else the first. The attributes are listed at [`Replicated`](macro@Replicated).
+/// `Clone`. The key of a `HashMap` must also implement `Eq` and `Hash`, and the key of a `BTreeMap` `Ord`. In
+/// the initial value, each field has its initial value. The initial value of an enum is the variant marked
+/// `#[default]`, or else the first.
 #[proc_macro_derive(NetSerialize, attributes(replicated))]
 pub fn derive_net_serialize(input: TokenStream) -> TokenStream {
     expand::derive(Derive::NetSerialize, input.into()).into()

@@ -1,8 +1,9 @@
-//! Spelling: finds the name that was meant by a misspelt one.
+//! Spelling: finds the correct name for a misspelt one.
 //!
-//! *Invariant:* names that differ only in style, such as `OwnerOnly` and `owner_only`, are the same.
+//! *Invariant:* names that differ only in style, such as `OwnerOnly` and `owner_only`, count as the same
+//! name.
 
-/// Returns the one of `names` that `wrong` was probably meant to be.
+/// Returns the one of `names` that the user probably meant by `wrong`.
 pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wrong = plain(wrong);
     let limit = wrong.len().div_ceil(3).max(1);
@@ -14,18 +15,18 @@ pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>)
         .map(|(_, name)| name)
 }
 
-/// Whether two names are the same apart from their style: `OwnerOnly` and `owner_only`.
+/// Whether two names differ at most in style, like `OwnerOnly` and `owner_only`.
 pub(crate) fn same(a: &str, b: &str) -> bool {
     plain(a) == plain(b)
 }
 
-/// Returns a name without its style: without underscores, in lower case.
+/// Returns a name in lower case and without underscores, to compare names without their style.
 fn plain(name: &str) -> Vec<char> {
     name.chars().filter(|&c| c != '_').map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Returns how many characters must be inserted, removed, replaced, or exchanged with their neighbour to turn
-/// `a` into `b`.
+/// Returns the edit distance of two names: how many characters must be inserted, removed, replaced, or
+/// exchanged with their neighbour to turn `a` into `b`.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -1,7 +1,8 @@
-//! Arguments of `#[replicated(…)]`: splits the list into the names of attributes and their values. Their
-//! meaning is decided later.
+//! Arguments of `#[replicated(…)]`: splits the list into the names of attributes and their values. `check`
+//! decides later what they mean.
 //!
-//! *Invariant:* an attribute's name is one that its place allows. A mistake is reported at the smallest span.
+//! *Invariant:* each argument has the name of an attribute that is allowed there. Mistakes are reported at
+//! the smallest span.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -22,13 +23,13 @@ pub(crate) struct At<T> {
     pub(crate) value: T,
 }
 
-/// An attribute that is present or not.
+/// An attribute without a value: it is present or not.
 pub(crate) type Flag = Option<At<()>>;
 
-/// One argument of `#[replicated(…)]`: the name of an attribute, and what follows it.
+/// One argument of `#[replicated(…)]`: the name of an attribute, and its value.
 pub(crate) struct Argument {
     pub(crate) name: Ident,
-    /// The name as text.
+    /// The name of the attribute, as text.
     pub(crate) key: String,
     form: &'static str,
     pub(crate) value: Value,
@@ -36,14 +37,15 @@ pub(crate) struct Argument {
 
 pub(crate) enum Value {
     Nothing,
-    /// What follows `=`.
+    /// The value in `name = value`.
     Equals(TokenStream),
-    /// What is in parentheses.
+    /// The value in `name(value)`.
     List(TokenStream),
 }
 
 impl Argument {
-    /// Stores what `read` makes of the attribute in `slot`. Fails if the slot is already filled.
+    /// Calls `read` with this argument and stores the result in `slot`. Returns an error if the slot is
+    /// already filled.
     pub(crate) fn put<T>(
         &self,
         slot: &mut Option<At<T>>,
@@ -139,7 +141,7 @@ impl Argument {
         condition::named(&self.path()?)
     }
 
-    /// Parses what follows `=`.
+    /// Parses the value in `name = value`.
     fn parsed<T: Parse>(&self) -> Result<T> {
         match &self.value {
             Value::Equals(tokens) => syn::parse2(tokens.clone()).map_err(|_| self.malformed()),
@@ -147,8 +149,8 @@ impl Argument {
         }
     }
 
-    /// Returns the error for a value of the wrong kind. Its span is the value, or the name if there is no
-    /// value.
+    /// Returns the error for a value of the wrong kind. The error points at the value, or at the name if
+    /// there is no value.
     pub(crate) fn malformed(&self) -> Error {
         match &self.value {
             Value::Equals(tokens) | Value::List(tokens) if !tokens.is_empty() => {
@@ -163,13 +165,14 @@ fn is_ours(attribute: &Attribute) -> bool {
     attribute.path().is_ident("replicated")
 }
 
-/// Returns the span of our attribute, if there is one.
+/// Returns the span of the first `replicated` attribute, if there is one.
 pub(crate) fn mark(attributes: &[Attribute]) -> Option<Span> {
     let ours = attributes.iter().find(|attribute| is_ours(attribute))?;
     Some(ours.path().segments.first().map_or_else(Span::call_site, |segment| segment.ident.span()))
 }
 
-/// Calls `apply` with each attribute in our lists, and collects the errors. Returns whether there were any.
+/// Calls `apply` with each argument of all `replicated` attributes, and collects the errors. Returns whether
+/// there were errors.
 pub(crate) fn each(
     attributes: &[Attribute],
     place: &Place,
@@ -196,7 +199,7 @@ pub(crate) fn each(
     faulty
 }
 
-/// Splits a list at its commas.
+/// Splits an argument list at its commas.
 pub(crate) fn arguments(list: TokenStream, place: &Place) -> Vec<Result<Argument>> {
     let mut pieces = vec![TokenStream::new()];
     for token in list {

@@ -27,23 +27,23 @@ const NAMES: [&str; 16] = [
     "Never",
 ];
 
-/// Returns the condition that `key` names, in any style of spelling.
+/// Returns the condition with the name `key`, in any spelling style.
 pub(super) fn spelled(key: &str) -> Option<&'static str> {
     let bare = bare(key);
     NAMES.into_iter().find(|name| same(name, bare))
 }
 
-/// Returns the condition that `key` was probably meant to be.
+/// Returns the condition that the user probably meant by `key`.
 pub(super) fn near(key: &str) -> Option<&'static str> {
     nearest(bare(key), NAMES)
 }
 
-/// Returns a name without the prefix that conditions have in Unreal.
+/// Returns the name of a condition without the prefix `COND_` of Unreal.
 fn bare(name: &str) -> &str {
     name.strip_prefix("COND_").unwrap_or(name)
 }
 
-/// Refuses several conditions that are combined like flags.
+/// Returns an error if several conditions are combined like flags. A property has one condition.
 pub(super) fn one(value: &TokenStream) -> Result<()> {
     let joins = |token| matches!(token, TokenTree::Punct(sign) if "|&+".contains(sign.as_char()));
     if !value.clone().into_iter().any(joins) {
@@ -56,7 +56,7 @@ pub(super) fn one(value: &TokenStream) -> Result<()> {
     Err(Error::new_spanned(value, message))
 }
 
-/// Returns the condition that `path` names.
+/// Returns the condition with the name `path`.
 pub(super) fn named(path: &Path) -> Result<Ident> {
     let Some(name) = path.get_ident() else {
         let last = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Attributes: what is written in `#[replicated(…)]`, read into one slot per attribute.
+//! Attributes: reads what is written in `#[replicated(…)]` into a struct with one slot for each attribute.
 //!
 //! *Invariant:* each attribute fills its slot at most once. `check` decides whether attributes may be
 //! combined.
@@ -35,7 +35,7 @@ pub(crate) struct ContainerAttrs {
 /// The attributes of a field.
 #[derive(Default)]
 pub(crate) struct FieldAttrs {
-    /// The span of `replicated`, if the field has the attribute, with or without a list.
+    /// The span of `replicated`, if the field has this attribute, with or without a list.
     pub(crate) marked: Option<Span>,
     /// Whether an attribute of the field could not be read.
     pub(crate) faulty: bool,

@@ -1,13 +1,14 @@
-//! Numbers in attributes. Literals are checked by the derive, constants of the user when the table is made.
+//! Numbers in attributes. The derive checks literals. Constants of the user are checked when the compiler
+//! evaluates the table.
 //!
-//! *Invariant:* a number is never evaluated beyond its sign.
+//! *Invariant:* the derive never evaluates an expression. It only reads literals with their sign.
 
 use syn::{Expr, ExprLit, ExprRange, ExprUnary, Lit, UnOp};
 
 /// A number: a literal, or another expression such as a constant of the user.
 pub(crate) struct Number(pub(crate) Expr);
 
-/// Two bounds, both inclusive.
+/// The lowest and the highest value of a range.
 pub(crate) struct Bounds {
     pub(crate) whole: ExprRange,
     pub(crate) min: Number,
@@ -15,7 +16,7 @@ pub(crate) struct Bounds {
 }
 
 impl Number {
-    /// Returns the number, if it is a literal.
+    /// Returns the value of a number that is a literal.
     pub(crate) fn literal(&self) -> Option<f64> {
         match signed(&self.0)? {
             (sign, Lit::Int(lit)) => lit.base10_parse::<f64>().ok().map(|value| sign * value),
@@ -24,7 +25,7 @@ impl Number {
         }
     }
 
-    /// Returns the number, if it is a literal without a fraction.
+    /// Returns the value of a number that is a literal without a fraction.
     pub(crate) fn whole(&self) -> Option<i128> {
         match signed(&self.0)? {
             (sign, Lit::Int(lit)) => lit.base10_parse::<i128>().ok().map(|value| sign as i128 * value),

@@ -1,17 +1,17 @@
-//! Places where attributes are written: on a type, on a field, on a variant, in `quantize(…)`. A place knows
-//! which attributes it allows, and how each is written.
+//! The places where attributes are written: on a type, on a field, on a variant, in `quantize(…)`. Each place
+//! has a list of the attributes that it allows, and how each is written.
 //!
-//! *Invariant:* a name that is refused in a place is never suggested there.
+//! *Invariant:* no error message suggests an attribute that is refused at its place.
 
 use crate::derive::Derive;
 use crate::spelling::nearest;
 
 /// The attributes that one place allows, and how each is written.
 pub(super) struct Place {
-    /// The place in words: "on a field".
+    /// The place in words, for error messages: "on a field".
     pub(super) name: &'static str,
     forms: &'static [(&'static str, &'static str)],
-    /// Names that are read here only to say why they are wrong. They are never suggested.
+    /// Names that are read at this place only to explain why they are wrong. They are never suggested.
     refused: &'static [&'static str],
 }
 
@@ -45,7 +45,7 @@ const OF_FIELDS: &[(&str, &str)] = &[
     ("name", "name = \"…\""),
 ];
 
-/// The attributes of fields that belong to objects only.
+/// The attributes that are allowed only on fields of objects.
 const OF_OBJECTS: &[&str] = &["condition", "starts_off", "notify", "notify_always", "push"];
 
 pub(super) static FIELD: Place = Place { name: "on a field", forms: OF_FIELDS, refused: &[] };
@@ -67,7 +67,7 @@ pub(super) static QUANTIZE: Place = Place {
 };
 
 impl Place {
-    /// Returns the place on the type that a derive is applied to.
+    /// Returns the place on the type with this derive.
     pub(super) fn of_type(derive: Derive) -> &'static Self {
         match derive {
             Derive::Replicated => &TYPE,
@@ -76,7 +76,7 @@ impl Place {
         }
     }
 
-    /// Returns the place on a field of such a type.
+    /// Returns the place on a field of the type with this derive.
     pub(super) fn of_field(derive: Derive) -> &'static Self {
         match derive {
             Derive::Replicated => &FIELD,
@@ -90,32 +90,32 @@ impl Place {
         std::ptr::eq(self.forms, OF_FIELDS)
     }
 
-    /// Whether this is the inside of `quantize(…)`.
+    /// Whether this place is inside `quantize(…)`.
     pub(super) fn is_quantize(&self) -> bool {
         std::ptr::eq(self, &QUANTIZE)
     }
 
-    /// Whether a condition may be written here.
+    /// Whether this place allows a condition.
     pub(super) fn has_conditions(&self) -> bool {
         !self.refused.contains(&"condition")
     }
 
-    /// Returns how the attribute `name` is written, if it is read here.
+    /// Returns how the attribute `name` is written, if this place reads it.
     pub(super) fn form(&self, name: &str) -> Option<&'static str> {
         self.forms.iter().find(|&&(known, _)| known == name).map(|&(_, form)| form)
     }
 
-    /// Returns the names that may be suggested.
+    /// Returns the names that an error message may suggest at this place.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.forms.iter().map(|&(name, _)| name).filter(|name| !self.refused.contains(name))
     }
 
-    /// Returns those names as a text.
+    /// Returns the names that may be suggested, as a text.
     pub(super) fn list(&self) -> String {
         self.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the name that `key` was probably meant to be.
+    /// Returns the name that the user probably meant by `key`.
     pub(super) fn nearest(&self, key: &str) -> Option<&'static str> {
         nearest(key, self.names())
     }

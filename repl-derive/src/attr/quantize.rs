@@ -1,7 +1,7 @@
-//! `quantize(…)`: reads how a field of floats is quantised.
+//! `quantize(…)`: the attribute that says how a field of floats is rounded for the wire.
 //!
-//! *Invariant:* the result is one of three complete forms. Half of a form is an error that shows the other
-//! half.
+//! *Invariant:* the result is one of three complete forms. If a part of a form is missing, the error shows
+//! the missing part.
 
 use syn::{Error, Result};
 

@@ -1,13 +1,13 @@
-//! Unknown attributes: the error text for a name that is not allowed where it stands.
+//! Unknown attributes: the error text for a name that is not allowed where it is written.
 //!
-//! *Invariant:* the text says what to write instead if that can be guessed. Otherwise it lists what is
-//! allowed there.
+//! *Invariant:* the error text says what to write instead if that can be guessed. Otherwise it lists all
+//! attributes that are allowed at that place.
 
 use super::condition;
 use super::place::{FIELD, Place, QUANTIZE, TYPE};
 use crate::spelling::same;
 
-/// Names that field attributes have elsewhere: in Unreal, in other derives, by habit.
+/// Names that users know from Unreal or from other derives, and the attributes that they probably mean.
 const SYNONYMS: [(&str, &str); 16] = [
     ("cond", "condition"),
     ("when", "condition"),
@@ -31,7 +31,7 @@ const SYNONYMS: [(&str, &str); 16] = [
 pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
     let (on_a_field, in_quantize) = (place.is_field(), place.is_quantize());
     let has_conditions = place.has_conditions();
-    // Items and values send all fields anyway, so `all` is treated as unknown there.
+    // Items and values always send all fields, so `all` counts as unknown there.
     if let Some(form) = TYPE.form(key).filter(|_| has_conditions || key != "all") {
         return format!("`{key}` belongs on the type: write `#[replicated({form})]` above it");
     }
@@ -67,8 +67,8 @@ pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
     format!("unknown attribute `{key}`{hint} What can stand {}: {}", place.name, place.list())
 }
 
-/// Returns what was probably meant on a field: a condition, or the name of an attribute. With nothing written
-/// after the name, the attribute is shown as it is written in full.
+/// Returns what the user probably meant by a name on a field: a condition, or the name of an attribute. If
+/// the user wrote no value, the attribute is shown in full, with its value.
 fn meant_on_a_field(place: &Place, key: &str, has_value: bool) -> Option<String> {
     let synonym = SYNONYMS.iter().find(|(other, _)| same(other, key)).map(|&(_, own)| own);
     let synonym = synonym.filter(|name| place.names().any(|known| known == *name));

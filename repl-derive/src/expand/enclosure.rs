@@ -1,14 +1,14 @@
-//! The enclosure: the block around all items of an expansion.
+//! Puts the generated items of a derive into a block of their own.
 //!
-//! *Invariant:* names of items in the block are invisible outside, and no lint checks the block.
+//! *Invariant:* names of generated items are not visible outside the block, and no lint checks the block.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::ast::Container;
 
-/// Two derives for one type conflict in every trait that both implement. This implementation makes the
-/// compiler's error say which derive to keep.
+/// Returns an implementation that conflicts if a type has two of our derives. The compiler's error then says
+/// which derive to keep.
 fn only_one(container: &Container<'_>) -> TokenStream {
     let (private, ident) = (container.private(), container.ident());
     let (declared, parameters, bounds) = container.generics().split_for_impl();
@@ -25,7 +25,8 @@ fn only_one(container: &Container<'_>) -> TokenStream {
     }
 }
 
-/// Puts items into a block of their own, so that they conflict with no other names.
+/// Puts generated items into a block of their own, so that their names do not conflict with names of the
+/// user.
 pub(super) fn enclosed(container: &Container<'_>, items: &TokenStream) -> TokenStream {
     let only_one = only_one(container);
     quote! {

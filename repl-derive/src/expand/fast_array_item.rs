@@ -1,7 +1,6 @@
 //! The expansion of `#[derive(FastArrayItem)]`.
 //!
-//! *Invariant:* besides what items and objects have in common, an item has only its layout: no program, no
-//! notify.
+//! *Invariant:* an item has the same table as an object, and its layout. It has no program and no notify.
 
 use proc_macro2::TokenStream;
 use quote::quote;

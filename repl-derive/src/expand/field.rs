@@ -1,6 +1,7 @@
-//! Fields in expansions: the table entry of a field, and the bounds on its type.
+//! Generates code for one field: its entry in the struct's table, and the bounds on its type.
 //!
-//! *Invariant:* the type of a field is only named, never inspected. Bounds state what it must implement.
+//! *Invariant:* generated code names the type of a field, but the derive never inspects the type. Trait
+//! bounds say what the type must implement.
 
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
@@ -11,21 +12,20 @@ use crate::ast::{Container, Field};
 use crate::attr::{Number, Quantize};
 use crate::derive::Derive;
 
-/// Returns the field's type in a form that has the same meaning outside the type's own `impl`: without
-/// `Self`.
+/// Returns the field's type without `Self`, so that it has the same meaning outside the `impl` of the type.
 pub(super) fn type_of(container: &Container<'_>, field: &Field<'_>) -> TokenStream {
     let (ident, (_, generics, _)) = (container.ident(), container.generics().split_for_impl());
     let ty = field.ty;
     without_self(quote!(#ty), &quote!(#ident #generics))
 }
 
-/// Returns a span with the hygiene of the derive and the location of `span`. Names then resolve as in
-/// generated code, lints treat it as generated, and errors point at what the user wrote.
+/// Returns a span for generated code that has the location of `span`. Names resolve as in generated code, and
+/// lints treat the code as generated, but errors point at the user's code.
 pub(super) fn here(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
-/// Returns the path to what generated code needs, at `span`.
+/// Returns the path to the module that has everything that generated code uses, with the given span.
 pub(super) fn private_at(container: &Container<'_>, span: Span) -> TokenStream {
     let moved = |mut token: TokenTree| {
         token.set_span(span);
@@ -65,7 +65,8 @@ fn shape(container: &Container<'_>, field: &Field<'_>, index: usize, span: Span)
     }
 }
 
-/// Returns the complete entry of the field in its struct's table. `index` counts the fields that are sent.
+/// Returns the field's entry in the table of its struct. `index` is the position among the fields that are
+/// sent.
 pub(super) fn entry(
     container: &Container<'_>,
     field: &Field<'_>,
@@ -100,16 +101,16 @@ pub(super) fn entry(
     }
 }
 
-/// Returns the span of the attribute that states the field's form. Errors in the table entry are reported
-/// there.
+/// Returns the span of the attribute that defines the field's wire form. Errors in the table entry are
+/// reported at this span.
 fn form_span(field: &Field<'_>) -> Span {
     let forms = ["quantize", "bits", "range", "max_len", "with", "atomic"];
     let said = field.attrs.given().into_iter().find(|(name, _)| forms.contains(name));
     said.map_or_else(|| field.ty.span(), |(_, span)| span)
 }
 
-/// Returns what the attributes ask of the numbers in the field, as a method call on its entry. The call
-/// compiles only for a type that fits.
+/// Returns a method call on the table entry that sets the wire form of the field's numbers. The call compiles
+/// only if the field's type supports this form.
 fn format(container: &Container<'_>, field: &Field<'_>, span: Span) -> Option<TokenStream> {
     let ty = type_of(container, field);
     let attrs = &field.attrs;
@@ -138,7 +139,7 @@ fn format(container: &Container<'_>, field: &Field<'_>, span: Span) -> Option<To
     })
 }
 
-/// Returns an integer of the type `ty`. A constant of the user is converted only if `convert` is set.
+/// Returns an integer of the type `ty`. If `convert` is set, a constant of the user is converted to `ty`.
 fn whole(number: &Number, ty: &str, convert: bool) -> TokenStream {
     let (expr, ty) = (&number.0, Ident::new(ty, Span::call_site()));
     match number.whole() {
@@ -223,18 +224,18 @@ pub(super) fn generics(container: &Container<'_>, more: Vec<WherePredicate>) -> 
     generics
 }
 
-/// Returns the name of the serialiser that is generated for the `index`th field that is sent.
+/// Returns the name of the generated serialiser for the field with this index among the fields that are sent.
 fn serializer_name(index: usize) -> Ident {
     format_ident!("__Serializer{}", index)
 }
 
-/// Returns the serialiser as a type.
+/// Returns the type of the generated serialiser.
 pub(super) fn serializer(container: &Container<'_>, index: usize) -> TokenStream {
     let (name, (_, parameters, _)) = (serializer_name(index), container.generics().split_for_impl());
     quote!(#name #parameters)
 }
 
-/// Returns the serialisers that call the modules named by `with`.
+/// Returns serialisers that call the modules that the user names by `with`.
 pub(super) fn serializers(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let sent = container.sent().into_iter().enumerate();
     sent.filter_map(|(index, field)| {
@@ -244,9 +245,9 @@ pub(super) fn serializers(container: &Container<'_>, generics: &Generics) -> Tok
     .collect()
 }
 
-/// Returns the name and the version of a module's form. If the module does not define a constant, the name
-/// resolves to the one in the outer block, because names of the inner block take precedence. So the error can
-/// say what to write.
+/// Returns the name and the version of a module's wire form. If the module does not define one of these
+/// constants, the name resolves to a constant in the outer block instead, and the compiler's error says what
+/// to write.
 fn wire_form(private: &TokenStream, module: &Path, span: Span) -> [TokenStream; 2] {
     ["NAME", "VERSION"].map(|constant| {
         let constant = Ident::new(constant, span);

@@ -1,7 +1,7 @@
-//! Expansion: turns checked input into code.
+//! Expansion: generates code from input without mistakes.
 //!
-//! *Invariant:* no expansion fails. Every path starts at `::core` or at the crate that the input names, so
-//! that expansions depend on neither a prelude nor the user's names.
+//! *Invariant:* generating code cannot fail. Every path starts at `::core` or at the crate that the input
+//! names, so that generated code needs no prelude and does not depend on the user's names.
 
 mod enclosure;
 mod fast_array_item;

@@ -1,7 +1,7 @@
 //! The expansion of `#[derive(NetSerialize)]`.
 //!
-//! *Invariant:* `read` reads what `write` writes, in the order of declaration. A struct is treated as an enum
-//! with one variant, whose tag takes no bits.
+//! *Invariant:* the generated `read` reads what `write` writes, in the order of declaration. A struct is
+//! treated as an enum with one variant, whose number takes no bits.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -13,7 +13,7 @@ use crate::ast::{Body, Container, Field};
 
 /// A struct, or one variant of an enum.
 struct Form<'a> {
-    /// The path that constructs it: `Self` or `Self::Variant`.
+    /// The path of the constructor: `Self` or `Self::Variant`.
     constructor: TokenStream,
     wire_name: Option<String>,
     fields: Vec<Part<'a>>,
@@ -23,7 +23,7 @@ struct Form<'a> {
 /// One field of a form.
 struct Part<'a> {
     field: &'a Field<'a>,
-    /// Its index among all fields of the type that are sent. `None` if it is skipped.
+    /// The field's index among all fields of the type that are sent. `None` if the field is skipped.
     sent: Option<usize>,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     enclosed(container, &quote!(#serializers #table #property #net_serialize))
 }
 
-/// Returns the forms of the type. A struct has one, without a name.
+/// Returns a form for each variant of an enum. A struct has one form, without a name.
 fn forms<'a>(container: &'a Container<'a>) -> Vec<Form<'a>> {
     let mut next = 0;
     let mut parts = |fields: &'a [Field<'a>]| {
@@ -68,8 +68,8 @@ fn forms<'a>(container: &'a Container<'a>) -> Vec<Form<'a>> {
     }
 }
 
-/// Returns the bounds that a generic value needs besides those of its fields: `Clone` for the shadow, and
-/// `Default` for fields that are never sent and for those with their own serialiser.
+/// Returns the bounds that a generic value needs beside the bounds of its fields. It needs `Clone` for the
+/// shadow. It needs `Default` for fields that are never sent and for fields with their own serialiser.
 fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
     let made_by_default = |field: &&Field<'_>| !container.sends(field) || field.attrs.with.is_some();
     let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());
@@ -82,8 +82,8 @@ fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
     own.chain(fields).collect()
 }
 
-/// Returns a trait that holds the entries of all fields that are sent. Generic types have no other place for
-/// constants.
+/// Returns a trait that contains the table entries of all fields that are sent. For a generic type, constants
+/// that depend on its parameters can only be in a trait.
 fn table(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let (private, ident) = (container.private(), container.ident());
     let (declared, parameters, bounds) = generics.split_for_impl();
@@ -120,8 +120,8 @@ fn property(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) 
         let private = field::private_at(container, span);
         quote_spanned!(span=> &#private::Shape::opaque::<Self>())
     };
-    // The span and the safety are as in the derive of `Replicated`. The shape is that of an opaque value, and
-    // describes nothing of the memory but its size.
+    // The span and the reason why this is safe are the same as in the derive of `Replicated`. The shape is
+    // that of an opaque value, which describes only the size of the memory.
     quote! {
         #[automatically_derived]
         unsafe impl #declared #private::Property for #ident #parameters #bounds {
@@ -168,7 +168,7 @@ fn net_serialize(container: &Container<'_>, generics: &Generics, forms: &[Form<'
     }
 }
 
-/// A checksum of the names and forms of everything that is sent.
+/// Returns an expression for the checksum of the names and wire forms of everything that is sent.
 fn checksum(container: &Container<'_>, forms: &[Form<'_>]) -> TokenStream {
     let (private, name) = (container.private(), container.wire_name());
     let count = forms.len() as u64;
@@ -273,7 +273,8 @@ impl<'a> Form<'a> {
         sent.into_iter()
     }
 
-    /// Returns a pattern that binds each field that is sent to a name made of `prefix` and its index.
+    /// Returns a pattern that binds each sent field to a name, which consists of `prefix` and the field's
+    /// index.
     fn pattern(&self, prefix: &str) -> TokenStream {
         let constructor = &self.constructor;
         let fields = self.sent().map(|(field, index)| {

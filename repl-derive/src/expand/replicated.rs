@@ -1,7 +1,7 @@
 //! The expansion of `#[derive(Replicated)]`.
 //!
-//! *Invariant:* the output is one table, one call that flattens it, and one call for each notify. It decides
-//! nothing at run time.
+//! *Invariant:* the generated code is one table, one call that flattens the table, and one call for each
+//! notify. It makes no decisions at run time.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -80,7 +80,8 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
     }
 }
 
-/// A single name is a method of the object. A longer path is any function.
+/// Returns the function that a notify names. A single name is a method of the object, and a longer path is
+/// any function.
 fn called(notify: &Path, span: Span) -> TokenStream {
     match notify.get_ident() {
         Some(method) => quote_spanned!(span=> Self::#method),
@@ -88,9 +89,9 @@ fn called(notify: &Path, span: Span) -> TokenStream {
     }
 }
 
-/// Generates, for each method that a notify names, a trait method of the same name that can never be called.
-/// An inherent method takes precedence over it. If there is none, the compiler's error contains our advice.
-/// Empty types carry the names of the methods.
+/// Generates, for each method that a notify names, a trait method of the same name that cannot be called. If
+/// the user has defined the method, the compiler prefers the user's method. If not, the compiler's error
+/// contains our advice. Empty types carry the names of the methods.
 fn missing_methods(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let mut names: Vec<Ident> = Vec::new();
     let mut fallbacks = TokenStream::new();

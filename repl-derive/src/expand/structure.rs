@@ -1,6 +1,8 @@
-//! What objects and items have in common: the struct's table, the struct as a value, and its callbacks.
+//! Generates the code that objects and items share: the table of the struct, the struct as a value, and its
+//! callbacks.
 //!
-//! *Invariant:* the tables of items and objects are made in the same way. Only the names of traits differ.
+//! *Invariant:* the tables of items and objects are generated in the same way. Only the names of the traits
+//! differ.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -10,13 +12,13 @@ use super::field;
 use crate::ast::Container;
 use crate::derive::Derive;
 
-/// Returns the type's generic parameters, with the bounds that its fields and an initial value need.
+/// Returns the type's generic parameters, with the bounds that its fields and its initial value need.
 pub(super) fn generics(container: &Container<'_>) -> Generics {
     let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());
     field::generics(container, vec![parse_quote!(#ident #parameters: ::core::default::Default)])
 }
 
-/// Returns everything except the trait of the derive itself.
+/// Returns all generated code except the implementation of `Replicated` or `FastArrayItem`.
 pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let serializers = field::serializers(container, generics);
     let property = property(container, generics);
@@ -26,16 +28,16 @@ pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStr
     quote!(#serializers #layout #property #net_serialize #says_callbacks)
 }
 
-/// Returns the layout of an object without generic parameters, as a constant beside the traits. The traits
-/// share it, so it is made once. None of the traits defines it, so that an error in the type is reported only
-/// once.
+/// Returns the layout of an object without generic parameters, as a constant. All generated traits use this
+/// constant, so the compiler evaluates it once. It belongs to none of the traits, so that an error in the
+/// type is reported only once.
 fn constant_layout(container: &Container<'_>) -> Option<TokenStream> {
     let (private, ident) = (container.private(), container.ident());
     let is_constant = container.derive == Derive::Replicated && !container.is_generic();
     is_constant.then(|| quote!(const __LAYOUT: &#private::Layout = &#private::Layout::of::<#ident>();))
 }
 
-/// Returns where the layout is found, as a `&'static Layout`.
+/// Returns an expression for the layout, as a `&'static Layout`.
 pub(super) fn layout(container: &Container<'_>) -> TokenStream {
     let private = container.private();
     if constant_layout(container).is_some() {
@@ -60,10 +62,10 @@ fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
         quote!(let _: *const #ty = &raw const object.#member;)
     });
     let callbacks = value_callbacks(container);
-    // `quote!` gives `unsafe` the span of the derive itself, so that a crate that forbids unsafe code can
-    // derive. It is sound because each entry takes the offset of a member and the shape of that member's
-    // type. The input is not trusted for that type, because an attribute macro may change it later: the
-    // closure compiles only if the type is right, since raw pointers are coerced to no other type.
+    // `quote!` gives `unsafe` the span of the derive itself, so that a crate that forbids unsafe code can use
+    // the derive. It is sound because each entry has the offset of a field and the shape of the field's type.
+    // An attribute macro could change the type of the field later. So the closure checks the type: raw
+    // pointers are not coerced to another type, and it compiles only if the type is right.
     quote! {
         #[automatically_derived]
         unsafe impl #declared #private::Property for #ident #parameters #bounds {
@@ -83,7 +85,7 @@ fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
     }
 }
 
-/// Returns the callbacks of a map's values, if the type is an item with callbacks.
+/// Returns the callbacks for values of a map, if the type is an item with callbacks.
 fn value_callbacks(container: &Container<'_>) -> Option<TokenStream> {
     let private = container.private();
     let has_callbacks =
@@ -96,7 +98,7 @@ fn value_callbacks(container: &Container<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns the implementation of the whole object as a value: every replicated field in order.
+/// Returns the implementation that sends the whole object as one value: every replicated field in order.
 fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let (private, ident, name) = (container.private(), container.ident(), container.wire_name());
     let (declared, parameters, bounds) = generics.split_for_impl();
@@ -134,11 +136,12 @@ fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream 
     }
 }
 
-/// States that the type says `callbacks`. The trait that the user implements requires it.
+/// Returns the marker for a type with the attribute `callbacks`. The callback trait that the user implements
+/// requires this marker.
 fn says_callbacks(container: &Container<'_>) -> Option<TokenStream> {
     container.attrs.callbacks.as_ref()?;
     let (private, ident) = (container.private(), container.ident());
-    // Only the type's own bounds, because the user's implementation need not have more.
+    // The bounds are only those of the type itself, because the user's implementation need not have more.
     let (declared, parameters, bounds) = container.generics().split_for_impl();
     let says = match container.derive {
         Derive::FastArrayItem => quote!(SaysItemCallbacks),
@@ -150,7 +153,7 @@ fn says_callbacks(container: &Container<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Returns which callbacks are called. Errors are reported at the attribute `callbacks`.
+/// Returns which callbacks the type has. Errors are reported at the attribute `callbacks`.
 pub(super) fn told(container: &Container<'_>) -> TokenStream {
     match &container.attrs.callbacks {
         Some(callbacks) => {

@@ -1,8 +1,8 @@
-//! Stubs: what is generated in place of an expansion after an error.
+//! Stubs: code that a derive generates instead if the input has a mistake.
 //!
-//! *Invariant:* a stub implements every trait that the derive would implement, and requires nothing of any
-//! field. So code that uses the type causes no further errors. A stub never runs, because the error beside it
-//! stops the build.
+//! *Invariant:* a stub implements every trait that the derive would implement, without bounds on the fields.
+//! So code that uses the type causes no further errors. A stub never runs, because the reported error stops
+//! the build.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -15,7 +15,7 @@ use crate::derive::Derive;
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let mut generics = container.generics().clone();
     if generics.lifetimes().next().is_some() {
-        // Our traits cannot be implemented for a type with lifetimes.
+        // The traits of this library cannot be implemented for a type with lifetimes.
         return TokenStream::new();
     }
     let owned: Vec<WherePredicate> = generics
