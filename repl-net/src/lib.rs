@@ -23,14 +23,14 @@
 //! }
 //! ```
 //!
-//! Users use this crate through `repl`, which re-exports it with the derives. The front page of `repl` has an
-//! example with objects, and explains the numbers S1, R1 and W1 in descriptions.
+//! Users use this crate through `repl`, which re-exports it together with the derives. The front page of
+//! `repl` has an example with objects, and explains the numbers S1, R1 and W1 in descriptions.
 //!
 //! # What this crate does not do
 //!
-//! It opens no socket and reads no clock: `receive` and `tick` take bytes and times, `poll_transmit` and
-//! `poll_event` return bytes and events. The caller passes a [`ConnectionId`] with each packet; the crate
-//! does not know addresses. It does not encrypt or authenticate, does not choose objects by distance or
+//! This crate opens no socket and reads no clock: `receive` and `tick` take bytes and times, `poll_transmit`
+//! and `poll_event` return bytes and events. The caller passes a [`ConnectionId`] with each packet; the crate
+//! does not know addresses. It does not encrypt or authenticate. It does not choose objects by distance or
 //! priority, and makes no remote calls.
 //!
 //! # The three types to know
@@ -42,8 +42,8 @@
 //!
 //! # Guarantees
 //!
-//! - A burst of lost packets of any length costs one resend of what changed. The server stores what a client
-//!   lacks as handles and never forgets it.
+//! - A burst of lost packets of any length costs one resend of what changed. The server remembers which
+//!   properties a client lacks until the client has them.
 //! - Work grows with what changed, not with the number of objects.
 //! - The memory that a peer can make the other side use is limited by [`ServerConfig`], [`ClientConfig`] or a
 //!   constant.

@@ -1,7 +1,8 @@
-//! Reads the body of a packet: passes its items one by one to a visitor.
+//! Reads the body of a packet. The body is a list of segments; each of their entries is about one object, and
+//! is passed to a visitor.
 //!
-//! *Invariant:* the visitor that validates and the visitor that applies read the same items in the same
-//! order.
+//! *Invariant:* a body is read twice, by a visitor that validates and by one that applies. Both read the same
+//! entries in the same order.
 #![cfg_attr(
     not(test),
     deny(
@@ -24,12 +25,12 @@ use crate::transport::role::Proxy;
 use crate::transport::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
 use crate::transport::sequence::Sequence;
 
-/// Why reading a body stopped.
+/// The reason why the reading of a body stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Halt {
-    /// The body is older than what was applied to one of its objects (R1).
+    /// The packet is older than one that has already updated one of the objects in this body (R1).
     Stale,
-    /// The body is malformed; a description of the error.
+    /// The body is malformed. The text describes the error.
     Malformed(String),
 }
 
@@ -39,24 +40,24 @@ impl From<ReadError> for Halt {
     }
 }
 
-/// What an opening says of its object, before the values.
+/// The head of an opening, before its values. An opening creates an object on the client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenHead {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
-    /// The class's number on the wire.
+    /// The number of the class on the wire.
     pub(crate) class: u32,
     pub(crate) archetype: u32,
     pub(crate) proxy: Proxy,
 }
 
-/// Handles the items of a body.
+/// Receives the entries of a body, one by one.
 pub(crate) trait Visitor {
-    /// The number on the wire of the class of the object in `slot`.
+    /// Returns the wire number of the class of the object in `slot`.
     fn class_of(&mut self, slot: u32) -> Result<u32, Halt>;
-    /// How many handles a class has; `None` if there is no such class.
+    /// Returns how many handles a class has. `None` if there is no such class.
     fn handles_of(&self, class: u32) -> Option<u32>;
-    /// The number of classes.
+    /// Returns the number of classes.
     fn classes(&self) -> u32;
     fn update(&mut self, slot: u32, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt>;
     fn open(&mut self, head: OpenHead, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt>;
@@ -64,15 +65,15 @@ pub(crate) trait Visitor {
     fn part(&mut self, part: Part) -> Result<(), Halt>;
 }
 
-/// The properties of an object that follow.
+/// The properties of an object whose values follow in the body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item<'a> {
     pub(crate) handles: &'a HandleSet,
-    /// Bits of the item before its values.
+    /// How many bits the entry takes before its values.
     pub(crate) head_bits: usize,
 }
 
-/// Reads a body to its end. `previous` is reusable memory.
+/// Reads a body to its end, and passes each entry to `visitor`. `previous` is reusable memory.
 pub(crate) fn walk(
     sequence: Sequence,
     reader: &mut BitReader<'_>,
@@ -113,17 +114,17 @@ pub(crate) fn walk(
     Ok(read_end(reader)?)
 }
 
-/// A run of openings, without the values.
+/// The head of a run of openings: objects in consecutive slots that differ only in their values.
 struct Run {
     first: u32,
-    /// One past the last slot.
+    /// The slot after the last slot of the run.
     end: u32,
     origin: Origin,
 }
 
 impl Run {
-    /// Reads what the objects from slot `first` on share, and stores their list of handles in `previous`.
-    /// `previous_origin` is the origin of the previous run in the segment.
+    /// Reads the head of a run whose first object is in the slot `first`, and stores its list of handles in
+    /// `previous`. `previous_origin` is the origin of the previous run in the segment.
     fn read(
         first: u32,
         previous_origin: Option<Origin>,
@@ -147,7 +148,7 @@ impl Run {
         Ok(Self { first, end: end.ok_or(ReadError::OutOfRange)?, origin })
     }
 
-    /// Reads the objects of the run, which began at bit `start`.
+    /// Reads the values of the run's objects. The run began at bit `start`.
     fn walk(
         &self,
         start: usize,
@@ -195,7 +196,7 @@ fn read_opening_list(
     } else if count as usize / 8 <= reader.remaining() {
         HandleSet::up_to(count)
     } else {
-        // The packet is too short for this many values: do not create the set.
+        // The packet is too short for so many values, so the set is not allocated.
         return Err(ReadError::OutOfRange.into());
     };
     previous.set(class as usize, &handles);

@@ -1,19 +1,19 @@
-//! A change feed: records what arrived of a class's objects since the user last asked.
+//! A change feed: records which properties of the objects of one class arrived since the user last asked.
 //!
-//! *Invariant:* a feed has at most one entry for each existing object, and exists only after the user asked
-//! for it.
+//! *Invariant:* a feed has at most one entry for each existing object. A class has a feed only after the user
+//! has asked for its changes.
 
 use std::collections::BTreeMap;
 
 use repl_core::{HandleSet, Layout, ObjectRef};
 use repl_fastarray::ChangedProperties;
 
-/// What arrived of an object since the last call, all updates together.
+/// The properties of one object that arrived since the last call.
 #[derive(Clone, Debug)]
 pub struct Change<T: ?Sized = ()> {
     /// The object. It exists and has the values of the newest update.
     pub object: ObjectRef<T>,
-    /// Whether it was created since the last call.
+    /// Whether the object was created since the last call.
     pub is_new: bool,
     layout: &'static Layout,
     handles: HandleSet,
@@ -24,36 +24,37 @@ impl<T: ?Sized> Change<T> {
         Self { object, is_new: noted.is_new, layout, handles: noted.handles }
     }
 
-    /// The properties that arrived. For a new object these are the ones that differ from its archetype. Under
-    /// loss a value may arrive twice, so the value of a property in this list may be unchanged.
+    /// Returns the properties that arrived. For a new object these are the properties that differ from its
+    /// archetype. If packets are lost, a value may arrive twice, so some of these properties may have the
+    /// same value as before.
     #[must_use]
     pub fn properties(&self) -> ChangedProperties<'_> {
         ChangedProperties::new(self.layout, &self.handles)
     }
 }
 
-/// What arrived of one object.
+/// The properties that arrived for one object.
 #[derive(Debug, Default)]
 pub(crate) struct Noted {
     pub(crate) is_new: bool,
     pub(crate) handles: HandleSet,
 }
 
-/// What arrived of the objects of one class, by slot.
+/// The properties that arrived for the objects of one class, by slot.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeFeed {
     noted: BTreeMap<u32, Noted>,
 }
 
 impl ChangeFeed {
-    /// Adds an update.
+    /// Adds the properties of an update to the feed.
     pub(crate) fn note(&mut self, slot: u32, is_new: bool, handles: &HandleSet) {
         let noted = self.noted.entry(slot).or_default();
         noted.is_new |= is_new;
         noted.handles.union(handles);
     }
 
-    /// Adds a property that was read again, because an object that it refers to was created or removed.
+    /// Adds a property that was read again because an object that it refers to was created or removed.
     pub(crate) fn note_one(&mut self, slot: u32, handle: u32) {
         self.noted.entry(slot).or_default().handles.insert(handle);
     }

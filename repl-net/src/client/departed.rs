@@ -1,27 +1,27 @@
-//! A list of the removed objects that can still be read, because their removal was not reported yet.
+//! The removed objects that the user can still read, because no polled event has reported their removal yet.
 //!
-//! *Invariant:* an object is listed exactly while an event about its removal waits, or was the last one
-//! polled.
+//! *Invariant:* an object is in the list as long as an event about its removal waits, or was the last event
+//! that was polled.
 
 use std::collections::HashMap;
 
 use repl_core::Guid;
 
-/// The class of each such object, and how many events report a removal of it.
+/// For each removed object its class, and the number of waiting events that report its removal.
 #[derive(Debug, Default)]
 pub(crate) struct Departed {
     objects: HashMap<Guid, (u16, u32)>,
 }
 
 impl Departed {
-    /// Notes that an object of a class was removed.
+    /// Adds a removed object.
     pub(crate) fn insert(&mut self, guid: Guid, class: u16) {
         let (_, ends) = self.objects.entry(guid).or_insert((class, 0));
         *ends = ends.saturating_add(1);
     }
 
-    /// Notes that a removal was reported, or never will be. Returns the class if it was the object's last
-    /// one.
+    /// Records that one removal of an object has been reported, or will never be. Returns the class of the
+    /// object if no more events about it wait.
     pub(crate) fn remove(&mut self, guid: Guid) -> Option<u16> {
         let (class, ends) = self.objects.get_mut(&guid)?;
         *ends = ends.saturating_sub(1);
@@ -33,7 +33,7 @@ impl Departed {
         Some(class)
     }
 
-    /// The class of an object that can still be read.
+    /// Returns the class of a removed object that can still be read.
     pub(crate) fn class(&self, guid: Guid) -> Option<u16> {
         self.objects.get(&guid).map(|(class, _)| *class)
     }

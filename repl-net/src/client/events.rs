@@ -1,7 +1,7 @@
 //! The queue of events that the client's user has not polled yet.
 //!
-//! *Invariant:* events are polled in the order in which they happened. If nobody polls, the queue's length
-//! stays below a small multiple of the number of objects that it must report, or below [`LEAST`].
+//! *Invariant:* events are polled in the order in which they happened. If nobody polls, the queue still stays
+//! short: below a small multiple of the number of objects that it must report, or below [`LEAST`].
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,16 +9,16 @@ use repl_core::ObjectRef;
 
 use crate::session::events::ClientEvent;
 
-/// This many events may always wait.
+/// The queue may always hold this many events.
 const LEAST: usize = 1_024;
 
-/// Events in the order in which they happened.
+/// The waiting events, in the order in which they happened.
 #[derive(Debug)]
 pub(crate) struct ClientEvents {
     queue: VecDeque<ClientEvent>,
-    /// The queue is thinned out when it is longer than this.
+    /// If the queue is longer than this, events that are no longer needed are dropped.
     limit: usize,
-    /// Objects whose removal need not be reported any more.
+    /// Objects whose removal no event will report.
     untold: Vec<ObjectRef<()>>,
 }
 
@@ -41,13 +41,14 @@ impl ClientEvents {
         self.queue.pop_front()
     }
 
-    /// Returns the objects whose removal will not be reported, once for each removal.
+    /// Returns the objects whose removal no event will report. An object is returned once for each of its
+    /// removals.
     pub(crate) fn take_untold(&mut self) -> Vec<ObjectRef<()>> {
         std::mem::take(&mut self.untold)
     }
 
-    /// Drops the events about objects that were spawned and despawned in the meantime, and all but the last
-    /// role change of each object.
+    /// Drops the events about objects that were spawned and despawned before the user polled. Of the role
+    /// changes of each object, keeps only the last.
     fn thin_out(&mut self) {
         let mut events: Vec<Option<ClientEvent>> = self.queue.drain(..).map(Some).collect();
         let mut spawned: HashMap<ObjectRef<()>, usize> = HashMap::new();

@@ -1,8 +1,8 @@
-//! An index of the references in a client's objects: which leaf mentions which guids, and the bits to read
-//! the leaf again (S117).
+//! An index of the references in a client's objects. It finds all values that refer to an object. When that
+//! object comes or goes, these values are read again from their stored bits (S117).
 //!
-//! *Invariant:* each leaf that mentions guids is in the index exactly once, with its last bits. A leaf that
-//! is one reference, for example in an array of references, takes about 12 bytes.
+//! *Invariant:* each value that refers to objects is in the index exactly once, with its last bits. A value
+//! that is one reference, for example in an array of references, takes about 12 bytes.
 #![cfg_attr(
     not(test),
     deny(
@@ -20,10 +20,11 @@ use std::sync::Arc;
 use repl_core::wire::{read_guid, write_guid};
 use repl_core::{BitSlice, BitWriter, Guid};
 
-/// A leaf: the slot of its object, and the path of handles to the leaf.
+/// The position of a leaf: the slot of its object, and the handles on the path to the leaf. A leaf is a
+/// single value.
 pub(crate) type Place = (u32, Arc<[u32]>);
 
-/// The index of all leaves that mention guids.
+/// The index of all leaves that contain references.
 #[derive(Debug, Default)]
 pub(crate) struct Mentions {
     /// By slot, how many leaves of the object are in the index.
@@ -33,7 +34,8 @@ pub(crate) struct Mentions {
 }
 
 impl Mentions {
-    /// Stores a leaf of the object in `slot` that was read: it mentions `guids` and had these bits (S119).
+    /// Stores a leaf of the object in `slot` that was read with these bits. The leaf contains references to
+    /// `guids` (S119).
     pub(crate) fn set(
         &mut self,
         slot: u32,
@@ -50,7 +52,7 @@ impl Mentions {
         }
     }
 
-    /// Removes a leaf that no longer mentions anything.
+    /// Removes a leaf that contains no references any more.
     pub(crate) fn remove_leaf(&mut self, slot: u32, path: &[u32]) {
         if !self.objects.contains_key(&slot) {
             return;
@@ -60,7 +62,7 @@ impl Mentions {
         self.forget(slot, u32::from(removed));
     }
 
-    /// Removes all leaves below `path` whose next step is in `steps`. O(leaves there that mention guids).
+    /// Removes all leaves below `path` whose next handle is in `steps`. O(removed leaves).
     pub(crate) fn cut(&mut self, slot: u32, path: &[u32], steps: Range<u32>) {
         if self.objects.contains_key(&slot) {
             let removed = self.references.cut(slot, path, &steps);
@@ -69,7 +71,7 @@ impl Mentions {
         }
     }
 
-    /// Removes all leaves of the object in `slot`, which was removed.
+    /// Removes all leaves of the object in `slot`, because the object was removed.
     pub(crate) fn remove_object(&mut self, slot: u32) {
         if self.objects.remove(&slot).is_some() {
             self.references.cut_lists(List { slot, first: 0, second: 0 }, List::last(slot), &ALL);
@@ -88,8 +90,8 @@ impl Mentions {
         }
     }
 
-    /// Calls `visit` once with the slot, path and bits of each leaf that mentions one of `guids`. O(64 ·
-    /// these leaves, with others in their chunks).
+    /// Calls `visit` once for each leaf that refers to one of `guids`, with the leaf's slot, path and bits.
+    /// Costs up to 64 steps for each of these leaves, because leaves are stored in chunks of 64.
     pub(crate) fn each_of(&self, guids: &[Guid], visit: &mut dyn FnMut(u32, &[u32], BitSlice<'_>)) {
         for &guid in guids {
             self.references.each_of(guid, visit);
@@ -105,14 +107,15 @@ impl Mentions {
 
 const ALL: Range<u32> = 0..u32::MAX;
 
-/// The guid of a leaf that is exactly one reference.
+/// Returns the guid of a leaf that is exactly one reference.
 fn reference_of(bits: BitSlice<'_>) -> Option<Guid> {
     let mut reader = bits.reader();
     let guid = read_guid(&mut reader).ok()??;
     (reader.remaining() == 0).then_some(guid)
 }
 
-/// The path to neighbouring leaves: at most two steps, each counted from one; zero for none.
+/// The path to the parent of neighbouring leaves. It has at most two handles. Each is stored plus one, and
+/// zero means that there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct List {
     slot: u32,
@@ -132,12 +135,12 @@ impl List {
         }
     }
 
-    /// The last possible list of an object.
+    /// Returns the last possible list of the object in `slot`.
     const fn last(slot: u32) -> Self {
         Self { slot, first: u32::MAX, second: u32::MAX }
     }
 
-    /// The path to the leaf with this last step.
+    /// Returns the path to the leaf whose last handle is `step`.
     fn path(self, step: u32) -> ([u32; 3], usize) {
         match (self.first.checked_sub(1), self.second.checked_sub(1)) {
             (Some(first), Some(second)) => ([first, second, step], 3),
@@ -147,7 +150,7 @@ impl List {
     }
 }
 
-/// A leaf by its list and its last step.
+/// A leaf, given by its list and its last handle.
 #[derive(Clone, Copy)]
 struct Leaf {
     list: List,
@@ -169,22 +172,22 @@ impl Leaf {
     }
 }
 
-/// How many steps of a list share a chunk.
+/// How many leaves of a list are stored in one chunk.
 const CHUNK: u32 = 64;
 
-/// The key of a chunk: its list, and its index in the list.
+/// The key of a chunk: its list, and the number of the chunk in this list.
 type Key = (List, u32);
 
 /// The guids of up to 64 neighbouring leaves.
 #[derive(Debug, Default)]
 struct Chunk {
-    /// A bit for each leaf that is stored.
+    /// A bit for each leaf that the chunk stores.
     mask: u64,
     guids: Vec<Guid>,
 }
 
 impl Chunk {
-    /// The index of a leaf's guid, or where it would be inserted.
+    /// Returns the index of a leaf's guid in `guids`, or the index where it would be inserted.
     fn rank(&self, bit: u32) -> usize {
         (self.mask & !u64::MAX.wrapping_shl(bit)).count_ones() as usize
     }
@@ -211,17 +214,17 @@ impl Chunk {
         Some(self.guids.remove(rank))
     }
 
-    /// The bits and guids of the leaves.
+    /// Returns the bit and the guid of each leaf.
     fn iter(&self) -> impl Iterator<Item = (u32, Guid)> + '_ {
         (0..CHUNK).filter(|&bit| self.has(bit)).zip(self.guids.iter().copied())
     }
 }
 
-/// Leaves that are exactly one reference.
+/// All leaves that are exactly one reference.
 #[derive(Debug, Default)]
 struct References {
     chunks: BTreeMap<Key, Chunk>,
-    /// Each guid with each chunk that contains it.
+    /// Each guid with each chunk that contains it, to find leaves by guid.
     by_guid: BTreeSet<(Guid, Key)>,
 }
 
@@ -243,7 +246,7 @@ impl References {
         true
     }
 
-    /// Returns how many leaves were removed.
+    /// Removes the leaves below `path` whose next handle is in `steps`. Returns how many leaves were removed.
     fn cut(&mut self, slot: u32, path: &[u32], steps: &Range<u32>) -> u32 {
         let mut removed = 0_u32;
         if self.chunks.is_empty() || steps.is_empty() {
@@ -261,8 +264,8 @@ impl References {
         removed
     }
 
-    /// Removes the leaves with these last steps from the lists `first` to `last`. Returns how many were
-    /// removed.
+    /// Removes the leaves whose last handle is in `steps` from the lists `first` to `last`. Returns how many
+    /// leaves were removed.
     fn cut_lists(&mut self, first: List, last: List, steps: &Range<u32>) -> u32 {
         let end = (last, steps.end.saturating_sub(1) / CHUNK);
         let mut from = Bound::Included((first, steps.start / CHUNK));
@@ -293,11 +296,11 @@ impl References {
     }
 }
 
-/// Leaves that are more than one reference, or deeper than two collections.
+/// All leaves that are more than one reference, or that are nested deeper than two collections.
 #[derive(Debug, Default)]
 struct Values {
     by_place: BTreeMap<Place, Value>,
-    /// Each guid with each leaf that mentions it.
+    /// Each guid with each leaf that refers to it.
     by_guid: BTreeSet<(Guid, Place)>,
 }
 
@@ -336,7 +339,7 @@ impl Values {
         true
     }
 
-    /// Returns how many leaves were removed.
+    /// Removes the leaves below `path` whose next handle is in `steps`. Returns how many leaves were removed.
     fn cut(&mut self, slot: u32, path: &[u32], steps: &Range<u32>) -> u32 {
         let is_below = |(other, leaf): &Place| {
             *other == slot

@@ -48,22 +48,23 @@ use replicas::Replicas;
 pub use change_feed::Change;
 pub use view::ClientStats;
 
-/// Why a packet was not applied.
+/// The reason why a packet was not applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiveError {
-    /// Not a packet of this session: damaged, cut, foreign, or too large. The client can ignore it.
+    /// The bytes are not a packet of this session: they are damaged, cut, too large, or from someone else.
+    /// The client can ignore them.
     #[error("not a packet of this session")]
     Damaged,
     /// The server sent something that the protocol forbids. The connection is closed.
     #[error("malformed packet: {0}")]
     Malformed(String),
-    /// The connection is closed.
+    /// The connection has already ended.
     #[error("the connection is closed")]
     Closed,
 }
 
-/// Holds the objects that a server lets it see.
+/// The client: it has copies of the objects that a server lets it see, and keeps them up to date.
 ///
 /// In each tick: pass what arrived to [`receive`](Self::receive), call [`tick`](Self::tick), send the packets
 /// from [`poll_transmit`](Self::poll_transmit).
@@ -77,7 +78,7 @@ pub struct Client {
     ack_pace: AckPace,
     last_sent: Duration,
     events: ClientEvents,
-    /// The object of the last polled event, if that reported its removal.
+    /// The object of the last polled event, if that event reported the object's removal.
     told_departed: Option<ObjectRef<()>>,
     status: StatusSink,
     is_synchronized: bool,
@@ -88,11 +89,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client without classes.
+    /// Returns a client without classes.
     ///
-    /// `session` distinguishes this session from all others of the same address. Each packet is bound to it,
-    /// and packets of other sessions count as damaged (R25). Use a new number each time. On the open internet
-    /// use 64 random bits that nobody can predict, because who knows the number can end the session.
+    /// `session` distinguishes this session from all other sessions of the same address. Every packet is
+    /// bound to its session, and packets of other sessions count as damaged (R25). Use a new number for each
+    /// session. On the open internet use 64 random bits, because somebody who guesses the number can end the
+    /// session.
     ///
     /// # Panics
     /// If a field of `config` is out of the range in its description. The message names the field.
@@ -127,7 +129,7 @@ impl Client {
         }
     }
 
-    /// Registers a class: the same classes as on the server, in any order.
+    /// Registers a class. Register the same classes as on the server, in any order.
     ///
     /// # Panics
     /// After the first [`tick`](Self::tick).
@@ -142,7 +144,8 @@ impl Client {
         self
     }
 
-    /// Registers a set of initial values: for each class the same as on the server, in the same order.
+    /// Registers a set of initial values. Register the same sets as on the server: for each class in the same
+    /// order.
     ///
     /// # Panics
     /// After the first [`tick`](Self::tick).
@@ -159,7 +162,7 @@ impl Client {
         ArchetypeId::new(self.replicas.register::<T>().add_archetype(Box::new(make)))
     }
 
-    /// Whether the server has accepted this client and neither side has ended the connection since.
+    /// Returns whether the server has accepted this client and neither side has ended the connection since.
     #[must_use]
     pub fn is_connected(&self) -> bool {
         self.handshake.is_connected()
@@ -168,8 +171,9 @@ impl Client {
     /// Takes a packet from the server, applies it, and calls notifies and other callbacks.
     ///
     /// # Errors
-    /// When the packet was not applied. Every error except [`Damaged`](ReceiveError::Damaged) ends the
-    /// connection, or means that it has ended. Packets that are repeated or arrive late are no errors.
+    /// If the packet was not applied. Every error except [`Damaged`](ReceiveError::Damaged) ends the
+    /// connection, or means that the connection has already ended. A packet that is repeated or arrives late
+    /// is not an error.
     ///
     /// # Panics
     /// In debug builds, if packets were received for half of [`timeout`](ClientConfig::timeout) without a
@@ -209,14 +213,15 @@ impl Client {
         Ok(())
     }
 
-    /// Handles a welcome. Each welcome contains the token.
+    /// Handles a welcome, the packet by which the server accepts this client. Each welcome contains the token
+    /// that validates the client's address.
     fn welcomed(&mut self, now: Duration) {
         self.outbox.binding = self.handshake.binding();
         self.tick_watch.received(now, self.config.timeout, "Client");
     }
 
     fn state(&mut self, sequence: Sequence, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
-        // Before anything else is read: a packet that is too old must have no effect.
+        // A packet that is too old must have no effect, so its age is checked before anything else is read.
         let arrival = self.received.check(sequence);
         if arrival == Arrival::TooOld {
             return Ok(());
@@ -273,9 +278,9 @@ impl Client {
         self.end(DisconnectReason::Closed);
     }
 
-    /// Makes the packets of this tick: hellos, acks, keep-alives. `now` is the time since any fixed start,
-    /// and must not go back. Without this call the client neither connects nor stays connected: call it in
-    /// every frame.
+    /// Makes the packets of this tick: hellos, acks, keep-alives. `now` is the time since a fixed start that
+    /// you choose. It must not go back. Call this in every frame: without it the client neither connects nor
+    /// stays connected.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         if self.handshake.is_idle() {
@@ -295,7 +300,7 @@ impl Client {
         if owes_ack {
             self.outbox.signal(&self.received, now);
         } else if is_silent || owes_echo {
-            // Without acks: late acks would look like long round trips.
+            // These packets contain no acks, because late acks would look like long round trips.
             self.outbox.signal(&Received::default(), now);
         }
         if owes_ack || is_silent || owes_echo {
@@ -303,10 +308,11 @@ impl Client {
         }
     }
 
-    /// The next packet for the server, which must be sent at once. Returns `None` if this tick has no more.
+    /// Returns the next packet for the server. Send it at once. Returns `None` if this tick has no more
+    /// packets.
     ///
     /// # Panics
-    /// In debug builds, if it is called 1,000 times before the first [`tick`](Self::tick).
+    /// In debug builds, if it is called 1,000 times and [`tick`](Self::tick) was never called.
     #[track_caller]
     pub fn poll_transmit(&mut self) -> Option<&[u8]> {
         if self.handshake.is_idle() {
@@ -315,7 +321,7 @@ impl Client {
         self.outbox.queue.pop(&mut self.lent).then_some(self.lent.as_slice())
     }
 
-    /// The next event; `None` if there is no more.
+    /// Returns the next event, or `None` if there are no more.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
         if let Some(told) = self.told_departed.take() {
             self.replicas.release(told);
@@ -327,37 +333,37 @@ impl Client {
         event
     }
 
-    /// The object, if it exists and is a `T`.
+    /// Returns the object if it exists and is a `T`.
     #[must_use]
     pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
         self.replicas.get(object)
     }
 
-    /// The object, to be changed locally, for example for prediction. A value that arrives later replaces the
-    /// change, and its notify is called only if it differs from the changed value (S49).
+    /// Returns the object for a local change, for example for prediction. A value that arrives later replaces
+    /// the change. Its notify is called only if the new value differs from the changed one (S49).
     ///
-    /// If the change makes a replicated `Vec` or `Option` longer or shorter, the next update of it restores
-    /// all of it. Items and entries that you remove are restored as a whole when the server changes them.
-    /// Items that you add are the client's own, and so are all items of a fast array that replaces another
-    /// (S183); their ids change with the next update of that array. To make this possible, the client keeps a
-    /// copy of the object from now on, if it has any of these. An array that you remove from an object and
-    /// put into an object of a server still belongs to the client: use a clone.
+    /// A replicated `Vec` or `Option` that you make longer or shorter is restored completely by its next
+    /// update. Items and entries that you remove are restored when the server changes them. Items that you
+    /// add belong to the client. So do all items of a fast array that you put in place of another (S183), and
+    /// their ids change with the next update of that array. If the object has any of these collections, the
+    /// client keeps a copy of the object from now on. An array that you take from an object still belongs to
+    /// the client: to give it to an object of a server, clone it.
     ///
     /// The change is not sent to the server. `client[object]` does the same, and panics if the object does
-    /// not exist. Because of the copy objects are returned one by one: there is no `objects_mut` as in
-    /// [`Server`](crate::Server).
+    /// not exist. There is no `objects_mut` as in [`Server`](crate::Server), because it would copy every
+    /// object.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.replicas.get_mut(object)
     }
 
-    /// Whether the object exists.
+    /// Returns whether the object exists.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.replicas.contains(object)
     }
 
-    /// All objects of a class with their references, in no particular order. To change some, collect their
-    /// references and call [`get_mut`](Self::get_mut) for each.
+    /// Returns all objects of a class with their references, in no particular order. To change some objects,
+    /// collect their references and call [`get_mut`](Self::get_mut) for each.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.replicas.typed::<T>().into_iter().flat_map(|column| {
             column
@@ -368,20 +374,21 @@ impl Client {
         })
     }
 
-    /// Bits received so far, by class and property. Empty unless [`ClientConfig::measure`] is set.
+    /// Returns the bits received so far, by class and property. Empty unless [`ClientConfig::measure`] is
+    /// set.
     #[must_use]
     pub fn traffic(&self) -> &[ClassTraffic] {
         self.replicas.traffic.as_ref().map_or(&[], |traffic| &traffic.classes)
     }
 
-    /// Bytes of all packets made so far.
+    /// Returns the number of bytes of all packets made so far.
     #[must_use]
     pub fn bytes_sent(&self) -> u64 {
         self.outbox.queue.bytes_sent
     }
 }
 
-/// Reads an object that exists. To change one on this client alone use [`Client::get_mut`].
+/// Returns an object that exists. To change an object on this client alone, use [`Client::get_mut`].
 impl<T: Replicated> Index<ObjectRef<T>> for Client {
     type Output = T;
 
@@ -396,8 +403,8 @@ impl<T: Replicated> Index<ObjectRef<T>> for Client {
     }
 }
 
-/// Changes an existing object on this client alone, like [`Client::get_mut`]. The change is not sent, and
-/// later updates replace it. To change the object for everyone, change it on the server.
+/// Returns an object for a change on this client alone, like [`Client::get_mut`]. The change is not sent, and
+/// later updates replace it. To change the object for all clients, change it on the server.
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Client {
     /// # Panics
     /// If the object does not exist.

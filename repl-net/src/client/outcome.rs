@@ -1,7 +1,7 @@
-//! The objects that one packet creates and removes.
+//! The outcome of a packet: the objects that the packet creates and removes.
 //!
 //! *Invariant:* while a packet is validated and applied, references resolve to the objects that exist after
-//! the whole packet.
+//! the whole packet has been applied.
 #![cfg_attr(
     not(test),
     deny(
@@ -21,11 +21,11 @@ use crate::transport::slot_set::SlotSet;
 pub(crate) struct Outcome {
     opened: Vec<Guid>,
     closed: Vec<u32>,
-    /// The same as `closed`.
+    /// The same slots as `closed`, as a set.
     closing: SlotSet,
 }
 
-/// A position in an [`Outcome`], to return to.
+/// A position in an [`Outcome`]. The outcome can be truncated to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutcomeMark {
     opened: usize,
@@ -33,7 +33,7 @@ pub(crate) struct OutcomeMark {
 }
 
 impl Outcome {
-    /// Nothing is created or removed. All slots are below `slots`.
+    /// Returns an empty outcome for slots below `slots`.
     pub(crate) fn new(slots: usize) -> Self {
         Self { opened: Vec::new(), closed: Vec::new(), closing: SlotSet::up_to(slots) }
     }
@@ -46,7 +46,8 @@ impl Outcome {
         self.opened.push(guid);
     }
 
-    /// Notes that the packet removes the object in `slot`, if there is one. `slot` must be below the limit.
+    /// Records that the packet removes the object in `slot`, if there is one. `slot` must be less than the
+    /// number of slots.
     pub(crate) fn close(&mut self, slot: u32) {
         self.closed.push(slot);
         self.closing.insert(slot);
@@ -56,7 +57,7 @@ impl Outcome {
         OutcomeMark { opened: self.opened.len(), closed: self.closed.len() }
     }
 
-    /// Drops what was added since `mark`.
+    /// Drops everything that was added since `mark`.
     pub(crate) fn truncate(&mut self, mark: OutcomeMark) {
         self.opened.truncate(mark.opened);
         for slot in self.closed.drain(mark.closed.min(self.closed.len())..) {
@@ -64,7 +65,7 @@ impl Outcome {
         }
     }
 
-    /// Must be called when all is added, before [`opens`](Self::opens).
+    /// Sorts the outcome. Call it after everything is added, and before [`opens`](Self::opens).
     pub(crate) fn sort(&mut self) {
         self.opened.sort_unstable();
         self.closed.sort_unstable();
@@ -78,12 +79,12 @@ impl Outcome {
         !self.closed.is_empty() && self.closing.contains(slot)
     }
 
-    /// Whether any object is removed.
+    /// Returns whether the packet removes any object.
     pub(crate) fn closes_any(&self) -> bool {
         !self.closed.is_empty()
     }
 
-    /// Whether both create and remove the same objects. Both must be sorted.
+    /// Returns whether two outcomes create and remove the same objects. Both must be sorted.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.opened == other.opened && self.closed == other.closed
     }

@@ -1,8 +1,8 @@
-//! A replica column: a client stores all objects of one class in it.
+//! A replica column: the storage for all objects of one class on a client.
 //!
 //! *Invariant:* row `n` of each vector belongs to the same object. `old` is used only by classes with
-//! notifies. Updates are deltas to what the server sent, so each object that the user may have changed has a
-//! base, which holds exactly what the server sent.
+//! notifies. Updates are deltas to what the server sent. So each object with collections that the user may
+//! have changed has a copy, its base, with exactly what the server sent.
 #![cfg_attr(
     not(test),
     deny(
@@ -24,16 +24,16 @@ use repl_core::{
 
 use crate::session::archetype::Archetype;
 
-/// The object that an update is for.
+/// The object that an update is about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject {
-    /// The object in this row.
+    /// The existing object in this row.
     Row(u32),
     /// A new object with the initial values of this archetype.
     Archetype(u32),
 }
 
-/// The user's callbacks, in the order of S54.
+/// A callback of the user. The order is that of S54.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Callback {
     PreNetReceive,
@@ -43,20 +43,20 @@ pub(crate) enum Callback {
     PostNetInit,
 }
 
-/// A notified property that a packet touched.
+/// A property with a notify that a packet contained.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notified {
-    /// The index of the notify in its class.
+    /// The index of the notify in the class.
     notify: u32,
     pub(crate) property: PropertyIndex,
     /// Whether the notify must be called (S49, S50).
     pub(crate) is_due: bool,
 }
 
-/// The objects of one class, without their type.
+/// All objects of one class, without their Rust type.
 pub(crate) trait Replica: Any + Send + Sync {
     fn program(&self) -> &Program;
-    /// Reads an update without applying it. Stores in `checked` what applying needs.
+    /// Reads an update and does not apply it. Stores in `checked` what [`apply`](Self::apply) needs.
     fn validate(
         &self,
         subject: Subject,
@@ -65,7 +65,7 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         checked: &mut Checked,
     ) -> Result<(), DecodeError>;
-    /// Applies a validated update, and stores the old values that [`changed`](Self::changed) needs.
+    /// Applies a validated update. Stores the old values that [`changed`](Self::changed) needs.
     fn apply(
         &mut self,
         row: u32,
@@ -74,32 +74,32 @@ pub(crate) trait Replica: Any + Send + Sync {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     );
-    /// Adds the notified properties among `handles` to `notified`.
+    /// Adds the properties among `handles` that have notifies to `notified`.
     fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<Notified>);
-    /// Prepares to read leaves of the property at `handle` again: stores its old value, unless this packet
-    /// contained it.
+    /// Prepares to read leaves of the property at `handle` again. Stores the old value of the property,
+    /// unless this packet has already changed the property.
     fn begin_again(&mut self, row: u32, handle: u32, notified: &mut Vec<Notified>);
-    /// Reads one leaf again (S118).
+    /// Reads one leaf of an object again (S118).
     fn read_again(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
-    /// Checks again which of the properties changed, after leaves were read again.
+    /// After leaves were read again, checks again which properties have changed.
     fn changed_again(&self, row: u32, notified: &mut [Notified]);
-    /// The slots of the objects, by row.
+    /// Returns the slots of the objects, by row.
     fn slots(&self) -> &[u32];
     fn has_archetype(&self, archetype: u32) -> bool;
-    /// For each archetype, the one of `Default` first: checksums of its properties' initial values. See
-    /// [`Class::begin_sums`].
+    /// Returns the checksums of the initial values of all properties, for each archetype. The archetype of
+    /// `Default` is the first. See [`Class::begin_sums`].
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Adds an object with its archetype's values. Returns its row.
+    /// Adds an object with the values of its archetype. Returns its row.
     fn insert(&mut self, slot: u32, archetype: u32) -> u32;
-    /// Removes an object; it can be read as departed until it is released. Returns the slot of the object
-    /// that moved to its row.
+    /// Removes an object. The object can be read as departed until it is released. Returns the slot of the
+    /// object that moved to the empty row.
     fn remove(&mut self, row: u32, guid: Guid) -> Option<u32>;
-    /// Drops a departed object.
+    /// Drops a removed object.
     fn release(&mut self, guid: Guid);
-    /// Ends an update of an object's collections: calls their callbacks, then removes the items that the
+    /// Ends an update of an object's collections: calls their callbacks, then takes out the items that the
     /// update removed (S178).
     fn conclude(&mut self, row: u32);
-    /// Calls the user's code on an object.
+    /// Calls a callback of the user for an object.
     fn call(&mut self, row: u32, callback: Callback);
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
@@ -109,23 +109,24 @@ pub(crate) trait Replica: Any + Send + Sync {
 pub(crate) struct TypedReplica<T> {
     class: Class<T>,
     pub(crate) live: Vec<T>,
-    /// The values before the last update, for notifies.
+    /// The values before the last update, to call notifies with them.
     old: Vec<T>,
-    /// By slot, what the server sent of objects with arrays that the user may have changed.
+    /// By slot, the base of each object that has one: a copy with exactly what the server sent.
     bases: HashMap<u32, T>,
     pub(crate) slots: Vec<u32>,
-    /// Removed objects that can still be read.
+    /// Removed objects that the user can still read.
     pub(crate) departed: HashMap<Guid, T>,
     archetypes: Vec<Archetype<T>>,
     notifies: Vec<(PropertyIndex, Notify, (u32, u32))>,
-    /// By handle minus one: the index in `notifies` plus one, zero for none. Empty if there are no notifies.
+    /// For each handle, beginning with handle 1: the index in `notifies` plus one, or zero if the property
+    /// has no notify. Empty if the class has no notifies.
     notify_of: Vec<u32>,
 }
 
 impl<T: Replicated> TypedReplica<T> {
     pub(crate) fn new() -> Self {
         let class = Class::new();
-        // A static array has several consecutive ranges, and one notify for all of it.
+        // A static array has several ranges of handles in a row, and one notify for all of them.
         let mut notifies: Vec<(PropertyIndex, Notify, (u32, u32))> = Vec::new();
         for (property, notify, range) in class.lifetime().notifies() {
             match notifies.last_mut() {
@@ -156,7 +157,7 @@ impl<T: Replicated> TypedReplica<T> {
         (self.archetypes.len() as u32).saturating_sub(1)
     }
 
-    /// The object in a row, for the user to change.
+    /// Returns the object in a row, so that the user can change it. Makes its base first, if it needs one.
     pub(crate) fn lend(&mut self, row: u32) -> Option<&mut T> {
         let row = row as usize;
         let (live, slot) = (self.live.get_mut(row)?, self.slots.get(row)?);
@@ -170,21 +171,21 @@ impl<T: Replicated> TypedReplica<T> {
         Some(live)
     }
 
-    /// Prepares a base before an object is written to, if its values have callbacks that run during the
-    /// write.
+    /// Makes a base before an object is written to, if values in the object have callbacks that run during
+    /// the write.
     fn lend_to_callbacks(&mut self, row: u32) {
         if self.class.lends_entries() {
             self.lend(row);
         }
     }
 
-    /// What the server sent of the object in a row.
+    /// Returns what the server sent of the object in `row`.
     fn base(&self, row: usize) -> Option<&T> {
         let lent = if self.bases.is_empty() { None } else { self.bases.get(self.slots.get(row)?) };
         lent.or_else(|| self.live.get(row))
     }
 
-    /// Stores the old values of the notified properties among `handles`.
+    /// Stores the old values of the properties among `handles` that have notifies.
     fn remember(&mut self, row: usize, handles: &HandleSet) {
         let Self { class, live, old, notifies, notify_of, .. } = self;
         let (Some(live), Some(old)) = (live.get(row), old.get_mut(row)) else { return };
@@ -193,15 +194,16 @@ impl<T: Replicated> TypedReplica<T> {
             let (first, end) = notifies.get(notify as usize).map_or((0, 0), |(.., range)| *range);
             (first..end).for_each(|handle| remembered.insert(handle));
         }
-        // Old values of collections are not stored: that would copy all items at each update. Collections
-        // track what arrived themselves.
+        // Old values of collections are not stored, because that would copy all items at each update.
+        // Collections record their changes themselves.
         remembered.difference(class.keyed());
         if !remembered.is_empty() {
             class.copy(live, old, &remembered);
         }
     }
 
-    /// Whether the notify of a property must be called: it changed, or the notify is `Always` (S49, S50).
+    /// Returns the notify of a property, and whether it must be called: because the property has changed, or
+    /// because the notify is `Always` (S49, S50).
     fn notified(&self, row: usize, notify: u32) -> Option<Notified> {
         let (live, old) = (self.live.get(row)?, self.old.get(row)?);
         let (property, when, range) = self.notifies.get(notify as usize)?;
@@ -210,16 +212,16 @@ impl<T: Replicated> TypedReplica<T> {
     }
 }
 
-/// The notify of the property at `handle`.
+/// Returns the notify of the property at `handle`.
 fn notify_at(notify_of: &[u32], handle: u32) -> Option<u32> {
     notify_of.get(handle.wrapping_sub(1) as usize)?.checked_sub(1)
 }
 
-/// The notifies of the properties of `handles`, each once. O(handles) if the class has any.
+/// Returns the notifies of the properties among `handles`, each once. O(handles) if the class has notifies.
 fn notified_among(notify_of: &[u32], handles: &HandleSet) -> impl Iterator<Item = u32> {
     let handles = (!notify_of.is_empty()).then(|| handles.iter());
     let mut last = None;
-    // The handles of one property are consecutive.
+    // All handles of one property are consecutive, so comparing with the last notify is enough.
     let is_next = move |notify: &u32| last.replace(*notify) != Some(*notify);
     handles.into_iter().flatten().filter_map(|handle| notify_at(notify_of, handle)).filter(is_next)
 }
@@ -260,7 +262,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     ) {
         self.lend_to_callbacks(row);
         if update.refers() {
-            // Entries whose keys mention missing objects are stored only in the base.
+            // Map entries whose keys refer to missing objects are stored only in the base.
             self.lend(row);
         }
         let row = row as usize;
@@ -283,7 +285,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         self.lend_to_callbacks(row);
         let row = row as usize;
         let Some(notify) = notify_at(&self.notify_of, handle) else { return };
-        // For a property in this packet the old value is stored already: the one before the packet.
+        // If this packet contained the property, the value before the packet is already stored.
         if notified.iter().all(|known| known.notify != notify) {
             let mut handles = HandleSet::new();
             handles.insert(handle);

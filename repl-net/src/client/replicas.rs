@@ -1,8 +1,7 @@
-//! The state of a client: its classes, its objects by slot, and the code that validates and applies a
-//! packet's body.
+//! All objects of a client, with their classes. Validates and applies the bodies of packets.
 //!
-//! *Invariant:* a body is applied as a whole or not at all. An object never returns to a value older than one
-//! that it had (R1).
+//! *Invariant:* a body is applied completely or not at all. A property never returns to a value that is older
+//! than one it had (R1).
 #![cfg_attr(
     not(test),
     deny(
@@ -41,18 +40,18 @@ use crate::transport::segment::PreviousLists;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::SlotSet;
 
-/// The object whose leaves are being read again.
+/// An object whose references are being read again, because objects that they refer to came or went.
 struct Healing {
     slot: u32,
     class: u16,
     row: u32,
-    /// Its index in `touched`.
+    /// The index of the object in `touched`.
     at: usize,
-    /// The property that is being read again; zero for none.
+    /// The handle of the property that is being read again, or zero.
     handle: u32,
 }
 
-/// An object that a packet changed.
+/// An object that the current packet changed.
 #[derive(Debug)]
 struct Touched {
     slot: u32,
@@ -60,7 +59,7 @@ struct Touched {
     notified: Vec<Notified>,
 }
 
-/// The classes and objects of a client.
+/// All classes and objects of a client.
 pub(crate) struct Replicas {
     columns: Vec<Box<dyn Replica>>,
     by_type: HashMap<TypeId, u16>,
@@ -72,14 +71,14 @@ pub(crate) struct Replicas {
     pub(crate) traffic: Option<Traffic>,
     previous: PreviousLists,
     seen: SlotSet,
-    /// What the packet creates and removes, as far as it was validated.
+    /// The objects that the packet creates and removes, as far as the packet has been validated.
     outcome: Outcome,
     checked: Checked,
     touched: Vec<Touched>,
-    /// Guids of objects that the current packet created or removed.
+    /// The guids of objects that the current packet created or removed.
     moved: Vec<Guid>,
     departed: Departed,
-    /// By class; only for classes whose changes were asked for.
+    /// The change feeds, by class. A class has one only if the user has asked for its changes.
     feeds: HashMap<u16, ChangeFeed>,
 }
 
@@ -120,7 +119,7 @@ impl Replicas {
         column
     }
 
-    /// Assigns the numbers of the classes on the wire.
+    /// Assigns a wire number to each class.
     pub(crate) fn number_classes(&mut self) {
         let entries =
             self.columns.iter().map(|column| ClassEntry::new(column.program().layout(), column.begin_sums()));
@@ -154,7 +153,7 @@ impl Replicas {
         column.downcast_mut::<TypedReplica<T>>()?.lend(row)
     }
 
-    /// Validates a body and applies it.
+    /// Validates the body of a packet and applies it.
     pub(crate) fn receive(
         &mut self,
         sequence: Sequence,
@@ -199,7 +198,7 @@ impl Replicas {
         Ok(())
     }
 
-    /// Drops the state of the previous packet.
+    /// Drops the state that belongs to the previous packet.
     fn begin(&mut self) -> &mut Self {
         self.seen.clear();
         self.outcome.clear();
@@ -207,8 +206,9 @@ impl Replicas {
         self
     }
 
-    /// Validates a packet a second time, with the objects that exist after it. Needed if the user's own
-    /// decoders asked for objects that do not exist before the packet or that it may remove.
+    /// Validates a packet a second time: now references resolve to the objects that exist after the packet.
+    /// Necessary if decoders of the user asked for objects that do not exist before the packet or that it may
+    /// remove.
     #[cold]
     fn validate_again(
         &mut self,
@@ -272,8 +272,8 @@ impl Replicas {
         (self.previous, self.checked) = (previous, checked);
     }
 
-    /// Reads the leaves again that mention objects which were created or removed (S118, S120). O(these
-    /// leaves): the peer sent the bits of each.
+    /// Reads all leaves again that refer to objects which the packet created or removed (S118, S120). O(these
+    /// leaves): the server has sent the bits of each of them.
     fn heal(&mut self) {
         let Self { columns, slots, mentions, touched, moved, feeds, .. } = self;
         if moved.is_empty() {
@@ -320,7 +320,7 @@ impl Replicas {
         }
     }
 
-    /// Calls the user's code for the objects that changed, in the order of S54.
+    /// Calls the callbacks of the user for all changed objects, in the order of S54.
     fn call_back(&mut self) {
         for mut touched in self.touched.drain(..) {
             let Some((class, row)) = self.slots.place(touched.slot) else { continue };
@@ -363,12 +363,12 @@ impl Replicas {
     }
 }
 
-/// What references resolve to while a packet is validated.
+/// How references resolve while a packet is validated.
 enum Look {
-    /// To any object: it is not known yet what the packet creates and removes. Stores whether an object was
-    /// missing.
+    /// Every reference resolves, because it is not known yet which objects the packet creates and removes.
+    /// The cell stores whether any object was missing.
     First(Cell<bool>),
-    /// To the objects that exist after the packet.
+    /// References resolve to the objects that exist after the packet.
     Second,
 }
 
@@ -396,15 +396,15 @@ impl Objects for Looking<'_> {
     }
 }
 
-/// What to do with parts of blobs.
+/// What the validator does with fragments of blobs.
 enum Parts<'a> {
     Take(&'a mut Vec<Part>),
-    /// Skip them: they were taken before.
+    /// Skips the fragments, because the first validation has taken them.
     PassOver,
     Refuse,
 }
 
-/// A visitor that validates the items. Changes no objects.
+/// The visitor that validates the entries of a body. It changes no objects.
 struct Validator<'a> {
     references: ReferenceMap<'a>,
     replicas: &'a Replicas,
@@ -416,9 +416,9 @@ struct Validator<'a> {
 }
 
 impl Validator<'_> {
-    /// Checks a slot: each object may be only once in a packet, including the blobs that it completes, and
-    /// the packet must not be older than the object's state. So each validated item can be applied, whatever
-    /// else the packet contains.
+    /// Checks the slot of an entry: each object may be in a packet only once, including the blobs that the
+    /// packet completes. And the packet must not be older than the state of the object. So each validated
+    /// entry can be applied, whatever else the packet contains.
     fn check(&mut self, slot: u32) -> Result<(), Halt> {
         let slots = &self.replicas.slots;
         if slot as usize >= slots.len() {
@@ -493,7 +493,8 @@ impl Visitor for Validator<'_> {
 
     fn part(&mut self, part: Part) -> Result<(), Halt> {
         match &mut self.parts {
-            // All but one complete their blobs, or they would not fit.
+            // A fragment that does not complete its blob fills the rest of the packet, so a packet has at
+            // most one of them. Fragments that complete blobs are at most as many as blobs in flight.
             Parts::Take(parts) if parts.len() > MAX_BLOBS => return Err(malformed("too many fragments")),
             Parts::Take(parts) => parts.push(part),
             Parts::PassOver => {}
@@ -503,7 +504,7 @@ impl Visitor for Validator<'_> {
     }
 }
 
-/// A visitor that applies validated items.
+/// The visitor that applies validated entries.
 struct Applier<'a> {
     replicas: &'a mut Replicas,
     stamp: Sequence,
@@ -540,7 +541,7 @@ impl Applier<'_> {
     }
 }
 
-/// Records what an update contains of one object.
+/// Records the references and the traffic of one object while an update of it is applied.
 struct Record<'a> {
     slot: u32,
     class: u16,

@@ -1,6 +1,8 @@
-//! The slots of a client: which object is in each, where it is stored, and when it was last updated.
+//! The slots of a client: which object each slot contains, where that object is stored, and when it was last
+//! updated.
 //!
-//! *Invariant:* while a packet is applied, a reference resolves as it will after the whole packet.
+//! *Invariant:* while a packet is applied, references resolve to the objects that exist after the whole
+//! packet.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,19 +21,20 @@ use super::outcome::Outcome;
 use crate::transport::role::Proxy;
 use crate::transport::sequence::Sequence;
 
-/// The slots of a client, allocated once.
+/// The slots of a client. Their number is fixed when the client is made.
 #[derive(Debug)]
 pub(super) struct SlotTable {
-    /// The stamp of the last update of the slot plus one; zero for none.
+    /// For each slot, the stamp of its last update plus one. Zero if it has had no update. A stamp is the
+    /// number of a packet.
     stamps: Vec<u64>,
-    /// The generation of the object; zero for none.
+    /// For each slot, the generation of its object. Zero if the slot is empty.
     generations: Vec<u32>,
     classes: Vec<u16>,
     rows: Vec<u32>,
-    /// The owner flag and role of this client for the object.
+    /// For each slot, whether this client owns the object, and the client's role for it.
     pub(super) proxies: Vec<Proxy>,
-    /// What the current packet creates and removes. References resolve as if the whole packet had been
-    /// applied, in whatever order its items are.
+    /// The objects that the current packet creates and removes. References resolve as if the whole packet had
+    /// been applied, so the order of its entries does not matter.
     pub(super) outcome: Outcome,
 }
 
@@ -47,7 +50,7 @@ impl SlotTable {
         }
     }
 
-    /// How many slots there are.
+    /// Returns the number of slots.
     pub(super) fn len(&self) -> usize {
         self.stamps.len()
     }
@@ -56,7 +59,7 @@ impl SlotTable {
         self.generations.get(slot as usize).copied().and_then(NonZeroU32::new)
     }
 
-    /// The class and the row of the object in a slot.
+    /// Returns the class and the row of the object in a slot.
     pub(super) fn place(&self, slot: u32) -> Option<(u16, u32)> {
         self.generation(slot)?;
         Some((*self.classes.get(slot as usize)?, *self.rows.get(slot as usize)?))
@@ -81,7 +84,7 @@ impl SlotTable {
         }
     }
 
-    /// Sets the owner flag and role of an object. Returns whether they changed.
+    /// Sets the owner and role of an object. Returns whether they have changed.
     pub(super) fn set_proxy(&mut self, slot: u32, proxy: Proxy) -> bool {
         let known = self.proxies.get_mut(slot as usize);
         known.is_some_and(|known| std::mem::replace(known, proxy) != proxy)

@@ -1,7 +1,8 @@
-//! The client's methods that return the owner, role and class of objects, what arrived, and statistics.
+//! The client's methods for everything but values: owner, role and class of objects, which properties
+//! arrived, and statistics.
 //!
-//! *Invariant:* these methods do not change replicated values. What arrives is recorded only for classes
-//! whose changes were asked for.
+//! *Invariant:* these methods do not change replicated values. Arrivals are recorded only for classes whose
+//! changes the user has asked for.
 
 use std::time::Duration;
 
@@ -14,49 +15,51 @@ use crate::transport::role::Role;
 /// The traffic and the quality of a client's connection so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientStats {
-    /// Bytes of all packets made for the server.
+    /// The bytes of all packets that this client made for the server.
     pub bytes_sent: u64,
-    /// Bytes of all packets from the server that were accepted.
+    /// The bytes of all packets from the server that were accepted.
     pub bytes_received: u64,
-    /// Packets received, with or without state, but without control packets.
+    /// The number of received packets, without the control packets of the handshake.
     pub packets_received: u64,
-    /// Packets from the server that did not arrive although later ones did. One that arrives late is no
-    /// longer counted.
+    /// The number of packets from the server that did not arrive although later packets did. A packet that
+    /// arrives after all is no longer counted.
     pub packets_lost: u64,
-    /// The smoothed round trip as the server measures it, in whole milliseconds. It includes the time that
+    /// The smoothed round trip that the server measures, in whole milliseconds. It includes the time that
     /// acks wait for this client's tick. The server sends it in every 32nd packet and in each keep-alive.
     /// `None` before the first ack.
     pub round_trip: Option<Duration>,
 }
 
 impl Client {
-    /// Whether this client owns an object, by the server's last update. `false` if the object does not exist.
+    /// Returns whether this client owns an object, as the server last sent it. `false` if the object does not
+    /// exist.
     #[must_use]
     pub fn is_owner<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.replicas.proxy(object).is_some_and(|proxy| proxy.is_owner)
     }
 
-    /// The role of this client for an object (S204, S205), by the server's last update. `None` if the object
-    /// does not exist. An [`AutonomousProxy`](Role::AutonomousProxy) has that role for its owner, and the
-    /// role [`SimulatedProxy`](Role::SimulatedProxy) for all other clients.
+    /// Returns the role of this client for an object (S204, S205), as the server last sent it. `None` if the
+    /// object does not exist. If the server sets the role [`AutonomousProxy`](Role::AutonomousProxy), the
+    /// owner has this role, and all other clients have the role [`SimulatedProxy`](Role::SimulatedProxy).
     #[must_use]
     pub fn role<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Role> {
         self.replicas.proxy(object).map(|proxy| proxy.role)
     }
 
-    /// The objects of a class that this client owns, with their references, in no particular order. O(objects
-    /// of the class).
+    /// Returns the objects of a class that this client owns, with their references, in no particular order.
+    /// O(objects of the class).
     pub fn owned_objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.objects::<T>().filter(|(object, _)| self.is_owner(*object))
     }
 
-    /// The name of an object's class. `None` if the object neither exists nor is [departed](Self::departed).
+    /// Returns the name of an object's class. `None` if the object neither exists nor is
+    /// [departed](Self::departed).
     #[must_use]
     pub fn class_name<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<&'static str> {
         self.replicas.class_name(object)
     }
 
-    /// The same reference with its object's type, if the object is a `T` that exists or is
+    /// Returns the reference with its object's type, if the object is a `T` that exists or is
     /// [departed](Self::departed).
     ///
     /// ```
@@ -77,18 +80,18 @@ impl Client {
         self.replicas.cast(object)
     }
 
-    /// The last state of a removed object. It can be read from its removal until the first call of
-    /// [`poll_event`](Self::poll_event) after the one that returned the object's
+    /// Returns the last state of a removed object. It can be read until the call of
+    /// [`poll_event`](Self::poll_event) that follows the one which returned the object's
     /// [`Despawned`](crate::ClientEvent::Despawned).
     #[must_use]
     pub fn departed<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
         self.replicas.departed(object)
     }
 
-    /// What arrived of the objects of a class since the last call, once for each object, in no particular
-    /// order. The first call returns all existing objects as new. From then on arrivals are recorded, which
-    /// takes O(properties received), and memory for at most each existing object. Removed objects are not
-    /// included: events report them.
+    /// Returns which properties of the objects of a class arrived since the last call: one change for each
+    /// object, in no particular order. The first call returns all existing objects as new. From then on the
+    /// client records arrivals, which takes O(properties received), and memory for at most each existing
+    /// object. Removed objects are not included: events report them.
     ///
     /// ```
     /// # use repl_core::Replicated;
@@ -106,24 +109,24 @@ impl Client {
         self.replicas.changes::<T>().into_iter()
     }
 
-    /// The server's tick of the newest packet, as [`Server::ticks`](crate::Server::ticks) counts. The client
-    /// shows the world of this tick, or of earlier ones where packets were lost. Use it as a clock for
-    /// interpolation. `None` before the first packet.
+    /// Returns the tick of the server that made the newest packet, counted as
+    /// [`Server::ticks`](crate::Server::ticks) does. The client shows the world of this tick; where packets
+    /// were lost, it shows older values. Use it as a clock for interpolation. `None` before the first packet.
     #[must_use]
     pub fn server_tick(&self) -> Option<u64> {
         self.status.tick()
     }
 
-    /// Whether all objects have arrived that existed when the server accepted this client and that it may
-    /// see, with all items of their collections. The client learns it one round trip after the arrival, or
-    /// later if new elements keep changing before they arrive.
+    /// Returns whether the client has everything that it was to see when the server accepted it: all objects
+    /// that existed then, with all items of their collections. The client learns this one round trip after
+    /// the last of them arrived, or later if new elements keep changing before they arrive.
     /// [`Synchronized`](crate::ClientEvent::Synchronized) reports it once.
     #[must_use]
     pub fn is_synchronized(&self) -> bool {
         self.is_synchronized
     }
 
-    /// The traffic and the quality of the connection so far.
+    /// Returns the traffic and the quality of the connection so far.
     #[must_use]
     pub fn stats(&self) -> ClientStats {
         let first = self.config.first_sequence;

@@ -1,7 +1,7 @@
-//! Queries about objects beyond their values: class, role, what arrived, and removed objects that can still
-//! be read.
+//! Queries about objects: their class and role, which properties arrived, and the last state of removed
+//! objects.
 //!
-//! *Invariant:* only these queries find a departed object. For all others it does not exist.
+//! *Invariant:* only these queries find a removed object. For all other functions it does not exist.
 
 use std::any::TypeId;
 
@@ -12,18 +12,18 @@ use crate::client::change_feed::{Change, ChangeFeed};
 use crate::transport::role::Proxy;
 
 impl Replicas {
-    /// The reference to the object in a slot.
+    /// Returns a reference to the object in a slot.
     pub(crate) fn reference<T>(&self, slot: u32) -> Option<ObjectRef<T>> {
         Some(ObjectRef::new(Guid::new(slot, self.slots.generation(slot)?)))
     }
 
-    /// The owner flag and role of this client for an object that exists.
+    /// Returns whether this client owns an object that exists, and the client's role for it.
     pub(crate) fn proxy<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Proxy> {
         self.place_of(object)?;
         self.slots.proxies.get(object.guid()?.slot() as usize).copied()
     }
 
-    /// The class of an object that exists or is departed.
+    /// Returns the class of an object that exists, or that was removed and can still be read.
     fn class_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<u16> {
         let here = self.place_of(object).map(|(class, _)| class);
         here.or_else(|| self.departed.class(object.guid()?))
@@ -42,7 +42,7 @@ impl Replicas {
         self.typed::<T>()?.departed.get(&object.guid()?)
     }
 
-    /// Drops a departed object whose removal was reported, or never will be.
+    /// Drops a removed object after its removal was reported, or if it will never be reported.
     pub(crate) fn release(&mut self, object: ObjectRef<()>) {
         let Some(guid) = object.guid() else { return };
         if let Some(class) = self.departed.remove(guid)
@@ -52,7 +52,7 @@ impl Replicas {
         }
     }
 
-    /// The changes of a class since the last call.
+    /// Returns the changes of a class since the last call.
     pub(crate) fn changes<T: Replicated>(&mut self) -> Vec<Change<T>> {
         let Some(&class) = self.by_type.get(&TypeId::of::<T>()) else { return Vec::new() };
         let feed = self.feeds.entry(class).or_insert_with(|| {
