@@ -81,7 +81,7 @@ pub use schema::checksum::Checksum;
 pub use schema::condition::{Condition, ViewFlags};
 pub use schema::condition_masks::Lifetime;
 pub use schema::forms::Form;
-pub use schema::keyed::{Keyed, KeyedReplica, KeyedShadow, News, Step};
+pub use schema::keyed::{Keyed, KeyedReplica, KeyedShadow};
 pub use schema::layout::{Counts, Layout};
 pub use schema::layout_of::LayoutOf;
 #[doc(inline)]
@@ -91,6 +91,7 @@ pub use schema::program::Program;
 pub use schema::property::Property;
 pub use schema::replicated::Replicated;
 pub use schema::shape::Notify;
+pub use schema::step::{News, Step};
 pub use schema::value::{NetSerialize, With};
 pub use wire::checked::{Checked, CheckedMark, CheckedUpdate};
 pub use wire::decode::Observer;

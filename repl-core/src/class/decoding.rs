@@ -23,9 +23,9 @@ use crate::object::copy::copy_slots;
 use crate::object::equality::{Answer, same_slot};
 use crate::object::level::{Elements, Level, LevelMut, Slot};
 use crate::schema::display;
-use crate::schema::keyed::News;
 use crate::schema::program::Collected;
 use crate::schema::replicated::Replicated;
+use crate::schema::step::News;
 use crate::wire::checked::{Checked, CheckedUpdate};
 use crate::wire::decode::{Applying, Hide, Observer, Path, Recipient, Validating, Validation, Walk};
 

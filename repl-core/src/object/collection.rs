@@ -26,11 +26,12 @@ use crate::ids::label::Label;
 use crate::ids::reference::{Guid, Objects, ReferenceMap};
 use crate::object::whole;
 use crate::schema::erased::{Collection, Named, RawStep};
-use crate::schema::keyed::{Keyed, KeyedReplica, KeyedShadow, News, Preload, Step};
+use crate::schema::keyed::{Keyed, KeyedReplica, KeyedShadow, Preload};
 use crate::schema::limits;
 use crate::schema::map::Map;
 use crate::schema::property::Property;
 use crate::schema::shape::{CollectionShape, Field, Kind, MapShape, Shape};
+use crate::schema::step::{News, Step};
 
 #[expect(clippy::expect_used, reason = "two objects of one class, whatever a peer sends")]
 fn typed<I: Identity, T: 'static>(other: &dyn Collection<I>) -> &T {

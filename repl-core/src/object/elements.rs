@@ -21,8 +21,7 @@ use crate::object::copy::copy_slots;
 use crate::object::equality::{Answer, same_slot};
 use crate::object::level::{ElementTable, Elements, ElementsMut, Level, LevelMut, Slot, nests};
 use crate::schema::erased::Named;
-use crate::schema::keyed::News;
-use crate::schema::keyed::Step;
+use crate::schema::step::{News, Step};
 
 /// Who is told what a comparison finds of each element.
 type Visit<'v, I> = &'v mut dyn FnMut(Named<'_, I>, Step<Level<'_>, LevelMut<'_>>);

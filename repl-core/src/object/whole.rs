@@ -18,11 +18,11 @@ use crate::ids::identity::{Identity, ReadIds, WriteIds};
 use crate::ids::label::Label;
 use crate::ids::reference::ReferenceMap;
 use crate::object::leaf;
-use crate::schema::keyed::News;
 use crate::schema::layout::{least_bits, travels};
 use crate::schema::program::LeafCommand;
 use crate::schema::property::Property;
 use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind};
+use crate::schema::step::News;
 use crate::schema::value::{With, same_bits};
 
 /// How many elements an array grows by before any is read.

@@ -8,7 +8,7 @@ use std::any::Any;
 use crate::bits::WriteError;
 use crate::ids::identity::Identity;
 use crate::ids::label::Label;
-use crate::schema::keyed::{News, Step};
+use crate::schema::step::{News, Step};
 
 /// A step with what an element is to whoever does not know its type.
 pub(crate) type RawStep = Step<*const u8, *mut u8>;

@@ -3,69 +3,13 @@
 //! *Invariant:* an id names one item, however the item moves. Nothing here depends on where an item is
 //! stored.
 
-use crate::ids::handles::HandleSet;
 use crate::ids::item_id::ItemId;
 use crate::ids::label::Label;
 use crate::schema::property::Property;
+use crate::schema::step::{News, Step};
 
-/// What became of an element since a shadow last followed its collection; `L` is the live one, `S` that of
-/// the shadow.
-#[derive(Debug)]
-pub enum Step<L, S> {
-    /// It is new; the shadow has an initial one in its place.
-    Added {
-        /// The element.
-        live: L,
-        /// Its shadow.
-        shadow: S,
-    },
-    /// It was touched, and may have changed.
-    Touched {
-        /// The element.
-        live: L,
-        /// Its shadow.
-        shadow: S,
-        /// Whether it has another label; the shadow has taken that over.
-        moved: bool,
-    },
-    /// It was removed, here and in the shadow.
-    Removed,
-}
-
-/// What came of an element of a replica.
-#[derive(Clone, Debug)]
-pub enum News<'a> {
-    /// It came, and has its values.
-    Added,
-    /// It stays.
-    Spared,
-    /// Properties with these handles have other values than before.
-    Changed(&'a HandleSet),
-    /// It has this label.
-    Moved(Label),
-    /// It is to go.
-    Removed,
-}
-
-/// Who is told of the steps of items.
+/// Called with the step of each item.
 pub(crate) type Visit<'v, I> = &'v mut dyn FnMut(ItemId, Step<&I, &mut I>);
-
-impl<L, S> Step<L, S> {
-    /// The same with another view of both.
-    pub(crate) fn map<M, T>(
-        self,
-        of_live: impl FnOnce(L) -> M,
-        of_shadow: impl FnOnce(S) -> T,
-    ) -> Step<M, T> {
-        match self {
-            Self::Added { live, shadow } => Step::Added { live: of_live(live), shadow: of_shadow(shadow) },
-            Self::Touched { live, shadow, moved } => {
-                Step::Touched { live: of_live(live), shadow: of_shadow(shadow), moved }
-            }
-            Self::Removed => Step::Removed,
-        }
-    }
-}
 
 /// A collection of identified items: what core asks of it. `repl-fastarray` has them.
 ///

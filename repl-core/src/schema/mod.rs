@@ -26,4 +26,5 @@ pub(crate) mod property;
 pub(crate) mod quantize;
 pub(crate) mod replicated;
 pub(crate) mod shape;
+pub(crate) mod step;
 pub(crate) mod value;

@@ -20,8 +20,8 @@ use crate::ids::reference::{Objects, ReferenceMap};
 use crate::object::collections::{Adopt, VisitCollections};
 use crate::object::copy::copy_slots;
 use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
-use crate::schema::keyed::News;
 use crate::schema::program::{Collected, LeafCommand};
+use crate::schema::step::News;
 use crate::wire::decode::skip::Skip;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target};
 

@@ -17,8 +17,8 @@ use crate::ids::identity::Identity;
 use crate::ids::reference::ReferenceMap;
 use crate::object::leaf::validate_value;
 use crate::object::level::{Elements, Level, Slot};
-use crate::schema::keyed::News;
 use crate::schema::program::{Collected, LeafCommand};
+use crate::schema::step::News;
 
 /// Where decoded values go.
 pub(crate) trait Target {
