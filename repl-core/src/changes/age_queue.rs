@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::changes::elements::ElementChange;
+use crate::changes::changelist::ElementChange;
 
 /// Changes by age, and those of one age by element.
 #[derive(Clone, Debug)]

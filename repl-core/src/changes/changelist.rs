@@ -3,7 +3,7 @@
 //! Invariant: sets are sorted and without repeats; an array that has a nested set is also in its level's own
 //! set, since its count always travels with it (S92).
 
-use crate::changes::elements::ElementChanges;
+use crate::changes::elements::{self, PropertyChanges};
 use crate::ids::handles::HandleSet;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
@@ -39,6 +39,12 @@ pub(crate) enum Nested {
     Items(Box<ElementChanges<ItemId>>),
     Entries(Box<ElementChanges<KeyBits>>),
 }
+
+/// The changes of a collection whose elements are changed by [`Changelist`]s.
+pub(crate) type ElementChanges<I> = elements::ElementChanges<I, Changelist>;
+
+/// The changes of one of its elements.
+pub(crate) type ElementChange<I> = elements::ElementChange<I, Changelist>;
 
 /// The same for what changed of items and of entries; `$else` for arrays.
 macro_rules! of_elements {
@@ -335,6 +341,30 @@ impl Changelist {
             }, _ => {});
         }
         taken
+    }
+}
+
+impl PropertyChanges for Changelist {
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+    fn has_births(&self) -> bool {
+        self.has_births()
+    }
+    fn births(&self) -> Self {
+        self.births()
+    }
+    fn merge(&mut self, later: &Self) {
+        self.merge(later);
+    }
+    fn subtract(&mut self, later: &Self) {
+        self.subtract(later);
+    }
+    fn extend_births(&mut self, births: &Self) {
+        self.extend_births(births);
+    }
+    fn births_arrived(&mut self, list: &Self) {
+        self.births_arrived(list);
     }
 }
 

@@ -1,80 +1,97 @@
-//! What changed of the elements of one collection: the items of a fast array, or the entries of a map.
+//! The changes of one collection: which items of a fast array, or which entries of a map, were added, changed
+//! or removed.
 //!
-//! Invariant: no element is in two of the sets; what happened last to it is what counts.
+//! *Invariant:* no element is in two of the sets. The last thing that happened to an element counts.
 
-use crate::changes::changelist::Changelist;
+use std::fmt::Debug;
+
 use crate::ids::identity::{IdSet, Identity};
 
-/// Stretches of removed elements that a list holds; beyond that it says which elements there are (R12).
+/// How many stretches of removed elements a list holds. If there are more, the list says instead which elements
+/// exist (R12).
 pub(crate) const MAX_REMOVED: usize = 1_024;
 
-/// Elements that came, changed and went.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ElementChanges<I: Identity> {
-    /// What of the receiver's other elements is to go.
-    pub(crate) sweep: Sweep,
-    /// Elements that are no more.
-    pub(crate) removed: I::Set,
-    /// Elements that came into being and go whole until acked (R2); perhaps also some that are not there.
-    pub(crate) born: I::Set,
-    /// Elements of which some properties changed, ascending.
-    pub(crate) changed: Vec<ElementChange<I>>,
+/// The changed properties of one element, as far as the changes of a collection use them. A
+/// [`Changelist`](crate::Changelist) is one. It may hold changes of further collections, which lie in the
+/// element.
+pub(crate) trait PropertyChanges: Clone + Debug + Eq {
+    fn is_empty(&self) -> bool;
+    fn has_births(&self) -> bool;
+    fn births(&self) -> Self;
+    fn merge(&mut self, later: &Self);
+    fn subtract(&mut self, later: &Self);
+    fn extend_births(&mut self, births: &Self);
+    fn births_arrived(&mut self, list: &Self);
 }
 
-/// What changed of one element.
+/// Elements that were added, changed and removed. `L` lists the changed properties of one element.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ElementChange<I> {
+pub(crate) struct ElementChanges<I: Identity, L> {
+    /// Which of the receiver's other elements are removed.
+    pub(crate) sweep: Sweep,
+    /// Elements that were removed.
+    pub(crate) removed: I::Set,
+    /// New elements, which are sent whole until acked (R2). May also name elements that do not exist.
+    pub(crate) born: I::Set,
+    /// Elements with changed properties, ascending.
+    pub(crate) changed: Vec<ElementChange<I, L>>,
+}
+
+/// The changes of one element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ElementChange<I, L> {
     pub(crate) id: I,
-    /// Grows with time: when the oldest of the changes was found.
+    /// When the oldest of the changes was found. Grows with time.
     pub(crate) age: u64,
     /// Whether its label changed.
     pub(crate) moved: bool,
-    /// Its properties, with handles of its own level.
-    pub(crate) list: Changelist,
+    /// Its changed properties, with handles of its own level.
+    pub(crate) list: L,
 }
 
-impl<I> ElementChange<I> {
-    fn says_anything(&self) -> bool {
-        self.moved || !self.list.is_empty()
+impl<I, L: PropertyChanges> ElementChange<I, L> {
+    fn is_empty(&self) -> bool {
+        !self.moved && self.list.is_empty()
     }
 
-    /// Adds what happened later to the same element.
+    /// Adds later changes of the same element.
     pub(crate) fn merge(&mut self, later: &Self) {
         self.list.merge(&later.list);
         self.moved |= later.moved;
         self.age = self.age.min(later.age);
     }
 
-    /// Removes what `later` says of the same element too; returns whether anything is left.
+    /// Removes the changes that are also in `later`, a change of the same element. Returns whether any are
+    /// left.
     fn outlasts(&mut self, later: &Self) -> bool {
         self.list.subtract(&later.list);
         self.moved &= !later.moved;
-        self.says_anything()
+        !self.is_empty()
     }
 }
 
-/// What of the receiver's other elements is to go.
+/// Which of the receiver's elements are removed, besides those that the list names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sweep {
-    /// Nothing but what is removed one by one.
+    /// None.
     #[default]
     None,
-    /// All that are no more: for one who may have missed more removals than anyone remembers (R12).
+    /// All that no longer exist. For a receiver that may have missed more removals than are remembered (R12).
     Dead,
-    /// All that do not come into being here: the collection begins anew.
+    /// All that are not born in this list: the collection begins anew.
     All,
 }
 
-impl<I: Identity> Default for ElementChanges<I> {
+impl<I: Identity, L> Default for ElementChanges<I, L> {
     fn default() -> Self {
         let (removed, born) = (I::Set::default(), I::Set::default());
         Self { sweep: Sweep::None, removed, born, changed: Vec::new() }
     }
 }
 
-impl<I: Identity> ElementChanges<I> {
-    /// What a comparison found, each element once.
-    pub(crate) fn new(born: Vec<I>, removed: Vec<I>, mut changed: Vec<ElementChange<I>>) -> Self {
+impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
+    /// Makes a list of what a comparison found. Each element occurs once.
+    pub(crate) fn new(born: Vec<I>, removed: Vec<I>, mut changed: Vec<ElementChange<I, L>>) -> Self {
         let set = |mut ids: Vec<I>| {
             ids.sort_unstable();
             I::Set::of(ids.into_iter())
@@ -83,7 +100,7 @@ impl<I: Identity> ElementChanges<I> {
         Self { sweep: Sweep::None, removed: set(removed), born: set(born), changed }
     }
 
-    /// All elements that there are.
+    /// Returns the list that sends the whole collection.
     pub(crate) fn whole() -> Self {
         Self { sweep: Sweep::All, born: I::Set::all(), ..Self::default() }
     }
@@ -95,22 +112,22 @@ impl<I: Identity> ElementChanges<I> {
             && self.changed.is_empty()
     }
 
-    /// About how many bytes this holds on the heap, in a box of its own. O(1).
+    /// About how many bytes this takes on the heap, in a box. O(1).
     pub(crate) fn heap_bytes(&self) -> usize {
         size_of::<Self>()
             + self.removed.heap_bytes()
             + self.born.heap_bytes()
-            + self.changed.capacity() * size_of::<ElementChange<I>>()
+            + self.changed.capacity() * size_of::<ElementChange<I, L>>()
     }
 
     pub(crate) fn has_births(&self) -> bool {
         !self.born.is_empty() || self.changed.iter().any(|element| element.list.has_births())
     }
 
-    /// Adds what happened later.
+    /// Adds later changes.
     pub(crate) fn merge(&mut self, later: &Self) {
         self.sweep = self.sweep.max(later.sweep);
-        // An id comes back where an array was assigned over another.
+        // An id is used again if an array was assigned over another.
         self.removed.subtract(&later.born);
         if later.born.is_all() && later.sweep != Sweep::None {
             self.removed = I::Set::default();
@@ -123,7 +140,7 @@ impl<I: Identity> ElementChanges<I> {
         self.born.subtract(&later.removed);
         self.born.union(&later.born);
         let Self { removed, born, changed, .. } = self;
-        // An element that goes whole, or is gone, stays so whatever changed of it later.
+        // An element that is sent whole, or was removed, stays so, whatever changed in it later.
         let is_over = |id: &I| removed.contains(id) || born.contains(id);
         if !removed.is_empty() || !born.is_empty() {
             changed.retain(|element| !is_over(&element.id));
@@ -142,12 +159,12 @@ impl<I: Identity> ElementChanges<I> {
         let is_behind = changed.last().zip(found.first()).is_none_or(|(last, first)| last.id < first.id);
         changed.append(&mut found);
         if !is_behind {
-            // Two ascending stretches, which this merges in one go.
+            // Two ascending stretches, which a stable sort merges in one pass.
             changed.sort_by(|one, other| one.id.cmp(&other.id));
         }
     }
 
-    /// The first and the last element that this names.
+    /// Returns the first and the last element that this names.
     fn span(&self) -> Option<(I, I)> {
         let changed = self.changed.first().zip(self.changed.last());
         let changed = changed.map(|(first, last)| (first.id.clone(), last.id.clone()));
@@ -155,14 +172,14 @@ impl<I: Identity> ElementChanges<I> {
         spans.into_iter().flatten().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
-    /// Whether the two may name the same elements: the parts of a long list mostly do not.
+    /// Whether both may name the same element. The parts of a long list mostly do not.
     pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let spans = || self.span().zip(other.span());
         let is_all = self.born.is_all() || other.born.is_all();
         is_all || spans().is_some_and(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
     }
 
-    /// Removes what `later` says too, or has overtaken (R4).
+    /// Removes what is also in `later`, or replaced by it (R4).
     pub(crate) fn subtract(&mut self, later: &Self) {
         if later.sweep == Sweep::None && !self.may_meet(later) {
             return;
@@ -189,8 +206,8 @@ impl<I: Identity> ElementChanges<I> {
         });
     }
 
-    /// Of the changed elements, the same where `later` has fewer: it looks for those, and goes through all
-    /// only if one of them is to go.
+    /// Subtracts from the changed elements if `later` has fewer of them. Visits all of ours only if one of
+    /// them must be removed.
     fn subtract_few(&mut self, later: &Self) {
         let mut stretches = later.born.stretches().chain(later.removed.stretches());
         let mut any_over = stretches.any(|stretch| self.changes_within(&stretch));
@@ -202,30 +219,30 @@ impl<I: Identity> ElementChanges<I> {
             }
         }
         if any_over {
-            self.changed.retain(|element| element.says_anything() && !later.is_over(&element.id));
+            self.changed.retain(|element| !element.is_empty() && !later.is_over(&element.id));
         }
     }
 
-    /// Whether an element goes whole or is gone.
+    /// Whether an element is sent whole or was removed.
     fn is_over(&self, id: &I) -> bool {
         self.born.contains(id) || self.removed.contains(id)
     }
 
-    /// Whether an element of this stretch changed. O(log elements).
+    /// Whether an element in this stretch changed. O(log elements).
     fn changes_within(&self, (first, last): &(I, I)) -> bool {
         let at = self.changed.partition_point(|element| element.id < *first);
         self.changed.get(at).is_some_and(|element| element.id <= *last)
     }
 
-    fn change_of(&self, id: &I) -> Option<&ElementChange<I>> {
+    fn change_of(&self, id: &I) -> Option<&ElementChange<I, L>> {
         let at = self.changed.binary_search_by(|element| element.id.cmp(id)).ok()?;
         self.changed.get(at)
     }
 
-    /// The births alone, and those within changed elements.
+    /// Returns only the births, including those inside changed elements.
     pub(crate) fn births(&self) -> Option<Self> {
         let nested = self.changed.iter().filter(|element| element.list.has_births());
-        let births = |element: &ElementChange<I>| {
+        let births = |element: &ElementChange<I, L>| {
             let (id, list) = (element.id.clone(), element.list.births());
             ElementChange { id, age: element.age, moved: false, list }
         };
@@ -234,8 +251,8 @@ impl<I: Identity> ElementChanges<I> {
         (!births.is_empty()).then_some(births)
     }
 
-    /// Changed elements of which `births` says that they came into being and may not have arrived go whole
-    /// again, and with the others go new elements of the arrays that changed (R2).
+    /// Makes changed elements that are born in `births`, and so may not have arrived, be sent whole again. For
+    /// the other changed elements, adds the new elements of the arrays that changed (R2).
     pub(crate) fn extend_births(&mut self, births: &Self) {
         if !self.touches_births(births) {
             return;
@@ -253,9 +270,9 @@ impl<I: Identity> ElementChanges<I> {
         });
     }
 
-    /// What arrived with `list` need not be remembered as births; returns whether any are left.
+    /// Removes the births that arrived with `list`. Returns whether any are left.
     pub(crate) fn births_arrived(&mut self, list: &Self) -> bool {
-        // A list that meant all elements, and was pruned since, names them.
+        // A list that meant all elements names them after it was pruned.
         if list.born.is_all() || (I::Set::CAN_BE_ALL && list.sweep == Sweep::All) {
             *self = Self::default();
             return false;
@@ -276,8 +293,8 @@ impl<I: Identity> ElementChanges<I> {
         !self.born.is_empty() || !self.changed.is_empty()
     }
 
-    /// Whether a change of `self` concerns an element of which a birth is in `births`. O(the shorter of the
-    /// two), times the logarithm of the other.
+    /// Whether `self` changes an element that has a birth in `births`. O(length of the shorter list), times the
+    /// logarithm of the length of the other.
     pub(crate) fn touches_births(&self, births: &Self) -> bool {
         if !self.may_meet(births) {
             return false;
@@ -291,19 +308,19 @@ impl<I: Identity> ElementChanges<I> {
             || births.changed.iter().any(|element| self.change_of(&element.id).is_some())
     }
 
-    /// What began a collection anew must not do so again where the receiver has some of it by now.
+    /// Makes a list that begins the collection anew keep what exists: the receiver may have some of it by now.
     pub(crate) fn soften(&mut self) {
         self.sweep = self.sweep.min(Sweep::Dead);
     }
 
-    /// Takes all out but that the collection begins anew; `None` if that is all.
+    /// Takes out everything except that the collection begins anew. `None` if there is nothing else.
     pub(crate) fn take_elements(&mut self) -> Option<Self> {
         let begun = Self { sweep: self.sweep, ..Self::default() };
         let taken = Self { sweep: Sweep::None, ..std::mem::replace(self, begun) };
         (!taken.is_empty()).then_some(taken)
     }
 
-    /// How many elements are named.
+    /// Returns how many elements are named.
     pub(crate) fn count(&self) -> usize {
         self.removed.count() + self.changed.len() + self.born.count()
     }

@@ -3,8 +3,7 @@
 //! Invariant: every list ends with 0; the count before a nested list counts its entries, nested ones
 //! included.
 
-use crate::changes::changelist::{ArrayChanges, Changelist, Nested};
-use crate::changes::elements::ElementChanges;
+use crate::changes::changelist::{ArrayChanges, Changelist, ElementChanges, Nested};
 use crate::ids::identity::{IdSet, Identity};
 use crate::object::level::{Array, Level, Slot};
 

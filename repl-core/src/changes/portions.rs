@@ -5,8 +5,8 @@
 //! costs what it holds, into however many parts it is cut.
 
 use crate::changes::age_queue::AgeQueue;
-use crate::changes::changelist::{Changelist, Nested};
-use crate::changes::elements::{ElementChange, ElementChanges, MAX_REMOVED, Sweep};
+use crate::changes::changelist::{Changelist, ElementChange, ElementChanges, Nested};
+use crate::changes::elements::{MAX_REMOVED, Sweep};
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::{IdQueue, IdSet, Identity};
 use crate::ids::item_id::ItemId;

@@ -2,8 +2,7 @@
 //!
 //! Invariant: the handle of an array or collection stays, whatever goes of its changes.
 
-use crate::changes::changelist::{ArrayChanges, Changelist, Nested};
-use crate::changes::elements::ElementChanges;
+use crate::changes::changelist::{ArrayChanges, Changelist, ElementChanges, Nested};
 use crate::ids::identity::{IdSet, Identity};
 use crate::object::level::{Array, Elements, Level, Slot};
 

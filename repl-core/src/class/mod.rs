@@ -21,8 +21,7 @@ mod limits;
 
 pub use decoding::DecodeError;
 
-use crate::changes::changelist::{ArrayChanges, Growing, Nested};
-use crate::changes::elements::ElementChanges;
+use crate::changes::changelist::{ArrayChanges, ElementChanges, Growing, Nested};
 use crate::diff::places::Places;
 use crate::diff::sizes::Sizes;
 use crate::ids::handles::HandleSet;

@@ -6,14 +6,13 @@
 use std::collections::BTreeSet;
 
 use crate::bits::{BitWriter, WriteError};
-use crate::changes::changelist::{ArrayChanges, Changelist, Nested};
-use crate::changes::elements::{ElementChange, ElementChanges};
+use crate::changes::changelist::{ArrayChanges, Changelist, ElementChange, ElementChanges, Nested};
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::refusal::Refusal;
 use crate::ids::handles::HandleSet;
 use crate::object::level::{Array, Elements, Leaf, Level, LevelMut, Slot};
-use crate::schema::keyed::Step;
 use crate::schema::program::Collected;
+use crate::schema::step::Step;
 
 /// One comparison, and where its outcome goes.
 pub(crate) struct Comparison<'a> {

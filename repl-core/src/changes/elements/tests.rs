@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::*;
+use super::Sweep;
 use crate::bits::BitSlice;
+use crate::changes::changelist::{Changelist, ElementChange, ElementChanges};
 use crate::changes::portions::ElementQueue;
+use crate::ids::identity::{IdSet, Identity};
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 
