@@ -1,10 +1,10 @@
 //! A virtual clock that counts ticks.
 //!
-//! *Invariant:* the time follows from the number of ticks alone, so rounding errors do not add up.
+//! *Invariant:* the time is computed from the number of ticks alone, so rounding errors do not add up.
 
 use std::time::Duration;
 
-/// A clock that moves on by one tick when told to.
+/// A virtual clock. It moves on by one tick at each call of [`tick`](Self::tick).
 ///
 /// ```
 /// use repl_net::sim::Clock;
@@ -34,7 +34,8 @@ impl Clock {
         Self { start: Duration::ZERO, ticks_per_second, ticks: 0 }
     }
 
-    /// Returns the same clock, starting at `start`. For tests of code that must not depend on the epoch.
+    /// Returns the same clock, starting at `start`. For tests of code that must not depend on the start of
+    /// time.
     #[must_use]
     pub const fn starting_at(self, start: Duration) -> Self {
         Self { start, ..self }

@@ -1,14 +1,14 @@
-//! Link conditions: how good or bad a link is.
+//! Link conditions: the delays, losses and limits of a simulated link.
 //!
-//! *Invariant:* conditions are plain values. The state that a link keeps between packets is in the network.
+//! *Invariant:* conditions are plain values. The network stores the state that a link has between packets.
 
 use super::rng::Rng;
 use std::time::Duration;
 
-/// What a link does to its packets, in one direction. Probabilities are from 0 to 1, and count for each
-/// packet separately.
+/// The conditions of a link in one direction. Probabilities are from 0 to 1. Chance decides for each packet
+/// separately.
 ///
-/// Start from one of the named links, and change what the test is about:
+/// Start from one of the named links, and change the fields that the test is about:
 ///
 /// ```
 /// use repl_net::sim::{LinkConditions, Loss};
@@ -26,22 +26,22 @@ use std::time::Duration;
 pub struct LinkConditions {
     /// The least time that a packet takes.
     pub latency: Duration,
-    /// The most time that a packet takes in addition: evenly distributed, and drawn for each packet
-    /// separately. If the jitter is longer than the time between packets, it reorders them.
+    /// The most time that a packet takes in addition to the latency. It is evenly distributed, and drawn for
+    /// each packet separately. If the jitter is longer than the time between packets, it reorders them.
     pub jitter: Duration,
     /// Which packets are lost.
     pub loss: Loss,
-    /// How likely a packet arrives twice. Each copy has its own delay.
+    /// The probability that a packet arrives twice. Each copy has its own delay.
     pub duplicate: f64,
-    /// How likely a copy is delayed by `reorder_by`.
+    /// The probability that a copy of a packet is delayed by `reorder_by`.
     pub reorder: f64,
     /// The extra delay of copies that `reorder` selects.
     pub reorder_by: Duration,
-    /// How likely a copy arrives with one bit flipped.
+    /// The probability that a copy arrives with one bit flipped.
     pub corrupt: f64,
     /// The longest packet that the link carries, in bytes. A longer one is lost.
     pub mtu_bytes: usize,
-    /// How fast packets leave, in bytes a second, without the headers of lower layers. `None` is unlimited.
+    /// How many bytes leave the sender in a second, without the headers of lower layers. `None` is unlimited.
     /// Packets that are sent faster wait in a queue and arrive later.
     pub bandwidth_bytes_per_second: Option<u64>,
     /// The most bytes that wait in the queue of a link with limited bandwidth. Packets that do not fit are
@@ -56,24 +56,25 @@ pub enum Loss {
     None,
     /// Each packet is lost with this probability, independently of the others.
     Independent(f64),
-    /// The model of Gilbert and Elliott. The link is good or bad, may change before each packet, and loses
-    /// packets at a different rate in each state. So losses come in bursts. A link starts good.
+    /// The model of Gilbert and Elliott, which loses packets in bursts. The link is in a good or a bad state,
+    /// which may change before each packet. Each state has its own rate of loss. A link starts in the good
+    /// state.
     GilbertElliott {
-        /// How likely the link turns bad before a packet.
+        /// The probability that the link becomes bad before a packet.
         good_to_bad: f64,
-        /// How likely the link turns good before a packet. Its inverse is the mean length of a bad period, in
-        /// packets.
+        /// The probability that the link becomes good before a packet. Its inverse is the mean length of a
+        /// bad period, in packets.
         bad_to_good: f64,
-        /// How likely a packet is lost while the link is good.
+        /// The probability that a packet is lost while the link is good.
         loss_when_good: f64,
-        /// How likely a packet is lost while the link is bad.
+        /// The probability that a packet is lost while the link is bad.
         loss_when_bad: f64,
     },
 }
 
 impl Loss {
-    /// Returns losses in bursts that are `mean_length` packets long on average, and take `rate` of all
-    /// packets.
+    /// Returns losses in bursts with a mean length of `mean_length` packets. `rate` is the share of all
+    /// packets that is lost.
     ///
     /// # Panics
     /// If `mean_length` is below 1, or `rate` is not from 0 to `mean_length` / (`mean_length` + 1). At a
@@ -94,7 +95,8 @@ impl Loss {
         }
     }
 
-    /// Whether the next packet is lost. `bad` is the state of the model between packets.
+    /// Returns whether the next packet is lost. `bad` is the state of the model, which lasts from packet to
+    /// packet.
     pub(super) fn loses_next(&self, bad: &mut bool, rng: &mut Rng) -> bool {
         match *self {
             Self::None => false,
@@ -108,7 +110,7 @@ impl Loss {
 }
 
 impl LinkConditions {
-    /// What fits into an Ethernet frame besides the headers of IPv4 and UDP.
+    /// The most bytes that fit into an Ethernet frame beside the headers of IPv4 and UDP.
     const ETHERNET_BYTES: usize = 1_472;
 
     /// Every packet of up to 1,472 bytes arrives immediately, exactly once and in order.
@@ -128,7 +130,7 @@ impl LinkConditions {
         }
     }
 
-    /// A wired network in one house: a round trip of 1 to 2 ms, no losses.
+    /// A wired network in one house: a round trip of 1 to 2 ms, and no losses.
     #[must_use]
     pub const fn lan() -> Self {
         Self { latency: Duration::from_micros(500), jitter: Duration::from_micros(500), ..Self::perfect() }
@@ -168,8 +170,8 @@ impl LinkConditions {
         }
     }
 
-    /// Worse than any network that games are played on: a round trip of 200 to 800 ms, half of all packets
-    /// lost, 30 % duplicated, 30 % half a second late, 1 in 50 damaged.
+    /// A link that is worse than any on which games are played: a round trip of 200 to 800 ms, half of all
+    /// packets lost, 30 % duplicated, 30 % half a second late, 1 in 50 damaged.
     #[must_use]
     pub const fn hostile() -> Self {
         Self {
@@ -214,7 +216,7 @@ impl LinkConditions {
 }
 
 impl Default for LinkConditions {
-    /// [`perfect`](Self::perfect).
+    /// The same as [`perfect`](Self::perfect).
     fn default() -> Self {
         Self::perfect()
     }

@@ -25,19 +25,19 @@
 //! assert!(stats.lost >= 3);
 //! ```
 //!
-//! The simulator knows nothing about replication. Packets are bytes, so it can test any protocol that has no
-//! sockets and clocks of its own. It does not simulate routers that several links share, nor the headers that
-//! UDP and IP add to a packet.
+//! The simulator does not depend on replication. Packets are bytes, so the simulator can test any protocol
+//! that has no sockets and clocks of its own. It does not simulate routers that several links share, nor the
+//! headers that UDP and IP add to a packet.
 //!
-//! [`Network`] carries packets, [`LinkConditions`] say how badly, and [`SeedReport`] prints the seed of a
-//! test that fails. Use [`Rng`] for the other random choices of a test.
+//! [`Network`] carries packets, [`LinkConditions`] say how good or bad a link is, and [`SeedReport`] prints
+//! the seed of a test that fails. Use [`Rng`] for the other random choices of a test.
 //!
 //! Guaranteed: one seed and one sequence of calls cause the same deliveries on every platform and in every
 //! version of this crate. Compare [`Network::trace`] of two runs to check it. What happens to a packet
 //! depends on the seed, its link, its number on that link and the link's conditions. So a test that adds a
 //! link or scripts a loss does not change what happens to other packets.
 //!
-//! *Invariant:* nothing here reads a real clock, or draws from a source of randomness other than the seed.
+//! *Invariant:* the simulator reads no real clock, and all its random choices come from the seed.
 
 mod clock;
 mod conditions;

@@ -1,6 +1,7 @@
-//! The network: links between peers, packets in flight, and what tests do to links.
+//! The simulated network: links between peers, packets in flight, and the functions with which a test changes
+//! links.
 //!
-//! *Invariant:* for each link, sent plus duplicated packets are delivered plus lost packets plus those in
+//! *Invariant:* for each link, the sent and duplicated packets are as many as those delivered, lost and in
 //! flight.
 
 use super::conditions::LinkConditions;
@@ -21,35 +22,36 @@ pub struct LinkId(usize);
 /// A packet that has arrived. Its bytes are borrowed until the next call on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery<'a> {
-    /// When it arrived. Not later than the time that was passed to [`Network::deliver`].
+    /// The time when the packet arrived. It is not later than the time that was passed to
+    /// [`Network::deliver`].
     pub at: Duration,
-    /// The peer that sent it.
+    /// The peer that sent the packet.
     pub from: PeerId,
-    /// The peer that it was sent to.
+    /// The peer that receives the packet.
     pub to: PeerId,
-    /// The bytes that arrived. They are those that were sent, except for a bit that
+    /// The bytes that arrived. They are the bytes that were sent, except for one bit that
     /// [`LinkConditions::corrupt`] may flip.
     pub bytes: &'a [u8],
 }
 
-/// What happened to a link's packets.
+/// Counts what happened to the packets of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
     /// Packets sent.
     pub sent: u64,
     /// Packets delivered, including duplicates.
     pub delivered: u64,
-    /// Packets lost, for whatever reason.
+    /// Packets lost for any reason.
     pub lost: u64,
     /// Lost packets that were longer than [`LinkConditions::mtu_bytes`].
     pub too_long: u64,
     /// Lost packets that had no room in the queue of a link with limited bandwidth.
     pub congested: u64,
-    /// Packets of which a second copy was sent.
+    /// Packets that were duplicated.
     pub duplicated: u64,
     /// Packets delivered after a packet that was sent later.
     pub reordered: u64,
-    /// Copies with a flipped bit, including duplicates.
+    /// Packets and duplicates in which a bit was flipped.
     pub corrupted: u64,
     /// Bytes of all packets sent.
     pub bytes_sent: u64,
@@ -81,20 +83,20 @@ impl std::ops::AddAssign for LinkStats {
 
 /// Peers joined by links. See the [module](super) for an example.
 ///
-/// Times count from any epoch, the same for all calls, and should not go back. Sending and delivering take
-/// O(log packets in flight), plus copying the bytes. Buffers are used again, so after a while nothing is
-/// allocated.
+/// Times count from any start, but it must be the same for all calls. Times should not go back. Sending and
+/// delivering take O(log packets in flight), plus copying the bytes. Buffers are used again, so after a while
+/// nothing is allocated.
 #[derive(Debug)]
 pub struct Network {
     rng: Rng,
     links: Vec<Link>,
     by_peers: BTreeMap<(PeerId, PeerId), LinkId>,
     in_flight: BinaryHeap<Reverse<Flight>>,
-    /// How many packets were ever put into `in_flight`. Orders packets that arrive at the same time.
+    /// The number of packets ever put into `in_flight`. It orders packets that arrive at the same time.
     flights: u64,
     /// The packet delivered last. Its bytes are borrowed by the caller.
     delivered: Vec<u8>,
-    /// Buffers to use again.
+    /// Buffers that are used again.
     spare: Vec<Vec<u8>>,
     trace: TraceHash,
 }
@@ -104,17 +106,17 @@ struct Link {
     from: PeerId,
     to: PeerId,
     conditions: LinkConditions,
-    /// Nothing is drawn from it directly: each packet has its own fork.
+    /// The generator of this link. Every packet draws from its own fork of it.
     rng: Rng,
-    /// The state of [`Loss::GilbertElliott`](super::Loss::GilbertElliott).
+    /// Whether the link is bad, in the model [`Loss::GilbertElliott`](super::Loss::GilbertElliott).
     bad: bool,
-    /// How many of the next packets to lose.
+    /// How many of the next packets the link loses.
     lose_next: u64,
     blackout_until: Duration,
     severed: bool,
-    /// When the last packet will have left, if the bandwidth is limited.
+    /// The time when the last packet will have left the sender, if the bandwidth is limited.
     idle_at: Duration,
-    /// The number of the latest packet delivered, counted from 1.
+    /// The number of the latest packet that was delivered. The first packet has the number 1.
     latest_delivered: u64,
     stats: LinkStats,
 }
@@ -125,7 +127,7 @@ struct Flight {
     arrives_at: Duration,
     order: u64,
     link: LinkId,
-    /// Its number among the packets of the link, counted from 1.
+    /// The packet's number on its link. The first packet has the number 1.
     place: u64,
     bytes: Vec<u8>,
 }
@@ -171,7 +173,7 @@ impl Network {
         }
     }
 
-    /// Makes a link from one peer to another. If there is one, gives it these conditions.
+    /// Makes a link from one peer to another. If the link exists already, gives it these conditions.
     ///
     /// # Panics
     /// If a probability is not from 0 to 1, or the bandwidth is zero.
@@ -191,7 +193,7 @@ impl Network {
     /// Makes the links between two peers, one in each direction, with the same conditions.
     ///
     /// # Panics
-    /// As [`link`](Self::link).
+    /// See [`link`](Self::link).
     pub fn connect(&mut self, one: PeerId, other: PeerId, conditions: LinkConditions) -> (LinkId, LinkId) {
         (self.link(one, other, conditions), self.link(other, one, conditions))
     }
@@ -228,8 +230,8 @@ impl Network {
         }
     }
 
-    /// Returns the next packet that has arrived by `now`. Packets are returned in the order of arrival, or in
-    /// the order of sending if they arrive together. `None` if there is none.
+    /// Returns the next packet that has arrived by `now`, in the order of arrival. Packets that arrive at the
+    /// same time are returned in the order of sending. `None` if there are no more packets.
     pub fn deliver(&mut self, now: Duration) -> Option<Delivery<'_>> {
         if self.next_delivery_at()? > now {
             return None;
@@ -248,7 +250,7 @@ impl Network {
         Some(Delivery { at, from: *from, to: *to, bytes })
     }
 
-    /// Returns when the next packet arrives. `None` if none is in flight.
+    /// Returns when the next packet arrives. `None` if no packet is in flight.
     pub fn next_delivery_at(&self) -> Option<Duration> {
         self.in_flight.peek().map(|Reverse(flight)| flight.arrives_at)
     }
@@ -256,7 +258,7 @@ impl Network {
     /// Changes the conditions of the link, for packets that are sent from now on.
     ///
     /// # Panics
-    /// As [`link`](Self::link), or if the link belongs to another network.
+    /// See [`link`](Self::link). Also if the link belongs to another network.
     pub fn set_conditions(&mut self, link: LinkId, conditions: LinkConditions) {
         conditions.check();
         self.links[link.0].conditions = conditions;
@@ -265,13 +267,13 @@ impl Network {
     /// Returns the link's conditions.
     ///
     /// # Panics
-    /// If the link belongs to another network, as in all methods that take a link.
+    /// If the link belongs to another network. This applies to all methods that take a link.
     pub fn conditions(&self, link: LinkId) -> LinkConditions {
         self.links[link.0].conditions
     }
 
-    /// Loses exactly the next `packets` packets sent over the link. Packets that are lost for other reasons
-    /// count too. Replaces what is left of an earlier call.
+    /// Loses exactly the next `packets` packets that are sent over the link. Packets that are lost for other
+    /// reasons count too. Replaces the rest of an earlier call.
     pub fn lose_next(&mut self, link: LinkId, packets: u64) {
         self.links[link.0].lose_next = packets;
     }
@@ -287,26 +289,26 @@ impl Network {
         self.links[link.0].severed = true;
     }
 
-    /// Ends what [`sever`](Self::sever), [`blackout`](Self::blackout) and [`lose_next`](Self::lose_next)
-    /// started. The conditions stay.
+    /// Ends the effects of [`sever`](Self::sever), [`blackout`](Self::blackout) and
+    /// [`lose_next`](Self::lose_next). The conditions of the link stay.
     pub fn mend(&mut self, link: LinkId) {
         let link = &mut self.links[link.0];
         (link.severed, link.blackout_until, link.lose_next) = (false, Duration::ZERO, 0);
     }
 
-    /// Whether a script will lose the link's next packet: the link is severed or blacked out, or has packets
-    /// of `lose_next` left.
+    /// Returns whether the link's next packet is lost for certain: because the link is severed or blacked
+    /// out, or because of [`lose_next`](Self::lose_next).
     pub fn is_cut(&self, link: LinkId, now: Duration) -> bool {
         let link = &self.links[link.0];
         link.severed || now < link.blackout_until || link.lose_next > 0
     }
 
-    /// Returns what happened to the link's packets.
+    /// Returns the counts of the link's packets.
     pub fn stats(&self, link: LinkId) -> LinkStats {
         self.links[link.0].stats
     }
 
-    /// Returns what happened to the packets of all links. O(links).
+    /// Returns the counts of all links together. O(links).
     pub fn total(&self) -> LinkStats {
         let mut total = LinkStats::default();
         self.links.iter().for_each(|link| total += link.stats);
@@ -318,7 +320,7 @@ impl Network {
         self.links.iter().enumerate().map(|(index, link)| (LinkId(index), link.from, link.to))
     }
 
-    /// Returns the hash of all deliveries so far: their times, peers and bytes, in order. Two equal runs have
+    /// Returns a hash of all deliveries so far: their times, peers and bytes, in order. Two equal runs have
     /// equal hashes.
     pub const fn trace(&self) -> u64 {
         self.trace.value()
@@ -342,7 +344,7 @@ impl Link {
         }
     }
 
-    /// Returns when a packet that is sent now has left. `None` if the link loses it.
+    /// Returns when a packet that is sent now leaves the sender. `None` if the link loses the packet.
     fn leaves_at(&mut self, now: Duration, length: usize) -> Option<Duration> {
         let in_burst = self.lose_next > 0;
         self.lose_next = self.lose_next.saturating_sub(1);

@@ -1,6 +1,6 @@
 //! Random numbers from a seed.
 //!
-//! *Invariant:* a seed has the same numbers on every platform and in every version.
+//! *Invariant:* a seed makes the same numbers on every platform and in every version.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -21,7 +21,8 @@ pub struct Rng {
     state: u64,
 }
 
-/// The odd number nearest to 2^64 divided by the golden ratio. SplitMix64 adds it at each step.
+/// The constant that SplitMix64 adds at each step: the odd number nearest to 2^64 divided by the golden
+/// ratio.
 pub(super) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Rng {
@@ -30,8 +31,9 @@ impl Rng {
         Self { state: seed }
     }
 
-    /// Returns a separate generator for the part of a test that `label` names. Later draws from this
-    /// generator do not change it, nor do forks with other labels. This generator does not change.
+    /// Returns another generator, for example one for a part of a test. `label` identifies it. It does not
+    /// depend on later draws from this generator, nor on forks with other labels. This generator does not
+    /// change.
     #[must_use]
     pub const fn fork(&self, label: u64) -> Self {
         Self::new(mix(mix(self.state.wrapping_add(STEP)) ^ mix(label.wrapping_mul(STEP).wrapping_add(1))))
@@ -43,8 +45,8 @@ impl Rng {
         mix(self.state)
     }
 
-    /// Returns a number below `bound`, or 0 if `bound` is 0. The bias is below `bound` / 2^64, too small to
-    /// notice.
+    /// Returns a number below `bound`, or 0 if `bound` is 0. The numbers are not quite evenly distributed:
+    /// the difference is less than `bound` / 2^64.
     pub const fn below(&mut self, bound: u64) -> u64 {
         ((self.next_u64() as u128 * bound as u128) >> 64) as u64
     }
@@ -64,12 +66,13 @@ impl Rng {
         (self.next_u64() >> 11) as f64 / STEPS
     }
 
-    /// Returns true with that probability: never for 0 or less, always for 1 or more.
+    /// Returns true with this probability: never if it is 0 or less, always if it is 1 or more.
     pub const fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// Returns a time from zero to `longest`, inclusive. `longest` counts as at most 584 years.
+    /// Returns a time from zero to `longest`, inclusive. If `longest` is more than 584 years, it counts as
+    /// 584 years.
     pub fn duration(&mut self, longest: Duration) -> Duration {
         let nanos = u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX);
         Duration::from_nanos(self.below(nanos.saturating_add(1)))

@@ -1,11 +1,12 @@
 //! The seeds of a test, and the report of a seed that failed.
 //!
-//! *Invariant:* the line that a failure prints contains the environment variable that repeats it.
+//! *Invariant:* the line that a failing test prints contains the environment variable with which to repeat
+//! the failure.
 
 use std::ops::Range;
 
-/// Returns the seeds to run: the range, or only the seed in the environment variable `SIM_SEED`. So the line
-/// that [`SeedReport`] prints repeats a failure without changes to the test.
+/// Returns the seeds of a test: the range, or only the seed in the environment variable `SIM_SEED` if that is
+/// set. So the line that [`SeedReport`] prints repeats a failure without changes to the test.
 ///
 /// # Panics
 /// If `SIM_SEED` is set but is not a number.
@@ -21,8 +22,8 @@ fn only(seed: &str) -> Range<u64> {
     seed..seed.checked_add(1).expect("SIM_SEED is a number below 2^64 - 1")
 }
 
-/// Prints `SIM_SEED=… SIM_TICKS=…` to standard error if it is dropped during a panic, that is, when the test
-/// fails.
+/// Prints `SIM_SEED=… SIM_TICKS=…` to standard error if it is dropped during a panic, which means that the
+/// test has failed.
 ///
 /// ```
 /// use repl_net::sim::{Clock, Network, SeedReport, seeds};
@@ -45,7 +46,7 @@ pub struct SeedReport {
 }
 
 impl SeedReport {
-    /// Returns a report. Keep it in a variable while the run of this seed lasts.
+    /// Returns a report. Keep it in a variable during the whole run of this seed.
     #[must_use = "a report that is dropped at once reports nothing"]
     pub const fn new(seed: u64) -> Self {
         Self { seed, ticks: 0 }

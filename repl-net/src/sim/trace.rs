@@ -1,10 +1,12 @@
 //! Hashes what happens in a run, so that two runs can be compared.
 //!
-//! *Invariant:* the hash does not depend on platform or version: little-endian words and lengths are hashed.
+//! *Invariant:* the hash does not depend on platform or version, because words and lengths are hashed as
+//! little-endian.
 
 use super::rng::{STEP, mix};
 
-/// A hash of a run, to compare with that of another run of the same seed. Not for keys or signatures.
+/// A hash of a run. Compare it with the hash of another run of the same seed. It is not suitable for keys or
+/// signatures.
 ///
 /// ```
 /// use repl_net::sim::TraceHash;
@@ -21,7 +23,8 @@ pub struct TraceHash(u64);
 impl TraceHash {
     /// Hashes a number.
     pub const fn number(&mut self, number: u64) {
-        // Mixed each time. With less mixing, a flipped bit could cancel another one in the next word.
+        // The state is mixed after each number. With less mixing, a flipped bit could cancel a flipped bit in
+        // the next word.
         self.0 = mix(self.0.wrapping_add(STEP) ^ number);
     }
 
@@ -39,7 +42,7 @@ impl TraceHash {
         }
     }
 
-    /// Returns the hash of everything so far.
+    /// Returns the hash of everything that was added so far.
     pub const fn value(self) -> u64 {
         self.0
     }

@@ -1,34 +1,35 @@
 //! How often a client sends acks: once in the next tick, and more often if acks are likely to be lost.
 //!
-//! *Invariant:* at most one packet of acks is sent per tick (R8), and none after a few ticks without
-//! arrivals.
+//! *Invariant:* a client sends at most one packet of acks in a tick (R8), and none if nothing has arrived for
+//! a few ticks.
 
 use std::ops::RangeInclusive;
 
 use super::sequence::Sequence;
 
-/// In how many ticks an ack is repeated where many packets are lost. The number is chosen so that two of the
-/// acks arrive if the way back loses as many packets, but at least 4 and at most 16. At 90 % loss in both
-/// directions a retry would succeed with 1 % otherwise. At four retries a second (R9) that is too little for
-/// what takes several round trips. With repeats it is 8 %. 16 ticks are the time between retries.
+/// In how many ticks a client repeats an ack if many packets are lost. It repeats so often that two of the
+/// acks arrive if its own packets are lost at the same rate, but at least 4 and at most 16 times. At 90 %
+/// loss in both directions, only 1 % of all retries would succeed without repeats. With four retries a second
+/// (R9) that is too slow for a change that needs several round trips. With repeats 8 % of the retries
+/// succeed. 16 ticks are the time between two retries.
 const REPEATS: RangeInclusive<u64> = 4..=16;
 
 /// The number of recent packets from which the loss is computed.
 const MEMORY: u64 = 64;
 
-/// How often acks are sent.
+/// Decides in which ticks a client sends acks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckPace {
     newest: Option<Sequence>,
-    /// Recent packets that arrived, and recent packets before them that did not.
+    /// How many of the recent packets have arrived, and how many packets before the newest of these have not.
     arrived: u64,
     missing: u64,
-    /// Ticks in which acks are still to be sent.
+    /// In how many more ticks acks must be sent.
     left: u8,
 }
 
 impl AckPace {
-    /// Notes that a packet arrived for the first time.
+    /// Records that a packet has arrived for the first time.
     pub(crate) fn arrived(&mut self, sequence: Sequence) {
         match self.newest {
             Some(newest) if sequence < newest => self.missing = self.missing.saturating_sub(1),
@@ -44,10 +45,10 @@ impl AckPace {
         }
     }
 
-    /// Notes that there is something to ack.
+    /// Records that something must be acked.
     pub(crate) fn owe(&mut self) {
-        // Repeat only if more than a quarter is lost. Otherwise the ack in the next packet makes up for a
-        // lost one.
+        // Acks are repeated only if more than a quarter of the packets is lost. Otherwise the acks of the
+        // next packet replace a lost ack.
         self.left = if self.missing.saturating_mul(3) > self.arrived {
             let packets = self.arrived.saturating_add(self.missing);
             let tries = packets.saturating_mul(2) / self.arrived.max(1);
@@ -57,7 +58,7 @@ impl AckPace {
         };
     }
 
-    /// Whether to send acks in this tick. Call it once per tick.
+    /// Returns whether to send acks in this tick. Call it once in each tick.
     pub(crate) fn is_due(&mut self) -> bool {
         let due = self.left > 0;
         self.left = self.left.saturating_sub(1);

@@ -1,12 +1,13 @@
-//! Acks: a receiver's record of which packets arrived, and the form in which it sends that (R7).
+//! Acks: a receiver records which packets have arrived, and sends this record to the sender (R7).
 //!
 //! *Invariant:* each range read from the wire holds only packets that were sent, lies below the range before
 //! it, and ends within the window. So a peer can make this side visit at most [`WINDOW`] packets.
 //!
-//! On the wire each range, the newest first, is a one bit, its end, and its length less one in Exp-Golomb
-//! code of order 2. The end of the first range is the low 16 bits of its newest packet. The end of each other
-//! range is the number of missing packets above it less one, in Exp-Golomb code of order 0. A zero bit ends
-//! the list. So nothing to ack takes one bit, and one range of up to four packets takes 21.
+//! On the wire, each range is a one bit, its end, and its length less one in Exp-Golomb code of order 2. The
+//! newest range comes first. The end of the newest range is the low 16 bits of its newest packet. The end of
+//! every other range is the number of missing packets between it and the range before, less one, in
+//! Exp-Golomb code of order 0. A zero bit ends the list. So an empty list takes one bit, and a list of one
+//! range with up to four packets takes 21.
 #![cfg_attr(
     not(test),
     deny(
@@ -20,15 +21,15 @@
 use super::sequence::{Sequence, WINDOW};
 use repl_core::{BitReader, BitWriter, ReadError};
 
-/// Most losses are single packets.
+/// The Exp-Golomb order of the gaps between ranges: most losses are single packets.
 const GAP_ORDER: u32 = 0;
-/// A round trip of 100 ms at 60 packets a second is 6 packets.
+/// The Exp-Golomb order of the lengths of ranges: a round trip of 100 ms at 60 packets a second is 6 packets.
 const LENGTH_ORDER: u32 = 2;
 
 const WORDS: usize = WINDOW as usize / 64;
 const _: () = assert!(WORDS * 64 == WINDOW as usize, "the window is whole words");
 
-/// Consecutive packets that all arrived.
+/// A range of consecutive packets that have all arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AckRange {
     /// The oldest packet of the range.
@@ -37,30 +38,32 @@ pub(crate) struct AckRange {
     pub(crate) last: Sequence,
 }
 
-/// What a receiver's record says of a packet.
+/// What a receiver knows about a packet that has just arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// Seen for the first time.
+    /// The packet has not arrived before.
     New,
-    /// Seen before: not applied, but acked again (R7).
+    /// The packet has arrived before. It is not applied, but it is acked again (R7).
     Duplicate,
-    /// Older than the window, or given up by its sender. Not applied, and an ack would be useless.
+    /// The packet is older than the window, or its sender has given it up. It is not applied, and an ack
+    /// would have no effect.
     TooOld,
 }
 
-/// A receiver's record of the packets that arrived. 144 bytes, whatever the peer sends.
+/// The record of the packets that have arrived. It takes 144 bytes, whatever the peer sends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
-    /// One bit for each of the [`WINDOW`] packets below `end`, at its number modulo the window.
+    /// One bit for each of the [`WINDOW`] packets before `end`. The position of the bit is the packet's
+    /// number modulo the window.
     arrived: [u64; WORDS],
-    /// The packet after the newest one that arrived.
+    /// The packet after the newest packet that has arrived.
     end: Sequence,
-    /// The oldest packet whose fate its sender does not know yet.
+    /// The oldest packet for which the sender does not know yet whether it has arrived.
     floor: Sequence,
 }
 
 impl Received {
-    /// What the record says of the packet. Changes nothing. O(1).
+    /// Returns whether the packet is new, repeated or too old. Changes nothing. O(1).
     pub(crate) fn check(&self, sequence: Sequence) -> Arrival {
         if sequence < self.oldest() {
             Arrival::TooOld
@@ -71,8 +74,8 @@ impl Received {
         }
     }
 
-    /// Records the packet as arrived. For a packet that must not be acked, for example a stale one (R1), call
-    /// only [`check`](Self::check). O(1).
+    /// Records that the packet has arrived. For a packet that must not be acked, for example a stale one
+    /// (R1), call only [`check`](Self::check). O(1).
     pub(crate) fn insert(&mut self, sequence: Sequence) -> Arrival {
         let arrival = self.check(sequence);
         if arrival == Arrival::New {
@@ -88,20 +91,21 @@ impl Received {
         arrival
     }
 
-    /// Notes that the sender knows the fate of every packet below `floor`, as its headers say. They need no
-    /// more acks. One that still comes is [too old](Arrival::TooOld): its sender counts it as lost and has
-    /// sent or will send its contents again. A floor below the last one, from a header that arrived late,
+    /// Records that the sender knows which packets before `floor` have arrived, so these need no more acks.
+    /// If one of these packets arrives later, it is [too old](Arrival::TooOld): the sender has counted it as
+    /// lost and sends its content again. A floor before the last one, from a header that arrived late,
     /// changes nothing.
     pub(crate) fn forget_below(&mut self, floor: Sequence) {
         self.floor = self.floor.max(floor);
     }
 
-    /// The newest packet that arrived.
+    /// Returns the newest packet that has arrived.
     pub(crate) fn newest(&self) -> Option<Sequence> {
         (self.end > Sequence::default()).then(|| self.end.minus(1))
     }
 
-    /// The ranges of packets that arrived and whose sender may not know it, the newest first.
+    /// Returns the ranges of packets that have arrived and for which the sender may not know it. The newest
+    /// range comes first.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = AckRange> + '_ {
         let oldest = self.oldest();
         let mut end = self.end;
@@ -113,10 +117,11 @@ impl Received {
         })
     }
 
-    /// Writes the [`ranges`](Self::ranges), from the newest down, as many as fit into `max_bits`. At least it
-    /// writes the one bit that ends the list. Returns whether all were written.
+    /// Writes as many of the [`ranges`](Self::ranges) as fit into `max_bits`, the newest first. Always writes
+    /// the bit that ends the list. Returns whether all ranges were written.
     ///
-    /// What is left out is not lost: the sender times out and sends it again.
+    /// Packets in the ranges that do not fit are not lost for good: the sender times out and sends their
+    /// content again.
     pub(crate) fn write(&self, writer: &mut BitWriter, max_bits: usize) -> bool {
         let start = writer.bit_len();
         // One bit is reserved for the end of the list.
@@ -147,7 +152,7 @@ impl Received {
         complete
     }
 
-    /// The oldest packet that is still acked.
+    /// Returns the oldest packet that is still acked.
     fn oldest(&self) -> Sequence {
         self.floor.max(self.end.minus(WINDOW))
     }
@@ -157,8 +162,8 @@ impl Received {
         self.arrived.get(word).is_some_and(|word| word & mask != 0)
     }
 
-    /// Clears the bits for the packets from `end` to `newest`. Until now these bits belonged to packets a
-    /// window earlier.
+    /// Clears the bits for the packets from `end` to `newest`. Until now these bits belonged to packets that
+    /// are older by the size of the window.
     fn clear_up_to(&mut self, newest: Sequence) {
         let mut left = newest.since(self.end).saturating_add(1).min(WINDOW);
         let mut at = self.end;
@@ -174,15 +179,16 @@ impl Received {
         }
     }
 
-    /// Where the run of packets just below `end` begins that all arrived (`arrived`) or all did not. Never
-    /// below `oldest`.
+    /// Returns the first packet of the run of packets directly before `end` that have all arrived (if
+    /// `arrived`) or all not arrived. The result is never before `oldest`.
     fn run_below(&self, end: Sequence, oldest: Sequence, arrived: bool) -> Sequence {
         let mut at = end;
         while at > oldest {
             let offset = at.minus(1).number() % 64;
             let word = self.arrived.get(place(at.minus(1)).0).copied().unwrap_or(0);
             let others = if arrived { !word } else { word };
-            // The packets of this word up to `offset`, the newest at the top.
+            // The bits of the packets in this word up to `offset`. The bit of the newest packet is the
+            // highest.
             let row = u64::from((others << 63_u64.saturating_sub(offset)).leading_zeros());
             let in_word = offset.saturating_add(1);
             at = at.minus(row.min(in_word));
@@ -194,45 +200,47 @@ impl Received {
     }
 }
 
-/// The word and the bit of a packet.
+/// Returns the index of a packet's word, and a mask with the packet's bit.
 fn place(sequence: Sequence) -> (usize, u64) {
     let bit = sequence.number() % WINDOW;
     ((bit / 64) as usize, 1 << (bit % 64))
 }
 
-/// A mask of the lowest `count` bits, 1 to 64.
+/// Returns a mask with the lowest `count` bits set. `count` is from 1 to 64.
 fn low_bits(count: u64) -> u64 {
     u64::MAX >> 64_u64.saturating_sub(count).min(63)
 }
 
-/// The bits that [`BitWriter::write_exp_golomb`] writes.
+/// Returns how many bits [`BitWriter::write_exp_golomb`] writes for this value.
 fn exp_golomb_bits(value: u64, order: u32) -> usize {
     let quotient_bits = (value >> order).saturating_add(1).ilog2();
     quotient_bits.saturating_mul(2).saturating_add(1).saturating_add(order) as usize
 }
 
-/// The ranges of acked packets that a peer wrote, checked, the newest first.
-///
-/// It reads the packet's bits directly and allocates nothing.
+/// An iterator over the ranges of acked packets that a peer wrote, the newest first. All of them have been
+/// checked. It reads the packet's bits directly and allocates nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct AckRanges<'a> {
     reader: BitReader<'a>,
-    /// The next packet that this side sends, which the peer cannot have received.
+    /// The number of the next packet that this side sends. The peer cannot have received it.
     next: Sequence,
-    /// Set after the first range: where the last range began, and the oldest packet of the window.
+    /// `None` before the first range. After that, the first packet of the last range, and the oldest packet
+    /// of the window.
     above: Option<(Sequence, Sequence)>,
-    /// The first range, until it is returned.
+    /// The first range, until it has been returned.
     newest: Option<AckRange>,
-    /// Whether more ranges follow. Mostly there are none.
+    /// Whether more ranges follow. In most packets there is only one.
     has_more: bool,
 }
 
 impl<'a> AckRanges<'a> {
-    /// Reads what [`Received::write`] wrote. `next` is the number of the next packet that this side sends.
+    /// Reads the list that [`Received::write`] writes. `next` is the number of the next packet that this side
+    /// sends.
     ///
     /// # Errors
-    /// [`ReadError::OutOfRange`] for ranges that an honest peer cannot have written: of packets not sent yet,
-    /// before the first packet, or beyond the window. [`ReadError::End`] if the input ends within them.
+    /// [`ReadError::OutOfRange`] for ranges that an honest peer cannot have written: with packets that were
+    /// not sent yet, before the first packet, or beyond the window. [`ReadError::End`] if the input ends
+    /// within the list.
     pub(crate) fn read(reader: &mut BitReader<'a>, next: Sequence) -> Result<Self, ReadError> {
         let mut ranges = Self { reader: reader.clone(), next, above: None, newest: None, has_more: false };
         ranges.newest = ranges.read_range()?;
@@ -271,7 +279,7 @@ impl<'a> AckRanges<'a> {
     }
 }
 
-/// The packet `distance` before `above`, or an error if it is before `oldest`.
+/// Returns the packet that is `distance` before `above`. Returns an error if that packet is before `oldest`.
 fn below(above: Sequence, distance: Option<u64>, oldest: Sequence) -> Result<Sequence, ReadError> {
     let distance = distance.filter(|&distance| distance <= above.since(oldest));
     distance.map(|distance| above.minus(distance)).ok_or(ReadError::OutOfRange)
@@ -284,7 +292,7 @@ impl Iterator for AckRanges<'_> {
         if let Some(newest) = self.newest.take() {
             return Some(newest);
         }
-        // All ranges were read once without an error, so none can occur now.
+        // `read` has read all ranges without an error, so no error can occur now.
         if self.has_more { self.read_range().ok().flatten() } else { None }
     }
 }
@@ -299,7 +307,7 @@ mod tests {
         Sequence::new(number)
     }
 
-    /// The packets that the other side reads, and how many bits they took.
+    /// Returns the packets that the other side reads, and how many bits the acks took.
     fn exchange(received: &Received, max_bits: usize, next: Sequence) -> (Vec<u64>, usize) {
         let mut writer = BitWriter::new();
         received.write(&mut writer, max_bits);
@@ -473,7 +481,7 @@ mod tests {
         assert_eq!(exchange(&received, all_bits - 1, seq(200)).0.len(), 99);
     }
 
-    /// A record that stores every packet.
+    /// A simple record that stores the number of every packet, for comparison.
     #[derive(Default)]
     struct Naive {
         arrived: BTreeSet<u64>,
@@ -501,7 +509,7 @@ mod tests {
         }
     }
 
-    /// Steps from the newest packet, mostly small, now and then past a word or the window; and moves of the
+    /// Steps from the newest packet: mostly small, sometimes beyond a word or the window. Also moves of the
     /// floor.
     fn step() -> impl Strategy<Value = (bool, i64)> {
         let distance = prop_oneof![8 => -20_i64..20, 2 => -1_100_i64..200, 1 => -100_i64..3_000];

@@ -1,19 +1,20 @@
 //! A limit on the bytes sent to an address until the client has shown that the address is its own (R26).
 //!
-//! Anyone can write another's address on a packet. So until the client has shown that it receives what is
-//! sent to it, the server sends little, as QUIC does (RFC 9000, section 8.1). The client shows it with a
-//! token that only the welcome contains. The token is part of the checksum of every packet of state that the
-//! client sends.
+//! Anyone can write the address of somebody else on a packet. So the server sends little to an address, as
+//! QUIC does (RFC 9000, section 8.1), until the client has shown that it receives packets there. The client
+//! shows this with a token that only the welcome contains. The token is part of the checksum of every packet
+//! of state that the client sends.
 //!
-//! *Invariant:* until then at most three times the bytes that came from the address are sent to it.
+//! *Invariant:* until then, the server sends an address at most three times the bytes that it received from
+//! there.
 
-/// Bytes that may be sent for each byte received.
+/// How many bytes may be sent for each received byte.
 const FACTOR: usize = 3;
 
-/// The bytes that may still be sent.
+/// How many bytes may still be sent to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
-    /// Bytes; `None` once the address is known to be the client's.
+    /// The number of bytes. `None` if the client has shown that the address is its own.
     left: Option<usize>,
 }
 
@@ -25,19 +26,19 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// For an address from which nothing has come.
+    /// Returns the allowance of an address from which nothing has arrived.
     pub(crate) const fn nothing() -> Self {
         Self { left: Some(0) }
     }
 
-    /// Adds the allowance for a packet of `bytes` bytes that came from the address.
+    /// Adds the allowance for a packet of `bytes` bytes that arrived from the address.
     pub(crate) fn earn(&mut self, bytes: usize) {
         if let Some(left) = &mut self.left {
             *left = left.saturating_add(bytes.saturating_mul(FACTOR));
         }
     }
 
-    /// Removes the limit: the client has shown that it receives what is sent to it.
+    /// Removes the limit, because the client has shown that it receives packets at this address.
     pub(crate) fn lift(&mut self) {
         self.left = None;
     }
@@ -54,7 +55,7 @@ impl Allowance {
         }
     }
 
-    /// The bytes that may still be sent; `None` if there is no limit.
+    /// Returns how many bytes may still be sent. `None` if there is no limit.
     pub(crate) const fn left(self) -> Option<usize> {
         self.left
     }

@@ -1,5 +1,5 @@
-//! Blobs: items too large for one packet. They are sent in parts, and the client applies them when complete
-//! (R15).
+//! Blobs: updates that are too large for one packet. They are sent in parts, and the client applies a blob
+//! when it has all parts (R15).
 //!
 //! *Invariant:* while a blob of an object is in flight, nothing else of that object is sent to the
 //! connection.
@@ -11,7 +11,7 @@ use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
 use super::in_flight::Content;
 use super::sequence::Sequence;
 
-/// The state of a part.
+/// Whether a part of a blob must be sent, is in flight, or has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Unsent,
@@ -19,15 +19,15 @@ enum Part {
     Arrived,
 }
 
-/// An item that is sent in parts.
+/// An update that is sent in parts.
 #[derive(Debug)]
 pub(crate) struct Blob {
     pub(crate) id: u32,
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
-    /// The pass whose values the blob holds.
+    /// The stamp of the pass in which the values were written.
     pub(crate) stamp: Sequence,
-    /// What it carries, as the record of a packet would list it.
+    /// The content of the blob, in the form in which the record of a packet lists it.
     pub(crate) content: Content,
     bytes: Vec<u8>,
     bit_len: usize,
@@ -44,14 +44,14 @@ impl Blob {
         self.part_bits
     }
 
-    /// The bits of a part.
+    /// Returns the bits of a part.
     pub(crate) fn part(&self, index: u32) -> BitSlice<'_> {
         let start = index as usize * self.part_bits;
         let len = self.part_bits.min(self.bit_len.saturating_sub(start));
         BitSlice::new(&self.bytes, start, len).unwrap_or_default()
     }
 
-    /// The indices of the parts that are neither in flight nor arrived.
+    /// Returns the indices of the parts that are neither in flight nor have arrived.
     pub(crate) fn unsent(&self) -> impl Iterator<Item = u32> {
         self.parts.iter().zip(0..).filter(|(part, _)| **part == Part::Unsent).map(|(_, index)| index)
     }
@@ -69,22 +69,23 @@ impl Blob {
     }
 }
 
-/// The blobs of a connection that have not arrived.
+/// The blobs of a connection that have not arrived completely.
 #[derive(Debug, Default)]
 pub(crate) struct Blobs {
     blobs: Vec<Blob>,
     next_id: u32,
 }
 
-/// The most blobs in flight at a time.
+/// The most blobs that are in flight at the same time.
 pub(crate) const MAX_BLOBS: usize = 8;
 
-/// The ids of blobs in flight span less than this, so that each fragment can list which blobs are in flight.
+/// The ids of the blobs in flight differ by less than this, so each fragment has room for a list of all blobs
+/// in flight.
 pub(crate) const BLOB_SPAN: u32 = 16;
 
 impl Blobs {
-    /// Whether a blob of `bytes` bytes may begin. All blobs in flight together may take `max_bytes`, which is
-    /// what a client accepts. One blob alone may always begin.
+    /// Returns whether a blob of `bytes` bytes may begin. All blobs in flight together may take `max_bytes`,
+    /// because the client accepts no more. A blob may always begin if no other is in flight.
     pub(crate) fn has_room(&self, bytes: usize, max_bytes: usize) -> bool {
         let Some(oldest) = self.blobs.first() else { return true };
         let under_way: usize = self.blobs.iter().map(|blob| blob.bytes.len()).sum();
@@ -93,15 +94,15 @@ impl Blobs {
             && under_way + bytes <= max_bytes
     }
 
-    /// The id of the oldest blob in flight, and a bit for each id from there on: whether that blob is in
-    /// flight.
+    /// Returns the id of the oldest blob in flight, and a bit for each id from this one on that says whether
+    /// the blob is in flight.
     pub(crate) fn under_way(&self) -> (u32, u64) {
         let oldest = self.blobs.first().map_or(self.next_id, |blob| blob.id);
         let bits = self.blobs.iter().map(|blob| 1 << (blob.id.wrapping_sub(oldest) % BLOB_SPAN));
         (oldest, bits.fold(0, |mask, bit: u64| mask | bit))
     }
 
-    /// Begins a blob of the bits in `body`, in parts of `part_bits`. Returns its id.
+    /// Begins a blob with the bits of `body`, in parts of `part_bits` bits. Returns its id.
     pub(crate) fn begin(
         &mut self,
         (slot, generation): (u32, NonZeroU32),
@@ -118,7 +119,7 @@ impl Blobs {
         id
     }
 
-    /// About how many bytes of memory the blobs hold. O(blobs).
+    /// Returns about how many bytes of memory the blobs hold. O(blobs).
     pub(crate) fn held_bytes(&self) -> usize {
         let of = |blob: &Blob| {
             let list = blob.content.list().map_or(0, Changelist::heap_bytes);
@@ -139,7 +140,7 @@ impl Blobs {
         self.blobs.iter_mut().find(|blob| blob.id == id)
     }
 
-    /// The properties of the object that the blob opens, if it opens one.
+    /// Returns the properties of the object that the blob opens. `None` if the blob opens no object.
     pub(crate) fn opens_with(&self, id: u32) -> Option<&HandleSet> {
         let blob = self.blobs.iter().find(|blob| blob.id == id)?;
         match &blob.content {
@@ -148,21 +149,22 @@ impl Blobs {
         }
     }
 
-    /// Notes that a part was sent.
+    /// Records that a part was sent.
     pub(crate) fn sent(&mut self, id: u32, index: u32) {
         if let Some(blob) = self.get_mut(id) {
             blob.set(index, Part::InFlight);
         }
     }
 
-    /// Notes that a part was lost.
+    /// Records that a part was lost.
     pub(crate) fn lost(&mut self, id: u32, index: u32) {
         if let Some(blob) = self.get_mut(id) {
             blob.set(index, Part::Unsent);
         }
     }
 
-    /// Notes that a part arrived. Removes and returns the blob if all of its parts have arrived.
+    /// Records that a part has arrived. If all parts of the blob have arrived, removes the blob and returns
+    /// it.
     pub(crate) fn arrived(&mut self, id: u32, index: u32) -> Option<Blob> {
         let at = self.blobs.iter().position(|blob| blob.id == id)?;
         let blob = self.blobs.get_mut(at)?;
@@ -170,7 +172,7 @@ impl Blobs {
         blob.is_complete().then(|| self.blobs.remove(at))
     }
 
-    /// Removes and returns a blob whose content may not be sent any more.
+    /// Removes and returns a blob whose content must not be sent any more.
     pub(crate) fn abandon(&mut self, id: u32) -> Option<Blob> {
         let at = self.blobs.iter().position(|blob| blob.id == id)?;
         Some(self.blobs.remove(at))

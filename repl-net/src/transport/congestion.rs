@@ -1,11 +1,11 @@
-//! Congestion control: limits the send rate to the rate at which acks show that packets arrive.
+//! Congestion control: limits how fast a connection sends. Acks show how fast packets arrive at the client.
 //!
 //! The controller follows BBR (Cardwell and others, *BBR: Congestion-Based Congestion Control*, 2016;
-//! draft-ietf-ccwg-bbr). It measures the rate at which packets arrive and the shortest round trip. It sends
-//! at that rate and keeps at most about twice their product in flight. A loss alone does not count as
-//! congestion, because the links of games lose at random; so the reaction to loss of BBR's third version is
-//! left out. Rates are measured as in draft-cheng-iccrg-delivery-rate-estimation, once for all packets of a
-//! tick.
+//! draft-ietf-ccwg-bbr). It measures the rate at which packets arrive, and the shortest round trip. It sends
+//! at that rate, and keeps at most about twice the product of rate and round trip in flight. A loss alone
+//! does not count as congestion, because the links of games lose packets at random. So the controller does
+//! not react to loss as the third version of BBR does. Rates are measured as in
+//! draft-cheng-iccrg-delivery-rate-estimation, once for all packets of a tick.
 //!
 //! *Invariant:* the controller reads no clock, and the same calls lead to the same limits.
 
@@ -16,48 +16,52 @@ use super::sequence::{Sequence, WINDOW};
 use super::spare::give_back_room;
 use super::trial::{Link as TriedLink, Trial};
 
-/// Packets in flight before anything is known, and always allowed while acks come (RFC 6928).
+/// How many packets may be in flight before anything has been measured (RFC 6928). So many may also be in
+/// flight later, as long as acks arrive.
 const INITIAL_PACKETS: u64 = 10;
 /// A link is bad if at most this many of a thousand packets arrive. On a bad link only many tries get
-/// anything through, so what may always be in flight is multiplied by [`BAD_GAIN`]. A link that carries the
-/// usual minimum is never called bad for long: of four times as much it still delivers a quarter.
+/// through, so [`BAD_GAIN`] times as many packets may always be in flight. A link that can carry the usual
+/// minimum counts as bad only for a short time: it delivers a quarter of four times the minimum.
 const BAD_SHARE: u64 = 250;
 const BAD_GAIN: u64 = 4;
-/// The least time over which the minimum window is spread. A round trip may be far shorter.
+/// The packets of the minimum window are spread over at least this time, because a round trip may be far
+/// shorter.
 const LEAST_SPREAD: Duration = Duration::from_millis(100);
-/// Packets that may be sent at once to a link that is full or may be full.
+/// How many packets may be sent at once if the link is full or may be full.
 const PACKETS_AT_ONCE: u64 = 2;
-/// If at least this many of a thousand packets arrive, the link may carry more than there is to send.
+/// If at least this many of a thousand packets arrive, the link may be able to carry more than it is sent.
 const SOUND_SHARE: u64 = 850;
 /// If fewer than this many of a thousand packets arrive, a trial tests whether a lower rate is enough.
 const TRIED_SHARE: u64 = 700;
 /// The share of packets that arrive is a mean over about this many packets.
 const SHARE_PACKETS: u64 = 32;
-/// Packets in flight to a link that is silent (R26).
+/// How many packets may be in flight on a link that does not answer (R26).
 const PROBE_PACKETS: u64 = 2;
-/// After this many tries without an ack a link counts as silent. Where nine packets of ten are lost in both
-/// directions, a few such tries are usual.
+/// A link counts as silent after this many tries without an ack. If nine of ten packets are lost in both
+/// directions, a few tries without an ack are usual.
 const SILENT_TRIES: u32 = 6;
-/// In thousandths: 2 / ln 2, at which the delivered amount doubles in each round trip; and its inverse, which
-/// drains the queue that this built up.
+/// Two gains in thousandths. With the first, 2 / ln 2, the delivered amount doubles in each round trip. The
+/// second is its inverse, and drains the queue that the first has filled.
 const STARTUP_GAIN: u64 = 2_885;
 const DRAIN_GAIN: u64 = 347;
-/// Gains in thousandths, one round trip each: look for a higher rate, drain what that queued, then go on.
+/// Gains in thousandths, each for one round trip. The first looks for a higher rate, the second drains the
+/// queue that the first has filled, and the others keep the rate.
 const CYCLE: [u64; 8] = [1_250, 750, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000];
 const WINDOW_GAIN: u64 = 2_000;
-/// The greatest rate is taken over this many round trips.
+/// Over how many round trips the greatest rate is measured.
 const RATE_ROUNDS: usize = 10;
-/// After this many round trips in a row without a quarter more, the link counts as full.
+/// The link counts as full if the rate grew by less than a quarter in this many round trips in a row.
 const FULL_ROUNDS: u32 = 3;
-/// While the round trip is measured: how much is in flight, and for how long besides a round trip.
+/// How much may be in flight while the shortest round trip is measured: this many thousandths of the product
+/// of rate and round trip, and at least [`SOUND_PACKETS`].
 const SOUND_GAIN: u64 = 500;
 const SOUND_PACKETS: u64 = 4;
 const SOUND_TIME: Duration = Duration::from_millis(200);
 /// How often a link that does not answer is retried (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
-/// How long the shortest round trip counts: at least this, at most twice as long.
+/// For how long the shortest round trip counts: at least this time, and at most twice this time.
 const SHORTEST_SPAN: Duration = Duration::from_secs(5);
-/// The assumed length of a tick before two ticks were seen, and the longest.
+/// The assumed length of a tick before two ticks have passed, and the longest length that is assumed later.
 const TICK: Duration = Duration::from_millis(16);
 const LONGEST_TICK: Duration = Duration::from_millis(250);
 
@@ -68,23 +72,23 @@ enum Phase {
     Startup,
     /// Drains the queue of the startup.
     Drain,
-    /// Repeats the cycle: the index in it, and since when.
+    /// Repeats the gains of [`CYCLE`]. `place` is the index of the current gain, used since the time `since`.
     Cruise { place: usize, since: Duration },
-    /// Sends little until this time, so that the queue drains and the round trip can be measured.
+    /// Sends little until this time, so that the queue drains and the shortest round trip can be measured.
     Sound { until: Duration },
 }
 
-/// The packets of one tick: when they were sent, and the state at that time.
+/// The packets of one tick: when they were sent, and the state of the connection at that time.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     first: Sequence,
     sent_at: Duration,
-    /// Bytes that had arrived, and when the last of them had.
+    /// How many bytes had arrived at that time, and when the last of them had arrived.
     delivered: u64,
     delivered_at: Duration,
     /// When the newest packets that had arrived were sent.
     last_flight_at: Duration,
-    /// Whether there was no more to send.
+    /// Whether there was nothing more to send.
     is_idle: bool,
 }
 
@@ -93,44 +97,44 @@ struct Flight {
 pub(crate) struct Congestion {
     packet_bytes: u64,
     phase: Phase,
-    /// The greatest rate of each of the last rounds, in bytes a second.
+    /// The greatest rate of each of the last rounds, in bytes a second. A round lasts about one round trip.
     rates: [u64; RATE_ROUNDS],
     round: usize,
-    /// The round ends when a packet arrives that was sent after this many bytes were delivered.
+    /// The current round ends when a packet arrives that was sent after this many bytes had been delivered.
     round_ends: u64,
     full_rate: u64,
     full_rounds: u32,
-    /// The shortest round trip of this span and of the previous one.
+    /// The shortest round trip of the current span of time and of the previous one.
     shortest: [Option<Duration>; 2],
     span_since: Duration,
-    /// Whether there was nothing to send at some time of this span. Then a queue cannot have persisted.
+    /// Whether there was nothing to send at some time in this span. Then a queue cannot have persisted.
     was_idle: bool,
     in_flight: u64,
     delivered: u64,
     delivered_at: Duration,
     last_flight_at: Duration,
     flights: VecDeque<Flight>,
-    /// How many of a million packets arrived recently.
+    /// How many of a million packets have arrived recently.
     share: u64,
-    /// Bytes that may be sent in this pass.
+    /// How many bytes may be sent in this pass.
     credit: u64,
     last_pass: Option<Duration>,
     tick: Duration,
-    /// How many tries in a row brought no ack of anything new. Counted at most once per retry.
+    /// How many tries in a row have brought no new ack. At most one is counted in each retry interval.
     silent_tries: u32,
     last_try: Duration,
-    /// The number of timeouts in a row at the last count.
+    /// The number of timeouts in a row when tries were counted last.
     timeouts: u32,
-    /// Whether the last pass had more to send than was allowed.
+    /// Whether the last pass had more to send than the limits allowed.
     was_short: bool,
-    /// Tests whether less than the minimum rate would deliver as much.
+    /// Tests whether a rate below the minimum would deliver as much.
     trial: Trial,
     /// The number of the next packet.
     next: Sequence,
 }
 
 impl Congestion {
-    /// For packets of at most `packet_bytes` bytes.
+    /// Returns the controller of a connection whose packets have at most `packet_bytes` bytes.
     pub(crate) fn new(packet_bytes: usize) -> Self {
         let packet_bytes = packet_bytes as u64;
         Self {
@@ -162,7 +166,7 @@ impl Congestion {
         }
     }
 
-    /// Begins the packets of a tick. `timeouts` timeouts in a row brought no ack.
+    /// Begins the packets of a tick. `timeouts` is the number of timeouts in a row without an ack.
     pub(crate) fn begin_pass(&mut self, now: Duration, timeouts: u32) {
         let elapsed = self.last_pass.map_or(TICK, |last| now.saturating_sub(last)).min(LONGEST_TICK);
         self.last_pass = Some(now);
@@ -178,15 +182,15 @@ impl Congestion {
                 self.credit.saturating_add(u64::try_from(earned).unwrap_or(u64::MAX)).min(self.window());
             return;
         }
-        // Unused credit is capped, so that no burst overflows a short queue.
+        // Unused credit is limited, so that no burst overflows a short queue.
         let at_once =
             if self.trial.is_limit() { self.packet_bytes * PACKETS_AT_ONCE } else { self.least_window() };
         let most = at_once.max(bytes_in(self.pacing_rate(), self.tick * 2));
         self.credit = (self.credit + bytes_in(self.pacing_rate(), elapsed)).min(most);
     }
 
-    /// Counts the tries without an ack. Each tick's packets have their own timeout, so several timeouts can
-    /// belong to one try.
+    /// Counts the tries without an ack. The packets of every tick have their own timeout, so several timeouts
+    /// can belong to one try.
     fn count_tries(&mut self, now: Duration, timeouts: u32) {
         if timeouts == 0 {
             (self.silent_tries, self.timeouts) = (0, 0);
@@ -196,7 +200,7 @@ impl Congestion {
         }
     }
 
-    /// Ends the packets of a tick. `is_short` says that there was more to send than was allowed.
+    /// Ends the packets of a tick. `is_short` says whether there was more to send than the limits allowed.
     pub(crate) fn end_pass(&mut self, now: Duration, is_short: bool) {
         self.was_short = is_short;
         if let Some(flight) = self.flights.back_mut()
@@ -207,17 +211,17 @@ impl Congestion {
         }
     }
 
-    /// Whether the last pass had more to send than was allowed.
+    /// Returns whether the last pass had more to send than the limits allowed.
     pub(crate) const fn was_short(&self) -> bool {
         self.was_short
     }
 
-    /// Whether one more packet may be sent.
+    /// Returns whether one more packet may be sent.
     pub(crate) fn has_room(&self) -> bool {
         self.credit >= self.packet_bytes && self.in_flight + self.packet_bytes <= self.window()
     }
 
-    /// Notes that a packet was sent that asks for an ack.
+    /// Records that a packet was sent whose ack is expected.
     pub(crate) fn sent(&mut self, sequence: Sequence, bytes: usize, now: Duration) {
         if self.in_flight == 0 {
             (self.delivered_at, self.last_flight_at) = (now, now);
@@ -241,7 +245,7 @@ impl Congestion {
         }
     }
 
-    /// Notes that a packet arrived.
+    /// Records that a packet has arrived.
     pub(crate) fn arrived(&mut self, sequence: Sequence, bytes: usize) {
         self.trial.resolved(sequence, bytes as u64, true);
         self.in_flight = self.in_flight.saturating_sub(bytes as u64);
@@ -249,7 +253,7 @@ impl Congestion {
         self.count_share(1_000_000);
     }
 
-    /// Notes that a packet was given up.
+    /// Records that a packet was given up.
     pub(crate) fn lost(&mut self, sequence: Sequence, bytes: usize) {
         self.trial.resolved(sequence, bytes as u64, false);
         self.in_flight = self.in_flight.saturating_sub(bytes as u64);
@@ -260,7 +264,7 @@ impl Congestion {
         self.share = (self.share * (SHARE_PACKETS - 1) + sample) / SHARE_PACKETS;
     }
 
-    /// Ends the processing of an ack. `newest` is the newest packet in it.
+    /// Ends the processing of an ack. `newest` is the newest packet that the ack contains.
     pub(crate) fn acked(&mut self, newest: Sequence, now: Duration) {
         let known = self.flights.partition_point(|flight| flight.first <= newest);
         let Some(flight) = known.checked_sub(1).and_then(|at| self.flights.get(at)).copied() else { return };
@@ -271,17 +275,17 @@ impl Congestion {
         let acking = now.saturating_sub(flight.delivered_at);
         let sending = flight.sent_at.saturating_sub(flight.last_flight_at);
         (self.delivered_at, self.last_flight_at) = (now, flight.sent_at);
-        // Acks come once per tick, so a shorter interval has no meaning.
+        // The client sends acks once in a tick, so a shorter interval measures nothing.
         let interval = acking.max(sending).max(self.tick).max(self.shortest());
         let delivered = self.delivered.saturating_sub(flight.delivered);
         let rate = u64::try_from(u128::from(delivered) * 1_000_000_000 / interval.as_nanos().max(1));
-        // Where much is lost, more is sent than arrives, even if there was no more to send.
+        // If many packets are lost, more is sent than arrives, even when there is nothing more to send.
         let is_idle = flight.is_idle && self.share >= SOUND_SHARE * 1_000;
         self.measured(rate.unwrap_or(u64::MAX), flight.delivered, is_idle);
     }
 
-    /// Adds a measured rate of packets that were sent when `delivered` bytes had arrived. If there was no
-    /// more to send, the rate is only a lower bound.
+    /// Adds a measured rate. It belongs to packets that were sent when `delivered` bytes had arrived. If
+    /// there was nothing more to send, the link may be faster than this rate.
     fn measured(&mut self, rate: u64, delivered: u64, is_idle: bool) {
         if delivered >= self.round_ends && !is_idle {
             self.round_ends = self.delivered;
@@ -322,7 +326,7 @@ impl Congestion {
         *shortest = Some(shortest.map_or(round_trip, |shortest| shortest.min(round_trip)));
     }
 
-    /// Moves to the next phase when it is time.
+    /// Moves to the next phase if it is time.
     fn advance(&mut self, now: Duration) {
         match self.phase {
             Phase::Drain if self.in_flight <= self.product().max(self.packet_bytes) => {
@@ -338,23 +342,23 @@ impl Congestion {
         }
     }
 
-    /// The rate at which packets arrive, in bytes a second. Zero before the first measurement.
+    /// Returns the rate at which packets arrive, in bytes a second. Zero before the first measurement.
     pub(crate) fn rate(&self) -> u64 {
         self.rates.iter().copied().max().unwrap_or(0)
     }
 
-    /// The shortest round trip. Zero before the first measurement.
+    /// Returns the shortest round trip. Zero before the first measurement.
     fn shortest(&self) -> Duration {
         self.shortest.iter().flatten().min().copied().unwrap_or(Duration::ZERO)
     }
 
-    /// The bytes in flight when everything is sent at the rate and nothing queues. It includes a tick,
-    /// because acks wait for the client's tick and packets for the server's.
+    /// Returns how many bytes are in flight if the connection sends at the measured rate and nothing waits in
+    /// a queue. This includes one tick, because acks wait for the client's tick and packets for the server's.
     fn product(&self) -> u64 {
         bytes_in(self.rate(), self.shortest() + self.tick)
     }
 
-    /// Whether an ack came recently.
+    /// Returns whether an ack arrived recently.
     fn is_heard(&self) -> bool {
         self.shortest.iter().any(Option::is_some)
     }
@@ -364,7 +368,7 @@ impl Congestion {
         self.packet_bytes * INITIAL_PACKETS * if is_bad { BAD_GAIN } else { 1 }
     }
 
-    /// The most bytes that may be in flight.
+    /// Returns how many bytes may be in flight.
     pub(crate) fn window(&self) -> u64 {
         let gain = match self.phase {
             Phase::Startup => STARTUP_GAIN,
@@ -378,7 +382,8 @@ impl Congestion {
         if self.silent_tries >= SILENT_TRIES {
             return self.packet_bytes * PROBE_PACKETS;
         }
-        // From the second try on the window is halved each time, but stays as large as R9's retries need.
+        // From the second try on, each try halves the window. But it stays large enough for the retries of
+        // R9.
         let halvings = self.silent_tries.saturating_sub(1);
         window.checked_shr(halvings).unwrap_or(0).max(self.least_window())
     }
@@ -393,15 +398,15 @@ impl Congestion {
         scaled(self.rate(), gain).max(self.trial.rate(self.least_rate()))
     }
 
-    /// The rate that sends the minimum window in a round trip, or in [`LEAST_SPREAD`] if that is longer. In
-    /// bytes a second.
+    /// Returns the rate that sends the minimum window in a round trip, or in [`LEAST_SPREAD`] if that is
+    /// longer, in bytes a second.
     fn least_rate(&self) -> u64 {
         let time = (self.shortest() + self.tick).max(LEAST_SPREAD).as_nanos().max(1);
         let rate = u64::try_from(u128::from(self.least_window()) * 1_000_000_000 / time);
         rate.unwrap_or(u64::MAX)
     }
 
-    /// Runs a trial where much of the minimum rate is lost: would a lower rate deliver as much?
+    /// If many packets are lost at the minimum rate, runs a trial: would a lower rate deliver as much?
     fn try_less(&mut self, now: Duration) {
         if self.silent_tries >= SILENT_TRIES {
             self.trial.give_up();
@@ -421,7 +426,7 @@ impl Congestion {
     }
 }
 
-/// The bytes that are sent at this rate in this time.
+/// Returns how many bytes are sent at this rate in this time.
 fn bytes_in(rate: u64, time: Duration) -> u64 {
     u64::try_from(u128::from(rate) * time.as_nanos() / 1_000_000_000).unwrap_or(u64::MAX)
 }
@@ -437,7 +442,8 @@ mod tests {
     const PACKET: usize = 1_200;
     const STEP: Duration = Duration::from_millis(16);
 
-    /// A link of so many bytes a second with a queue, a fixed delay, and acks by tick.
+    /// A simulated link: it carries so many bytes a second, has a queue and a fixed delay, and sends acks
+    /// once in a tick.
     struct Link {
         congestion: Congestion,
         rate: u64,
@@ -445,7 +451,7 @@ mod tests {
         now: Duration,
         idle_at: Duration,
         number: u64,
-        /// When each packet's ack comes.
+        /// The number of each packet, and when its ack arrives.
         acks: VecDeque<(u64, Duration)>,
         longest_queue: Duration,
         loss_of: u64,
@@ -479,7 +485,7 @@ mod tests {
             }
         }
 
-        /// As long as a retry waits, after so many timeouts.
+        /// Lets as much time pass as a retry waits after so many timeouts.
         fn wait(&mut self, timeouts: u32) {
             for _ in 0..16 {
                 self.now += STEP;
@@ -487,7 +493,7 @@ mod tests {
             }
         }
 
-        /// One tick with so many packets to send at most; how many were.
+        /// Runs one tick with at most `wanted` packets to send. Returns how many were sent.
         fn step(&mut self, wanted: usize) -> usize {
             self.now += STEP;
             let mut newest = None;
@@ -597,7 +603,8 @@ mod tests {
             link.congestion.begin_pass(link.now, timeouts);
             assert_eq!(link.congestion.window(), window);
         }
-        // An ack of what was held for lost, which leaves the timeouts as they are, ends the silence.
+        // An ack of a packet that counted as lost ends the silence, even though it does not change the number
+        // of timeouts.
         for timeouts in 15..25 {
             link.wait(timeouts);
         }

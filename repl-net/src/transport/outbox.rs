@@ -1,7 +1,8 @@
-//! The outbox of a connection: it fills packets, numbers them, records what each carries, and queues them.
+//! The outbox of a connection: it fills packets, numbers them, records the content of each, and puts them
+//! into the send queue.
 //!
-//! *Invariant:* each packet that is queued has its own number and one record; all packets of a pass have the
-//! same stamp (R1).
+//! *Invariant:* each queued packet has its own number and one record. All packets of a pass have the same
+//! stamp (R1). A pass is what a server sends to a client in one tick.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,21 +20,22 @@ use super::sequence::{Sequence, WINDOW};
 use super::slot_set::masks_between;
 use super::status::{News, STATUS_BITS, StatusSource};
 
-/// The most bits that a packet's frame takes: checksum, kind, number, offset to the stamp, floor, status,
-/// acks, and the end of the body.
+/// The most bits that the frame of a packet takes: checksum, kind, number, offset to the stamp, floor,
+/// status, acks, and the end of the body.
 pub(crate) const FRAME_BITS: usize = 32 + 1 + 16 + 24 + 24 + STATUS_BITS + MAX_ACK_BITS + 1;
 
-/// The most bits that acks take in a packet that carries state.
+/// The most bits that acks take in a packet with state.
 const MAX_ACK_BITS: usize = 79;
 
-/// The most memory that a packet's record takes per byte of the packet, except in rare cases: an object of a
-/// few bytes, and its list.
+/// The most memory that the record of a packet takes for each byte of the packet. In rare cases it takes
+/// more: for an object of a few bytes with its list.
 const RECORD_BYTES_PER_BYTE: usize = 48;
 
-/// Packets that may be in flight when the connection's memory is used up. Their acks free memory.
+/// How many packets may be in flight when the memory of the connection is used up. Their acks free memory.
 const PROBES: usize = 4;
 
-/// One packet in this many contains the floor: the oldest unresolved packet.
+/// One packet in this many contains the floor: the oldest packet for which the sender does not know whether
+/// it has arrived.
 const FLOOR_INTERVAL: u64 = 32;
 
 /// Fills, numbers and queues the packets of a connection.
@@ -42,31 +44,30 @@ pub(crate) struct Outbox {
     pub(crate) in_flight: InFlight,
     pub(crate) send_times: SendTimes,
     next: Sequence,
-    /// Packets of this pass that are complete.
+    /// How many packets of this pass are complete.
     pass_packets: u64,
     writer: BitWriter,
     segment: SegmentWriter,
     /// The record of the packet being filled.
     record: Option<Box<Record>>,
-    /// Complete packets of state, and control packets between them.
+    /// The complete packets with state, and control packets between them.
     pub(crate) queue: SendQueue,
-    /// Bytes of memory that the connection holds outside the outbox, as measured before or after the last
-    /// pass.
+    /// How many bytes of memory the connection holds outside the outbox. Measured before and after each pass.
     pub(crate) other_bytes: usize,
-    /// Bits of the largest packet.
+    /// The number of bits of the largest packet.
     max_bits: usize,
-    /// Bytes sent in this pass.
+    /// The number of bytes sent in this pass.
     pass_bytes: usize,
     limits: Limits,
-    /// What arrived from the other side. Each packet of a pass acks it.
+    /// The record of the packets that have arrived from the other side. Each packet of a pass acks them.
     pub(crate) received: Received,
-    /// A server's status; `None` on a client.
+    /// The status that a server sends. `None` on a client.
     status: Option<StatusSource>,
-    /// The part of the salt that binds packets of state to this session and client (R25, R26).
+    /// The part of the salt that binds packets of state to this session and this client (R25, R26).
     pub(crate) binding: u64,
-    /// The seed of the last packet.
+    /// The seed of the last packet's checksum.
     seed: LastSeed,
-    /// The congestion control; `None` if the transport has its own.
+    /// The congestion control. `None` if the transport of the user has its own.
     pub(crate) congestion: Option<Congestion>,
 }
 
@@ -77,7 +78,7 @@ pub(crate) struct Limits {
     pub(crate) packets_in_flight: usize,
     pub(crate) bytes_in_flight: usize,
     pub(crate) bytes_per_pass: usize,
-    /// The most memory that the connection may hold.
+    /// The most memory that the connection may hold, in bytes.
     pub(crate) memory_bytes: usize,
 }
 
@@ -92,17 +93,17 @@ impl Outbox {
         }
     }
 
-    /// The number of the next packet.
+    /// Returns the number of the next packet.
     pub(crate) fn next(&self) -> Sequence {
         self.next
     }
 
-    /// The number of the packet that is being filled, or of the next one.
+    /// Returns the number of the packet that is being filled, or of the next one.
     pub(crate) fn sequence(&self) -> Sequence {
         self.next
     }
 
-    /// The number of the first packet of this pass.
+    /// Returns the number of the first packet of this pass.
     pub(crate) fn stamp(&self) -> Sequence {
         self.next.minus(self.pass_packets)
     }
@@ -117,7 +118,7 @@ impl Outbox {
         }
     }
 
-    /// Updates the send rate for this pass. `timeouts` timeouts in a row brought no ack.
+    /// Updates the send rate for this pass. `timeouts` is the number of timeouts in a row without an ack.
     pub(crate) fn pace(&mut self, now: Duration, timeouts: u32) {
         if let Some(congestion) = &mut self.congestion {
             congestion.begin_pass(now, timeouts);
@@ -132,14 +133,14 @@ impl Outbox {
         }
     }
 
-    /// Whether nothing more may be sent in this pass (R6). If something may, [`make_room`](Self::make_room)
-    /// says whether an item fits.
+    /// Returns whether nothing more may be sent in this pass (R6). If not, [`make_room`](Self::make_room)
+    /// says whether a certain update fits.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.record.is_none() && !self.may_begin_packet()
     }
 
-    /// Whether the limits allow another packet. If nothing is in flight, the limits on packets, bytes and
-    /// memory in flight allow one: otherwise a limit smaller than a packet would stop all sending.
+    /// Returns whether the limits allow another packet. If nothing is in flight, the limits on packets, bytes
+    /// and memory in flight always allow one: a limit smaller than a packet must not stop all sending.
     fn may_begin_packet(&self) -> bool {
         debug_assert!(self.record.is_none(), "the packet being filled does not count yet");
         if self.pass_bytes >= self.limits.bytes_per_pass || !self.queue.takes_state(self.limits.mtu_bytes) {
@@ -155,23 +156,23 @@ impl Outbox {
                 && (packets < PROBES || self.has_memory())
     }
 
-    /// Whether the memory limit has room for the record of one more packet.
+    /// Returns whether the memory limit has room for the record of one more packet.
     pub(crate) fn has_memory(&self) -> bool {
         let record_bytes = self.limits.mtu_bytes.saturating_mul(RECORD_BYTES_PER_BYTE);
         self.memory_bytes().saturating_add(record_bytes) <= self.limits.memory_bytes
     }
 
-    /// Whether the connection holds more memory than it may.
+    /// Returns whether the connection holds more memory than it may.
     pub(crate) fn is_over_memory(&self) -> bool {
         self.memory_bytes() > self.limits.memory_bytes
     }
 
-    /// About how many bytes of memory the connection holds in all. O(1).
+    /// Returns about how many bytes of memory the connection holds in total. O(1).
     pub(crate) fn memory_bytes(&self) -> usize {
         self.held_bytes().saturating_add(self.other_bytes)
     }
 
-    /// About how many bytes of memory packets, their records and spare buffers hold. O(1).
+    /// Returns about how many bytes of memory packets, their records and spare buffers hold. O(1).
     fn held_bytes(&self) -> usize {
         self.in_flight.held_bytes() + self.queue.held_bytes()
     }
@@ -182,14 +183,14 @@ impl Outbox {
         self.queue.give_back_spare();
     }
 
-    /// Whether the link or the limits are so narrow that objects must share the room by priority.
+    /// Returns whether the link or the limits are so narrow that not everything can be sent at once.
     pub(crate) fn is_limited(&self) -> bool {
         self.limits.bytes_per_pass < usize::MAX
             || self.congestion.as_ref().is_some_and(Congestion::was_short)
             || self.in_flight.len() > WINDOW as usize / 2
     }
 
-    /// Bits for items in an empty packet.
+    /// Returns how many bits an empty packet has for updates.
     pub(crate) fn capacity(&self) -> usize {
         self.max_bits - FRAME_BITS - SEGMENT_BITS
     }
@@ -214,7 +215,7 @@ impl Outbox {
         self.record.get_or_insert_with(|| in_flight.blank())
     }
 
-    /// The header of the next packet.
+    /// Returns the header of the next packet.
     fn header(&mut self, stamp: Sequence, tells_floor: bool) -> Header {
         let sequence = self.next;
         let floor = tells_floor.then(|| self.in_flight.floor());
@@ -222,23 +223,23 @@ impl Outbox {
         Header { sequence, stamp, floor, status }
     }
 
-    /// From now on packets of state contain the server's status.
+    /// Makes all packets of state contain the server's status from now on.
     pub(crate) fn tell_status(&mut self) {
         self.status.get_or_insert_default();
     }
 
-    /// Whether the client must be told that it has joined, and no packet has told it yet.
+    /// Returns whether the client has joined, and no packet has said so yet.
     pub(crate) fn has_untold_news(&self) -> bool {
         self.status.as_ref().is_some_and(StatusSource::is_untold)
     }
 
-    /// Whether the client may not know that it has joined, and nothing is in flight whose ack could show that
-    /// it does.
+    /// Returns whether the client may not know that it has joined, and no packet is in flight whose ack would
+    /// show that it knows.
     pub(crate) fn is_unsure_of_news(&self) -> bool {
         self.in_flight.unresolved() == 0 && self.status.as_ref().is_some_and(StatusSource::is_urgent)
     }
 
-    /// Whether nothing was sent in this pass so far.
+    /// Returns whether nothing has been sent in this pass.
     pub(crate) fn is_pass_empty(&self) -> bool {
         self.record.is_none() && self.pass_packets == 0
     }
@@ -250,9 +251,9 @@ impl Outbox {
         self.writer.append(segment.bits());
     }
 
-    /// Makes room for an item of `bits` bits, which then goes into the packet [`sequence`](Self::sequence).
-    /// If the item does not fit the packet being filled, that packet is completed. Returns `false` if the
-    /// limits then allow no further packet.
+    /// Makes room for `bits` bits, which then go into the packet [`sequence`](Self::sequence). If they do not
+    /// fit into the packet that is being filled, completes that packet. Returns `false` if the limits then
+    /// allow no other packet.
     #[must_use]
     pub(crate) fn make_room(&mut self, bits: usize, now: Duration) -> bool {
         if self.record.is_some() {
@@ -264,7 +265,7 @@ impl Outbox {
         self.may_begin_packet()
     }
 
-    /// Writes an item that [fits](Self::make_room), in a segment of its kind.
+    /// Writes an update that [fits](Self::make_room), in a segment of its kind.
     pub(crate) fn item(
         &mut self,
         kind: SegmentKind,
@@ -277,7 +278,7 @@ impl Outbox {
         self.write_item(kind, gap_order, slot, write);
     }
 
-    /// Writes the close of an object that [fits](Self::make_room).
+    /// Writes the removal of an object, if it [fits](Self::make_room).
     pub(crate) fn close(
         &mut self,
         gap_order: u32,
@@ -301,9 +302,10 @@ impl Outbox {
         write(&mut self.segment, &mut self.writer);
     }
 
-    /// Begins a run of openings from slot `first` on, with as many objects as fit in the packet. Returns how
-    /// many: zero only if an empty packet does not hold even one. Returns `None` if the limits allow no
-    /// further packet. The caller must then [append](Self::append) their values, of `sizes` bits, in turn.
+    /// Begins a run of openings from slot `first` on, with as many objects as fit into the packet. Returns
+    /// their number, which is zero only if an empty packet is too small for one object. Returns `None` if the
+    /// limits allow no other packet. The caller must then [append](Self::append) the values of each object in
+    /// turn, which take `sizes` bits.
     pub(crate) fn run(
         &mut self,
         first: u32,
@@ -336,19 +338,19 @@ impl Outbox {
         Some(count)
     }
 
-    /// Appends values to the packet being filled.
+    /// Appends values to the packet that is being filled.
     pub(crate) fn append(&mut self, values: BitSlice<'_>) {
         self.writer.append(values);
     }
 
-    /// Completes the packet being filled, if there is one.
+    /// Completes the packet that is being filled, if there is one.
     pub(crate) fn flush(&mut self, now: Duration) {
         if let Some(record) = self.record.take() {
             self.finish(record, now);
         }
     }
 
-    /// Sends a packet without state: as many acks as fit, or none, which is a keep-alive (R8).
+    /// Sends a packet without state. It contains as many acks as fit. Without acks it is a keep-alive (R8).
     pub(crate) fn signal(&mut self, received: &Received, now: Duration) {
         self.flush(now);
         packet::begin(PacketKind::State, &mut self.writer);
@@ -379,8 +381,8 @@ impl Outbox {
             self.pass_bytes += bytes.len();
             self.queue.push(bytes);
         } else {
-            // Treated as lost: a packet that is held back could later tell the client something that is no
-            // longer true.
+            // The packet counts as lost. If it were kept and sent later, it could tell the client something
+            // that is no longer true.
             self.queue.discard(bytes);
         }
     }

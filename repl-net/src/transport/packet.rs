@@ -1,6 +1,6 @@
-//! The frame of a packet: its checksum, its kind, and the header of a packet of state.
+//! The frame of a packet: its checksum, its kind, and the header of a packet with state.
 //!
-//! *Invariant:* no packet is used before its checksum was found right (R20).
+//! *Invariant:* nothing in a packet is used before its checksum was checked (R20).
 #![cfg_attr(
     not(test),
     deny(
@@ -19,10 +19,11 @@ use super::acks::{AckRanges, Received};
 use super::sequence::Sequence;
 use super::status::Status;
 
-/// The smallest and largest size that a packet may be given: room for any small item, and the limit of UDP.
+/// The range of sizes that packets may be configured to have: from the size that has room for any small
+/// update to the limit of UDP.
 pub(crate) const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 
-/// Bytes of the checksum at the head of every packet.
+/// The size of the checksum at the start of each packet.
 pub(crate) const CHECKSUM_BYTES: usize = 4;
 
 /// The protocol and its version. It is part of every checksum, so packets of other protocols count as
@@ -32,14 +33,15 @@ const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl1");
 /// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketKind {
-    /// State, acks, keep-alives.
+    /// A packet with state, acks or nothing (a keep-alive).
     State,
-    /// The handshake and its end.
+    /// A packet of the handshake, or the end of a connection.
     Control,
 }
 
-/// What a packet belongs to: its session and the upper bits of its number. Both are part of the checksum but
-/// not of the packet, so they cost no bits. A packet of another session counts as damaged (R25).
+/// The identity of a packet: its session and the upper bits of its number. Both are part of the checksum, but
+/// the packet does not contain them, so they cost no bits. A packet of another session counts as damaged
+/// (R25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Salt {
     session: u64,
@@ -48,20 +50,20 @@ pub(crate) struct Salt {
 }
 
 impl Salt {
-    /// For a hello, which contains its session.
+    /// The salt of a hello. The hello contains its session.
     pub(crate) const HELLO: Self = Self { session: 0, epoch: u64::MAX };
 
-    /// For a control packet of a session.
+    /// Returns the salt of a control packet of a session.
     pub(crate) const fn control(session: u64) -> Self {
         Self { session, epoch: 0 }
     }
 
-    /// For the packet of state with this number.
+    /// Returns the salt of the packet of state with this number.
     pub(crate) const fn state(session: u64, sequence: Sequence) -> Self {
         Self { session, epoch: sequence.epoch() }
     }
 
-    /// The checksum of the salt alone, from which the packet's checksum starts.
+    /// Returns the checksum of the salt. The checksum of a packet continues from it.
     pub(crate) fn seed(self) -> u32 {
         let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL);
         hasher.update(&self.session.to_le_bytes());
@@ -70,12 +72,12 @@ impl Salt {
     }
 }
 
-/// A cache of the last salt's seed: 65,536 packets of state in a row have the same.
+/// A cache of the last seed: 65,536 packets of state in a row have the same.
 #[derive(Debug, Default)]
 pub(crate) struct LastSeed(Option<(Salt, u32)>);
 
 impl LastSeed {
-    /// The seed of a salt, cached if it is the last one.
+    /// Returns the seed of a salt. Computes it only if the salt is not the last one.
     pub(crate) fn of(&mut self, salt: Salt) -> u32 {
         match self.0 {
             Some((last, seed)) if last == salt => seed,
@@ -84,7 +86,7 @@ impl LastSeed {
     }
 }
 
-/// A packet whose checksum is right, with a reader at the first bit after what was read.
+/// A packet with a correct checksum, and a reader at the first bit that has not been read.
 #[derive(Debug)]
 pub(crate) enum Opened<'a> {
     /// A packet of the handshake, or a disconnect.
@@ -98,27 +100,29 @@ pub(crate) enum Opened<'a> {
 pub(crate) struct Header {
     /// The packet's own number.
     pub(crate) sequence: Sequence,
-    /// The number of the first packet of the same pass (R1).
+    /// The number of the first packet of the same pass (R1). A pass is everything that a server sends to a
+    /// client in one tick.
     pub(crate) stamp: Sequence,
-    /// The oldest packet whose fate the sender does not know. Sent only now and then.
+    /// The oldest packet for which the sender does not know whether it has arrived. Only some packets contain
+    /// it.
     pub(crate) floor: Option<Sequence>,
-    /// The server's status; `None` from a client.
+    /// The server's status. `None` in packets of a client.
     pub(crate) status: Option<Status>,
 }
 
-/// Begins a packet: leaves room for the checksum.
+/// Begins a packet and leaves room for the checksum.
 pub(crate) fn begin(kind: PacketKind, writer: &mut BitWriter) {
     writer.clear();
     writer.write_bits(0, (CHECKSUM_BYTES as u32).saturating_mul(8));
     writer.write_bits((kind == PacketKind::Control).into(), 1);
 }
 
-/// Completes a packet: writes its bytes and the checksum to `into`. Zeros fill the last byte.
+/// Completes a packet: writes its bytes and the checksum to `into`. The last byte is filled with zeros.
 pub(crate) fn seal(writer: &mut BitWriter, salt: Salt, into: &mut Vec<u8>) {
     seal_from(writer, salt.seed(), into);
 }
 
-/// Like [`seal`], with the seed of the salt.
+/// Like [`seal`], but takes the seed of the salt.
 pub(crate) fn seal_from(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
     into.clear();
     into.extend_from_slice(writer.finish());
@@ -127,9 +131,10 @@ pub(crate) fn seal_from(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
     }
 }
 
-/// Opens a packet of a session. Returns `None` if the checksum is wrong. `token` is part of the salt of
-/// packets of state, besides the session. `newest` is the newest packet of state that arrived so far. A
-/// packet more than 32,767 numbers away from it is read with wrong upper bits, so its checksum is wrong.
+/// Opens a packet of a session. Returns `None` if the checksum is wrong. For packets of state, `token` is
+/// part of the salt together with the session. `newest` is the newest packet of state that has arrived so
+/// far. The upper bits of a number are guessed from it. For a packet more than 32,767 numbers away the guess
+/// is wrong, so its checksum is wrong.
 pub(crate) fn open(bytes: &[u8], session: u64, token: u64, newest: Sequence) -> Option<Opened<'_>> {
     let (sum, content) = split(bytes)?;
     let mut reader = BitReader::new(content);
@@ -142,7 +147,8 @@ pub(crate) fn open(bytes: &[u8], session: u64, token: u64, newest: Sequence) -> 
     (sum == checksum(content, salt.seed())).then_some(opened)
 }
 
-/// Opens a hello of any session; the reader is at its type. Returns `None` for any other bytes.
+/// Opens a hello of any session. The reader is then at the type of the packet. Returns `None` for any other
+/// bytes.
 pub(crate) fn open_hello(bytes: &[u8]) -> Option<BitReader<'_>> {
     let (sum, content) = split(bytes)?;
     let mut reader = BitReader::new(content);
@@ -162,7 +168,7 @@ fn checksum(content: &[u8], seed: u32) -> u32 {
 }
 
 impl Header {
-    /// Writes the header and the acks that fit `max_ack_bits`.
+    /// Writes the header, and as many acks as fit into `max_ack_bits`.
     pub(crate) fn write(&self, acks: &Received, max_ack_bits: usize, writer: &mut BitWriter) {
         writer.write_bits(self.sequence.to_wire().into(), 16);
         let offset = self.sequence.since(self.stamp);
@@ -180,9 +186,9 @@ impl Header {
         acks.write(writer, max_ack_bits);
     }
 
-    /// Reads the header of the packet `sequence`, from behind its number, and the acks. `next` is the number
-    /// of the next packet that this side sends: a peer cannot ack it or a later one. `is_of_server` says who
-    /// wrote the header.
+    /// Reads the header of the packet `sequence` after its number, and the acks. `next` is the number of the
+    /// next packet that this side sends: a peer cannot ack this packet or a later one. `is_of_server` says
+    /// whether a server wrote the header.
     pub(crate) fn read<'a>(
         reader: &mut BitReader<'a>,
         sequence: Sequence,
@@ -206,7 +212,7 @@ impl Header {
     }
 }
 
-/// Reads the padding at the end of a packet: fewer than eight bits, all zero.
+/// Reads the padding at the end of a packet. It must be less than eight bits, all zero.
 pub(crate) fn read_end(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     let left = reader.remaining();
     if left >= 8 || reader.read_bits(left as u32)? != 0 {

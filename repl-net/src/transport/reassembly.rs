@@ -1,7 +1,8 @@
-//! Reassembly: a client collects the parts of blobs here until the blobs are complete (R15).
+//! Reassembly: a client collects the parts of blobs until it has all of them (R15). A blob is an update that
+//! is too large for one packet.
 //!
-//! *Invariant:* the parts held never exceed the configured bytes, and their buffers take at most half as much
-//! more and 4 KiB. A length that a peer claims allocates nothing.
+//! *Invariant:* the stored parts never take more bytes than configured, and their buffers take at most half
+//! as much again plus 4 KiB. A length that a peer claims allocates nothing.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,19 +20,19 @@ use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 use super::blob::BLOB_SPAN;
 use super::sequence::Sequence;
 
-/// The least size of a part, except for the last part of a blob. It bounds the memory per bit that a part
-/// costs.
+/// The least size of a part, except for the last part of a blob. Stored parts cost memory in addition to
+/// their bits, and this limits it.
 const LEAST_PART_BITS: usize = 256;
 
-/// A part of a blob as it arrived.
+/// A part of a blob that has arrived.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) slot: u32,
     blob: u32,
-    /// The oldest blob in flight when the part was sent, and a bit for each id from there on: whether that
-    /// blob was in flight.
+    /// Which blobs were in flight when the part was sent: the id of the oldest, and a bit for each id from
+    /// that one on.
     under_way: (u32, u64),
-    /// The pass whose values the blob holds.
+    /// The stamp of the pass in which the server wrote the values of the blob.
     pub(crate) stamp: Sequence,
     bit_len: usize,
     part_bits: usize,
@@ -68,13 +69,13 @@ struct Partial {
     slot: u32,
     bit_len: usize,
     part_bits: usize,
-    /// The parts in the order in which they arrived. Each begins at a whole byte.
+    /// The bits of the parts, in the order in which they arrived. Each part begins at a whole byte.
     bytes: Vec<u8>,
-    /// The index of each part that arrived and where it begins in `bytes`, sorted by index.
+    /// The index of each part that has arrived, and where it begins in `bytes`. Sorted by index.
     places: Vec<(u32, u32)>,
 }
 
-/// Reserves room for `more` elements, and at most an eighth of the length beyond that.
+/// Reserves room for `more` elements. Reserves at most an eighth of the length in addition.
 fn reserve<T>(list: &mut Vec<T>, more: usize) {
     if list.capacity().saturating_sub(list.len()) < more {
         list.reserve_exact(more.max(list.len() / 8));
@@ -86,7 +87,7 @@ impl Partial {
         self.part_bits.min(self.bit_len.saturating_sub(index.saturating_mul(self.part_bits)))
     }
 
-    /// Stores a part. Returns `false` if it was there already.
+    /// Stores a part. Returns `false` if the part has arrived before.
     fn insert(&mut self, index: usize, part: &mut BitWriter) -> bool {
         let index = index as u32;
         let Err(at) = self.places.binary_search_by_key(&index, |&(index, _)| index) else { return false };
@@ -111,7 +112,7 @@ impl Partial {
         whole
     }
 
-    /// Bytes of the parts that arrived.
+    /// Returns how many bytes the stored parts take.
     fn size(&self) -> usize {
         self.places.iter().map(|&(index, _)| self.bits_of(index as usize) / 8).sum()
     }
@@ -122,14 +123,14 @@ impl Partial {
 pub(crate) struct Reassembly {
     partial: BTreeMap<u32, Partial>,
     bytes: usize,
-    /// Every blob before this id is complete or given up.
+    /// All blobs before this id are complete or given up.
     floor: u32,
-    /// Ids from `floor` on that are complete or given up too.
+    /// Ids from `floor` on of blobs that are complete or given up.
     done: BTreeSet<u32>,
 }
 
 impl Reassembly {
-    /// Takes a part. Returns the blob's bits if it was the last.
+    /// Stores a part. If it was the last missing part, returns the bits of the whole blob.
     pub(crate) fn take(&mut self, part: Part, max_bytes: usize) -> Result<Option<BitWriter>, ReadError> {
         self.drop_abandoned(part.under_way);
         if part.blob < self.floor || self.done.contains(&part.blob) {
@@ -158,8 +159,8 @@ impl Reassembly {
         Ok(None)
     }
 
-    /// Drops the blobs that were no longer in flight when a part was sent: the server gave them up, or knows
-    /// that they are complete. This stays true, so the parts may arrive in any order.
+    /// Drops the blobs that were no longer in flight when a part was sent. The server has given these up, or
+    /// knows that they are complete. This never changes back, so parts may arrive in any order.
     fn drop_abandoned(&mut self, (oldest, under_way): (u32, u64)) {
         let newest = oldest.saturating_add(63_u32.saturating_sub(under_way.leading_zeros()));
         self.floor = self.floor.max(oldest);

@@ -1,6 +1,7 @@
-//! Roles: who simulates an object, the server, the owning client or the other clients (S204, S205).
+//! Roles: who controls an object, the server, the client that owns it, or each client for itself (S204,
+//! S205).
 //!
-//! *Invariant:* only the owner's connection ever sees an autonomous proxy.
+//! *Invariant:* only the client that owns an object ever sees the role of an autonomous proxy.
 #![cfg_attr(
     not(test),
     deny(
@@ -16,19 +17,20 @@ use repl_core::{BitReader, BitWriter, ReadError};
 /// The role that a client has for an object of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// No role: conditions on simulated proxies do not hold.
+    /// The client has no role. Conditions about simulated proxies are not fulfilled.
     None,
     /// The client moves the object by the state that it receives.
     #[default]
     SimulatedProxy,
-    /// The owner controls the object. For all other clients it is a simulated proxy (S204).
+    /// The client that owns the object controls it. For all other clients the object is a simulated proxy
+    /// (S204).
     AutonomousProxy,
     /// The client simulates the object itself.
     Authority,
 }
 
 impl Role {
-    /// The role that the owner, or another client, sees (S204).
+    /// Returns the role that a client sees: the owner if `is_owner`, otherwise another client (S204).
     fn for_client(self, is_owner: bool) -> Self {
         match self {
             Self::AutonomousProxy if !is_owner => Self::SimulatedProxy,
@@ -36,7 +38,8 @@ impl Role {
         }
     }
 
-    /// Whether the object is a simulated proxy for its owner (`owner`) or for other clients.
+    /// Returns whether the object is a simulated proxy for the client that owns it (if `owner`) or for other
+    /// clients.
     pub(crate) fn is_simulated(self, owner: bool) -> bool {
         match self {
             Self::SimulatedProxy => true,
@@ -46,22 +49,23 @@ impl Role {
     }
 }
 
-/// What one client is told of an object: whether it owns it, and its role.
+/// The owner and role of an object, as one client sees them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Proxy {
-    /// Whether the client owns it.
+    /// Whether this client owns the object.
     pub(crate) is_owner: bool,
-    /// The client's own role for it.
+    /// The role of this client for the object.
     pub(crate) role: Role,
 }
 
 impl Proxy {
-    /// What the owner, or another client, is told of an object with this role.
+    /// Returns what a client sees of an object with this role: the owner if `is_owner`, otherwise another
+    /// client.
     pub(crate) fn new(role: Role, is_owner: bool) -> Self {
         Self { is_owner, role: role.for_client(is_owner) }
     }
 
-    /// Writes it. The default, which most clients get for most objects, takes one bit.
+    /// Writes the owner and role. The default, which most clients get for most objects, takes one bit.
     pub(crate) fn write(self, writer: &mut BitWriter) {
         let is_special = self != Self::default();
         writer.write_flag(is_special);
@@ -71,7 +75,7 @@ impl Proxy {
         }
     }
 
-    /// Reads what [`write`](Self::write) writes, and refuses every other encoding.
+    /// Reads the form that [`write`](Self::write) writes, and refuses every other form.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         if !reader.read_flag()? {
             return Ok(Self::default());

@@ -1,4 +1,4 @@
-//! Round trips: measures how long they take and computes how long to wait for an ack (R9).
+//! Round trips: measures how long an ack takes, and computes how long to wait for it (R9).
 //!
 //! *Invariant:* no timeout is shorter than the smoothed round trip, so a slow link is never taken for a dead
 //! one.
@@ -10,31 +10,32 @@ use std::time::Duration;
 
 /// The timeout before the first sample.
 const INITIAL_TIMEOUT: Duration = Duration::from_millis(250);
-/// The least time that a timeout adds to the round trip. On an even link the variance falls to zero; without
-/// this margin, an ack that waited for the peer's next tick would be late. This is the clock granularity of
-/// RFC 6298, section 2.3: a little more than a tick of 60 Hz.
+/// The least time by which a timeout is longer than the round trip. On an even link the deviation falls to
+/// zero, and an ack that waits for the peer's next tick would be late without this margin. It is the clock
+/// granularity of RFC 6298, section 2.3: a little more than a tick of 60 Hz.
 const LEAST_MARGIN: Duration = Duration::from_millis(20);
-/// The most that a timeout adds to the round trip.
+/// The most time by which a timeout is longer than the round trip.
 const GREATEST_MARGIN: Duration = Duration::from_secs(1);
 /// The longest timeout after two timeouts in a row (R9).
 const RETRY_TIMEOUT: Duration = Duration::from_millis(250);
-/// A longer sample counts as this much: the peer slept, or its clock jumped. Twice the longest round trip
-/// that a usable link has.
+/// A longer sample counts as this long: it means that the peer slept or that its clock jumped. This is twice
+/// the longest round trip of a usable link.
 const GREATEST_SAMPLE: Duration = Duration::from_secs(60);
 
-/// The estimate of a link's round trip by RFC 6298, section 2: exponential means with gains of 1/8 and 1/4.
+/// The estimate of a link's round trip according to RFC 6298, section 2: exponential means with gains of 1/8
+/// and 1/4.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundTrip {
-    /// The smoothed round trip and its mean deviation, once there was a sample.
+    /// The smoothed round trip and its mean deviation. `None` before the first sample.
     estimate: Option<(Duration, Duration)>,
 }
 
 impl RoundTrip {
     /// Adds a sample: the time from sending a packet to its ack.
     ///
-    /// Every packet has its own number, so it is always clear which packet an ack is for. Pass only the
-    /// newest packet of an ack: the ack of an older one may have been in a packet that was lost. Pass it also
-    /// if it was already given up. Otherwise a link that becomes slower than the timeout would never be
+    /// Every packet has its own number, so it is always clear to which packet an ack belongs. Pass only the
+    /// newest packet of an ack, because an earlier ack of the older ones may have been lost. Pass it also if
+    /// the packet was already given up. Otherwise a link that becomes slower than the timeout would never be
     /// measured again.
     pub(crate) fn sample(&mut self, elapsed: Duration) {
         let elapsed = elapsed.min(GREATEST_SAMPLE);
@@ -46,28 +47,29 @@ impl RoundTrip {
         });
     }
 
-    /// The smoothed round trip. It includes the time that an ack waits for the peer's tick. Zero before the
-    /// first sample.
+    /// Returns the smoothed round trip. It includes the time that an ack waits for the peer's tick. Zero
+    /// before the first sample.
     pub(crate) fn smoothed(&self) -> Duration {
         self.estimate.map_or(Duration::ZERO, |(smoothed, _)| smoothed)
     }
 
-    /// The mean deviation of the samples from the smoothed round trip. Zero before the first sample.
+    /// Returns the mean deviation of the samples from the smoothed round trip. Zero before the first sample.
     pub(crate) fn deviation(&self) -> Duration {
         self.estimate.map_or(Duration::ZERO, |(_, deviation)| deviation)
     }
 
-    /// How long to wait for an ack before the packet counts as lost: the smoothed round trip and four times
-    /// the deviation. It is at least 20 ms and at most a second longer than the round trip, and 250 ms before
-    /// the first sample.
+    /// Returns how long to wait for an ack before the packet counts as lost: the smoothed round trip plus
+    /// four times the deviation. This is at least 20 ms and at most a second longer than the round trip. It
+    /// is 250 ms before the first sample.
     pub(crate) fn timeout(&self) -> Duration {
         self.estimate.map_or(INITIAL_TIMEOUT, |(smoothed, deviation)| {
             smoothed + (deviation * 4).clamp(LEAST_MARGIN, GREATEST_MARGIN)
         })
     }
 
-    /// The timeout after `timeouts` timeouts in a row. From the second on it is at most 250 ms, or 20 ms more
-    /// than the round trip if that is longer. It never grows: on a bad link, frequent tries get through (R9).
+    /// Returns the timeout after `timeouts` timeouts in a row. From the second on it is at most 250 ms, or 20
+    /// ms more than the round trip if that is longer. It never grows, because on a bad link only frequent
+    /// tries get through (R9).
     pub(crate) fn retry_timeout(&self, timeouts: u32) -> Duration {
         match timeouts {
             0 | 1 => self.timeout(),
@@ -76,17 +78,17 @@ impl RoundTrip {
     }
 }
 
-/// The send times of packets whose acks have not come, including packets given up. Each ack of one of them is
-/// a sample.
+/// The send times of packets that have not been acked, including packets that were given up. Each ack of one
+/// of these packets is a sample of the round trip.
 ///
-/// It stores a few packets of a tick at most. The longer acks take, the fewer packets it stores per second,
-/// so it never has to drop the oldest ones. However long the round trip is, it still has one packet in 128 of
-/// it when the ack comes.
+/// It stores at most a few packets of each tick. The longer acks take, the fewer packets it stores in a
+/// second, so it never has to drop the oldest ones. However long the round trip is, one packet in 128 is
+/// still stored when its ack arrives.
 #[derive(Clone, Debug)]
 pub(crate) struct SendTimes {
-    /// In the order of sending.
+    /// The packets and their send times, in the order of sending.
     sent: VecDeque<(Sequence, Duration)>,
-    /// The least time between a packet and the second one after it.
+    /// The least time between a packet and the second packet after it.
     spacing: Duration,
 }
 
@@ -97,13 +99,14 @@ impl Default for SendTimes {
 }
 
 impl SendTimes {
-    /// Four seconds at 60 ticks a second, before packets are stored less often. 6 KiB.
+    /// How many packets are stored before packets are stored less often. At 60 ticks a second these are the
+    /// packets of four seconds. They take 6 KiB.
     const LIMIT: usize = 256;
-    /// Two ticks of 60 Hz.
+    /// The spacing at first: two ticks of 60 Hz.
     const LEAST_SPACING: Duration = Duration::from_millis(32);
 
-    /// Records a packet that asks for an ack. It must be newer than all recorded packets. Of packets sent
-    /// together, the last is kept.
+    /// Records a packet whose ack is expected. It must be newer than all recorded packets. Of packets that
+    /// were sent together, only the last is kept.
     pub(crate) fn record(&mut self, sequence: Sequence, now: Duration) {
         let last_but_one = self.sent.len().checked_sub(2).and_then(|at| self.sent.get(at));
         if last_but_one.is_some_and(|(_, sent)| now.saturating_sub(*sent) < self.spacing) {
@@ -129,8 +132,8 @@ impl SendTimes {
         give_back_room(&mut self.sent);
     }
 
-    /// Returns the time since the packet was sent, for [`RoundTrip::sample`], if the packet is recorded.
-    /// Drops it and all packets before it: only the first ack of a packet tells how long it took.
+    /// If the packet is recorded, returns the time since it was sent, for [`RoundTrip::sample`]. Drops this
+    /// packet and all packets before it, because only the first ack of a packet shows how long it took.
     pub(crate) fn take(&mut self, sequence: Sequence, now: Duration) -> Option<Duration> {
         let at = self.sent.binary_search_by_key(&sequence, |(of, _)| *of).ok()?;
         let (_, sent) = self.sent.drain(..=at).next_back()?;
@@ -224,7 +227,7 @@ mod tests {
             for round_trip in [ms(4_000), ms(4_300), ms(30_000), ms(100_000)] {
                 let mut times = SendTimes::default();
                 let (mut now, mut number) = (Duration::ZERO, 0);
-                // The last packet of each tick, which is the one that a peer acks.
+                // The last packet of each tick. A peer acks this one.
                 let mut under_way = VecDeque::new();
                 let (mut samples, mut most) = (0, 0);
                 while now < round_trip * 3 {

@@ -1,11 +1,13 @@
-//! Segments: the parts of a packet's body. A segment holds one kind of item, ascending by object slot.
+//! Segments: the parts of a packet's body. All entries of a segment have the same kind: changes, openings or
+//! removals of objects, or fragments. They are sorted by the slot of their object.
 //!
 //! Several connections can share one encoded segment.
 //!
-//! A packet's body is a list of segments; a zero bit ends the list. A segment is a one bit, its kind, the
-//! Exp-Golomb order of its gaps, its items, and a zero bit. Each item but the first has a one bit before it.
-//! An item begins with its gap: the distance of its slot from the slot after the previous item. An item of a
-//! segment of openings (spawns) is a run: objects in consecutive slots that differ only in their values.
+//! A packet's body is a list of segments, and a zero bit ends the list. A segment is a one bit, its kind, the
+//! Exp-Golomb order of its gaps, its entries, and a zero bit. There is a one bit before each entry but the
+//! first. An entry begins with its gap: the distance from the slot after the previous entry to its own slot.
+//! An entry of a segment of openings (spawns) is a run: objects in consecutive slots that differ only in
+//! their values.
 //!
 //! *Invariant:* a segment's bits depend on nothing outside the segment, so it may be copied into any packet.
 #![cfg_attr(
@@ -26,7 +28,7 @@ use repl_core::{BitReader, BitSlice, BitWriter, Changelist, HandleSet, ReadError
 
 use super::role::Proxy;
 
-/// The kind of the items of a segment.
+/// The kind of the entries of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SegmentKind {
     /// Changed properties of objects that exist on the client.
@@ -35,47 +37,51 @@ pub(crate) enum SegmentKind {
     Open = 1,
     /// Objects that the client removes.
     Close = 2,
-    /// Parts of an item that is too large for one packet.
+    /// Parts of an update that is too large for one packet.
     Fragment = 3,
 }
 
-/// The least bits in the packet for each object of a run but the first. So a peer cannot make the receiver
-/// allocate many objects with few bytes.
+/// The least number of bits that each object of a run but the first takes in the packet. So a peer cannot
+/// make the receiver allocate many objects with few bytes.
 pub(crate) const LEAST_RUN_BITS: usize = 8;
 
-/// Bits of a segment without its items: a one bit, the kind, the gap order, the zero bit at its end.
+/// How many bits a segment takes without its entries: a one bit, the kind, the gap order, the zero bit at its
+/// end.
 pub(crate) const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
 
-/// The most bits of an item's head without its handles: a one bit, the gap, the bit for a repeated list.
+/// The most bits that the head of an entry takes without its handles: a one bit, the gap, the bit for a
+/// repeated list.
 pub(crate) const ITEM_BITS: usize = 1 + 64 + 1;
 
 /// The most bits that an object's owner flag and role take.
 pub(crate) const PROXY_BITS: usize = 4;
 
-/// An encoded segment that several connections share, with a list of what it carries.
+/// An encoded segment that several connections share, with a list of its content.
 #[derive(Debug, Default)]
 pub(crate) struct Segment {
     bytes: Vec<u8>,
     bit_len: usize,
     pub(crate) items: Vec<SegmentItem>,
-    /// Whether it continues the object of the previous segment. Then the two must not be in one packet.
+    /// Whether this segment continues the object of the previous segment. Then the two must not be in the
+    /// same packet.
     pub(crate) continues: bool,
-    /// Whether an item has new array elements. Then each connection must track it until it arrives (R2).
+    /// Whether the segment contains new array elements. If so, each connection must track the object until
+    /// they arrive (R2).
     pub(crate) has_births: bool,
-    /// The slots of the items, as bit masks over words of 64 slots.
+    /// The slots of the entries, as bit masks over words of 64 slots.
     pub(crate) masks: Vec<(usize, u64)>,
-    /// About how many bytes of memory the segment holds. Until [`complete`](Self::complete), only the items'
-    /// lists.
+    /// About how many bytes of memory the segment holds. Until [`complete`](Self::complete) is called, only
+    /// the memory of the entries' lists.
     held_bytes: usize,
 }
 
-/// What a segment carries of one object.
+/// The entry of one object in a segment.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentItem {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
     pub(crate) list: Changelist,
-    /// The bits of its values within the segment.
+    /// The position of the values in the segment, in bits.
     pub(crate) values: Range<usize>,
 }
 
@@ -100,7 +106,7 @@ impl Segment {
         self.held_bytes = own.into_iter().fold(self.held_bytes, usize::saturating_add);
     }
 
-    /// The bits of the whole segment, from its first one bit to its last zero bit.
+    /// Returns the bits of the whole segment, from the first one bit to the zero bit at the end.
     pub(crate) fn bits(&self) -> BitSlice<'_> {
         BitSlice::new(&self.bytes, 0, self.bit_len).unwrap_or_default()
     }
@@ -116,19 +122,19 @@ impl Segment {
         self.items.push(item);
     }
 
-    /// About how many bytes of memory the completed segment holds. O(1).
+    /// Returns about how many bytes of memory the completed segment holds. O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes
     }
 
-    /// The item of the object in `slot`, if the segment has one.
+    /// Returns the entry of the object in `slot`, if the segment has one.
     pub(crate) fn item(&self, slot: u32) -> Option<&SegmentItem> {
         let at = self.items.binary_search_by_key(&slot, |item| item.slot).ok()?;
         self.items.get(at)
     }
 }
 
-/// What a run of openings says of each of its objects.
+/// The origin of an object: everything that an opening contains except the slot and the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) generation: NonZeroU32,
@@ -138,7 +144,7 @@ pub(crate) struct Origin {
     pub(crate) proxy: Proxy,
 }
 
-/// What the objects of one run of openings share.
+/// The head of a run of openings: everything that its objects have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Birth<'a> {
     pub(crate) origin: Origin,
@@ -151,7 +157,7 @@ pub(crate) struct Birth<'a> {
 }
 
 impl Birth<'_> {
-    /// The most bits that a run of `objects` openings takes without its values.
+    /// Returns the most bits that a run of `objects` openings takes without its values.
     pub(crate) fn bits(&self, objects: usize) -> usize {
         let Origin { generation, class: _, archetype, proxy: _ } = self.origin;
         [generation.get(), archetype, objects as u32]
@@ -162,7 +168,7 @@ impl Birth<'_> {
     }
 }
 
-/// The most bits that a number takes in Exp-Golomb code with an order of at most 2.
+/// Returns the most bits that a number takes in Exp-Golomb code with an order of at most 2.
 fn exp_golomb_bits(number: u32) -> usize {
     ((number | 4).ilog2() as usize).saturating_mul(2).saturating_add(3)
 }
@@ -175,11 +181,11 @@ pub(crate) struct SegmentWriter {
     next_slot: u32,
     items: u32,
     previous: PreviousLists,
-    /// The origin of the last run.
+    /// The origin of the last run in this segment.
     origin: Option<Origin>,
 }
 
-/// The list that was last written for each class. A new segment starts empty.
+/// The list of handles that was last written for each class. It is empty at the start of each segment.
 #[derive(Debug, Default)]
 pub(crate) struct PreviousLists {
     epoch: u64,
@@ -223,14 +229,14 @@ impl SegmentWriter {
         self.kind = None;
     }
 
-    /// Ends the segment, if one is open.
+    /// Ends the current segment, if there is one.
     pub(crate) fn end(&mut self, writer: &mut BitWriter) {
         if self.kind.take().is_some() {
             writer.write_bits(0, 1);
         }
     }
 
-    /// Whether the object in `slot` may be the next item of this segment.
+    /// Returns whether the object in `slot` may be the next entry of the current segment.
     pub(crate) fn takes(&self, kind: SegmentKind, slot: u32) -> bool {
         self.kind == Some(kind) && slot >= self.next_slot
     }
@@ -240,7 +246,7 @@ impl SegmentWriter {
         self.begin(SegmentKind::Open, gap_order(slot, 1), writer);
     }
 
-    /// Begins an item: writes its gap.
+    /// Begins an entry: writes its gap.
     pub(crate) fn slot(&mut self, slot: u32, writer: &mut BitWriter) {
         debug_assert!(slot >= self.next_slot, "items ascend by slot");
         if self.items > 0 {
@@ -248,7 +254,7 @@ impl SegmentWriter {
         }
         writer.write_exp_golomb(slot.saturating_sub(self.next_slot).into(), self.gap_order);
         if self.kind == Some(SegmentKind::Open) {
-            // Only the first gap is large: the runs after it lie close together.
+            // Only the first gap is large, because the runs after the first are close together.
             self.gap_order = 0;
         }
         self.next_slot = slot.saturating_add(1);
@@ -276,7 +282,7 @@ impl SegmentWriter {
         writer.write_exp_golomb(u64::from(objects).saturating_sub(1), 0);
     }
 
-    /// Writes which properties of an opening follow. A single bit says "all of them".
+    /// Writes which properties of an opening follow. If all properties follow, this takes one bit.
     fn opening_handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if self.same_as_before(class, list, writer) {
             return;
@@ -289,8 +295,8 @@ impl SegmentWriter {
         self.previous.set(class, list);
     }
 
-    /// Writes which properties of an object follow. One bit, if they are the same as for the previous object
-    /// of the class.
+    /// Writes which properties of an object follow. This takes one bit if they are the same properties as for
+    /// the previous object of the class.
     pub(crate) fn handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if !self.same_as_before(class, list, writer) {
             write_handles(list, count, false, writer);
@@ -298,8 +304,8 @@ impl SegmentWriter {
         }
     }
 
-    /// Writes whether the handles equal those of the previous object of the class. Writes nothing if the
-    /// segment has no such object.
+    /// Writes whether the handles are equal to those of the previous object of the class. Writes nothing if
+    /// the segment has no other object of the class.
     fn same_as_before(&self, class: usize, list: &HandleSet, writer: &mut BitWriter) -> bool {
         let Some(previous) = self.previous.of(class) else { return false };
         let same = previous == list;
@@ -307,7 +313,7 @@ impl SegmentWriter {
         same
     }
 
-    /// Writes the item of an update.
+    /// Writes the entry of an update.
     pub(crate) fn update(
         &mut self,
         slot: u32,
@@ -323,13 +329,13 @@ impl SegmentWriter {
     }
 }
 
-/// The most bits that the handles of an item take.
+/// Returns the most bits that the handles of an entry take.
 pub(crate) const fn handles_bits(count: u32) -> usize {
     (count as usize).saturating_add(2)
 }
 
-/// The Exp-Golomb order for the gaps of `items` items over `slots` slots: about the logarithm of the mean
-/// gap.
+/// Returns the Exp-Golomb order for the gaps of `items` entries over `slots` slots: about the logarithm of
+/// the mean gap.
 pub(crate) fn gap_order(slots: u32, items: u32) -> u32 {
     slots.checked_div(items.max(1)).unwrap_or(0).max(1).ilog2().min(15)
 }
@@ -358,7 +364,7 @@ impl SegmentReader {
         Ok(Some((kind, Self { kind, gap_order, next_slot: 0, first: true })))
     }
 
-    /// Reads the slot of the next item. Returns `None` at the end of the segment.
+    /// Reads the slot of the next entry. Returns `None` at the end of the segment.
     pub(crate) fn slot(&mut self, reader: &mut BitReader<'_>) -> Result<Option<u32>, ReadError> {
         if !std::mem::take(&mut self.first) && !reader.read_flag()? {
             return Ok(None);
@@ -373,7 +379,7 @@ impl SegmentReader {
         Ok(Some(slot))
     }
 
-    /// Notes that the last item was a run that ends before slot `end`.
+    /// Records that the last entry was a run that ends before slot `end`.
     pub(crate) fn end_run(&mut self, end: u32) {
         self.next_slot = end;
     }

@@ -1,29 +1,30 @@
-//! The queue of packets that wait to be sent to one address, with the limit on bytes for unproven addresses.
+//! The queue of packets to one address. It limits the bytes to an address until the client has shown that the
+//! address is its own.
 //!
-//! *Invariant:* packets leave in the order in which they were queued, and never more bytes than the address's
-//! allowance (R26).
+//! *Invariant:* packets leave the queue in the order in which they were added. Their bytes are never more
+//! than the allowance of the address (R26).
 
 use std::collections::VecDeque;
 
 use super::allowance::Allowance;
 use super::spare::{Spare, give_back_room};
 
-/// Bytes of the allowance that packets of state leave unused before the address is known to be the client's.
-/// They are enough for the welcome to arrive where nine packets of ten are lost.
+/// How many bytes of the allowance packets of state leave unused until the client has shown that the address
+/// is its own. They are enough for the welcome to arrive if nine of ten packets are lost.
 const WELCOMES_BYTES: usize = 1_024;
 
-/// Packets that wait to be sent to one address.
+/// The packets that wait to be sent to one address.
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
     ready: VecDeque<Vec<u8>>,
-    /// The capacity of their buffers.
+    /// The capacity of the buffers of all waiting packets, in bytes.
     ready_bytes: usize,
     spare: Spare<Vec<u8>>,
-    /// Bytes that may be sent to the other side's address.
+    /// How many bytes may be sent to the address.
     pub(crate) allowance: Allowance,
-    /// Bytes of packets queued so far.
+    /// The number of bytes of all packets queued so far.
     pub(crate) bytes_sent: u64,
-    /// Packets queued so far.
+    /// The number of packets queued so far.
     pub(crate) packets_sent: u64,
 }
 
@@ -36,8 +37,8 @@ impl SendQueue {
         self.ready.push_back(bytes);
     }
 
-    /// Moves the next packet that may be sent into `current`, and keeps the old buffer for reuse. Returns
-    /// `false` if there is none.
+    /// Moves the next packet that may be sent into `current`, and keeps the old buffer of `current` for
+    /// reuse. Returns `false` if there is no such packet.
     pub(crate) fn pop(&mut self, current: &mut Vec<u8>) -> bool {
         if !self.ready.front().is_some_and(|front| self.allowance.spend(front.len())) {
             return false;
@@ -51,19 +52,20 @@ impl SendQueue {
         true
     }
 
-    /// Whether `bytes` more bytes of state may be queued and leave room for more welcomes.
+    /// Returns whether `bytes` more bytes of state may be queued, so that the allowance still has room for
+    /// more welcomes.
     pub(crate) fn takes_state(&self, bytes: usize) -> bool {
         let Some(left) = self.allowance.left() else { return true };
         let made: usize = self.ready.iter().map(Vec::len).sum();
         left >= made + bytes + WELCOMES_BYTES
     }
 
-    /// Whether the next packet waits because the allowance is too small for it.
+    /// Returns whether the next packet has to wait because the allowance is too small for it.
     pub(crate) fn is_held_back(&self) -> bool {
         self.allowance.left().is_some_and(|left| self.ready.front().is_some_and(|front| front.len() > left))
     }
 
-    /// Whether no packet is queued.
+    /// Returns whether no packet is queued.
     pub(crate) fn is_empty(&self) -> bool {
         self.ready.is_empty()
     }
@@ -73,12 +75,12 @@ impl SendQueue {
         self.spare.take()
     }
 
-    /// Keeps the buffer of a packet that is not queued.
+    /// Keeps the buffer of a packet that is not sent.
     pub(crate) fn discard(&mut self, bytes: Vec<u8>) {
         self.spare.put(bytes);
     }
 
-    /// About how many bytes of memory the packets and the spare buffers hold. O(1).
+    /// Returns about how many bytes of memory the packets and the spare buffers hold. O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.ready_bytes + self.spare.held_bytes()
     }

@@ -1,6 +1,6 @@
 //! Packet numbers: 64 bits in memory, 16 bits on the wire (R6).
 //!
-//! *Invariant:* a connection uses each number once per direction; numbers never wrap.
+//! *Invariant:* a connection uses each number once in each direction, and numbers never wrap.
 #![cfg_attr(
     not(test),
     deny(
@@ -11,67 +11,67 @@
     )
 )]
 
-/// The most packets that may be unresolved at a time. A receiver tells late packets from repeated ones this
-/// far back (R6).
+/// The most packets that may be unresolved at a time. For so many packets before the newest, a receiver can
+/// tell late packets from repeated ones (R6).
 pub(crate) const WINDOW: u64 = 1_024;
 
-/// The number of values that 16 bits have.
+/// How many values 16 bits have.
 const WIRE_SPAN: u64 = 1 << 16;
 const HALF_SPAN: u64 = WIRE_SPAN / 2;
 
 /// The number of a packet in one direction of a connection.
 ///
-/// It has 64 bits, so packets have a true order. Only its 16 bits on the wire wrap.
+/// It has 64 bits, so all packets are in order. Only the 16 bits on the wire wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Sequence(u64);
 
 impl Sequence {
-    /// The packet with this number.
+    /// Returns the packet with this number.
     pub(crate) const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number in full.
+    /// Returns the full number.
     pub(crate) const fn number(self) -> u64 {
         self.0
     }
 
-    /// The packet after this one. The last number stays: at 10,000 packets a second it is 58 million years
-    /// away.
+    /// Returns the packet after this one. The last number has no next one and returns itself, but at 10,000
+    /// packets a second it is 58 million years away.
     pub(crate) const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 
-    /// The packet `packets` later.
+    /// Returns the packet that is `packets` later.
     pub(crate) const fn plus(self, packets: u64) -> Self {
         Self(self.0.saturating_add(packets))
     }
 
-    /// The packet `packets` earlier, or the first one.
+    /// Returns the packet that is `packets` earlier, or the first one.
     pub(crate) const fn minus(self, packets: u64) -> Self {
         Self(self.0.saturating_sub(packets))
     }
 
-    /// How many packets this one comes after `earlier`; 0 if it does not.
+    /// Returns how many packets this one is after `earlier`. Returns 0 if it is before.
     pub(crate) const fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The low 16 bits, which a header contains.
+    /// Returns the low 16 bits, which the header contains.
     pub(crate) const fn to_wire(self) -> u16 {
         (self.0 % WIRE_SPAN) as u16
     }
 
-    /// The bits that a header does not contain: how often the 16 bits have wrapped.
+    /// Returns the bits that the header does not contain: how often the 16 bits have wrapped.
     pub(crate) const fn epoch(self) -> u64 {
         self.0 / WIRE_SPAN
     }
 
-    /// The number nearest to `near` with these low 16 bits. It is exact for all packets up to 32,767 before
-    /// or after `near`. Where the nearest number would be out of the range of 64 bits, it is the next
+    /// Returns the number nearest to `near` that has these low 16 bits. It is exact for all packets up to
+    /// 32,767 before or after `near`. If the nearest number is not in the range of 64 bits, returns the next
     /// nearest.
     pub(crate) const fn from_wire(wire: u16, near: Self) -> Self {
-        // Both are below 2^16, so neither the sum nor the remainder can overflow.
+        // Both numbers are below 2^16, so neither the sum nor the remainder can overflow.
         let ahead = (wire as u64).wrapping_sub(near.0) % WIRE_SPAN;
         let later = near.0.checked_add(ahead);
         let earlier = near.0.checked_sub(WIRE_SPAN.saturating_sub(ahead));
@@ -79,7 +79,7 @@ impl Sequence {
             (Some(later), _) if ahead < HALF_SPAN => Self(later),
             (_, Some(earlier)) => Self(earlier),
             (Some(later), None) => Self(later),
-            // Unreachable: at least one side has room for 16 bits.
+            // Unreachable: at least one of the two sides has room for 16 bits.
             (None, None) => near,
         }
     }

@@ -1,11 +1,12 @@
-//! Pools of buffers for reuse. A pool keeps as many as were needed recently.
+//! Pools of buffers that are used again. A pool keeps as many buffers as were needed recently.
 //!
-//! *Invariant:* what was not used for a whole round is freed at its end, so one burst does not cost memory
-//! forever.
+//! *Invariant:* a buffer that was not used for a whole round is freed at the end of the round, so a single
+//! burst does not cost memory forever.
 
 use std::collections::VecDeque;
 
-/// Ticks of a round: about four seconds at 60 Hz. What every round needs is never freed.
+/// The number of ticks in a round: about four seconds at 60 Hz. Buffers that are needed in every round are
+/// never freed.
 pub(crate) const ROUND_TICKS: u64 = 256;
 
 /// A queue with this capacity or less is never shrunk.
@@ -13,7 +14,7 @@ const LEAST_CAPACITY: usize = 8;
 
 /// A value that holds memory on the heap.
 pub(crate) trait Holds {
-    /// Bytes that it holds on the heap. O(1).
+    /// Returns how many bytes the value holds on the heap. O(1).
     fn held_bytes(&self) -> usize;
 }
 
@@ -23,18 +24,18 @@ impl Holds for Vec<u8> {
     }
 }
 
-/// A pool of values for reuse.
+/// A pool of values that are used again.
 #[derive(Debug, Default)]
 pub(crate) struct Spare<T> {
     kept: Vec<T>,
-    /// Bytes that they hold.
+    /// How many bytes the values hold.
     held_bytes: usize,
-    /// The fewest values in the pool since the round began. Nobody needed these.
+    /// The fewest values that were in the pool at any time in this round. Nobody needed these.
     idle: usize,
 }
 
 impl<T: Default + Holds> Spare<T> {
-    /// Returns a value from the pool as it was put, or a new one.
+    /// Returns a value from the pool, in the state in which it was put there, or a new value.
     pub(crate) fn take(&mut self) -> T {
         let taken = self.kept.pop();
         self.idle = self.idle.min(self.kept.len());
@@ -48,17 +49,17 @@ impl<T: Default + Holds> Spare<T> {
         self.kept.push(used);
     }
 
-    /// Bytes that the values in the pool hold. O(1).
+    /// Returns how many bytes the values in the pool hold. O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes
     }
 
-    /// Frees all.
+    /// Frees all values.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Frees what nobody took in this round, and begins the next round.
+    /// Frees the values that nobody took in this round, and begins the next round.
     pub(crate) fn end_round(&mut self) {
         self.kept.drain(..self.idle);
         self.held_bytes = self.kept.iter().map(T::held_bytes).sum();

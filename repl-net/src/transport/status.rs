@@ -1,12 +1,13 @@
-//! The server's status in packet headers: the tick of the packet, the round trip, and whether the client has
-//! joined.
+//! The server's status in the headers of packets: the tick of the packet, the round trip, and whether the
+//! client has joined.
 //!
-//! A packet tells its tick as the *lead*: the tick less the packet number of its pass. The lead stays the
-//! same as long as each tick sends one packet, and then one bit says so. A new lead is sent in full until the
-//! client has acked a packet with it. So a loss of packets cannot hide a change of the lead.
+//! A header contains the tick as the *lead*: the tick less the stamp, which is the number of the first packet
+//! of that tick. While each tick sends one packet, the lead stays the same, and one bit says so. A new lead
+//! is sent in full until the client has acked a packet with it. So the loss of packets cannot hide a change
+//! of the lead.
 //!
-//! *Invariant:* a client never has a wrong tick: the short form is used only if the client received what it
-//! refers to.
+//! *Invariant:* a client never computes a wrong tick: a short form is used only if the client has received
+//! the packet that the form refers to.
 #![cfg_attr(
     not(test),
     deny(
@@ -23,22 +24,22 @@ use repl_core::{BitReader, BitWriter, ReadError};
 
 use super::sequence::Sequence;
 
-/// The most bits that a status takes.
+/// The most bits that a status takes in a header.
 pub(crate) const STATUS_BITS: usize = 3 + 32 + 28 + 1;
 
 /// The longest round trip that is sent, in milliseconds.
 const MAX_ROUND_TRIP_MS: u64 = 0xffff;
 
-/// How a packet states its tick.
+/// The form in which a header contains the tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TickForm {
-    /// As far from the stamp as in the packet before.
+    /// The lead is the same as in the packet before.
     SameLead,
-    /// The low eight bits: the client knows a tick that is less than 256 older.
+    /// The low eight bits. The client knows a tick that is less than 256 older.
     Short(u8),
-    /// The low 16 bits: the client knows a tick that is less than 65,536 older.
+    /// The low 16 bits. The client knows a tick that is less than 65,536 older.
     Middle(u16),
-    /// The low 32 bits.
+    /// The low 32 bits of the tick.
     Long(u32),
 }
 
@@ -50,7 +51,7 @@ pub(crate) struct News {
     pub(crate) has_joined: bool,
 }
 
-/// The status in one packet.
+/// The status in the header of one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     tick: TickForm,
@@ -72,7 +73,7 @@ impl Status {
         }
     }
 
-    /// Reads what [`write`](Self::write) writes. `has_news` comes from the header.
+    /// Reads the form that [`write`](Self::write) writes. `has_news` comes from the header.
     pub(crate) fn read(reader: &mut BitReader<'_>, has_news: bool) -> Result<Self, ReadError> {
         let mut news = None;
         if has_news {
@@ -96,24 +97,24 @@ impl Status {
     }
 }
 
-/// The server's side: decides what the next packet of a connection tells.
+/// The server's side: decides which status the next packet of a connection contains.
 #[derive(Debug, Default)]
 pub(crate) struct StatusSource {
     tick: u64,
-    /// The lead, modulo 2⁶⁴, and the first packet with it.
+    /// The current lead, modulo 2⁶⁴, and the first packet that has it.
     lead: Option<(u64, Sequence)>,
     newest_acked: Option<Sequence>,
-    /// A packet and its tick. Once the packet is acked, the client knows this tick or a newer one.
+    /// A packet and its tick. When the packet is acked, the client knows this tick or a newer one.
     mark: Option<(Sequence, u64)>,
-    /// A tick that the client knows, or an older one.
+    /// A tick that the client certainly knows, or an older one.
     known_tick: Option<u64>,
     news: Option<News>,
-    /// The first packet that told the client that it has joined.
+    /// The first packet that says that the client has joined.
     joined_in: Option<Sequence>,
 }
 
 impl StatusSource {
-    /// Begins the pass of a tick. Its first packet is `next`.
+    /// Begins the packets of a tick. `next` is the number of the first.
     pub(crate) fn begin_pass(
         &mut self,
         tick: u64,
@@ -128,18 +129,19 @@ impl StatusSource {
         self.mark.get_or_insert((next, tick));
     }
 
-    /// Whether the next packet must contain news: the client may not know yet that it has joined.
+    /// Returns whether the next packet must say that the client has joined, because the client may not know
+    /// it yet.
     pub(crate) fn is_urgent(&self) -> bool {
         self.news.is_some_and(|news| news.has_joined)
             && self.joined_in.is_none_or(|told| self.newest_acked < Some(told))
     }
 
-    /// Whether no packet has told the client yet that it has joined.
+    /// Returns whether no packet has said yet that the client has joined.
     pub(crate) fn is_untold(&self) -> bool {
         self.joined_in.is_none() && self.is_urgent()
     }
 
-    /// The status for the packet `sequence` in the pass with this stamp.
+    /// Returns the status for the packet `sequence`, whose pass has this stamp.
     pub(crate) fn tell(&mut self, sequence: Sequence, stamp: Sequence, with_news: bool) -> Status {
         let lead = self.tick.wrapping_sub(stamp.number());
         let since = match self.lead {
@@ -163,26 +165,26 @@ impl StatusSource {
     }
 }
 
-/// The client's side: stores what the server told.
+/// The client's side: stores the status that the server has sent.
 #[derive(Debug, Default)]
 pub(crate) struct StatusSink {
-    /// The newest packet, its stamp and its tick.
+    /// The newest packet, with its stamp and its tick.
     newest: Option<(Sequence, Sequence, u64)>,
     pub(crate) news: Option<News>,
 }
 
 impl StatusSink {
-    /// The tick of the newest packet.
+    /// Returns the tick of the newest packet.
     pub(crate) fn tick(&self) -> Option<u64> {
         self.newest.map(|(.., tick)| tick)
     }
 
-    /// Takes the status of a packet. Older packets than the newest change nothing.
+    /// Stores the status of a packet. A packet that is older than the newest one changes nothing.
     pub(crate) fn take(&mut self, sequence: Sequence, stamp: Sequence, status: Status) {
         if self.newest.is_some_and(|(newest, ..)| newest > sequence) {
             return;
         }
-        // Once over, joining stays over.
+        // A client that has joined never returns to the state before.
         self.news = status.news.or(self.news);
         let known = self.newest.map_or(0, |(.., tick)| tick);
         let tick = match (status.tick, self.newest) {
@@ -204,7 +206,7 @@ mod tests {
 
     const NEWS: News = News { round_trip: Duration::from_millis(60), has_joined: false };
 
-    /// Packets of a server, each with its number, its stamp and its tick.
+    /// The packets of a server, each with its number, its stamp and its tick.
     struct Wire {
         source: StatusSource,
         next: Sequence,
@@ -258,7 +260,7 @@ mod tests {
                 known = tick;
                 assert_eq!(sink.tick(), Some(tick), "packet {sequence:?} in round {round}");
                 if chance(4) {
-                    // An old packet again, or a late one, changes nothing.
+                    // A packet that arrives late or twice changes nothing.
                     sink.take(sequence.minus(1.min(sequence.number())), stamp, status);
                 }
                 if !chance(3) {

@@ -1,49 +1,50 @@
-//! Rate trials: test whether a lower send rate delivers as much. This tells a full link from one that loses
-//! at random.
+//! Rate trials: measure whether a lower send rate delivers as much as a higher one. Then the link is full,
+//! and does not lose packets at random.
 //!
-//! Where many packets are lost, a server sends for a while at a high rate and then as long at a low one. A
-//! link that loses at random delivers the same share of both. A full link delivers the same amount of both,
-//! and then the low rate is enough. The idea is that of PCC (Dong and others, *PCC: Re-architecting
+//! If many packets are lost, a server sends for a while at a high rate and then as long at a low rate. A link
+//! that loses packets at random delivers the same share at both rates. A full link delivers the same amount
+//! at both rates, so the low rate is enough. The idea comes from PCC (Dong and others, *PCC: Re-architecting
 //! Congestion Control for Consistent High Performance*, 2015): try a rate, and measure what it delivers.
 //!
-//! *Invariant:* a verdict depends only on packets that were sent during the trial.
+//! *Invariant:* the result of a trial depends only on packets that were sent during the trial.
 
 use std::time::Duration;
 
 use super::sequence::Sequence;
 
-/// The high rate is this many times the low rate.
+/// The high rate is the low rate times this.
 const STEP: u64 = 4;
-/// The high rate is at most this many times the current rate, so that a trial also notices that more would
-/// arrive.
+/// The high rate is at most the current rate times this. It is higher than the current rate, so that a trial
+/// also finds out that the link can deliver more.
 const RAISE: u64 = 2;
-/// Packets of the high rate that must have arrived before a verdict. With this many, one verdict of 50 is
-/// wrong where nine packets of ten are lost.
+/// How many packets of the high rate must have arrived before there is a result. With this number, one result
+/// of 50 is wrong if nine of ten packets are lost.
 const ARRIVED_PACKETS: u64 = 16;
-/// The lowest rate that is tried, in bytes a second: a packet in 100 ms.
+/// The lowest rate of a trial, in bytes a second: one packet in 100 ms.
 const LEAST_RATE: u64 = 12_000;
-/// A verdict needs a clear difference: at the low rate at most this many thousandths of the high rate were
-/// sent.
+/// A result needs a clear difference between the rates: at the low rate at most this many thousandths of the
+/// high rate were sent.
 const GREATEST_SENT_SHARE: u64 = 800;
-/// The shortest time at one rate.
+/// The shortest time for which a trial sends at one rate.
 const LEAST_TIME: Duration = Duration::from_millis(200);
-/// How long no new trial begins after a verdict that the link loses at random.
+/// How long no other trial begins after the result that the link loses packets at random.
 const PAUSE: Duration = Duration::from_secs(4);
 
 /// The stage of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// No trial: the current rate.
+    /// No trial is running. The current rate is used.
     Rest,
-    /// The high rate, since this time.
+    /// The trial sends at the high rate since this time.
     High(Duration),
-    /// The low rate, since this time.
+    /// The trial sends at the low rate since this time.
     Low(Duration),
-    /// The current rate, until the fate of all packets of the trial is known.
+    /// The trial waits until it is known for all its packets whether they have arrived. The current rate is
+    /// used.
     Wait,
 }
 
-/// What was sent at one rate, and what of it arrived.
+/// How much was sent at one rate, and how much of it has arrived.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arm {
     time: Duration,
@@ -52,13 +53,14 @@ struct Arm {
 }
 
 impl Arm {
-    /// Bytes sent in a second.
+    /// Returns the bytes sent in a second.
     fn rate(self) -> u64 {
         let rate = (u128::from(self.sent) * 1_000_000_000).checked_div(self.time.as_nanos());
         u64::try_from(rate.unwrap_or(0)).unwrap_or(u64::MAX)
     }
 
-    /// The rate of `bytes` in this arm's time, in thousandths of the rate of `of` bytes in `time`.
+    /// Returns the rate of `bytes` in the time of this arm, in thousandths of the rate of `of` bytes in
+    /// `time`.
     fn thousandths(self, bytes: u64, (of, time): (u64, Duration)) -> u64 {
         let part = u128::from(bytes) * time.as_nanos() * 1_000;
         let whole = u128::from(of) * self.time.as_nanos();
@@ -66,18 +68,18 @@ impl Arm {
     }
 }
 
-/// The trials of one connection, and the rate that they found to be enough.
+/// The trials of one connection, and the rate that is enough according to them.
 #[derive(Clone, Debug)]
 pub(crate) struct Trial {
-    /// Bytes a second that are enough: a higher rate does not deliver more. `None` if unknown.
+    /// A rate in bytes a second: a higher rate does not deliver more. `None` if unknown.
     enough: Option<u64>,
     stage: Stage,
-    /// The rates of this trial.
+    /// The two rates of this trial, in bytes a second.
     high_rate: u64,
     low_rate: u64,
-    /// The first packet at the high rate, the first at the low rate, and the first after both.
+    /// The first packet at the high rate, the first at the low rate, and the first after the trial.
     bounds: [Sequence; 3],
-    /// Bytes of the trial's packets whose fate is unknown.
+    /// How many bytes of the trial's packets are neither known to have arrived nor known to be lost.
     unknown: u64,
     high: Arm,
     low: Arm,
@@ -100,7 +102,7 @@ impl Trial {
         }
     }
 
-    /// The send rate in bytes a second, at most `greatest`.
+    /// Returns the send rate in bytes a second. It is at most `greatest`.
     pub(crate) fn rate(&self, greatest: u64) -> u64 {
         let rate = match self.stage {
             Stage::High(_) => self.high_rate,
@@ -110,8 +112,8 @@ impl Trial {
         rate.min(greatest)
     }
 
-    /// Moves the trial to its next stage when it is time, or begins one if `is_wanted`. `next` is the number
-    /// of the next packet.
+    /// Moves the trial to its next stage if it is time, or begins a trial if `is_wanted`. `next` is the
+    /// number of the next packet.
     pub(crate) fn advance(&mut self, now: Duration, is_wanted: bool, link: Link, next: Sequence) {
         match self.stage {
             Stage::Rest if is_wanted && now >= self.not_before => self.begin(now, link, next),
@@ -148,7 +150,7 @@ impl Trial {
         let Arm { time, sent, arrived } = self.high;
         let sent_share = self.low.thousandths(self.low.sent, (sent, time));
         if sent_share > GREATEST_SENT_SHARE {
-            // Other limits kept both rates nearly equal, so there is no verdict.
+            // Other limits kept both rates nearly equal, so there is no result.
             self.pause(now);
         } else if arrived < ARRIVED_PACKETS * link.packet_bytes {
             self.go_high(now, next);
@@ -173,22 +175,22 @@ impl Trial {
         self.not_before = now + PAUSE;
     }
 
-    /// Whether a trial is under way.
+    /// Returns whether a trial is running.
     pub(crate) fn is_running(&self) -> bool {
         self.stage != Stage::Rest
     }
 
-    /// Whether the trial may hold the send rate below the greatest rate.
+    /// Returns whether the trial may hold the send rate below the greatest rate.
     pub(crate) fn is_limit(&self) -> bool {
         self.enough.is_some() || self.is_running()
     }
 
-    /// Ends the trial without a verdict: the peer does not answer.
+    /// Ends the trial without a result, because the peer does not answer.
     pub(crate) fn give_up(&mut self) {
         self.stage = Stage::Rest;
     }
 
-    /// Notes that a packet was sent.
+    /// Records that a packet was sent.
     pub(crate) fn sent(&mut self, bytes: u64) {
         match self.stage {
             Stage::High(_) => self.high.sent += bytes,
@@ -198,7 +200,7 @@ impl Trial {
         self.unknown += bytes;
     }
 
-    /// Notes whether a packet arrived.
+    /// Records whether a packet has arrived.
     pub(crate) fn resolved(&mut self, sequence: Sequence, bytes: u64, has_arrived: bool) {
         let [high, low, after] = self.bounds;
         if self.stage == Stage::Rest || sequence < high || sequence >= after {
@@ -210,12 +212,12 @@ impl Trial {
     }
 }
 
-/// What a trial needs to know of a link.
+/// The properties of a link that a trial needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
-    /// The most bytes of a packet.
+    /// The size of the largest packet in bytes.
     pub(crate) packet_bytes: u64,
-    /// From sending a packet to its ack.
+    /// The time from sending a packet to its ack.
     pub(crate) round_trip: Duration,
     /// The send rate without a limit from trials, in bytes a second.
     pub(crate) greatest_rate: u64,

@@ -1,4 +1,4 @@
-//! Tests of what a network guarantees.
+//! Tests of the guarantees of the simulated network.
 
 use super::*;
 use crate::sim::{Clock, Loss};
@@ -256,8 +256,8 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Runs a script on two links, and then lets all packets arrive. Checks whenever time passes that no packet
-/// was miscounted.
+/// Runs a script on two links, and then lets all packets arrive. Each time the clock moves on, checks the
+/// counts of the packets.
 fn perform(seed: u64, conditions: LinkConditions, acts: &[Act]) -> (LinkStats, u64) {
     let mut network = Network::new(seed);
     let (there, back) = network.connect(SERVER, CLIENT, conditions);
