@@ -1,6 +1,7 @@
-//! The inputs that fuzzers begin with, run without a fuzzer: recorded sessions, and what fuzzers found.
+//! Runs the inputs of the fuzzers without a fuzzer: recorded sessions, and inputs with which fuzzers found
+//! bugs.
 //!
-//! *Invariant:* recorded sessions are accepted as a whole, so they have the wire format of today.
+//! *Invariant:* recorded sessions are accepted completely, so they have the current wire format.
 //! `UPDATE_CORPORA=1` records them again.
 
 #[allow(dead_code, unreachable_pub, reason = "the fuzzers use these too")]
@@ -15,7 +16,7 @@ use targets::to_client::Guest;
 use targets::to_server::Host;
 use targets::{bits, classes, to_client, to_server, values};
 
-/// The inputs in a corpus by their names.
+/// Returns the inputs of a corpus, by their names.
 fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
     let folder = folder(name);
     let mut files: Vec<PathBuf> =
@@ -32,7 +33,7 @@ fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name)
 }
 
-/// Writes the inputs into a corpus if asked to, beside those that fuzzers found.
+/// If `UPDATE_CORPORA` is set, writes these inputs into a corpus. Inputs that fuzzers found stay there.
 fn update(name: &str, inputs: &[(String, Vec<u8>)]) {
     if std::env::var_os("UPDATE_CORPORA").is_some() {
         fs::create_dir_all(folder(name)).expect("a folder");
@@ -42,14 +43,14 @@ fn update(name: &str, inputs: &[(String, Vec<u8>)]) {
     }
 }
 
-/// What a client and a server say in a session: the packets of the server, and those of the client.
+/// Runs a session. Returns the packets of the server and the packets of the client.
 fn session(mtu_bytes: usize, ticks: usize) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let (mut host, mut guest) = (Host::new(mtu_bytes), Guest::default());
     let (mut of_server, mut of_client) = (Vec::new(), Vec::new());
     for tick in 0..ticks {
         let mut said = guest.tick();
         if said.is_empty() {
-            // A tick of the server in which it hears nothing is an empty packet.
+            // An empty packet stands for a tick in which the server receives nothing.
             said.push(Vec::new());
         }
         for packet in said {

@@ -1,7 +1,7 @@
-//! R26 on narrow links: no more is sent than acks show that the link carries, however short its queue and
-//! its round trip are.
+//! R26 on narrow links: the server sends no more than acks show that the link can carry, however short its
+//! queue and its round trip are.
 //!
-//! *Invariant:* packets go through the simulator alone, and there is always more to send than a link carries.
+//! *Invariant:* all packets go through the simulator, and there is always more to send than a link can carry.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const SERVER: PeerId = PeerId(0);
 const CLIENT: PeerId = PeerId(1);
 const OBJECTS: usize = 400;
 const HZ: u32 = 60;
-/// How long a link is left alone before it is measured.
+/// How long a link is used before it is measured.
 const WARM_UP: Duration = Duration::from_secs(20);
 const MEASURED: Duration = Duration::from_secs(20);
 
@@ -23,14 +23,14 @@ struct Beacon {
     lights: [u64; 8],
 }
 
-/// What a link did while it was measured.
+/// How many bytes a link was sent and delivered while it was measured.
 #[derive(Clone, Copy, Debug)]
 struct Use {
     sent: u64,
     delivered: u64,
 }
 
-/// A world that changes faster than its client can be told, over one link.
+/// A world that changes faster than its link can carry.
 struct Busy {
     server: Server,
     client: Client,
@@ -99,8 +99,8 @@ impl Busy {
     }
 }
 
-/// Narrow links, every second of them from the `half` on: those that the constants were chosen on, and the
-/// others.
+/// Returns half of the narrow links. The constants of the congestion control were chosen on one half, and the
+/// other half tests them.
 fn links(half: usize) -> impl Iterator<Item = (u64, usize, u64)> {
     let rates = [16_000, 32_000, 64_000, 128_000, 256_000];
     let queues = [1_500, 3_000, 8_000, 20_000, 60_000];
@@ -108,11 +108,13 @@ fn links(half: usize) -> impl Iterator<Item = (u64, usize, u64)> {
     let all = rates.into_iter().flat_map(move |rate| {
         queues.into_iter().flat_map(move |queue| latencies_ms.map(move |latency| (rate, queue, latency)))
     });
-    // Neighbours differ in their latency; the halves change places from queue to queue.
+    // Neighbours in the list differ only in latency. The two halves alternate, and swap from one queue size
+    // to the next.
     all.enumerate().filter(move |(at, _)| (at + at / 4) % 2 == half).map(|(_, link)| link)
 }
 
-/// What a server that sends once a tick can bring through a link: its queue takes so much at once.
+/// Returns the bytes a second that a server can send through a link if it sends once in a tick: in each tick,
+/// at most what fits into the queue.
 fn capacity(rate: u64, queue: usize) -> u64 {
     const PACKET: u64 = 1_200;
     let at_once = queue as u64 / PACKET * PACKET;

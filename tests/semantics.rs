@@ -1,8 +1,8 @@
-//! Whether each number such as S45, R13 or W4 leads to a line of `docs/semantics.md`, and each line there to
-//! tests that exist.
+//! Checks `docs/semantics.md`: each number such as S45, R13 or W4 in the repository has a line there, and
+//! each line lists tests that exist.
 //!
-//! *Invariant:* tests are found in the sources, not in a list. `UPDATE_PAGE=1` writes into the page those
-//! whose names bear a number.
+//! *Invariant:* the tests are found in the sources, not in a list. With `UPDATE_PAGE=1` the test writes all
+//! tests with numbers in their names into the page.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// A letter and a number, such as `('S', 45)`.
 type Number = (char, u32);
 
-/// What the page has, in its order: each number from 1 on.
+/// The last number of each letter. The page has a line for each number from 1 to this one.
 const LINES: [Number; 3] = [('S', 224), ('R', 26), ('W', 21)];
 const MAX_COLUMNS: usize = 200;
 
@@ -23,7 +23,7 @@ fn page() -> PathBuf {
     root().join("docs/semantics.md")
 }
 
-/// All texts of the repository, by their paths from its root.
+/// Returns all text files of the repository, by their paths from its root.
 fn texts() -> Vec<(String, String)> {
     let (mut folders, mut texts) = (vec![root().to_owned()], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -45,7 +45,7 @@ fn texts() -> Vec<(String, String)> {
     texts
 }
 
-/// The number that a word is, if it is one.
+/// Returns the number that a word stands for, if it is one.
 fn number(word: &str) -> Option<Number> {
     let (letter, digits) = word.split_at_checked(1)?;
     let letter = letter.chars().next().filter(|letter| "SRW".contains(*letter))?;
@@ -53,14 +53,14 @@ fn number(word: &str) -> Option<Number> {
     Some((letter, digits.parse().ok().filter(|_| is_number)?))
 }
 
-/// The numbers that a name begins with: two of `s34_r04_what_it_says`.
+/// Returns the numbers at the start of a name, for example two for `s34_r04_what_it_says`.
 fn numbers_of(name: &str) -> Vec<Number> {
     let stem = name.rsplit('/').next().unwrap_or_default();
     let lower = |part: &str| part.starts_with(|letter: char| letter.is_ascii_lowercase());
     stem.split('_').map_while(|part| number(&part.to_uppercase()).filter(|_| lower(part))).collect()
 }
 
-/// Tests by file and name. What the derives are tried on are files that have no function of interest.
+/// Returns the tests by file and name. Files for the derive tests count as tests themselves.
 fn tests(texts: &[(String, String)]) -> BTreeSet<(String, String)> {
     let mut tests = BTreeSet::new();
     for (path, text) in texts.iter().filter(|(path, _)| path.ends_with(".rs")) {
@@ -77,7 +77,7 @@ fn tests(texts: &[(String, String)]) -> BTreeSet<(String, String)> {
     tests
 }
 
-/// A line of the page with what stands below it.
+/// A line of the page, with the lines that belong to it.
 #[derive(Default)]
 struct Item {
     number: Option<Number>,
@@ -85,7 +85,7 @@ struct Item {
     tests: Vec<String>,
 }
 
-/// The items of the page. What stands between them has no number.
+/// Splits the page into its lines with numbers. Text between them becomes items without a number.
 fn items(page: &str) -> Vec<Item> {
     let mut items = vec![Item::default()];
     for line in page.lines() {
@@ -103,8 +103,8 @@ fn items(page: &str) -> Vec<Item> {
     items
 }
 
-/// The page with all tests whose names bear a number in its line, in front of those that were written there
-/// by hand.
+/// Returns the page with all tests whose names contain a line's number in that line. Tests that were added by
+/// hand follow them.
 fn updated(page: &str, tests: &BTreeSet<(String, String)>) -> String {
     let mut lines = Vec::new();
     for item in items(page) {
@@ -168,7 +168,7 @@ fn each_line_names_tests_that_exist() {
     let page = updated(&fs::read_to_string(page()).expect("the page is there"), &tests);
     let is_there = |name: &String| match name.split_once("::") {
         Some((file, name)) => tests.contains(&(format!("tests/{file}.rs"), name.to_owned())),
-        // A name that bears a number is the only one of its kind.
+        // Test names with numbers are unique, so the file is not needed.
         None => !numbers_of(name).is_empty() && tests.iter().any(|(_, known)| known == name),
     };
     for item in items(&page).iter().filter(|item| item.number.is_some()) {

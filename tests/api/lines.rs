@@ -1,6 +1,7 @@
-//! Items as lines: one for each part of an item that users can name.
+//! Prints the public parts of a Rust item as lines of text, one line for each part that users can name.
 //!
-//! *Invariant:* a line has signatures and no bodies, and no more of the attributes than users notice.
+//! *Invariant:* a line contains signatures but no function bodies, and only those attributes that matter to
+//! users.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -10,7 +11,7 @@ use crate::sources::is_hidden;
 
 const KEPT: [&str; 6] = ["cfg", "deprecated", "derive", "non_exhaustive", "proc_macro_derive", "repr"];
 
-/// An item as one line.
+/// Returns an item as one line.
 pub(crate) fn line(item: Item) -> String {
     let file = syn::File { shebang: None, frontmatter: None, attrs: Vec::new(), items: vec![item] };
     let text = prettyplease::unparse(&file);
@@ -25,7 +26,7 @@ fn empty() -> Block {
     parse_quote!({})
 }
 
-/// The lines of a definition.
+/// Returns the lines of a definition.
 pub(crate) fn lines(item: &Item) -> Vec<String> {
     match item.clone() {
         Item::Struct(mut item) => {
@@ -109,7 +110,8 @@ fn trait_line(name: &syn::Ident, mut part: TraitItem) -> Option<String> {
     Some(if has_default { format!("{text} // has a default") } else { text })
 }
 
-/// The lines of an `impl`: one for each public function of the type's own, one for all of a trait.
+/// Returns the lines of an `impl`: one for each public function of an inherent `impl`, and one for a whole
+/// `impl` of a trait.
 pub(crate) fn impl_lines(item: &syn::ItemImpl) -> Vec<String> {
     let mut header = item.clone();
     strip(&mut header.attrs);
@@ -143,7 +145,7 @@ pub(crate) fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// The patterns and the bodies of a macro.
+/// Returns the patterns and the bodies of a macro.
 fn rules(tokens: TokenStream) -> Vec<(TokenStream, TokenStream)> {
     let groups = tokens.into_iter().filter_map(|token| match token {
         TokenTree::Group(group) => Some(group.stream()),
@@ -153,7 +155,7 @@ fn rules(tokens: TokenStream) -> Vec<(TokenStream, TokenStream)> {
     groups.chunks_exact(2).map(|rule| (rule[0].clone(), rule[1].clone())).collect()
 }
 
-/// The `impl`s in the bodies of a macro, as if its parameters were names.
+/// Returns the `impl`s in the bodies of a macro, with its parameters replaced by their names.
 pub(crate) fn impls_of_macro(tokens: TokenStream) -> Vec<syn::ItemImpl> {
     let bodies = rules(tokens).into_iter().map(|(_, body)| plain(body));
     let items = bodies.filter_map(|body| syn::parse2::<syn::File>(body).ok()).flat_map(|file| file.items);
@@ -164,7 +166,7 @@ pub(crate) fn impls_of_macro(tokens: TokenStream) -> Vec<syn::ItemImpl> {
     impls.collect()
 }
 
-/// A macro's body with names for its parameters, and each repetition once.
+/// Returns the body of a macro with its parameters replaced by their names, and each repetition written once.
 fn plain(tokens: TokenStream) -> TokenStream {
     let mut plain_tokens = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -177,7 +179,7 @@ fn plain(tokens: TokenStream) -> TokenStream {
                 let mut marks = std::iter::from_fn(|| {
                     tokens.next_if(|token| !matches!(token, TokenTree::Punct(mark) if mark.as_char() == '$'))
                 });
-                // The separator, up to the mark of repetition.
+                // Skips the separator, up to the sign of the repetition.
                 marks.find(|mark| ["*", "+", "?"].contains(&mark.to_string().as_str()));
             }
             TokenTree::Group(group) if group.delimiter() != Delimiter::None => {
@@ -191,7 +193,8 @@ fn plain(tokens: TokenStream) -> TokenStream {
     plain_tokens
 }
 
-/// What a call of a macro is for, on one line: of each part the types, up to the first text.
+/// Returns the types for which a macro is called, on one line. Each argument contributes the types before its
+/// first string.
 pub(crate) fn call(mac: &syn::Macro) -> String {
     let mut parts = vec![TokenStream::new()];
     let mut is_past_text = false;
@@ -211,7 +214,7 @@ pub(crate) fn call(mac: &syn::Macro) -> String {
     format!("{}! {}", mac.path.to_token_stream(), parts.join("; "))
 }
 
-/// Tokens as people write them, near enough.
+/// Returns tokens as text, with spaces about where people write them.
 fn tidy(tokens: &str) -> String {
     let text = tokens.split_whitespace().collect::<Vec<_>>().join(" ");
     let closer =

@@ -1,7 +1,9 @@
-//! The public names of each crate, as snapshots: whoever changes one sees it in the review.
+//! Snapshots of the public names of each crate. A change of a public name changes a snapshot, so a reviewer
+//! sees it.
 //!
-//! *Invariant:* the lists are read from the sources, with any features, so no compiler and no build is
-//! needed. What a macro defines is listed once for the macro, with its parameters as names, beside the calls.
+//! *Invariant:* the lists are read from the sources, with all features, so no compiler and no build is
+//! needed. Definitions in a macro are listed once, with the names of the macro's parameters. The calls of the
+//! macro are listed beside them.
 
 mod lines;
 mod sources;
@@ -15,13 +17,13 @@ use syn::{Item, Type};
 /// A definition: its module and its name.
 type Definition = (ModulePath, String);
 
-/// What users of a crate can name.
+/// The names of a crate that its users can name.
 struct Api<'a> {
     sources: &'a Sources,
     root: &'a str,
-    /// The paths to each definition.
+    /// The paths by which users can name each definition.
     paths: BTreeMap<Definition, BTreeSet<String>>,
-    /// What comes from other crates.
+    /// The re-exports from other crates.
     elsewhere: BTreeSet<String>,
 }
 
@@ -32,7 +34,7 @@ impl<'a> Api<'a> {
         api
     }
 
-    /// Lists what is public in a module that users reach by `path`.
+    /// Adds everything that is public in a module that users reach by `path`.
     fn walk(&mut self, module: &[String], path: &str) {
         let sources = self.sources;
         for item in sources.0.get(module).into_iter().flatten() {
@@ -70,7 +72,8 @@ impl<'a> Api<'a> {
         self.paths.entry((module, name)).or_default().insert(format!("{path}::{known_as}"));
     }
 
-    /// The definition that a type or trait in a module has; `None` for one of another crate.
+    /// Returns the definition of a type or trait that is named in a module. `None` if another crate defines
+    /// it.
     fn definition(&self, module: &[String], path: &syn::Path) -> Option<Definition> {
         let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         match self.sources.resolve(module, &names) {
@@ -79,17 +82,18 @@ impl<'a> Api<'a> {
         }
     }
 
-    /// Whether users can name it, or it is of another crate.
+    /// Returns whether users can name the definition. `None` stands for a definition of another crate, which
+    /// counts as public.
     fn is_open(&self, definition: Option<&Definition>) -> bool {
         definition.is_none_or(|definition| self.paths.contains_key(definition))
     }
 
-    /// The whole list.
+    /// Returns the whole list as text.
     fn print(&self) -> String {
         let mut sections: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for ((module, name), paths) in &self.paths {
             let items = self.sources.0[module].iter();
-            // More than one under different `cfg`s.
+            // There may be several definitions with this name, for different `cfg`s.
             let definitions = items.filter(|item| name_of(item).as_ref() == Some(name));
             sections.insert(heading(paths), definitions.flat_map(lines::lines).collect());
         }
@@ -100,7 +104,7 @@ impl<'a> Api<'a> {
         }
         let mut text = String::new();
         for (heading, lines) in sections.iter_mut() {
-            // A definition comes first, and its parts in their order.
+            // The definition comes first, and its `impl`s are sorted.
             let at = lines.iter().position(|line| line.contains("impl")).unwrap_or(lines.len());
             lines[at..].sort();
             text += heading;
@@ -140,7 +144,8 @@ impl<'a> Api<'a> {
         }
     }
 
-    /// Of a macro what its `impl`s offer, of a call what it is for.
+    /// Returns the lines of a macro: what its `impl`s offer. For a call of a macro, returns the types for
+    /// which it is called.
     fn macro_lines(&self, module: &[String], item: &syn::ItemMacro) -> Vec<String> {
         if item.ident.is_none() {
             return vec![lines::call(&item.mac)];
@@ -158,14 +163,14 @@ impl<'a> Api<'a> {
     }
 }
 
-/// The shortest path first.
+/// Returns the paths as a heading, with the shortest path first.
 fn heading(paths: &BTreeSet<String>) -> String {
     let mut paths: Vec<&str> = paths.iter().map(String::as_str).collect();
     paths.sort_by_key(|path| (path.matches("::").count(), *path));
     paths.join(", ")
 }
 
-/// How visible an item is, and its attributes; `None` for what has no name.
+/// Returns the visibility and the attributes of an item. `None` for items without a name.
 fn visibility(item: &Item) -> Option<(Option<&syn::Visibility>, &[syn::Attribute])> {
     Some(match item {
         Item::Const(item) => (Some(&item.vis), &item.attrs),
@@ -182,7 +187,7 @@ fn visibility(item: &Item) -> Option<(Option<&syn::Visibility>, &[syn::Attribute
     })
 }
 
-/// The list of the crate in this folder.
+/// Returns the list of public names of the crate in this folder.
 fn api(folder: &str) -> String {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("src");
     let sources = Sources::read(&src);

@@ -1,6 +1,6 @@
-//! The modules of a crate as syntax, and which definition a path leads to.
+//! Reads the modules of a crate as syntax trees, and finds the definition to which a path refers.
 //!
-//! *Invariant:* a module is in the map once, by its path from the root of its crate.
+//! *Invariant:* the map contains each module once, under its path from the root of its crate.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use syn::{Item, UseTree, Visibility};
 
-/// A path from the root of a crate.
+/// The path of a module from the root of its crate.
 pub(crate) type ModulePath = Vec<String>;
 
-/// What a name in a module leads to.
+/// The thing to which a name in a module refers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Target {
     Module(ModulePath),
-    /// The definition of this name in this module.
+    /// The definition with this name in this module.
     Definition(ModulePath, String),
     /// A path to another crate.
     Elsewhere(String),
@@ -28,10 +28,11 @@ pub(crate) struct Import {
     pub(crate) is_public: bool,
 }
 
-/// All modules of a crate, without its tests.
+/// All modules of a crate except its tests.
 pub(crate) struct Sources(pub(crate) BTreeMap<ModulePath, Vec<Item>>);
 
-/// Whether users never see it: tests, and what is hidden from the documentation.
+/// Returns whether users never see an item with these attributes: tests, and items that are hidden from the
+/// documentation.
 pub(crate) fn is_hidden(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::List(list) => {
@@ -51,7 +52,7 @@ impl Sources {
         sources
     }
 
-    /// Reads a module whose own modules lie in `folder`.
+    /// Reads a module. The files of its submodules are in `folder`.
     fn read_file(&mut self, file: &Path, folder: &Path, path: ModulePath) {
         let text = fs::read_to_string(file).expect("a module has a file");
         let items = syn::parse_file(&text).expect("a source is Rust").items;
@@ -92,7 +93,7 @@ impl Sources {
         imports
     }
 
-    /// What a path that is written in `module` leads to.
+    /// Returns to what a path that is written in `module` refers.
     pub(crate) fn resolve(&self, module: &[String], path: &[String]) -> Target {
         let (first, rest) = path.split_first().expect("a path has a segment");
         let begin = match first.as_str() {
@@ -126,7 +127,7 @@ impl Sources {
     }
 }
 
-/// The name that an item defines.
+/// Returns the name that an item defines.
 pub(crate) fn name_of(item: &Item) -> Option<String> {
     let name = match item {
         Item::Const(item) => &item.ident,
@@ -143,7 +144,7 @@ pub(crate) fn name_of(item: &Item) -> Option<String> {
     Some(name.to_string())
 }
 
-/// Calls `each` with each name that a `use` brings in, and its path.
+/// Calls `each` with each name that a `use` brings into scope, and with the path of that name.
 fn leaves(tree: &UseTree, before: &mut ModulePath, each: &mut dyn FnMut(String, ModulePath)) {
     let mut with = |last: String, name: String| each(name, [&before[..], &[last]].concat());
     match tree {

@@ -1,20 +1,20 @@
-//! The graph of a crate: its files, and which of them imports which.
+//! The import graph of a crate: its files, and which file imports from which.
 //!
-//! *Invariant:* an import leads to the file that defines what is imported, however many files pass it on. A
-//! file that passes on what stands below it, and has no use for it, is a door and imports nothing.
+//! *Invariant:* an import leads to the file that has the definition, however many files re-export it. A file
+//! that only re-exports from files below it is called a door, and counts as importing nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::paths::{Import, Path, Paths};
 use crate::tokens::tokens;
 
-/// Where a module stands, from the root of its crate on.
+/// The path of a module from the root of its crate.
 type Place = Vec<String>;
 
-/// The files of one crate, tests left out.
+/// The files of one crate without its tests.
 pub(crate) struct Graph {
     files: Vec<File>,
-    /// All modules with the files that hold them.
+    /// All modules, each with the index of its file.
     modules: BTreeMap<Place, usize>,
     pub(crate) edges: Vec<Edge>,
 }
@@ -25,20 +25,20 @@ struct File {
     paths: Paths,
 }
 
-/// One file imports something of another.
+/// An import from one file to another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// The first line that does.
+    /// The first line of the import.
     pub(crate) line: usize,
 }
 
-/// So many files at most pass one thing on to each other.
+/// The most re-exports that are followed for one name.
 const MOST_DOORS: usize = 16;
 
 impl Graph {
-    /// The graph of `sources`: paths below the folder of the sources, and texts.
+    /// Builds the graph from the sources: the paths of the files from the folder `src`, and their texts.
     pub(crate) fn of(sources: &[(String, String)]) -> Self {
         let (mut files, mut tests) = (Vec::new(), BTreeSet::new());
         for (path, text) in sources {
@@ -62,12 +62,13 @@ impl Graph {
         self.files.len()
     }
 
-    /// The path of a file below the folder of the sources.
+    /// Returns the path of a file from the folder `src`.
     pub(crate) fn path(&self, file: usize) -> &str {
         &self.files[file].path
     }
 
-    /// The folder that a file stands in, or the file itself, straight below the root; empty for the root.
+    /// Returns the folder directly below `src` that contains a file. For a file directly in `src` returns its
+    /// name, and for the root of the crate an empty text.
     pub(crate) fn folder(&self, file: usize) -> &str {
         self.files[file].place.first().map_or("", String::as_str)
     }
@@ -95,7 +96,7 @@ impl Graph {
         edges.into_iter().map(|((from, to), line)| Edge { from, to, line }).collect()
     }
 
-    /// Whether a file only passes on what stands below it.
+    /// Returns whether the file only re-exports this import, and the import is from below the file.
     fn is_door(&self, file: &File, import: &Import) -> bool {
         let is_below = |path: Place| {
             let holder = &self.files[self.modules[self.module_of(&path)]].place;
@@ -106,13 +107,13 @@ impl Graph {
             && self.absolute(file, &import.path).is_some_and(is_below)
     }
 
-    /// The module that a path leads into: its longest beginning that is one.
+    /// Returns the module to which a path leads: the longest start of the path that is a module.
     fn module_of<'a>(&self, path: &'a [String]) -> &'a [String] {
         let len = (0..=path.len()).rev().find(|&len| self.modules.contains_key(&path[..len]));
         &path[..len.unwrap_or_default()]
     }
 
-    /// A path from the root of the crate on; `None` if it leads elsewhere.
+    /// Returns a path from the root of the crate. `None` if the path leads to another crate.
     fn absolute(&self, file: &File, path: &Path) -> Option<Place> {
         let mut place = joined(&file.place, &path.within);
         let mut segments = path.segments.as_slice();
@@ -131,7 +132,7 @@ impl Graph {
             _ if self.modules.contains_key(&joined(&place, &segments[..1])) => {}
             _ => {
                 let import = file.paths.imports.iter().find(|import| import.name == *first)?;
-                // A name that is imported as itself is of another crate.
+                // An import of a name under itself comes from another crate.
                 let import = Some(import).filter(|import| import.path.segments.first() != Some(first))?;
                 return Some(joined(&self.absolute(file, &import.path)?, &segments[1..]));
             }
@@ -139,7 +140,7 @@ impl Graph {
         Some(joined(&place, segments))
     }
 
-    /// The file that defines what a path from the root leads to.
+    /// Returns the file with the definition to which a path from the root leads.
     fn file_of(&self, path: &[String], doors: usize) -> Option<usize> {
         let (module, rest) = path.split_at(self.module_of(path).len());
         let holder = self.modules[module];
@@ -169,8 +170,8 @@ impl Graph {
         Some(holder)
     }
 
-    /// Files that import each other in a circle, each with what it imports of the next; one circle for each
-    /// knot of them.
+    /// Returns circles of files that import each other, each as the list of its imports. Finds one circle for
+    /// each group of files that are connected by circles.
     pub(crate) fn circles(&self) -> Vec<Vec<&Edge>> {
         let mut seen = BTreeSet::new();
         let mut circles = Vec::new();
@@ -187,7 +188,7 @@ impl Graph {
         circles
     }
 
-    /// The shortest way from one file to another.
+    /// Returns the shortest chain of imports from one file to another.
     fn way(&self, from: usize, to: usize) -> Option<Vec<&Edge>> {
         let mut ways: BTreeMap<usize, Vec<&Edge>> = BTreeMap::from([(from, Vec::new())]);
         let mut next = std::collections::VecDeque::from([from]);

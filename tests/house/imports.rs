@@ -1,14 +1,14 @@
-//! Which file of a crate may import which: folders stand in the order of their table in ARCHITECTURE.md and
-//! import downward, and no files import each other in a circle.
+//! Checks the imports of each crate: the folders are ordered as in the table of ARCHITECTURE.md and import
+//! only from folders below their own, and no files import each other in a circle.
 //!
-//! *Invariant:* the order stands in ARCHITECTURE.md alone.
+//! *Invariant:* only ARCHITECTURE.md contains the order of the folders.
 
 use std::fs;
 
 use crate::graph::{Edge, Graph};
 use crate::sources::{root, sources};
 
-/// The crates whose tables in ARCHITECTURE.md have folders, top down.
+/// The crates whose tables in ARCHITECTURE.md list folders, top down.
 const CRATES: [&str; 4] = ["repl-core", "repl-derive", "repl-fastarray", "repl-net"];
 
 #[test]
@@ -24,7 +24,7 @@ fn folders_import_downward_and_no_files_in_a_circle() {
     }
 }
 
-/// The sources of a crate, with their paths below the folder of the sources.
+/// Returns the sources of a crate, with their paths from the folder `src`.
 fn texts(krate: &str) -> Vec<(String, String)> {
     let (folder, mut files) = (root().join(krate).join("src"), Vec::new());
     sources(folder.clone(), &mut files);
@@ -36,7 +36,7 @@ fn texts(krate: &str) -> Vec<(String, String)> {
     files.iter().map(read).collect()
 }
 
-/// The folders of a crate, top down, as its table has them.
+/// Returns the folders of a crate, top down, as its table lists them.
 fn order<'a>(architecture: &'a str, krate: &str) -> Option<Vec<&'a str>> {
     let (_, section) = architecture.split_once(&format!("### `{krate}`"))?;
     let section = section.split("\n#").next()?;
@@ -48,7 +48,7 @@ fn order<'a>(architecture: &'a str, krate: &str) -> Option<Vec<&'a str>> {
     )
 }
 
-/// What is wrong with a crate whose folders stand in this order, each mistake with the files and the line.
+/// Returns the mistakes of a crate with this order of folders, each with the files and the line.
 fn mistakes(graph: &Graph, order: &[&str]) -> Vec<String> {
     let folders = graph.folders();
     let missing = folders.iter().filter(|folder| !order.contains(folder));
@@ -58,7 +58,7 @@ fn mistakes(graph: &Graph, order: &[&str]) -> Vec<String> {
     mistakes.extend(gone.map(|folder| format!("`{folder}` of ARCHITECTURE.md is no more")));
     let import =
         |edge: &Edge| format!("{}:{} imports {}", graph.path(edge.from), edge.line, graph.path(edge.to));
-    // The root stands above all.
+    // The root of the crate is above all folders.
     let height =
         |file| order.iter().rev().position(|folder| *folder == graph.folder(file)).unwrap_or(order.len());
     let upward = graph.edges.iter().filter(|edge| height(edge.to) > height(edge.from));

@@ -1,7 +1,8 @@
-//! What the documents say of the code: which crate and which file may name what, where `unsafe` stands, which
-//! test tries which guarantee.
+//! Checks the code against the documents: which crate may use what, where `unsafe` may be, and that each
+//! guarantee has a test.
 //!
-//! *Invariant:* it is read from the documents, the manifests and the sources themselves.
+//! *Invariant:* these tests read the documents, the manifests and the sources, and repeat as little of them
+//! as possible.
 
 mod graph;
 mod imports;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 
 use sources::{root, sources};
 
-/// The crates of ours that a crate's manifest names as dependencies, those of development apart.
+/// Returns the crates of this workspace on which a crate depends. Dependencies of its tests do not count.
 fn ours(krate: &str) -> Vec<String> {
     let manifest =
         fs::read_to_string(root().join(krate).join("Cargo.toml")).expect("each crate has a manifest");
@@ -44,12 +45,13 @@ fn no_crate_names_a_socket_a_clock_or_a_thread() {
     }
 }
 
-/// A line without what stands in quotes; of a text over several lines, without what stands in the first.
+/// Removes the strings from a line. Of a string over several lines, only the part on its first line is
+/// removed.
 fn without_texts(line: &str) -> String {
     line.split('"').step_by(2).collect()
 }
 
-/// What forbids a panic, in each file that reads a peer's bytes.
+/// The lints that forbid panics in each file that reads a peer's bytes.
 const LINTS: [&str; 4] = [
     "clippy::unwrap_used",
     "clippy::expect_used",
@@ -57,14 +59,14 @@ const LINTS: [&str; 4] = [
     "clippy::arithmetic_side_effects",
 ];
 
-/// Files that name a reader and read nothing with it.
+/// Files that name a `BitReader` but do not read with it.
 const NAME_ONLY: [(&str, &str); 3] = [
     ("repl-core/src/lib.rs", "re-exports, and two functions that pass it on"),
     ("repl-core/src/bits/mod.rs", "re-exports"),
     ("repl-core/src/schema/shape.rs", "types of functions"),
 ];
 
-/// Files that name no reader, and do what a peer's bytes said.
+/// Files that do not name a `BitReader`, but do what a peer's bytes say.
 const OBEY: [&str; 9] = [
     "repl-core/src/wire/checked.rs",
     "repl-core/src/ids/key.rs",
@@ -77,8 +79,8 @@ const OBEY: [&str; 9] = [
     "repl-net/src/client/outcome.rs",
 ];
 
-/// The sources of the crates that hold and move objects, by their paths from the root, without comments and
-/// tests.
+/// Returns the sources of the crates that store and send objects, without comments and tests: path, code, and
+/// the complete text.
 fn code() -> Vec<(String, String, String)> {
     let mut files = Vec::new();
     for krate in ["repl-core", "repl-fastarray", "repl-net"] {
@@ -159,7 +161,8 @@ fn each_guarantee_names_tests_that_are_there() {
         let names: Vec<&str> = guarantee.split('`').skip(1).step_by(2).collect();
         let tests: Vec<&str> = names.iter().copied().filter(|name| name.chars().all(is_of_a_test)).collect();
         assert!(tests.iter().any(|name| is_there(name)), "without a test: {guarantee}");
-        // A file in a folder, or a test that bears the number of a rule.
+        // A name with a slash is a file in a folder. A name that begins with `r` and a digit is a test of a
+        // rule.
         let bears_number = |name: &str| {
             name.strip_prefix('r')
                 .is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()))

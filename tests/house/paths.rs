@@ -1,16 +1,16 @@
-//! The paths of a source: what it imports, and what it names by a path where it stands.
+//! Finds the paths in a source file: its imports, and the paths that it uses elsewhere.
 //!
-//! *Invariant:* a path begins with `crate`, `self`, `super` or a name; what it leads to is for whoever knows
-//! the other sources.
+//! *Invariant:* a path begins with `crate`, `self`, `super` or a name. To what it refers depends on the other
+//! files, so this module does not find it out.
 
 use crate::tokens::Token;
 
-/// A path, and where it stands.
+/// A path, and the line on which it is written.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
     pub(crate) segments: Vec<String>,
     pub(crate) line: usize,
-    /// The modules within the source around it.
+    /// The modules inside the file that surround the path.
     pub(crate) within: Vec<String>,
 }
 
@@ -18,25 +18,25 @@ pub(crate) struct Path {
 #[derive(Clone, Debug)]
 pub(crate) struct Import {
     pub(crate) path: Path,
-    /// What it is called here; `*` for all that the path holds.
+    /// The name in this file. `*` for everything in the path.
     pub(crate) name: String,
-    /// Whether it is there for others, too.
+    /// Whether the import is a re-export.
     pub(crate) is_public: bool,
 }
 
-/// What one source says.
+/// The paths and definitions of one source file.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
     pub(crate) imports: Vec<Import>,
-    /// Paths outside of imports.
+    /// The paths outside of imports.
     pub(crate) mentions: Vec<Path>,
-    /// Every name outside of imports.
+    /// All names outside of imports.
     pub(crate) names: Vec<String>,
-    /// The modules that stand within the source.
+    /// The modules that are defined inside the file.
     pub(crate) modules: Vec<Vec<String>>,
-    /// What the source defines.
+    /// The names that the file defines.
     pub(crate) definitions: Vec<String>,
-    /// The macros that it puts at the root of its crate.
+    /// The macros that the file exports to the root of its crate.
     pub(crate) exported_macros: Vec<String>,
 }
 
@@ -50,20 +50,20 @@ impl Paths {
     }
 }
 
-/// What stands before a name that is defined.
+/// The keywords before a name that is defined.
 const DEFINING: [&str; 9] = ["fn", "struct", "enum", "union", "trait", "type", "const", "static", "mod"];
 
 struct Reader<'a> {
     tokens: &'a [Token],
     at: usize,
     depth: usize,
-    /// The modules around, and how deep in braces each stands.
+    /// The modules around the current position, each with its depth in braces.
     within: Vec<(String, usize)>,
     paths: Paths,
 }
 
 impl Reader<'_> {
-    /// The text of the token so many places on.
+    /// Returns the text of the token that is `places` further on.
     fn ahead(&self, places: usize) -> &str {
         self.tokens.get(self.at + places).map_or("", |token| &token.text)
     }
@@ -88,7 +88,7 @@ impl Reader<'_> {
                 self.within.push((self.ahead(1).to_owned(), self.depth + 1));
                 self.paths.modules.push(self.modules());
             }
-            // `use<'a>` in a type is no import.
+            // `use<'a>` in a type is not an import.
             "use" if self.ahead(1) != "<" => return self.import(),
             "macro_rules" => self.macro_rules(),
             _ if self.tokens[self.at].is_name() && self.behind(1) != "::" => return self.mention(),
@@ -107,7 +107,7 @@ impl Reader<'_> {
         self.tree(&[], is_public);
     }
 
-    /// One path of an import, or a group of them, behind `before`.
+    /// Reads one path of an import, or a group of paths, after `before`.
     fn tree(&mut self, before: &[String], is_public: bool) {
         let mut segments = before.to_vec();
         loop {
@@ -151,7 +151,7 @@ impl Reader<'_> {
     fn macro_rules(&mut self) {
         let name = self.ahead(2).to_owned();
         let before = &self.tokens[self.at.saturating_sub(12)..self.at];
-        // The attribute stands among those just before.
+        // The attribute is one of those directly before the macro.
         let begin = before.iter().rposition(|token| token.is(";") || token.is("}")).map_or(0, |at| at + 1);
         if before[begin..].iter().any(|token| token.is("macro_export")) {
             self.paths.exported_macros.push(name.clone());
@@ -159,7 +159,7 @@ impl Reader<'_> {
         self.paths.definitions.push(name);
     }
 
-    /// A name, or a path that begins with it.
+    /// Reads a name, or a path that begins with it.
     fn mention(&mut self) {
         let first = &self.tokens[self.at];
         let (line, is_field) = (first.line, self.behind(1) == ".");

@@ -1,14 +1,14 @@
-//! The sources, where they lie.
+//! Finds the source files of the workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder of the workspace.
+/// Returns the root folder of the workspace.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Adds the sources in a folder, and in the folders in it.
+/// Adds all source files in a folder and its subfolders.
 pub(crate) fn sources(folder: PathBuf, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();

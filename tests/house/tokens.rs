@@ -1,8 +1,9 @@
-//! The tokens of a source: names and signs with their lines, as far as imports need them.
+//! Splits a source file into tokens: names and signs with their lines. It reads only as much of the syntax as
+//! imports need.
 //!
-//! *Invariant:* nothing of a comment, a text or a test is a token.
+//! *Invariant:* no token is from a comment, a string or a test.
 
-/// A name, or one sign; `::` is one sign too.
+/// A name, or one sign. `::` is one sign, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) text: String,
@@ -19,8 +20,8 @@ impl Token {
     }
 }
 
-/// The tokens of `source` without those of its tests, and the names of modules that are tests and stand in
-/// files of their own.
+/// Returns the tokens of `source` without those of its tests, and the names of its test modules in files of
+/// their own.
 pub(crate) fn tokens(source: &str) -> (Vec<Token>, Vec<String>) {
     without_tests(&Reader { rest: source, line: 1, tokens: Vec::new() }.read())
 }
@@ -72,7 +73,7 @@ fn length_of_name(rest: &str) -> usize {
     rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len())
 }
 
-/// Of a comment that may hold others.
+/// Returns the length of a comment, which may contain other comments.
 fn length_of_comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     while at < rest.len() {
@@ -92,7 +93,7 @@ fn length_of_comment(rest: &str) -> usize {
     at
 }
 
-/// Of a text, a character or a lifetime, if one begins here.
+/// Returns the length of a string, a character or a lifetime, if one begins here.
 fn length_of_text(rest: &str) -> Option<usize> {
     let plain = rest.trim_start_matches(['b', 'c']);
     let prefix = rest.len() - plain.len();
@@ -115,7 +116,7 @@ fn length_of_text(rest: &str) -> Option<usize> {
     Some(rest.len() - inner.len() + length)
 }
 
-/// How long a text is up to the sign that closes it.
+/// Returns the length of a string up to the sign that closes it.
 fn closing(inner: &str, sign: char) -> usize {
     let mut letters = inner.char_indices();
     while let Some((at, letter)) = letters.next() {
@@ -150,7 +151,7 @@ fn without_tests(tokens: &[Token]) -> (Vec<Token>, Vec<String>) {
     (code, tests)
 }
 
-/// Where an item ends: behind its braces, or behind a semicolon that stands in none.
+/// Returns where an item ends: after its braces, or after a semicolon that is not in braces.
 fn end_of_item(tokens: &[Token]) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
