@@ -46,15 +46,61 @@ pub(crate) fn read_count(max_len: u32, reader: &mut BitReader<'_>) -> Result<usi
     Ok(len as usize)
 }
 
-/// Pads a new element that began at bit `start` with zeros, up to `least_bits`.
-pub(crate) fn pad_element(start: usize, least_bits: u32, writer: &mut BitWriter) {
+/// Reads the number of new elements, which take `least_bits` bits each, and checks that the input is long
+/// enough for them.
+pub(crate) fn read_new_count(
+    max_len: u32,
+    least_bits: u32,
+    reader: &mut BitReader<'_>,
+) -> Result<usize, ReadError> {
+    let len = read_count(max_len, reader)?;
+    check_growth(len, least_bits, reader)?;
+    Ok(len)
+}
+
+/// Writes a new element by `write`, and pads it with zeros up to `least_bits`. It began at bit `start`, which
+/// may be before its value.
+#[inline]
+pub(crate) fn write_element(
+    start: usize,
+    least_bits: u32,
+    writer: &mut BitWriter,
+    write: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
+) -> Result<(), WriteError> {
+    write(writer)?;
     let bits = writer.bit_len().saturating_sub(start).min(LEAST_BITS as usize) as u32;
     if bits < least_bits {
         writer.write_bits(0, least_bits.saturating_sub(bits));
     }
+    Ok(())
 }
 
-/// Reads what [`pad_element`] wrote.
+/// Writes new elements, each by `write`.
+#[inline]
+pub(crate) fn write_elements<T>(
+    elements: impl IntoIterator<Item = T>,
+    least_bits: u32,
+    writer: &mut BitWriter,
+    mut write: impl FnMut(T, &mut BitWriter) -> Result<(), WriteError>,
+) -> Result<(), WriteError> {
+    elements.into_iter().try_for_each(|element| {
+        write_element(writer.bit_len(), least_bits, writer, |writer| write(element, writer))
+    })
+}
+
+/// Reads what [`write_element`] wrote, the value by `read`.
+pub(crate) fn read_element<'b, T>(
+    start: usize,
+    least_bits: u32,
+    reader: &mut BitReader<'b>,
+    read: impl FnOnce(&mut BitReader<'b>) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    let value = read(reader)?;
+    read_padding(start, least_bits, reader)?;
+    Ok(value)
+}
+
+/// Reads the padding of an element whose value was read.
 pub(crate) fn read_padding(
     start: usize,
     least_bits: u32,
@@ -80,8 +126,5 @@ pub(crate) fn check_growth(
     } else {
         reader.remaining().checked_div(least_bits as usize).unwrap_or(0)
     };
-    if elements > most {
-        return Err(ReadError::TooLong { len: elements, max: most });
-    }
-    Ok(())
+    if elements > most { Err(ReadError::TooLong { len: elements, max: most }) } else { Ok(()) }
 }

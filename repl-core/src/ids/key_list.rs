@@ -73,8 +73,7 @@ impl KeyReader {
         max_len: u32,
         reader: &mut BitReader<'_>,
     ) -> Result<Self, ReadError> {
-        let len = count::read_count(max_len, reader)?;
-        count::check_growth(len, count::LEAST_BITS, reader)?;
+        let len = count::read_new_count(max_len, count::LEAST_BITS, reader)?;
         Ok(Self { left: Some(len), ..Self::flagged(read) })
     }
 

@@ -149,16 +149,12 @@ impl<M: Map> Collection<KeyBits> for M {
     }
 
     fn ids(&self) -> Vec<KeyBits> {
-        let mut keys = Vec::with_capacity(Map::len(self));
-        Map::each(self, &mut |key, _| keys.extend(own_form_of(key)));
-        keys.sort_unstable();
-        keys
+        forms_of(self).0
     }
 
     fn try_ids(&self) -> Result<Vec<KeyBits>, WriteError> {
-        let mut refused = None;
-        Map::each(self, &mut |key, _| refused = own_form_of(key).err().or(refused.take()));
-        refused.map_or_else(|| Ok(Collection::ids(self)), Err)
+        let (keys, refused) = forms_of(self);
+        refused.map_or(Ok(keys), Err)
     }
 
     fn element(&self, id: &KeyBits) -> Option<*const u8> {
@@ -318,6 +314,17 @@ fn own_form_of<K: Property + PartialEq>(key: &K) -> Result<KeyBits, WriteError> 
         Some(read) if read == *key => Ok(form),
         _ => Err(WriteError::Other("the key reads back as another")),
     }
+}
+
+/// The forms of all keys that have one, ascending, and why another key has none.
+fn forms_of<M: Map>(map: &M) -> (Vec<KeyBits>, Option<WriteError>) {
+    let (mut keys, mut refused) = (Vec::with_capacity(map.len()), None);
+    map.each(&mut |key, _| match own_form_of(key) {
+        Ok(form) => keys.push(form),
+        Err(error) => refused = Some(error),
+    });
+    keys.sort_unstable();
+    (keys, refused)
 }
 
 fn as_ref<I: Identity, C: Collection<I>>(collection: *const u8) -> *const dyn Collection<I> {

@@ -13,6 +13,7 @@
     )
 )]
 
+use crate::bits::{BitWriter, WriteError};
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::reference::Objects;
@@ -20,6 +21,7 @@ use crate::object::collections::{Conclude, VisitCollections};
 use crate::object::copy::copy_slots;
 use crate::object::equality::{Answer, same_slot};
 use crate::object::level::{ElementTable, Elements, ElementsMut, Level, LevelMut, Slot, nests};
+use crate::object::whole;
 use crate::schema::erased::Named;
 use crate::schema::step::{News, Step};
 
@@ -83,6 +85,21 @@ impl<'a, I: Identity> Elements<'a, I> {
             // SAFETY: as above.
             let other = unsafe { elements.level(other) };
             is_same(one, other)
+        })
+    }
+}
+
+impl<I: Identity> Elements<'_, I> {
+    /// Writes all elements, each by `write`, in the form that a new collection has.
+    pub(crate) fn write_all(
+        &self,
+        writer: &mut BitWriter,
+        mut write: impl FnMut(Level<'_>, &mut BitWriter) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let elements = self.table_of_elements();
+        whole::write_collection(self.collection, self.max_len(), writer, |base, writer| {
+            // SAFETY: the collection of this command lends an element for the time of the call.
+            write(unsafe { elements.level(base) }, writer)
         })
     }
 }

@@ -340,7 +340,8 @@ fn read_filler(start: usize, reader: &mut BitReader<'_>) -> Result<(), ReadError
     if reader.position() == start && reader.read_flag()? { Err(ReadError::OutOfRange) } else { Ok(()) }
 }
 
-/// Reads a value and drops it. Fails if the bits are not a valid value.
+/// Reads a value and drops it, and records the objects that it mentions. Fails if the bits are not a valid
+/// value.
 pub(crate) fn validate_value(
     codec: &Codec,
     reader: &mut BitReader<'_>,
@@ -365,7 +366,7 @@ pub(crate) fn validate_value(
         Codec::UnitVector { bits } => drop(read_unit_vector(*bits, reader)?),
         Codec::Char => drop(read_char(reader)?),
         Codec::String { max_bytes, .. } => drop(read_text(*max_bytes, reader)?),
-        Codec::Reference => drop(read_guid(reader)?),
+        Codec::Reference => read_guid(reader)?.into_iter().for_each(|guid| references.mention(guid)),
         Codec::Opaque(opaque) => {
             let start = reader.position();
             (opaque.validate)(reader, references)?;

@@ -18,6 +18,7 @@ use crate::ids::identity::{Identity, ReadIds, WriteIds};
 use crate::ids::label::Label;
 use crate::ids::reference::ReferenceMap;
 use crate::object::leaf;
+use crate::schema::erased::Collection;
 use crate::schema::layout::{least_bits, travels};
 use crate::schema::program::LeafCommand;
 use crate::schema::property::Property;
@@ -117,27 +118,23 @@ unsafe fn write_part(
             let (first, len) = unsafe { (array.parts)(value) };
             count::write_count(len, property.array_len(array), writer)?;
             let element = property.element(array.element);
-            let least_bits = least_bits(array, element);
-            (0..len).try_for_each(|index| {
-                let start = writer.bit_len();
+            count::write_elements(0..len, least_bits(array, element), writer, |index, writer| {
                 // SAFETY: the array gave its first element and its length, and `index` is below that.
                 let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
                 // SAFETY: an element lies there.
-                unsafe { write_shape(element, at, writer) }?;
-                count::pad_element(start, least_bits, writer);
-                Ok(())
+                unsafe { write_shape(element, at, writer) }
             })
         }
         // SAFETY: a collection of this shape lies at `value`.
-        Kind::Items(items) => unsafe { write_collection(property, items, value, writer) },
+        Kind::Items(items) => unsafe { write_erased(property, items, value, writer) },
         // SAFETY: as above.
-        Kind::Entries(entries) => unsafe { write_collection(property, &entries.elements, value, writer) },
+        Kind::Entries(entries) => unsafe { write_erased(property, &entries.elements, value, writer) },
     }
 }
 
 /// # Safety
 /// `value` holds an aligned collection of this shape.
-unsafe fn write_collection<I: Identity>(
+unsafe fn write_erased<I: Identity>(
     property: Formatted,
     shape: &CollectionShape<I>,
     value: *const u8,
@@ -145,10 +142,24 @@ unsafe fn write_collection<I: Identity>(
 ) -> Result<(), WriteError> {
     // SAFETY: by the caller.
     let collection = unsafe { &*(shape.as_ref)(value) };
-    let (element, max_len) = (property.element(shape.element), property.collection_len(shape));
-    let ids = collection.try_ids()?;
-    if ids.len() > max_len as usize {
-        return Err(WriteError::TooLong { len: ids.len(), max: max_len as usize });
+    let element = property.element(shape.element);
+    write_collection(collection, property.collection_len(shape), writer, |value, writer| {
+        // SAFETY: the collection gave an element, whose shape is the one it states.
+        unsafe { write_shape(element, value, writer) }
+    })
+}
+
+/// Writes all elements of a collection in order: the identity, the label if there is one, and the value by
+/// `write`.
+pub(super) fn write_collection<I: Identity>(
+    collection: &dyn Collection<I>,
+    max_len: u32,
+    writer: &mut BitWriter,
+    mut write: impl FnMut(*const u8, &mut BitWriter) -> Result<(), WriteError>,
+) -> Result<(), WriteError> {
+    let (ids, max) = (collection.try_ids()?, max_len as usize);
+    if ids.len() > max {
+        return Err(WriteError::TooLong { len: ids.len(), max });
     }
     let (mut list, mut previous) = (I::list_of_all(&ids, max_len, writer)?, &Label::START);
     for id in &ids {
@@ -159,9 +170,7 @@ unsafe fn write_collection<I: Identity>(
             previous = label;
         }
         let start = start.unwrap_or(writer.bit_len());
-        // SAFETY: the collection gave an element, whose shape is the one it states.
-        unsafe { write_shape(element, value, writer) }?;
-        count::pad_element(start, count::LEAST_BITS, writer);
+        count::write_element(start, count::LEAST_BITS, writer, |writer| write(value, writer))?;
     }
     list.end(writer);
     Ok(())
@@ -230,9 +239,10 @@ unsafe fn read_collection<I: Identity>(
         }
         let start = list.began_at().unwrap_or(reader.position());
         let at = collection.insert(&id).ok_or(ReadError::OutOfRange)?;
-        // SAFETY: the collection gave an element, whose shape is the one it states, to be written.
-        unsafe { read_shape(element, reader, references, at) }?;
-        count::read_padding(start, count::LEAST_BITS, reader)?;
+        count::read_element(start, count::LEAST_BITS, reader, |reader| {
+            // SAFETY: the collection gave an element, whose shape is the one it states, to be written.
+            unsafe { read_shape(element, reader, references, at) }
+        })?;
         if is_ordered {
             collection.receive(&id, News::Moved(label.clone()), false);
         }
@@ -252,21 +262,20 @@ unsafe fn read_array(
     references: &mut ReferenceMap<'_>,
     to: *mut u8,
 ) -> Result<(), ReadError> {
-    let len = count::read_count(property.array_len(array), reader)?;
     let (element, mut read) = (property.element(array.element), 0_usize);
     let least_bits = least_bits(array, element);
-    count::check_growth(len, least_bits, reader)?;
+    let len = count::read_new_count(property.array_len(array), least_bits, reader)?;
     loop {
         let ready = read.saturating_mul(2).max(FIRST_GROWTH).min(len);
         // SAFETY: by the caller.
         let first = unsafe { (array.resize)(to, ready) };
         for index in read..ready {
-            let start = reader.position();
             // SAFETY: the array was just made long enough.
             let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
-            // SAFETY: an element lies there, and may be written.
-            unsafe { read_shape(element, reader, references, at) }?;
-            count::read_padding(start, least_bits, reader)?;
+            count::read_element(reader.position(), least_bits, reader, |reader| {
+                // SAFETY: an element lies there, and may be written.
+                unsafe { read_shape(element, reader, references, at) }
+            })?;
         }
         if ready == len {
             return Ok(());

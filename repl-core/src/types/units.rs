@@ -172,24 +172,15 @@ impl<T: NetSerialize> NetSerialize for VecDeque<T> {
 
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError> {
         count::write_count(self.len(), MAX_ELEMENTS, writer)?;
-        for element in self {
-            let start = writer.bit_len();
-            element.write(writer)?;
-            count::pad_element(start, LEAST_BITS, writer);
-        }
-        Ok(())
+        count::write_elements(self, LEAST_BITS, writer, T::write)
     }
 
     fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError> {
-        let len = count::read_count(MAX_ELEMENTS, reader)?;
-        count::check_growth(len, LEAST_BITS, reader)?;
-        let mut queue = Self::new();
-        for _ in 0..len {
-            let start = reader.position();
-            queue.push_back(T::read(reader, references)?);
-            count::read_padding(start, LEAST_BITS, reader)?;
-        }
-        Ok(queue)
+        let len = count::read_new_count(MAX_ELEMENTS, LEAST_BITS, reader)?;
+        let mut read = |_| {
+            count::read_element(reader.position(), LEAST_BITS, reader, |reader| T::read(reader, references))
+        };
+        (0..len).map(&mut read).collect()
     }
 
     fn identical(&self, other: &Self) -> bool {

@@ -188,7 +188,7 @@ macro_rules! sequences {
 
             fn write_field(&self, field: &$sequence<F>, writer: &mut BitWriter) -> Result<(), WriteError> {
                 count::write_count(field.len(), MAX_ELEMENTS, writer)?;
-                field.iter().try_for_each(|value| write_padded(self, value, writer.bit_len(), writer))
+                count::write_elements(field, LEAST_BITS, writer, |value, writer| self.write_field(value, writer))
             }
         }
 
@@ -198,8 +198,7 @@ macro_rules! sequences {
                 reader: &mut BitReader<'_>,
                 references: &mut ReferenceMap<'_>,
             ) -> Result<$sequence<F>, ReadError> {
-                let len = count::read_count(MAX_ELEMENTS, reader)?;
-                count::check_growth(len, LEAST_BITS, reader)?;
+                let len = count::read_new_count(MAX_ELEMENTS, LEAST_BITS, reader)?;
                 let read = |_| read_padded(self, reader.position(), reader, references);
                 (0..len).map(read).collect()
             }
@@ -243,27 +242,14 @@ maps! {
     [] BTreeMap<K, F>, SortKey;
 }
 
-/// Writes a value and pads it. `start` is the bit at which the value began, or its key if it has one.
-fn write_padded<F, D>(
-    write: &impl WritesField<F, D>,
-    value: &F,
-    start: usize,
-    writer: &mut BitWriter,
-) -> Result<(), WriteError> {
-    write.write_field(value, writer)?;
-    count::pad_element(start, LEAST_BITS, writer);
-    Ok(())
-}
-
+/// Reads a value and its padding. `start` is the bit at which the value began, or its key if it has one.
 fn read_padded<F, D>(
     read: &impl ReadsField<F, D>,
     start: usize,
     reader: &mut BitReader<'_>,
     references: &mut ReferenceMap<'_>,
 ) -> Result<F, ReadError> {
-    let value = read.read_field(reader, references)?;
-    count::read_padding(start, LEAST_BITS, reader)?;
-    Ok(value)
+    count::read_element(start, LEAST_BITS, reader, |reader| read.read_field(reader, references))
 }
 
 fn write_entries<'a, K: Property, F: 'a, D>(
@@ -283,7 +269,7 @@ fn write_entries<'a, K: Property, F: 'a, D>(
     for (key, value) in sorted {
         let start = writer.bit_len();
         writer.append(key.as_slice());
-        write_padded(write, value, start, writer)?;
+        count::write_element(start, LEAST_BITS, writer, |writer| write.write_field(value, writer))?;
     }
     Ok(())
 }
@@ -295,8 +281,7 @@ fn read_entries<K: Property, F, D>(
     references: &mut ReferenceMap<'_>,
     mut insert: impl FnMut(K, F),
 ) -> Result<(), ReadError> {
-    let len = count::read_count(MAX_ITEMS, reader)?;
-    count::check_growth(len, LEAST_BITS, reader)?;
+    let len = count::read_new_count(MAX_ITEMS, LEAST_BITS, reader)?;
     let mut last: Option<KeyBits> = None;
     for _ in 0..len {
         let start = reader.position();

@@ -152,12 +152,8 @@ fn range_bits(len: u32, limit: u32) -> u64 {
 
 /// Writes all of the elements from `first` on, without handles.
 fn write_new(array: Array<'_>, first: usize, writer: &mut BitWriter) -> Result<(), WriteError> {
-    for element in (first..array.len()).filter_map(|index| array.element(index)) {
-        let start = writer.bit_len();
-        write_whole(element, writer)?;
-        count::pad_element(start, array.least_bits(), writer);
-    }
-    Ok(())
+    let elements = (first..array.len()).filter_map(|index| array.element(index));
+    count::write_elements(elements, array.least_bits(), writer, write_whole)
 }
 
 /// Writes all of a level, without handles.
@@ -169,31 +165,10 @@ fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteErro
                 count::write_count(array.len(), array.max_len(), writer)?;
                 write_new(array, 0, writer)?;
             }
-            Slot::Items(items) => write_all_elements(items, writer)?,
-            Slot::Entries(entries) => write_all_elements(entries, writer)?,
+            Slot::Items(items) => items.write_all(writer, write_whole)?,
+            Slot::Entries(entries) => entries.write_all(writer, write_whole)?,
         }
     }
-    Ok(())
-}
-
-/// Writes all elements of a collection, without handles.
-fn write_all_elements<I: Identity>(
-    elements: Elements<'_, I>,
-    writer: &mut BitWriter,
-) -> Result<(), WriteError> {
-    let ids = elements.collection.ids();
-    if ids.len() > elements.max_len() as usize {
-        return Err(WriteError::TooLong { len: ids.len(), max: elements.max_len() as usize });
-    }
-    let mut list = I::list_of_all(&ids, elements.max_len(), writer)?;
-    let mut labels = Labels::of(elements);
-    for id in &ids {
-        let Some(element) = elements.element(id) else { continue };
-        let start = list.id(id, writer);
-        labels.write(id, writer);
-        write_new_element(element, start, writer)?;
-    }
-    list.end(writer);
     Ok(())
 }
 
@@ -227,18 +202,6 @@ impl<'a, I: Identity> Labels<'a, I> {
     }
 }
 
-/// Writes all of an element. What it takes counts from `start`, where its identity began, or from here.
-fn write_new_element(
-    element: Level<'_>,
-    start: Option<usize>,
-    writer: &mut BitWriter,
-) -> Result<(), WriteError> {
-    let start = start.unwrap_or(writer.bit_len());
-    write_whole(element, writer)?;
-    count::pad_element(start, count::LEAST_BITS, writer);
-    Ok(())
-}
-
 /// Writes what changed of a collection: what goes, and by its identity what comes and what changes (R5).
 #[inline(never)]
 fn write_elements<I: Identity>(
@@ -269,7 +232,10 @@ fn write_elements<I: Identity>(
                     writer.write_flag(true);
                 }
                 labels.write(id, writer);
-                write_new_element(element, start, writer)?;
+                let start = start.unwrap_or(writer.bit_len());
+                count::write_element(start, count::LEAST_BITS, writer, |writer| {
+                    write_whole(element, writer)
+                })?;
                 continue;
             }
         };

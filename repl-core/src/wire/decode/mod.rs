@@ -25,14 +25,12 @@ use crate::schema::layout::MAX_DEPTH;
 use crate::schema::program::{ArrayCommand, CollectionCommand, CommandKind, LeafCommand, Program};
 use crate::wire::decode::edits::Edits;
 use crate::wire::decode::pass::Pass;
-use crate::wire::decode::skip::Skip;
 use crate::wire::decode::target::Target;
 
 mod edits;
 mod elements;
 mod pass;
 mod recipient;
-mod skip;
 mod target;
 
 pub(crate) use pass::{Applying, Validating};
@@ -234,7 +232,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
             self.path.push(edit);
             match target.element(handle, index as usize) {
                 Some(mut element) => self.property(inner, inner_handle, &mut element)?,
-                None => self.property(inner, inner_handle, &mut Skip)?,
+                None => self.property(inner, inner_handle, &mut Validation(None))?,
             }
             self.path.pop();
         }
@@ -264,7 +262,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
             let first = array.handles.saturating_mul(index as u32);
             match target.element(handle, index) {
                 Some(mut element) => self.whole(table, first, &mut element)?,
-                None => self.whole(table, first, &mut Skip)?,
+                None => self.whole(table, first, &mut Validation(None))?,
             }
             P::check(count::read_padding(start, array.least_bits, self.reader))?;
         }
@@ -278,8 +276,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
             match P::check(table.at(handle).map(Some))? {
                 Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target)?,
                 Some(CommandKind::Array(array)) => {
-                    let len = P::check(count::read_count(array.max_len, self.reader))?;
-                    P::check(count::check_growth(len, array.least_bits, self.reader))?;
+                    let len = P::check(count::read_new_count(array.max_len, array.least_bits, self.reader))?;
                     self.resize(target, handle, array, len);
                     let inner = table.inner(array.table, array.handles);
                     self.new_elements(inner, handle, array, 0..len, target)?;

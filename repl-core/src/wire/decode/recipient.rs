@@ -22,8 +22,7 @@ use crate::object::copy::copy_slots;
 use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
 use crate::schema::program::{Collected, LeafCommand};
 use crate::schema::step::News;
-use crate::wire::decode::skip::Skip;
-use crate::wire::decode::target::{ElementTarget, ReadElement, Target};
+use crate::wire::decode::target::{ElementTarget, ReadElement, Target, Validation};
 
 /// An object or a part of one, to be written.
 pub(crate) struct Recipient<'a> {
@@ -180,7 +179,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
                 return Ok(true);
             }
         }
-        read.read(&mut Skip).map(|()| true)
+        read.read(&mut Validation(None)).map(|()| true)
     }
 
     fn change<R: ReadElement>(
@@ -210,7 +209,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
                 return Some(result);
             }
         }
-        Some(read.read(&mut Skip))
+        Some(read.read(&mut Validation(None)))
     }
 
     fn receive(&mut self, id: &I, news: News<'_>, calls_back: bool) {

@@ -95,7 +95,8 @@ pub(crate) trait ReadElement {
     fn read<T: Target>(&mut self, element: &mut T) -> Result<(), Self::Stop>;
 }
 
-/// Applies nothing; knows the lengths of the arrays that an object has now, if there is one.
+/// Applies nothing. It knows the lengths of the arrays and the elements of the collections that a value has
+/// now. Without a value it reads what has no place, and drops it.
 pub(crate) struct Validation<'a>(pub(crate) Option<Level<'a>>);
 
 impl<'a> Target for Validation<'a> {
@@ -159,8 +160,11 @@ impl<I: Identity> ElementTarget<I> for ElementValidation<'_, I> {
         _: bool,
         read: &mut R,
     ) -> Option<Result<(), R::Stop>> {
-        let element = self.0.and_then(|elements| elements.element(id))?;
-        Some(read.read(&mut Validation(Some(element))))
+        let element = match self.0 {
+            Some(elements) => Some(elements.element(id)?),
+            None => None,
+        };
+        Some(read.read(&mut Validation(element)))
     }
 
     fn receive(&mut self, id: &I, news: News<'_>, _: bool) {
