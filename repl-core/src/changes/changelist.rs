@@ -5,6 +5,7 @@
 
 use crate::changes::elements::{self, PropertyChanges};
 use crate::ids::handles::HandleSet;
+use crate::ids::identity::IdSet;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::ids::ranges::Ranges;

@@ -8,7 +8,7 @@ use crate::changes::age_queue::AgeQueue;
 use crate::changes::changelist::{Changelist, ElementChange, ElementChanges, Nested};
 use crate::changes::elements::{MAX_REMOVED, Sweep};
 use crate::ids::handles::HandleSet;
-use crate::ids::identity::{IdQueue, IdSet, Identity};
+use crate::ids::identity::{IdSet, Identity};
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 
@@ -123,17 +123,20 @@ pub(crate) struct ElementQueue<I: Identity> {
     /// What goes first, when all removals have gone.
     births_first: bool,
     sweep: Sweep,
-    removed: <I::Set as IdSet<I>>::Queue,
+    removed: I::Set,
     changed: AgeQueue<I>,
     /// What goes whole.
-    born: <I::Set as IdSet<I>>::Queue,
+    born: I::Set,
+    /// The numbers of removed and of born elements.
+    counts: (usize, usize),
 }
 
 impl<I: Identity> ElementQueue<I> {
     pub(crate) fn new(changes: ElementChanges<I>) -> Self {
         let ElementChanges { sweep, removed, born, changed } = changes;
         let changed = AgeQueue::new(changed);
-        Self { births_first: false, sweep, removed: removed.into(), changed, born: born.into() }
+        let counts = (removed.count(), born.count());
+        Self { births_first: false, sweep, removed, changed, born, counts }
     }
 
     fn heap_bytes(&self) -> usize {
@@ -142,7 +145,7 @@ impl<I: Identity> ElementQueue<I> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.removed.len() + self.changed.len() + self.born.len()
+        self.counts.0 + self.changed.len() + self.counts.1
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -158,12 +161,17 @@ impl<I: Identity> ElementQueue<I> {
             return;
         }
         self.sweep = self.sweep.max(later.sweep);
-        self.removed.exchange(&later.born, &later.removed);
-        if self.removed.stretch_count() > MAX_REMOVED {
-            self.removed = I::Set::default().into();
-            self.sweep = self.sweep.max(Sweep::Dead);
+        if !later.removed.is_empty() || !later.born.is_empty() {
+            self.removed.subtract(&later.born);
+            self.removed.union(&later.removed);
+            if self.removed.stretch_count() > MAX_REMOVED {
+                self.removed = I::Set::default();
+                self.sweep = self.sweep.max(Sweep::Dead);
+            }
+            self.born.subtract(&later.removed);
+            self.born.union(&later.born);
+            self.counts = (self.removed.count(), self.born.count());
         }
-        self.born.exchange(&later.removed, &later.born);
         if later.removed.count() + later.born.count() < self.changed.len() {
             self.changed.remove(later.removed.iter().chain(later.born.iter()));
         } else {
@@ -177,7 +185,7 @@ impl<I: Identity> ElementQueue<I> {
 
     /// How many changes and births are among the first `count` of both.
     fn share(&self, count: usize) -> (usize, usize) {
-        let (changes, births) = (self.changed.len(), self.born.len());
+        let (changes, births) = (self.changed.len(), self.counts.1);
         if self.births_first {
             (count.saturating_sub(births).min(changes), count.min(births))
         } else {
@@ -186,13 +194,11 @@ impl<I: Identity> ElementQueue<I> {
     }
 
     pub(crate) fn part(&self, count: usize) -> ElementChanges<I> {
-        let mut left = count;
-        let removed = self.removed.first(&mut left);
-        let (changes, mut births) = self.share(left);
+        let (changes, births) = self.share(count.saturating_sub(self.counts.0));
         let mut changed: Vec<_> = self.changed.iter().take(changes).cloned().collect();
         changed.sort_unstable_by(|one, other| one.id.cmp(&other.id));
         let sweep = if count >= self.len() { self.sweep } else { Sweep::None };
-        ElementChanges { sweep, removed, changed, born: self.born.first(&mut births) }
+        ElementChanges { sweep, removed: self.removed.first(count), changed, born: self.born.first(births) }
     }
 
     pub(crate) fn skip(&mut self, count: usize) {
@@ -201,10 +207,11 @@ impl<I: Identity> ElementQueue<I> {
             return;
         }
         self.sweep = self.sweep.min(Sweep::Dead);
-        let mut left = count;
-        self.removed.skip(&mut left);
-        let (changes, mut births) = self.share(left);
+        let removed = count.min(self.counts.0);
+        let (changes, births) = self.share(count - removed);
+        self.removed.skip(removed);
         self.changed.skip(changes);
-        self.born.skip(&mut births);
+        self.born.skip(births);
+        self.counts = (self.counts.0 - removed, self.counts.1 - births);
     }
 }

@@ -94,9 +94,6 @@ pub(crate) trait ReadIds<I> {
 
 /// A set of identities.
 pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
-    /// The same, to be taken from its first member up.
-    type Queue: IdQueue<I, Self>;
-
     /// Whether a set can mean all that there are without a name for any.
     const CAN_BE_ALL: bool;
 
@@ -135,38 +132,18 @@ pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
     /// The members that are named, ascending.
     fn iter(&self) -> impl Iterator<Item = I> + Clone;
 
+    /// The first members, at most `count`.
+    fn first(&self, count: usize) -> Self;
+
+    /// Takes the first members out, at most `count`. O(members that are taken).
+    fn skip(&mut self, count: usize);
+
     /// The first and the last member that is named.
     fn span(&self) -> Option<(I, I)> {
         let mut stretches = self.stretches();
         let (first, end) = stretches.next()?;
         Some((first, stretches.next_back().map_or(end, |(_, last)| last)))
     }
-}
-
-/// A set that is taken from its first member up.
-pub(crate) trait IdQueue<I, S>: Clone + Debug + Default + From<S> {
-    /// How many members there are.
-    fn len(&self) -> usize;
-
-    /// Whether it means all that there are.
-    fn is_all(&self) -> bool;
-
-    /// How many stretches they form.
-    fn stretch_count(&self) -> usize;
-
-    /// About how many bytes it holds on the heap. O(1).
-    fn heap_bytes(&self) -> usize;
-
-    fn contains(&self, id: &I) -> bool;
-
-    /// Takes out the members of one set, then adds those of another.
-    fn exchange(&mut self, out: &S, to: &S);
-
-    /// The first members, at most `count`, which is lowered by their number.
-    fn first(&self, count: &mut usize) -> S;
-
-    /// Takes the first members out, at most `count`, which is lowered by their number.
-    fn skip(&mut self, count: &mut usize);
 }
 
 /// Reads keys, of which it is known where they end before they are used.

@@ -13,7 +13,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::ids::identity::{IdQueue, IdSet};
+use crate::ids::identity::IdSet;
 use crate::ids::key::KeyBits;
 
 /// A set of keys.
@@ -25,8 +25,6 @@ pub(crate) struct KeySet {
 }
 
 impl IdSet<KeyBits> for KeySet {
-    type Queue = Self;
-
     const CAN_BE_ALL: bool = true;
 
     /// A list does not know the keys before it is pruned.
@@ -89,48 +87,15 @@ impl IdSet<KeyBits> for KeySet {
     fn iter(&self) -> impl Iterator<Item = KeyBits> + Clone {
         self.keys.iter().cloned()
     }
-}
 
-impl IdQueue<KeyBits, Self> for KeySet {
-    fn len(&self) -> usize {
-        self.count()
+    fn first(&self, count: usize) -> Self {
+        let keys: BTreeSet<KeyBits> = self.keys.iter().take(count).cloned().collect();
+        Self { all: self.all && keys.len() < count, keys }
     }
 
-    fn is_all(&self) -> bool {
-        self.all
-    }
-
-    fn stretch_count(&self) -> usize {
-        self.keys.len()
-    }
-
-    fn heap_bytes(&self) -> usize {
-        IdSet::heap_bytes(self)
-    }
-
-    fn contains(&self, id: &KeyBits) -> bool {
-        IdSet::contains(self, id)
-    }
-
-    fn exchange(&mut self, out: &Self, to: &Self) {
-        self.subtract(out);
-        self.union(to);
-    }
-
-    fn first(&self, count: &mut usize) -> Self {
-        let keys: BTreeSet<KeyBits> = self.keys.iter().take(*count).cloned().collect();
-        *count = count.saturating_sub(keys.len());
-        let all = self.all && *count > 0;
-        *count = count.saturating_sub(usize::from(all));
-        Self { all, keys }
-    }
-
-    fn skip(&mut self, count: &mut usize) {
-        while *count > 0 && self.keys.pop_first().is_some() {
-            *count = count.saturating_sub(1);
-        }
-        if *count > 0 && std::mem::take(&mut self.all) {
-            *count = count.saturating_sub(1);
+    fn skip(&mut self, count: usize) {
+        if (0..count).any(|_| self.keys.pop_first().is_none()) {
+            self.all = false;
         }
     }
 }

@@ -6,29 +6,20 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::ids::identity::{IdQueue, IdSet};
+use crate::ids::identity::IdSet;
 use crate::ids::item_id::ItemId;
 
-/// A set of `u32` as sorted ranges.
+/// A set of `u32` as sorted ranges. A queue, so that taking members from its start costs only what is taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ranges(Vec<Range<u32>>);
+pub(crate) struct Ranges(VecDeque<Range<u32>>);
 
 impl Ranges {
     pub(crate) const fn new() -> Self {
-        Self(Vec::new())
+        Self(VecDeque::new())
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Bytes on the heap.
-    pub(crate) fn heap_bytes(&self) -> usize {
-        self.0.capacity() * size_of::<Range<u32>>()
-    }
-
-    pub(crate) fn as_slice(&self) -> &[Range<u32>] {
-        &self.0
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = &Range<u32>> {
+        self.0.iter()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + Clone {
@@ -37,15 +28,10 @@ impl Ranges {
 
     /// Adds one member. O(1) at the end, where comparisons add.
     pub(crate) fn insert(&mut self, member: u32) {
-        self.insert_range(member..member + 1);
-    }
-
-    /// Adds a range. O(1) if it begins after the last member or directly behind it.
-    pub(crate) fn insert_range(&mut self, range: Range<u32>) {
-        match self.0.last_mut() {
-            Some(last) if last.end == range.start => last.end = range.end,
-            Some(last) if last.end > range.start => self.add(range),
-            _ => self.0.push(range),
+        match self.0.back_mut() {
+            Some(last) if last.end == member => last.end += 1,
+            Some(last) if last.end > member => self.add(member..member + 1),
+            _ => self.0.push_back(member..member + 1),
         }
     }
 
@@ -53,99 +39,22 @@ impl Ranges {
     fn add(&mut self, range: Range<u32>) {
         let first = self.0.partition_point(|known| known.end < range.start);
         let end = self.0.partition_point(|known| known.start <= range.end);
-        match self.0.get(first..end) {
-            Some([lowest, .., highest]) => {
-                self.0[first] = lowest.start.min(range.start)..highest.end.max(range.end);
-                self.0.drain(first + 1..end);
-            }
-            Some([touched]) => self.0[first] = touched.start.min(range.start)..touched.end.max(range.end),
-            _ => self.0.insert(first, range),
-        }
-    }
-
-    /// Adds a member anywhere.
-    pub(crate) fn insert_anywhere(&mut self, member: u32) {
-        self.add(member..member + 1);
-    }
-
-    pub(crate) fn contains(&self, member: u32) -> bool {
-        let at = self.0.partition_point(|range| range.end <= member);
-        self.0.get(at).is_some_and(|range| range.start <= member)
-    }
-
-    /// Returns the number of members.
-    pub(crate) fn count(&self) -> usize {
-        self.0.iter().map(|range| (range.end - range.start) as usize).sum()
-    }
-
-    /// Adds all members of `other`. Works in place if `other` has few ranges compared to this set, so that
-    /// gathering many small lists into one does not copy it each time.
-    pub(crate) fn union(&mut self, other: &Self) {
-        if self.0.is_empty() {
-            self.0.extend_from_slice(&other.0);
+        if first == end {
+            self.0.insert(first, range);
             return;
         }
-        if other.0.len() <= 2 + self.0.len() / 16 {
-            other.0.iter().cloned().for_each(|range| self.add(range));
-            return;
-        }
-        let mut merged: Vec<Range<u32>> = Vec::with_capacity(self.0.len() + other.0.len());
-        let (mut ours, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
-        loop {
-            let next = match (ours.peek(), theirs.peek()) {
-                (Some(a), Some(b)) if a.start <= b.start => ours.next(),
-                (_, Some(_)) => theirs.next(),
-                (Some(_), None) => ours.next(),
-                (None, None) => break,
-            };
-            let Some(next) = next else { break };
-            match merged.last_mut() {
-                Some(last) if last.end >= next.start => last.end = last.end.max(next.end),
-                _ => merged.push(next.clone()),
-            }
-        }
-        self.0 = merged;
-    }
-
-    pub(crate) fn subtract(&mut self, other: &Self) {
-        if self.0.is_empty() || other.0.is_empty() {
-            return;
-        }
-        let mut left = Vec::with_capacity(self.0.len());
-        let mut holes = other.0.iter().peekable();
-        for range in &self.0 {
-            let mut start = range.start;
-            while let Some(hole) = holes.peek() {
-                if hole.end <= start {
-                    holes.next();
-                    continue;
-                }
-                if hole.start >= range.end {
-                    break;
-                }
-                if hole.start > start {
-                    left.push(start..hole.start);
-                }
-                start = hole.end;
-                if start >= range.end {
-                    break;
-                }
-            }
-            if start < range.end {
-                left.push(start..range.end);
-            }
-        }
-        self.0 = left;
+        self.0[first] = self.0[first].start.min(range.start)..self.0[end - 1].end.max(range.end);
+        self.0.drain(first + 1..end);
     }
 
     /// Removes the members from `end` on.
     pub(crate) fn truncate(&mut self, end: u32) {
-        while let Some(last) = self.0.last_mut() {
+        while let Some(last) = self.0.back_mut() {
             if last.end <= end {
                 break;
             }
             if last.start >= end {
-                self.0.pop();
+                self.0.pop_back();
             } else {
                 last.end = end;
             }
@@ -154,15 +63,11 @@ impl Ranges {
 }
 
 impl IdSet<ItemId> for Ranges {
-    type Queue = RangeQueue;
-
     const CAN_BE_ALL: bool = false;
 
-    /// All that a server may give; some of them no item has.
+    /// All ids that a server may give. No item has some of them.
     fn all() -> Self {
-        let mut all = Self::new();
-        all.insert_range(ItemId::FIRST.number()..ItemId::FIRST_LOCAL.number());
-        all
+        Self(std::iter::once(ItemId::FIRST.number()..ItemId::FIRST_LOCAL.number()).collect())
     }
 
     fn is_all(&self) -> bool {
@@ -176,124 +81,118 @@ impl IdSet<ItemId> for Ranges {
     }
 
     fn is_empty(&self) -> bool {
-        self.is_empty()
+        self.0.is_empty()
     }
 
     fn count(&self) -> usize {
-        self.count()
+        self.0.iter().map(Range::len).sum()
     }
 
     fn stretch_count(&self) -> usize {
-        self.as_slice().len()
+        self.0.len()
     }
 
     fn heap_bytes(&self) -> usize {
-        self.heap_bytes()
+        self.0.capacity() * size_of::<Range<u32>>()
     }
 
     fn contains(&self, id: &ItemId) -> bool {
-        self.contains(id.number())
+        let at = self.0.partition_point(|range| range.end <= id.number());
+        self.0.get(at).is_some_and(|range| range.start <= id.number())
     }
 
     fn insert_anywhere(&mut self, id: ItemId) {
-        self.insert_anywhere(id.number());
+        self.add(id.number()..id.number() + 1);
     }
 
+    /// Works in place if `other` has few ranges compared to this set, so that gathering many small lists into
+    /// one does not copy it each time.
     fn union(&mut self, other: &Self) {
-        self.union(other);
+        if self.0.is_empty() {
+            self.0.extend(other.0.iter().cloned());
+            return;
+        }
+        if other.0.len() <= 2 + self.0.len() / 16 {
+            other.0.iter().cloned().for_each(|range| self.add(range));
+            return;
+        }
+        let mut merged: VecDeque<Range<u32>> = VecDeque::with_capacity(self.0.len() + other.0.len());
+        let (mut ours, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
+        loop {
+            let next = match (ours.peek(), theirs.peek()) {
+                (Some(a), Some(b)) if a.start <= b.start => ours.next(),
+                (_, Some(_)) => theirs.next(),
+                (_, None) => ours.next(),
+            };
+            let Some(next) = next else { break };
+            match merged.back_mut() {
+                Some(last) if last.end >= next.start => last.end = last.end.max(next.end),
+                _ => merged.push_back(next.clone()),
+            }
+        }
+        self.0 = merged;
     }
 
     fn subtract(&mut self, other: &Self) {
-        self.subtract(other);
+        if self.0.is_empty() || other.0.is_empty() {
+            return;
+        }
+        let mut left = VecDeque::with_capacity(self.0.len());
+        let mut holes = other.0.iter().peekable();
+        for range in &self.0 {
+            let mut start = range.start;
+            while let Some(hole) = holes.peek() {
+                if hole.end <= start {
+                    holes.next();
+                    continue;
+                }
+                if hole.start >= range.end {
+                    break;
+                }
+                if hole.start > start {
+                    left.push_back(start..hole.start);
+                }
+                start = hole.end;
+                if start >= range.end {
+                    break;
+                }
+            }
+            if start < range.end {
+                left.push_back(start..range.end);
+            }
+        }
+        self.0 = left;
     }
 
     fn stretches(&self) -> impl DoubleEndedIterator<Item = (ItemId, ItemId)> {
         let ids = |first, end: u32| Some((ItemId::new(first)?, ItemId::new(end.saturating_sub(1))?));
-        self.as_slice().iter().filter_map(move |range| ids(range.start, range.end))
+        self.0.iter().filter_map(move |range| ids(range.start, range.end))
     }
 
     fn iter(&self) -> impl Iterator<Item = ItemId> + Clone {
         self.iter().filter_map(ItemId::new)
     }
-}
 
-/// A set that is taken from its lowest member up.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RangeQueue {
-    ranges: VecDeque<Range<u32>>,
-    /// The number of members.
-    len: usize,
-}
-
-impl From<Ranges> for RangeQueue {
-    fn from(ranges: Ranges) -> Self {
-        Self { len: ranges.count(), ranges: ranges.0.into() }
-    }
-}
-
-impl From<RangeQueue> for Ranges {
-    fn from(queue: RangeQueue) -> Self {
-        Self(queue.ranges.into())
-    }
-}
-
-impl IdQueue<ItemId, Ranges> for RangeQueue {
-    fn len(&self) -> usize {
-        self.len
+    fn first(&self, count: usize) -> Self {
+        let mut left = count;
+        let ranges = self.0.iter().map_while(|range| {
+            let taken = left.min(range.len());
+            left -= taken;
+            (taken > 0).then(|| range.start..range.start + taken as u32)
+        });
+        Self(ranges.collect())
     }
 
-    fn is_all(&self) -> bool {
-        false
-    }
-
-    fn heap_bytes(&self) -> usize {
-        self.ranges.capacity() * size_of::<Range<u32>>()
-    }
-
-    fn contains(&self, id: &ItemId) -> bool {
-        let member = id.number();
-        let at = self.ranges.partition_point(|range| range.end <= member);
-        self.ranges.get(at).is_some_and(|range| range.start <= member)
-    }
-
-    /// O(ranges) where there are any.
-    fn exchange(&mut self, out: &Ranges, to: &Ranges) {
-        if out.is_empty() && to.is_empty() {
-            return;
-        }
-        let mut ranges = Ranges::from(std::mem::take(self));
-        ranges.subtract(out);
-        ranges.union(to);
-        *self = ranges.into();
-    }
-
-    fn stretch_count(&self) -> usize {
-        self.ranges.len()
-    }
-
-    fn first(&self, count: &mut usize) -> Ranges {
-        let mut first = Vec::new();
-        for range in &self.ranges {
-            let take = (*count).min(range.len());
-            if take == 0 {
-                break;
-            }
-            first.push(range.start..range.start + take as u32);
-            *count -= take;
-        }
-        Ranges(first)
-    }
-
-    fn skip(&mut self, count: &mut usize) {
-        while let Some(range) = self.ranges.front_mut() {
-            let take = (*count).min(range.len());
-            range.start += take as u32;
-            *count -= take;
-            self.len -= take;
+    fn skip(&mut self, count: usize) {
+        let mut left = count;
+        while let Some(range) = self.0.front_mut() {
+            let skipped = left.min(range.len());
+            range.start += skipped as u32;
+            left -= skipped;
             if range.start < range.end {
                 break;
             }
-            self.ranges.pop_front();
+            self.0.pop_front();
         }
     }
 }
@@ -319,8 +218,8 @@ mod tests {
     /// Returns the members, after checking that the ranges are sorted, not empty, and neither overlap nor
     /// touch.
     fn checked(ranges: &Ranges) -> BTreeSet<u32> {
-        assert!(ranges.as_slice().iter().all(|range| range.start < range.end));
-        assert!(ranges.as_slice().is_sorted_by(|a, b| a.end < b.start));
+        assert!(ranges.ranges().all(|range| range.start < range.end));
+        assert!(ranges.ranges().is_sorted_by(|a, b| a.end < b.start));
         ranges.iter().collect()
     }
 
@@ -344,18 +243,16 @@ mod tests {
 
         #[test]
         fn what_is_taken_from_a_set_is_its_lowest_members(members in members(), count in 1..9_usize) {
-            let mut queue = RangeQueue::from(ranges(&members));
+            let mut queue = ranges(&members);
             let mut left = members;
             while !left.is_empty() {
-                let (mut of_part, mut of_skip) = (count, count);
-                let part = checked(&queue.first(&mut of_part));
-                queue.skip(&mut of_skip);
-                prop_assert_eq!((of_part, of_skip), (count - part.len(), count - part.len()));
+                let part = checked(&queue.first(count));
+                queue.skip(count);
                 let expected: BTreeSet<u32> = left.iter().take(count).copied().collect();
                 left = &left - &expected;
                 prop_assert_eq!(part, expected);
-                prop_assert_eq!(queue.len(), left.len());
-                prop_assert_eq!(&checked(&queue.clone().into()), &left);
+                prop_assert_eq!(queue.count(), left.len());
+                prop_assert_eq!(&checked(&queue), &left);
             }
         }
     }

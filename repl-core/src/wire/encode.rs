@@ -83,8 +83,7 @@ fn write_edits(
     if limit == 0 {
         return Ok(());
     }
-    let ranges =
-        || changes.edits.as_slice().iter().map(|r| r.start..r.end.min(limit)).filter(|r| r.start < r.end);
+    let ranges = || changes.edits.ranges().map(|r| r.start..r.end.min(limit)).filter(|r| r.start < r.end);
     if ranges().next().is_none() {
         writer.write_bits(0, 1);
         return Ok(());
