@@ -16,7 +16,7 @@ impl<T: FastArrayItem> Following for FastArray<T> {
     type Item = T;
 
     fn log(&self) -> &Log {
-        &self.roster.log
+        &self.item_ids.log
     }
 
     fn followed(&mut self) -> &mut Option<Followed> {
@@ -25,11 +25,11 @@ impl<T: FastArrayItem> Following for FastArray<T> {
 
     fn take_step(&mut self, live: &Self, entry: Entry, visit: Visit<'_, T>) {
         if entry.is_removal() {
-            if self.roster.had(&live.roster, entry.id) {
+            if self.item_ids.had(&live.item_ids, entry.id) {
                 self.depart(entry.id);
                 visit(entry.id, Step::Removed);
             }
-        } else if let Some(at) = live.roster.locate(entry.id, entry.place()) {
+        } else if let Some(at) = live.item_ids.locate(entry.id, entry.place()) {
             self.step(live, at, visit);
         }
     }
@@ -44,7 +44,7 @@ impl<T: FastArrayItem> Following for FastArray<T> {
         }
         for at in (0..self.items.len()).rev() {
             if !is_there[at] {
-                let id = self.roster.ids[at];
+                let id = self.item_ids.ids[at];
                 self.swap_remove(at);
                 visit(id, Step::Removed);
             }
@@ -52,12 +52,12 @@ impl<T: FastArrayItem> Following for FastArray<T> {
     }
 
     fn first_for_successor(&self, live: &Self) -> Option<ItemId> {
-        self.roster.first_for_successor(&live.roster)
+        self.item_ids.first_for_successor(&live.item_ids)
     }
 
     fn start_over(&mut self, live: &Self, first: ItemId, visit: Visit<'_, T>) {
         self.take_out_departed();
-        self.roster.ids.iter().for_each(|&id| visit(id, Step::Removed));
+        self.item_ids.ids.iter().for_each(|&id| visit(id, Step::Removed));
         self.truncate(0);
         let mut id = first;
         for live in &live.items {
@@ -65,24 +65,24 @@ impl<T: FastArrayItem> Following for FastArray<T> {
             visit(id, Step::Added { live, shadow: &mut self.items[at] });
             id = id.next();
         }
-        self.roster.continue_after(first, live.items.len());
+        self.item_ids.continue_after(first, live.items.len());
     }
 
     fn continue_as(&mut self, live: &Self) {
-        self.roster.follow(&live.roster);
+        self.item_ids.follow(&live.item_ids);
     }
 }
 
 impl<T: FastArrayItem> FastArray<T> {
     /// Updates the shadow of the item at index `at` of `live`. Returns the index of the shadow item.
     fn step(&mut self, live: &Self, at: usize, visit: Visit<'_, T>) -> usize {
-        let (id, live) = (live.roster.ids[at], &live.items[at]);
+        let (id, live) = (live.item_ids.ids[at], &live.items[at]);
         // An item of a shadow is usually at the same index as in the live array.
-        if let Some(at) = self.roster.position_from(id, at) {
+        if let Some(at) = self.item_ids.position_from(id, at) {
             visit(id, Step::Touched { live, shadow: &mut self.items[at], moved: false });
             return at;
         }
-        if self.roster.has_departed(id) {
+        if self.item_ids.has_departed(id) {
             self.take_out_departed();
         }
         let at = self.append_initial(id);
@@ -94,17 +94,17 @@ impl<T: FastArrayItem> FastArray<T> {
     /// count as removed at first, and are taken out later together. Finding an item in a large array takes
     /// longer than the rest of the work, and finding many at a time is faster.
     fn depart(&mut self, id: ItemId) {
-        if self.roster.depart(id) || needs_drop::<T>() {
+        if self.item_ids.depart(id) || needs_drop::<T>() {
             self.take_out_departed();
         }
     }
 
     fn take_out_departed(&mut self) {
-        self.roster.preload_departed();
-        while let Some(id) = self.roster.departed.pop() {
-            if let Some(at) = self.roster.position(id) {
+        self.item_ids.preload_departed();
+        while let Some(id) = self.item_ids.departed.pop() {
+            if let Some(at) = self.item_ids.position(id) {
                 self.items.swap_remove(at);
-                self.roster.take_out(id, at);
+                self.item_ids.take_out(id, at);
             }
         }
     }
@@ -112,10 +112,10 @@ impl<T: FastArrayItem> FastArray<T> {
     /// Removes the item `id`, which this shadow has just appended. The shadow adds the item again when the
     /// live item is touched again.
     pub(super) fn lose_again(&mut self, id: ItemId) {
-        if let Some(at) = self.roster.position(id) {
+        if let Some(at) = self.item_ids.position(id) {
             self.items.swap_remove(at);
-            self.roster.take_out(id, at);
-            self.roster.set_gaps(true);
+            self.item_ids.take_out(id, at);
+            self.item_ids.set_gaps(true);
         }
     }
 
@@ -130,19 +130,19 @@ impl<T: FastArrayItem> FastArray<T> {
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
         self.take_out_departed();
         for at in (0..self.items.len()).rev() {
-            let id = self.roster.ids[at];
-            if !id.is_local() && other.roster.position(id).is_none() {
+            let id = self.item_ids.ids[at];
+            if !id.is_local() && other.item_ids.position(id).is_none() {
                 self.swap_remove(at);
             }
         }
-        let standing = other.roster.standing().filter(|(id, _)| !id.is_local());
+        let standing = other.item_ids.standing().filter(|(id, _)| !id.is_local());
         for (place, (id, from)) in standing.enumerate() {
-            let at = self.roster.position(id).unwrap_or_else(|| self.append_initial(id));
+            let at = self.item_ids.position(id).unwrap_or_else(|| self.append_initial(id));
             self.swap(at, place);
             copy(&other.items[from], &mut self.items[place]);
         }
         if self.receipt.is_none() {
-            self.roster.continue_as(&other.roster);
+            self.item_ids.continue_as(&other.item_ids);
             self.followed = other.followed;
         }
     }
@@ -153,7 +153,7 @@ mod tests {
     use repl_core::{Keyed, KeyedShadow};
 
     use super::*;
-    use crate::array::roster::MOST_DEPARTED;
+    use crate::array::item_ids::MOST_DEPARTED;
 
     /// Returns the steps that a shadow reports when it follows `live`.
     fn steps(shadow: &mut FastArray<u32>, live: &FastArray<u32>) -> Vec<(u32, &'static str)> {
@@ -216,7 +216,7 @@ mod tests {
     fn s174_an_id_that_departed_and_comes_round_is_a_new_item() {
         for looks_between in [true, false] {
             let mut live: FastArray<u32> = (0..100).collect();
-            live.roster.continue_as(&FastArray::<u32>::with_next_id(ItemId::LAST).roster);
+            live.item_ids.continue_as(&FastArray::<u32>::with_next_id(ItemId::LAST).item_ids);
             live.push(100);
             let mut shadow = FastArray::new();
             steps(&mut shadow, &live);

@@ -59,16 +59,16 @@ impl<T> FastArray<T> {
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<ItemMut<'_, T>> {
         let item = self.items.get_mut(index)?;
-        let id = *self.roster.ids.get(index)?;
-        let len = self.roster.ids.len();
-        let log = Cell::from_mut(&mut self.roster.log);
+        let id = *self.item_ids.ids.get(index)?;
+        let len = self.item_ids.ids.len();
+        let log = Cell::from_mut(&mut self.item_ids.log);
         Some(ItemMut::new(item, index, Mark { id, place: index, len, log }))
     }
 
     /// Returns a guard of the item `id`. Costs the same as [`index_of`](Self::index_of).
     #[must_use]
     pub fn get_mut_by_id(&mut self, id: ItemId) -> Option<ItemMut<'_, T>> {
-        let index = self.roster.position(id)?;
+        let index = self.item_ids.position(id)?;
         self.get_mut(index)
     }
 
@@ -96,8 +96,8 @@ impl<T> FastArray<T> {
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut {
             items: self.items.iter_mut().enumerate(),
-            ids: &self.roster.ids,
-            log: Cell::from_mut(&mut self.roster.log),
+            ids: &self.item_ids.ids,
+            log: Cell::from_mut(&mut self.item_ids.log),
         }
     }
 
@@ -111,13 +111,13 @@ impl<T> FastArray<T> {
         if index >= self.len() {
             no_item(index, self.len());
         }
-        self.roster.touch(index);
+        self.item_ids.touch(index);
     }
 
     /// Marks all items. O(n), and the comparison that follows is O(n) too.
     pub fn mark_all(&mut self) {
         for index in 0..self.items.len() {
-            self.roster.touch(index);
+            self.item_ids.touch(index);
         }
     }
 
@@ -143,7 +143,7 @@ impl<T> IndexMut<usize> for FastArray<T> {
         if index >= self.len() {
             no_item(index, self.len());
         }
-        self.roster.touch(index);
+        self.item_ids.touch(index);
         &mut self.items[index]
     }
 }

@@ -27,7 +27,7 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
     const HAS_CALLBACKS: bool = T::Told::HAS_CALLBACKS;
 
     fn len(&self) -> usize {
-        self.items.len() - self.roster.departed.len()
+        self.items.len() - self.item_ids.departed.len()
     }
 
     fn item(&self, id: ItemId) -> Option<&T> {
@@ -35,28 +35,28 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
     }
 
     fn item_mut(&mut self, id: ItemId) -> Option<&mut T> {
-        self.items.get_mut(self.roster.position(id)?)
+        self.items.get_mut(self.item_ids.position(id)?)
     }
 
     fn ids(&self, each: &mut dyn FnMut(ItemId)) {
-        self.roster.standing().for_each(|(id, _)| each(id));
+        self.item_ids.standing().for_each(|(id, _)| each(id));
     }
 
     fn settle(&mut self) {
-        if let Some(first) = self.roster.log.settle() {
-            self.roster.rename_from(first);
+        if let Some(first) = self.item_ids.log.settle() {
+            self.item_ids.rename_from(first);
         }
     }
 }
 
 impl<T: FastArrayItem> KeyedShadow for FastArray<T> {
     fn is_up_to_date(&self, live: &Self) -> bool {
-        self.followed.is_some_and(|followed| followed.is_abreast(&live.roster.log))
+        self.followed.is_some_and(|followed| followed.is_abreast(&live.item_ids.log))
     }
 
     fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<&T, &mut T>)) -> bool {
         let is_unsettled = self.catch_up(live, visit);
-        self.roster.set_gaps(Keyed::len(self) < live.items.len());
+        self.item_ids.set_gaps(Keyed::len(self) < live.items.len());
         is_unsettled
     }
 
@@ -76,7 +76,7 @@ impl<T: FastArrayItem> KeyedReplica for FastArray<T> {
 
     fn own(&mut self) {
         if self.receipt.is_none() {
-            self.roster.rename_locally();
+            self.item_ids.rename_locally();
             self.become_replica();
         }
     }
@@ -118,6 +118,6 @@ impl<T: FastArrayItem> KeyedReplica for FastArray<T> {
 
 impl<T: FastArrayItem> Preload for FastArray<T> {
     fn preload(&self, id: ItemId) {
-        self.roster.preload(id);
+        self.item_ids.preload(id);
     }
 }

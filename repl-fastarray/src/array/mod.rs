@@ -1,15 +1,16 @@
-//! [`FastArray`]: a `Vec` of items, and a roster that stores the id of each item.
+//! [`FastArray`]: a `Vec` of items, and a list with the id of each item.
 //!
-//! *Invariant:* items and roster have the same length, and an item has the same index in both.
+//! *Invariant:* the items and the list of ids have the same length, and an item and its id have the same
+//! index.
 
 mod convert;
 mod following;
 mod guard;
 mod index;
+mod item_ids;
 mod keyed;
 mod order;
 mod replica;
-mod roster;
 
 use std::collections::TryReserveError;
 use std::ops::RangeBounds;
@@ -22,7 +23,7 @@ use crate::places::bounds;
 use crate::replica::Receipt;
 
 pub use guard::IterMut;
-use roster::Roster;
+use item_ids::ItemIds;
 
 /// A growable array that sends only the items that changed.
 ///
@@ -122,7 +123,7 @@ use roster::Roster;
 /// Each item needs 4 bytes of memory for its id, and 16 to 32 bytes more once an item is looked up by id.
 pub struct FastArray<T> {
     items: Vec<T>,
-    roster: Roster,
+    item_ids: ItemIds,
     /// On a shadow: the state of the live array that it last followed.
     followed: Option<Followed>,
     /// On a replica: the results of the update that is being received.
@@ -140,7 +141,7 @@ impl<T> FastArray<T> {
     #[doc(hidden)]
     #[must_use]
     pub fn with_next_id(next: ItemId) -> Self {
-        Self { items: Vec::new(), roster: Roster::starting(next), followed: None, receipt: None }
+        Self { items: Vec::new(), item_ids: ItemIds::starting(next), followed: None, receipt: None }
     }
 
     /// Returns the number of items.
@@ -164,7 +165,7 @@ impl<T> FastArray<T> {
     /// Reserves memory for `additional` more items.
     pub fn reserve(&mut self, additional: usize) {
         self.items.reserve(additional);
-        self.roster.ids.reserve(additional);
+        self.item_ids.ids.reserve(additional);
     }
 
     /// Returns the items as a slice.
@@ -176,32 +177,32 @@ impl<T> FastArray<T> {
     /// Returns the ids of the items, in the order of the items.
     #[must_use]
     pub fn ids(&self) -> &[ItemId] {
-        &self.roster.ids
+        &self.item_ids.ids
     }
 
     /// Returns the id of the item at `index` (S138). The id stays with the item wherever it moves in this
     /// array, and no other item gets it.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
-        self.roster.ids.get(index).copied()
+        self.item_ids.ids.get(index).copied()
     }
 
     /// Returns the index of the item `id`. O(1). O(n) for the first lookup, and for the first one after a
     /// sort, a rotation, or several hundred insertions and removals in the middle.
     #[must_use]
     pub fn index_of(&self, id: ItemId) -> Option<usize> {
-        self.roster.position(id)
+        self.item_ids.position(id)
     }
 
     /// Returns the item `id`. Costs the same as [`index_of`](Self::index_of).
     #[must_use]
     pub fn by_id(&self, id: ItemId) -> Option<&T> {
-        self.items.get(self.roster.position(id)?)
+        self.items.get(self.item_ids.position(id)?)
     }
 
     /// Appends a new item and returns its id. An item that was in an array before is a new item, too.
     pub fn push(&mut self, item: T) -> ItemId {
-        let id = self.roster.fresh();
+        let id = self.item_ids.fresh();
         self.push_as(id, item);
         id
     }
@@ -212,9 +213,9 @@ impl<T> FastArray<T> {
     /// If `index` is greater than the length.
     #[track_caller]
     pub fn insert(&mut self, index: usize, item: T) -> ItemId {
-        let id = self.roster.fresh();
+        let id = self.item_ids.fresh();
         self.items.insert(index, item);
-        self.roster.insert(index, id);
+        self.item_ids.insert(index, id);
         id
     }
 
@@ -226,7 +227,7 @@ impl<T> FastArray<T> {
     #[track_caller]
     pub fn remove(&mut self, index: usize) -> T {
         let item = self.items.remove(index);
-        self.roster.remove(index);
+        self.item_ids.remove(index);
         item
     }
 
@@ -237,20 +238,20 @@ impl<T> FastArray<T> {
     #[track_caller]
     pub fn swap_remove(&mut self, index: usize) -> T {
         let item = self.items.swap_remove(index);
-        self.roster.swap_remove(index);
+        self.item_ids.swap_remove(index);
         item
     }
 
     /// Removes the item `id` and returns it. The others keep their order. O(n).
     pub fn remove_by_id(&mut self, id: ItemId) -> Option<T> {
-        let index = self.roster.position(id)?;
+        let index = self.item_ids.position(id)?;
         Some(self.remove(index))
     }
 
     /// Removes the last item and returns it.
     pub fn pop(&mut self) -> Option<T> {
         let item = self.items.pop()?;
-        self.roster.swap_remove(self.items.len());
+        self.item_ids.swap_remove(self.items.len());
         Some(item)
     }
 
@@ -262,7 +263,7 @@ impl<T> FastArray<T> {
     /// Removes the items from index `len` on.
     pub fn truncate(&mut self, len: usize) {
         if len < self.items.len() {
-            self.roster.remove_range(len..self.items.len());
+            self.item_ids.remove_range(len..self.items.len());
             self.items.truncate(len);
         }
     }
@@ -276,7 +277,7 @@ impl<T> FastArray<T> {
     pub fn drain(&mut self, range: impl RangeBounds<usize>) -> std::vec::IntoIter<T> {
         let range = bounds(range, self.len());
         let drained: Vec<_> = self.items.drain(range.clone()).collect();
-        self.roster.remove_range(range);
+        self.item_ids.remove_range(range);
         drained.into_iter()
     }
 
@@ -289,7 +290,7 @@ impl<T> FastArray<T> {
             sieve.seen += 1;
             if stays {
                 sieve.array.items.swap(sieve.kept, at);
-                sieve.array.roster.ids.swap(sieve.kept, at);
+                sieve.array.item_ids.ids.swap(sieve.kept, at);
                 sieve.kept += 1;
             }
         }
@@ -301,24 +302,24 @@ impl<T> FastArray<T> {
     /// If the memory cannot be allocated.
     pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         self.items.try_reserve(additional)?;
-        self.roster.ids.try_reserve(additional)
+        self.item_ids.ids.try_reserve(additional)
     }
 
     /// Returns the id that the first item of a copy gets.
     pub(crate) fn next_id_of_copies(&self) -> ItemId {
-        self.roster.next_for_copies()
+        self.item_ids.next_for_copies()
     }
 
     /// Appends an item with an id that no other item here has.
     fn push_as(&mut self, id: ItemId, item: T) {
         self.items.push(item);
-        self.roster.push(id);
+        self.item_ids.push(id);
     }
 }
 
 /// The state of `retain_mut`. Items before `kept` stay, items from `kept` to `seen` are to be removed, and
 /// the rest are not checked yet. Dropping it removes them, even if the user's code panics, so that items and
-/// roster match.
+/// item_ids match.
 struct Sieve<'a, T> {
     array: &'a mut FastArray<T>,
     kept: usize,
@@ -328,8 +329,8 @@ struct Sieve<'a, T> {
 impl<T> Drop for Sieve<'_, T> {
     fn drop(&mut self) {
         if self.kept < self.seen {
-            self.array.roster.shifted(self.seen - self.kept);
-            self.array.roster.remove_range(self.kept..self.seen);
+            self.array.item_ids.shifted(self.seen - self.kept);
+            self.array.item_ids.remove_range(self.kept..self.seen);
             self.array.items.drain(self.kept..self.seen);
         }
     }

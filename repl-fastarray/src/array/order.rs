@@ -32,13 +32,13 @@ impl<T> FastArray<T> {
         let len = self.len();
         assert!(one.max(other) < len, "items {one} and {other} are not among {len}");
         self.items.swap(one, other);
-        self.roster.swap(one, other);
+        self.item_ids.swap(one, other);
     }
 
     /// Reverses the order of the items.
     pub fn reverse(&mut self) {
         self.items.reverse();
-        self.roster.reorder(<[_]>::reverse);
+        self.item_ids.reorder(<[_]>::reverse);
     }
 
     /// Rotates the items to the left, so that the item at `mid` comes first.
@@ -48,7 +48,7 @@ impl<T> FastArray<T> {
     #[track_caller]
     pub fn rotate_left(&mut self, mid: usize) {
         self.items.rotate_left(mid);
-        self.roster.reorder(|ids| ids.rotate_left(mid));
+        self.item_ids.reorder(|ids| ids.rotate_left(mid));
     }
 
     /// Rotates the items to the right, so that the first item is at index `places` afterwards.
@@ -58,7 +58,7 @@ impl<T> FastArray<T> {
     #[track_caller]
     pub fn rotate_right(&mut self, places: usize) {
         self.items.rotate_right(places);
-        self.roster.reorder(|ids| ids.rotate_right(places));
+        self.item_ids.reorder(|ids| ids.rotate_right(places));
     }
 
     /// Reorders the items: the item at index `order[i]` moves to index `i`.
@@ -66,7 +66,7 @@ impl<T> FastArray<T> {
         if order.is_sorted() {
             return;
         }
-        self.roster.reorder(|ids| {
+        self.item_ids.reorder(|ids| {
             let picked: Vec<_> = order.iter().map(|&at| ids[at]).collect();
             ids.copy_from_slice(&picked);
         });

@@ -55,7 +55,7 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
     }
 
     fn spot(&self, id: ItemId) -> Option<usize> {
-        self.roster.position(id)
+        self.item_ids.position(id)
     }
 
     fn place(&self, spot: usize) -> usize {
@@ -73,9 +73,9 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
 
     fn parts(&mut self) -> (Slices<'_, T>, &mut Receipt) {
         if self.receipt.is_none() {
-            self.roster.start_locally();
+            self.item_ids.start_locally();
         }
-        let items = Slices { items: &mut self.items, ids: &self.roster.ids };
+        let items = Slices { items: &mut self.items, ids: &self.item_ids.ids };
         (items, self.receipt.get_or_insert_default())
     }
 
@@ -85,7 +85,7 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
 
     fn preload_removal(&self, spot: usize) {
         self.items.get(spot).into_iter().for_each(preload);
-        self.roster.preload_removal(spot);
+        self.item_ids.preload_removal(spot);
     }
 
     fn take_out(&mut self, mut going: Vec<(ItemId, usize)>) {
@@ -93,12 +93,12 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
         going.sort_unstable_by_key(|&(_, spot)| Reverse(spot));
         for (id, spot) in going {
             self.items.swap_remove(spot);
-            self.roster.take_out(id, spot);
+            self.item_ids.take_out(id, spot);
         }
     }
 
     fn each_spot(&self, each: &mut dyn FnMut(ItemId, usize)) {
-        self.roster.ids.iter().zip(0..).for_each(|(&id, spot)| each(id, spot));
+        self.item_ids.ids.iter().zip(0..).for_each(|(&id, spot)| each(id, spot));
     }
 
     fn has_moved(&self) -> bool {

@@ -1,7 +1,7 @@
-//! The roster of a fast array: the id of each item, in the order of the items, and the log of changes.
+//! The ids of a fast array's items, in the order of the items, with the log of their changes.
 //!
-//! *Invariant:* no id occurs twice, and the id and the item at the same index belong together. On a shadow, a
-//! departed id is still in `ids` until its item is taken out, but every lookup treats it as removed.
+//! *Invariant:* no id occurs twice, and the id at an index belongs to the item at the same index. On a
+//! shadow, the id of a departed item stays in `ids` until the item is taken out, but lookups do not find it.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -16,22 +16,23 @@ use crate::marks::Log;
 /// Up to this many ids, a linear search is as fast as the index.
 const FEW: usize = 32;
 
-/// Departed items are taken out once there are this many, or a quarter of all items if that is less.
+/// A shadow takes departed items out when there are this many, or a quarter of all items if that is less.
 pub(crate) const MOST_DEPARTED: usize = 32;
 
-/// The ids of an array's items, and everything else that it stores about them.
-pub(crate) struct Roster {
+/// The ids of an array's items, and the data that the array stores about its items.
+pub(crate) struct ItemIds {
     pub(crate) ids: Vec<ItemId>,
-    /// Built by the first lookup, updated by small changes, and dropped by large ones.
+    /// Finds positions of ids. The first lookup builds it, small changes update it, and large changes drop
+    /// it.
     index: OnceLock<Index>,
     pub(crate) log: Log,
     unused: Ids,
-    /// On a shadow: items that count as removed, but are still to be taken out. At most [`MOST_DEPARTED`].
+    /// On a shadow: items that count as removed, but are still in the list. At most [`MOST_DEPARTED`].
     pub(crate) departed: Vec<ItemId>,
 }
 
-impl Roster {
-    /// Returns an empty roster. The first item gets the id `next`.
+impl ItemIds {
+    /// Returns an empty list. The first item gets the id `next`.
     pub(crate) fn starting(next: ItemId) -> Self {
         Self {
             ids: Vec::new(),
@@ -47,7 +48,7 @@ impl Roster {
         self.unused.next_for_copies()
     }
 
-    /// New items get local ids from now on.
+    /// Makes new items get local ids from now on.
     pub(crate) fn start_locally(&mut self) {
         self.unused.start_locally(self.ids.iter().any(|id| id.is_local()));
     }
@@ -72,8 +73,8 @@ impl Roster {
         self.index.take();
     }
 
-    /// Returns the first id for the items of `successor`, an array that replaced the one that this shadow
-    /// followed. See [`Ids::first_for_successor`].
+    /// Returns the first of the new ids that the items of `successor` must get. `successor` has replaced the
+    /// array that this shadow followed. See [`Ids::first_for_successor`].
     pub(crate) fn first_for_successor(&self, successor: &Self) -> Option<ItemId> {
         let (least, len) = (successor.ids.iter().min().copied(), successor.ids.len());
         self.unused.first_for_successor(&successor.unused, least, len, |each| {
@@ -81,23 +82,23 @@ impl Roster {
         })
     }
 
-    /// New items get the ids that come after the `len` ids from `first` on.
+    /// Makes new items get the ids after the `len` ids that begin with `first`.
     pub(crate) fn continue_after(&mut self, first: ItemId, len: usize) {
         self.unused.follow(&Ids::after(first, len));
     }
 
-    /// On a shadow that has followed `live`: new items get the ids that they would get in `live`.
+    /// On a shadow that has followed `live`: makes new items get the ids that they would get in `live`.
     pub(crate) fn follow(&mut self, live: &Self) {
         self.unused.follow(&live.unused);
     }
 
-    /// On a shadow: sets whether items of the live array may be missing here because a value in them has no
-    /// wire form.
+    /// On a shadow: sets whether items of the live array may be missing, because a value in them has no wire
+    /// form.
     pub(crate) fn set_gaps(&mut self, has_gaps: bool) {
         self.unused.set_gaps(has_gaps);
     }
 
-    /// New items get the ids that they would get in `other`. All ids here must also be in `other`.
+    /// Makes new items get the ids that they would get in `other`. `other` must contain all ids of this list.
     pub(crate) fn continue_as(&mut self, other: &Self) {
         self.unused = other.unused;
     }
@@ -122,10 +123,10 @@ impl Roster {
         }
     }
 
-    /// Returns the position of `id`, and looks at `place` first.
+    /// Returns the position of `id`. Tries `place` first.
     pub(crate) fn position_from(&self, id: ItemId, place: usize) -> Option<usize> {
         if self.ids.get(place) == Some(&id) && !self.has_departed(id) {
-            // The caller usually looks up the same item again soon.
+            // The caller usually looks up the same item again soon, so its index entry is loaded.
             self.preload(id);
             return Some(place);
         }
@@ -145,7 +146,8 @@ impl Roster {
         self.ids.last().into_iter().for_each(|&last| self.preload(last));
     }
 
-    /// Returns the position of the item `id`, which was at `place` when the log recorded it.
+    /// Returns the position of the item `id`, which was at `place` when the log recorded a change of the
+    /// item.
     pub(crate) fn locate(&self, id: ItemId, place: usize) -> Option<usize> {
         match self.log.drift() {
             Some(drift) if drift <= MAX_DRIFT && self.index.get().is_none() => {
@@ -155,7 +157,7 @@ impl Roster {
         }
     }
 
-    /// Marks the item at `at` as touched.
+    /// Records in the log that the item at `at` was touched.
     pub(crate) fn touch(&mut self, at: usize) {
         self.log.touch(self.ids[at], at, self.ids.len());
     }
@@ -192,8 +194,8 @@ impl Roster {
         self.take_out(self.ids[at], at);
     }
 
-    /// Removes `id`, which is at `at`, and moves the last id into its place. The caller passes the id, so
-    /// this does not wait for a read of `ids[at]`.
+    /// Removes `id`, which is at `at`, and moves the last id into its place. `id` is a parameter so that this
+    /// function does not wait for a read of `ids[at]`.
     pub(crate) fn take_out(&mut self, id: ItemId, at: usize) {
         self.ids.swap_remove(at);
         if let Some(&moved) = self.ids.get(at) {
@@ -205,14 +207,13 @@ impl Roster {
         self.removed(id, at);
     }
 
-    /// Returns whether this shadow had the item `id`, which was removed from `live` after the shadow last
+    /// Returns whether this shadow had the item `id`. The item was removed from `live` after the shadow had
     /// followed it.
     pub(crate) fn had(&self, live: &Self, id: ItemId) -> bool {
         self.unused.had(id, &live.unused).unwrap_or_else(|| self.position(id).is_some())
     }
 
-    /// Marks the item `id` of a shadow as departed. Returns whether the departed items are to be taken out
-    /// now.
+    /// Marks the item `id` of a shadow as departed. Returns whether the departed items must be taken out now.
     #[must_use]
     pub(crate) fn depart(&mut self, id: ItemId) -> bool {
         self.departed.push(id);
@@ -220,18 +221,18 @@ impl Roster {
     }
 
     pub(crate) fn has_departed(&self, id: ItemId) -> bool {
-        // Does not stop at the first match. Without that branch, several ids are compared at a time and no
-        // prediction fails.
+        // The search does not stop at the first match. Without a branch the processor compares several ids at
+        // a time and predicts nothing wrongly.
         self.departed.iter().fold(false, |found, &departed| found | (departed == id))
     }
 
-    /// Prepares the cache for taking out all departed items.
+    /// Prepares the cache, because all departed items are about to be taken out.
     pub(crate) fn preload_departed(&self) {
         let last = self.ids.iter().rev().take(self.departed.len());
         self.departed.iter().chain(last).for_each(|&id| self.preload(id));
     }
 
-    /// Returns the ids that have not departed with their positions, in ascending order of position.
+    /// Returns the ids that have not departed, with their positions in ascending order.
     pub(crate) fn standing(&self) -> impl Iterator<Item = (ItemId, usize)> {
         self.ids.iter().copied().zip(0..).filter(|&(id, _)| !self.has_departed(id))
     }
@@ -255,7 +256,7 @@ impl Roster {
         self.log.remove(id, at, self.ids.len());
     }
 
-    /// Notes that all ids after some position have moved by up to `places`.
+    /// Records that all ids after some position have moved by up to `places`.
     pub(crate) fn shifted(&mut self, places: usize) {
         self.log.shifted(places);
         if self.index.get_mut().is_some_and(|index| !index.shifted(places)) {
@@ -275,7 +276,7 @@ impl Roster {
         }
     }
 
-    /// Reorders all ids with `reorder`.
+    /// Calls `reorder` with all ids, to change their order.
     pub(crate) fn reorder(&mut self, reorder: impl FnOnce(&mut [ItemId])) {
         reorder(&mut self.ids);
         self.index.take();
@@ -294,17 +295,17 @@ mod tests {
     #[test]
     fn s139_ids_come_round_and_step_over_those_in_use() {
         for (first, last) in [(ItemId::FIRST, ItemId::LAST), (ItemId::FIRST_LOCAL, id(u32::MAX))] {
-            let mut roster = Roster::starting(first);
+            let mut item_ids = ItemIds::starting(first);
             for _ in 0..3 {
-                let id = roster.fresh();
-                roster.push(id);
+                let id = item_ids.fresh();
+                item_ids.push(id);
             }
-            roster.remove(1);
-            roster.unused = Ids::starting(last);
+            item_ids.remove(1);
+            item_ids.unused = Ids::starting(last);
             let mut given = Vec::new();
             for _ in 0..4 {
-                let id = roster.fresh();
-                roster.push(id);
+                let id = item_ids.fresh();
+                item_ids.push(id);
                 given.push(id.number().wrapping_sub(first.number()));
             }
             assert_eq!(given, [last.number() - first.number(), 1, 3, 4], "{first}");
@@ -313,18 +314,18 @@ mod tests {
 
     #[test]
     fn what_shifted_far_is_found_by_an_index_made_anew() {
-        let mut roster = Roster::starting(ItemId::FIRST);
+        let mut item_ids = ItemIds::starting(ItemId::FIRST);
         for _ in 0..1_000 {
-            let id = roster.fresh();
-            roster.push(id);
+            let id = item_ids.fresh();
+            item_ids.push(id);
         }
-        assert_eq!(roster.position(id(1_000)), Some(999));
+        assert_eq!(item_ids.position(id(1_000)), Some(999));
         for _ in 0..600 {
-            let id = roster.fresh();
-            roster.insert(0, id);
+            let id = item_ids.fresh();
+            item_ids.insert(0, id);
         }
-        assert_eq!(roster.position(id(1_000)), Some(1_599));
-        assert_eq!(roster.position(id(1_600)), Some(0));
-        assert_eq!(roster.position(id(1_601)), None);
+        assert_eq!(item_ids.position(id(1_000)), Some(1_599));
+        assert_eq!(item_ids.position(id(1_600)), Some(0));
+        assert_eq!(item_ids.position(id(1_601)), None);
     }
 }
