@@ -65,7 +65,7 @@ pub(crate) trait Following: Sized {
             Some(entries) => entries.iter().for_each(|&entry| self.take_step(live, entry, &mut *visit)),
             None => match successor {
                 Some(first) => {
-                    lineage = log.succeed(first);
+                    lineage = log.begin_lineage(first);
                     self.start_over(live, first, visit);
                 }
                 None => self.match_up(live, visit),
@@ -82,7 +82,7 @@ pub(crate) trait Following: Sized {
 
 impl Followed {
     /// Returns whether the array with this log has not changed since the shadow followed it.
-    pub(crate) fn is_abreast(self, log: &Log) -> bool {
+    pub(crate) fn is_up_to_date(self, log: &Log) -> bool {
         log.is_at(self.lineage, self.revision)
     }
 }

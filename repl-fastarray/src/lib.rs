@@ -67,10 +67,10 @@ mod array;
 mod both;
 mod follow;
 mod ids;
+mod indices;
 mod item;
 mod marks;
 pub mod ordered;
-mod places;
 mod replica;
 mod sequence;
 

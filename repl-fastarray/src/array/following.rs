@@ -111,7 +111,7 @@ impl<T: FastArrayItem> FastArray<T> {
 
     /// Removes the item `id`, which this shadow has just appended. The shadow adds the item again when the
     /// live item is touched again.
-    pub(super) fn lose_again(&mut self, id: ItemId) {
+    pub(super) fn remove_unsendable(&mut self, id: ItemId) {
         if let Some(at) = self.item_ids.position(id) {
             self.items.swap_remove(at);
             self.item_ids.take_out(id, at);
@@ -135,8 +135,8 @@ impl<T: FastArrayItem> FastArray<T> {
                 self.swap_remove(at);
             }
         }
-        let standing = other.item_ids.standing().filter(|(id, _)| !id.is_local());
-        for (place, (id, from)) in standing.enumerate() {
+        let present = other.item_ids.present().filter(|(id, _)| !id.is_local());
+        for (place, (id, from)) in present.enumerate() {
             let at = self.item_ids.position(id).unwrap_or_else(|| self.append_initial(id));
             self.swap(at, place);
             copy(&other.items[from], &mut self.items[place]);

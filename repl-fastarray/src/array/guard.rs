@@ -10,8 +10,8 @@ use std::slice::SliceIndex;
 use repl_core::ItemId;
 
 use super::FastArray;
+use crate::indices::no_item;
 use crate::marks::{ItemMut, Log, Mark};
-use crate::places::no_item;
 
 /// An iterator over the items of a fast array. It returns guards, which mark the items that are written to.
 /// Made by [`FastArray::iter_mut`].

@@ -25,7 +25,7 @@ impl Index {
         Self { places, drift: 0 }
     }
 
-    /// Returns the position of `id` in `ids`, which must be the ids of this index. O(drift).
+    /// Returns the position of `id` in `ids`, the list to which this index belongs. O(drift).
     pub(crate) fn position(&self, id: ItemId, ids: &[ItemId]) -> Option<usize> {
         let place = self.places.get(id)? as usize;
         // If no item has moved, the entry is exact, and the ids need not be read.

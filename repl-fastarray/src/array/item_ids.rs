@@ -10,7 +10,7 @@ use repl_core::__private::preload;
 use repl_core::ItemId;
 
 use super::index::{Index, MAX_DRIFT, near};
-use crate::ids::Ids;
+use crate::ids::IdCounter;
 use crate::marks::Log;
 
 /// Up to this many ids, a linear search is as fast as the index.
@@ -26,7 +26,7 @@ pub(crate) struct ItemIds {
     /// it.
     index: OnceLock<Index>,
     pub(crate) log: Log,
-    unused: Ids,
+    counter: IdCounter,
     /// On a shadow: items that count as removed, but are still in the list. At most [`MOST_DEPARTED`].
     pub(crate) departed: Vec<ItemId>,
 }
@@ -38,26 +38,26 @@ impl ItemIds {
             ids: Vec::new(),
             index: OnceLock::new(),
             log: Log::default(),
-            unused: Ids::starting(next),
+            counter: IdCounter::starting(next),
             departed: Vec::new(),
         }
     }
 
     /// Returns the id that the first item of a copy gets.
     pub(crate) fn next_for_copies(&self) -> ItemId {
-        self.unused.next_for_copies()
+        self.counter.next_for_copies()
     }
 
     /// Makes new items get local ids from now on.
     pub(crate) fn start_locally(&mut self) {
-        self.unused.start_locally(self.ids.iter().any(|id| id.is_local()));
+        self.counter.start_locally(self.ids.iter().any(|id| id.is_local()));
     }
 
     /// Gives all items local ids. New items get local ids, too.
     pub(crate) fn rename_locally(&mut self) {
-        let mut unused = Ids::starting(ItemId::FIRST_LOCAL);
-        self.ids.iter_mut().for_each(|id| *id = unused.fresh(|_| false));
-        self.unused = unused;
+        let mut counter = IdCounter::starting(ItemId::FIRST_LOCAL);
+        self.ids.iter_mut().for_each(|id| *id = counter.fresh(|_| false));
+        self.counter = counter;
         self.index.take();
         self.log.scattered();
     }
@@ -69,45 +69,45 @@ impl ItemIds {
             *id = next;
             next = next.next();
         }
-        self.unused = Ids::after(first, self.ids.len());
+        self.counter = IdCounter::after(first, self.ids.len());
         self.index.take();
     }
 
     /// Returns the first of the new ids that the items of `successor` must get. `successor` has replaced the
-    /// array that this shadow followed. See [`Ids::first_for_successor`].
+    /// array that this shadow followed. See [`IdCounter::first_for_successor`].
     pub(crate) fn first_for_successor(&self, successor: &Self) -> Option<ItemId> {
         let (least, len) = (successor.ids.iter().min().copied(), successor.ids.len());
-        self.unused.first_for_successor(&successor.unused, least, len, |each| {
+        self.counter.first_for_successor(&successor.counter, least, len, |each| {
             self.ids.iter().copied().for_each(each);
         })
     }
 
     /// Makes new items get the ids after the `len` ids that begin with `first`.
     pub(crate) fn continue_after(&mut self, first: ItemId, len: usize) {
-        self.unused.follow(&Ids::after(first, len));
+        self.counter.follow(&IdCounter::after(first, len));
     }
 
     /// On a shadow that has followed `live`: makes new items get the ids that they would get in `live`.
     pub(crate) fn follow(&mut self, live: &Self) {
-        self.unused.follow(&live.unused);
+        self.counter.follow(&live.counter);
     }
 
     /// On a shadow: sets whether items of the live array may be missing, because a value in them has no wire
     /// form.
     pub(crate) fn set_gaps(&mut self, has_gaps: bool) {
-        self.unused.set_gaps(has_gaps);
+        self.counter.set_gaps(has_gaps);
     }
 
     /// Makes new items get the ids that they would get in `other`. `other` must contain all ids of this list.
     pub(crate) fn continue_as(&mut self, other: &Self) {
-        self.unused = other.unused;
+        self.counter = other.counter;
     }
 
     /// Returns an id that no item has.
     pub(crate) fn fresh(&mut self) -> ItemId {
-        let mut unused = self.unused;
-        let id = unused.fresh(|id| self.position(id).is_some());
-        self.unused = unused;
+        let mut counter = self.counter;
+        let id = counter.fresh(|id| self.position(id).is_some());
+        self.counter = counter;
         id
     }
 
@@ -210,7 +210,7 @@ impl ItemIds {
     /// Returns whether this shadow had the item `id`. The item was removed from `live` after the shadow had
     /// followed it.
     pub(crate) fn had(&self, live: &Self, id: ItemId) -> bool {
-        self.unused.had(id, &live.unused).unwrap_or_else(|| self.position(id).is_some())
+        self.counter.had(id, &live.counter).unwrap_or_else(|| self.position(id).is_some())
     }
 
     /// Marks the item `id` of a shadow as departed. Returns whether the departed items must be taken out now.
@@ -233,7 +233,7 @@ impl ItemIds {
     }
 
     /// Returns the ids that have not departed, with their positions in ascending order.
-    pub(crate) fn standing(&self) -> impl Iterator<Item = (ItemId, usize)> {
+    pub(crate) fn present(&self) -> impl Iterator<Item = (ItemId, usize)> {
         self.ids.iter().copied().zip(0..).filter(|&(id, _)| !self.has_departed(id))
     }
 
@@ -301,7 +301,7 @@ mod tests {
                 item_ids.push(id);
             }
             item_ids.remove(1);
-            item_ids.unused = Ids::starting(last);
+            item_ids.counter = IdCounter::starting(last);
             let mut given = Vec::new();
             for _ in 0..4 {
                 let id = item_ids.fresh();

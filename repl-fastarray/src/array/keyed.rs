@@ -39,7 +39,7 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
     }
 
     fn ids(&self, each: &mut dyn FnMut(ItemId)) {
-        self.item_ids.standing().for_each(|(id, _)| each(id));
+        self.item_ids.present().for_each(|(id, _)| each(id));
     }
 
     fn settle(&mut self) {
@@ -51,7 +51,7 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
 
 impl<T: FastArrayItem> KeyedShadow for FastArray<T> {
     fn is_up_to_date(&self, live: &Self) -> bool {
-        self.followed.is_some_and(|followed| followed.is_abreast(&live.item_ids.log))
+        self.followed.is_some_and(|followed| followed.is_up_to_date(&live.item_ids.log))
     }
 
     fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<&T, &mut T>)) -> bool {
@@ -61,7 +61,7 @@ impl<T: FastArrayItem> KeyedShadow for FastArray<T> {
     }
 
     fn hold_back(&mut self, id: ItemId) {
-        self.lose_again(id);
+        self.remove_unsendable(id);
     }
 
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {

@@ -18,8 +18,8 @@ use std::ops::RangeBounds;
 use repl_core::ItemId;
 
 use crate::follow::Followed;
+use crate::indices::bounds;
 use crate::marks::ItemMut;
-use crate::places::bounds;
 use crate::replica::Receipt;
 
 pub use guard::IterMut;
@@ -283,7 +283,7 @@ impl<T> FastArray<T> {
 
     /// Keeps the items for which `keep` returns true, in their order. Marks the items that `keep` writes to.
     pub fn retain_mut(&mut self, mut keep: impl FnMut(&mut ItemMut<'_, T>) -> bool) {
-        let mut sieve = Sieve { array: self, kept: 0, seen: 0 };
+        let mut sieve = RetainGuard { array: self, kept: 0, seen: 0 };
         while sieve.seen < sieve.array.items.len() {
             let at = sieve.seen;
             let stays = sieve.array.get_mut(at).is_some_and(|mut item| keep(&mut item));
@@ -320,13 +320,13 @@ impl<T> FastArray<T> {
 /// The state of `retain_mut`. Items before `kept` stay, items from `kept` to `seen` are to be removed, and
 /// the rest are not checked yet. Dropping it removes them, even if the user's code panics, so that items and
 /// item_ids match.
-struct Sieve<'a, T> {
+struct RetainGuard<'a, T> {
     array: &'a mut FastArray<T>,
     kept: usize,
     seen: usize,
 }
 
-impl<T> Drop for Sieve<'_, T> {
+impl<T> Drop for RetainGuard<'_, T> {
     fn drop(&mut self) {
         if self.kept < self.seen {
             self.array.item_ids.shifted(self.seen - self.kept);

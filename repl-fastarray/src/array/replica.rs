@@ -18,16 +18,16 @@ use repl_core::__private::preload;
 use repl_core::ItemId;
 
 use super::FastArray;
-use crate::item::{FastArrayItem, Standing};
+use crate::item::{FastArrayItem, ItemAccess};
 use crate::replica::{Receipt, Replica};
 
 /// The items and ids of a fast array, as callbacks access them.
-pub(crate) struct Slices<'a, T> {
+pub(crate) struct SliceItems<'a, T> {
     items: &'a mut [T],
     ids: &'a [ItemId],
 }
 
-impl<T> Standing<T> for Slices<'_, T> {
+impl<T> ItemAccess<T> for SliceItems<'_, T> {
     fn len(&self) -> usize {
         self.items.len()
     }
@@ -48,7 +48,7 @@ impl<T> Standing<T> for Slices<'_, T> {
 impl<T: FastArrayItem> Replica for FastArray<T> {
     type Item = T;
     type Spot = usize;
-    type Items<'a> = Slices<'a, T>;
+    type Items<'a> = SliceItems<'a, T>;
 
     fn size(&self) -> usize {
         self.items.len()
@@ -71,11 +71,11 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
         self.receipt.as_deref()
     }
 
-    fn parts(&mut self) -> (Slices<'_, T>, &mut Receipt) {
+    fn parts(&mut self) -> (SliceItems<'_, T>, &mut Receipt) {
         if self.receipt.is_none() {
             self.item_ids.start_locally();
         }
-        let items = Slices { items: &mut self.items, ids: &self.item_ids.ids };
+        let items = SliceItems { items: &mut self.items, ids: &self.item_ids.ids };
         (items, self.receipt.get_or_insert_default())
     }
 
@@ -105,7 +105,7 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
         false
     }
 
-    fn settle(&mut self) -> bool {
+    fn sort_moved(&mut self) -> bool {
         false
     }
 }

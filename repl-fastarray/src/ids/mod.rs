@@ -2,8 +2,8 @@
 //!
 //! *Invariant:* this module depends neither on the type of the items nor on their order.
 
+mod counter;
 mod table;
-mod unused;
 
+pub(crate) use counter::IdCounter;
 pub(crate) use table::IdTable;
-pub(crate) use unused::Ids;

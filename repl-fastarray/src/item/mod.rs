@@ -15,7 +15,7 @@ pub use callbacks::{ItemCallbacks, ItemsTold, SaysItemCallbacks};
 pub use changed::ChangedProperties;
 pub use leaf::LeafItem;
 pub use update::ArrayUpdate;
-pub(crate) use update::Standing;
+pub(crate) use update::ItemAccess;
 
 /// A type that can be an item of a [`FastArray`](crate::FastArray) or an
 /// [`OrderedFastArray`](crate::OrderedFastArray). Structs use `#[derive(FastArrayItem)]`. `bool`, numbers,

@@ -7,10 +7,10 @@ use std::ops::{Index, IndexMut};
 
 use repl_core::ItemId;
 
-use crate::places::no_item;
+use crate::indices::no_item;
 
 /// Access by index to the items of an array of either kind.
-pub(crate) trait Standing<T> {
+pub(crate) trait ItemAccess<T> {
     fn len(&self) -> usize;
     fn item(&self, index: usize) -> Option<&T>;
     fn item_mut(&mut self, index: usize) -> Option<&mut T>;
@@ -20,7 +20,7 @@ pub(crate) trait Standing<T> {
 /// An array during an update, for use in callbacks. Callbacks can read and write the items, but cannot add,
 /// remove or move items.
 pub struct ArrayUpdate<'a, T> {
-    pub(crate) standing: &'a mut dyn Standing<T>,
+    pub(crate) access: &'a mut dyn ItemAccess<T>,
     pub(crate) indices: &'a [usize],
     pub(crate) old_len: usize,
     pub(crate) final_len: usize,
@@ -37,7 +37,7 @@ impl<'a, T> ArrayUpdate<'a, T> {
     /// Returns the current number of items. It includes new items and items that are about to be removed.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.standing.len()
+        self.access.len()
     }
 
     /// Returns whether there are no items.
@@ -61,19 +61,19 @@ impl<'a, T> ArrayUpdate<'a, T> {
     /// Returns the item at `index`.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&T> {
-        self.standing.item(index)
+        self.access.item(index)
     }
 
     /// Returns the item at `index` for writing. A later update from the server replaces the written values.
     #[must_use]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        self.standing.item_mut(index)
+        self.access.item_mut(index)
     }
 
     /// Returns the id of the item at `index`.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<ItemId> {
-        self.standing.id(index)
+        self.access.id(index)
     }
 
     /// Returns the ids of the items that the callback reports, in the order of [`indices`](Self::indices).

@@ -72,7 +72,7 @@ impl Log {
 
     /// Records that this array has replaced another one, so that its items get ids from `first` on when the
     /// array is settled. Returns the new lineage.
-    pub(crate) fn succeed(&self, first: ItemId) -> NonZeroU64 {
+    pub(crate) fn begin_lineage(&self, first: ItemId) -> NonZeroU64 {
         let new = Self::new_lineage();
         self.first.store(first.number(), Ordering::Relaxed);
         self.lineage.store(new.get(), Ordering::Relaxed);
@@ -130,7 +130,7 @@ impl Log {
 
     /// Drops the entries that a shadow has followed. Returns false if no shadow has ever followed the array:
     /// then the log records nothing.
-    fn trimmed(&mut self) -> bool {
+    fn trim(&mut self) -> bool {
         if *self.lineage.get_mut() == 0 {
             return false;
         }
@@ -155,7 +155,7 @@ impl Log {
 
     fn append(&mut self, entry: Entry, len: usize) {
         // An item is often written to several times in a row.
-        if !self.trimmed() || self.entries.last() == Some(&entry) {
+        if !self.trim() || self.entries.last() == Some(&entry) {
             return;
         }
         self.entries.push(entry);
@@ -169,7 +169,7 @@ impl Log {
 
     /// Records that all items after some position have moved by `places`.
     pub(crate) fn shifted(&mut self, places: usize) {
-        if self.trimmed() && !self.entries.is_empty() {
+        if self.trim() && !self.entries.is_empty() {
             self.drift = self.drift.saturating_add(u32::try_from(places).unwrap_or(u32::MAX));
         }
     }

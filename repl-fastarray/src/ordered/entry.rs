@@ -17,7 +17,7 @@ pub(super) struct Entry<T> {
 
 impl<T> Entry<T> {
     /// Compares the positions of two entries.
-    pub(super) fn stands(&self, other: &Self) -> Ordering {
+    pub(super) fn compare_position(&self, other: &Self) -> Ordering {
         self.label.cmp(&other.label).then(self.id.cmp(&other.id))
     }
 }

@@ -10,7 +10,7 @@ use repl_core::{ItemId, Step};
 use super::OrderedFastArray;
 use super::entry::Entry;
 use crate::follow::{Followed, Following, Visit};
-use crate::ids::Ids;
+use crate::ids::IdCounter;
 use crate::item::FastArrayItem;
 use crate::marks::{self, Log};
 use crate::sequence::Key;
@@ -54,7 +54,7 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
 
     fn first_for_successor(&self, live: &Self) -> Option<ItemId> {
         let (least, len) = (live.ids().min(), live.len());
-        self.ids.first_for_successor(&live.ids, least, len, |each| self.ids().for_each(each))
+        self.id_counter.first_for_successor(&live.id_counter, least, len, |each| self.ids().for_each(each))
     }
 
     fn start_over(&mut self, live: &Self, first: ItemId, visit: Visit<'_, T>) {
@@ -68,11 +68,11 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
             }
             id = id.next();
         }
-        self.ids.follow(&Ids::after(first, live.len()));
+        self.id_counter.follow(&IdCounter::after(first, live.len()));
     }
 
     fn continue_as(&mut self, live: &Self) {
-        self.ids.follow(&live.ids);
+        self.id_counter.follow(&live.id_counter);
     }
 }
 
@@ -111,7 +111,7 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
                 next = next.next();
             }
         }
-        self.ids = Ids::after(first, self.len());
+        self.id_counter = IdCounter::after(first, self.len());
         self.index.take();
     }
 
@@ -130,11 +130,11 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
                 copy(&from.item, &mut to.item);
             }
         }
-        if !self.items.iter().is_sorted_by(|one, other| one.stands(other).is_le()) {
-            self.items.sort_by(Entry::stands);
+        if !self.items.iter().is_sorted_by(|one, other| one.compare_position(other).is_le()) {
+            self.items.sort_by(Entry::compare_position);
         }
         if self.receipt.is_none() {
-            self.ids = other.ids;
+            self.id_counter = other.id_counter;
             self.followed = other.followed;
         }
     }

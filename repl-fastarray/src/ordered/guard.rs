@@ -11,8 +11,8 @@ use repl_core::ItemId;
 
 use super::OrderedFastArray;
 use super::entry::Entry;
+use crate::indices::no_item;
 use crate::marks::{ItemMut, Log, Mark};
-use crate::places::no_item;
 use crate::sequence::{self, Key};
 
 /// An iterator over the items of an ordered array. It returns guards, which mark the items that are written

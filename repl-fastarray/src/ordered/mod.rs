@@ -26,9 +26,9 @@ use repl_core::ItemId;
 use repl_core::label::Label;
 
 use crate::follow::Followed;
-use crate::ids::{IdTable, Ids};
+use crate::ids::{IdCounter, IdTable};
+use crate::indices::{bounds, no_item};
 use crate::marks::{ItemMut, Log};
-use crate::places::{bounds, no_item};
 use crate::replica::Receipt;
 use crate::sequence::{Key, Sequence};
 
@@ -99,7 +99,7 @@ pub struct OrderedFastArray<T> {
     items: Sequence<Entry<T>>,
     /// Built by the first lookup by id, and kept from then on.
     index: OnceLock<IdTable<Key>>,
-    ids: Ids,
+    id_counter: IdCounter,
     log: Log,
     runs: Runs,
     /// On a shadow: the array that it has followed, and up to which revision. The items of a shadow are in no
@@ -125,7 +125,7 @@ impl<T> OrderedFastArray<T> {
         Self {
             items: Sequence::new(),
             index: OnceLock::new(),
-            ids: Ids::starting(next),
+            id_counter: IdCounter::starting(next),
             log: Log::default(),
             runs: Runs::new(),
             followed: None,
@@ -241,7 +241,7 @@ impl<T> OrderedFastArray<T> {
             Some(label) if self.receipt.is_some() || !label.is_long() => {
                 self.place(index, Entry { item, label, id })
             }
-            None if self.receipt.is_some() => self.squeeze_in(before, id, item),
+            None if self.receipt.is_some() => self.insert_local_after(before, id, item),
             _ => {
                 let key = self.place(index, Entry { item, label: Label::START, id });
                 self.make_room(index..index + 1);
@@ -327,7 +327,7 @@ impl<T> OrderedFastArray<T> {
 
     /// Returns the id that the first item of a copy gets.
     pub(crate) fn next_id_of_copies(&self) -> ItemId {
-        self.ids.next_for_copies()
+        self.id_counter.next_for_copies()
     }
 
     fn entry(&self, id: ItemId) -> Option<&Entry<T>> {
@@ -344,9 +344,9 @@ impl<T> OrderedFastArray<T> {
 
     /// Returns an id that no item has.
     fn fresh(&mut self) -> ItemId {
-        let mut ids = self.ids;
-        let id = ids.fresh(|id| self.key(id).is_some());
-        self.ids = ids;
+        let mut counter = self.id_counter;
+        let id = counter.fresh(|id| self.key(id).is_some());
+        self.id_counter = counter;
         id
     }
 
@@ -362,10 +362,10 @@ impl<T> OrderedFastArray<T> {
     /// Inserts an item of a client after `before`, if there is no free label between two items of the server.
     /// The item gets the label of `before`. So it comes after all items with that label, because local ids
     /// are greater.
-    fn squeeze_in(&mut self, before: Option<Key>, id: ItemId, item: T) -> Key {
+    fn insert_local_after(&mut self, before: Option<Key>, id: ItemId, item: T) -> Key {
         let label = self.label_of(before).cloned().unwrap_or_default();
         let entry = Entry { item, label, id };
-        let index = self.items.partition_point(|other| other.stands(&entry) == Ordering::Less);
+        let index = self.items.partition_point(|other| other.compare_position(&entry) == Ordering::Less);
         self.place(index, entry)
     }
 

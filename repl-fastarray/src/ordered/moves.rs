@@ -136,7 +136,7 @@ impl<T> OrderedFastArray<T> {
         }
         self.items.arrange(keys);
         self.runs.clear();
-        let stays = longest_ascent(&order);
+        let stays = longest_ascending(&order);
         let staying = stays.iter().filter(|&&stays| stays).count();
         if staying < order.len() / 2 {
             self.label_anyway(0..order.len(), Hint::NONE);
@@ -156,7 +156,7 @@ impl<T> OrderedFastArray<T> {
 
 /// Returns which numbers belong to a longest ascending subsequence of `order`. No number may occur twice. O(n
 /// log n).
-fn longest_ascent(order: &[usize]) -> Vec<bool> {
+fn longest_ascending(order: &[usize]) -> Vec<bool> {
     // `ends[len]` is where the ascending subsequence of `len + 1` numbers with the lowest last number ends.
     // `before[at]` is the number before the one at `at` in such a subsequence.
     let mut ends: Vec<usize> = Vec::new();

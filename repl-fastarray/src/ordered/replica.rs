@@ -8,15 +8,15 @@ use repl_core::label::Label;
 
 use super::OrderedFastArray;
 use super::entry::Entry;
-use crate::ids::Ids;
-use crate::item::{FastArrayItem, Standing};
+use crate::ids::IdCounter;
+use crate::item::{FastArrayItem, ItemAccess};
 use crate::replica::{Receipt, Replica};
 use crate::sequence::{Key, Sequence};
 
 /// The items of an ordered array, as callbacks access them.
-pub(crate) struct Places<'a, T>(&'a mut Sequence<Entry<T>>);
+pub(crate) struct OrderedItems<'a, T>(&'a mut Sequence<Entry<T>>);
 
-impl<T> Standing<T> for Places<'_, T> {
+impl<T> ItemAccess<T> for OrderedItems<'_, T> {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -37,7 +37,7 @@ impl<T> Standing<T> for Places<'_, T> {
 impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
     type Item = T;
     type Spot = Key;
-    type Items<'a> = Places<'a, T>;
+    type Items<'a> = OrderedItems<'a, T>;
 
     fn size(&self) -> usize {
         self.items.len()
@@ -62,12 +62,12 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
         self.receipt.as_deref()
     }
 
-    fn parts(&mut self) -> (Places<'_, T>, &mut Receipt) {
+    fn parts(&mut self) -> (OrderedItems<'_, T>, &mut Receipt) {
         if self.receipt.is_none() {
             let any_local = self.ids().any(ItemId::is_local);
-            self.ids.start_locally(any_local);
+            self.id_counter.start_locally(any_local);
         }
-        (Places(&mut self.items), self.receipt.get_or_insert_default())
+        (OrderedItems(&mut self.items), self.receipt.get_or_insert_default())
     }
 
     fn append_received(&mut self, id: ItemId) -> Key {
@@ -91,10 +91,10 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
         })
     }
 
-    fn settle(&mut self) -> bool {
+    fn sort_moved(&mut self) -> bool {
         let moved = self.has_moved();
         let unsettled = std::mem::take(&mut self.unsettled);
-        self.items.settle(&unsettled, Entry::stands);
+        self.items.sort_moved(&unsettled, Entry::compare_position);
         moved
     }
 }
@@ -102,19 +102,19 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
 impl<T: FastArrayItem> OrderedFastArray<T> {
     /// Gives all items local ids. New items get local ids, too.
     pub(super) fn rename_locally(&mut self) {
-        let mut ids = Ids::starting(ItemId::FIRST_LOCAL);
+        let mut counter = IdCounter::starting(ItemId::FIRST_LOCAL);
         for key in self.keys(0..self.len()) {
             if let Some(entry) = self.items.by_key_mut(key) {
-                entry.id = ids.fresh(|_| false);
+                entry.id = counter.fresh(|_| false);
             }
         }
-        self.ids = ids;
+        self.id_counter = counter;
         self.index.take();
     }
 
     /// Sets the label of the item `id` of a replica.
     pub(super) fn receive_label(&mut self, id: ItemId, label: Label) {
-        let Some((key, _)) = self.told_of(id) else { return };
+        let Some((key, _)) = self.server_item(id) else { return };
         if let Some(entry) = self.items.by_key_mut(key)
             && entry.label != label
         {
@@ -127,6 +127,6 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
     fn is_in_order(&self, key: Key) -> bool {
         let Some(place) = self.items.index_of(key) else { return true };
         let around = self.items.iter_from(place.saturating_sub(1)).take(2 + place.min(1));
-        around.is_sorted_by(|one, other| one.stands(other).is_le())
+        around.is_sorted_by(|one, other| one.compare_position(other).is_le())
     }
 }

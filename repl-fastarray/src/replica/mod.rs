@@ -16,7 +16,7 @@ mod receipt;
 
 use repl_core::{HandleSet, ItemId};
 
-use crate::item::{ArrayUpdate, ChangedProperties, FastArrayItem, ItemsTold, Standing};
+use crate::item::{ArrayUpdate, ChangedProperties, FastArrayItem, ItemAccess, ItemsTold};
 
 pub(crate) use receipt::Receipt;
 
@@ -29,7 +29,7 @@ pub(crate) trait Replica: Sized {
     /// Where an item is stored. Stays valid until an item is taken out.
     type Spot: Copy;
     /// The items of the array, borrowed without the receipt.
-    type Items<'a>: Standing<Self::Item>
+    type Items<'a>: ItemAccess<Self::Item>
     where
         Self: 'a;
 
@@ -69,7 +69,7 @@ pub(crate) trait Replica: Sized {
 
     /// Puts the items in order, before any callback runs. Returns whether items that were in the array before
     /// have moved.
-    fn settle(&mut self) -> bool;
+    fn sort_moved(&mut self) -> bool;
 
     /// Returns the receipt. Begins an update if none has begun.
     fn open_receipt(&mut self) -> &mut Receipt {
@@ -81,7 +81,7 @@ pub(crate) trait Replica: Sized {
 
     /// Returns where the item `id` is stored, and the receipt. Begins an update if none has begun. Returns
     /// `None` if there is no such item, or if the user of the client added it.
-    fn told_of(&mut self, id: ItemId) -> Option<(Self::Spot, &mut Receipt)> {
+    fn server_item(&mut self, id: ItemId) -> Option<(Self::Spot, &mut Receipt)> {
         let spot = if id.is_local() { None } else { self.spot(id) };
         let receipt = self.open_receipt();
         Some((spot?, receipt))
@@ -89,7 +89,7 @@ pub(crate) trait Replica: Sized {
 
     fn receive_whole(&mut self, id: ItemId) -> &mut Self::Item {
         debug_assert!(!id.is_local(), "a server gives no local ids");
-        let known = self.told_of(id).map(|(spot, receipt)| {
+        let known = self.server_item(id).map(|(spot, receipt)| {
             receipt.keep(id);
             spot
         });
@@ -101,23 +101,23 @@ pub(crate) trait Replica: Sized {
     }
 
     fn receive_change(&mut self, id: ItemId, handles: &HandleSet) {
-        if let Some((_, receipt)) = self.told_of(id)
+        if let Some((_, receipt)) = self.server_item(id)
             && !handles.is_empty()
-            && !receipt.is_doomed(id)
+            && !receipt.is_marked_removed(id)
         {
-            let is_asked = Told::<Self>::HAS_CALLBACKS;
-            receipt.change(id, is_asked.then_some(handles));
+            let has_callbacks = Told::<Self>::HAS_CALLBACKS;
+            receipt.change(id, has_callbacks.then_some(handles));
         }
     }
 
     fn receive_removal(&mut self, id: ItemId) {
-        if let Some((spot, receipt)) = self.told_of(id) {
+        if let Some((spot, receipt)) = self.server_item(id) {
             if receipt.is_added(id) {
                 // No callback has reported that the item was added.
-                receipt.take_back(id);
+                receipt.cancel_add(id);
                 self.take_out(vec![(id, spot)]);
             } else {
-                receipt.doom(id);
+                receipt.mark_removed(id);
                 self.preload_removal(spot);
             }
         }
@@ -128,8 +128,8 @@ pub(crate) trait Replica: Sized {
     }
 
     fn receive_sparing(&mut self, id: ItemId) {
-        if let Some((_, receipt)) = self.told_of(id)
-            && !receipt.is_doomed(id)
+        if let Some((_, receipt)) = self.server_item(id)
+            && !receipt.is_marked_removed(id)
         {
             receipt.keep(id);
         }
@@ -168,59 +168,59 @@ pub(crate) trait Replica: Sized {
         if self.receipt().is_none_or(|receipt| !receipt.is_open()) {
             return;
         }
-        let moved = self.settle();
-        let doomed = self.doomed();
+        let moved = self.sort_moved();
+        let removed = self.removed();
         let any = self.receipt().is_some_and(|receipt| {
-            moved || !(doomed.is_empty() && receipt.added.is_empty() && receipt.changed.is_empty())
+            moved || !(removed.is_empty() && receipt.added.is_empty() && receipt.changed.is_empty())
         });
-        let is_told = any && with_callbacks && Told::<Self>::HAS_CALLBACKS;
-        if is_told {
-            self.tell(&doomed);
+        let runs_callbacks = any && with_callbacks && Told::<Self>::HAS_CALLBACKS;
+        if runs_callbacks {
+            self.run_callbacks(&removed);
         }
-        self.take_out(doomed);
+        self.take_out(removed);
         let final_len = self.size();
         let (mut items, receipt) = self.parts();
         let old_len = receipt.old_len;
         receipt.close();
-        if is_told {
-            let standing = &mut items;
-            Told::<Self>::received(&mut ArrayUpdate { standing, indices: &[], old_len, final_len });
+        if runs_callbacks {
+            let access = &mut items;
+            Told::<Self>::received(&mut ArrayUpdate { access, indices: &[], old_len, final_len });
         }
     }
 
     /// Returns the items to be removed: first those that the update names, in its order, then those that a
     /// sweep removes, by index. Items that were added and swept in the same update are taken out here at
     /// once. Afterwards the added and changed items in the receipt are items that stay.
-    fn doomed(&mut self) -> Vec<(ItemId, Self::Spot)> {
-        let swept = self.open_receipt().settle();
+    fn removed(&mut self) -> Vec<(ItemId, Self::Spot)> {
+        let swept = self.open_receipt().drop_removed();
         let swept = swept.into_iter().filter_map(|id| Some((id, self.spot(id)?))).collect();
         self.take_out(swept);
         let Some(receipt) = self.receipt() else { return Vec::new() };
         let removed = receipt.removed.iter();
-        let mut doomed: Vec<_> = removed.filter_map(|&id| Some((id, self.spot(id)?))).collect();
+        let mut removed: Vec<_> = removed.filter_map(|&id| Some((id, self.spot(id)?))).collect();
         if receipt.has_sweep() {
             self.each_spot(&mut |id, spot| {
                 if receipt.is_swept(id) {
-                    doomed.push((id, spot));
+                    removed.push((id, spot));
                 }
             });
         }
-        doomed
+        removed
     }
 
     /// Calls all callbacks of an update except the last, in the order of S178.
-    fn tell(&mut self, doomed: &[(ItemId, Self::Spot)]) {
-        let final_len = self.size().saturating_sub(doomed.len());
-        let doomed: Vec<_> = doomed.iter().map(|&(_, spot)| self.place(spot)).collect();
+    fn run_callbacks(&mut self, removed: &[(ItemId, Self::Spot)]) {
+        let final_len = self.size().saturating_sub(removed.len());
+        let removed: Vec<_> = removed.iter().map(|&(_, spot)| self.place(spot)).collect();
         let Some(receipt) = self.receipt() else { return };
         let place = |id| self.spot(id).map(|spot| self.place(spot));
         let added: Vec<_> = receipt.added.iter().filter_map(|&id| place(id)).collect();
         let changed: Vec<_> = receipt.changed.iter().filter_map(|&(id, _)| place(id)).collect();
         let (mut items, receipt) = self.parts();
-        let (standing, old_len) = (&mut items, receipt.old_len);
-        let mut update = ArrayUpdate { standing, indices: &doomed, old_len, final_len };
+        let (access, old_len) = (&mut items, receipt.old_len);
+        let mut update = ArrayUpdate { access, indices: &removed, old_len, final_len };
 
-        for &at in &doomed {
+        for &at in &removed {
             if let Some(item) = update.get_mut(at) {
                 Told::<Self>::removing(item);
             }

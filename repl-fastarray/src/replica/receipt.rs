@@ -54,7 +54,7 @@ enum Fate {
     Kept,
     Added,
     Changed,
-    Doomed,
+    Removed,
 }
 
 impl Receipt {
@@ -90,7 +90,7 @@ impl Receipt {
     }
 
     /// Deletes the record of an item that this update added and then removed.
-    pub(crate) fn take_back(&mut self, id: ItemId) {
+    pub(crate) fn cancel_add(&mut self, id: ItemId) {
         self.notes.remove(id);
         self.added.retain(|&added| added != id);
     }
@@ -98,7 +98,7 @@ impl Receipt {
     /// Records that the update has named the item, so that a sweep before this call does not remove it.
     pub(crate) fn keep(&mut self, id: ItemId) {
         let fate = match self.fate(id) {
-            Some(Fate::Doomed) => {
+            Some(Fate::Removed) => {
                 // A server never removes an item and sends it again in the same update, so this search may be
                 // slow.
                 self.removed.retain(|&removed| removed != id);
@@ -138,16 +138,16 @@ impl Receipt {
     }
 
     /// Records that the update removes the item, which was there before the update.
-    pub(crate) fn doom(&mut self, id: ItemId) {
-        if !self.is_doomed(id) {
-            self.note(id, Fate::Doomed);
+    pub(crate) fn mark_removed(&mut self, id: ItemId) {
+        if !self.is_marked_removed(id) {
+            self.note(id, Fate::Removed);
             self.removed.push(id);
         }
     }
 
     /// Returns whether a sweep removes the item.
     pub(crate) fn is_swept(&self, id: ItemId) -> bool {
-        let is_spared = |note: Note| note.fate == Fate::Doomed || note.sweeps == self.sweeps;
+        let is_spared = |note: Note| note.fate == Fate::Removed || note.sweeps == self.sweeps;
         self.has_sweep() && !id.is_local() && !self.notes.get(id).is_some_and(is_spared)
     }
 
@@ -157,13 +157,13 @@ impl Receipt {
     }
 
     /// Returns whether the update removes the item by name.
-    pub(crate) fn is_doomed(&self, id: ItemId) -> bool {
-        self.fate(id) == Some(Fate::Doomed)
+    pub(crate) fn is_marked_removed(&self, id: ItemId) -> bool {
+        self.fate(id) == Some(Fate::Removed)
     }
 
     /// Drops the removed items from the lists of added and changed items. Returns the items that were added
     /// and swept in the same update. No callback reports these.
-    pub(crate) fn settle(&mut self) -> Vec<ItemId> {
+    pub(crate) fn drop_removed(&mut self) -> Vec<ItemId> {
         let (mut added, mut changed) = (std::mem::take(&mut self.added), std::mem::take(&mut self.changed));
         let mut gone = Vec::new();
         added.retain(|&id| {
@@ -173,7 +173,7 @@ impl Receipt {
             }
             !is_swept
         });
-        changed.retain(|&(id, _)| !self.is_doomed(id) && !self.is_swept(id));
+        changed.retain(|&(id, _)| !self.is_marked_removed(id) && !self.is_swept(id));
         (self.added, self.changed) = (added, changed);
         gone
     }

@@ -193,7 +193,7 @@ impl<T> Sequence<T> {
     /// Moves the items of `moved` to their places in the order of `compare`. All other items must be in this
     /// order already. All items keep their keys. O(log² n) for each moved item, and never more than the cost
     /// of [`sort_by`](Self::sort_by).
-    pub(crate) fn settle(&mut self, moved: &[Key], mut compare: impl FnMut(&T, &T) -> Ordering) {
+    pub(crate) fn sort_moved(&mut self, moved: &[Key], mut compare: impl FnMut(&T, &T) -> Ordering) {
         if moved.len() > self.len() / FEW {
             self.sort_by(compare);
             return;
@@ -390,7 +390,7 @@ mod tests {
                     self.sequence.sort_by(|a, b| (a >> 4).cmp(&(b >> 4)));
                     self.model.sort_by_key(|(_, item)| item >> 4);
                 }
-                Op::Settle(places) if len > 0 => self.settle(places),
+                Op::Settle(places) if len > 0 => self.sort_moved(places),
                 Op::Clear => {
                     self.sequence.clear();
                     self.model.clear();
@@ -399,7 +399,7 @@ mod tests {
             }
         }
 
-        fn settle(&mut self, places: &[Index]) {
+        fn sort_moved(&mut self, places: &[Index]) {
             self.sequence.sort_by(u32::cmp);
             self.model.sort_by_key(|(_, item)| *item);
             let mut moved = Vec::new();
@@ -410,7 +410,7 @@ mod tests {
                 *self.sequence.by_key_mut(*key).unwrap() = *item;
                 moved.push(*key);
             }
-            self.sequence.settle(&moved, u32::cmp);
+            self.sequence.sort_moved(&moved, u32::cmp);
             self.model.sort_by_key(|(_, item)| *item);
             // The order of equal items is not specified.
             let items: HashMap<Key, u32> = self.model.iter().copied().collect();

@@ -216,7 +216,7 @@ impl Order {
             parent.counts[at] -= 1;
             (id, node) = (node, parent.parent);
         }
-        self.mend_sparse(leaf);
+        self.fill_sparse(leaf);
         true
     }
 
@@ -340,7 +340,7 @@ impl Order {
 
     /// If `leaf` has too few entries, merges it with a neighbour, or moves entries from a neighbour to it.
     /// Then does the same for the nodes above.
-    fn mend_sparse(&mut self, leaf: u32) {
+    fn fill_sparse(&mut self, leaf: u32) {
         let (mut node, mut level) = (leaf, 0);
         while node != self.root && self.nodes[node as usize].len() < LEAST {
             let parent = self.nodes[node as usize].parent;

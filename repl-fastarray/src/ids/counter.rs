@@ -4,14 +4,14 @@
 
 use repl_core::ItemId;
 
-/// When an array replaces another, its ids may be ahead of the other's ids by at most this. Ids further ahead
+/// When an array replaces another, its ids may be ahead of the other's ids by at most this. IdCounter further ahead
 /// come close to the end of the id range. After the end, ids start again from the first, and could repeat ids
 /// that the field used recently.
 const FARTHEST: u32 = 1 << 30;
 
 /// The counter that chooses the id of the next item.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ids {
+pub(crate) struct IdCounter {
     next: ItemId,
     /// Whether the ids have reached the end of the id range and started again from the first. If so, the next
     /// id may be in use.
@@ -21,7 +21,7 @@ pub(crate) struct Ids {
     has_gaps: bool,
 }
 
-impl Ids {
+impl IdCounter {
     /// Returns a counter that starts with `next`.
     pub(crate) const fn starting(next: ItemId) -> Self {
         Self { next, wrapped: false, has_gaps: false }
