@@ -293,7 +293,7 @@ struct Impostor;
 impl Replicated for Impostor {
     const LAYOUT: &'static repl::LayoutOf<Self> = &repl::LayoutOf::new(Mixed::LAYOUT.table());
 
-    type Told = repl::__private::NoCallbacks;
+    type CallbackPolicy = repl::__private::NoCallbacks;
 
     fn program() -> repl::Program {
         Mixed::program()

@@ -103,7 +103,7 @@ pub mod __private {
     pub use crate::object::whole::{identical, identical_with, read as read_field, write as write_field};
     pub use crate::schema::attributes::*;
     pub use crate::schema::callbacks::ValueCallbacks;
-    pub use crate::schema::callbacks::{NoCallbacks, ObjectTold, OwnCallbacks, SaysCallbacks};
+    pub use crate::schema::callbacks::{NoCallbacks, ObjectCallbackPolicy, OwnCallbacks, SaysCallbacks};
     pub use crate::schema::codec::Format;
     pub use crate::schema::keyed::Preload;
     pub use crate::schema::map::{HashKey, SortKey};

@@ -83,6 +83,6 @@ pub use ordered::OrderedFastArray;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::item::{
-        FastArrayItem, ItemCallbacks, ItemsTold, LeafItem, SaysItemCallbacks, value_callbacks,
+        FastArrayItem, ItemCallbackPolicy, ItemCallbacks, LeafItem, SaysItemCallbacks, value_callbacks,
     };
 }

@@ -40,7 +40,7 @@ pub trait SaysCallbacks {}
 
 /// Which callbacks of an object run.
 #[doc(hidden)]
-pub trait ObjectTold<T> {
+pub trait ObjectCallbackPolicy<T> {
     /// Whether there is any callback to call.
     const HAS_CALLBACKS: bool;
 
@@ -59,7 +59,7 @@ pub trait ObjectTold<T> {
 #[derive(Debug)]
 pub enum OwnCallbacks {}
 
-impl<T: Callbacks> ObjectTold<T> for OwnCallbacks {
+impl<T: Callbacks> ObjectCallbackPolicy<T> for OwnCallbacks {
     const HAS_CALLBACKS: bool = true;
 
     fn receiving(object: &mut T) {
@@ -81,7 +81,7 @@ impl<T: Callbacks> ObjectTold<T> for OwnCallbacks {
 #[derive(Debug)]
 pub enum NoCallbacks {}
 
-impl<T> ObjectTold<T> for NoCallbacks {
+impl<T> ObjectCallbackPolicy<T> for NoCallbacks {
     const HAS_CALLBACKS: bool = false;
 
     fn receiving(_: &mut T) {}

@@ -2,7 +2,7 @@
 //!
 //! *Invariant:* the layout and the program of a type are made from its own shape.
 
-use crate::schema::callbacks::ObjectTold;
+use crate::schema::callbacks::ObjectCallbackPolicy;
 use crate::schema::layout_of::LayoutOf;
 use crate::schema::program::Program;
 use crate::schema::property::Property;
@@ -37,7 +37,7 @@ pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsS
     /// Whether callbacks of the object are called: [`OwnCallbacks`](crate::schema::callbacks::OwnCallbacks)
     /// or [`NoCallbacks`](crate::schema::callbacks::NoCallbacks).
     #[doc(hidden)]
-    type Told: ObjectTold<Self>;
+    type CallbackPolicy: ObjectCallbackPolicy<Self>;
 
     /// Returns the flat form of the table. Objects are compared, written and read by it. It is static for
     /// types without generic parameters; for generic types each call makes it (about 2 µs for 25 commands).

@@ -12,7 +12,7 @@ use crate::ast::Container;
 pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     let (private, ident, generics) = (container.private(), container.ident(), structure::generics(container));
     let structure = structure::expand(container, &generics);
-    let told = structure::told(container);
+    let callback_policy = structure::callback_policy(container);
     let (declared, parameters, bounds) = generics.split_for_impl();
     enclosed(
         container,
@@ -23,7 +23,7 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
             impl #declared #private::FastArrayItem for #ident #parameters #bounds {
                 const LAYOUT: &'static #private::Layout = &#private::Layout::of::<Self>();
 
-                #told
+                #callback_policy
             }
         },
     )

@@ -63,13 +63,13 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
             }
         }
     };
-    let (told, layout) = (structure::told(container), structure::layout(container));
+    let (callback_policy, layout) = (structure::callback_policy(container), structure::layout(container));
     quote! {
         #[automatically_derived]
         impl #declared #private::Replicated for #ident #parameters #bounds {
             const LAYOUT: &'static #private::LayoutOf<Self> = &#private::LayoutOf::new(#layout);
 
-            #told
+            #callback_policy
 
             fn program() -> #private::Program {
                 #program

@@ -154,16 +154,16 @@ fn says_callbacks(container: &Container<'_>) -> Option<TokenStream> {
 }
 
 /// Returns which callbacks the type has. Errors are reported at the attribute `callbacks`.
-pub(super) fn told(container: &Container<'_>) -> TokenStream {
+pub(super) fn callback_policy(container: &Container<'_>) -> TokenStream {
     match &container.attrs.callbacks {
         Some(callbacks) => {
             let span = field::here(callbacks.span);
             let private = field::private_at(container, span);
-            quote_spanned!(span=> type Told = #private::OwnCallbacks;)
+            quote_spanned!(span=> type CallbackPolicy = #private::OwnCallbacks;)
         }
         None => {
             let private = container.private();
-            quote!(type Told = #private::NoCallbacks;)
+            quote!(type CallbackPolicy = #private::NoCallbacks;)
         }
     }
 }

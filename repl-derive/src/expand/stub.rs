@@ -72,7 +72,7 @@ fn object(container: &Container<'_>, generics: &Generics) -> TokenStream {
             const LAYOUT: &'static #private::LayoutOf<Self> =
                 &#private::LayoutOf::new(&#private::Layout::of::<Self>());
 
-            type Told = #private::NoCallbacks;
+            type CallbackPolicy = #private::NoCallbacks;
 
             fn program() -> #private::Program {
                 ::core::unreachable!()
@@ -92,7 +92,7 @@ fn item(container: &Container<'_>, generics: &Generics) -> TokenStream {
         impl #declared #private::FastArrayItem for #ident #parameters #bounds {
             const LAYOUT: &'static #private::Layout = &#private::Layout::of::<Self>();
 
-            type Told = #private::NoCallbacks;
+            type CallbackPolicy = #private::NoCallbacks;
         }
     }
 }

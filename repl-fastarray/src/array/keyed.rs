@@ -7,7 +7,7 @@ use repl_core::{ItemId, Keyed, KeyedReplica, KeyedShadow, News, Property, Step};
 
 use super::FastArray;
 use crate::follow::Following;
-use crate::item::{FastArrayItem, ItemsTold};
+use crate::item::{FastArrayItem, ItemCallbackPolicy};
 use crate::replica::Replica;
 
 #[expect(unsafe_code, reason = "a type states its own shape")]
@@ -24,7 +24,7 @@ unsafe impl<T: FastArrayItem> Property for FastArray<T> {
 impl<T: FastArrayItem> Keyed for FastArray<T> {
     type Item = T;
 
-    const HAS_CALLBACKS: bool = T::Told::HAS_CALLBACKS;
+    const HAS_CALLBACKS: bool = T::CallbackPolicy::HAS_CALLBACKS;
 
     fn len(&self) -> usize {
         self.items.len() - self.item_ids.departed.len()

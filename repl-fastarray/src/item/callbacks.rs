@@ -93,7 +93,7 @@ pub trait SaysItemCallbacks {}
 
 /// The callbacks that an array calls for its items: [`OwnCallbacks`] or [`NoCallbacks`].
 #[doc(hidden)]
-pub trait ItemsTold<T> {
+pub trait ItemCallbackPolicy<T> {
     /// Whether the items have callbacks.
     const HAS_CALLBACKS: bool;
 
@@ -113,7 +113,7 @@ pub trait ItemsTold<T> {
     fn received(update: &mut ArrayUpdate<'_, T>);
 }
 
-impl<T: ItemCallbacks> ItemsTold<T> for OwnCallbacks {
+impl<T: ItemCallbacks> ItemCallbackPolicy<T> for OwnCallbacks {
     const HAS_CALLBACKS: bool = true;
 
     fn removing(item: &mut T) {
@@ -139,7 +139,7 @@ impl<T: ItemCallbacks> ItemsTold<T> for OwnCallbacks {
     }
 }
 
-impl<T> ItemsTold<T> for NoCallbacks {
+impl<T> ItemCallbackPolicy<T> for NoCallbacks {
     const HAS_CALLBACKS: bool = false;
 
     fn removing(_: &mut T) {}

@@ -24,7 +24,7 @@ macro_rules! leaves {
         impl<$($generics)*> FastArrayItem for $type {
             const LAYOUT: &'static Layout = &Layout::of::<(Self,)>();
 
-            type Told = NoCallbacks;
+            type CallbackPolicy = NoCallbacks;
         }
 
         impl<$($generics)*> LeafItem for $type {}

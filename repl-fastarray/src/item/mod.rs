@@ -11,7 +11,7 @@ mod update;
 use repl_core::__private::ValueCallbacks;
 use repl_core::{Layout, Property};
 
-pub use callbacks::{ItemCallbacks, ItemsTold, SaysItemCallbacks};
+pub use callbacks::{ItemCallbackPolicy, ItemCallbacks, SaysItemCallbacks};
 pub use changed::ChangedProperties;
 pub use leaf::LeafItem;
 pub use update::ArrayUpdate;
@@ -44,21 +44,21 @@ pub trait FastArrayItem: Property {
 
     /// Whether the item has callbacks: [`OwnCallbacks`] or [`NoCallbacks`].
     #[doc(hidden)]
-    type Told: ItemsTold<Self>;
+    type CallbackPolicy: ItemCallbackPolicy<Self>;
 }
 
 /// Returns the callbacks that `repl-core` calls for items that are values of maps.
 #[doc(hidden)]
 #[must_use]
 pub const fn value_callbacks<T: FastArrayItem>() -> Option<ValueCallbacks<T>> {
-    if !T::Told::HAS_CALLBACKS {
+    if !T::CallbackPolicy::HAS_CALLBACKS {
         return None;
     }
     Some(ValueCallbacks {
-        removing: T::Told::removing,
-        added: T::Told::added,
+        removing: T::CallbackPolicy::removing,
+        added: T::CallbackPolicy::added,
         changed: |value, handles| {
-            T::Told::changed(value, &ChangedProperties::new(T::LAYOUT, handles));
+            T::CallbackPolicy::changed(value, &ChangedProperties::new(T::LAYOUT, handles));
         },
     })
 }

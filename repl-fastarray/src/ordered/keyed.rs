@@ -8,7 +8,7 @@ use repl_core::{ItemId, Keyed, KeyedReplica, KeyedShadow, News, Property, Step};
 
 use super::OrderedFastArray;
 use crate::follow::Following;
-use crate::item::{FastArrayItem, ItemsTold};
+use crate::item::{FastArrayItem, ItemCallbackPolicy};
 use crate::replica::Replica;
 
 #[expect(unsafe_code, reason = "a type states its own shape")]
@@ -25,7 +25,7 @@ unsafe impl<T: FastArrayItem> Property for OrderedFastArray<T> {
 impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
     type Item = T;
 
-    const HAS_CALLBACKS: bool = T::Told::HAS_CALLBACKS;
+    const HAS_CALLBACKS: bool = T::CallbackPolicy::HAS_CALLBACKS;
     const ORDERED: bool = true;
 
     fn len(&self) -> usize {

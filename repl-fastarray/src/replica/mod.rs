@@ -16,12 +16,12 @@ mod receipt;
 
 use repl_core::{HandleSet, ItemId};
 
-use crate::item::{ArrayUpdate, ChangedProperties, FastArrayItem, ItemAccess, ItemsTold};
+use crate::item::{ArrayUpdate, ChangedProperties, FastArrayItem, ItemAccess, ItemCallbackPolicy};
 
 pub(crate) use receipt::Receipt;
 
 /// The callbacks of the items of the array `R`.
-type Told<R> = <<R as Replica>::Item as FastArrayItem>::Told;
+type Policy<R> = <<R as Replica>::Item as FastArrayItem>::CallbackPolicy;
 
 /// An array of either kind that can receive updates.
 pub(crate) trait Replica: Sized {
@@ -105,7 +105,7 @@ pub(crate) trait Replica: Sized {
             && !handles.is_empty()
             && !receipt.is_marked_removed(id)
         {
-            let has_callbacks = Told::<Self>::HAS_CALLBACKS;
+            let has_callbacks = Policy::<Self>::HAS_CALLBACKS;
             receipt.change(id, has_callbacks.then_some(handles));
         }
     }
@@ -173,7 +173,7 @@ pub(crate) trait Replica: Sized {
         let any = self.receipt().is_some_and(|receipt| {
             moved || !(removed.is_empty() && receipt.added.is_empty() && receipt.changed.is_empty())
         });
-        let runs_callbacks = any && with_callbacks && Told::<Self>::HAS_CALLBACKS;
+        let runs_callbacks = any && with_callbacks && Policy::<Self>::HAS_CALLBACKS;
         if runs_callbacks {
             self.run_callbacks(&removed);
         }
@@ -184,7 +184,7 @@ pub(crate) trait Replica: Sized {
         receipt.close();
         if runs_callbacks {
             let access = &mut items;
-            Told::<Self>::received(&mut ArrayUpdate { access, indices: &[], old_len, final_len });
+            Policy::<Self>::received(&mut ArrayUpdate { access, indices: &[], old_len, final_len });
         }
     }
 
@@ -222,26 +222,26 @@ pub(crate) trait Replica: Sized {
 
         for &at in &removed {
             if let Some(item) = update.get_mut(at) {
-                Told::<Self>::removing(item);
+                Policy::<Self>::removing(item);
             }
         }
-        Told::<Self>::all_removing(&mut update);
+        Policy::<Self>::all_removing(&mut update);
 
         update.indices = &added;
         for &at in &added {
             if let Some(item) = update.get_mut(at) {
-                Told::<Self>::added(item);
+                Policy::<Self>::added(item);
             }
         }
-        Told::<Self>::all_added(&mut update);
+        Policy::<Self>::all_added(&mut update);
 
         update.indices = &changed;
         for (&at, (_, handles)) in changed.iter().zip(&receipt.changed) {
             if let Some(item) = update.get_mut(at) {
                 let changed = ChangedProperties::new(Self::Item::LAYOUT, handles);
-                Told::<Self>::changed(item, &changed);
+                Policy::<Self>::changed(item, &changed);
             }
         }
-        Told::<Self>::all_changed(&mut update);
+        Policy::<Self>::all_changed(&mut update);
     }
 }

@@ -39,7 +39,7 @@ unsafe impl Property for Told {
 impl FastArrayItem for Told {
     const LAYOUT: &'static Layout = &Layout::of::<Self>();
 
-    type Told = OwnCallbacks;
+    type CallbackPolicy = OwnCallbacks;
 }
 
 impl SaysItemCallbacks for Told {}

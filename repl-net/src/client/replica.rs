@@ -16,7 +16,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 
-use repl_core::__private::ObjectTold;
+use repl_core::__private::ObjectCallbackPolicy;
 use repl_core::{
     BitReader, BitSlice, Checked, CheckedUpdate, Class, DecodeError, Guid, HandleSet, Notify, Observer,
     Program, PropertyIndex, ReferenceMap, Replicated,
@@ -370,21 +370,21 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     }
 
     fn call(&mut self, row: u32, callback: Callback) {
-        if !T::Told::HAS_CALLBACKS && !matches!(callback, Callback::Notify(_)) {
+        if !T::CallbackPolicy::HAS_CALLBACKS && !matches!(callback, Callback::Notify(_)) {
             return;
         }
         self.lend(row);
         let Some(live) = self.live.get_mut(row as usize) else { return };
         match callback {
-            Callback::PreNetReceive => T::Told::receiving(live),
-            Callback::PostNetReceive => T::Told::received(live),
+            Callback::PreNetReceive => T::CallbackPolicy::receiving(live),
+            Callback::PostNetReceive => T::CallbackPolicy::received(live),
             Callback::Notify(property) => {
                 if let Some(old) = self.old.get(row as usize) {
                     live.notify(property.index(), old);
                 }
             }
-            Callback::PostRepNotifies => T::Told::notified(live),
-            Callback::PostNetInit => T::Told::begun(live),
+            Callback::PostRepNotifies => T::CallbackPolicy::notified(live),
+            Callback::PostNetInit => T::CallbackPolicy::begun(live),
         }
     }
 
