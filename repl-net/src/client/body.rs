@@ -59,15 +59,20 @@ pub(crate) trait Visitor {
     fn handles_of(&self, class: u32) -> Option<u32>;
     /// Returns the number of classes.
     fn classes(&self) -> u32;
-    fn update(&mut self, slot: u32, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt>;
-    fn open(&mut self, head: OpenHead, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt>;
+    fn update(&mut self, slot: u32, list: PropertyList<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt>;
+    fn open(
+        &mut self,
+        head: OpenHead,
+        list: PropertyList<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), Halt>;
     fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), Halt>;
     fn part(&mut self, part: Part) -> Result<(), Halt>;
 }
 
 /// The properties of an object whose values follow in the body.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Item<'a> {
+pub(crate) struct PropertyList<'a> {
     pub(crate) handles: &'a HandleSet,
     /// How many bits the entry takes before its values.
     pub(crate) head_bits: usize,
@@ -89,8 +94,8 @@ pub(crate) fn walk(
                 SegmentKind::Update => {
                     let class = visitor.class_of(slot)?;
                     let handles = read_list(class, reader, previous, visitor)?;
-                    let item = Item { handles, head_bits: reader.position().saturating_sub(start) };
-                    visitor.update(slot, item, reader)?;
+                    let list = PropertyList { handles, head_bits: reader.position().saturating_sub(start) };
+                    visitor.update(slot, list, reader)?;
                 }
                 SegmentKind::Open => {
                     let run = Run::read(slot, origin, reader, previous, visitor)?;
@@ -161,8 +166,8 @@ impl Run {
         let mut head_bits = reader.position().saturating_sub(start);
         for slot in self.first..self.end {
             let values = reader.position();
-            let item = Item { handles, head_bits };
-            visitor.open(OpenHead { slot, generation, class, archetype, proxy }, item, reader)?;
+            let list = PropertyList { handles, head_bits };
+            visitor.open(OpenHead { slot, generation, class, archetype, proxy }, list, reader)?;
             if slot > self.first && reader.position().saturating_sub(values) < LEAST_RUN_BITS {
                 return Err(ReadError::OutOfRange.into());
             }

@@ -19,12 +19,12 @@ pub(crate) struct ClientEvents {
     /// If the queue is longer than this, events that are no longer needed are dropped.
     limit: usize,
     /// Objects whose removal no event will report.
-    untold: Vec<ObjectRef<()>>,
+    unreported: Vec<ObjectRef<()>>,
 }
 
 impl Default for ClientEvents {
     fn default() -> Self {
-        Self { queue: VecDeque::new(), limit: LEAST, untold: Vec::new() }
+        Self { queue: VecDeque::new(), limit: LEAST, unreported: Vec::new() }
     }
 }
 
@@ -43,8 +43,8 @@ impl ClientEvents {
 
     /// Returns the objects whose removal no event will report. An object is returned once for each of its
     /// removals.
-    pub(crate) fn take_untold(&mut self) -> Vec<ObjectRef<()>> {
-        std::mem::take(&mut self.untold)
+    pub(crate) fn take_unreported(&mut self) -> Vec<ObjectRef<()>> {
+        std::mem::take(&mut self.unreported)
     }
 
     /// Drops the events about objects that were spawned and despawned before the user polled. Of the role
@@ -62,7 +62,7 @@ impl ClientEvents {
                     if let Some(start) = spawned.remove(&object) {
                         drop_at(&mut events, Some(start));
                         drop_at(&mut events, Some(at));
-                        self.untold.push(object);
+                        self.unreported.push(object);
                     }
                 }
                 _ => {}
@@ -105,8 +105,8 @@ mod tests {
         }
         events.push(ClientEvent::Spawned(object(100_000)));
         events.thin_out();
-        let untold = events.take_untold();
-        assert_eq!(untold.len(), 100_000);
+        let unreported = events.take_unreported();
+        assert_eq!(unreported.len(), 100_000);
         let left: Vec<_> = std::iter::from_fn(|| events.pop()).collect();
         let expected = [
             ClientEvent::Connected,

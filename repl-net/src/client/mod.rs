@@ -79,7 +79,7 @@ pub struct Client {
     last_sent: Duration,
     events: ClientEvents,
     /// The object of the last polled event, if that event reported the object's removal.
-    told_departed: Option<ObjectRef<()>>,
+    last_departed: Option<ObjectRef<()>>,
     status: StatusSink,
     is_synchronized: bool,
     bytes_received: u64,
@@ -118,7 +118,7 @@ impl Client {
             ack_pace: AckPace::default(),
             last_sent: Duration::ZERO,
             events: ClientEvents::default(),
-            told_departed: None,
+            last_departed: None,
             status: StatusSink::default(),
             is_synchronized: false,
             bytes_received: 0,
@@ -242,7 +242,7 @@ impl Client {
         }
         if elicits_ack {
             self.replicas.receive(header.sequence, header.stamp, reader, &mut self.events)?;
-            self.events.take_untold().into_iter().for_each(|object| self.replicas.release(object));
+            self.events.take_unreported().into_iter().for_each(|object| self.replicas.release(object));
         } else {
             packet::read_end(&mut body)?;
         }
@@ -323,12 +323,12 @@ impl Client {
 
     /// Returns the next event, or `None` if there are no more.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
-        if let Some(told) = self.told_departed.take() {
-            self.replicas.release(told);
+        if let Some(departed) = self.last_departed.take() {
+            self.replicas.release(departed);
         }
         let event = self.events.pop();
         if let Some(ClientEvent::Despawned(object, _)) = event {
-            self.told_departed = Some(object);
+            self.last_departed = Some(object);
         }
         event
     }

@@ -78,11 +78,11 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<Notified>);
     /// Prepares to read leaves of the property at `handle` again. Stores the old value of the property,
     /// unless this packet has already changed the property.
-    fn begin_again(&mut self, row: u32, handle: u32, notified: &mut Vec<Notified>);
+    fn begin_reread(&mut self, row: u32, handle: u32, notified: &mut Vec<Notified>);
     /// Reads one leaf of an object again (S118).
-    fn read_again(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
+    fn reread_leaf(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
     /// After leaves were read again, checks again which properties have changed.
-    fn changed_again(&self, row: u32, notified: &mut [Notified]);
+    fn recheck_changed(&self, row: u32, notified: &mut [Notified]);
     /// Returns the slots of the objects, by row.
     fn slots(&self) -> &[u32];
     fn has_archetype(&self, archetype: u32) -> bool;
@@ -98,7 +98,7 @@ pub(crate) trait Replica: Any + Send + Sync {
     fn release(&mut self, guid: Guid);
     /// Ends an update of an object's collections: calls their callbacks, then takes out the items that the
     /// update removed (S178).
-    fn conclude(&mut self, row: u32);
+    fn finish_update(&mut self, row: u32);
     /// Calls a callback of the user for an object.
     fn call(&mut self, row: u32, callback: Callback);
     fn as_any(&self) -> &dyn Any;
@@ -158,7 +158,7 @@ impl<T: Replicated> TypedReplica<T> {
     }
 
     /// Returns the object in a row, so that the user can change it. Makes its base first, if it needs one.
-    pub(crate) fn lend(&mut self, row: u32) -> Option<&mut T> {
+    pub(crate) fn borrow_for_user(&mut self, row: u32) -> Option<&mut T> {
         let row = row as usize;
         let (live, slot) = (self.live.get_mut(row)?, self.slots.get(row)?);
         if self.class.has_arrays() {
@@ -173,9 +173,9 @@ impl<T: Replicated> TypedReplica<T> {
 
     /// Makes a base before an object is written to, if values in the object have callbacks that run during
     /// the write.
-    fn lend_to_callbacks(&mut self, row: u32) {
+    fn prepare_base(&mut self, row: u32) {
         if self.class.lends_entries() {
-            self.lend(row);
+            self.borrow_for_user(row);
         }
     }
 
@@ -260,10 +260,10 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         references: &mut ReferenceMap<'_>,
         observer: &mut dyn Observer,
     ) {
-        self.lend_to_callbacks(row);
+        self.prepare_base(row);
         if update.refers() {
             // Map entries whose keys refer to missing objects are stored only in the base.
-            self.lend(row);
+            self.borrow_for_user(row);
         }
         let row = row as usize;
         self.remember(row, handles);
@@ -281,8 +281,8 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
     }
 
-    fn begin_again(&mut self, row: u32, handle: u32, notified: &mut Vec<Notified>) {
-        self.lend_to_callbacks(row);
+    fn begin_reread(&mut self, row: u32, handle: u32, notified: &mut Vec<Notified>) {
+        self.prepare_base(row);
         let row = row as usize;
         let Some(notify) = notify_at(&self.notify_of, handle) else { return };
         // If this packet contained the property, the value before the packet is already stored.
@@ -294,7 +294,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
     }
 
-    fn changed_again(&self, row: u32, notified: &mut [Notified]) {
+    fn recheck_changed(&self, row: u32, notified: &mut [Notified]) {
         for known in notified {
             if let Some(now) = self.notified(row as usize, known.notify) {
                 *known = now;
@@ -302,7 +302,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
     }
 
-    fn read_again(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>) {
+    fn reread_leaf(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>) {
         let row = row as usize;
         let base = self.slots.get(row).and_then(|slot| self.bases.get_mut(slot));
         match (self.live.get_mut(row), base) {
@@ -357,9 +357,9 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         self.departed.remove(&guid);
     }
 
-    fn conclude(&mut self, row: u32) {
+    fn finish_update(&mut self, row: u32) {
         if self.class.lends_arrays() {
-            self.lend(row);
+            self.borrow_for_user(row);
         }
         let Self { class, live, bases, slots, .. } = self;
         let (Some(live), Some(slot)) = (live.get_mut(row as usize), slots.get(row as usize)) else { return };
@@ -373,7 +373,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         if !T::CallbackPolicy::HAS_CALLBACKS && !matches!(callback, Callback::Notify(_)) {
             return;
         }
-        self.lend(row);
+        self.borrow_for_user(row);
         let Some(live) = self.live.get_mut(row as usize) else { return };
         match callback {
             Callback::PreNetReceive => T::CallbackPolicy::receiving(live),

@@ -23,7 +23,7 @@ use repl_core::{
     BitReader, BitSlice, BitWriter, Checked, Guid, ObjectRef, Objects, Observer, ReferenceMap, Replicated,
 };
 
-use super::body::{Halt, Item, OpenHead, Visitor, walk};
+use super::body::{Halt, OpenHead, PropertyList, Visitor, walk};
 use super::change_feed::ChangeFeed;
 use super::departed::Departed;
 use super::events::ClientEvents;
@@ -41,7 +41,7 @@ use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::SlotSet;
 
 /// An object whose references are being read again, because objects that they refer to came or went.
-struct Healing {
+struct Rereading {
     slot: u32,
     class: u16,
     row: u32,
@@ -76,7 +76,7 @@ pub(crate) struct Replicas {
     checked: Checked,
     touched: Vec<Touched>,
     /// The guids of objects that the current packet created or removed.
-    moved: Vec<Guid>,
+    created_or_removed: Vec<Guid>,
     departed: Departed,
     /// The change feeds, by class. A class has one only if the user has asked for its changes.
     feeds: HashMap<u16, ChangeFeed>,
@@ -98,7 +98,7 @@ impl Replicas {
             outcome: Outcome::new(max_objects),
             checked: Checked::new(),
             touched: Vec::new(),
-            moved: Vec::new(),
+            created_or_removed: Vec::new(),
             departed: Departed::default(),
             feeds: HashMap::new(),
         }
@@ -150,7 +150,7 @@ impl Replicas {
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         let (class, row) = self.place_of(object)?;
         let column = self.columns.get_mut(class as usize)?.as_any_mut();
-        column.downcast_mut::<TypedReplica<T>>()?.lend(row)
+        column.downcast_mut::<TypedReplica<T>>()?.borrow_for_user(row)
     }
 
     /// Validates the body of a packet and applies it.
@@ -162,7 +162,7 @@ impl Replicas {
         events: &mut ClientEvents,
     ) -> Result<(), Halt> {
         let mut parts = Vec::new();
-        let first = Look::First(Cell::new(false));
+        let first = Resolution::AnyObject(Cell::new(false));
         self.begin().validate(sequence, stamp, &mut body.clone(), Parts::Take(&mut parts), &first)?;
         let mut blobs = Vec::new();
         for part in parts {
@@ -193,8 +193,8 @@ impl Replicas {
         }
         self.slots.outcome.clear();
         validated?;
-        self.heal();
-        self.call_back();
+        self.reread_references();
+        self.run_callbacks();
         Ok(())
     }
 
@@ -217,9 +217,15 @@ impl Replicas {
         body: &BitReader<'_>,
         blobs: &mut [(Sequence, BitWriter)],
     ) -> Result<(), Halt> {
-        self.begin().validate(sequence, stamp, &mut body.clone(), Parts::PassOver, &Look::Second)?;
+        self.begin().validate(sequence, stamp, &mut body.clone(), Parts::Skip, &Resolution::AfterPacket)?;
         for (stamp, blob) in blobs {
-            self.validate(sequence, *stamp, &mut blob.as_slice().reader(), Parts::Refuse, &Look::Second)?;
+            self.validate(
+                sequence,
+                *stamp,
+                &mut blob.as_slice().reader(),
+                Parts::Refuse,
+                &Resolution::AfterPacket,
+            )?;
         }
         self.outcome.sort();
         if self.outcome.is_same(&self.slots.outcome) {
@@ -236,12 +242,12 @@ impl Replicas {
         stamp: Sequence,
         reader: &mut BitReader<'_>,
         parts: Parts<'_>,
-        look: &Look,
+        resolution: &Resolution,
     ) -> Result<(), Halt> {
         let (mut previous, mut seen) = (std::mem::take(&mut self.previous), std::mem::take(&mut self.seen));
         let mut checked = std::mem::take(&mut self.checked);
         let mut outcome = std::mem::replace(&mut self.outcome, Outcome::new(0));
-        let objects = Looking { slots: &self.slots, look };
+        let objects = ResolvingObjects { slots: &self.slots, resolution };
         let mut visitor = Validator {
             references: ReferenceMap::new(&objects),
             replicas: self,
@@ -274,22 +280,22 @@ impl Replicas {
 
     /// Reads all leaves again that refer to objects which the packet created or removed (S118, S120). O(these
     /// leaves): the server has sent the bits of each of them.
-    fn heal(&mut self) {
-        let Self { columns, slots, mentions, touched, moved, feeds, .. } = self;
-        if moved.is_empty() {
+    fn reread_references(&mut self) {
+        let Self { columns, slots, mentions, touched, created_or_removed, feeds, .. } = self;
+        if created_or_removed.is_empty() {
             return;
         }
         let places = std::cell::OnceCell::new();
-        let mut healing: Option<Healing> = None;
+        let mut rereading: Option<Rereading> = None;
         let (mut again, mut references) = (HashMap::new(), ReferenceMap::new(&*slots));
-        mentions.each_of(moved, &mut |slot, path, bits| {
+        mentions.each_of(created_or_removed, &mut |slot, path, bits| {
             let Some(&handle) = path.first() else { return };
-            if healing.as_ref().is_none_or(|known| known.slot != slot) {
+            if rereading.as_ref().is_none_or(|known| known.slot != slot) {
                 let Some((class, row)) = slots.place(slot) else { return };
                 let stood = || touched.iter().zip(0..).map(|(touched, at)| (touched.slot, at)).collect();
                 let places: &HashMap<u32, usize> = places.get_or_init(stood);
                 let at = places.get(&slot).or_else(|| again.get(&slot)).copied();
-                healing = Some(Healing { slot, class, row, at: at.unwrap_or(touched.len()), handle: 0 });
+                rereading = Some(Rereading { slot, class, row, at: at.unwrap_or(touched.len()), handle: 0 });
                 if at.is_none() {
                     if let Some(column) = columns.get_mut(class as usize) {
                         column.call(row, Callback::PreNetReceive);
@@ -298,34 +304,34 @@ impl Replicas {
                 }
                 again.insert(slot, at.unwrap_or(touched.len().saturating_sub(1)));
             }
-            let Some(known) = &mut healing else { return };
+            let Some(known) = &mut rereading else { return };
             let Some(column) = columns.get_mut(known.class as usize) else { return };
             if known.handle != handle
                 && let Some(touched) = touched.get_mut(known.at)
             {
-                column.begin_again(known.row, handle, &mut touched.notified);
+                column.begin_reread(known.row, handle, &mut touched.notified);
                 known.handle = handle;
                 if let Some(feed) = feeds.get_mut(&known.class) {
                     feed.note_one(slot, handle);
                 }
             }
-            column.read_again(known.row, path, bits, &mut references);
+            column.reread_leaf(known.row, path, bits, &mut references);
         });
-        moved.clear();
+        created_or_removed.clear();
         for (slot, at) in again {
             let Some((class, row)) = slots.place(slot) else { continue };
             if let (Some(column), Some(touched)) = (columns.get(class as usize), touched.get_mut(at)) {
-                column.changed_again(row, &mut touched.notified);
+                column.recheck_changed(row, &mut touched.notified);
             }
         }
     }
 
     /// Calls the callbacks of the user for all changed objects, in the order of S54.
-    fn call_back(&mut self) {
+    fn run_callbacks(&mut self) {
         for mut touched in self.touched.drain(..) {
             let Some((class, row)) = self.slots.place(touched.slot) else { continue };
             let Some(column) = self.columns.get_mut(class as usize) else { continue };
-            column.conclude(row);
+            column.finish_update(row);
             column.call(row, Callback::PostNetReceive);
             touched.notified.sort_unstable_by_key(|notified| notified.property);
             for notified in touched.notified.iter().filter(|notified| notified.is_due) {
@@ -364,34 +370,34 @@ impl Replicas {
 }
 
 /// How references resolve while a packet is validated.
-enum Look {
+enum Resolution {
     /// Every reference resolves, because it is not known yet which objects the packet creates and removes.
     /// The cell stores whether any object was missing.
-    First(Cell<bool>),
+    AnyObject(Cell<bool>),
     /// References resolve to the objects that exist after the packet.
-    Second,
+    AfterPacket,
 }
 
-impl Look {
+impl Resolution {
     fn has_missed(&self) -> bool {
-        matches!(self, Self::First(missed) if missed.get())
+        matches!(self, Self::AnyObject(missed) if missed.get())
     }
 }
 
-struct Looking<'a> {
+struct ResolvingObjects<'a> {
     slots: &'a SlotTable,
-    look: &'a Look,
+    resolution: &'a Resolution,
 }
 
-impl Objects for Looking<'_> {
+impl Objects for ResolvingObjects<'_> {
     fn contains(&self, guid: Guid) -> bool {
         let is_there = self.slots.contains(guid);
-        match self.look {
-            Look::First(missed) => {
+        match self.resolution {
+            Resolution::AnyObject(missed) => {
                 missed.set(missed.get() || !is_there);
                 true
             }
-            Look::Second => is_there,
+            Resolution::AfterPacket => is_there,
         }
     }
 }
@@ -400,7 +406,7 @@ impl Objects for Looking<'_> {
 enum Parts<'a> {
     Take(&'a mut Vec<Part>),
     /// Skips the fragments, because the first validation has taken them.
-    PassOver,
+    Skip,
     Refuse,
 }
 
@@ -455,14 +461,19 @@ impl Visitor for Validator<'_> {
         self.replicas.classes.len()
     }
 
-    fn update(&mut self, slot: u32, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+    fn update(&mut self, slot: u32, list: PropertyList<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
         let (class, row) = self.replicas.slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
         let column = self.replicas.columns.get(class as usize).ok_or_else(|| malformed("no such class"))?;
         let Self { references, checked, .. } = self;
-        column.validate(Subject::Row(row), item.handles, reader, references, checked).map_err(malformed)
+        column.validate(Subject::Row(row), list.handles, reader, references, checked).map_err(malformed)
     }
 
-    fn open(&mut self, head: OpenHead, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+    fn open(
+        &mut self,
+        head: OpenHead,
+        list: PropertyList<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), Halt> {
         self.check(head.slot)?;
         let class = self.replicas.classes.registered(head.class).ok_or_else(|| malformed("no such class"))?;
         let column = self.replicas.columns.get(class).ok_or_else(|| malformed("no such class"))?;
@@ -482,7 +493,7 @@ impl Visitor for Validator<'_> {
             },
         };
         let Self { references, checked, .. } = self;
-        column.validate(subject, item.handles, reader, references, checked).map_err(malformed)
+        column.validate(subject, list.handles, reader, references, checked).map_err(malformed)
     }
 
     fn close(&mut self, slot: u32, _: CloseReason) -> Result<(), Halt> {
@@ -497,7 +508,7 @@ impl Visitor for Validator<'_> {
             // most one of them. Fragments that complete blobs are at most as many as blobs in flight.
             Parts::Take(parts) if parts.len() > MAX_BLOBS => return Err(malformed("too many fragments")),
             Parts::Take(parts) => parts.push(part),
-            Parts::PassOver => {}
+            Parts::Skip => {}
             Parts::Refuse => return Err(malformed("a blob within a blob")),
         }
         Ok(())
@@ -517,7 +528,7 @@ impl Applier<'_> {
         &mut self,
         slot: u32,
         is_new: bool,
-        item: Item<'_>,
+        list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), Halt> {
         let Replicas { columns, slots, mentions, traffic, touched, feeds, .. } = &mut *self.replicas;
@@ -526,15 +537,15 @@ impl Applier<'_> {
         slots.stamp(slot, self.stamp);
         column.call(row, Callback::PreNetReceive);
         if let Some(traffic) = traffic {
-            traffic.object(class, is_new, item.head_bits);
+            traffic.object(class, is_new, list.head_bits);
         }
         let mut references = ReferenceMap::new(slots);
         let mut record = Record { slot, class, mentions, traffic: traffic.as_mut() };
-        column.apply(row, item.handles, self.checked.take(reader), &mut references, &mut record);
+        column.apply(row, list.handles, self.checked.take(reader), &mut references, &mut record);
         let mut notified = Vec::new();
-        column.changed(row, item.handles, &mut notified);
+        column.changed(row, list.handles, &mut notified);
         if let Some(feed) = feeds.get_mut(&class) {
-            feed.note(slot, is_new, item.handles);
+            feed.note(slot, is_new, list.handles);
         }
         touched.push(Touched { slot, is_new, notified });
         Ok(())
@@ -582,11 +593,16 @@ impl Visitor for Applier<'_> {
         self.replicas.classes.len()
     }
 
-    fn update(&mut self, slot: u32, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
-        self.values(slot, false, item, reader)
+    fn update(&mut self, slot: u32, list: PropertyList<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+        self.values(slot, false, list, reader)
     }
 
-    fn open(&mut self, head: OpenHead, item: Item<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+    fn open(
+        &mut self,
+        head: OpenHead,
+        list: PropertyList<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), Halt> {
         let is_new = self.replicas.slots.generation(head.slot).is_none();
         if is_new {
             let class =
@@ -595,20 +611,20 @@ impl Visitor for Applier<'_> {
             let row = column.insert(head.slot, head.archetype);
             self.replicas.slots.set(head.slot, head.generation.get(), class as u16, row);
             let guid = Guid::new(head.slot, head.generation);
-            self.replicas.moved.push(guid);
+            self.replicas.created_or_removed.push(guid);
             self.events.push(ClientEvent::Spawned(ObjectRef::new(guid)));
         }
         if self.replicas.slots.set_proxy(head.slot, head.proxy) && !is_new {
             let guid = Guid::new(head.slot, head.generation);
             self.events.push(ClientEvent::RoleChanged(ObjectRef::new(guid)));
         }
-        self.values(head.slot, is_new, item, reader)
+        self.values(head.slot, is_new, list, reader)
     }
 
     fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), Halt> {
         self.replicas.slots.stamp(slot, self.stamp);
         if let Some(guid) = self.replicas.close(slot) {
-            self.replicas.moved.push(guid);
+            self.replicas.created_or_removed.push(guid);
             self.events.push(ClientEvent::Despawned(ObjectRef::new(guid), reason));
         }
         Ok(())
