@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::sequence::{Sequence, WINDOW};
-use super::spare::give_back_room;
+use super::spare::shrink_sparse;
 use super::trial::{Link as TriedLink, Trial};
 
 /// How many packets may be in flight before anything has been measured (RFC 6928). So many may also be in
@@ -30,9 +30,9 @@ const LEAST_SPREAD: Duration = Duration::from_millis(100);
 /// How many packets may be sent at once if the link is full or may be full.
 const PACKETS_AT_ONCE: u64 = 2;
 /// If at least this many of a thousand packets arrive, the link may be able to carry more than it is sent.
-const SOUND_SHARE: u64 = 850;
+const GOOD_SHARE: u64 = 850;
 /// If fewer than this many of a thousand packets arrive, a trial tests whether a lower rate is enough.
-const TRIED_SHARE: u64 = 700;
+const TRIAL_SHARE: u64 = 700;
 /// The share of packets that arrive is a mean over about this many packets.
 const SHARE_PACKETS: u64 = 32;
 /// How many packets may be in flight on a link that does not answer (R26).
@@ -53,10 +53,10 @@ const RATE_ROUNDS: usize = 10;
 /// The link counts as full if the rate grew by less than a quarter in this many round trips in a row.
 const FULL_ROUNDS: u32 = 3;
 /// How much may be in flight while the shortest round trip is measured: this many thousandths of the product
-/// of rate and round trip, and at least [`SOUND_PACKETS`].
-const SOUND_GAIN: u64 = 500;
-const SOUND_PACKETS: u64 = 4;
-const SOUND_TIME: Duration = Duration::from_millis(200);
+/// of rate and round trip, and at least [`PROBE_TRIP_PACKETS`].
+const PROBE_TRIP_GAIN: u64 = 500;
+const PROBE_TRIP_PACKETS: u64 = 4;
+const PROBE_TRIP_TIME: Duration = Duration::from_millis(200);
 /// How often a link that does not answer is retried (R9).
 const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 /// For how long the shortest round trip counts: at least this time, and at most twice this time.
@@ -75,7 +75,7 @@ enum Phase {
     /// Repeats the gains of [`CYCLE`]. `place` is the index of the current gain, used since the time `since`.
     Cruise { place: usize, since: Duration },
     /// Sends little until this time, so that the queue drains and the shortest round trip can be measured.
-    Sound { until: Duration },
+    ProbeRoundTrip { until: Duration },
 }
 
 /// The packets of one tick: when they were sent, and the state of the connection at that time.
@@ -175,7 +175,7 @@ impl Congestion {
             self.tick = elapsed;
         }
         self.advance(now);
-        self.try_less(now);
+        self.try_lower_rate(now);
         if self.silent_tries > 1 {
             let earned = u128::from(self.window()) * elapsed.as_nanos() / RETRY_INTERVAL.as_nanos();
             self.credit =
@@ -280,7 +280,7 @@ impl Congestion {
         let delivered = self.delivered.saturating_sub(flight.delivered);
         let rate = u64::try_from(u128::from(delivered) * 1_000_000_000 / interval.as_nanos().max(1));
         // If many packets are lost, more is sent than arrives, even when there is nothing more to send.
-        let is_idle = flight.is_idle && self.share >= SOUND_SHARE * 1_000;
+        let is_idle = flight.is_idle && self.share >= GOOD_SHARE * 1_000;
         self.measured(rate.unwrap_or(u64::MAX), flight.delivered, is_idle);
     }
 
@@ -319,7 +319,7 @@ impl Congestion {
             self.span_since = now;
             let is_cruising = matches!(self.phase, Phase::Cruise { .. });
             if !std::mem::take(&mut self.was_idle) && is_cruising && !self.trial.is_running() {
-                self.phase = Phase::Sound { until: now + SOUND_TIME + self.shortest() };
+                self.phase = Phase::ProbeRoundTrip { until: now + PROBE_TRIP_TIME + self.shortest() };
             }
         }
         let shortest = &mut self.shortest[0];
@@ -335,7 +335,7 @@ impl Congestion {
             Phase::Cruise { place, since } if now.saturating_sub(since) >= self.shortest().max(self.tick) => {
                 self.phase = Phase::Cruise { place: (place + 1) % CYCLE.len(), since: now };
             }
-            Phase::Sound { until } if now >= until => {
+            Phase::ProbeRoundTrip { until } if now >= until => {
                 self.phase = Phase::Cruise { place: 2, since: now };
             }
             _ => {}
@@ -359,12 +359,12 @@ impl Congestion {
     }
 
     /// Returns whether an ack arrived recently.
-    fn is_heard(&self) -> bool {
+    fn has_recent_ack(&self) -> bool {
         self.shortest.iter().any(Option::is_some)
     }
 
     fn least_window(&self) -> u64 {
-        let is_bad = self.is_heard() && self.share < BAD_SHARE * 1_000;
+        let is_bad = self.has_recent_ack() && self.share < BAD_SHARE * 1_000;
         self.packet_bytes * INITIAL_PACKETS * if is_bad { BAD_GAIN } else { 1 }
     }
 
@@ -372,8 +372,8 @@ impl Congestion {
     pub(crate) fn window(&self) -> u64 {
         let gain = match self.phase {
             Phase::Startup => STARTUP_GAIN,
-            Phase::Sound { .. } => {
-                return scaled(self.product(), SOUND_GAIN).max(self.packet_bytes * SOUND_PACKETS);
+            Phase::ProbeRoundTrip { .. } => {
+                return scaled(self.product(), PROBE_TRIP_GAIN).max(self.packet_bytes * PROBE_TRIP_PACKETS);
             }
             Phase::Drain | Phase::Cruise { .. } => WINDOW_GAIN,
         };
@@ -393,7 +393,7 @@ impl Congestion {
             Phase::Startup => STARTUP_GAIN,
             Phase::Drain => DRAIN_GAIN,
             Phase::Cruise { place, .. } => CYCLE[place],
-            Phase::Sound { .. } => 1_000,
+            Phase::ProbeRoundTrip { .. } => 1_000,
         };
         scaled(self.rate(), gain).max(self.trial.rate(self.least_rate()))
     }
@@ -407,13 +407,13 @@ impl Congestion {
     }
 
     /// If many packets are lost at the minimum rate, runs a trial: would a lower rate deliver as much?
-    fn try_less(&mut self, now: Duration) {
+    fn try_lower_rate(&mut self, now: Duration) {
         if self.silent_tries >= SILENT_TRIES {
             self.trial.give_up();
             return;
         }
         let greatest_rate = self.least_rate();
-        let is_lossy = self.is_heard() && self.share < TRIED_SHARE * 1_000;
+        let is_lossy = self.has_recent_ack() && self.share < TRIAL_SHARE * 1_000;
         let is_wanted = is_lossy && self.trial.rate(greatest_rate) > self.rate();
         let round_trip = self.shortest() + self.tick;
         let link = TriedLink { packet_bytes: self.packet_bytes, round_trip, greatest_rate };
@@ -422,7 +422,7 @@ impl Congestion {
 
     /// Frees memory that was not needed recently.
     pub(crate) fn end_round(&mut self) {
-        give_back_room(&mut self.flights);
+        shrink_sparse(&mut self.flights);
     }
 }
 

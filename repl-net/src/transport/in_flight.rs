@@ -13,7 +13,7 @@ use repl_core::Changelist;
 use super::segment::Segment;
 use super::sequence::Sequence;
 use super::slot_set::{SlotSet, slots_of};
-use super::spare::{Holds, Spare, give_back_room};
+use super::spare::{Holds, Spare, shrink_sparse};
 
 /// What a packet carried of one object, outside shared segments.
 #[derive(Clone, Debug)]
@@ -265,7 +265,7 @@ impl InFlight {
     /// Frees memory that was not needed recently.
     pub(crate) fn end_round(&mut self) {
         self.spare.end_round();
-        give_back_room(&mut self.records);
+        shrink_sparse(&mut self.records);
     }
 
     /// Removes from the lost lists of each object what later packets, not known to be lost, also carried

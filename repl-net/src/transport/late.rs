@@ -11,7 +11,7 @@ use repl_core::Changelist;
 use super::acks::AckRange;
 use super::in_flight::{Cargo, Content, Sent};
 use super::sequence::Sequence;
-use super::spare::give_back_room;
+use super::spare::shrink_sparse;
 
 /// The most entries kept. An entry is an object, or a word of 64 slots.
 const MAX_LATE: usize = 512;
@@ -90,6 +90,6 @@ impl LateAcks {
 
     /// Frees memory that was not needed recently.
     pub(crate) fn end_round(&mut self) {
-        give_back_room(&mut self.waiting);
+        shrink_sparse(&mut self.waiting);
     }
 }

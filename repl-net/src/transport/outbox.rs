@@ -207,8 +207,8 @@ impl Outbox {
         if self.record.is_none() {
             packet::begin(PacketKind::State, &mut self.writer);
             let is_urgent = self.status.as_ref().is_some_and(StatusSource::is_urgent);
-            let tells_floor = is_urgent || self.next.number().is_multiple_of(FLOOR_INTERVAL);
-            let header = self.header(self.stamp(), tells_floor);
+            let has_floor = is_urgent || self.next.number().is_multiple_of(FLOOR_INTERVAL);
+            let header = self.header(self.stamp(), has_floor);
             header.write(&self.received, MAX_ACK_BITS, &mut self.writer);
         }
         let in_flight = &mut self.in_flight;
@@ -216,10 +216,10 @@ impl Outbox {
     }
 
     /// Returns the header of the next packet.
-    fn header(&mut self, stamp: Sequence, tells_floor: bool) -> Header {
+    fn header(&mut self, stamp: Sequence, has_floor: bool) -> Header {
         let sequence = self.next;
-        let floor = tells_floor.then(|| self.in_flight.floor());
-        let status = self.status.as_mut().map(|status| status.tell(sequence, stamp, tells_floor));
+        let floor = has_floor.then(|| self.in_flight.floor());
+        let status = self.status.as_mut().map(|status| status.next(sequence, stamp, has_floor));
         Header { sequence, stamp, floor, status }
     }
 
@@ -230,7 +230,7 @@ impl Outbox {
 
     /// Returns whether the client has joined, and no packet has said so yet.
     pub(crate) fn has_untold_news(&self) -> bool {
-        self.status.as_ref().is_some_and(StatusSource::is_untold)
+        self.status.as_ref().is_some_and(StatusSource::is_news_unsent)
     }
 
     /// Returns whether the client may not know that it has joined, and no packet is in flight whose ack would
@@ -296,7 +296,7 @@ impl Outbox {
         slot: u32,
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     ) {
-        if !self.segment.takes(kind, slot) {
+        if !self.segment.accepts(kind, slot) {
             self.segment.begin(kind, gap_order, &mut self.writer);
         }
         write(&mut self.segment, &mut self.writer);
@@ -331,7 +331,7 @@ impl Outbox {
         };
         let count = sizes.take_while(fits).count() as u32;
         self.open_packet().cargo.opened.extend(masks_between(first, first + count));
-        if !self.segment.takes(SegmentKind::Open, first) {
+        if !self.segment.accepts(SegmentKind::Open, first) {
             self.segment.begin_openings(first, &mut self.writer);
         }
         self.segment.run(first, count, birth, &mut self.writer);

@@ -4,7 +4,7 @@
 //! one.
 
 use super::sequence::Sequence;
-use super::spare::give_back_room;
+use super::spare::shrink_sparse;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -129,7 +129,7 @@ impl SendTimes {
 
     /// Frees memory that was not needed recently.
     pub(crate) fn end_round(&mut self) {
-        give_back_room(&mut self.sent);
+        shrink_sparse(&mut self.sent);
     }
 
     /// If the packet is recorded, returns the time since it was sent, for [`RoundTrip::sample`]. Drops this

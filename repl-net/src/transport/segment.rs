@@ -237,7 +237,7 @@ impl SegmentWriter {
     }
 
     /// Returns whether the object in `slot` may be the next entry of the current segment.
-    pub(crate) fn takes(&self, kind: SegmentKind, slot: u32) -> bool {
+    pub(crate) fn accepts(&self, kind: SegmentKind, slot: u32) -> bool {
         self.kind == Some(kind) && slot >= self.next_slot
     }
 

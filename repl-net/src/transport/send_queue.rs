@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::allowance::Allowance;
-use super::spare::{Spare, give_back_room};
+use super::spare::{Spare, shrink_sparse};
 
 /// How many bytes of the allowance packets of state leave unused until the client has shown that the address
 /// is its own. They are enough for the welcome to arrive if nine of ten packets are lost.
@@ -93,6 +93,6 @@ impl SendQueue {
     /// Frees memory that was not needed recently.
     pub(crate) fn end_round(&mut self) {
         self.spare.end_round();
-        give_back_room(&mut self.ready);
+        shrink_sparse(&mut self.ready);
     }
 }

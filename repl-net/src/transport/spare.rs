@@ -71,7 +71,7 @@ impl<T: Default + Holds> Spare<T> {
 }
 
 /// Shrinks a queue whose capacity is more than four times its length.
-pub(crate) fn give_back_room<T>(queue: &mut VecDeque<T>) {
+pub(crate) fn shrink_sparse<T>(queue: &mut VecDeque<T>) {
     if queue.capacity() > LEAST_CAPACITY.max(4 * queue.len()) {
         queue.shrink_to(2 * queue.len());
     }
@@ -119,18 +119,18 @@ mod tests {
     #[test]
     fn a_queue_keeps_room_for_what_is_in_it() {
         let mut queue: VecDeque<u8> = (0..200).collect();
-        give_back_room(&mut queue);
+        shrink_sparse(&mut queue);
         assert_eq!(queue.len(), 200);
         queue.truncate(30);
-        give_back_room(&mut queue);
+        shrink_sparse(&mut queue);
         assert!((30..=60).contains(&queue.capacity()), "{}", queue.capacity());
         queue.clear();
-        give_back_room(&mut queue);
+        shrink_sparse(&mut queue);
         assert_eq!(queue.capacity(), 0);
         queue.push_back(1);
         let least = queue.capacity();
         queue.clear();
-        give_back_room(&mut queue);
+        shrink_sparse(&mut queue);
         assert_eq!(queue.capacity(), least, "not worth giving back");
     }
 }

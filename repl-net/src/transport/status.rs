@@ -137,12 +137,12 @@ impl StatusSource {
     }
 
     /// Returns whether no packet has said yet that the client has joined.
-    pub(crate) fn is_untold(&self) -> bool {
+    pub(crate) fn is_news_unsent(&self) -> bool {
         self.joined_in.is_none() && self.is_urgent()
     }
 
     /// Returns the status for the packet `sequence`, whose pass has this stamp.
-    pub(crate) fn tell(&mut self, sequence: Sequence, stamp: Sequence, with_news: bool) -> Status {
+    pub(crate) fn next(&mut self, sequence: Sequence, stamp: Sequence, with_news: bool) -> Status {
         let lead = self.tick.wrapping_sub(stamp.number());
         let since = match self.lead {
             Some((known, since)) if known == lead => since,
@@ -224,7 +224,7 @@ mod tests {
             let stamp = self.next;
             for _ in 0..packets {
                 let mut writer = BitWriter::new();
-                self.source.tell(self.next, stamp, false).write(&mut writer);
+                self.source.next(self.next, stamp, false).write(&mut writer);
                 self.bits += writer.bit_len();
                 self.sent.push((self.next, stamp, tick, writer.finish().to_vec()));
                 self.next = self.next.next();
