@@ -11,7 +11,7 @@ use super::openings::Openings;
 use super::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use super::world::{Change, World};
 use crate::session::classes::ClassList;
-use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentItem, SegmentKind, SegmentWriter, gap_order};
+use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentEntry, SegmentKind, SegmentWriter, gap_order};
 use crate::transport::spare::ROUND_TICKS;
 
 /// What one tick sends to all connections that are in step.
@@ -73,7 +73,7 @@ impl Broadcast {
             let Some(empty) = Arc::get_mut(&mut segment) else { break };
             let mut large = None;
             let done = self.pen.fill(empty, changes, &context, &mut large);
-            let kept = if empty.items.is_empty() { &mut self.free } else { &mut self.segments };
+            let kept = if empty.entries.is_empty() { &mut self.free } else { &mut self.segments };
             kept.push(segment);
             changes = &changes[done..];
             if let Some(large) = large {
@@ -191,7 +191,7 @@ impl Pen {
         for change in changes {
             if change.list.items().is_some_and(|items| items * LEAST_ITEM_BITS > context.max_bits) {
                 // Too many items to fit: do not encode them first.
-                if into.items.is_empty() {
+                if into.entries.is_empty() {
                     *large = Some(change);
                     done += 1;
                 }
@@ -207,9 +207,9 @@ impl Pen {
                 done += 1;
                 continue;
             };
-            // The segment must end here: the writer counts an item that was removed.
+            // The segment must end here: the writer counts an entry that was removed.
             self.bits.truncate(before);
-            if into.items.is_empty() || matches!(obstacle, Obstacle::Refused) {
+            if into.entries.is_empty() || matches!(obstacle, Obstacle::Refused) {
                 *large = Some(change);
                 done += 1;
             }
@@ -259,7 +259,7 @@ impl Pen {
         if end + SEGMENT_BITS > context.max_bits {
             return Err(Obstacle::Full { bits: end + SEGMENT_BITS });
         }
-        into.push(SegmentItem { slot, generation: object.generation, list, values: start..end });
+        into.push(SegmentEntry { slot, generation: object.generation, list, values: start..end });
         Ok(())
     }
 }

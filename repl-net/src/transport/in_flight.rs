@@ -118,8 +118,8 @@ impl Cargo {
         for segment in &self.shared {
             let found =
                 segment.masks.iter().flat_map(|(word, mask)| slots_of(*word, mask & slots.word(*word)));
-            for item in found.filter_map(|slot| segment.item(slot)) {
-                visit(item.slot, item.generation, &item.list);
+            for entry in found.filter_map(|slot| segment.entry(slot)) {
+                visit(entry.slot, entry.generation, &entry.list);
             }
         }
         for sent in self.sent.iter().filter(|sent| slots.contains(sent.slot)) {

@@ -14,7 +14,7 @@ use super::congestion::Congestion;
 use super::in_flight::{InFlight, Record, Sent};
 use super::packet::{self, Header, LastSeed, PacketKind, Salt};
 use super::rtt::SendTimes;
-use super::segment::{Birth, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
+use super::segment::{RunHead, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
 use super::send_queue::SendQueue;
 use super::sequence::{Sequence, WINDOW};
 use super::slot_set::masks_between;
@@ -224,12 +224,12 @@ impl Outbox {
     }
 
     /// Makes all packets of state contain the server's status from now on.
-    pub(crate) fn tell_status(&mut self) {
+    pub(crate) fn enable_status(&mut self) {
         self.status.get_or_insert_default();
     }
 
     /// Returns whether the client has joined, and no packet has said so yet.
-    pub(crate) fn has_untold_news(&self) -> bool {
+    pub(crate) fn has_unsent_news(&self) -> bool {
         self.status.as_ref().is_some_and(StatusSource::is_news_unsent)
     }
 
@@ -265,8 +265,8 @@ impl Outbox {
         self.may_begin_packet()
     }
 
-    /// Writes an update that [fits](Self::make_room), in a segment of its kind.
-    pub(crate) fn item(
+    /// Writes an entry that [fits](Self::make_room), in a segment of its kind.
+    pub(crate) fn entry(
         &mut self,
         kind: SegmentKind,
         gap_order: u32,
@@ -275,7 +275,7 @@ impl Outbox {
     ) {
         let slot = sent.slot;
         self.open_packet().cargo.sent.push(sent);
-        self.write_item(kind, gap_order, slot, write);
+        self.write_entry(kind, gap_order, slot, write);
     }
 
     /// Writes the removal of an object, if it [fits](Self::make_room).
@@ -286,10 +286,10 @@ impl Outbox {
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     ) {
         self.open_packet().cargo.close(slot);
-        self.write_item(SegmentKind::Close, gap_order, slot, write);
+        self.write_entry(SegmentKind::Close, gap_order, slot, write);
     }
 
-    fn write_item(
+    fn write_entry(
         &mut self,
         kind: SegmentKind,
         gap_order: u32,
@@ -309,12 +309,12 @@ impl Outbox {
     pub(crate) fn run(
         &mut self,
         first: u32,
-        birth: &Birth<'_>,
+        run_head: &RunHead<'_>,
         sizes: impl Iterator<Item = usize>,
         now: Duration,
     ) -> Option<u32> {
         let mut sizes = sizes.peekable();
-        let head_bits = birth.bits(self.max_bits) + SEGMENT_BITS + 1;
+        let head_bits = run_head.bits(self.max_bits) + SEGMENT_BITS + 1;
         let first_bits = head_bits + sizes.peek().copied().unwrap_or(0);
         if first_bits > self.capacity() {
             return Some(0);
@@ -334,7 +334,7 @@ impl Outbox {
         if !self.segment.accepts(SegmentKind::Open, first) {
             self.segment.begin_openings(first, &mut self.writer);
         }
-        self.segment.run(first, count, birth, &mut self.writer);
+        self.segment.run(first, count, run_head, &mut self.writer);
         Some(count)
     }
 

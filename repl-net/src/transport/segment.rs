@@ -51,7 +51,7 @@ pub(crate) const SEGMENT_BITS: usize = 1 + 2 + 4 + 1;
 
 /// The most bits that the head of an entry takes without its handles: a one bit, the gap, the bit for a
 /// repeated list.
-pub(crate) const ITEM_BITS: usize = 1 + 64 + 1;
+pub(crate) const ENTRY_BITS: usize = 1 + 64 + 1;
 
 /// The most bits that an object's owner flag and role take.
 pub(crate) const PROXY_BITS: usize = 4;
@@ -61,7 +61,7 @@ pub(crate) const PROXY_BITS: usize = 4;
 pub(crate) struct Segment {
     bytes: Vec<u8>,
     bit_len: usize,
-    pub(crate) items: Vec<SegmentItem>,
+    pub(crate) entries: Vec<SegmentEntry>,
     /// Whether this segment continues the object of the previous segment. Then the two must not be in the
     /// same packet.
     pub(crate) continues: bool,
@@ -77,7 +77,7 @@ pub(crate) struct Segment {
 
 /// The entry of one object in a segment.
 #[derive(Clone, Debug)]
-pub(crate) struct SegmentItem {
+pub(crate) struct SegmentEntry {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
     pub(crate) list: Changelist,
@@ -91,7 +91,7 @@ impl Segment {
         self.continues = false;
         self.has_births = false;
         self.held_bytes = 0;
-        self.items.clear();
+        self.entries.clear();
         self.masks.clear();
     }
 
@@ -100,9 +100,9 @@ impl Segment {
         self.bit_len = writer.bit_len();
         self.bytes.clear();
         self.bytes.extend_from_slice(writer.finish());
-        let items = self.items.capacity().saturating_mul(size_of::<SegmentItem>());
+        let entries = self.entries.capacity().saturating_mul(size_of::<SegmentEntry>());
         let masks = self.masks.capacity().saturating_mul(size_of::<(usize, u64)>());
-        let own = [size_of::<Self>(), self.bytes.capacity(), items, masks];
+        let own = [size_of::<Self>(), self.bytes.capacity(), entries, masks];
         self.held_bytes = own.into_iter().fold(self.held_bytes, usize::saturating_add);
     }
 
@@ -111,15 +111,15 @@ impl Segment {
         BitSlice::new(&self.bytes, 0, self.bit_len).unwrap_or_default()
     }
 
-    pub(crate) fn push(&mut self, item: SegmentItem) {
-        let (word, bit) = (item.slot as usize / 64, 1 << (item.slot % 64));
+    pub(crate) fn push(&mut self, entry: SegmentEntry) {
+        let (word, bit) = (entry.slot as usize / 64, 1 << (entry.slot % 64));
         match self.masks.last_mut() {
             Some((last, mask)) if *last == word => *mask |= bit,
             _ => self.masks.push((word, bit)),
         }
-        self.has_births |= item.list.has_births();
-        self.held_bytes = self.held_bytes.saturating_add(item.list.heap_bytes());
-        self.items.push(item);
+        self.has_births |= entry.list.has_births();
+        self.held_bytes = self.held_bytes.saturating_add(entry.list.heap_bytes());
+        self.entries.push(entry);
     }
 
     /// Returns about how many bytes of memory the completed segment holds. O(1).
@@ -128,9 +128,9 @@ impl Segment {
     }
 
     /// Returns the entry of the object in `slot`, if the segment has one.
-    pub(crate) fn item(&self, slot: u32) -> Option<&SegmentItem> {
-        let at = self.items.binary_search_by_key(&slot, |item| item.slot).ok()?;
-        self.items.get(at)
+    pub(crate) fn entry(&self, slot: u32) -> Option<&SegmentEntry> {
+        let at = self.entries.binary_search_by_key(&slot, |entry| entry.slot).ok()?;
+        self.entries.get(at)
     }
 }
 
@@ -146,7 +146,7 @@ pub(crate) struct Origin {
 
 /// The head of a run of openings: everything that its objects have in common.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Birth<'a> {
+pub(crate) struct RunHead<'a> {
     pub(crate) origin: Origin,
     /// The properties whose values follow.
     pub(crate) handles: &'a HandleSet,
@@ -156,14 +156,14 @@ pub(crate) struct Birth<'a> {
     pub(crate) classes: u32,
 }
 
-impl Birth<'_> {
+impl RunHead<'_> {
     /// Returns the most bits that a run of `objects` openings takes without its values.
     pub(crate) fn bits(&self, objects: usize) -> usize {
         let Origin { generation, class: _, archetype, proxy: _ } = self.origin;
         [generation.get(), archetype, objects as u32]
             .map(exp_golomb_bits)
             .into_iter()
-            .fold(ITEM_BITS.saturating_add(35 + PROXY_BITS), usize::saturating_add)
+            .fold(ENTRY_BITS.saturating_add(35 + PROXY_BITS), usize::saturating_add)
             .saturating_add(handles_bits(self.count))
     }
 }
@@ -179,7 +179,7 @@ pub(crate) struct SegmentWriter {
     kind: Option<SegmentKind>,
     gap_order: u32,
     next_slot: u32,
-    items: u32,
+    entries: u32,
     previous: PreviousLists,
     /// The origin of the last run in this segment.
     origin: Option<Origin>,
@@ -221,7 +221,7 @@ impl SegmentWriter {
         writer.write_bits(gap_order.into(), 4);
         self.previous.clear();
         self.origin = None;
-        (self.kind, self.gap_order, self.next_slot, self.items) = (Some(kind), gap_order, 0, 0);
+        (self.kind, self.gap_order, self.next_slot, self.entries) = (Some(kind), gap_order, 0, 0);
     }
 
     /// Drops the state of a segment whose bits were discarded.
@@ -248,8 +248,8 @@ impl SegmentWriter {
 
     /// Begins an entry: writes its gap.
     pub(crate) fn slot(&mut self, slot: u32, writer: &mut BitWriter) {
-        debug_assert!(slot >= self.next_slot, "items ascend by slot");
-        if self.items > 0 {
+        debug_assert!(slot >= self.next_slot, "entries ascend by slot");
+        if self.entries > 0 {
             writer.write_bits(1, 1);
         }
         writer.write_exp_golomb(slot.saturating_sub(self.next_slot).into(), self.gap_order);
@@ -258,15 +258,15 @@ impl SegmentWriter {
             self.gap_order = 0;
         }
         self.next_slot = slot.saturating_add(1);
-        self.items = self.items.saturating_add(1);
+        self.entries = self.entries.saturating_add(1);
     }
 
     /// Begins a run of openings in `objects` slots from `first` on. The caller then appends the values of
     /// each object in turn.
-    pub(crate) fn run(&mut self, first: u32, objects: u32, birth: &Birth<'_>, writer: &mut BitWriter) {
+    pub(crate) fn run(&mut self, first: u32, objects: u32, run_head: &RunHead<'_>, writer: &mut BitWriter) {
         self.slot(first, writer);
         self.next_slot = first.saturating_add(objects);
-        let Birth { origin, handles, count, classes } = *birth;
+        let RunHead { origin, handles, count, classes } = *run_head;
         let class = origin.class as usize;
         let same = self.origin == Some(origin) && self.previous.of(class) == Some(handles);
         if self.origin.replace(origin).is_some() {
@@ -334,10 +334,10 @@ pub(crate) const fn handles_bits(count: u32) -> usize {
     (count as usize).saturating_add(2)
 }
 
-/// Returns the Exp-Golomb order for the gaps of `items` entries over `slots` slots: about the logarithm of
+/// Returns the Exp-Golomb order for the gaps of so many entries over `slots` slots: about the logarithm of
 /// the mean gap.
-pub(crate) fn gap_order(slots: u32, items: u32) -> u32 {
-    slots.checked_div(items.max(1)).unwrap_or(0).max(1).ilog2().min(15)
+pub(crate) fn gap_order(slots: u32, entries: u32) -> u32 {
+    slots.checked_div(entries.max(1)).unwrap_or(0).max(1).ilog2().min(15)
 }
 
 /// Reads one segment of a packet's body.

@@ -13,7 +13,7 @@ use super::context::{OPEN_BITS, PassContext};
 use crate::server::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use crate::transport::blob::{BLOB_SPAN, MAX_BLOBS};
 use crate::transport::in_flight::{Content, Sent};
-use crate::transport::segment::{ITEM_BITS, SegmentKind, SegmentWriter, handles_bits};
+use crate::transport::segment::{ENTRY_BITS, SegmentKind, SegmentWriter, handles_bits};
 
 /// The most bytes of a blob with several items. It is less if [`MAX_BLOBS`] such blobs would not fit
 /// together.
@@ -205,7 +205,7 @@ impl Connection {
     ) {
         let Sent { slot, generation, content } = sent;
         let count = context.world.column_of(slot).program().handles();
-        let head_bits = ITEM_BITS + OPEN_BITS + handles_bits(count);
+        let head_bits = ENTRY_BITS + OPEN_BITS + handles_bits(count);
         let bytes = (head_bits + context.scratch.values.bit_len()).div_ceil(8);
         if !self.blobs.has_room(bytes, context.world.limits.max_object_bytes) {
             self.needs.insert(slot);
@@ -217,7 +217,7 @@ impl Connection {
         write(&mut segment, &mut body, context.scratch.values.as_slice());
         segment.end(&mut body);
         body.write_bits(0, 1);
-        let part_bits = self.outbox.capacity() - ITEM_BITS - PART_BITS;
+        let part_bits = self.outbox.capacity() - ENTRY_BITS - PART_BITS;
         let stamp = self.outbox.stamp();
         let id = self.blobs.begin((slot, generation), stamp, content, &mut body, part_bits);
         self.tracked.open(slot, generation).blob = Some(id);
@@ -238,7 +238,7 @@ impl Connection {
         for blob in self.blobs.iter() {
             for index in blob.unsent() {
                 let part = blob.part(index);
-                if !self.outbox.make_room(ITEM_BITS + PART_BITS + part.len(), now) {
+                if !self.outbox.make_room(ENTRY_BITS + PART_BITS + part.len(), now) {
                     break;
                 }
                 let content = Content::Fragment { blob: blob.id, index };
@@ -248,7 +248,7 @@ impl Connection {
                 if let Some(tracked) = self.tracked.get_mut(blob.slot) {
                     tracked.carried = sequence;
                 }
-                self.outbox.item(SegmentKind::Fragment, 0, sent, |segment, writer| {
+                self.outbox.entry(SegmentKind::Fragment, 0, sent, |segment, writer| {
                     segment.slot(blob.slot, writer);
                     writer.write_exp_golomb(oldest.into(), 4);
                     writer.write_bits(under_way, BLOB_SPAN);

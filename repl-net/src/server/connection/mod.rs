@@ -211,7 +211,7 @@ impl Connection {
     pub(crate) fn begin(&mut self, binding: u64, world: &mut World) {
         self.is_live = true;
         self.outbox.binding = binding;
-        self.outbox.tell_status();
+        self.outbox.enable_status();
         let alive = std::mem::take(&mut world.alive);
         for (word, mask) in alive.masks() {
             let shown = mask & !self.hidden.word(word);

@@ -10,7 +10,7 @@ use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::tracked::{Phase, Tracked};
 use crate::server::world::World;
 use crate::transport::in_flight::Content;
-use crate::transport::segment::Birth;
+use crate::transport::segment::RunHead;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{masks_between, slots_of};
 
@@ -70,13 +70,13 @@ impl Connection {
                 at += 1;
                 continue;
             };
-            let birth = Birth {
+            let run_head = RunHead {
                 origin: run.head.origin,
                 handles: &run.head.handles,
                 count: context.world.column(run.head.class).program().handles(),
                 classes: classes.len(),
             };
-            let Some(sent) = self.outbox.run(run.first, &birth, run.sizes(), context.now) else { break };
+            let Some(sent) = self.outbox.run(run.first, &run_head, run.sizes(), context.now) else { break };
             if sent == 0 {
                 self.track(context.world, run.first);
                 at += 1;

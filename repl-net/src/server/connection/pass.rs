@@ -18,7 +18,7 @@ use crate::session::classes::ClassList;
 use crate::session::events::CloseReason;
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::segment::{
-    Birth, ITEM_BITS, SegmentItem, SegmentKind, SegmentWriter, gap_order, handles_bits,
+    ENTRY_BITS, RunHead, SegmentEntry, SegmentKind, SegmentWriter, gap_order, handles_bits,
 };
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
@@ -76,7 +76,7 @@ impl Connection {
         if self.outbox.queue.packets_sent > packets_before {
             self.last_sent = context.now;
         } else if context.now.saturating_sub(self.last_sent) >= context.keep_alive
-            || self.outbox.has_untold_news()
+            || self.outbox.has_unsent_news()
         {
             let received = self.outbox.received.clone();
             self.outbox.signal(&received, context.now);
@@ -146,41 +146,41 @@ impl Connection {
             self.outbox.segment(segment);
             if segment.has_births {
                 let sequence = self.outbox.sequence();
-                for item in segment.items.iter().filter(|item| item.list.has_births()) {
-                    self.watch_over(context.world, item.slot, sequence, &item.list);
+                for entry in segment.entries.iter().filter(|entry| entry.list.has_births()) {
+                    self.watch_over(context.world, entry.slot, sequence, &entry.list);
                 }
             }
             return;
         }
-        for item in &segment.items {
-            if !self.is_in_step(item.slot) {
+        for entry in &segment.entries {
+            if !self.is_in_step(entry.slot) {
                 continue;
             }
-            let Some(values) = segment.bits().slice(item.values.clone()) else { continue };
-            if !self.send_shared_item(item, values, context.world, context.classes, context.now) {
-                self.fall_behind(context.world, item.slot);
+            let Some(values) = segment.bits().slice(entry.values.clone()) else { continue };
+            if !self.send_shared_entry(entry, values, context.world, context.classes, context.now) {
+                self.fall_behind(context.world, entry.slot);
             }
         }
     }
 
-    /// Sends one item of a shared segment. Returns `false` if there is no room.
-    fn send_shared_item(
+    /// Sends one entry of a shared segment. Returns `false` if there is no room.
+    fn send_shared_entry(
         &mut self,
-        item: &SegmentItem,
+        entry: &SegmentEntry,
         values: BitSlice<'_>,
         world: &World,
         classes: &ClassList,
         now: Duration,
     ) -> bool {
-        let SegmentItem { slot, generation, list, .. } = item;
+        let SegmentEntry { slot, generation, list, .. } = entry;
         let class = world.objects[*slot as usize].class;
         let count = world.column(class).program().handles();
         let wire_class = classes.wire(class.into()) as usize;
-        if !self.outbox.make_room(ITEM_BITS + handles_bits(count) + values.len(), now) {
+        if !self.outbox.make_room(ENTRY_BITS + handles_bits(count) + values.len(), now) {
             return false;
         }
         let sent = Sent { slot: *slot, generation: *generation, content: Content::Update(list.clone()) };
-        self.outbox.item(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
+        self.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
             segment.update(*slot, wire_class, count, list.handles(), values, writer);
         });
         if list.has_births() {
@@ -264,7 +264,7 @@ impl Connection {
 
     /// Writes the close of an object. Returns `false` if there is no room.
     pub(super) fn write_close(&mut self, slot: u32, reason: CloseReason, now: Duration) -> bool {
-        let has_room = self.outbox.make_room(ITEM_BITS + 2, now);
+        let has_room = self.outbox.make_room(ENTRY_BITS + 2, now);
         if has_room {
             self.outbox.close(PRIVATE_GAP_ORDER, slot, |segment, writer| {
                 segment.slot(slot, writer);
@@ -286,16 +286,16 @@ impl Connection {
         let object = &world.objects[slot as usize];
         let column = world.column_of(slot);
         let values = &mut context.scratch.values;
-        let birth = Birth {
+        let run_head = RunHead {
             origin,
             handles: list.handles(),
             count: column.program().handles(),
             classes: context.classes.len(),
         };
-        let estimate = ITEM_BITS + OPEN_BITS + handles_bits(birth.count) + values.bit_len();
+        let estimate = ENTRY_BITS + OPEN_BITS + handles_bits(run_head.count) + values.bit_len();
         let sent = Sent { slot, generation: object.generation, content: Content::Open(list.clone()) };
         let write = |segment: &mut SegmentWriter, writer: &mut BitWriter, values: BitSlice<'_>| {
-            segment.run(slot, 1, &birth, writer);
+            segment.run(slot, 1, &run_head, writer);
             writer.append(values);
         };
         let is_sent = if estimate > self.outbox.capacity() {
@@ -303,7 +303,7 @@ impl Connection {
             self.tracked.get(slot).is_some_and(|tracked| tracked.blob.is_some())
         } else if self.outbox.make_room(estimate, context.now) {
             let values = values.as_slice();
-            self.outbox.item(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
+            self.outbox.entry(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
                 write(segment, writer, values);
             });
             true
@@ -427,7 +427,7 @@ impl Connection {
         context.scratch.values.clear();
         let refused = context.world.write_values(slot, list, &mut context.scratch.values);
         let count = context.world.column_of(slot).program().handles();
-        (refused, ITEM_BITS + handles_bits(count) + context.scratch.values.bit_len())
+        (refused, ENTRY_BITS + handles_bits(count) + context.scratch.values.bit_len())
     }
 
     /// Sends a list whose values are in the scratch buffer. It is pending if there is no room.
@@ -451,7 +451,7 @@ impl Connection {
         let births = list.births();
         let sent = Sent { slot, generation, content: Content::Update(list) };
         let values = context.scratch.values.as_slice();
-        self.outbox.item(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
+        self.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
             segment.update(slot, class, count, &handles, values, writer);
         });
         self.add_births(context.world, slot, self.outbox.sequence(), births);

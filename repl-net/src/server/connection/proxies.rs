@@ -18,7 +18,7 @@ use crate::server::tracked::{Phase, ProxyNews};
 use crate::server::world::World;
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::role::Proxy;
-use crate::transport::segment::{Birth, ITEM_BITS, Origin, SegmentKind, gap_order, handles_bits};
+use crate::transport::segment::{ENTRY_BITS, Origin, RunHead, SegmentKind, gap_order, handles_bits};
 use crate::transport::sequence::Sequence;
 
 impl Connection {
@@ -68,19 +68,19 @@ impl Connection {
             return true;
         }
         let more = tracked.lacks_values() || context.world.changes.list(slot).is_some();
-        let birth = Birth {
+        let run_head = RunHead {
             origin: self.origin(slot, context),
             handles: &HandleSet::new(),
             count: context.world.column_of(slot).program().handles(),
             classes: context.classes.len(),
         };
-        let estimate = ITEM_BITS + OPEN_BITS + handles_bits(birth.count);
+        let estimate = ENTRY_BITS + OPEN_BITS + handles_bits(run_head.count);
         if !self.outbox.make_room(estimate, context.now) {
             return false;
         }
-        let sent = Sent { slot, generation: birth.origin.generation, content: Content::Proxy };
-        self.outbox.item(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
-            segment.run(slot, 1, &birth, writer);
+        let sent = Sent { slot, generation: run_head.origin.generation, content: Content::Proxy };
+        self.outbox.entry(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
+            segment.run(slot, 1, &run_head, writer);
         });
         self.proxy_sent(slot);
         if more {

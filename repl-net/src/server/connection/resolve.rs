@@ -75,8 +75,8 @@ impl Connection {
     fn arrived(&mut self, world: &mut World, sequence: Sequence) {
         let Some(cargo) = self.outbox.in_flight.take_cargo(sequence) else { return };
         for segment in cargo.shared.iter().filter(|segment| segment.has_births) {
-            for item in segment.items.iter().filter(|item| item.list.has_births()) {
-                self.list_arrived(world, sequence, item.slot, item.generation, &item.list);
+            for entry in segment.entries.iter().filter(|entry| entry.list.has_births()) {
+                self.list_arrived(world, sequence, entry.slot, entry.generation, &entry.list);
             }
         }
         cargo.opened.iter().for_each(|(word, mask)| self.newcomers_arrived(world, sequence, *word, *mask));
@@ -268,8 +268,8 @@ impl Connection {
     /// Makes what a packet carried pending, except for what a later packet carries. The packet's own update
     /// lists are moved out.
     fn cargo_lost(&mut self, world: &mut World, sequence: Sequence, cargo: &mut Cargo) {
-        for item in cargo.shared.iter().flat_map(|segment| &segment.items) {
-            self.list_lost(world, sequence, item.slot, item.generation, item.list.clone());
+        for entry in cargo.shared.iter().flat_map(|segment| &segment.entries) {
+            self.list_lost(world, sequence, entry.slot, entry.generation, entry.list.clone());
         }
         cargo.opened.iter().for_each(|(word, mask)| self.newcomers_lost(world, sequence, *word, *mask));
         cargo.closed.iter().for_each(|(word, mask)| self.closings_lost(sequence, *word, *mask));
