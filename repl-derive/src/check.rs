@@ -15,11 +15,12 @@ use crate::attr::{At, Bounds, Number, Quantize};
 use crate::derive::Derive;
 use crate::error::Errors;
 
-/// How many bits a component may take with `smallest_three`. This repeats a constant of `repl-core`, so that
-/// the error can point at the number in the attribute. A test compares the two constants.
+/// How many bits a component may take with `smallest_three`. This number repeats a constant of `repl-core`,
+/// so that the error can point at the number in the attribute. A test compares the two constants.
 pub(crate) const SMALLEST_THREE_BITS: RangeInclusive<u8> = 3..=20;
 
-/// How many bits a coordinate may take with `unit_vector`. This repeats a constant of `repl-core`, too.
+/// How many bits a coordinate may take with `unit_vector`. This number repeats a constant of `repl-core`,
+/// too.
 pub(crate) const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 
 /// Applies every rule.

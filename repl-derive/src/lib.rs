@@ -42,7 +42,7 @@ pub fn derive_replicated(input: TokenStream) -> TokenStream {
 /// callbacks separately.
 ///
 /// Only structs can be items, and only with this derive. A struct that derives only `Replicated` or
-/// `NetSerialize` is not an item, and neither is an enum. Both can be fields of items.
+/// `NetSerialize` is not an item, and neither is an enum. Such types can be fields of items.
 ///
 /// Implements `Property`, `NetSerialize` and `FastArrayItem`. The struct must implement `Default`. If the
 /// struct has `#[replicated(callbacks)]`, implement `ItemCallbacks` for it. The attributes are listed at

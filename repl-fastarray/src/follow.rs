@@ -40,8 +40,8 @@ pub(crate) trait Following: Sized {
     fn match_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>);
 
     /// Returns the first of the new ids that the items of `live` must get. Returns `None` if the items can
-    /// keep their ids. They get new ids if `live` has replaced the array that this shadow followed, and both
-    /// arrays have used some of the same ids. O(n).
+    /// keep their ids. The items get new ids if `live` has replaced the array that this shadow followed, and
+    /// both arrays have used some of the same ids. O(n).
     fn first_for_successor(&self, live: &Self) -> Option<ItemId>;
 
     /// Removes all items from this shadow and adds the items of `live`, with consecutive ids from `first` on.

@@ -29,8 +29,8 @@
 //!
 //! # What this crate does not do
 //!
-//! This crate stores items and marks the items that are written to. It does not compare, encode or send
-//! items, and it does not know which items a client lacks. `repl-core` and `repl-net` do that, through the
+//! This crate stores items and marks the items that are written to. The crate does not compare, encode or
+//! send items, and does not know which items a client lacks. `repl-core` and `repl-net` do that, through the
 //! trait [`Keyed`](repl_core::Keyed).
 //!
 //! With the feature `serde`, an array is serialized as the sequence of its items, without ids. An id is
@@ -58,8 +58,8 @@
 //!
 //! The front page of `repl` says where the numbers S, R and W in descriptions are explained.
 //!
-//! *Invariant:* like `repl-core`, this crate uses no socket, clock or thread. Its only `unsafe` is the
-//! `unsafe impl Property` of the two arrays.
+//! *Invariant:* like `repl-core`, this crate uses no socket, clock or thread. The only `unsafe` in this crate
+//! is the `unsafe impl Property` of the two arrays.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -11,7 +11,8 @@ pub(super) struct Place {
     /// The place in words, for error messages: "on a field".
     pub(super) name: &'static str,
     forms: &'static [(&'static str, &'static str)],
-    /// Names that are read at this place only to explain why they are wrong. They are never suggested.
+    /// Names that are read at this place only to explain why they are wrong. Error messages never suggest
+    /// these names.
     refused: &'static [&'static str],
 }
 

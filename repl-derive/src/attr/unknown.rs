@@ -1,7 +1,7 @@
 //! Unknown attributes: the error text for a name that is not allowed where it is written.
 //!
-//! *Invariant:* the error text says what to write instead if that can be guessed. Otherwise it lists all
-//! attributes that are allowed at that place.
+//! *Invariant:* the error text says what to write instead if that can be guessed. Otherwise the text lists
+//! all attributes that are allowed at that place.
 
 use super::condition;
 use super::place::{FIELD, Place, QUANTIZE, TYPE};

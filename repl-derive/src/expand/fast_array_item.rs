@@ -1,6 +1,7 @@
 //! The expansion of `#[derive(FastArrayItem)]`.
 //!
-//! *Invariant:* an item has the same table as an object, and its layout. It has no program and no notify.
+//! *Invariant:* an item has the same table as an object, and its layout. An item has no program and no
+//! notify.
 
 use proc_macro2::TokenStream;
 use quote::quote;

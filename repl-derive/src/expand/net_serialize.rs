@@ -68,8 +68,8 @@ fn forms<'a>(container: &'a Container<'a>) -> Vec<Form<'a>> {
     }
 }
 
-/// Returns the bounds that a generic value needs beside the bounds of its fields. It needs `Clone` for the
-/// shadow. It needs `Default` for fields that are never sent and for fields with their own serialiser.
+/// Returns the bounds that a generic value needs beside the bounds of its fields. The value needs `Clone` for
+/// the shadow. It needs `Default` for fields that are never sent and for fields with their own serialiser.
 fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
     let made_by_default = |field: &&Field<'_>| !container.sends(field) || field.attrs.with.is_some();
     let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());

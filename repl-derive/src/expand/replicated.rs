@@ -1,7 +1,7 @@
 //! The expansion of `#[derive(Replicated)]`.
 //!
 //! *Invariant:* the generated code is one table, one call that flattens the table, and one call for each
-//! notify. It makes no decisions at run time.
+//! notify. The generated code makes no decisions at run time.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};

@@ -29,8 +29,8 @@ pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStr
 }
 
 /// Returns the layout of an object without generic parameters, as a constant. All generated traits use this
-/// constant, so the compiler evaluates it once. It belongs to none of the traits, so that an error in the
-/// type is reported only once.
+/// constant, so the compiler evaluates it once. The constant belongs to none of the traits, so that an error
+/// in the type is reported only once.
 fn constant_layout(container: &Container<'_>) -> Option<TokenStream> {
     let (private, ident) = (container.private(), container.ident());
     let is_constant = container.derive == Derive::Replicated && !container.is_generic();
@@ -63,9 +63,9 @@ fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
     });
     let callbacks = value_callbacks(container);
     // `quote!` gives `unsafe` the span of the derive itself, so that a crate that forbids unsafe code can use
-    // the derive. It is sound because each entry has the offset of a field and the shape of the field's type.
-    // An attribute macro could change the type of the field later. So the closure checks the type: raw
-    // pointers are not coerced to another type, and it compiles only if the type is right.
+    // the derive. The `unsafe impl` is sound because each entry has the offset of a field and the shape of
+    // the field's type. An attribute macro could change the type of the field later. So the closure checks
+    // the type: raw pointers are not coerced to another type, and it compiles only if the type is right.
     quote! {
         #[automatically_derived]
         unsafe impl #declared #private::Property for #ident #parameters #bounds {

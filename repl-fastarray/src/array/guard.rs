@@ -13,8 +13,8 @@ use super::FastArray;
 use crate::indices::no_item;
 use crate::marks::{ItemMut, Log, Mark};
 
-/// An iterator over the items of a fast array. It returns guards, which mark the items that are written to.
-/// Made by [`FastArray::iter_mut`].
+/// An iterator over the items of a fast array. The iterator returns guards, which mark the items that are
+/// written to. Made by [`FastArray::iter_mut`].
 pub struct IterMut<'a, T> {
     items: std::iter::Enumerate<std::slice::IterMut<'a, T>>,
     ids: &'a [ItemId],

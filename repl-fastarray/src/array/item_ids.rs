@@ -237,7 +237,7 @@ impl ItemIds {
         self.ids.iter().copied().zip(0..).filter(|&(id, _)| !self.has_departed(id))
     }
 
-    /// Removes a range of ids. The others keep their order.
+    /// Removes a range of ids. The other ids keep their order.
     pub(crate) fn remove_range(&mut self, range: Range<usize>) {
         if range.len() > MAX_DRIFT {
             self.index.take();

@@ -27,8 +27,8 @@ use item_ids::ItemIds;
 
 /// A growable array that sends only the items that changed.
 ///
-/// It is used like a `Vec` and read as a slice. Three things differ from a `Vec`: writes are noted, items
-/// have ids by which clients know them, and `Clone` makes new items (S137).
+/// A fast array is used like a `Vec` and read as a slice. Three things differ from a `Vec`: writes are noted,
+/// items have ids by which clients know them, and `Clone` makes new items (S137).
 ///
 /// ```
 /// use repl_fastarray::FastArray;
@@ -99,22 +99,22 @@ use item_ids::ItemIds;
 /// [`id`](Self::id) return these. The ids of an array that is not replaced never change.
 ///
 /// - To remember items of an array that replaces another, read their ids after the tick. Or write
-///   `array.clear(); array.extend(items);`. It costs the same, and the new items have their final ids at
-///   once.
+///   `array.clear(); array.extend(items);`. This costs as much as an assignment, and the new items have their
+///   final ids at once.
 /// - To filter, write [`retain`](Self::retain). `array = array.iter().filter(…).cloned().collect()` sends all
 ///   items again.
 /// - An array that is taken out and put back before the next tick is still the same array.
 /// - An item that is taken out and put back is a new item. To change the values of an item, write to it.
 ///
-/// On a client, items that the client adds itself get ids from a separate range ([`ItemId::is_local`]). They
-/// remain until the client removes them, and are never confused with items of the server (S183).
+/// On a client, items that the client adds itself get ids from a separate range ([`ItemId::is_local`]). These
+/// items remain until the client removes them, and are never confused with items of the server (S183).
 ///
 /// # Limits
 ///
-/// An array on the server may have any length. But it is sent only while it has at most
+/// An array on the server may have any length. But an array is sent only while it has at most
 /// [`MAX_ITEMS`](repl_core::limits::MAX_ITEMS) items, 1,048,576, or as many as the attribute `max_len` of its
 /// field says. While it is longer, clients keep the items they have, and the server reports
-/// `ServerEvent::ValueRefused`. The same happens if the array makes its object larger than
+/// `ServerEvent::ValueRefused`. The array is also not sent if it makes its object larger than
 /// `ServerConfig::max_object_bytes`.
 ///
 /// # Cost
@@ -219,8 +219,8 @@ impl<T> FastArray<T> {
         id
     }
 
-    /// Removes the item at `index` and returns it. The others keep their order. If it is put back, it is a
-    /// new item.
+    /// Removes the item at `index` and returns it. The other items keep their order. A removed item that is
+    /// put back is a new item.
     ///
     /// # Panics
     /// If `index` is not less than the length.
@@ -242,7 +242,7 @@ impl<T> FastArray<T> {
         item
     }
 
-    /// Removes the item `id` and returns it. The others keep their order. O(n).
+    /// Removes the item `id` and returns it. The other items keep their order. O(n).
     pub fn remove_by_id(&mut self, id: ItemId) -> Option<T> {
         let index = self.item_ids.position(id)?;
         Some(self.remove(index))
@@ -268,8 +268,8 @@ impl<T> FastArray<T> {
         }
     }
 
-    /// Removes the items of a range and returns them. They are removed at once, even if the iterator is not
-    /// used.
+    /// Removes the items of a range and returns them. The items are removed at once, even if the iterator is
+    /// not used.
     ///
     /// # Panics
     /// If the range ends before it starts, or after the end of the array.

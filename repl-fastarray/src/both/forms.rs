@@ -29,7 +29,7 @@ macro_rules! forms_of {
             }
         }
 
-        /// Appends items. They are new items of this array.
+        /// Appends items as new items of this array.
         impl<T> Extend<T> for $array<T> {
             fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
                 let items = items.into_iter();
@@ -38,7 +38,7 @@ macro_rules! forms_of {
             }
         }
 
-        /// Appends copies of items. They are new items of this array.
+        /// Appends copies of items as new items of this array.
         impl<'a, T: Copy> Extend<&'a T> for $array<T> {
             fn extend<I: IntoIterator<Item = &'a T>>(&mut self, items: I) {
                 self.extend(items.into_iter().copied());

@@ -45,8 +45,8 @@ macro_rules! methods_of {
                 self.dedup_by(|item, kept| key(item) == key(kept));
             }
 
-            /// Removes each item for which `same` returns true. Its arguments are the item and the last item
-            /// before it that stays.
+            /// Removes each item for which `same` returns true. The arguments of `same` are the item and the
+            /// last item before it that stays.
             pub fn dedup_by(&mut self, mut same: impl FnMut(&T, &T) -> bool) {
                 let mut kept = None;
                 let goes = |item| {

@@ -19,13 +19,13 @@ const MOST_KEPT: usize = 64;
 /// lookup. In a large array these misses are almost the whole cost of a change.
 #[derive(Clone, Debug)]
 pub(crate) struct IdTable<V> {
-    /// The cells. Their number is zero or a power of two.
+    /// The cells. The number of cells is zero or a power of two.
     cells: Box<[Option<(ItemId, V)>]>,
     len: usize,
 }
 
-/// Returns the hash of an id. It is seeded with a secret of this process. A server chooses the ids on its
-/// clients, and must not be able to force collisions.
+/// Returns the hash of an id. The hash is seeded with a secret of this process. A server chooses the ids on
+/// its clients, and must not be able to force collisions.
 fn hash(id: ItemId) -> usize {
     static SECRET: OnceLock<u64> = OnceLock::new();
     let secret = *SECRET.get_or_init(|| RandomState::new().hash_one(0) | 1);

@@ -39,7 +39,7 @@ pub(crate) use update::ItemAccess;
             Clone, Default)] struct Entry({Self});`"
 )]
 pub trait FastArrayItem: Property {
-    /// The layout of one item: its handles, paths, types and widths. It prints as a readable table.
+    /// The layout of one item: its handles, paths, types and widths. The layout prints as a readable table.
     const LAYOUT: &'static Layout;
 
     /// Whether the item has callbacks: [`OwnCallbacks`] or [`NoCallbacks`].

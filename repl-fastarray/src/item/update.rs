@@ -34,7 +34,7 @@ impl<'a, T> ArrayUpdate<'a, T> {
         self.indices
     }
 
-    /// Returns the current number of items. It includes new items and items that are about to be removed.
+    /// Returns the current number of items. New items, and items that are about to be removed, count too.
     #[must_use]
     pub fn len(&self) -> usize {
         self.access.len()

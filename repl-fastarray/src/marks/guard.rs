@@ -13,7 +13,7 @@ use super::log::Log;
 /// A mutable reference to an item. The first write through it marks the item, so that the item is sent (S138,
 /// S141). Reading marks nothing.
 ///
-/// It dereferences to the item. So call its own functions with the type name, for example
+/// An `ItemMut` dereferences to the item. So call the guard's own functions with the type name, for example
 /// `ItemMut::id(&item)`.
 ///
 /// ```

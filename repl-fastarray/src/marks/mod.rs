@@ -1,7 +1,8 @@
 //! Change tracking of arrays: guards that mark an item when it is written to, and the log that stores the
 //! marks.
 //!
-//! *Invariant:* this module does not depend on how an array stores items. It sees only their ids and places.
+//! *Invariant:* this module does not depend on how an array stores items. The module sees only the ids and
+//! positions of items.
 
 mod guard;
 mod log;

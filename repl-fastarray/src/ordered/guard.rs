@@ -15,8 +15,8 @@ use crate::indices::no_item;
 use crate::marks::{ItemMut, Log, Mark};
 use crate::sequence::{self, Key};
 
-/// An iterator over the items of an ordered array. It returns guards, which mark the items that are written
-/// to. Made by [`OrderedFastArray::iter_mut`].
+/// An iterator over the items of an ordered array. The iterator returns guards, which mark the items that are
+/// written to. Made by [`OrderedFastArray::iter_mut`].
 pub struct IterMut<'a, T> {
     entries: sequence::IterMut<'a, Entry<T>>,
     next: usize,

@@ -2,7 +2,7 @@
 //! for its position (R13).
 //!
 //! *Invariant:* labels ascend in the order of the items, and items with equal labels are ordered by id. This
-//! holds between calls, on live arrays and on replicas, but not on shadows.
+//! order holds between calls, on live arrays and on replicas, but not on shadows.
 
 mod convert;
 mod entry;
@@ -84,8 +84,8 @@ use runs::Runs;
 /// # On clients
 ///
 /// The server moves items with the methods of its array. A client may add items of its own, which keep their
-/// place between the items of the server (S183). It may also move items locally. A later position from the
-/// server replaces that.
+/// place between the items of the server (S183). A client may also move items locally. A later position from
+/// the server replaces that.
 ///
 /// When [callbacks](crate::ItemCallbacks) run, new and moved items are already in their final order. Removing
 /// an item does not change the order of the others. An update that only moves items calls the functions for
@@ -205,8 +205,8 @@ impl<T> OrderedFastArray<T> {
         self.iter_from(0)
     }
 
-    /// Returns an iterator over the items from `index` on. It is empty if `index` is greater than the length.
-    /// O(log n), then O(1) for each item on average.
+    /// Returns an iterator over the items from `index` on. The iterator is empty if `index` is greater than
+    /// the length. O(log n), then O(1) for each item on average.
     #[must_use]
     pub fn iter_from(&self, index: usize) -> Iter<'_, T> {
         self.range(index.min(self.len())..)
@@ -253,8 +253,8 @@ impl<T> OrderedFastArray<T> {
         id
     }
 
-    /// Removes the item at `index` and returns it. The others keep their order. If it is put back, it is a
-    /// new item. There is no `swap_remove`, because it would not be faster.
+    /// Removes the item at `index` and returns it. The other items keep their order. A removed item that is
+    /// put back is a new item. There is no `swap_remove`, because it would not be faster.
     ///
     /// # Panics
     /// If `index` is not less than the length.
@@ -292,8 +292,8 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Removes the items of a range and returns them. They are removed at once, even if the iterator is not
-    /// used. O(log n) for each.
+    /// Removes the items of a range and returns them. The items are removed at once, even if the iterator is
+    /// not used. O(log n) for each.
     ///
     /// # Panics
     /// If the range ends before it starts, or after the end of the array.
@@ -360,8 +360,8 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Inserts an item of a client after `before`, if there is no free label between two items of the server.
-    /// The item gets the label of `before`. So it comes after all items with that label, because local ids
-    /// are greater.
+    /// The item gets the label of `before`. So the item comes after all items with that label, because local
+    /// ids are greater.
     fn insert_local_after(&mut self, before: Option<Key>, id: ItemId, item: T) -> Key {
         let label = self.label_of(before).cloned().unwrap_or_default();
         let entry = Entry { item, label, id };

@@ -1,8 +1,8 @@
 //! The receipt of a replica: a record of what the current update did to each item. The callbacks are called
 //! from this record.
 //!
-//! *Invariant:* the receipt refers to items by id, so it stays correct when items move. It contains only
-//! items that the server added.
+//! *Invariant:* the receipt refers to items by id, so it stays correct when items move. The receipt contains
+//! only items that the server added.
 #![cfg_attr(
     not(test),
     deny(

@@ -126,8 +126,8 @@ impl<T> Sequence<T> {
         self.slots.get_mut(key.0 as usize)?.take()
     }
 
-    /// Moves the item with this key, so that it is at `index` afterwards. It keeps its key. Returns false if
-    /// there is no such item.
+    /// Moves the item with this key, so that it is at `index` afterwards. The item keeps its key. Returns
+    /// false if there is no such item.
     ///
     /// # Panics
     /// If there is such an item, and `index` is not less than the length.
@@ -156,8 +156,8 @@ impl<T> Sequence<T> {
         self.iter_from(0)
     }
 
-    /// Returns an iterator over the items from `index` on. It is empty if `index` is greater than the length.
-    /// O(log n), then O(1) for each item on average.
+    /// Returns an iterator over the items from `index` on. The iterator is empty if `index` is greater than
+    /// the length. O(log n), then O(1) for each item on average.
     pub(crate) fn iter_from(&self, index: usize) -> Iter<'_, T> {
         Iter { keys: self.order.iter_from(index), slots: &self.slots }
     }

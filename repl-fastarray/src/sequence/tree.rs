@@ -1,5 +1,5 @@
-//! The order of a sequence: a balanced tree of keys with counts. It finds the key at an index, and the index
-//! of a key.
+//! The order of a sequence: a balanced tree of keys with counts. The tree finds the key at an index, and the
+//! index of a key.
 //!
 //! The tree is a B-tree. Leaves contain keys, and inner nodes contain nodes. Each entry stores the number of
 //! keys below it. All nodes are in one vector and refer to each other by index. Each node knows its parent,
@@ -367,7 +367,7 @@ impl Order {
     }
 
     /// Distributes the entries of two neighbours evenly: the nodes at `place` and `place - 1` of `parent`.
-    /// Both are at `level`.
+    /// Both nodes are at `level`.
     fn balance(&mut self, parent: u32, place: usize, level: u32) {
         let [left, right] = [place - 1, place].map(|at| self.nodes[parent as usize].ids[at]);
         let [left_len, right_len] = [left, right].map(|node| self.nodes[node as usize].len());

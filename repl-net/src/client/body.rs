@@ -1,8 +1,8 @@
 //! Reads the body of a packet. The body is a list of segments; each of their entries is about one object, and
 //! is passed to a visitor.
 //!
-//! *Invariant:* a body is read twice, by a visitor that validates and by one that applies. Both read the same
-//! entries in the same order.
+//! *Invariant:* a body is read twice, by a visitor that validates and by one that applies. Both visitors read
+//! the same entries in the same order.
 #![cfg_attr(
     not(test),
     deny(

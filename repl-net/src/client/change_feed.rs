@@ -11,7 +11,7 @@ use repl_fastarray::ChangedProperties;
 /// The properties of one object that arrived since the last call.
 #[derive(Clone, Debug)]
 pub struct Change<T: ?Sized = ()> {
-    /// The object. It exists and has the values of the newest update.
+    /// The object. The object exists and has the values of the newest update.
     pub object: ObjectRef<T>,
     /// Whether the object was created since the last call.
     pub is_new: bool,

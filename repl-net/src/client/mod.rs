@@ -279,8 +279,8 @@ impl Client {
     }
 
     /// Makes the packets of this tick: hellos, acks, keep-alives. `now` is the time since a fixed start that
-    /// you choose. It must not go back. Call this in every frame: without it the client neither connects nor
-    /// stays connected.
+    /// you choose. `now` must not go back. Call this in every frame: without it the client neither connects
+    /// nor stays connected.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         if self.handshake.is_idle() {
@@ -340,7 +340,7 @@ impl Client {
     }
 
     /// Returns the object for a local change, for example for prediction. A value that arrives later replaces
-    /// the change. Its notify is called only if the new value differs from the changed one (S49).
+    /// the change. The notify is called only if the new value differs from the changed value (S49).
     ///
     /// A replicated `Vec` or `Option` that you make longer or shorter is restored completely by its next
     /// update. Items and entries that you remove are restored when the server changes them. Items that you

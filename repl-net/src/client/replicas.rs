@@ -410,7 +410,7 @@ enum Parts<'a> {
     Refuse,
 }
 
-/// The visitor that validates the entries of a body. It changes no objects.
+/// The visitor that validates the entries of a body. The visitor changes no objects.
 struct Validator<'a> {
     references: ReferenceMap<'a>,
     replicas: &'a Replicas,

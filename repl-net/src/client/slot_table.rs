@@ -21,7 +21,7 @@ use super::outcome::Outcome;
 use crate::transport::role::Proxy;
 use crate::transport::sequence::Sequence;
 
-/// The slots of a client. Their number is fixed when the client is made.
+/// The slots of a client. The number of slots is fixed when the client is made.
 #[derive(Debug)]
 pub(super) struct SlotTable {
     /// For each slot, the stamp of its last update plus one. Zero if it has had no update. A stamp is the

@@ -24,9 +24,9 @@ pub struct ClientStats {
     /// The number of packets from the server that did not arrive although later packets did. A packet that
     /// arrives after all is no longer counted.
     pub packets_lost: u64,
-    /// The smoothed round trip that the server measures, in whole milliseconds. It includes the time that
-    /// acks wait for this client's tick. The server sends it in every 32nd packet and in each keep-alive.
-    /// `None` before the first ack.
+    /// The smoothed round trip that the server measures, in whole milliseconds. The round trip includes the
+    /// time that acks wait for this client's tick. The server sends it in every 32nd packet and in each
+    /// keep-alive. `None` before the first ack.
     pub round_trip: Option<Duration>,
 }
 
@@ -80,7 +80,7 @@ impl Client {
         self.replicas.cast(object)
     }
 
-    /// Returns the last state of a removed object. It can be read until the call of
+    /// Returns the last state of a removed object. The object can be read until the call of
     /// [`poll_event`](Self::poll_event) that follows the one which returned the object's
     /// [`Despawned`](crate::ClientEvent::Despawned).
     #[must_use]

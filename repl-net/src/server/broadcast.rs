@@ -24,7 +24,7 @@ pub(crate) struct Broadcast {
     free: Vec<Arc<Segment>>,
     /// The most segments of a tick in this round.
     most: usize,
-    pen: Pen,
+    encoder: SegmentEncoder,
     /// Slots of changed objects that are in no segment. Each connection sends them itself.
     apart: Vec<u32>,
     openings: Openings,
@@ -72,7 +72,7 @@ impl Broadcast {
             let mut segment = self.blank();
             let Some(empty) = Arc::get_mut(&mut segment) else { break };
             let mut large = None;
-            let done = self.pen.fill(empty, changes, &context, &mut large);
+            let done = self.encoder.fill(empty, changes, &context, &mut large);
             let kept = if empty.entries.is_empty() { &mut self.free } else { &mut self.segments };
             kept.push(segment);
             changes = &changes[done..];
@@ -98,7 +98,7 @@ impl Broadcast {
             let mut segment = self.blank();
             let Some(empty) = Arc::get_mut(&mut segment) else { break };
             let count = size.count().min(portions.len());
-            let bits = match self.pen.write_one(empty, change.slot, portions.part(count), context) {
+            let bits = match self.encoder.write_one(empty, change.slot, portions.part(count), context) {
                 Ok(()) => empty.bits().len(),
                 Err(Obstacle::Full { bits }) => bits,
                 Err(Obstacle::Refused) => break,
@@ -148,7 +148,7 @@ struct Context<'a> {
 
 /// Encodes changes into segments.
 #[derive(Debug, Default)]
-struct Pen {
+struct SegmentEncoder {
     segment: SegmentWriter,
     bits: BitWriter,
 }
@@ -174,7 +174,7 @@ enum Obstacle {
     Refused,
 }
 
-impl Pen {
+impl SegmentEncoder {
     /// Encodes changes into an empty segment until it is full or a change cannot be encoded. Returns the
     /// number of changes processed. `large` is set if the last of them fits in no segment.
     fn fill<'c>(

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-/// A virtual clock. It moves on by one tick at each call of [`tick`](Self::tick).
+/// A virtual clock. The clock moves on by one tick at each call of [`tick`](Self::tick).
 ///
 /// ```
 /// use repl_net::sim::Clock;

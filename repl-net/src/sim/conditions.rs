@@ -26,8 +26,9 @@ use std::time::Duration;
 pub struct LinkConditions {
     /// The least time that a packet takes.
     pub latency: Duration,
-    /// The most time that a packet takes in addition to the latency. It is evenly distributed, and drawn for
-    /// each packet separately. If the jitter is longer than the time between packets, it reorders them.
+    /// The most time that a packet takes in addition to the latency. The jitter is evenly distributed, and
+    /// drawn for each packet separately. If the jitter is longer than the time between packets, it reorders
+    /// them.
     pub jitter: Duration,
     /// Which packets are lost.
     pub loss: Loss,
@@ -62,8 +63,8 @@ pub enum Loss {
     GilbertElliott {
         /// The probability that the link becomes bad before a packet.
         good_to_bad: f64,
-        /// The probability that the link becomes good before a packet. Its inverse is the mean length of a
-        /// bad period, in packets.
+        /// The probability that the link becomes good before a packet. The inverse of this probability is the
+        /// mean length of a bad period, in packets.
         bad_to_good: f64,
         /// The probability that a packet is lost while the link is good.
         loss_when_good: f64,

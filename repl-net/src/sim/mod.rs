@@ -26,8 +26,8 @@
 //! ```
 //!
 //! The simulator does not depend on replication. Packets are bytes, so the simulator can test any protocol
-//! that has no sockets and clocks of its own. It does not simulate routers that several links share, nor the
-//! headers that UDP and IP add to a packet.
+//! that has no sockets and clocks of its own. The simulator does not simulate routers that several links
+//! share, nor the headers that UDP and IP add to a packet.
 //!
 //! [`Network`] carries packets, [`LinkConditions`] say how good or bad a link is, and [`SeedReport`] prints
 //! the seed of a test that fails. Use [`Rng`] for the other random choices of a test.

@@ -19,17 +19,17 @@ pub struct PeerId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(usize);
 
-/// A packet that has arrived. Its bytes are borrowed until the next call on the network.
+/// A packet that has arrived. The bytes of the packet are borrowed until the next call on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery<'a> {
-    /// The time when the packet arrived. It is not later than the time that was passed to
+    /// The time when the packet arrived. The time is not later than the one that was passed to
     /// [`Network::deliver`].
     pub at: Duration,
     /// The peer that sent the packet.
     pub from: PeerId,
     /// The peer that receives the packet.
     pub to: PeerId,
-    /// The bytes that arrived. They are the bytes that were sent, except for one bit that
+    /// The bytes that arrived. The bytes are the ones that were sent, except for one bit that
     /// [`LinkConditions::corrupt`] may flip.
     pub bytes: &'a [u8],
 }
@@ -92,9 +92,10 @@ pub struct Network {
     links: Vec<Link>,
     by_peers: BTreeMap<(PeerId, PeerId), LinkId>,
     in_flight: BinaryHeap<Reverse<Flight>>,
-    /// The number of packets ever put into `in_flight`. It orders packets that arrive at the same time.
+    /// The number of packets ever put into `in_flight`. The number orders packets that arrive at the same
+    /// time.
     flights: u64,
-    /// The packet delivered last. Its bytes are borrowed by the caller.
+    /// The packet delivered last. The caller borrows the bytes of this packet.
     delivered: Vec<u8>,
     /// Buffers that are used again.
     spare: Vec<Vec<u8>>,
@@ -198,7 +199,7 @@ impl Network {
         (self.link(one, other, conditions), self.link(other, one, conditions))
     }
 
-    /// Sends a packet. It may be lost.
+    /// Sends a packet, which may be lost.
     ///
     /// # Panics
     /// If there is no link between the two.

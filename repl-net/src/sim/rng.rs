@@ -31,9 +31,9 @@ impl Rng {
         Self { state: seed }
     }
 
-    /// Returns another generator, for example one for a part of a test. `label` identifies it. It does not
-    /// depend on later draws from this generator, nor on forks with other labels. This generator does not
-    /// change.
+    /// Returns another generator, for example one for a part of a test. `label` identifies it. The new
+    /// generator does not depend on later draws from this one, nor on forks with other labels. This generator
+    /// does not change.
     #[must_use]
     pub const fn fork(&self, label: u64) -> Self {
         Self::new(mix(mix(self.state.wrapping_add(STEP)) ^ mix(label.wrapping_mul(STEP).wrapping_add(1))))

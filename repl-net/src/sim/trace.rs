@@ -5,8 +5,8 @@
 
 use super::rng::{STEP, mix};
 
-/// A hash of a run. Compare it with the hash of another run of the same seed. It is not suitable for keys or
-/// signatures.
+/// A hash of a run. Compare it with the hash of another run of the same seed. The hash is not suitable for
+/// keys or signatures.
 ///
 /// ```
 /// use repl_net::sim::TraceHash;

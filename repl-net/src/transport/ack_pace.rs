@@ -7,11 +7,11 @@ use std::ops::RangeInclusive;
 
 use super::sequence::Sequence;
 
-/// In how many ticks a client repeats an ack if many packets are lost. It repeats so often that two of the
-/// acks arrive if its own packets are lost at the same rate, but at least 4 and at most 16 times. At 90 %
-/// loss in both directions, only 1 % of all retries would succeed without repeats. With four retries a second
-/// (R9) that is too slow for a change that needs several round trips. With repeats 8 % of the retries
-/// succeed. 16 ticks are the time between two retries.
+/// In how many ticks a client repeats an ack if many packets are lost. The client repeats an ack so often
+/// that two of the acks arrive if its own packets are lost at the same rate, but at least 4 and at most 16
+/// times. At 90 % loss in both directions, only 1 % of all retries would succeed without repeats. With four
+/// retries a second (R9) that is too slow for a change that needs several round trips. With repeats 8 % of
+/// the retries succeed. 16 ticks are the time between two retries.
 const REPEATS: RangeInclusive<u64> = 4..=16;
 
 /// The number of recent packets from which the loss is computed.

@@ -43,14 +43,14 @@ pub(crate) struct AckRange {
 pub(crate) enum Arrival {
     /// The packet has not arrived before.
     New,
-    /// The packet has arrived before. It is not applied, but it is acked again (R7).
+    /// The packet has arrived before. A repeated packet is not applied, but it is acked again (R7).
     Duplicate,
-    /// The packet is older than the window, or its sender has given it up. It is not applied, and an ack
-    /// would have no effect.
+    /// The packet is older than the window, or its sender has given it up. Such a packet is not applied, and
+    /// an ack for it would have no effect.
     TooOld,
 }
 
-/// The record of the packets that have arrived. It takes 144 bytes, whatever the peer sends.
+/// The record of the packets that have arrived. The record takes 144 bytes, whatever the peer sends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
     /// One bit for each of the [`WINDOW`] packets before `end`. The position of the bit is the packet's
@@ -217,8 +217,8 @@ fn exp_golomb_bits(value: u64, order: u32) -> usize {
     quotient_bits.saturating_mul(2).saturating_add(1).saturating_add(order) as usize
 }
 
-/// An iterator over the ranges of acked packets that a peer wrote, the newest first. All of them have been
-/// checked. It reads the packet's bits directly and allocates nothing.
+/// An iterator over the ranges of acked packets that a peer wrote, the newest first. All ranges have been
+/// checked. The iterator reads the packet's bits directly and allocates nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct AckRanges<'a> {
     reader: BitReader<'a>,

@@ -1,4 +1,4 @@
-//! Blobs: updates that are too large for one packet. They are sent in parts, and the client applies a blob
+//! Blobs: updates that are too large for one packet. A blob is sent in parts, and the client applies the blob
 //! when it has all parts (R15).
 //!
 //! *Invariant:* while a blob of an object is in flight, nothing else of that object is sent to the

@@ -1,10 +1,10 @@
 //! Congestion control: limits how fast a connection sends. Acks show how fast packets arrive at the client.
 //!
 //! The controller follows BBR (Cardwell and others, *BBR: Congestion-Based Congestion Control*, 2016;
-//! draft-ietf-ccwg-bbr). It measures the rate at which packets arrive, and the shortest round trip. It sends
-//! at that rate, and keeps at most about twice the product of rate and round trip in flight. A loss alone
-//! does not count as congestion, because the links of games lose packets at random. So the controller does
-//! not react to loss as the third version of BBR does. Rates are measured as in
+//! draft-ietf-ccwg-bbr). The controller measures the rate at which packets arrive, and the shortest round
+//! trip. The server sends at that rate, and keeps at most about twice the product of rate and round trip in
+//! flight. A loss alone does not count as congestion, because the links of games lose packets at random. So
+//! the controller does not react to loss as the third version of BBR does. Rates are measured as in
 //! draft-cheng-iccrg-delivery-rate-estimation, once for all packets of a tick.
 //!
 //! *Invariant:* the controller reads no clock, and the same calls lead to the same limits.
@@ -284,8 +284,8 @@ impl Congestion {
         self.measured(rate.unwrap_or(u64::MAX), flight.delivered, is_idle);
     }
 
-    /// Adds a measured rate. It belongs to packets that were sent when `delivered` bytes had arrived. If
-    /// there was nothing more to send, the link may be faster than this rate.
+    /// Adds a measured rate. The rate belongs to packets that were sent when `delivered` bytes had arrived.
+    /// If there was nothing more to send, the link may be faster than this rate.
     fn measured(&mut self, rate: u64, delivered: u64, is_idle: bool) {
         if delivered >= self.round_ends && !is_idle {
             self.round_ends = self.delivered;
@@ -353,7 +353,8 @@ impl Congestion {
     }
 
     /// Returns how many bytes are in flight if the connection sends at the measured rate and nothing waits in
-    /// a queue. This includes one tick, because acks wait for the client's tick and packets for the server's.
+    /// a queue. The result includes one tick, because acks wait for the client's tick and packets for the
+    /// server's.
     fn product(&self) -> u64 {
         bytes_in(self.rate(), self.shortest() + self.tick)
     }
@@ -382,8 +383,8 @@ impl Congestion {
         if self.silent_tries >= SILENT_TRIES {
             return self.packet_bytes * PROBE_PACKETS;
         }
-        // From the second try on, each try halves the window. But it stays large enough for the retries of
-        // R9.
+        // From the second try on, each try halves the window. But the window stays large enough for the
+        // retries of R9.
         let halvings = self.silent_tries.saturating_sub(1);
         window.checked_shr(halvings).unwrap_or(0).max(self.least_window())
     }

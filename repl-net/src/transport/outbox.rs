@@ -31,7 +31,8 @@ const MAX_ACK_BITS: usize = 79;
 /// more: for an object of a few bytes with its list.
 const RECORD_BYTES_PER_BYTE: usize = 48;
 
-/// How many packets may be in flight when the memory of the connection is used up. Their acks free memory.
+/// How many packets may be in flight when the memory of the connection is used up. The acks of these packets
+/// free memory.
 const PROBES: usize = 4;
 
 /// One packet in this many contains the floor: the oldest packet for which the sender does not know whether
@@ -251,9 +252,9 @@ impl Outbox {
         self.writer.append(segment.bits());
     }
 
-    /// Makes room for `bits` bits, which then go into the packet [`sequence`](Self::sequence). If they do not
-    /// fit into the packet that is being filled, completes that packet. Returns `false` if the limits then
-    /// allow no other packet.
+    /// Makes room for `bits` bits, which then go into the packet [`sequence`](Self::sequence). If the bits do
+    /// not fit into the packet that is being filled, completes that packet. Returns `false` if the limits
+    /// then allow no other packet.
     #[must_use]
     pub(crate) fn make_room(&mut self, bits: usize, now: Duration) -> bool {
         if self.record.is_some() {
@@ -350,7 +351,8 @@ impl Outbox {
         }
     }
 
-    /// Sends a packet without state. It contains as many acks as fit. Without acks it is a keep-alive (R8).
+    /// Sends a packet without state. The packet contains as many acks as fit. Without acks it is a keep-alive
+    /// (R8).
     pub(crate) fn signal(&mut self, received: &Received, now: Duration) {
         self.flush(now);
         packet::begin(PacketKind::State, &mut self.writer);
@@ -381,8 +383,8 @@ impl Outbox {
             self.pass_bytes += bytes.len();
             self.queue.push(bytes);
         } else {
-            // The packet counts as lost. If it were kept and sent later, it could tell the client something
-            // that is no longer true.
+            // The packet counts as lost. If this packet were kept and sent later, it could tell the client
+            // something that is no longer true.
             self.queue.discard(bytes);
         }
     }

@@ -26,8 +26,8 @@ pub(crate) const MTU_BYTES: RangeInclusive<usize> = 128..=65_507;
 /// The size of the checksum at the start of each packet.
 pub(crate) const CHECKSUM_BYTES: usize = 4;
 
-/// The protocol and its version. It is part of every checksum, so packets of other protocols count as
-/// damaged.
+/// The protocol and its version. The version is part of every checksum, so packets of other protocols count
+/// as damaged.
 const PROTOCOL: u32 = u32::from_le_bytes(*b"rpl1");
 
 /// The kind of a packet.
@@ -39,9 +39,8 @@ pub(crate) enum PacketKind {
     Control,
 }
 
-/// The identity of a packet: its session and the upper bits of its number. Both are part of the checksum, but
-/// the packet does not contain them, so they cost no bits. A packet of another session counts as damaged
-/// (R25).
+/// The identity of a packet: its session and the upper bits of its number. The checksum covers both, but the
+/// packet does not contain them, so they cost no bits. A packet of another session counts as damaged (R25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Salt {
     session: u64,
@@ -212,7 +211,7 @@ impl Header {
     }
 }
 
-/// Reads the padding at the end of a packet. It must be less than eight bits, all zero.
+/// Reads the padding at the end of a packet. The padding must be less than eight bits, all zero.
 pub(crate) fn read_end(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     let left = reader.remaining();
     if left >= 8 || reader.read_bits(left as u32)? != 0 {

@@ -130,7 +130,7 @@ pub(crate) struct Reassembly {
 }
 
 impl Reassembly {
-    /// Stores a part. If it was the last missing part, returns the bits of the whole blob.
+    /// Stores a part. If this part was the last missing one, returns the bits of the whole blob.
     pub(crate) fn take(&mut self, part: Part, max_bytes: usize) -> Result<Option<BitWriter>, ReadError> {
         self.drop_abandoned(part.under_way);
         if part.blob < self.floor || self.done.contains(&part.blob) {
@@ -160,7 +160,8 @@ impl Reassembly {
     }
 
     /// Drops the blobs that were no longer in flight when a part was sent. The server has given these up, or
-    /// knows that they are complete. This never changes back, so parts may arrive in any order.
+    /// knows that they are complete. A blob that is no longer in flight stays so, so parts may arrive in any
+    /// order.
     fn drop_abandoned(&mut self, (oldest, under_way): (u32, u64)) {
         let newest = oldest.saturating_add(63_u32.saturating_sub(under_way.leading_zeros()));
         self.floor = self.floor.max(oldest);

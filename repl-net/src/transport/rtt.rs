@@ -11,15 +11,15 @@ use std::time::Duration;
 /// The timeout before the first sample.
 const INITIAL_TIMEOUT: Duration = Duration::from_millis(250);
 /// The least time by which a timeout is longer than the round trip. On an even link the deviation falls to
-/// zero, and an ack that waits for the peer's next tick would be late without this margin. It is the clock
-/// granularity of RFC 6298, section 2.3: a little more than a tick of 60 Hz.
+/// zero, and an ack that waits for the peer's next tick would be late without this margin. The margin is the
+/// clock granularity of RFC 6298, section 2.3: a little more than a tick of 60 Hz.
 const LEAST_MARGIN: Duration = Duration::from_millis(20);
 /// The most time by which a timeout is longer than the round trip.
 const GREATEST_MARGIN: Duration = Duration::from_secs(1);
 /// The longest timeout after two timeouts in a row (R9).
 const RETRY_TIMEOUT: Duration = Duration::from_millis(250);
-/// A longer sample counts as this long: it means that the peer slept or that its clock jumped. This is twice
-/// the longest round trip of a usable link.
+/// A longer sample counts as this long: it means that the peer slept or that its clock jumped. The limit is
+/// twice the longest round trip of a usable link.
 const GREATEST_SAMPLE: Duration = Duration::from_secs(60);
 
 /// The estimate of a link's round trip according to RFC 6298, section 2: exponential means with gains of 1/8
@@ -47,8 +47,8 @@ impl RoundTrip {
         });
     }
 
-    /// Returns the smoothed round trip. It includes the time that an ack waits for the peer's tick. Zero
-    /// before the first sample.
+    /// Returns the smoothed round trip. The round trip includes the time that an ack waits for the peer's
+    /// tick. Zero before the first sample.
     pub(crate) fn smoothed(&self) -> Duration {
         self.estimate.map_or(Duration::ZERO, |(smoothed, _)| smoothed)
     }
@@ -59,8 +59,8 @@ impl RoundTrip {
     }
 
     /// Returns how long to wait for an ack before the packet counts as lost: the smoothed round trip plus
-    /// four times the deviation. This is at least 20 ms and at most a second longer than the round trip. It
-    /// is 250 ms before the first sample.
+    /// four times the deviation. The result is at least 20 ms and at most a second longer than the round
+    /// trip. Before the first sample it is 250 ms.
     pub(crate) fn timeout(&self) -> Duration {
         self.estimate.map_or(INITIAL_TIMEOUT, |(smoothed, deviation)| {
             smoothed + (deviation * 4).clamp(LEAST_MARGIN, GREATEST_MARGIN)
@@ -68,8 +68,8 @@ impl RoundTrip {
     }
 
     /// Returns the timeout after `timeouts` timeouts in a row. From the second on it is at most 250 ms, or 20
-    /// ms more than the round trip if that is longer. It never grows, because on a bad link only frequent
-    /// tries get through (R9).
+    /// ms more than the round trip if that is longer. The timeout never grows, because on a bad link only
+    /// frequent tries get through (R9).
     pub(crate) fn retry_timeout(&self, timeouts: u32) -> Duration {
         match timeouts {
             0 | 1 => self.timeout(),
@@ -81,9 +81,9 @@ impl RoundTrip {
 /// The send times of packets that have not been acked, including packets that were given up. Each ack of one
 /// of these packets is a sample of the round trip.
 ///
-/// It stores at most a few packets of each tick. The longer acks take, the fewer packets it stores in a
-/// second, so it never has to drop the oldest ones. However long the round trip is, one packet in 128 is
-/// still stored when its ack arrives.
+/// The list stores at most a few packets of each tick. The longer acks take, the fewer packets the list
+/// stores in a second, so it never has to drop the oldest ones. However long the round trip is, one packet in
+/// 128 is still stored when its ack arrives.
 #[derive(Clone, Debug)]
 pub(crate) struct SendTimes {
     /// The packets and their send times, in the order of sending.
@@ -100,13 +100,13 @@ impl Default for SendTimes {
 
 impl SendTimes {
     /// How many packets are stored before packets are stored less often. At 60 ticks a second these are the
-    /// packets of four seconds. They take 6 KiB.
+    /// packets of four seconds. The stored packets take 6 KiB.
     const LIMIT: usize = 256;
     /// The spacing at first: two ticks of 60 Hz.
     const LEAST_SPACING: Duration = Duration::from_millis(32);
 
-    /// Records a packet whose ack is expected. It must be newer than all recorded packets. Of packets that
-    /// were sent together, only the last is kept.
+    /// Records a packet whose ack is expected. The packet must be newer than all recorded packets. Of packets
+    /// that were sent together, only the last is kept.
     pub(crate) fn record(&mut self, sequence: Sequence, now: Duration) {
         let last_but_one = self.sent.len().checked_sub(2).and_then(|at| self.sent.get(at));
         if last_but_one.is_some_and(|(_, sent)| now.saturating_sub(*sent) < self.spacing) {

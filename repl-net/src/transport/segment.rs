@@ -1,5 +1,5 @@
 //! Segments: the parts of a packet's body. All entries of a segment have the same kind: changes, openings or
-//! removals of objects, or fragments. They are sorted by the slot of their object.
+//! removals of objects, or fragments. The entries are sorted by the slot of their object.
 //!
 //! Several connections can share one encoded segment.
 //!
@@ -185,7 +185,7 @@ pub(crate) struct SegmentWriter {
     origin: Option<Origin>,
 }
 
-/// The list of handles that was last written for each class. It is empty at the start of each segment.
+/// The list of handles that was last written for each class. The list is empty at the start of each segment.
 #[derive(Debug, Default)]
 pub(crate) struct PreviousLists {
     epoch: u64,

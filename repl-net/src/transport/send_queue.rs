@@ -1,8 +1,8 @@
-//! The queue of packets to one address. It limits the bytes to an address until the client has shown that the
-//! address is its own.
+//! The queue of packets to one address. The queue limits the bytes to an address until the client has shown
+//! that the address is its own.
 //!
-//! *Invariant:* packets leave the queue in the order in which they were added. Their bytes are never more
-//! than the allowance of the address (R26).
+//! *Invariant:* packets leave the queue in the order in which they were added. The queue never sends more
+//! bytes than the allowance of the address (R26).
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use super::allowance::Allowance;
 use super::spare::{Spare, shrink_sparse};
 
 /// How many bytes of the allowance packets of state leave unused until the client has shown that the address
-/// is its own. They are enough for the welcome to arrive if nine of ten packets are lost.
+/// is its own. These bytes are enough for the welcome to arrive if nine of ten packets are lost.
 const WELCOMES_BYTES: usize = 1_024;
 
 /// The packets that wait to be sent to one address.

@@ -21,7 +21,7 @@ const HALF_SPAN: u64 = WIRE_SPAN / 2;
 
 /// The number of a packet in one direction of a connection.
 ///
-/// It has 64 bits, so all packets are in order. Only the 16 bits on the wire wrap.
+/// A number has 64 bits, so all packets are in order. Only the 16 bits on the wire wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Sequence(u64);
 
@@ -67,9 +67,9 @@ impl Sequence {
         self.0 / WIRE_SPAN
     }
 
-    /// Returns the number nearest to `near` that has these low 16 bits. It is exact for all packets up to
-    /// 32,767 before or after `near`. If the nearest number is not in the range of 64 bits, returns the next
-    /// nearest.
+    /// Returns the number nearest to `near` that has these low 16 bits. The result is exact for all packets
+    /// up to 32,767 before or after `near`. If the nearest number is not in the range of 64 bits, returns the
+    /// next nearest.
     pub(crate) const fn from_wire(wire: u16, near: Self) -> Self {
         // Both numbers are below 2^16, so neither the sum nor the remainder can overflow.
         let ahead = (wire as u64).wrapping_sub(near.0) % WIRE_SPAN;

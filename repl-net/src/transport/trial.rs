@@ -14,8 +14,8 @@ use super::sequence::Sequence;
 
 /// The high rate is the low rate times this.
 const STEP: u64 = 4;
-/// The high rate is at most the current rate times this. It is higher than the current rate, so that a trial
-/// also finds out that the link can deliver more.
+/// The high rate is at most the current rate times this. The high rate is above the current rate, so that a
+/// trial also finds out that the link can deliver more.
 const RAISE: u64 = 2;
 /// How many packets of the high rate must have arrived before there is a result. With this number, one result
 /// of 50 is wrong if nine of ten packets are lost.
@@ -102,7 +102,7 @@ impl Trial {
         }
     }
 
-    /// Returns the send rate in bytes a second. It is at most `greatest`.
+    /// Returns the send rate in bytes a second. The rate is at most `greatest`.
     pub(crate) fn rate(&self, greatest: u64) -> u64 {
         let rate = match self.stage {
             Stage::High(_) => self.high_rate,
