@@ -8,9 +8,8 @@ use repl::{BitReader, BitWriter, ReadError};
 fn read(form: u8, reader: &mut BitReader<'_>) -> Result<BitWriter, ReadError> {
     let (argument, mut writer) = (u32::from(form >> 3), BitWriter::new());
     match form & 7 {
-        0 => writer.write_bits(reader.read_bits(argument * 2)?, argument * 2),
+        0 | 2 => writer.write_bits(reader.read_bits(argument * 2)?, argument * 2),
         1 => writer.write_flag(reader.read_flag()?),
-        2 => writer.write_packed(reader.read_packed()?),
         3 => writer.write_exp_golomb(reader.read_exp_golomb(argument)?, argument),
         4 => {
             let bound = u64::from(argument) * 0x0101_0101 + 1;

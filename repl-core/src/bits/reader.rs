@@ -98,37 +98,6 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Reads what [`write_packed`](super::BitWriter::write_packed) wrote.
-    ///
-    /// # Errors
-    /// [`ReadError::OutOfRange`] if the number is wider than 64 bits or not in its shortest form;
-    /// [`ReadError::End`] if the input ends within it.
-    #[inline]
-    pub fn read_packed(&mut self) -> Result<u64, ReadError> {
-        match self.read_bits(8)? {
-            value @ 0..0x80 => Ok(value),
-            first => self.read_packed_rest(first & 0x7f),
-        }
-    }
-
-    fn read_packed_rest(&mut self, first: u64) -> Result<u64, ReadError> {
-        let mut value = first;
-        for shift in (7..63).step_by(7) {
-            let group = self.read_bits(8)?;
-            value |= (group & 0x7f).wrapping_shl(shift);
-            match group {
-                0 => return Err(ReadError::OutOfRange),
-                1..0x80 => return Ok(value),
-                _ => {}
-            }
-        }
-        // Nine groups hold 63 bits, so one bit is left.
-        match self.read_bits(8)? {
-            1 => Ok(value | 1 << 63),
-            _ => Err(ReadError::OutOfRange),
-        }
-    }
-
     /// Reads what [`write_exp_golomb`](super::BitWriter::write_exp_golomb) wrote with the same order, 0 to
     /// 63.
     ///
@@ -319,7 +288,6 @@ mod tests {
     enum Item {
         Bits(u64, u32),
         Flag(bool),
-        Packed(u64),
         ExpGolomb(u64, u32),
         Below(u64, u64),
         Signed(i64, u32),
@@ -334,7 +302,6 @@ mod tests {
             match *self {
                 Self::Bits(value, bits) => writer.write_bits(value, bits),
                 Self::Flag(flag) => writer.write_flag(flag),
-                Self::Packed(value) => writer.write_packed(value),
                 Self::ExpGolomb(value, order) => writer.write_exp_golomb(value, order),
                 Self::Below(value, bound) => writer.write_below(value, bound),
                 Self::Signed(value, bits) => writer.write_signed_var(bits, value).unwrap(),
@@ -349,7 +316,6 @@ mod tests {
             Some(match *self {
                 Self::Bits(_, bits) => Self::Bits(reader.read_bits(bits).ok()?, bits),
                 Self::Flag(_) => Self::Flag(reader.read_flag().ok()?),
-                Self::Packed(_) => Self::Packed(reader.read_packed().ok()?),
                 Self::ExpGolomb(_, order) => Self::ExpGolomb(reader.read_exp_golomb(order).ok()?, order),
                 Self::Below(_, bound) => Self::Below(reader.read_below(bound).ok()?, bound),
                 Self::Signed(_, bits) => Self::Signed(reader.read_signed_var(bits).ok()?, bits),
@@ -368,7 +334,6 @@ mod tests {
         prop_oneof![
             (any::<u64>(), 0..=64_u32).prop_map(|(value, bits)| Item::Bits(value & mask(bits), bits)),
             any::<bool>().prop_map(Item::Flag),
-            number().prop_map(Item::Packed),
             (number(), 0..64_u32).prop_map(|(value, order)| Item::ExpGolomb(value, order)),
             (0..8_u64, 0..64_u32).prop_map(|(less, order)| Item::ExpGolomb(u64::MAX - less, order)),
             (any::<u64>(), number())
@@ -421,21 +386,6 @@ mod tests {
                 prop_assert!(reader.position() <= len);
                 prop_assert_eq!(reader.position() + reader.remaining(), len);
             }
-        }
-    }
-
-    #[test]
-    fn numbers_not_in_their_shortest_form_are_refused() {
-        let packed = |bytes: &[u8]| BitReader::new(bytes).read_packed();
-        assert_eq!(packed(&[0x80, 0]), Err(ReadError::OutOfRange));
-        assert_eq!(packed(&[0xff, 0x80, 0]), Err(ReadError::OutOfRange));
-        assert_eq!(packed(&[0xff]), Err(ReadError::End));
-        let mut widest = [0xff; 10];
-        widest[9] = 1;
-        assert_eq!(packed(&widest), Ok(u64::MAX));
-        for last in [0, 2, 0x81] {
-            widest[9] = last;
-            assert_eq!(packed(&widest), Err(ReadError::OutOfRange));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Writes bits to memory.
 //!
-//! *Invariant:* the first `settled` bytes of `bytes` are final, except for patches. The last `pending_bits`
+//! *Invariant:* the first `settled` bytes of `bytes` are final. The last `pending_bits`
 //! bits that were written are in `pending`, and its other bits are zero. Bytes of `bytes` after the first
 //! `settled` are a copy of `pending` that may be out of date.
 
@@ -97,18 +97,6 @@ impl BitWriter {
         self.write_bits(u64::from(flag), 1);
     }
 
-    /// Writes an integer in groups of 8 bits, lowest group first: 7 bits of the number, and one bit that says
-    /// whether another group follows. A number below 128 takes 8 bits, the widest number 80.
-    #[inline]
-    pub fn write_packed(&mut self, value: u64) {
-        let mut rest = value;
-        while rest >= 0x80 {
-            self.write_bits(rest & 0x7f | 0x80, 8);
-            rest >>= 7;
-        }
-        self.write_bits(rest, 8);
-    }
-
     /// Writes an integer in an Exp-Golomb code of order `order`, 0 to 63. Numbers below 2^`order` take
     /// `order` + 1 bits; each doubling takes two more. Use it for numbers that are mostly small.
     ///
@@ -199,26 +187,6 @@ impl BitWriter {
         }
         self.pending_bits = (bit_len - self.settled * 8) as u32;
         self.pending &= mask(self.pending_bits);
-    }
-
-    /// Writes the lowest `bits` bits of `value`, 0 to 64, over bits that were written before.
-    ///
-    /// # Panics
-    /// If not all of these bits were written before. In debug builds, also if `value` is wider than `bits`.
-    pub fn patch_bits(&mut self, at_bit: usize, value: u64, bits: u32) {
-        assert!(at_bit + bits as usize <= self.bit_len(), "a patch reaches over the end");
-        debug_assert!(bits <= 64 && value <= mask(bits), "{value} does not fit {bits} bits");
-        let (mut at, mut value, mut left) = (at_bit, value, bits);
-        while left > 0 && at < self.settled * 8 {
-            let (shift, count) = ((at % 8) as u32, left.min(8 - (at % 8) as u32));
-            let hole = (mask(count) << shift) as u8;
-            self.bytes[at / 8] = self.bytes[at / 8] & !hole | ((value & mask(count)) << shift) as u8;
-            (at, value, left) = (at + count as usize, value >> count, left - count);
-        }
-        if left > 0 {
-            let shift = (at - self.settled * 8) as u32;
-            self.pending = self.pending & !(mask(left) << shift) | value << shift;
-        }
     }
 
     /// Returns all bytes. The last one is padded with zeros. Later writes continue after the last bit, as if
@@ -500,28 +468,6 @@ mod tests {
             let mut expected = written(&[before, after].concat());
             prop_assert_eq!(writer.finish(), expected.finish());
         }
-
-        #[test]
-        fn patch_equals_having_written_so(
-            fields in prop::collection::vec(field(), 1..12),
-            chosen in any::<prop::sample::Index>(),
-            value in any::<u64>(),
-            finish in any::<bool>(),
-        ) {
-            let mut writer = written(&fields);
-            if finish {
-                writer.finish();
-            }
-            let chosen = chosen.index(fields.len());
-            let at = fields[..chosen].iter().map(|field| field.1 as usize).sum();
-            let mut changed = fields.clone();
-            changed[chosen].0 = value & mask(fields[chosen].1);
-            writer.patch_bits(at, changed[chosen].0, changed[chosen].1);
-            writer.write_bits(3, 2);
-            changed.push((3, 2));
-            let mut expected = written(&changed);
-            prop_assert_eq!(writer.finish(), expected.finish());
-        }
     }
 
     #[test]
@@ -556,7 +502,8 @@ mod tests {
         assert_eq!(ours, theirs);
         theirs.finish();
         assert_eq!(ours, theirs);
-        theirs.patch_bits(399, 0, 1);
+        theirs.truncate(399);
+        theirs.write_flag(false);
         assert_ne!(ours, theirs);
         theirs.truncate(399);
         assert_ne!(ours, theirs);
@@ -572,7 +519,6 @@ mod tests {
             write(&mut writer);
             writer.bit_len()
         };
-        assert_eq!([0, 127, 128, u64::MAX].map(|value| length(&|w| w.write_packed(value))), [8, 8, 16, 80]);
         assert_eq!(
             [0, 1, 2, 3, 6, 7].map(|value| length(&|w| w.write_exp_golomb(value, 0))),
             [1, 3, 3, 5, 5, 7]
