@@ -11,7 +11,7 @@ use crate::schema::condition::Condition;
 use crate::schema::const_text::Text;
 use crate::schema::layout::count;
 use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
-use crate::schema::shape::{Field, Formatted, Kind, Notify, Shape};
+use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify};
 
 impl Field {
     /// `atomic` on a field of type `T`. So far the entry describes the parts of `T`.
@@ -68,25 +68,22 @@ const fn check_attributes(property: Formatted) -> Option<AttributeError> {
         Kind::Leaf(codec) => check_leaf(codec, property.format),
         Kind::Struct(fields) => check_struct(property, fields),
         Kind::FixedArray { element, len } => match (property.format, len) {
-            (Format::SmallestThree { bits }, 4) if is_f32(element) => {
+            (Format::SmallestThree { bits }, 4) if element.is_f32() => {
                 check_width("smallest_three", bits, &SMALLEST_THREE_BITS)
             }
-            (Format::UnitVector { bits }, 3) if is_f32(element) => {
+            (Format::UnitVector { bits }, 3) if element.is_f32() => {
                 check_width("unit_vector", bits, &UNIT_VECTOR_BITS)
             }
             _ => check_attributes(property.element(element)),
         },
-        Kind::Array(array) => check_attributes(property.element(array.element)),
-        Kind::Items(items) => check_attributes(property.element(items.element)),
+        Kind::Array(ArrayShape { element, .. }) | Kind::Items(CollectionShape { element, .. }) => {
+            check_attributes(property.element(element))
+        }
         Kind::Entries(entries) => match check_attributes(entries.key.native()) {
             None => check_attributes(property.element(entries.elements.element)),
             error => error,
         },
     }
-}
-
-const fn is_f32(shape: &Shape) -> bool {
-    matches!(shape.kind, Kind::Leaf(Codec::F32))
 }
 
 const fn check_width(

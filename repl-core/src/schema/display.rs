@@ -6,13 +6,12 @@
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
-use crate::ids::identity::Identity;
 use crate::ids::key::KeyBits;
 use crate::schema::codec::Codec;
 use crate::schema::condition::Condition;
 use crate::schema::layout::{Layout, count, travels};
 use crate::schema::plan::Plan;
-use crate::schema::shape::{CollectionShape, Field, Formatted, Kind, Notify};
+use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify};
 
 /// One handle of a level.
 struct Entry {
@@ -23,8 +22,7 @@ struct Entry {
     size: usize,
     /// The handles of an array's element.
     inner: Option<Vec<Self>>,
-    /// What follows its path in the paths of its elements: `?` for an option, `[]` for an array, `{}` for a
-    /// collection or map.
+    /// See [`brackets`].
     brackets: &'static str,
 }
 
@@ -61,65 +59,44 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>
                 );
             }
         }
-        Kind::Array(_) if !travels(property) => {}
-        Kind::Array(array) => {
-            let mut inner = Vec::new();
-            entries(property.element(array.element), "", 0, &mut inner);
-            let max_len = property.array_len(array);
+        Kind::Array(_) | Kind::Items(_) | Kind::Entries(_) => {
+            let Some((element, max_len)) = property.elements().filter(|_| travels(property)) else { return };
+            let (mut inner, brackets) = (Vec::new(), brackets(property));
+            entries(element, "", 0, &mut inner);
             into.push(Entry {
                 path: path.to_owned(),
                 type_name: type_name(property),
-                bits: if array.optional { "0..1".to_owned() } else { format!("≤ {max_len}") },
+                bits: if brackets == "?" { "0..1".to_owned() } else { format!("≤ {max_len}") },
                 offset,
                 size: property.shape.size,
                 inner: Some(inner),
-                brackets: if array.optional { "?" } else { "[]" },
+                brackets,
             });
-        }
-        Kind::Items(items) => {
-            into.push(collection(path, property, offset, items));
-        }
-        Kind::Entries(map) => {
-            into.push(collection(path, property, offset, &map.elements));
         }
     }
 }
 
-fn collection<I: Identity>(
-    path: &str,
-    property: Formatted,
-    offset: usize,
-    shape: &CollectionShape<I>,
-) -> Entry {
-    let mut inner = Vec::new();
-    entries(property.element(shape.element), "", 0, &mut inner);
-    Entry {
-        path: path.to_owned(),
-        type_name: type_name(property),
-        bits: format!("≤ {}", property.collection_len(shape)),
-        offset,
-        size: property.shape.size,
-        inner: Some(inner),
-        brackets: "{}",
+/// Returns what follows the path of a property in the paths of its elements: `?` for an option, `[]` for an
+/// array, `{}` for a collection or map.
+pub(crate) fn brackets(property: Formatted) -> &'static str {
+    match property.kind() {
+        Kind::Array(array) if array.optional => "?",
+        Kind::Items(_) | Kind::Entries(_) => "{}",
+        _ => "[]",
     }
 }
 
 pub(crate) fn type_name(property: Formatted) -> String {
     match property.kind() {
         Kind::FixedArray { element, len } => format!("[{}; {len}]", type_name(property.element(element))),
-        Kind::Array(array) => {
-            format!("{}<{}>", property.shape.name, type_name(property.element(array.element)))
-        }
-        Kind::Items(items) => {
-            format!("{}<{}>", property.shape.name, type_name(property.element(items.element)))
-        }
-        Kind::Entries(set) if set.is_set => {
-            format!("{}<{}>", property.shape.name, type_name(set.key.native()))
+        Kind::Array(ArrayShape { element, .. }) | Kind::Items(CollectionShape { element, .. }) => {
+            format!("{}<{}>", property.shape.name, type_name(property.element(element)))
         }
         Kind::Entries(map) => {
-            let (key, value) =
-                (type_name(map.key.native()), type_name(property.element(map.elements.element)));
-            format!("{}<{key}, {value}>", property.shape.name)
+            let key = type_name(map.key.native());
+            let value = type_name(property.element(map.elements.element));
+            let value = if map.is_set { String::new() } else { format!(", {value}") };
+            format!("{}<{key}{value}>", property.shape.name)
         }
         Kind::Leaf(codec) => match codec {
             Codec::QuantizedF32(quantizer) | Codec::QuantizedF64(quantizer) => {

@@ -6,7 +6,7 @@
 
 use crate::schema::checksum::Checksum;
 use crate::schema::condition::Condition;
-use crate::schema::display::{bits, type_name};
+use crate::schema::display::{bits, brackets, type_name};
 use crate::schema::layout::Layout;
 use crate::schema::shape::{Field, Formatted, Kind};
 
@@ -67,22 +67,14 @@ fn add(property: Formatted, path: String, forms: &mut Vec<Form>) {
             push(name, named.number(len as u64));
             add(property.element(element), format!("{path}[]"), forms);
         }
-        Kind::Array(array) => {
-            let len = property.array_len(array);
-            push(if array.optional { name } else { format!("{name}, ≤ {len}") }, named.number(len.into()));
-            let brackets = if array.optional { "?" } else { "[]" };
-            add(property.element(array.element), format!("{path}{brackets}"), forms);
-        }
-        Kind::Items(items) => {
-            let len = property.collection_len(items);
-            push(format!("{name}, ≤ {len}"), named.number(len.into()));
-            add(property.element(items.element), format!("{path}{{}}"), forms);
-        }
-        Kind::Entries(map) => {
-            let len = property.collection_len(&map.elements);
-            push(format!("{name}, ≤ {len}"), named.number(len.into()));
-            add(map.key.native(), format!("{path}{{key}}"), forms);
-            add(property.element(map.elements.element), format!("{path}{{}}"), forms);
+        kind @ (Kind::Array(_) | Kind::Items(_) | Kind::Entries(_)) => {
+            let Some((element, len)) = property.elements() else { return };
+            let brackets = brackets(property);
+            push(if brackets == "?" { name } else { format!("{name}, ≤ {len}") }, named.number(len.into()));
+            if let Kind::Entries(map) = kind {
+                add(map.key.native(), format!("{path}{{key}}"), forms);
+            }
+            add(element, format!("{path}{brackets}"), forms);
         }
     }
 }

@@ -248,8 +248,7 @@ pub(crate) const fn count(property: Formatted) -> Counts {
                 "an array's length times the handles of its element must stay below 2^32: give it a smaller `max_len`"
             );
             if travels(property) {
-                counts =
-                    Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
+                counts = inner.around();
             }
         }
         Kind::Items(items) => {
@@ -259,8 +258,7 @@ pub(crate) const fn count(property: Formatted) -> Counts {
                 "a collection of at most no items says nothing: leave `max_len` out, or the field"
             );
             assert!(inner.handles <= MAX_HANDLES, "an item has more than 65,535 handles");
-            counts =
-                Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
+            counts = inner.around();
         }
         Kind::Entries(entries) => {
             let inner = count(property.element(entries.elements.element));
@@ -269,8 +267,7 @@ pub(crate) const fn count(property: Formatted) -> Counts {
                 "a map of at most no entries says nothing: leave `max_len` out, or the field"
             );
             assert!(inner.handles <= MAX_HANDLES, "a value of a map has more than 65,535 handles");
-            counts =
-                Counts { parents: 0, commands: inner.commands + 2, handles: 1, tables: inner.tables + 1 };
+            counts = inner.around();
         }
     }
     counts
@@ -284,6 +281,11 @@ impl Counts {
             handles: self.handles + other.handles * times,
             tables: self.tables + other.tables * times,
         }
+    }
+
+    /// Returns the counts of an array, collection or map with such elements.
+    const fn around(self) -> Self {
+        Self { parents: 0, commands: self.commands + 2, handles: 1, tables: self.tables + 1 }
     }
 }
 
@@ -303,17 +305,13 @@ const fn checksum(property: Formatted, sum: Checksum) -> Checksum {
         Kind::FixedArray { element, len } => {
             checksum(property.element(element), sum.text("[;]").number(len as u64))
         }
-        Kind::Array(array) => checksum(
-            property.element(array.element),
-            sum.text(property.shape.name).number(property.array_len(array) as u64),
-        ),
-        Kind::Items(items) => checksum(
-            property.element(items.element),
-            sum.text(property.shape.name).number(property.collection_len(items) as u64),
-        ),
-        Kind::Entries(entries) => {
-            let sum = sum.text(property.shape.name).number(property.collection_len(&entries.elements) as u64);
-            checksum(property.element(entries.elements.element), checksum(entries.key.native(), sum))
+        kind @ (Kind::Array(_) | Kind::Items(_) | Kind::Entries(_)) => {
+            let Some((element, max_len)) = property.elements() else { return sum };
+            let sum = sum.text(property.shape.name).number(max_len as u64);
+            checksum(
+                element,
+                if let Kind::Entries(map) = kind { checksum(map.key.native(), sum) } else { sum },
+            )
         }
     }
 }

@@ -10,58 +10,41 @@ use crate::schema::program::{Command, CommandKind, Program};
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let layout = self.layout();
-        writeln!(
-            f,
-            "{}: {} parents, {} commands",
-            layout.name(),
-            self.parents().len(),
-            self.commands().len()
-        )?;
+        let (parents, commands) = (self.parents(), self.commands());
+        writeln!(f, "{}: {} parents, {} commands", layout.name(), parents.len(), commands.len())?;
         writeln!(f, "parent  commands  handles   property")?;
-        for (index, parent) in self.parents().iter().enumerate() {
+        for (index, parent) in parents.iter().enumerate() {
             let commands = format!("{}..{}", parent.commands.0, parent.commands.1);
             let handles = format!("{}..{}", parent.handles.0, parent.handles.1);
-            writeln!(
-                f,
-                "{index:>6}  {commands:<8}  {handles:<8}  {}",
-                layout.property_name(parent.property)
-            )?;
+            let name = layout.property_name(parent.property);
+            writeln!(f, "{index:>6}  {commands:<8}  {handles:<8}  {name}")?;
         }
         writeln!(f, "command  handle    what")?;
         let mut depth = 0;
-        for (index, command) in self.commands().iter().enumerate() {
+        for (index, command) in commands.iter().enumerate() {
             if matches!(command.kind, CommandKind::Return) {
                 depth = usize::saturating_sub(depth, 1);
             }
             write!(f, "{index:>7}  ")?;
             fmt_command(command, depth, f)?;
-            if let CommandKind::Array(_) | CommandKind::Items(_) | CommandKind::Entries(_) = command.kind {
-                depth += 1;
-            }
+            depth += usize::from(!matches!(command.kind, CommandKind::Leaf(_) | CommandKind::Return));
         }
         Ok(())
     }
+}
+
+/// Describes a command with inner commands, which end before `end`.
+fn inner(what: &str, end: u32, handles: u32, of: &str) -> String {
+    format!("{what} to {end}, {handles} {} {of}", if handles == 1 { "handle" } else { "handles" })
 }
 
 fn fmt_command(command: &Command, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let handle = if command.handle == 0 { String::new() } else { command.handle.to_string() };
     let what = match &command.kind {
         CommandKind::Leaf(_) => "leaf".to_owned(),
-        CommandKind::Array(array) => {
-            let (end, handles) = (array.end, array.handles);
-            format!(
-                "array to {end}, {handles} {} an element",
-                if handles == 1 { "handle" } else { "handles" }
-            )
-        }
-        CommandKind::Items(items) => {
-            let (end, handles) = (items.end, items.handles);
-            format!("items to {end}, {handles} {} an item", if handles == 1 { "handle" } else { "handles" })
-        }
-        CommandKind::Entries(entries) => {
-            let (end, handles) = (entries.end, entries.handles);
-            format!("entries to {end}, {handles} {} a value", if handles == 1 { "handle" } else { "handles" })
-        }
+        CommandKind::Array(array) => inner("array", array.end, array.handles, "an element"),
+        CommandKind::Items(items) => inner("items", items.end, items.handles, "an item"),
+        CommandKind::Entries(entries) => inner("entries", entries.end, entries.handles, "a value"),
         CommandKind::Return => "return".to_owned(),
     };
     let offset = if f.alternate() { format!(" at {}", command.offset) } else { String::new() };

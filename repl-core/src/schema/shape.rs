@@ -198,6 +198,18 @@ impl Formatted {
         Self { shape: element, format: self.format, max_len: if taken { None } else { self.max_len } }
     }
 
+    /// Returns the elements of an array, collection or map, and the most of them. `None` for anything else.
+    pub(crate) const fn elements(self) -> Option<(Self, u32)> {
+        match self.shape.kind {
+            Kind::Leaf(_) | Kind::Struct(_) | Kind::FixedArray { .. } => None,
+            Kind::Array(array) => Some((self.element(array.element), self.array_len(array))),
+            Kind::Items(items) => Some((self.element(items.element), self.collection_len(items))),
+            Kind::Entries(map) => {
+                Some((self.element(map.elements.element), self.collection_len(&map.elements)))
+            }
+        }
+    }
+
     /// Returns a field inside a struct or tuple, with the attributes that apply to it. The field's own
     /// attribute takes precedence.
     pub(crate) const fn field(self, field: &Field) -> Self {
@@ -232,7 +244,7 @@ impl Field {
 }
 
 impl Shape {
-    const fn is_f32(&self) -> bool {
+    pub(crate) const fn is_f32(&self) -> bool {
         matches!(self.kind, Kind::Leaf(Codec::F32))
     }
 
