@@ -49,9 +49,8 @@ impl<T: Replicated> Class<T> {
         if let Some(Slot::Leaf(leaf)) = level.slot(handle) {
             return leaf.write(writer);
         }
-        let (mut handles, mut whole) = (HandleSet::new(), Changelist::new());
-        handles.insert(handle);
-        self.insert_whole(&handles, &mut whole);
+        let mut whole = Changelist::new();
+        self.insert_whole(&HandleSet::from_iter([handle]), &mut whole);
         write_values(*level, &whole, writer)
     }
 }

@@ -8,7 +8,7 @@ use crate::diff::compare::{Comparison, Scratch};
 use crate::diff::refusal::Refusal;
 use crate::ids::handles::HandleSet;
 use crate::object::collections::{Settle, VisitCollections};
-use crate::object::equality::{Answer, same_slot};
+use crate::object::equality::{Answer, differs};
 use crate::object::scan::{preload_strings, scan};
 use crate::schema::plan::Planned;
 use crate::schema::replicated::Replicated;
@@ -43,16 +43,9 @@ impl<T: Replicated> Class<T> {
     }
 
     fn rest_differs(&self, live: &T, shadow: &T) -> bool {
-        self.any_differs(live, shadow, self.lifetime.rest())
-            || self.any_differs(live, shadow, self.lifetime.marks_itself())
-    }
-
-    fn any_differs(&self, live: &T, shadow: &T, handles: &HandleSet) -> bool {
         let (live, shadow) = (self.level(live), self.level(shadow));
-        handles.iter().any(|handle| match (live.slot(handle), shadow.slot(handle)) {
-            (Some(live), Some(shadow)) => !same_slot(live, shadow, Answer::Shadow),
-            _ => false,
-        })
+        let mut handles = self.lifetime.rest().iter().chain(self.lifetime.marks_itself().iter());
+        handles.any(|handle| differs(live, shadow, handle, Answer::Shadow))
     }
 
     /// The handles of the `push` properties in which a fast array was touched since its shadow last followed
@@ -60,11 +53,9 @@ impl<T: Replicated> Class<T> {
     /// none.
     #[must_use]
     pub fn touched(&self, live: &T, shadow: &T) -> HandleSet {
-        let mut touched = HandleSet::new();
+        let (live, shadow, mut touched) = (self.level(live), self.level(shadow), HandleSet::new());
         for handle in self.lifetime.marks_itself().iter() {
-            let mut one = HandleSet::new();
-            one.insert(handle);
-            if self.any_differs(live, shadow, &one)
+            if differs(live, shadow, handle, Answer::Shadow)
                 && let Some(property) = self.lifetime.property_of(handle)
             {
                 touched.union(&self.lifetime.handles_of(property));

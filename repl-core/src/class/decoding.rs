@@ -20,7 +20,7 @@ use crate::ids::key::KeyBits;
 use crate::ids::reference::ReferenceMap;
 use crate::object::collections::{Adopt, Conclude, VisitCollections};
 use crate::object::copy::copy_slots;
-use crate::object::equality::{Answer, same_slot};
+use crate::object::equality::{Answer, differs};
 use crate::object::level::{Elements, Level, LevelMut, Slot};
 use crate::schema::display;
 use crate::schema::program::Collected;
@@ -77,10 +77,7 @@ impl<T: Replicated> Class<T> {
     #[must_use]
     pub fn any_changed(&self, now: &T, old: &T, handles: (u32, u32)) -> bool {
         let (now, old) = (self.level(now), self.level(old));
-        (handles.0..handles.1).any(|handle| match (now.slot(handle), old.slot(handle)) {
-            (Some(now), Some(old)) => !same_slot(now, old, Answer::Replica),
-            _ => false,
-        })
+        (handles.0..handles.1).any(|handle| differs(now, old, handle, Answer::Replica))
     }
 
     /// Ends an update of a client's object: its collections call back, if `with_callbacks`, and let go what
@@ -297,8 +294,7 @@ fn descend_into<I: Collected>(
 ) -> Option<()> {
     let (id, rest) = I::from_steps(path)?;
     let (&inner, rest) = rest.split_first()?;
-    let mut handles = HandleSet::new();
-    handles.insert(inner);
+    let handles = HandleSet::from_iter([inner]);
     let mut elements = level.elements::<I>(handle)?;
     elements.collection.own();
     let change = |element: &mut LevelMut<'_>| descend(element, inner, rest, calls_back, at_end);

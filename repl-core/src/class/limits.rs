@@ -9,7 +9,7 @@ use crate::diff::refusal::Refusal;
 use crate::diff::scale::{Scale, fit};
 use crate::ids::handles::HandleSet;
 use crate::ids::property_index::PropertyIndex;
-use crate::object::equality::differs;
+use crate::object::equality::{Answer, differs};
 use crate::object::level::Level;
 use crate::schema::replicated::Replicated;
 
@@ -34,7 +34,11 @@ impl<T: Replicated> Class<T> {
             return Vec::new();
         }
         let (live, shadow) = (self.level(live), self.level(shadow));
-        if !self.sizes().varying.iter().any(|handle| scope.contains(handle) && differs(live, shadow, handle))
+        if !self
+            .sizes()
+            .varying
+            .iter()
+            .any(|handle| scope.contains(handle) && differs(live, shadow, handle, Answer::Shadow))
         {
             return Vec::new();
         }
@@ -88,7 +92,7 @@ impl<T: Replicated> Class<T> {
                 bits = bits.saturating_add(before);
             }
             let by = i128::from(bits).saturating_sub(before.into());
-            if handles.iter().any(|handle| differs(live, shadow, handle)) {
+            if handles.iter().any(|handle| differs(live, shadow, handle, Answer::Shadow)) {
                 growths.push(Growth { property, handle, bits, by });
             }
         }

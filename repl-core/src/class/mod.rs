@@ -69,19 +69,16 @@ impl<T: Replicated> Class<T> {
         assert!(program.layout().describes::<T>(), "the program of another type");
         let lifetime = Lifetime::new(&program, T::PLAN.overflows());
         let places = Places::of::<T>(&program);
-        let select = |is: &dyn Fn(u32) -> bool| {
-            let mut set = HandleSet::new();
-            (1..=program.handles()).filter(|&handle| is(handle)).for_each(|handle| set.insert(handle));
-            set
-        };
+        let handles = || 1..=program.handles();
+        let (arrays, items, entries): (HandleSet, HandleSet, HandleSet) = (
+            handles().filter(|&handle| program.is_array(handle)).collect(),
+            handles().filter(|&handle| program.is_collection::<ItemId>(handle)).collect(),
+            handles().filter(|&handle| program.is_collection::<KeyBits>(handle)).collect(),
+        );
         let growing: [Growing; 3] = [
-            (select(&|handle| program.is_array(handle)), || Nested::Array(ArrayChanges::whole())),
-            (select(&|handle| program.is_collection::<ItemId>(handle)), || {
-                ElementChanges::<ItemId>::whole().into()
-            }),
-            (select(&|handle| program.is_collection::<KeyBits>(handle)), || {
-                ElementChanges::<KeyBits>::whole().into()
-            }),
+            (arrays, || Nested::Array(ArrayChanges::whole())),
+            (items, || ElementChanges::<ItemId>::whole().into()),
+            (entries, || ElementChanges::<KeyBits>::whole().into()),
         ];
         let holds_items = program.collections::<ItemId>().next().is_some();
         let (lends_arrays, lends_entries) = (lends::<ItemId>(&program), lends::<KeyBits>(&program));

@@ -3,10 +3,10 @@
 //!
 //! *Invariant:* what the comparison takes over of an item has room in an object by itself.
 
-use super::scale::{HEAD_BITS, KEYED_HEAD_BITS, Scale, fit, most_inner_bits};
+use super::scale::{HEAD_BITS, KEYED_HEAD_BITS, Scale, fit, most_element_bits};
 use crate::bits::WriteError;
 use crate::ids::handles::HandleSet;
-use crate::object::equality::differs;
+use crate::object::equality::{Answer, differs};
 use crate::object::level::{Level, Slot};
 use crate::schema::program::{CommandKind, Program};
 
@@ -36,12 +36,7 @@ impl ItemSizes {
             CommandKind::Entries(entries) => Some((entries.table, entries.handles)),
             _ => None,
         });
-        let is_wide = |&(table, handles): &(u32, u32)| {
-            let table = program.tables().iter().skip(table as usize).take(handles as usize);
-            let commands = table.filter_map(|&at| program.commands().get(at as usize));
-            let bits = commands.map(|command| most_inner_bits(program, command));
-            bits.fold(0, u64::saturating_add) > max_bits
-        };
+        let is_wide = |&(table, handles): &(u32, u32)| most_element_bits(program, table, handles) > max_bits;
         let mut wide: Vec<_> = inner.filter(is_wide).map(|(table, _)| table).collect();
         wide.sort_unstable();
         Self { max_bits, wide }
@@ -58,7 +53,7 @@ impl ItemSizes {
         };
         let (differing, same): (Vec<u32>, Vec<u32>) = (1..=live.handles())
             .filter(|&handle| varies(handle))
-            .partition(|&handle| differs(live, shadow, handle));
+            .partition(|&handle| differs(live, shadow, handle, Answer::Shadow));
         same.into_iter().for_each(|handle| open.remove(handle));
         let refused = if differing.is_empty() { Vec::new() } else { self.refused(live, shadow) };
         refused.iter().for_each(|(handle, _)| open.remove(*handle));

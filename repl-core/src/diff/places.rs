@@ -35,7 +35,7 @@ impl Places {
     pub(crate) fn of<T: Planned>(program: &Program) -> Self {
         let mut bytes = vec![Place::default(); size_of::<T>().min(MAX_BYTES)];
         let mut by_command = HandleSet::up_to(program.handles());
-        for command in program.own_commands() {
+        for command in program.commands_of(program.own_table()) {
             let CommandKind::Leaf(leaf) = command.kind else { continue };
             let (offset, len) = (command.offset as usize, leaf.bytes as usize);
             let Ok(handle) = u16::try_from(command.handle) else { continue };

@@ -48,7 +48,7 @@ pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
 }
 
 /// The same below an array, where collections and maps go whole with new elements.
-pub(crate) fn most_inner_bits(program: &Program, command: &Command) -> u64 {
+fn most_inner_bits(program: &Program, command: &Command) -> u64 {
     match &command.kind {
         CommandKind::Items(items) => {
             let values = most_element_bits(program, items.table, items.handles);
@@ -61,9 +61,8 @@ pub(crate) fn most_inner_bits(program: &Program, command: &Command) -> u64 {
 }
 
 /// What the values of one element take at most, of those at these places of the handle tables.
-fn most_element_bits(program: &Program, table: u32, handles: u32) -> u64 {
-    let table = program.tables().iter().skip(table as usize).take(handles as usize);
-    let commands = table.filter_map(|&at| program.commands().get(at as usize));
+pub(crate) fn most_element_bits(program: &Program, table: u32, handles: u32) -> u64 {
+    let commands = program.commands_of(program.table(table, handles));
     commands.map(|command| most_inner_bits(program, command)).fold(0, u64::saturating_add)
 }
 

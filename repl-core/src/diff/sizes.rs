@@ -29,7 +29,7 @@ impl Sizes {
             varying: HandleSet::new(),
             items: ItemSizes::default(),
         };
-        for command in program.own_commands() {
+        for command in program.commands_of(program.own_table()) {
             let most = most_bits(program, command);
             sizes.most_bits = sizes.most_bits.saturating_add(most);
             match fixed_bits(command) {

@@ -59,11 +59,7 @@ impl HandleSet {
     /// Returns the set of all handles from one to `count`.
     #[must_use]
     pub fn up_to(count: u32) -> Self {
-        let mut set = Self::new();
-        for handle in 1..=count {
-            set.insert(handle);
-        }
-        set
+        (1..=count).collect()
     }
 
     /// Bytes on the heap.
@@ -233,6 +229,14 @@ impl HandleSet {
     }
 }
 
+impl FromIterator<u32> for HandleSet {
+    fn from_iter<H: IntoIterator<Item = u32>>(handles: H) -> Self {
+        let mut set = Self::new();
+        handles.into_iter().for_each(|handle| set.insert(handle));
+        set
+    }
+}
+
 /// The members in a word, and those in the words that follow it.
 struct Members<'a> {
     word: u64,
@@ -268,9 +272,7 @@ mod tests {
     }
 
     fn set(members: &BTreeSet<u32>) -> HandleSet {
-        let mut set = HandleSet::new();
-        members.iter().for_each(|&handle| set.insert(handle));
-        set
+        members.iter().copied().collect()
     }
 
     proptest! {

@@ -19,7 +19,7 @@ use crate::ids::identity::Identity;
 use crate::ids::reference::Objects;
 use crate::object::collections::{Conclude, VisitCollections};
 use crate::object::copy::copy_slots;
-use crate::object::equality::{Answer, same_slot};
+use crate::object::equality::{Answer, differs};
 use crate::object::level::{ElementTable, Elements, ElementsMut, Level, LevelMut, Slot, nests};
 use crate::object::whole;
 use crate::schema::erased::Named;
@@ -228,23 +228,11 @@ unsafe fn changed_by(
         let notes = |handle| matches!(element.as_level().slot(handle), Some(Slot::Items(_)));
         copy_slots(element.as_level(), &mut old, handles.iter().filter(|&handle| !notes(handle)));
         apply(&mut element);
-        changed = differing(element.as_level(), old.as_level(), handles);
+        let (now, old) = (element.as_level(), old.as_level());
+        changed = handles.iter().filter(|&handle| differs(now, old, handle, Answer::Replica)).collect();
         // Nobody will look into these again for what came of this update.
         let quiet = handles.iter().filter(|&handle| !changed.contains(handle));
         quiet.for_each(|handle| Conclude { with_callbacks: false }.visit_slot(&mut element, handle));
     });
     changed
-}
-
-/// The handles among these of which an element has other values than it had.
-fn differing(element: Level<'_>, old: Level<'_>, handles: &HandleSet) -> HandleSet {
-    let mut differing = HandleSet::new();
-    for handle in handles.iter() {
-        if let (Some(slot), Some(old)) = (element.slot(handle), old.slot(handle))
-            && !same_slot(slot, old, Answer::Replica)
-        {
-            differing.insert(handle);
-        }
-    }
-    differing
 }

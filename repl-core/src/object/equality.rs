@@ -1,22 +1,30 @@
-//! Whether two values of one type are the same.
+//! Whether a property has the same value in two objects of one type.
 //!
-//! *Invariant:* only replicated values are looked at; all who ask go this one way, and differ only in who
-//! answers for a collection.
+//! *Invariant:* only replicated values count. All callers compare in the same way, except that a collection
+//! may answer for its elements.
 
 use crate::ids::identity::Identity;
 use crate::object::level::{Elements, Level, Slot};
 
-/// Who answers for a collection that can tell without a look at its elements.
+/// Which of two collections can answer without comparing the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The second value, a shadow: whether it lacks nothing of the first.
+    /// The second, a shadow: whether it is up to date with the first.
     Shadow,
-    /// The first value, a replica: whether the update under way has brought it anything.
+    /// The first, a replica: whether the current update has changed it.
     Replica,
 }
 
-/// Whether what stands in two slots of one property is the same.
-pub(crate) fn same_slot(one: Slot<'_>, other: Slot<'_>, answer: Answer) -> bool {
+/// Whether the value at `handle` differs between two objects or elements of one type.
+pub(crate) fn differs(one: Level<'_>, other: Level<'_>, handle: u32, answer: Answer) -> bool {
+    match (one.slot(handle), other.slot(handle)) {
+        (Some(one), Some(other)) => !same_slot(one, other, answer),
+        _ => false,
+    }
+}
+
+/// Whether two slots of one property have the same value.
+fn same_slot(one: Slot<'_>, other: Slot<'_>, answer: Answer) -> bool {
     match (one, other) {
         (Slot::Leaf(one), Slot::Leaf(other)) => one.identical(&other),
         (Slot::Array(one), Slot::Array(other)) => {
@@ -43,12 +51,4 @@ fn same_elements<I: Identity>(one: Elements<'_, I>, other: Elements<'_, I>, answ
         Answer::Replica => one.collection.has_news().map(|has_news| !has_news),
     };
     known.unwrap_or_else(|| one.is_same(&other, &mut |one, other| same_level(one, other, answer)))
-}
-
-/// Whether what stands at `handle` of an object and its shadow differs.
-pub(crate) fn differs(live: Level<'_>, shadow: Level<'_>, handle: u32) -> bool {
-    match (live.slot(handle), shadow.slot(handle)) {
-        (Some(live), Some(shadow)) => !same_slot(live, shadow, Answer::Shadow),
-        _ => false,
-    }
 }

@@ -98,8 +98,8 @@ impl<'a> Level<'a> {
     /// `program` is the program of the type `T`.
     #[inline]
     pub(crate) unsafe fn of<T>(object: &'a T, program: &'a Program) -> Self {
-        let table = own_table(program);
-        Self { program, table, base: std::ptr::from_ref(object).cast(), object: PhantomData }
+        let base = std::ptr::from_ref(object).cast();
+        Self { program, table: program.own_table(), base, object: PhantomData }
     }
 
     pub(crate) fn handles(&self) -> u32 {
@@ -109,14 +109,12 @@ impl<'a> Level<'a> {
     /// Returns what is at `handle`, counted from one. `None` if the level has no such handle.
     #[inline]
     pub(crate) fn slot(&self, handle: u32) -> Option<Slot<'a>> {
-        let at = *self.table.get(handle.wrapping_sub(1) as usize)?;
-        self.slot_of(self.program.commands().get(at as usize)?)
+        self.slot_of(self.program.command(self.table, handle)?)
     }
 
     /// The collection at `handle`, if it is one of this kind.
     pub(crate) fn elements<I: Collected>(&self, handle: u32) -> Option<Elements<'a, I>> {
-        let at = *self.table.get(handle.wrapping_sub(1) as usize)?;
-        let found = self.program.commands().get(at as usize)?;
+        let found = self.program.command(self.table, handle)?;
         let command = I::command(&found.kind)?;
         // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
         let at = unsafe { self.base.add(found.offset as usize) };
@@ -127,8 +125,7 @@ impl<'a> Level<'a> {
     /// All slots in the order of their handles.
     pub(crate) fn slots(&self) -> impl Iterator<Item = Slot<'a>> + use<'a> {
         let level = *self;
-        let commands = self.program.commands();
-        self.table.iter().filter_map(move |&at| level.slot_of(commands.get(at as usize)?))
+        self.program.commands_of(self.table).filter_map(move |command| level.slot_of(command))
     }
 
     #[inline]
@@ -189,8 +186,8 @@ impl<'a> LevelMut<'a> {
     /// `program` is the program of the type `T`.
     #[inline]
     pub(crate) unsafe fn of<T>(object: &'a mut T, program: &'a Program) -> Self {
-        let table = own_table(program);
-        Self { program, table, base: std::ptr::from_mut(object).cast(), object: PhantomData }
+        let base = std::ptr::from_mut(object).cast();
+        Self { program, table: program.own_table(), base, object: PhantomData }
     }
 
     /// Borrows the same level for a shorter time.
@@ -204,37 +201,29 @@ impl<'a> LevelMut<'a> {
         Level { program: self.program, table: self.table, base: self.base, object: PhantomData }
     }
 
+    /// Returns what the command of `handle` says, and where the value lies.
     #[inline]
-    fn command(&self, handle: u32) -> Option<&'a Command> {
-        let at = *self.table.get(handle.wrapping_sub(1) as usize)?;
-        self.program.commands().get(at as usize)
+    fn at(&self, handle: u32) -> Option<(&'a CommandKind, *mut u8)> {
+        let command = self.program.command(self.table, handle)?;
+        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
+        Some((&command.kind, unsafe { self.base.add(command.offset as usize) }))
     }
 
     /// The leaf at `handle`; `None` if there is none.
     #[inline]
     pub(crate) fn leaf(&mut self, handle: u32) -> Option<LeafMut<'_>> {
-        let Some(Command { offset, kind: CommandKind::Leaf(command), .. }) = self.command(handle) else {
-            return None;
-        };
-        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
-        let value = unsafe { self.base.add(*offset as usize) };
+        let (CommandKind::Leaf(command), value) = self.at(handle)? else { return None };
         Some(LeafMut { command, value, object: PhantomData })
     }
 
     /// Changes the length of the array at `handle` to `len`. Returns its old length, or `None` if there is no
     /// array.
     pub(crate) fn resize(&mut self, handle: u32, len: usize) -> Option<usize> {
-        let old = match self.as_level().slot(handle)? {
-            Slot::Array(array) => array.len,
-            Slot::Leaf(_) | Slot::Items(_) | Slot::Entries(_) => return None,
-        };
-        let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else {
-            return None;
-        };
+        let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
+        // SAFETY: by the command, an array with this shape lies at `at`.
+        let (_, old) = unsafe { (array.shape.parts)(at) };
         if old != len {
-            // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
-            let at = unsafe { self.base.add(*offset as usize) };
-            // SAFETY: by the command, an array with this shape lies at `at`, borrowed mutably.
+            // SAFETY: as above, borrowed mutably.
             unsafe { (array.shape.resize)(at, len) };
         }
         Some(old)
@@ -242,11 +231,7 @@ impl<'a> LevelMut<'a> {
 
     /// Returns the element `index` of the array at `handle`.
     pub(crate) fn element(&mut self, handle: u32, index: usize) -> Option<LevelMut<'_>> {
-        let Some(Command { offset, kind: CommandKind::Array(array), .. }) = self.command(handle) else {
-            return None;
-        };
-        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
-        let at = unsafe { self.base.add(*offset as usize) };
+        let (CommandKind::Array(array), at) = self.at(handle)? else { return None };
         // SAFETY: by the command, an array with this shape lies at `at`.
         let (_, len) = unsafe { (array.shape.parts)(at) };
         if index >= len {
@@ -257,20 +242,14 @@ impl<'a> LevelMut<'a> {
         let first = unsafe { (array.shape.resize)(at, len) };
         // SAFETY: `index` is below the length, so the element lies inside the array's storage.
         let base = unsafe { first.add(index * array.shape.element.size) };
-        Some(LevelMut {
-            program: self.program,
-            table: element_table(self.program, array.table, array.handles),
-            base,
-            object: PhantomData,
-        })
+        let table = self.program.table(array.table, array.handles);
+        Some(LevelMut { program: self.program, table, base, object: PhantomData })
     }
 
     /// The collection at `handle`.
     pub(crate) fn elements<I: Collected>(&mut self, handle: u32) -> Option<ElementsMut<'_, I>> {
-        let found = self.command(handle)?;
-        let command = I::command(&found.kind)?;
-        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
-        let at = unsafe { self.base.add(found.offset as usize) };
+        let (kind, at) = self.at(handle)?;
+        let command = I::command(kind)?;
         // SAFETY: by the command, a collection of this shape lies at `at`, borrowed mutably.
         let collection = unsafe { &mut *(command.shape.as_mut)(at) };
         Some(ElementsMut { program: self.program, command, collection })
@@ -292,13 +271,9 @@ impl<'a> LevelMut<'a> {
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError> {
-        let Some(Command { offset, kind: CommandKind::Leaf(command), .. }) = self.command(handle) else {
-            return Err(ReadError::UnknownVariant);
-        };
-        // SAFETY: the command belongs to the type at `base`, so its offset lies inside that value.
-        let at = unsafe { self.base.add(*offset as usize) };
-        // SAFETY: a value of the command's type lies at `at`, borrowed mutably.
-        unsafe { leaf::read_value(&command.codec, reader, references, at) }
+        let leaf = self.leaf(handle).ok_or(ReadError::UnknownVariant)?;
+        // SAFETY: a value of the command's type lies there, borrowed mutably.
+        unsafe { leaf::read_value(&leaf.command.codec, reader, references, leaf.value) }
     }
 }
 
@@ -332,12 +307,8 @@ impl<'a> Array<'a> {
         }
         // SAFETY: `index` is below the length, so the element lies inside the array's storage.
         let base = unsafe { self.first.add(index * self.command.shape.element.size) };
-        Some(Level {
-            program: self.program,
-            table: element_table(self.program, self.command.table, self.command.handles),
-            base,
-            object: PhantomData,
-        })
+        let table = self.program.table(self.command.table, self.command.handles);
+        Some(Level { program: self.program, table, base, object: PhantomData })
     }
 
     /// Whether the arrays are equal byte for byte. They may be equal even if this returns `false`.
@@ -428,21 +399,10 @@ impl Leaf<'_> {
     }
 }
 
-#[inline]
-fn own_table(program: &Program) -> &[u32] {
-    program.tables().get(..program.handles() as usize).unwrap_or_default()
-}
-
 /// Whether the elements with this table hold arrays, collections or maps.
 pub(super) fn nests(program: &Program, table: u32, handles: u32) -> bool {
-    element_table(program, table, handles).iter().any(|&at| {
-        let command = program.commands().get(at as usize);
-        command.is_some_and(|command| !matches!(command.kind, CommandKind::Leaf(_)))
-    })
-}
-
-fn element_table(program: &Program, table: u32, handles: u32) -> &[u32] {
-    program.tables().get(table as usize..(table + handles) as usize).unwrap_or_default()
+    let mut commands = program.commands_of(program.table(table, handles));
+    commands.any(|command| !matches!(command.kind, CommandKind::Leaf(_)))
 }
 
 /// Makes levels of the items of one collection, or of the values of one map. Only pointers from there may be
@@ -455,7 +415,7 @@ pub(super) struct ElementTable<'a> {
 
 impl<'a> ElementTable<'a> {
     pub(super) fn of(program: &'a Program, table: u32, handles: u32) -> Self {
-        Self { program, table: element_table(program, table, handles) }
+        Self { program, table: program.table(table, handles) }
     }
 
     /// Returns the item or value at `base`, to be read.

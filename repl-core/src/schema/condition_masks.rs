@@ -26,39 +26,23 @@ pub struct Lifetime {
 impl Lifetime {
     pub(crate) fn new(program: &Program, scan_nothing: bool) -> Self {
         let parents = program.parents().to_vec();
-        let select = |keep: &dyn Fn(&Parent) -> bool| {
-            let mut set = HandleSet::new();
-            for parent in parents.iter().filter(|parent| keep(parent)) {
-                (parent.handles.0..parent.handles.1).for_each(|handle| set.insert(handle));
-            }
-            set
-        };
-        let is_ordinary = |parent: &Parent| {
-            !parent.push && !matches!(parent.condition, Condition::InitialOnly | Condition::Never)
-        };
+        let select = |keep: &dyn Fn(&Parent) -> bool| handles_where(&parents, keep);
+        let is_updated =
+            |parent: &Parent| !matches!(parent.condition, Condition::InitialOnly | Condition::Never);
         let active = (0..ViewFlags::COUNT)
             .map(|index| select(&|parent| parent.condition.allows(ViewFlags::from_index(index))))
             .collect();
-        let ordinary = select(&is_ordinary);
-        let mut rest = HandleSet::new();
-        for handle in ordinary.iter().filter(|&handle| scan_nothing || !program.is_plain(handle)) {
-            rest.insert(handle);
-        }
-        let push = select(&|parent| {
-            parent.push && !matches!(parent.condition, Condition::InitialOnly | Condition::Never)
-        });
-        let mut marks_itself = HandleSet::new();
-        for handle in push.iter().filter(|&handle| program.is_collection::<ItemId>(handle)) {
-            marks_itself.insert(handle);
-        }
+        let ordinary = select(&|parent| !parent.push && is_updated(parent));
+        let push = select(&|parent| parent.push && is_updated(parent));
+        let is_scanned = |handle| !scan_nothing && program.is_plain(handle);
         Self {
+            rest: ordinary.iter().filter(|&handle| !is_scanned(handle)).collect(),
             initial_only: select(&|parent| parent.condition == Condition::InitialOnly),
+            marks_itself: push.iter().filter(|&handle| program.is_collection::<ItemId>(handle)).collect(),
             push,
-            marks_itself,
             starts_off: select(&|parent| parent.starts_off),
             conditional: parents.iter().any(|parent| parent.condition != Condition::None),
             ordinary,
-            rest,
             active,
             parents,
         }
@@ -122,11 +106,7 @@ impl Lifetime {
     /// Returns the handles of a property.
     #[must_use]
     pub fn handles_of(&self, property: PropertyIndex) -> HandleSet {
-        let mut set = HandleSet::new();
-        for parent in self.parents.iter().filter(|parent| parent.property == property) {
-            (parent.handles.0..parent.handles.1).for_each(|handle| set.insert(handle));
-        }
-        set
+        handles_where(&self.parents, &|parent| parent.property == property)
     }
 
     /// Returns the condition that a property was declared with.
@@ -153,4 +133,10 @@ impl Lifetime {
         let at = self.parents.partition_point(|parent| parent.handles.1 <= handle);
         self.parents.get(at).filter(|parent| parent.handles.0 <= handle).map(|parent| parent.property)
     }
+}
+
+/// Returns the handles of the parents for which `keep` is true.
+fn handles_where(parents: &[Parent], keep: &dyn Fn(&Parent) -> bool) -> HandleSet {
+    let kept = parents.iter().filter(|parent| keep(parent));
+    kept.flat_map(|parent| parent.handles.0..parent.handles.1).collect()
 }

@@ -203,6 +203,7 @@ impl Program {
         self.layout.counts.handles as u32
     }
 
+    #[inline]
     pub(crate) fn commands(&self) -> &[Command] {
         &self.commands
     }
@@ -211,14 +212,29 @@ impl Program {
         &self.parents
     }
 
-    pub(crate) fn tables(&self) -> &[u32] {
-        &self.tables
+    /// Returns the handle table of the object's own level: the index of each command, in the order of handles.
+    #[inline]
+    pub(crate) fn own_table(&self) -> &[u32] {
+        self.table(0, self.handles())
     }
 
-    /// Returns the commands of the object's own level, in the order of their handles.
-    pub(crate) fn own_commands(&self) -> impl Iterator<Item = &Command> {
-        let table = self.tables.iter().take(self.handles() as usize);
-        table.filter_map(|&at| self.commands.get(at as usize))
+    /// Returns the handle table of the level that begins at `start` and has so many handles.
+    #[inline]
+    pub(crate) fn table(&self, start: u32, handles: u32) -> &[u32] {
+        self.tables.get(start as usize..start.saturating_add(handles) as usize).unwrap_or_default()
+    }
+
+    /// Returns the command of `handle`, counted from one, in a handle table.
+    #[inline]
+    pub(crate) fn command(&self, table: &[u32], handle: u32) -> Option<&Command> {
+        let at = *table.get(handle.wrapping_sub(1) as usize)?;
+        self.commands.get(at as usize)
+    }
+
+    /// Returns the commands of a handle table, in the order of their handles.
+    pub(crate) fn commands_of(&self, table: &[u32]) -> impl Iterator<Item = &Command> {
+        let commands = self.commands();
+        table.iter().filter_map(move |&at| commands.get(at as usize))
     }
 
     /// The collections of one kind, at any depth.
@@ -227,8 +243,7 @@ impl Program {
     }
 
     fn kind(&self, handle: u32) -> Option<&CommandKind> {
-        let at = *self.tables.get(handle.wrapping_sub(1) as usize)?;
-        self.commands.get(at as usize).map(|command| &command.kind)
+        self.command(self.own_table(), handle).map(|command| &command.kind)
     }
 
     /// Whether the property of `handle` at the object's own level is an array.

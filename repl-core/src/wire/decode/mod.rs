@@ -137,7 +137,7 @@ struct Table<'w> {
 
 impl<'w> Table<'w> {
     fn own(program: &'w Program) -> Self {
-        Self { program, commands: program.tables().get(..program.handles() as usize).unwrap_or_default() }
+        Self { program, commands: program.own_table() }
     }
 
     fn elements<I: Identity>(self, command: &CollectionCommand<I>) -> Self {
@@ -145,13 +145,11 @@ impl<'w> Table<'w> {
     }
 
     fn inner(self, table: u32, handles: u32) -> Self {
-        let end = table.saturating_add(handles) as usize;
-        Self { commands: self.program.tables().get(table as usize..end).unwrap_or_default(), ..self }
+        Self { commands: self.program.table(table, handles), ..self }
     }
 
     fn at(self, handle: u32) -> Result<&'w CommandKind, ReadError> {
-        let command = self.commands.get(handle.wrapping_sub(1) as usize);
-        let command = command.and_then(|&at| self.program.commands().get(at as usize));
+        let command = self.program.command(self.commands, handle);
         command.map(|command| &command.kind).ok_or(ReadError::OutOfRange)
     }
 }
