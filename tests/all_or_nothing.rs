@@ -12,7 +12,7 @@ use repl::prelude::*;
 use repl::{BitReader, BitWriter, ReadError, ReceiveError, ReferenceMap, WriteError};
 use support::Room;
 
-/// A reference that is never null when written. Its reader refuses null.
+/// A reference that is never null when it is written. Its reader refuses null.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Bond(Option<ObjectRef<Knight>>);
 
@@ -47,7 +47,7 @@ struct Knight {
 }
 
 thread_local! {
-    /// How many moods may be read before the reader refuses.
+    /// How many moods a reader accepts before it refuses one.
     static PATIENCE: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
@@ -89,7 +89,7 @@ fn shown(room: &Room, knights: &[ObjectRef<Knight>]) -> Vec<Option<(u32, u32)>> 
 
 #[test]
 fn r20_a_reader_that_refuses_null_refuses_the_packet_in_which_its_object_goes() {
-    // The despawned object comes after, between and before the changed objects in the packet.
+    // In the three cases, the despawned object is after, between or before the changed objects in the packet.
     for going in 0..3 {
         let (mut room, knights) = room(3);
         for knight in (0..3).filter(|&knight| knight != going) {
@@ -141,7 +141,7 @@ fn r20_a_reader_that_changes_its_mind_leaves_its_own_value_and_no_other() {
     }
     let packets = room.tick_one();
     assert_eq!(packets.len(), 1, "all in one packet");
-    // Enough reads to validate all three moods, and to apply the first one.
+    // The reader accepts enough reads to validate all three moods and to apply the first.
     PATIENCE.set(4);
     let result = room.guests[0].client.receive(Duration::ZERO, &packets[0]);
     PATIENCE.set(u32::MAX);

@@ -1,5 +1,5 @@
-//! What a client reports about its objects and its connection, apart from values: owner, role, class,
-//! changes, and the server's tick.
+//! What a client reports about its objects and its connection, besides values: owner, role, class, changes,
+//! and the server's tick.
 //!
 //! *Invariant:* once packets arrive, the owner and the role on a client are those on the server, whatever was
 //! lost before.
@@ -217,8 +217,8 @@ struct Note {
 }
 
 /// Returns the role on a client that received the opening of a chest at once, but whose acks are delayed. The
-/// role is set `changed` ticks after the opening was sent, and the acks arrive `acked` ticks after it. All
-/// other packets in between are lost.
+/// role is set `changed` ticks after the opening was sent, and the acks arrive `acked` ticks after the
+/// opening. All other packets before the acks are lost.
 fn role_after_late_acks(changed: u32, acked: u32) -> Option<Role> {
     let config = ServerConfig { mtu_bytes: 200, max_bytes_per_tick: 1, ..ServerConfig::default() };
     let register = |client: &mut Client| _ = client.register::<Note>().register::<Chest>();
@@ -233,7 +233,8 @@ fn role_after_late_acks(changed: u32, acked: u32) -> Option<Role> {
     }
     let acks = room.replies(0);
     for tick in 0..acked {
-        // One note fills most of a packet, and the budget is one packet. So lost data waits for its turn.
+        // One note fills most of a packet, and the budget is one packet. So lost data waits until there is
+        // room.
         notes.iter().for_each(|&note| room.server[note].text = format!("{tick:0120}"));
         if tick == changed {
             room.server.set_remote_role(chest, Role::Authority);
@@ -287,7 +288,7 @@ fn s205_a_role_is_told_though_the_openings_with_it_are_lost_and_given_up_and_an_
         room.tick_one();
     }
     room.hear(0, &late_ack);
-    // Data that the client may no longer see is given up.
+    // The server gives up data that the client may no longer see.
     room.server.set_custom_active_for(id, letter, support::property::<Letter>("seal"), false);
     room.settle();
     assert_eq!(room.client().role(letter), Some(Role::Authority));
@@ -459,7 +460,7 @@ fn a_client_is_synchronized_when_it_has_what_was_there_and_not_before() {
 #[test]
 fn that_a_client_is_synchronized_is_told_until_it_has_heard_it() {
     for (objects, lost_ticks) in [(0, 1), (0, 100), (1, 1), (1, 3), (1, 100), (3, 400)] {
-        // Signs of life would report it too. A long timeout makes them too rare to matter.
+        // Keep-alive packets would report it too. With a long timeout they are too rare to matter.
         let config = ServerConfig { timeout: Duration::from_secs(1 << 20), ..ServerConfig::default() };
         let mut room = Room::new(config.clone(), register);
         room.server.register::<Player>().register::<Chest>();

@@ -71,7 +71,7 @@ fn r17_an_ack_of_an_earlier_closing_does_not_end_the_present_one() {
     room.deliver(0, &opening);
     room.server.despawn(object);
     room.tick_one();
-    // This ack says that the client has the close, but it is from before the object came back.
+    // This ack says that the client has the close. But the close is from before the object came back.
     room.hear(0, &ack_of_second);
     let next = room.server.spawn(thing(7));
     room.settle();
@@ -105,8 +105,8 @@ fn r10_a_change_of_an_object_being_opened_waits_for_room() {
         room.server.spawn(Thing { text: "large".repeat(400), ..Thing::default() });
     }
     room.enter();
-    // The client says hello. The packet with the small object arrives, the eight packets with large ones do
-    // not.
+    // The client sends its hello. The packet with the small object arrives, but the eight packets with large
+    // objects do not.
     let hello = room.replies(0);
     room.hear(0, &hello);
     let packets = room.tick_one();
@@ -209,7 +209,8 @@ fn r09_what_gets_lost_both_ways_is_acked_again() {
         room.wait(TICK);
         !room.replies(0).is_empty()
     });
-    // Twice as many ticks as packets were sent for each that arrived, as far as the client knows.
+    // The client repeats its acks so often that two of them arrive if they are lost at the same rate as the
+    // packets that it has received.
     assert_eq!(told.count(), 5);
 }
 
@@ -292,7 +293,7 @@ fn a_close_that_comes_late_does_not_end_a_later_stay() {
     let id = room.guests[0].id;
     room.server.set_visible(id, object, false);
     let first = room.tick_one();
-    // For the server the first packet is lost. The next copy arrives and is acked.
+    // The server counts the first packet as lost. The next copy of the update arrives and is acked.
     room.settle();
     assert!(!room.client().contains(object));
     room.server.set_visible(id, object, true);
@@ -301,7 +302,8 @@ fn a_close_that_comes_late_does_not_end_a_later_stay() {
     assert_eq!(size_seen(&room, object), Some(2));
     room.deliver(0, &first);
     assert_eq!(size_seen(&room, object), Some(2), "the close was of the stay before");
-    // This holds even if nothing of the object was sent since it opened. Later updates still find it.
+    // The same is tested if nothing of the object was sent since it opened. Later updates must still find the
+    // object.
     room.server[object].size = 3;
     room.settle();
     assert_eq!(size_seen(&room, object), Some(3));
@@ -315,7 +317,7 @@ fn an_ack_of_a_close_that_comes_late_does_not_end_a_later_stay() {
     let close = room.tick_one();
     room.deliver(0, &close);
     let ack = room.replies(0);
-    // The ack is held back. A copy of the close is acked instead.
+    // The ack of the first close is delayed. A copy of the close is acked instead.
     room.settle();
     room.server.set_visible(id, object, true);
     room.server[object].size = 2;
@@ -377,7 +379,7 @@ fn s43_an_opening_that_is_acked_after_it_was_given_up_goes_no_more() {
     let opening = room.tick_one();
     room.deliver(0, &opening);
     let ack = room.replies(0);
-    // The server gives the opening up and sends it again. The second one is lost.
+    // The server gives the opening up and sends it again. The second opening is lost.
     let lost = |room: &Room| room.server.stats(room.guests[0].id).map_or(0, |stats| stats.packets_lost);
     let before = lost(&room);
     while lost(&room) == before {

@@ -117,7 +117,7 @@ fn an_item_over_the_limit_is_refused_in_what_is_too_large_and_ends_no_connection
     // A new item arrives completely or not at all.
     assert_eq!(books(room.client().get(library).unwrap()), [[(1, 10)]; 3].map(Vec::from));
 
-    // An existing item grows beyond the limit. Its other properties are still updated.
+    // An existing item grows beyond the limit. The other properties of the item are still updated.
     let object = &mut room.server[library];
     let more = || (0..200_000).map(|page| page as u16);
     (object.shelf[0].number, object.order[0].number, object.open) = (7, 7, true);

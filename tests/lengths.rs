@@ -1,5 +1,5 @@
 //! Limits on the lengths of fast arrays, set by an attribute of the field, and other attributes for items
-//! that are one leaf.
+//! that are a single value.
 //!
 //! *Invariant:* only the server enforces a limit. After losses a client may hold more items for a while.
 

@@ -14,7 +14,7 @@ use support::{Guest, Room};
 /// The most bytes of an object in most of these tests.
 const LIMIT: usize = 4_000;
 
-/// A class of any size. Its tags together exceed every limit here.
+/// A class of any size. The tags of an object together exceed every limit in these tests.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
 struct Scroll {

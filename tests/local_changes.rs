@@ -22,7 +22,7 @@ struct Squad {
 }
 
 impl Squad {
-    /// Changes the received members, as games do that predict.
+    /// Changes the received members, like a game with prediction.
     fn on_members(&mut self) {
         self.members.truncate(1);
     }

@@ -36,7 +36,7 @@ impl Registry for Client {
     }
 }
 
-/// Two functions that register a class called `Ship`, one for each side.
+/// Two functions that register a class with the name `Ship`, one on the server and one on the client.
 macro_rules! ship {
     ($(#[$class:meta])* { $($fields:tt)* } $($default:block)? $(, $archetype:expr)*) => {{
         #[derive(Replicated)]

@@ -115,8 +115,8 @@ fn s145_a_client_is_notified_once_of_each_move_from_and_to_any_place() {
 #[test]
 fn r13_room_is_made_for_a_few_labels_at_a_time() {
     let (mut room, scroll) = room_with(0..2_000);
-    // All insertions are after one item, and before the item inserted last. This is the worst case for making
-    // room.
+    // All insertions are after one item, and before the item inserted last. These insertions need more new
+    // labels than any others.
     for round in 0..40 {
         let bits = cost(&mut room, scroll, |lines| {
             for step in 0..20 {
@@ -444,7 +444,7 @@ fn apply_to_some(op: &Op, lines: &mut OrderedFastArray<u64>, model: &mut Vec<u64
     }
 }
 
-/// What happens to ten packets: how many are lost, delayed and repeated. The others are delivered.
+/// What happens to ten packets: how many are lost, delayed and repeated. All other packets are delivered.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     lost: u32,

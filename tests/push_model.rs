@@ -212,7 +212,7 @@ fn s125_a_mark_asks_for_one_comparison_and_sends_nothing_by_itself() {
         assert_eq!(size(&room.tick_one()), 0);
     });
     assert!(is_compared.1);
-    // The mark is used up. A later change needs another mark.
+    // The comparison has used the mark up, so a later change needs another mark.
     room.server[meter].pushed = Pushed(5);
     let is_compared = compared(|| room.settle());
     assert_eq!((is_compared.1, shown(&room, 0, meter).pushed.0), (false, 0));

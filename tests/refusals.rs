@@ -179,8 +179,8 @@ fn r03_clients_are_never_shown_a_value_that_the_server_never_had() {
     });
     let before = room.client()[sheet].clone();
     assert_eq!((before.rows.len(), before.grid.len()), (2, 1));
-    // New elements without a wire form, among others that have one. None of the former arrives, and the
-    // existing elements are updated as usual.
+    // New elements without a wire form, among others that have one. Clients get no new element without a wire
+    // form, and existing elements are updated as usual.
     let broken = &mut room.server[sheet];
     broken.rows = vec![3.0, 2.0, 4.0, f32::NAN, 5.0];
     broken.best = Some(f32::INFINITY);
@@ -351,7 +351,7 @@ fn r03_what_holds_a_new_item_with_a_refused_value_waits_if_it_is_new_too() {
     live.row.push(nested(&[10]));
     live.boxes.push(crate_of(&[2, 10]));
     live.drawers.insert(2, crate_of(&[10, 2]));
-    // In existing items only the new inner item is held back.
+    // In existing items, only the new inner item waits.
     live.boxes[0].gems.extend([gem(3), gem(10)]);
     live.drawers.get_mut(&1).expect("it is there").gems.extend([gem(10), gem(3)]);
     let mut paths = refused(&mut room);

@@ -142,7 +142,7 @@ struct Meter {
     count: Counted,
 }
 
-/// Returns the bits after the checksums. The checksums differ by session.
+/// Returns the bits after the checksums. The checksums differ, because each session has its own.
 fn bodies(packets: &[Vec<u8>]) -> Packets {
     packets.iter().map(|packet| packet[4..].to_vec()).collect()
 }

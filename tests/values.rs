@@ -302,7 +302,7 @@ fn s108_element_handles_past_the_old_elements_are_refused() {
     };
     assert_eq!(ranges(6, 3).unwrap_err().reason, ReadError::OutOfRange);
     assert_eq!(ranges(0, u64::MAX).unwrap_err().reason, ReadError::OutOfRange);
-    // Two handles from the seventh on: a number, and an array that becomes empty.
+    // Two properties from handle 7 on: a number, and an array that becomes empty.
     let fits = update(&[2], |writer| {
         count(writer, 4, None);
         writer.write_bits(0b11, 2);

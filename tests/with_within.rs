@@ -1,8 +1,8 @@
 //! `with = module` on fields that contain values of the module's type in an `Option`, a `Vec`, an array or a
 //! map.
 //!
-//! *Invariant:* the module sees only values of its type. Lengths, keys and whether there is a value are
-//! written outside of it.
+//! *Invariant:* the module sees only values of its type. Code outside the module writes lengths, keys, and
+//! whether there is a value.
 
 mod pair;
 

@@ -30,7 +30,7 @@ fn s43_who_is_open_already_gets_nothing_of_initial_only() {
     }
     let shown: Vec<u8> = (0..4).map(|guest| seen(&room, guest, object).initial_only).collect();
     assert_eq!(shown, [0, 5, 6, 7]);
-    // The value stays away even if the owner changes, or if the object is opened again.
+    // The client does not get the value even if the owner changes, or if the object is opened again.
     room.server.set_owner(object, Some(room.guests[0].id));
     room.settle();
     assert_eq!(seen(&room, 0, object).initial_only, 0);
@@ -145,7 +145,7 @@ fn s44_what_filtering_leaves_nothing_of_is_remembered_nowhere() {
             room.server[object].owner_only = round;
             room.server[object].never = round;
         }
-        // There are no acks. So packets with state would stay in flight and fill the window.
+        // No acks arrive, so packets with state would stay in flight and fill the window.
         let packets = room.tick();
         assert!(
             packets.iter().flatten().all(|packet| packet.len() <= crate::support::SIGN_OF_LIFE_BYTES),
@@ -158,7 +158,7 @@ fn s44_what_filtering_leaves_nothing_of_is_remembered_nowhere() {
     }
     room.server[objects[1]].none = 7;
     let packets = room.tick();
-    // These packets are lost. They contain nothing that was filtered out.
+    // The packets that the test loses contain no value that the conditions forbid.
     assert_eq!([0, 1].map(|guest| (packets[guest].len(), room.in_flight(guest))), [(1, 1); 2]);
     room.settle();
     for guest in 0..2 {

@@ -1,5 +1,5 @@
-//! Collections that take more bytes than a packet or a tick may have. They come into a client's view, leave
-//! it and come back (S42, R15).
+//! Collections that take more bytes than a packet or a tick may have. The collections come into a client's
+//! view, leave it and come back (S42, R15).
 //!
 //! *Invariant:* nothing is lost, so the view alone decides what a client receives.
 
@@ -20,7 +20,7 @@ struct Vault {
     ledger: BTreeMap<u32, u64>,
 }
 
-/// Each fills one of the collections with `count` elements.
+/// Functions that each fill one of the collections with `count` elements.
 const FILLS: [fn(&mut Vault, u32); 3] = [
     |vault, count| vault.coins.extend(0..count),
     |vault, count| vault.queue.extend(0..count),

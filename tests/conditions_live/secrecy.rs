@@ -1,6 +1,7 @@
 //! R16: a client receives no bytes of a value that it may not see, even if data is shared or sent again.
 //!
-//! *Invariant:* secrets are texts that occur nowhere else. Packets are searched for them at every bit offset.
+//! *Invariant:* secrets are texts that occur nowhere else. The tests search packets for these secrets at
+//! every bit offset.
 
 use repl::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Custom conditions that are switched off: for an object, for a connection, and from the start (S45, R15,
 //! R16).
 //!
-//! *Invariant:* secrets are texts of 16 bytes that occur nowhere else. Every packet is searched for them at
-//! every bit offset.
+//! *Invariant:* secrets are texts of 16 bytes that occur nowhere else. The tests search every packet for
+//! these secrets at every bit offset.
 
 use repl::PropertyIndex;
 use repl::prelude::*;
@@ -79,7 +79,7 @@ fn r16_who_joins_while_the_object_is_off_gets_no_byte_of_it() {
         let (mut room, agent) = room_with(ServerConfig { share, ..ServerConfig::default() }, 1);
         room.server[agent].plan = SECRET.into();
         room.settle();
-        // This client joins while the switch is on. The server keeps the encoded opening for the next one.
+        // This client joins while the switch is on. The server keeps the encoded opening for the next client.
         room.enter();
         room.settle();
         room.server.set_custom_active(agent, plan(), false);
@@ -197,7 +197,7 @@ fn s45_switched_on_again_each_client_gets_what_it_lacks_and_is_told_once() {
     room.settle();
     room.server[agent].plan = "second".into();
     let packets = room.tick();
-    // The packets to the first client are lost. The others receive theirs.
+    // The packets to the first client are lost. The other clients receive their packets.
     (1..3).for_each(|guest| room.deliver(guest, &packets[guest]));
     room.server.set_custom_active(agent, plan(), false);
     room.server[agent].plan = "third".into();

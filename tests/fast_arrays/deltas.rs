@@ -10,10 +10,11 @@ use super::statements::assert_same;
 use super::support::{Packets, Room, TICK};
 use super::told::{item, make_steady, room_of, room_with};
 
-/// More than one property of an item and its id ever take here, and much less than a wide item.
+/// An upper bound on the bits of one property of an item with its id. It is much less than the bits of a wide
+/// item.
 const DELTA_BITS: u64 = 64;
 
-/// The bits in the name of a wide item.
+/// The number of bits in the name of a wide item.
 const NAME_BITS: u64 = 8 * 500;
 
 /// Returns an item that takes many bits when it is sent whole.
@@ -73,7 +74,7 @@ fn s144_an_item_that_came_beside_a_change_is_told_at_once_and_once() {
     room.deliver(0, &packets);
     assert_same(&room, 0, bag);
     assert_eq!(told_kinds(), [vec![40], vec![30], vec![]]);
-    // What was sent counts as known. So nothing follows, with or without an ack.
+    // The server treats sent data as known to the client. So nothing more is sent, with or without an ack.
     assert_eq!(room.tick_one(), Packets::new());
     room.acknowledge();
     assert_eq!(room.tick_one(), Packets::new());

@@ -1,5 +1,5 @@
-//! Arrays and updates that are larger than a packet. They are split, sent in the order of their age, and
-//! nothing is dropped (W8, R12, R15).
+//! Arrays and updates that are larger than a packet. Such updates are split and sent in the order of their
+//! age, and nothing is dropped (W8, R12, R15).
 //!
 //! *Invariant:* the configuration limits how much is sent at once, however much there is to send.
 
@@ -60,7 +60,7 @@ fn r15_twenty_thousand_items_reach_a_late_joiner_in_small_packets_under_loss() {
 #[test]
 fn r15_what_has_no_room_in_a_tick_waits_in_parts_however_large_it_is() {
     let config = ServerConfig { max_bytes_per_tick: 20_000, ..ServerConfig::default() };
-    // More than a client accepts in fragments.
+    // An array that is larger than a client accepts in fragments.
     let (mut room, grid) = room(config, 200_000);
     room.enter();
     room.settle();
@@ -96,7 +96,8 @@ fn w08_what_waits_for_room_goes_oldest_first() {
         let found = room.client().get(grid).expect("the client has it");
         found.cells.by_id(id).copied()
     };
-    // The newer changes have the lower ids. Sorted by id alone they would come first.
+    // The newer changes have the lower ids. If the server sorted by id alone, the newer changes would come
+    // first.
     for at in 3_000..4_000 {
         room.server[grid].cells[at] = 50_000;
     }
@@ -139,7 +140,7 @@ fn s152_the_removal_of_all_takes_a_few_bits() {
     assert_same(&room, 0, grid);
     let bits = room.received::<Grid>(0, "cells").1 - before;
     assert!(bits <= 16, "{bits} bits");
-    // The same holds if some packets are lost, and new items exist by then.
+    // The same is tested with some lost packets, and with new items.
     room.server[grid].cells.extend(0..3_000);
     lossy(&mut room, 3, 2);
     room.server[grid].cells.clear();

@@ -1,5 +1,5 @@
-//! Fast arrays from a server to its clients: items by id, and deltas of what changed, under any loss (S134 to
-//! S185, R11, R12).
+//! Fast arrays from a server to its clients: items are sent by id, and only their changed properties, under
+//! any loss (S134 to S185, R11, R12).
 //!
 //! *Invariant:* as a set by id, a client holds the same items as the server after a round trip without
 //! changes.

@@ -38,7 +38,8 @@ struct Gem {
 
 impl ItemCallbacks for Gem {}
 
-/// Makes a change that arrives twice, because its ack is lost. Returns how often the stack's callback ran.
+/// Makes a change that arrives twice, because the ack of the first packet is lost. Returns how often the
+/// stack's callback ran.
 fn calls_after(change: fn(&mut Stack)) -> u32 {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Bag>();

@@ -17,7 +17,7 @@ pub(crate) fn room_with(kinds: impl IntoIterator<Item = u32>) -> (Room, ObjectRe
     room_of(kinds.into_iter().map(item).collect())
 }
 
-/// This many ticks after a silence, a server knows that its client knows the current tick.
+/// So many ticks after a silence, the server knows that the client knows the current tick.
 const STEADY_TICKS: u32 = 4;
 
 /// Returns a room with one client and a bag of these items. No callback is recorded yet.
@@ -31,8 +31,8 @@ pub(crate) fn room_of(items: FastArray<Item>) -> (Room, ObjectRef<Bag>) {
     furnished
 }
 
-/// Makes the link steady: each tick sends a packet, and all are acked. Then the headers of packets contain
-/// only that.
+/// Makes the link steady: each tick sends a packet, and all are acked. Then the header of each packet
+/// contains the same bits.
 pub(crate) fn make_steady(room: &mut Room, bag: ObjectRef<Bag>) {
     for _ in 0..STEADY_TICKS {
         room.server[bag].number += 1;
@@ -157,7 +157,7 @@ fn s172_an_item_goes_though_the_telling_of_it_was_lost() {
     let came = sent(&mut room);
     room.server[bag].items.pop();
     let went = sent(&mut room);
-    // Only the older of the two arrives, and it is late.
+    // Of the two packets only the older arrives, and it arrives late.
     drop(went);
     room.deliver(0, &came);
     room.replies(0);
@@ -208,7 +208,7 @@ fn s177_an_update_is_one_change_of_the_array_whatever_it_holds() {
     }
     let found = room.guests[0].client.get_mut(bag).expect("it has it");
     assert_eq!(found.notified, notified + 1);
-    // None of these items counts as the client's own.
+    // None of these items counts as an item that the client added itself.
     let own_ids =
         |items: &FastArray<Item>| items.ids().iter().copied().filter(|id| id.is_local()).collect::<Vec<_>>();
     assert_eq!(own_ids(&found.items), [own]);
@@ -222,7 +222,7 @@ fn s181_the_notify_of_the_field_runs_after_the_callbacks() {
     room.server[bag].items.push(item(11));
     let packets = sent(&mut room);
     room.deliver(0, &packets);
-    // `post_net_receive` runs between them.
+    // `post_net_receive` runs between the two callbacks.
     let last = calls().pop();
     assert_eq!(last, Some(Call::End(0)));
     assert_eq!(room.client().get(bag).expect("the client has it").notified, before + 1);
@@ -349,7 +349,7 @@ fn s137_an_array_assigned_over_another_removes_the_old_items_and_adds_new_ones()
 fn s137_an_item_is_never_taken_for_that_of_an_array_whose_end_was_not_heard_of() {
     let (mut room, bag) = room_with([10, 11, 12]);
     room.server[bag].items = FastArray::new();
-    // This packet is lost. The client still has the first three items.
+    // The packet with the removals is lost, so the client still has the first three items.
     sent(&mut room);
     room.server[bag].items.push(item(20));
     room.settle();

@@ -1,5 +1,5 @@
-//! Items with values that write themselves, which are sent whole or not at all. Also tests how often such
-//! values are compared and written (S156 to S166).
+//! Items with values that have their own serialisers. Such values are sent whole or not at all. Also tests
+//! how often such values are compared and written (S156 to S166).
 //!
 //! *Invariant:* each test runs on a thread of its own, so each has its own counters.
 
@@ -15,7 +15,7 @@ thread_local! {
     static WRITTEN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A text that writes itself, and counts how often.
+/// A text with its own serialiser, which counts how often it is written and compared.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Script {
     text: String,
@@ -81,7 +81,7 @@ struct Library {
     visitors: u32,
 }
 
-/// The bits of each text.
+/// The number of bits that each text takes.
 const TEXT_BITS: u64 = 8 * 200;
 
 fn script(seal: u8) -> Script {

@@ -75,7 +75,7 @@ fn first() -> Vec<u8> {
         writer.write_bits(77, 32);
         writer.write_flag(true);
         writer.write_exp_golomb(1, 0);
-        // The origin is not the same as that of the object before.
+        // The flag says that the origin differs from the origin of the object before.
         writer.write_flag(false);
         origin(0, PEBBLE, 0, writer);
         only(1, 1, true, writer);
@@ -277,7 +277,7 @@ fn elements_that_were_never_supplied_are_refused() {
         refuse("friends", |writer| {
             update(3, FRIENDS, writer);
             writer.write_exp_golomb(20, 3);
-            // The packet claims that the first `tail` elements are old, but there are none.
+            // The packet claims that the first `tail` elements exist already, but the array is empty.
             writer.write_flag(true);
             writer.write_below(tail, 20);
             writer.write_flag(false);

@@ -1,8 +1,8 @@
-//! What small packets cost a client: memory for their contents, for objects that refer to them, and what
-//! remains if nothing comes of them.
+//! How much memory small packets can make a client allocate: for their contents, for objects with references,
+//! and for updates that are never completed.
 //!
-//! *Invariant:* nothing here depends on a clock. Allocated memory is counted, because no long walk over many
-//! places works without it.
+//! *Invariant:* nothing here depends on a clock. The tests count allocated memory, because code that visits
+//! many values always allocates some.
 
 use std::time::Duration;
 
@@ -95,7 +95,8 @@ fn an_object_that_comes_or_goes_costs_nothing_for_those_that_refer_to_it() {
             .flat_map(|(_, crowd)| &crowd.friends)
             .filter(|friend| !friend.is_null());
         assert_eq!(mapped.count(), if is_seen { 40 * FRIENDS } else { 0 });
-        // A few bytes for each crowd, because its callbacks must run.
+        // A packet may allocate a few bytes for each crowd, because the client must call the callbacks of the
+        // crowd.
         assert!(given <= budget(packet.len()) + 40 * 256, "{given} bytes for a packet of {}", packet.len());
         room.settle();
     }

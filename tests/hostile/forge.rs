@@ -43,7 +43,8 @@ pub(crate) fn state(sequence: u16, session: u64, write: impl FnOnce(&mut BitWrit
     let mut writer = BitWriter::new();
     writer.write_flag(false);
     writer.write_bits(sequence.into(), 16);
-    // Not late, no floor, the tick follows the one before, no acks.
+    // The header says: this is the first packet of its tick, there is no floor, the lead of the tick is
+    // unchanged, there are no acks.
     writer.write_bits(0, 4);
     write(&mut writer);
     seal(&writer.into_bytes(), session)
@@ -56,7 +57,8 @@ pub(crate) fn token(welcome: &[u8]) -> u64 {
     bits.skip_bits(32).and_then(|()| bits.read_bits(64)).expect("its timeout and its token")
 }
 
-/// Begins a segment. Its kind is 0 for updates, 1 for openings, 2 for closings, or 3 for fragments.
+/// Begins a segment. The kind of a segment is 0 for updates, 1 for openings, 2 for closings, or 3 for
+/// fragments.
 pub(crate) fn segment(kind: u64, writer: &mut BitWriter) {
     writer.write_flag(true);
     writer.write_bits(kind, 2);

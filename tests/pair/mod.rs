@@ -1,6 +1,7 @@
 //! A server's object, its shadow, and a client's replica of it. The tests of the core share this harness.
 //!
-//! Invariant: everything that reaches a replica was encoded as bits, and was validated before it was applied.
+//! *Invariant:* everything that reaches a replica was encoded as bits, and was validated before it was
+//! applied.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 pub(crate) mod world;

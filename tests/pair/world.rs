@@ -1,6 +1,6 @@
 //! An object with every kind of property, and random changes to it.
 //!
-//! Invariant: a change can reach any depth of the object, and every value stays within the limits of its
+//! *Invariant:* a change can reach any depth of the object, and every value stays within the limits of its
 //! property.
 
 use proptest::prelude::*;

@@ -261,8 +261,8 @@ struct Spy {
     secret: String,
 }
 
-/// Returns a room with a spy. Its first, small opening is considered lost, and its next opening is a blob. No
-/// fragment of the blob has been sent yet.
+/// Returns a room with a spy. The first opening of the spy is small and counts as lost, and its next opening
+/// is a blob. No fragment of the blob has been sent yet.
 fn unsent_blob() -> (Room, ObjectRef<Spy>) {
     let register = |client: &mut Client| {
         client.register::<Filler>().register::<Spy>();
@@ -272,7 +272,7 @@ fn unsent_blob() -> (Room, ObjectRef<Spy>) {
     let id = room.enter();
     room.settle();
     let spy = room.server.spawn(Spy { number: 1, ..Spy::default() });
-    // It comes after the spy by slot, and so before it when they take turns.
+    // This object has a higher slot than the spy, so it is sent before the spy when objects take turns.
     let filler = room.server.spawn(Filler { number: 1 });
     room.server.set_owner(spy, Some(id));
     drop(room.tick_one());

@@ -1,6 +1,6 @@
 //! R1: tick stamps, and what late packets may still change.
 //!
-//! *Invariant:* no test here loses a packet. Only the order changes.
+//! *Invariant:* no test here loses a packet. The tests change only the order of packets.
 
 use repl::prelude::*;
 

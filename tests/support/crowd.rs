@@ -32,7 +32,7 @@ pub(crate) struct Bag {
 /// What happens to the packets of a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Link {
-    /// They arrive and are acknowledged.
+    /// The packets arrive and are acknowledged.
     Good,
     /// They are lost.
     Dead,
@@ -43,10 +43,10 @@ pub(crate) struct Crowd {
     server: Server,
     bags: Vec<ObjectRef<Bag>>,
     connections: Vec<ConnectionId>,
-    /// One for each connection.
+    /// The clients, one for each connection.
     clients: Vec<Client>,
     now: Duration,
-    /// Bytes that the server holds.
+    /// How many bytes of memory the server holds.
     held: isize,
 }
 
@@ -141,7 +141,8 @@ impl Crowd {
         for at in 0..self.connections.len() {
             let (connection, client) = (self.connections[at], &mut self.clients[at]);
             loop {
-                // The memory that a client takes for a packet is not the server's.
+                // A client allocates memory for a packet. This memory does not count, because it is not the
+                // server's.
                 let before = held();
                 let Some(packet) = self.server.poll_transmit(connection) else { break };
                 self.held += held() - before;
@@ -243,7 +244,7 @@ pub(crate) fn growth(len: usize, connections: usize, events: impl FnOnce(&mut Cr
     crowd.held_bytes() - before
 }
 
-/// Returns the same for each further connection with the same events.
+/// Returns how many bytes each further connection with the same events costs.
 pub(crate) fn further_growth(len: usize, events: impl Fn(&mut Crowd)) -> isize {
     (growth(len, 9, &events) - growth(len, 1, &events)) / 8
 }

@@ -18,7 +18,7 @@ pub(crate) struct Thing {
 pub(crate) enum End {
     /// They are destroyed.
     Despawn,
-    /// They are hidden from the client.
+    /// The objects are hidden from the client.
     Hide,
 }
 

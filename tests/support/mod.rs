@@ -46,7 +46,7 @@ impl Room {
         self.admit(id)
     }
 
-    /// The same for a client that records a replay.
+    /// Returns a client that records a replay and counts what it receives, not connected yet.
     pub(crate) fn enter_replay(&mut self) -> ConnectionId {
         let id = self.server.connect_replay(self.now);
         self.admit(id)
@@ -94,7 +94,7 @@ impl Room {
         packets
     }
 
-    /// The same in a room with one guest.
+    /// Runs a tick in a room with one guest, and returns the packets to this guest.
     pub(crate) fn tick_one(&mut self) -> Packets {
         self.tick().swap_remove(0)
     }

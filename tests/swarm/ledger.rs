@@ -85,7 +85,8 @@ pub(crate) fn hash(value: &[u8]) -> u64 {
 #[derive(Default)]
 pub(crate) struct Ledger {
     entries: BTreeMap<u64, Vec<(u64, Leaf)>>,
-    /// By property: whether it can still have the archetype's value, because conditions may hide all others.
+    /// For each property, whether a client can still show the archetype's value, because conditions may hide
+    /// all other values.
     is_kept: Vec<bool>,
     begun: bool,
 }

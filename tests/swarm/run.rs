@@ -135,7 +135,8 @@ impl Run {
             (0..5).for_each(|_| self.tick());
             report.reached(self.clock.ticks());
         }
-        // The server may be silent when the last acks have arrived. At high losses that takes longer.
+        // The server may be silent when the last acks have arrived. If many packets are lost, this takes
+        // longer.
         let patience = patience * if self.plan.loss() > 0.21 { 20 } else { 1 };
         self.start_watches();
         while let Some((seat, packets)) = self.packets_in_flight() {
@@ -300,7 +301,8 @@ impl Run {
         }
         sent.iter().for_each(|(from, to, packet)| self.keep(*from, *to, packet));
         self.world.server.tick(now);
-        // Not before the comparison, because it assigns the ids of an array that was assigned over another.
+        // The values are recorded after the comparison, because the comparison chooses the ids of an array
+        // that has replaced another.
         self.world.record(tick);
         self.server_events(tick);
         self.transmit(now);

@@ -1,6 +1,7 @@
 //! The switches of one object: properties that are off for all, and conditions that were set at run time.
 //!
-//! *Invariant:* each change here is reported to the server, and nothing here asks the server.
+//! *Invariant:* each change here is reported to the server, and the model never asks the server about
+//! switches.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -32,7 +32,7 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    /// Handles the events of a client. Returns the objects that it lost.
+    /// Handles the events of a client. Returns the objects that the client lost.
     pub(crate) fn events(&mut self, client: &mut Client, world: &World, tick: u64) -> Vec<u32> {
         let mut lost = Vec::new();
         while let Some(event) = client.poll_event() {
@@ -90,12 +90,12 @@ impl Witness {
         std::mem::take(&mut self.is_synchronized.1)
     }
 
-    /// Returns whether it has an object.
+    /// Returns whether the client has an object.
     pub(crate) fn has(&self, world: &World, uid: u32) -> bool {
         self.present.contains_key(&world.things[uid as usize].guid)
     }
 
-    /// Returns the objects that it has, and since when.
+    /// Returns the objects that the client has, and since when.
     pub(crate) fn present(&self) -> impl Iterator<Item = (u32, u64)> {
         self.present.values().map(|sight| (sight.uid, sight.since))
     }

@@ -123,7 +123,7 @@ pub(crate) struct View {
     pub(crate) flipped: Flipped,
     /// Objects whose opening the client acknowledged. The server may have ignored a late ack.
     pub(crate) acknowledged: BTreeSet<u32>,
-    /// Those of them that the server counts as opened.
+    /// Those of the acknowledged objects that the server counts as open.
     pub(crate) opened: BTreeSet<u32>,
     /// Since when each object is visible.
     pub(crate) shown_at: BTreeMap<u32, u64>,

@@ -1,6 +1,6 @@
 //! The dot: very little data, and no conditions.
 //!
-//! *Invariant:* all clients may see the same of it.
+//! *Invariant:* all clients may see all properties of a dot.
 
 use repl::{Callbacks, Condition, Replicated};
 

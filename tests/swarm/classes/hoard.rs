@@ -1,6 +1,6 @@
 //! The hoard: fast arrays, nested, in an `Option`, with references, and for the owner only.
 //!
-//! *Invariant:* the ids on the path name a leaf, so the order of items does not matter.
+//! *Invariant:* the ids on its path identify a leaf, so the order of items does not matter.
 
 use repl::{Callbacks, Condition, FastArray, FastArrayItem, ObjectRef, Replicated};
 
