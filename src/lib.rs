@@ -32,9 +32,9 @@
 //!
 //! # From nothing to a replicated struct
 //!
-//! **Annotate.** [`derive(Replicated)`](derive@Replicated) makes a struct an object. It lists the attributes.
-//! Fields with `#[replicated]` are replicated; the other fields never leave their side. These types can be
-//! fields:
+//! **Annotate.** [`derive(Replicated)`](derive@Replicated) makes a struct an object. The page of this derive
+//! lists the attributes. Fields with `#[replicated]` are replicated; the other fields are never sent. These
+//! types can be fields:
 //!
 //! - numbers, `NonZero`, `bool`, `char`, `String`, `Box<str>`, `Arc<str>`, `Duration` and the addresses of
 //!   `std::net`,
@@ -131,15 +131,16 @@
 //!
 //! # What this crate does not do
 //!
-//! - It opens no socket and starts no thread. It neither encrypts nor authenticates: its checksum detects
-//!   damage, not forgery.
-//! - It neither predicts nor interpolates: a client shows what has arrived, and may write over it.
-//! - It does not choose what to send by distance or priority: a connection sees every object except those
-//!   hidden with [`set_visible`](Server::set_visible).
-//! - It makes no remote calls, and clients send no state.
-//! - It sends a `Vec` by index, so an insertion in the middle sends all elements behind it too. [`FastArray`]
-//!   sends items by id, [maps and sets](Map) send entries by key.
-//! - It does not guess which predicted item the server confirms: [`fast_array`] shows the few lines that do.
+//! - The crate opens no socket and starts no thread. It does not encrypt or authenticate: the checksum of a
+//!   packet detects damage, not forgery.
+//! - The crate does not predict or interpolate: a client shows what has arrived, and may write over it.
+//! - The crate does not choose what to send by distance or priority: a connection sees every object except
+//!   those hidden with [`set_visible`](Server::set_visible).
+//! - The crate makes no remote calls, and clients send no state.
+//! - The crate sends a `Vec` by index, so an insertion in the middle sends all later elements too.
+//!   [`FastArray`] sends items by id, [maps and sets](Map) send entries by key.
+//! - The crate does not find out which predicted item the server confirms. [`fast_array`] shows the few lines
+//!   that do this.
 //!
 //! # The three types to know
 //!
@@ -159,13 +160,13 @@
 //! - **Items keep their identity.** Clients remove exactly the items of a fast array that the server removed.
 //!   Callbacks run for items that were added, were changed or are about to be removed, but not if the whole
 //!   array is removed: [`ItemCallbacks`] has the details.
-//! - **Nothing invented, nothing stale.** Every value that a client shows was the server's value at some
-//!   tick, and no property goes back to an older value. A reference to an object that the client does not
-//!   have reads as null, and becomes valid when the object comes.
+//! - **Only values of the server.** Every value that a client shows was the server's value at some tick, and
+//!   no property goes back to an older value. A reference to an object that the client does not have reads as
+//!   null, and becomes valid when the object comes.
 //! - **All or nothing.** A packet is applied completely or not at all. Bytes from a peer never panic, and a
 //!   length that a packet claims allocates nothing.
-//! - **Conditions hold for bytes.** A packet holds nothing that its connection may not see when the packet is
-//!   made.
+//! - **Conditions apply to every packet.** A packet contains nothing that its client may not see when the
+//!   packet is made.
 //! - **Same layouts.** No state is sent between two builds whose classes differ on the wire. The error names
 //!   the first class that differs.
 //! - **Deterministic.** The same calls with the same times and packets make the same packets.
@@ -175,7 +176,7 @@
 //! - Properties and objects are independent of each other: under loss a client may see a newer value of one
 //!   beside an older value of another. Only a field marked `atomic`, or with a type that derives only
 //!   [`NetSerialize`](derive@NetSerialize), never mixes values of two ticks.
-//! - Clients never see values between two ticks. They may also miss a value that was replaced before it
+//! - Clients never see values between two ticks. Clients may also miss a value that was replaced before it
 //!   arrived.
 //! - `notify_always` may be called more than once for one value.
 //! - A reference may reveal the identity of an object that the client cannot see.
