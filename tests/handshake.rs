@@ -108,6 +108,21 @@ fn s30_r21_the_first_layout_that_differs_is_named_on_both_sides() {
 }
 
 #[test]
+fn r09_an_idle_client_speaks_often_enough_for_the_shorter_of_the_two_timeouts() {
+    for timeout_ms in [50, 200, 10_000] {
+        let timeout = Duration::from_millis(timeout_ms);
+        let mut room = Room::new(ServerConfig { timeout, ..ServerConfig::default() }, ships_and_ports);
+        room.server.register::<Ship>().register::<Port>();
+        room.enter();
+        for _ in 0..320 {
+            room.step();
+        }
+        assert_eq!(room.closed(0), None, "a timeout of {timeout:?}");
+        assert!(room.client().is_connected());
+    }
+}
+
+#[test]
 fn r21_answers_are_never_longer_than_what_they_answer() {
     for register in [ships_and_ports, |client: &mut Client| drop_ref(client.register::<newer::Ship>())] {
         let (mut room, ship) = meet(register);

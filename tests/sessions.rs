@@ -201,6 +201,25 @@ fn r25_a_refused_hello_keeps_nobody_alive() {
 }
 
 #[test]
+fn r25_a_recorded_hello_that_is_replayed_keeps_nobody_alive() {
+    let timeout = Duration::from_secs(2);
+    let mut room = Room::new(ServerConfig { timeout, ..ServerConfig::default() }, ships);
+    room.server.spawn(Ship { hull: 1 });
+    room.enter();
+    let hello = room.replies(0);
+    room.hear(0, &hello);
+    room.settle();
+    // The client falls silent. Someone who recorded its hello repeats it.
+    let end = room.now + timeout;
+    while room.now <= end {
+        room.wait(Duration::from_millis(34));
+        room.hear(0, &hello);
+        room.tick_one();
+    }
+    assert_eq!(room.closed(0), Some(DisconnectReason::Timeout));
+}
+
+#[test]
 fn r25_a_hello_that_comes_again_is_answered_in_its_session() {
     let mut room = Room::new(ServerConfig::default(), ships);
     let ship = room.server.spawn(Ship { hull: 1 });

@@ -293,6 +293,25 @@ fn s183_a_local_removal_lasts_until_the_item_comes_again() {
 }
 
 #[test]
+fn s183_items_of_an_array_that_a_user_put_there_are_taken_for_no_other() {
+    for len in [3, 100] {
+        let mut array: FastArray<u32> = (0..len).collect();
+        // A long array builds an index for its lookups.
+        assert_eq!(array.index_of(id(len)), Some(len as usize - 1));
+        array.own();
+        assert!(array.ids().iter().all(|id| id.is_local()));
+        assert_eq!(array.index_of(id(len)), None);
+        *array.received_whole(id(2)) = 7;
+        array.receive(id(3), News::Removed);
+        array.conclude(true);
+        assert!(array.iter().copied().eq((0..len).chain([7])));
+        for (at, &id) in array.ids().iter().enumerate() {
+            assert_eq!(array.index_of(id), Some(at));
+        }
+    }
+}
+
+#[test]
 fn s184_what_changed_or_came_is_shown_for_healing() {
     let mut array = replica(&[1, 2, 3]);
     change(&mut array, 2, 1);

@@ -3,10 +3,12 @@
 //!
 //! *Invariant:* nothing is lost unless the test drops it.
 
-use repl::Condition;
-use repl::prelude::*;
+use std::collections::BTreeSet;
 
-use super::support::{Room, property};
+use repl::prelude::*;
+use repl::{Condition, ConnectionId};
+
+use super::support::{Room, property, size};
 use super::{Every, room, seen};
 
 #[test]
@@ -112,6 +114,33 @@ fn s42_a_loss_while_inactive_is_made_good_when_active_again() {
     room.server.set_owner(object, Some(owner));
     room.settle();
     assert_eq!(seen(&room, 0, object).owner_only, 7);
+}
+
+#[test]
+fn r18_settings_for_an_object_do_not_make_the_opening_of_the_next_one_in_its_slot_costly() {
+    let settings: [fn(&mut Server, ConnectionId, ObjectRef<Every>); 2] = [
+        |server, id, object| server.set_owner(object, Some(id)),
+        |server, id, object| server.set_custom_active_for(id, object, property::<Every>("custom"), false),
+    ];
+    for set in settings {
+        let (mut room, _) = room(0);
+        let (first, _) = (room.enter(), room.enter());
+        let spawn =
+            |room: &mut Room| -> Vec<_> { (0..50).map(|_| room.server.spawn(Every::default())).collect() };
+        let slots = |objects: &[ObjectRef<Every>]| -> BTreeSet<u32> {
+            objects.iter().filter_map(|object| Some(object.guid()?.slot())).collect()
+        };
+        let old = spawn(&mut room);
+        old.iter().for_each(|&object| set(&mut room.server, first, object));
+        old.iter().for_each(|&object| room.server.despawn(object));
+        let new = spawn(&mut room);
+        assert_eq!(slots(&new), slots(&old));
+        room.acknowledge();
+        assert!(room.tick().iter().all(|packets| size(packets) > 50), "a welcome and all objects");
+        // Openings that are shared with other clients take less memory until they are acknowledged.
+        let memory_bytes = |guest: usize| room.server.stats(room.guests[guest].id).unwrap().memory_bytes;
+        assert_eq!(memory_bytes(0), memory_bytes(1));
+    }
 }
 
 #[test]

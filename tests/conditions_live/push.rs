@@ -76,6 +76,21 @@ fn s45_switching_on_compares_a_push_property_that_nobody_marked() {
 }
 
 #[test]
+fn s68_a_connection_that_ends_while_an_object_is_to_come_back_opens_and_compares_nothing() {
+    let (mut room, trap) = room(2);
+    let first = room.guests[0].id;
+    room.server.set_visible(first, trap, false);
+    room.tick();
+    // The object comes back when its close is acknowledged, which never happens.
+    room.server.set_visible(first, trap, true);
+    room.server[trap].place = 5;
+    room.server.disconnect(first);
+    room.guests.remove(0);
+    room.settle();
+    assert_eq!(room.client()[trap].place, 0, "nobody marked it");
+}
+
+#[test]
 fn s45_a_marked_push_property_outlives_a_dynamic_condition_that_is_never() {
     for last in [Condition::None, Condition::SkipReplay, Condition::SkipOwner] {
         let (mut room, trap) = room(2);

@@ -4,10 +4,12 @@
 //! *Invariant:* secrets are texts of 16 bytes that occur nowhere else. The tests search every packet for
 //! these secrets at every bit offset.
 
+use std::time::Duration;
+
 use repl::PropertyIndex;
 use repl::prelude::*;
 
-use super::support::{Packets, Room, leaks, property};
+use super::support::{Packets, Room, TICK, leaks, property};
 
 const SECRET: &str = "canary-of-a-plan";
 const RUMOUR: &str = "canary-of-a-talk";
@@ -162,6 +164,54 @@ fn r16_what_had_no_room_yet_does_not_follow_while_off() {
     let lacking = |room: &Room| others.iter().filter(|&&other| room.client()[other].plan.is_empty()).count();
     assert!(lacking(&room) > 20, "most had no room: {}", lacking(&room));
     others.iter().for_each(|&other| room.server.set_custom_active(other, plan(), true));
+    room.settle();
+    assert_eq!(lacking(&room), 0);
+}
+
+#[test]
+fn r16_what_changes_while_its_object_waits_for_room_comes_when_it_is_on() {
+    let config = ServerConfig { max_bytes_per_tick: 200, mtu_bytes: 200, ..ServerConfig::default() };
+    let (mut room, agent) = room_with(config, 1);
+    let mut all: Vec<_> = (0..199).map(|_| room.server.spawn(Agent::default())).collect();
+    all.push(agent);
+    room.settle();
+    all.iter().for_each(|&agent| room.server[agent].place = 7);
+    room.step();
+    // Most of the objects wait already.
+    all.iter().for_each(|&agent| room.server[agent].plan = SECRET.into());
+    room.step();
+    all.iter().for_each(|&agent| room.server.set_custom_active(agent, plan(), false));
+    settle_without(&mut room, SECRET);
+    let lacking = |room: &Room| all.iter().filter(|&&agent| room.client()[agent].plan.is_empty()).count();
+    assert!(lacking(&room) > 100, "most had no room: {}", lacking(&room));
+    assert!(all.iter().all(|&agent| room.client()[agent].place == 7));
+    all.iter().for_each(|&agent| room.server.set_custom_active(agent, plan(), true));
+    room.settle();
+    assert_eq!(lacking(&room), 0);
+}
+
+#[test]
+fn r16_what_waits_to_be_sent_again_when_it_is_switched_off_comes_when_it_is_on() {
+    let config = ServerConfig { max_bytes_per_tick: 200, mtu_bytes: 200, ..ServerConfig::default() };
+    let (mut room, agent) = room_with(config, 1);
+    let mut all: Vec<_> = (0..99).map(|_| room.server.spawn(Agent::default())).collect();
+    all.push(agent);
+    room.settle();
+    all.iter().for_each(|&agent| room.server[agent].plan = SECRET.into());
+    // Everything is sent once and lost, in so short a time that nothing is sent again.
+    for _ in 0..60 {
+        room.tick();
+        room.now -= TICK - Duration::from_micros(5);
+    }
+    assert!(room.tick_one().is_empty(), "everything is in flight");
+    room.wait(Duration::from_secs(1));
+    // All packets are given up, and few of them are sent again.
+    room.tick();
+    all.iter().for_each(|&agent| room.server.set_custom_active(agent, plan(), false));
+    settle_without(&mut room, SECRET);
+    let lacking = |room: &Room| all.iter().filter(|&&agent| room.client()[agent].plan.is_empty()).count();
+    assert_eq!(lacking(&room), all.len());
+    all.iter().for_each(|&agent| room.server.set_custom_active(agent, plan(), true));
     room.settle();
     assert_eq!(lacking(&room), 0);
 }

@@ -272,6 +272,31 @@ fn lengths_over_limit_or_input_are_refused() {
 }
 
 #[test]
+fn lengths_over_the_input_inside_new_elements_are_refused_by_their_counts() {
+    for len in [60, 500, 2_048] {
+        for (handle, property) in [(LIMBS, "limbs"), (GRID, "grid")] {
+            refuse(&format!("a length of {len} is over the limit of"), |writer| {
+                update(3, handle, writer);
+                if property == "limbs" {
+                    writer.write_below(1, 10);
+                } else {
+                    writer.write_exp_golomb(1, 3);
+                }
+                // The first element is new.
+                writer.write_flag(true);
+                if property == "limbs" {
+                    writer.write_bits(5, 8);
+                }
+                // The length of the list in it.
+                writer.write_exp_golomb(len, 3);
+                writer.write_bits(0, 40);
+                end(writer);
+            });
+        }
+    }
+}
+
+#[test]
 fn elements_that_were_never_supplied_are_refused() {
     for tail in [1, 19] {
         refuse("friends", |writer| {

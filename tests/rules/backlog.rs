@@ -121,6 +121,32 @@ fn r06_who_leaves_no_memory_for_a_whole_timeout_is_disconnected_with_a_reason() 
 }
 
 #[test]
+fn r06_who_is_over_the_memory_twice_for_less_than_a_timeout_each_is_not_disconnected() {
+    let limit = 100_000;
+    let mut room = room(ServerConfig { max_connection_bytes: limit, ..ServerConfig::default() });
+    let all: Vec<_> = (0..50).map(|_| room.server.spawn(Bag::default())).collect();
+    room.settle();
+    let (mut tick, mut over) = (0, Duration::ZERO);
+    for _ in 0..2 {
+        let mut since = None;
+        while since.is_none_or(|since| room.now - since < TIMEOUT * 3 / 4) {
+            all.iter().for_each(|&bag| churn(&mut room.server[bag], tick));
+            tick += 1;
+            assert!(step(&mut room), "disconnected in tick {tick}");
+            if memory_bytes(&room, 0) > limit {
+                since = since.or(Some(room.now));
+            }
+        }
+        over += TIMEOUT * 3 / 4;
+        // From now on everything arrives, and the memory is free again.
+        room.settle();
+        assert!(memory_bytes(&room, 0) <= limit);
+    }
+    assert!(over > TIMEOUT);
+    assert_eq!(room.closed(0), None);
+}
+
+#[test]
 fn r17_slots_of_ends_that_a_client_never_acks_come_back_in_bounded_time() {
     let mut room = room(ServerConfig { max_objects: 100, ..ServerConfig::default() });
     let mut alive = std::collections::VecDeque::new();

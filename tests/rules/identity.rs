@@ -6,7 +6,7 @@ use repl::prelude::*;
 use repl::{CloseReason, Guid};
 
 use super::support::Room;
-use super::{Thing, copy, one_thing, thing, things};
+use super::{Thing, copy, one_thing, thing, things, two_things};
 
 fn guid(object: ObjectRef<Thing>) -> Guid {
     object.guid().expect("a reference to an object")
@@ -185,6 +185,37 @@ fn r18_sight_lost_found_and_lost_again_before_the_close_is_acked_stays_lost() {
     room.server.set_visible(id, one, true);
     room.settle();
     assert!(room.client().contains(one));
+}
+
+#[test]
+fn r18_a_late_ack_of_an_earlier_opening_does_not_count_for_the_present_one() {
+    let (mut room, one, other) = two_things();
+    let id = room.guests[0].id;
+    // An object that the client has had is opened for this client alone.
+    room.server.set_visible(id, one, false);
+    room.settle();
+    room.server.set_visible(id, one, true);
+    let opening = room.tick_one();
+    room.deliver(0, &opening);
+    let late_ack = room.replies(0);
+    // The opening is given up, and the client hears that no ack of it is wanted any more.
+    for b in 1..=80 {
+        room.server[other].b = b;
+        let packets = room.tick_one();
+        room.deliver(0, &packets);
+    }
+    room.settle();
+    room.server.set_visible(id, one, false);
+    room.settle();
+    assert!(!room.client().contains(one));
+    room.server.set_visible(id, one, true);
+    assert_eq!(room.tick_one().len(), 1, "the present opening, which is lost");
+    room.hear(0, &late_ack);
+    room.server[one].a = 9;
+    let packets = room.tick_one();
+    room.deliver(0, &packets);
+    room.settle();
+    assert_eq!(copy(&room, one).a, 9);
 }
 
 #[test]

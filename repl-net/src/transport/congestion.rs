@@ -569,6 +569,23 @@ mod tests {
     }
 
     #[test]
+    fn a_link_whose_round_trip_becomes_longer_is_filled_again() {
+        let (rate, long) = (1_000_000, Duration::from_millis(300));
+        let delivered_late = |link: &mut Link| {
+            link.run(0..3_000, 1_000);
+            let before = link.delivered;
+            link.run(0..600, 1_000);
+            link.delivered - before
+        };
+        let fresh = delivered_late(&mut Link::new(rate, long));
+        let mut link = Link::new(rate, Duration::from_millis(20));
+        link.run(0..375, 1_000);
+        link.delay = long;
+        let delivered = delivered_late(&mut link);
+        assert!(delivered > fresh / 2, "{delivered} bytes, {fresh} if the round trip was never shorter");
+    }
+
+    #[test]
     fn little_to_send_does_not_lower_what_is_known() {
         let mut link = Link::new(1_000_000, Duration::from_millis(40));
         link.run(0..300, 1_000);
