@@ -245,9 +245,9 @@ pub use repl_fastarray::{
 pub use repl_net::sim;
 pub use repl_net::{
     ArchetypeId, Change, ClassTraffic, Client, ClientConfig, ClientEvent, ClientStats, CloseReason,
-    CongestionControl, ConnectionId, ConnectionStats, Difference, DisconnectReason, LayoutMismatch, Limit,
-    LimitMismatch, PropertyTraffic, ReceiveError, Role, Server, ServerConfig, ServerEvent, Side, SpawnError,
-    Transmit,
+    CompareError, CongestionControl, ConnectionId, ConnectionStats, Difference, DisconnectReason, External,
+    LayoutMismatch, Limit, LimitMismatch, PropertyTraffic, ReceiveError, Role, Server, ServerConfig,
+    ServerEvent, Side, SpawnError, Transmit,
 };
 
 /// The names that most programs need: the derives with their traits, server and client with their

@@ -61,12 +61,12 @@ pub mod sim;
 mod transport;
 
 pub use client::{Change, Client, ClientStats, ReceiveError};
-pub use server::{ConnectionStats, Server, Transmit};
+pub use server::{ConnectionStats, External, Server, Transmit};
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, ServerConfig};
 pub use session::connection_id::ConnectionId;
 pub use session::disconnect::DisconnectReason;
-pub use session::events::{ClientEvent, CloseReason, ServerEvent, SpawnError};
+pub use session::events::{ClientEvent, CloseReason, CompareError, ServerEvent, SpawnError};
 pub use session::limits::{Limit, LimitMismatch};
 pub use session::mismatch::{Difference, LayoutMismatch, Side};
 pub use session::traffic::{ClassTraffic, PropertyTraffic};

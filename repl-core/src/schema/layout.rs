@@ -161,6 +161,12 @@ impl Layout {
         self.fields.get(property.index()).map_or("?", |field| field.name)
     }
 
+    /// Whether a fast array is among the replicated values, at any depth.
+    #[must_use]
+    pub const fn has_fast_arrays(&self) -> bool {
+        holds_items(self.shape.native())
+    }
+
     /// Returns the number of properties, that is, replicated fields.
     #[must_use]
     pub const fn properties(&self) -> usize {
@@ -195,6 +201,27 @@ pub(crate) const fn travels(property: Formatted) -> bool {
         Kind::FixedArray { element, len } => len > 0 && travels(property.element(element)),
         Kind::Array(array) => array.optional || travels(property.element(array.element)),
         Kind::Items(_) | Kind::Entries(_) => true,
+    }
+}
+
+/// Whether a property is a fast array, or has one anywhere inside.
+const fn holds_items(property: Formatted) -> bool {
+    match property.kind() {
+        Kind::Leaf(_) => false,
+        Kind::Struct(fields) => {
+            let mut i = 0;
+            while i < fields.len() {
+                if holds_items(property.field(&fields[i])) {
+                    return true;
+                }
+                i += 1;
+            }
+            false
+        }
+        Kind::FixedArray { element, .. } => holds_items(property.element(element)),
+        Kind::Array(array) => holds_items(property.element(array.element)),
+        Kind::Items(_) => true,
+        Kind::Entries(entries) => holds_items(property.element(entries.elements.element)),
     }
 }
 

@@ -24,6 +24,11 @@ impl<T: ?Sized> Change<T> {
         Self { object, is_new: noted.is_new, layout, handles: noted.handles }
     }
 
+    /// The handles of what arrived.
+    pub(crate) fn handles(&self) -> &HandleSet {
+        &self.handles
+    }
+
     /// Returns the properties that arrived. For a new object these are the properties that differ from its
     /// archetype. If packets are lost, a value may arrive twice, so some of these properties may have the
     /// same value as before.

@@ -107,7 +107,7 @@ pub(crate) trait Replica: Any + Send + Sync {
 
 /// The objects of the class `T`.
 pub(crate) struct TypedReplica<T> {
-    class: Class<T>,
+    pub(crate) class: Class<T>,
     pub(crate) live: Vec<T>,
     /// The values before the last update, to call notifies with them.
     old: Vec<T>,

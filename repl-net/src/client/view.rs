@@ -109,6 +109,29 @@ impl Client {
         self.replicas.changes::<T>().into_iter()
     }
 
+    /// Copies the properties that arrived from the client's object to `to`, for example to a component of an
+    /// ECS. Of a new object it copies all replicated properties, because its archetype may differ from what
+    /// is in `to`. It does not touch other properties and fields. Returns false, and copies nothing, if the
+    /// object does not exist any more. O(values copied); of a collection it copies all elements.
+    ///
+    /// ```
+    /// # use std::collections::HashMap;
+    /// # use repl_core::{ObjectRef, Replicated};
+    /// # use repl_net::Client;
+    /// // In each tick, after the packets were received.
+    /// fn copy_out<Player: Replicated + Default>(
+    ///     client: &mut Client,
+    ///     components: &mut HashMap<ObjectRef<Player>, Player>,
+    /// ) {
+    ///     for change in client.changes::<Player>() {
+    ///         client.copy_changed(&change, components.entry(change.object).or_default());
+    ///     }
+    /// }
+    /// ```
+    pub fn copy_changed<T: Replicated>(&self, change: &Change<T>, to: &mut T) -> bool {
+        self.replicas.copy_changed(change, to)
+    }
+
     /// Returns the tick of the server that made the newest packet, counted as
     /// [`Server::ticks`](crate::Server::ticks) does. The client shows the world of this tick; where packets
     /// were lost, it shows older values. Use it as a clock for interpolation. `None` before the first packet.

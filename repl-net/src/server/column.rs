@@ -1,29 +1,29 @@
-//! Columns: a server stores all objects of one class in a column, with their shadows.
+//! Columns: a server stores the shadows of all objects of one class in a column. A column has a source, which
+//! knows where the live objects are.
 //!
-//! *Invariant:* row `n` of each vector belongs to the same object.
+//! *Invariant:* row `n` of each vector belongs to the same object, in the shadows as in the source.
 
 use std::any::Any;
 
-use repl_core::__private::preload;
 use repl_core::{
     BitWriter, Changelist, Class, HandleSet, Lifetime, Program, Refusal, Replicated, Scratch, WriteError,
 };
 
 use crate::session::archetype::Archetype;
 
+/// Where a comparison puts what it finds.
+pub(crate) struct Outcome<'a> {
+    pub(crate) changes: &'a mut Changelist,
+    pub(crate) refusals: &'a mut Vec<Refusal>,
+    pub(crate) scratch: &'a mut Scratch,
+}
+
 /// The objects of one class, without their type.
 pub(crate) trait Column: Any + Send + Sync {
     fn program(&self) -> &Program;
     fn lifetime(&self) -> &Lifetime;
     /// Compares a row's object with its shadow; see [`Class::compare`].
-    fn compare(
-        &mut self,
-        row: u32,
-        scope: &HandleSet,
-        changes: &mut Changelist,
-        refusals: &mut Vec<Refusal>,
-        scratch: &mut Scratch,
-    );
+    fn compare(&mut self, row: u32, scope: &HandleSet, outcome: Outcome<'_>);
     /// Preloads a row that will be compared soon.
     fn preload_row(&self, row: u32);
     /// Preloads the heap memory of a row. The row itself must be loaded.
@@ -49,29 +49,51 @@ pub(crate) trait Column: Any + Send + Sync {
     fn remove(&mut self, row: u32) -> Option<u32>;
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
+    /// The [`Shadows`], whatever the source is.
+    fn shadows(&self) -> &dyn Any;
+    fn shadows_mut(&mut self) -> &mut dyn Any;
 }
 
-/// The objects of the class `T`.
-pub(crate) struct TypedColumn<T> {
-    class: Class<T>,
-    pub(crate) live: Vec<T>,
-    shadow: Vec<T>,
+/// Where the live objects of the class `T` are. Only comparing needs them: everything that is sent is written
+/// from the shadows.
+pub(crate) trait Source<T>: Default + Any + Send + Sync {
+    /// The text of the panic if a caller expects this source, and `class` was registered with another.
+    fn when_another(class: &str) -> String;
+    /// See [`Column::compare`].
+    fn compare(&mut self, shadows: &mut Shadows<T>, row: usize, scope: &HandleSet, outcome: Outcome<'_>);
+    /// See [`Column::preload_row`].
+    fn preload_row(&self, shadows: &Shadows<T>, row: usize);
+    /// See [`Column::preload_values`].
+    fn preload_values(&self, shadows: &Shadows<T>, row: usize);
+    /// See [`Column::touched`].
+    fn touched(&self, shadows: &Shadows<T>, row: usize) -> HandleSet;
+    /// See [`Column::keep_within`].
+    fn keep_within(
+        &self,
+        shadows: &Shadows<T>,
+        max_bits: u64,
+        row: usize,
+        scope: &mut HandleSet,
+    ) -> Vec<Refusal>;
+    /// See [`Column::scan`].
+    fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32));
+    /// Removes a row, and moves the last row there.
+    fn swap_remove(&mut self, row: usize);
+}
+
+/// The shadows of the class `T`, and what else does not depend on the source.
+pub(crate) struct Shadows<T> {
+    pub(crate) class: Class<T>,
+    pub(crate) rows: Vec<T>,
     pub(crate) slots: Vec<u32>,
     archetypes: Vec<Archetype<T>>,
 }
 
-impl<T: Replicated> TypedColumn<T> {
-    /// An empty column for objects of at most `max_bits`.
-    pub(crate) fn new(max_bits: u64) -> Self {
+impl<T: Replicated> Shadows<T> {
+    fn new(max_bits: u64) -> Self {
         let mut class = Class::new();
         class.hold_items_within(max_bits);
-        Self {
-            class,
-            live: Vec::new(),
-            shadow: Vec::new(),
-            slots: Vec::new(),
-            archetypes: vec![Box::new(T::initial)],
-        }
+        Self { class, rows: Vec::new(), slots: Vec::new(), archetypes: vec![Box::new(T::initial)] }
     }
 
     /// Checks that an archetype's values fit in `max_bytes`, because no object would shrink below them (R21).
@@ -99,94 +121,92 @@ impl<T: Replicated> TypedColumn<T> {
     pub(crate) fn has_archetype(&self, number: u32) -> bool {
         (number as usize) < self.archetypes.len()
     }
+}
 
-    /// Adds an object whose shadow starts as the archetype's values (S29, S69). Returns its row.
-    pub(crate) fn insert(&mut self, object: T, slot: u32, archetype: u32) -> u32 {
-        let archetype = self.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());
-        self.shadow.push(self.class.shadow_of(&archetype));
-        self.live.push(object);
-        self.slots.push(slot);
-        self.live.len() as u32 - 1
+/// The objects of the class `T`, with live objects from the source `S`.
+pub(crate) struct TypedColumn<T, S> {
+    pub(crate) shadows: Shadows<T>,
+    pub(crate) source: S,
+}
+
+impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
+    /// An empty column for objects of at most `max_bits`.
+    pub(crate) fn new(max_bits: u64) -> Self {
+        Self { shadows: Shadows::new(max_bits), source: S::default() }
+    }
+
+    /// Adds an object whose shadow starts as the archetype's values (S29, S69). `add` adds its row to the
+    /// source. Returns the row.
+    pub(crate) fn insert(&mut self, slot: u32, archetype: u32, add: impl FnOnce(&mut S)) -> u32 {
+        let Self { shadows, source } = self;
+        let archetype = shadows.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());
+        shadows.rows.push(shadows.class.shadow_of(&archetype));
+        shadows.slots.push(slot);
+        add(source);
+        shadows.rows.len() as u32 - 1
     }
 }
 
-impl<T: Replicated> Column for TypedColumn<T> {
+impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
     fn program(&self) -> &Program {
-        self.class.program()
+        self.shadows.class.program()
     }
 
     fn lifetime(&self) -> &Lifetime {
-        self.class.lifetime()
+        self.shadows.class.lifetime()
     }
 
-    fn compare(
-        &mut self,
-        row: u32,
-        scope: &HandleSet,
-        changes: &mut Changelist,
-        refusals: &mut Vec<Refusal>,
-        scratch: &mut Scratch,
-    ) {
-        let row = row as usize;
-        self.class.compare(&self.live[row], &mut self.shadow[row], scope, changes, refusals, scratch);
-        if scratch.take_unsettled() {
-            self.class.settle(&mut self.live[row]);
-        }
+    fn compare(&mut self, row: u32, scope: &HandleSet, outcome: Outcome<'_>) {
+        self.source.compare(&mut self.shadows, row as usize, scope, outcome);
     }
 
     fn preload_row(&self, row: u32) {
-        let row = row as usize;
-        // A row ends where the next one begins.
-        self.live.iter().skip(row).take(2).for_each(preload);
-        self.shadow.iter().skip(row).take(2).for_each(preload);
+        self.source.preload_row(&self.shadows, row as usize);
     }
 
     fn preload_values(&self, row: u32) {
-        let row = row as usize;
-        self.class.preload(&self.live[row]);
-        self.class.preload(&self.shadow[row]);
+        self.source.preload_values(&self.shadows, row as usize);
     }
 
     fn touched(&self, row: u32) -> HandleSet {
-        let row = row as usize;
-        self.class.touched(&self.live[row], &self.shadow[row])
+        self.source.touched(&self.shadows, row as usize)
     }
 
     fn keep_within(&self, max_bits: u64, row: u32, scope: &mut HandleSet) -> Vec<Refusal> {
-        let row = row as usize;
-        self.class.keep_within(max_bits, &self.live[row], &self.shadow[row], scope)
+        self.source.keep_within(&self.shadows, max_bits, row as usize, scope)
     }
 
     fn scan(&self, found: &mut dyn FnMut(u32)) {
-        self.class.scan(&self.live, &self.shadow, |row| found(self.slots[row]));
+        self.source.scan(&self.shadows, found);
     }
 
     fn write_values(&self, row: u32, list: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError> {
-        self.class.write_values(&self.shadow[row as usize], list, writer)
+        self.shadows.class.write_values(&self.shadows.rows[row as usize], list, writer)
     }
 
     fn prune(&self, row: u32, list: &mut Changelist) {
-        self.class.prune(&self.shadow[row as usize], list);
+        self.shadows.class.prune(&self.shadows.rows[row as usize], list);
     }
 
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist) {
-        self.class.insert_whole(handles, list);
+        self.shadows.class.insert_whole(handles, list);
     }
 
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize {
-        self.class.items_of(&self.shadow[row as usize], handles)
+        self.shadows.class.items_of(&self.shadows.rows[row as usize], handles)
     }
 
     fn begin_sums(&self) -> Vec<Vec<u64>> {
-        self.archetypes.iter().map(|make| self.class.begin_sums(&make())).collect()
+        let Shadows { class, archetypes, .. } = &self.shadows;
+        archetypes.iter().map(|make| class.begin_sums(&make())).collect()
     }
 
     fn remove(&mut self, row: u32) -> Option<u32> {
-        let row = row as usize;
-        self.live.swap_remove(row);
-        self.shadow.swap_remove(row);
-        self.slots.swap_remove(row);
-        self.slots.get(row).copied()
+        let (row, shadows) = (row as usize, &mut self.shadows);
+        self.source.swap_remove(row);
+        shadows.rows.swap_remove(row);
+        shadows.slots.swap_remove(row);
+        shadows.slots.get(row).copied()
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -195,5 +215,13 @@ impl<T: Replicated> Column for TypedColumn<T> {
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
+    }
+
+    fn shadows(&self) -> &dyn Any {
+        &self.shadows
+    }
+
+    fn shadows_mut(&mut self) -> &mut dyn Any {
+        &mut self.shadows
     }
 }

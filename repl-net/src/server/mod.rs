@@ -7,11 +7,14 @@ mod broadcast;
 mod column;
 mod connection;
 mod events;
+mod external;
+mod handed_over;
 mod object;
 mod objects;
 mod openings;
 mod part_size;
 mod peer;
+mod rows;
 mod sessions;
 mod tracked;
 mod transmit;
@@ -31,11 +34,14 @@ use crate::session::disconnect::DisconnectReason;
 use crate::session::events::{ServerEvent, SpawnError};
 use crate::session::tick_watch::TickWatch;
 use broadcast::Broadcast;
+use column::Source;
 use connection::{PassContext, PassScratch};
 use events::ServerEvents;
 use peer::Peer;
+use rows::OwnRows;
 use world::{World, WorldLimits};
 
+pub use external::External;
 pub use transmit::Transmit;
 
 /// The traffic and memory of a connection so far.
@@ -116,7 +122,7 @@ impl Server {
     /// more than [`max_object_bytes`](ServerConfig::max_object_bytes).
     #[track_caller]
     pub fn register<T: Replicated>(&mut self) -> &mut Self {
-        self.world.register::<T>(self.is_frozen());
+        self.world.register::<T, OwnRows<T>>(self.is_frozen());
         self
     }
 
@@ -135,11 +141,15 @@ impl Server {
             "archetypes are registered before the first connection: call `register_archetype` for this `{}` before `connect`",
             T::LAYOUT.name(),
         );
-        self.world.register::<T>(false);
+        if self.world.class_of::<T>().is_none() {
+            self.register::<T>();
+        }
         let max_bytes = self.config.max_object_bytes;
-        let Some(column) = self.world.typed_mut::<T>() else { unreachable!("the class was just registered") };
-        column.assert_fits(&make(), max_bytes);
-        ArchetypeId::new(column.add_archetype(Box::new(make)))
+        let Some(shadows) = self.world.shadows_mut::<T>() else {
+            unreachable!("the class was just registered")
+        };
+        shadows.assert_fits(&make(), max_bytes);
+        ArchetypeId::new(shadows.add_archetype(Box::new(make)))
     }
 
     /// Adds an object. Clients create theirs from `T::default()`, so only what differs from that is sent
@@ -190,13 +200,23 @@ impl Server {
         archetype: ArchetypeId<T>,
         object: T,
     ) -> Result<ObjectRef<T>, SpawnError> {
+        self.add(archetype, |rows: &mut OwnRows<T>| rows.0.push(object))
+    }
+
+    /// Adds an object, and shows it to all connections. `add` adds its row to the source of its class.
+    #[track_caller]
+    fn add<T: Replicated, S: Source<T>>(
+        &mut self,
+        archetype: ArchetypeId<T>,
+        add: impl FnOnce(&mut S),
+    ) -> Result<ObjectRef<T>, SpawnError> {
         let number = archetype.number();
         assert!(
-            number == 0 || self.world.typed::<T>().is_some_and(|column| column.has_archetype(number)),
+            number == 0 || self.world.shadows::<T>().is_some_and(|shadows| shadows.has_archetype(number)),
             "archetype {number} of `{}` is not this server's: spawn from what its own `register_archetype` returned",
             T::LAYOUT.name(),
         );
-        let reference = self.world.spawn(object, number, self.is_frozen())?;
+        let reference = self.world.spawn(number, self.is_frozen(), add)?;
         if let Some(slot) = self.world.slot_of(reference) {
             for peer in self.connections.values_mut() {
                 if peer.handshake.is_connected() {

@@ -8,24 +8,26 @@ use std::ops::{Index, IndexMut};
 use repl_core::{ObjectRef, Replicated};
 
 use super::Server;
+use super::rows::OwnColumn;
+use super::world::Absence;
 
 impl Server {
-    /// The object, if it exists and is a `T`.
+    /// The object, if it exists, is a `T`, and is the server's own. Like all methods of this kind it returns
+    /// no [external](crate::External) objects: the server does not have them.
     #[must_use]
     pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
-        self.world.get(object)
+        self.world.get(object).ok()
     }
 
     /// The object, mutably. It is compared at the next tick, whatever was written. `server[object]` does the
     /// same, and panics if the object does not exist.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
-        self.world.get_mut(object)
+        self.world.get_mut(object).ok()
     }
 
     /// All objects of a class with their references, in no particular order.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
-        let column = self.world.typed::<T>();
-        column.into_iter().flat_map(|column| column.slots.iter().zip(&column.live)).map(|(&slot, object)| {
+        self.world.own::<T>().into_iter().flat_map(OwnColumn::pairs).map(|(&slot, object)| {
             let entry = &self.world.objects[slot as usize];
             (ObjectRef::new(entry.guid(slot)), object)
         })
@@ -67,28 +69,41 @@ impl Server {
     }
 }
 
+/// Why `server[object]` panics.
+#[cold]
+fn text_of<T: Replicated>(absence: Absence, object: ObjectRef<T>) -> String {
+    let name = T::LAYOUT.name();
+    match absence {
+        Absence::Gone => format!("the {name} {object:?} is gone"),
+        Absence::NotOwn => format!(
+            "the server itself has no {name} {object:?}: read and write an object outside the server where it lives, and hand it over with \
+             `external::<{name}>().compare`"
+        ),
+    }
+}
+
 impl<T: Replicated> Index<ObjectRef<T>> for Server {
     type Output = T;
 
     /// # Panics
-    /// If the object is gone.
+    /// If the object is gone, or [external](crate::External).
     #[track_caller]
     fn index(&self, object: ObjectRef<T>) -> &T {
-        match self.get(object) {
-            Some(found) => found,
-            None => panic!("the {} {object:?} is gone", T::LAYOUT.name()),
+        match self.world.get(object) {
+            Ok(found) => found,
+            Err(absence) => panic!("{}", text_of(absence, object)),
         }
     }
 }
 
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Server {
     /// # Panics
-    /// If the object is gone.
+    /// If the object is gone, or [external](crate::External).
     #[track_caller]
     fn index_mut(&mut self, object: ObjectRef<T>) -> &mut T {
-        match self.get_mut(object) {
-            Some(found) => found,
-            None => panic!("the {} {object:?} is gone", T::LAYOUT.name()),
+        match self.world.get_mut(object) {
+            Ok(found) => found,
+            Err(absence) => panic!("{}", text_of(absence, object)),
         }
     }
 }

@@ -9,10 +9,12 @@ use std::num::NonZeroU32;
 
 use repl_core::{BitWriter, Changelist, HandleSet, Lifetime, ObjectRef, Refusal, Replicated, Scratch};
 
-use super::column::{Column, TypedColumn};
+use super::column::{Column, Outcome, Shadows, Source, TypedColumn};
+use super::handed_over::ExternalColumn;
 use super::object::Object;
+use super::rows::OwnColumn;
 use crate::session::classes::{ClassEntry, ClassList, assert_sole_name};
-use crate::session::events::SpawnError;
+use crate::session::events::{CompareError, SpawnError};
 use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::spare::ROUND_TICKS;
 
@@ -64,6 +66,15 @@ impl WorldLimits {
     fn max_object_bits(&self) -> u64 {
         self.max_object_bytes as u64 * 8
     }
+}
+
+/// Why the server does not have a live object.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Absence {
+    /// There is no such object.
+    Gone,
+    /// It lives outside the server, or is of another class.
+    NotOwn,
 }
 
 /// What changed in this tick.
@@ -146,24 +157,27 @@ impl Changes {
 }
 
 impl World {
-    /// The number of the class `T`. Registers it if it is new.
+    /// The number of the class `T`, whose live objects come from the source `S`. Registers it if it is new.
     ///
     /// # Panics
-    /// If the class is new and `frozen`, or if the initial values of its objects are too large.
+    /// If the class is new and `frozen`, if the initial values of its objects are too large, or if the class
+    /// has another source.
     #[track_caller]
-    pub(crate) fn register<T: Replicated>(&mut self, frozen: bool) -> u16 {
-        if let Some(&class) = self.by_type.get(&TypeId::of::<T>()) {
+    pub(crate) fn register<T: Replicated, S: Source<T>>(&mut self, frozen: bool) -> u16 {
+        let name = T::LAYOUT.name();
+        if let Some(class) = self.class_of::<T>() {
+            let has_source = self.columns[class as usize].as_any().is::<TypedColumn<T, S>>();
+            assert!(has_source, "{}", S::when_another(name));
             return class;
         }
-        let name = T::LAYOUT.name();
         assert_sole_name::<T>(self.columns.iter().map(|column| column.program().layout()));
         assert!(
             !frozen,
             "class `{name}` is new, but clients have connected already: call `register::<{name}>()` before the first `connect`"
         );
         let class = self.columns.len() as u16;
-        let column = TypedColumn::<T>::new(self.limits.max_object_bits());
-        column.assert_fits(&T::initial(), self.limits.max_object_bytes);
+        let column = TypedColumn::<T, S>::new(self.limits.max_object_bits());
+        column.shadows.assert_fits(&T::initial(), self.limits.max_object_bytes);
         self.asks_at_open |= asks_at_open(column.lifetime());
         self.columns.push(Box::new(column));
         self.polled.push(false);
@@ -186,14 +200,19 @@ impl World {
         self.by_type.get(&TypeId::of::<T>()).copied()
     }
 
-    pub(crate) fn typed<T: Replicated>(&self) -> Option<&TypedColumn<T>> {
-        let class = *self.by_type.get(&TypeId::of::<T>())?;
-        self.columns.get(class as usize)?.as_any().downcast_ref()
+    /// The column of a class whose live objects the server has.
+    pub(crate) fn own<T: Replicated>(&self) -> Option<&OwnColumn<T>> {
+        self.columns.get(self.class_of::<T>()? as usize)?.as_any().downcast_ref()
     }
 
-    pub(crate) fn typed_mut<T: Replicated>(&mut self) -> Option<&mut TypedColumn<T>> {
-        let class = *self.by_type.get(&TypeId::of::<T>())?;
-        self.columns.get_mut(class as usize)?.as_any_mut().downcast_mut()
+    /// The shadows of a class.
+    pub(crate) fn shadows<T: Replicated>(&self) -> Option<&Shadows<T>> {
+        self.columns.get(self.class_of::<T>()? as usize)?.shadows().downcast_ref()
+    }
+
+    pub(crate) fn shadows_mut<T: Replicated>(&mut self) -> Option<&mut Shadows<T>> {
+        let class = self.class_of::<T>()?;
+        self.columns.get_mut(class as usize)?.shadows_mut().downcast_mut()
     }
 
     /// The slot of an object, if the object exists.
@@ -203,20 +222,22 @@ impl World {
         (entry.alive && entry.generation == guid.generation()).then_some(guid.slot())
     }
 
-    pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
-        let entry = &self.objects[self.slot_of(object)? as usize];
+    pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Result<&T, Absence> {
+        let entry = &self.objects[self.slot_of(object).ok_or(Absence::Gone)? as usize];
         let column: &dyn Any = self.columns[entry.class as usize].as_any();
-        column.downcast_ref::<TypedColumn<T>>()?.live.get(entry.row as usize)
+        let rows = &column.downcast_ref::<OwnColumn<T>>().ok_or(Absence::NotOwn)?.source.0;
+        rows.get(entry.row as usize).ok_or(Absence::Gone)
     }
 
     /// The object, mutably. Marks it as dirty.
-    pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
-        let slot = self.slot_of(object)?;
+    pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Result<&mut T, Absence> {
+        let slot = self.slot_of(object).ok_or(Absence::Gone)?;
         let entry = &self.objects[slot as usize];
         let column: &mut dyn Any = self.columns[entry.class as usize].as_any_mut();
-        let live = column.downcast_mut::<TypedColumn<T>>()?.live.get_mut(entry.row as usize)?;
+        let rows = &mut column.downcast_mut::<OwnColumn<T>>().ok_or(Absence::NotOwn)?.source.0;
+        let live = rows.get_mut(entry.row as usize).ok_or(Absence::Gone)?;
         self.dirty.insert(slot);
-        Some(live)
+        Ok(live)
     }
 
     /// The class and the row of an object.
@@ -276,18 +297,33 @@ impl World {
         let Self { columns, objects, polled, .. } = self;
         let column = class.and_then(|class| {
             polled[class as usize] = true;
-            columns[class as usize].as_any_mut().downcast_mut::<TypedColumn<T>>()
+            columns[class as usize].as_any_mut().downcast_mut::<OwnColumn<T>>()
         });
-        column.into_iter().flat_map(|column| column.slots.iter().zip(&mut column.live)).map(
-            |(&slot, object)| {
-                let entry = &objects[slot as usize];
-                (ObjectRef::new(entry.guid(slot)), object)
-            },
-        )
+        column.into_iter().flat_map(OwnColumn::pairs_mut).map(|(&slot, object)| {
+            let entry = &objects[slot as usize];
+            (ObjectRef::new(entry.guid(slot)), object)
+        })
     }
 
     pub(crate) fn mark_dirty(&mut self, slot: u32) {
         self.dirty.insert(slot);
+    }
+
+    /// Compares an object outside the server. What differs is sent by the next tick. Returns whether `live`
+    /// is to be [settled](repl_core::Class::settle).
+    pub(crate) fn hand_over<T: Replicated>(
+        &mut self,
+        object: ObjectRef<T>,
+        live: &T,
+    ) -> Result<bool, CompareError> {
+        let slot = self.slot_of(object).ok_or(CompareError::Gone)?;
+        let entry = &self.objects[slot as usize];
+        let column = self.columns[entry.class as usize].as_any_mut().downcast_mut::<ExternalColumn<T>>();
+        let column = column.ok_or(CompareError::OtherClass)?;
+        if column.hand_over(entry.row, live, self.limits.max_object_bits(), &mut self.scratch) {
+            self.dirty.insert(slot);
+        }
+        Ok(self.scratch.take_unsettled())
     }
 
     /// The column of the object in `slot`.
@@ -333,15 +369,18 @@ impl World {
         }
     }
 
-    /// Adds an object.
+    /// Adds an object. `add` adds its row to the source of its class.
+    ///
+    /// # Panics
+    /// As [`register`](Self::register).
     #[track_caller]
-    pub(crate) fn spawn<T: Replicated>(
+    pub(crate) fn spawn<T: Replicated, S: Source<T>>(
         &mut self,
-        object: T,
         archetype: u32,
         frozen: bool,
+        add: impl FnOnce(&mut S),
     ) -> Result<ObjectRef<T>, SpawnError> {
-        let class = self.register::<T>(frozen);
+        let class = self.register::<T, S>(frozen);
         let max_objects = self.limits.max_objects;
         let slot = match self.free.pop_front() {
             Some(slot) => slot,
@@ -351,10 +390,9 @@ impl World {
             }
             None => return Err(SpawnError { max_objects }),
         };
-        let Some(column) = self.columns[class as usize].as_any_mut().downcast_mut::<TypedColumn<T>>() else {
-            unreachable!("`by_type` names the column of the type");
-        };
-        let row = column.insert(object, slot, archetype);
+        let column = self.columns[class as usize].as_any_mut().downcast_mut::<TypedColumn<T, S>>();
+        let Some(column) = column else { unreachable!("`register` returns the column of the type") };
+        let row = column.insert(slot, archetype, add);
         let remembers = self.columns[class as usize].lifetime().is_conditional();
         let entry = &mut self.objects[slot as usize];
         *entry = Object::new(entry.generation);
@@ -471,7 +509,8 @@ impl World {
         entry.unmark(&scope);
         entry.find_too_large(too_large, &mut self.refusals);
         let list = self.changes.blank(slot);
-        column.compare(entry.row, &scope, list, &mut self.refusals, &mut self.scratch);
+        let (refusals, scratch) = (&mut self.refusals, &mut self.scratch);
+        column.compare(entry.row, &scope, Outcome { changes: list, refusals, scratch });
         if !self.refusals.is_empty() {
             self.changes.refusals.extend(self.refusals.drain(..).map(|refusal| (slot, refusal)));
         }
@@ -534,5 +573,5 @@ fn asks_at_open(lifetime: &Lifetime) -> bool {
 
 /// The objects of a column, if they are of type `T`.
 fn live_mut<T: Replicated>(column: &mut dyn Column) -> Option<&mut Vec<T>> {
-    Some(&mut column.as_any_mut().downcast_mut::<TypedColumn<T>>()?.live)
+    Some(&mut column.as_any_mut().downcast_mut::<OwnColumn<T>>()?.source.0)
 }

@@ -30,6 +30,18 @@ pub struct SpawnError {
     pub max_objects: usize,
 }
 
+/// An object outside the server was not compared. See [`External`](crate::External).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// The object was despawned. Remove the reference that is stored beside it.
+    #[error("the object does not exist")]
+    Gone,
+    /// The reference is to an object of another class.
+    #[error("the object is of another class")]
+    OtherClass,
+}
+
 /// An event of a server. Of events about refused values at most 1,024 wait to be polled, so a server that
 /// nobody polls does not grow without limit.
 #[derive(Clone, Debug, PartialEq, Eq)]

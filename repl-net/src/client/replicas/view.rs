@@ -67,4 +67,16 @@ impl Replicas {
         let change = |(slot, noted)| Some(Change::new(self.reference(slot)?, T::LAYOUT, noted));
         noted.into_iter().filter_map(change).collect()
     }
+
+    /// Copies what a change names from its object to `to`, or all of a new object. Returns whether the object
+    /// exists.
+    pub(crate) fn copy_changed<T: Replicated>(&self, change: &Change<T>, to: &mut T) -> bool {
+        let (Some(from), Some(column)) = (self.get(change.object), self.typed::<T>()) else { return false };
+        if change.is_new {
+            column.class.copy(from, to, &HandleSet::up_to(column.class.program().handles()));
+        } else {
+            column.class.copy(from, to, change.handles());
+        }
+        true
+    }
 }

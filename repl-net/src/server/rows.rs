@@ -1,0 +1,80 @@
+//! The server's own objects: each row of a column has the live object beside its shadow.
+//!
+//! *Invariant:* row `n` is the live object of the shadow in row `n`.
+
+use repl_core::__private::preload;
+use repl_core::{HandleSet, Refusal, Replicated};
+
+use super::column::{Outcome, Shadows, Source, TypedColumn};
+
+/// The column of a class whose live objects the server has.
+pub(crate) type OwnColumn<T> = TypedColumn<T, OwnRows<T>>;
+
+/// The live objects of the class `T`.
+pub(crate) struct OwnRows<T>(pub(crate) Vec<T>);
+
+impl<T> Default for OwnRows<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> OwnColumn<T> {
+    /// The objects with their slots.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&u32, &T)> {
+        self.shadows.slots.iter().zip(&self.source.0)
+    }
+
+    pub(crate) fn pairs_mut(&mut self) -> impl Iterator<Item = (&u32, &mut T)> {
+        self.shadows.slots.iter().zip(&mut self.source.0)
+    }
+}
+
+impl<T: Replicated> Source<T> for OwnRows<T> {
+    fn when_another(class: &str) -> String {
+        format!(
+            "the objects of `{class}` live outside the server: spawn them with `external::<{class}>().spawn`"
+        )
+    }
+
+    fn compare(&mut self, shadows: &mut Shadows<T>, row: usize, scope: &HandleSet, outcome: Outcome<'_>) {
+        let Outcome { changes, refusals, scratch } = outcome;
+        shadows.class.compare(&self.0[row], &mut shadows.rows[row], scope, changes, refusals, scratch);
+        if scratch.take_unsettled() {
+            shadows.class.settle(&mut self.0[row]);
+        }
+    }
+
+    fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
+        // A row ends where the next one begins.
+        self.0.iter().skip(row).take(2).for_each(preload);
+        shadows.rows.iter().skip(row).take(2).for_each(preload);
+    }
+
+    fn preload_values(&self, shadows: &Shadows<T>, row: usize) {
+        shadows.class.preload(&self.0[row]);
+        shadows.class.preload(&shadows.rows[row]);
+    }
+
+    fn touched(&self, shadows: &Shadows<T>, row: usize) -> HandleSet {
+        shadows.class.touched(&self.0[row], &shadows.rows[row])
+    }
+
+    fn keep_within(
+        &self,
+        shadows: &Shadows<T>,
+        max_bits: u64,
+        row: usize,
+        scope: &mut HandleSet,
+    ) -> Vec<Refusal> {
+        shadows.class.keep_within(max_bits, &self.0[row], &shadows.rows[row], scope)
+    }
+
+    fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32)) {
+        shadows.class.scan(&self.0, &shadows.rows, |row| found(shadows.slots[row]));
+    }
+
+    fn swap_remove(&mut self, row: usize) {
+        self.0.swap_remove(row);
+    }
+}

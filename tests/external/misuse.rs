@@ -1,0 +1,73 @@
+//! Calls for objects of the server's own, made for objects outside it, and the other way round: an error says
+//! what to call instead.
+
+use repl::prelude::*;
+
+#[derive(Replicated, Default)]
+struct Thing {
+    #[replicated]
+    size: u32,
+}
+
+fn server() -> (Server, ObjectRef<Thing>) {
+    let mut server = Server::new(ServerConfig::default());
+    let thing = server.external().spawn(&Thing::default());
+    (server, thing)
+}
+
+#[test]
+fn methods_that_return_live_objects_return_none_from_outside_the_server() {
+    let (mut server, thing) = server();
+    let other = server.external().spawn(&Thing::default());
+    assert!(server.contains(thing));
+    assert!(server.get(thing).is_none() && server.get_mut(thing).is_none());
+    assert!(server.get_pair_mut(thing, other).is_none());
+    assert!(server.get_disjoint_mut([thing, other]).is_none());
+    assert_eq!((server.objects::<Thing>().count(), server.objects_mut::<Thing>().count()), (0, 0));
+    server.tick(std::time::Duration::ZERO);
+}
+
+#[test]
+#[should_panic = "hand it over with `external::<Thing>().compare`"]
+fn an_index_says_where_an_object_outside_the_server_is_read() {
+    let (server, thing) = server();
+    let _: u32 = server[thing].size;
+}
+
+#[test]
+#[should_panic = "hand it over with `external::<Thing>().compare`"]
+fn an_index_says_where_an_object_outside_the_server_is_written_to() {
+    let (mut server, thing) = server();
+    server[thing].size = 1;
+}
+
+#[test]
+#[should_panic = "is gone"]
+fn an_index_says_that_an_object_outside_the_server_is_gone() {
+    let (mut server, thing) = server();
+    server.despawn(thing);
+    let _: u32 = server[thing].size;
+}
+
+#[test]
+#[should_panic = "spawn them with `external::<Thing>().spawn`"]
+fn spawning_by_value_says_how_to_spawn_outside_the_server() {
+    let (mut server, _) = server();
+    server.spawn(Thing::default());
+}
+
+#[test]
+#[should_panic = "call `register_external::<Thing>()` before anything else registers or spawns them"]
+fn a_class_of_the_servers_own_objects_cannot_live_outside_it_as_well() {
+    let mut server = Server::new(ServerConfig::default());
+    server.spawn(Thing::default());
+    server.external().spawn(&Thing::default());
+}
+
+#[test]
+#[should_panic = "class `Thing` is new, but clients have connected already"]
+fn a_class_is_registered_before_the_first_connection() {
+    let mut server = Server::new(ServerConfig::default());
+    server.connect(std::time::Duration::ZERO);
+    server.external().spawn(&Thing::default());
+}
