@@ -111,6 +111,35 @@
 //! what. The server must know all classes before the first client connects: call
 //! [`register`](Server::register) for each class that has not been spawned by then.
 //!
+//! **Serve from an ECS.** The objects of a class may also live in a store of your own, whose rows move:
+//! [`register_external`](Server::register_external) says so. The server then has no copy of them. Before each
+//! tick you [hand over](External::compare) those that changed, and it sends the same packets as for objects
+//! of its own, apart from what [`External`] lists. On a client, [`copy_changed`](Client::copy_changed) copies what arrived to a component.
+//!
+//! ```
+//! use repl::prelude::*;
+//! use std::time::Duration;
+//!
+//! #[derive(Replicated, Default)]
+//! struct Player {
+//!     #[replicated]
+//!     health: u16,
+//! }
+//!
+//! let mut server = Server::new(ServerConfig::default());
+//! server.register_external::<Player>();
+//! // The table of an ECS: each entity has a `Player`, and its reference as another component.
+//! let mut rows: Vec<(Player, Option<ObjectRef<Player>>)> = vec![(Player { health: 3 }, None)];
+//! for (player, object) in &mut rows {
+//!     object.get_or_insert_with(|| server.external().spawn(player));
+//! }
+//! rows[0].0.health -= 1;
+//! for (player, object) in &rows { // those that changed
+//!     server.external().compare(object.unwrap(), player).unwrap();
+//! }
+//! server.tick(Duration::ZERO);
+//! ```
+//!
 //! **Receive.** A [`Client`] learns the same classes by [`register`](Client::register). It stores its copies
 //! of the objects under the same references.
 //!
@@ -144,7 +173,8 @@
 //!
 //! # The three types to know
 //!
-//! - [`Server`] owns objects, compares them once a tick, and makes the packets of each connection.
+//! - [`Server`] owns objects or is handed them, compares them once a tick, and makes the packets of each
+//!   connection.
 //! - [`Client`] applies packets, acknowledges them, and calls notifies.
 //! - [`ObjectRef`] names an object on both sides: spawning returns it, and fields hold it to refer to other
 //!   objects.
@@ -274,6 +304,36 @@ pub mod __private {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// A class with fast arrays is handed over as `&mut`, because the server may have to rename items.
+///
+/// ```
+/// # use repl::prelude::*;
+/// # #[derive(Replicated, Default)]
+/// # struct Bag {
+/// #     #[replicated]
+/// #     items: Option<FastArray<u8>>,
+/// # }
+/// # let mut server = Server::new(ServerConfig::default());
+/// # let mut bag = Bag::default();
+/// # let object = server.external().spawn(&bag);
+/// server.external().compare_mut(object, &mut bag).unwrap();
+/// ```
+///
+/// ```compile_fail
+/// # use repl::prelude::*;
+/// # #[derive(Replicated, Default)]
+/// # struct Bag {
+/// #     #[replicated]
+/// #     items: Option<FastArray<u8>>,
+/// # }
+/// # let mut server = Server::new(ServerConfig::default());
+/// # let mut bag = Bag::default();
+/// # let object = server.external().spawn(&bag);
+/// server.external().compare(object, &bag).unwrap();
+/// ```
+#[cfg(doctest)]
+struct HandedOver;
 
 /// Runs the code in the description of the wire.
 #[cfg(doctest)]

@@ -46,13 +46,18 @@ use crate::session::events::{CompareError, SpawnError};
 /// }
 /// ```
 ///
-/// A whole object is compared, also properties that are switched off, are not marked, or are sent only in
-/// openings. So you need not hand it over again when a condition is switched on, a property is marked or a
-/// client joins: then the value of the last comparison is sent. A property that changed and changed back while
-/// it could not be sent may be sent once more than for an object of the server's own. The same holds for an
-/// object that you hand over several times in one tick.
+/// A whole object is compared each time, also properties that are switched off, are not marked, or are sent
+/// only in openings. So you need not hand it over again when a condition is switched on, a property is marked
+/// or a client joins: then the values of the last comparison are sent.
 ///
-/// With these two exceptions the packets are the same, bit for bit, as if the server had the objects.
+/// The packets are the same, bit for bit, as if the server had the objects, with three exceptions:
+///
+/// - A property that changed and changed back may be sent once more, if it could not be sent in between or if
+///   the object was handed over several times in a tick.
+/// - An `InitialOnly` property, or a `push` property without a mark, that is sent for another reason, for
+///   example again after a loss, has the value of the last comparison. That may be a newer one.
+/// - Values that may not be sent count for
+///   [`max_object_bytes`](crate::ServerConfig::max_object_bytes), too.
 pub struct External<'a, T> {
     server: &'a mut Server,
     class: PhantomData<fn(&T)>,
@@ -62,8 +67,10 @@ impl Server {
     /// Registers a class whose objects live outside the server. See [`External`].
     ///
     /// # Panics
-    /// As [`register`](Self::register), or if the class was registered before with objects of the server's
-    /// own, which spawning one does too.
+    /// If the class is new and there was a connection already, or if the initial values of its objects take
+    /// more than [`max_object_bytes`](crate::ServerConfig::max_object_bytes). Also if the class was registered
+    /// for objects of the server's own, which [`spawn`](Self::spawn) and
+    /// [`register_archetype`](Self::register_archetype) do too.
     #[track_caller]
     pub fn register_external<T: Replicated>(&mut self) -> &mut Self {
         self.world.register::<T, HandedOver>(self.is_frozen());

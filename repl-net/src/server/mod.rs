@@ -118,8 +118,9 @@ impl Server {
     /// Registers a class. Spawning does it too, but all classes must be known before the first connection.
     ///
     /// # Panics
-    /// If the class is new and there was a connection already, or if the initial values of its objects take
-    /// more than [`max_object_bytes`](ServerConfig::max_object_bytes).
+    /// If the class is new and there was a connection already, if the initial values of its objects take more
+    /// than [`max_object_bytes`](ServerConfig::max_object_bytes), or if the class is
+    /// [external](Self::register_external).
     #[track_caller]
     pub fn register<T: Replicated>(&mut self) -> &mut Self {
         self.world.register::<T, OwnRows<T>>(self.is_frozen());
@@ -156,8 +157,9 @@ impl Server {
     /// (S69).
     ///
     /// # Panics
-    /// If the class is new and there was a connection already, or if [`ServerConfig::max_objects`] slots are
-    /// taken. Where that can happen use [`try_spawn`](Self::try_spawn).
+    /// If the class is new and there was a connection already, if [`ServerConfig::max_objects`] slots are
+    /// taken, or if the class is [external](Self::register_external). Where slots can run out use
+    /// [`try_spawn`](Self::try_spawn).
     #[track_caller]
     pub fn spawn<T: Replicated>(&mut self, object: T) -> ObjectRef<T> {
         self.spawn_from(ArchetypeId::default(), object)
@@ -181,7 +183,8 @@ impl Server {
     /// When [`ServerConfig::max_objects`] slots are taken. The object is dropped, and nothing else changes.
     ///
     /// # Panics
-    /// If the class is new and there was a connection already.
+    /// If the class is new and there was a connection already, or if the class is
+    /// [external](Self::register_external).
     #[track_caller]
     pub fn try_spawn<T: Replicated>(&mut self, object: T) -> Result<ObjectRef<T>, SpawnError> {
         self.try_spawn_from(ArchetypeId::default(), object)
