@@ -142,9 +142,7 @@ pub(super) unsafe fn write_value(
         }
         Codec::Wide => {
             // SAFETY: as above.
-            let wide = unsafe { value.cast::<u128>().read() };
-            writer.write_bits(wide as u64, 64);
-            writer.write_bits((wide >> 64) as u64, 64);
+            write_wide(unsafe { value.cast::<u128>().read() }, writer);
         }
         // SAFETY: as above.
         Codec::F32 => writer.write_bits(unsafe { value.cast::<u32>().read() }.into(), 32),
@@ -163,17 +161,12 @@ pub(super) unsafe fn write_value(
         Codec::SmallestThree { bits } => {
             // SAFETY: as above.
             let quaternion = unsafe { value.cast::<[f32; 4]>().read() };
-            let bits = u32::from(*bits);
-            writer.write_bits(
-                quantize::encode_smallest_three(quaternion, bits)?,
-                bits.saturating_mul(3).saturating_add(2),
-            );
+            write_quaternion(quaternion, *bits, writer)?;
         }
         Codec::UnitVector { bits } => {
             // SAFETY: as above.
             let vector = unsafe { value.cast::<[f32; 3]>().read() };
-            let bits = u32::from(*bits);
-            writer.write_bits(quantize::encode_unit_vector(vector, bits)?, 2 * bits);
+            write_unit_vector(vector, *bits, writer)?;
         }
         // SAFETY: as above.
         Codec::Char => write_char(unsafe { value.cast::<char>().read() }, writer),
@@ -248,19 +241,8 @@ pub(super) unsafe fn write_nearest(
             let float = unsafe { value.cast::<f64>().read() };
             write_step(quantizer, float, writer)
         }
-        Codec::SmallestThree { bits } => {
-            let bits = u32::from(*bits);
-            writer.write_bits(
-                quantize::encode_smallest_three([0.0, 0.0, 0.0, 1.0], bits)?,
-                bits.saturating_mul(3).saturating_add(2),
-            );
-            Ok(())
-        }
-        Codec::UnitVector { bits } => {
-            let bits = u32::from(*bits);
-            writer.write_bits(quantize::encode_unit_vector([0.0, 0.0, 1.0], bits)?, 2 * bits);
-            Ok(())
-        }
+        Codec::SmallestThree { bits } => write_quaternion([0.0, 0.0, 0.0, 1.0], *bits, writer),
+        Codec::UnitVector { bits } => write_unit_vector([0.0, 0.0, 1.0], *bits, writer),
         Codec::String { max_bytes, .. } => write_text("", *max_bytes, writer),
         _ => Err(error),
     }
@@ -448,14 +430,32 @@ fn decode_int(int: &IntCodec, reader: &mut BitReader<'_>) -> Result<u64, ReadErr
     if distance > int.span { Err(ReadError::OutOfRange) } else { Ok(int.min.wrapping_add(distance)) }
 }
 
-fn read_wide(reader: &mut BitReader<'_>) -> Result<u128, ReadError> {
+pub(crate) fn write_wide(number: u128, writer: &mut BitWriter) {
+    writer.write_bits(number as u64, 64);
+    writer.write_bits((number >> 64) as u64, 64);
+}
+
+pub(crate) fn read_wide(reader: &mut BitReader<'_>) -> Result<u128, ReadError> {
     let low = reader.read_bits(64)?;
     Ok(u128::from(low) | u128::from(reader.read_bits(64)?) << 64)
+}
+
+fn write_quaternion(value: [f32; 4], bits: u8, writer: &mut BitWriter) -> Result<(), WriteError> {
+    let bits = u32::from(bits);
+    let packed = quantize::encode_smallest_three(value, bits)?;
+    writer.write_bits(packed, bits.saturating_mul(3).saturating_add(2));
+    Ok(())
 }
 
 fn read_quaternion(bits: u8, reader: &mut BitReader<'_>) -> Result<[f32; 4], ReadError> {
     let bits = u32::from(bits);
     quantize::decode_smallest_three(reader.read_bits(bits.saturating_mul(3).saturating_add(2))?, bits)
+}
+
+fn write_unit_vector(value: [f32; 3], bits: u8, writer: &mut BitWriter) -> Result<(), WriteError> {
+    let bits = u32::from(bits);
+    writer.write_bits(quantize::encode_unit_vector(value, bits)?, 2 * bits);
+    Ok(())
 }
 
 fn read_unit_vector(bits: u8, reader: &mut BitReader<'_>) -> Result<[f32; 3], ReadError> {

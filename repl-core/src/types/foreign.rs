@@ -15,20 +15,13 @@
 /// The vectors and quaternions of `glam`, as arrays of their components.
 #[cfg(feature = "glam")]
 mod glam_types {
-    use crate::bits::BitReader;
-    use crate::bits::BitWriter;
-    use crate::bits::ReadError;
-    use crate::bits::WriteError;
+    use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
     use crate::ids::reference::ReferenceMap;
     use crate::object::whole;
-    use crate::schema::attributes::Quantizable;
-    use crate::schema::attributes::Ranged;
-    use crate::schema::attributes::UnitQuaternion;
-    use crate::schema::attributes::UnitVector;
+    use crate::schema::attributes::{Quantizable, Ranged, UnitQuaternion, UnitVector};
     use crate::schema::checksum::Checksum;
     use crate::schema::property::Property;
-    use crate::schema::shape::Field;
-    use crate::schema::shape::Shape;
+    use crate::schema::shape::{Field, Shape};
     use crate::schema::value::NetSerialize;
     use crate::types::std::net_serialize_by_shape;
 

@@ -34,9 +34,9 @@ fn nothing_mut<'a>() -> &'a mut () {
     Box::leak(Box::new(()))
 }
 
-/// Implements [`Map`] and [`Property`] for maps.
-macro_rules! map {
-    ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident, |$map:ident, $key:ident| $entry:expr) => {
+/// Implements [`Property`] and [`Map`] for a type. What is in braces is what maps and sets differ in.
+macro_rules! entries {
+    ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident, $value:ty, $is_set:literal, { $($own:tt)* }) => {
         // SAFETY: the shape accesses entries through `Map` alone, by the functions made for this very type,
         // and is not marked as bitwise.
         unsafe impl<$($generics)*> Property for $type {
@@ -49,24 +49,32 @@ macro_rules! map {
 
         impl<$($generics)*> Map for $type {
             type Key = K;
-            type Value = V;
-            const IS_SET: bool = false;
+            type Value = $value;
+            const IS_SET: bool = $is_set;
 
             fn len(&self) -> usize {
                 self.len()
             }
+            fn remove(&mut self, key: &K) {
+                self.$remove(key);
+            }
+            $($own)*
+        }
+    };
+}
+
+/// Implements [`Property`] and [`Map`] for maps.
+macro_rules! map {
+    ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident) => {
+        entries!([$($generics)*] $type, $name, $remove, V, false, {
             fn value(&self, key: &K) -> Option<&V> {
                 self.get(key)
             }
             fn value_mut(&mut self, key: &K) -> Option<&mut V> {
                 self.get_mut(key)
             }
-            fn insert(&mut self, $key: K) -> &mut V {
-                let $map = self;
-                $entry
-            }
-            fn remove(&mut self, key: &K) {
-                self.$remove(key);
+            fn insert(&mut self, key: K) -> &mut V {
+                self.entry(key).or_insert_with(V::initial)
             }
             fn retain(&mut self, keep: &mut dyn FnMut(&K) -> bool) {
                 self.retain(|key, _| keep(key));
@@ -77,31 +85,14 @@ macro_rules! map {
             fn each_mut(&mut self, each: &mut dyn FnMut(&mut V)) {
                 self.values_mut().for_each(each);
             }
-        }
+        });
     };
 }
 
-/// Implements [`Map`] and [`Property`] for sets.
+/// Implements [`Property`] and [`Map`] for sets.
 macro_rules! set {
     ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident) => {
-        // SAFETY: the shape accesses entries through `Map` alone, by the functions made for this very type,
-        // and is not marked as bitwise.
-        unsafe impl<$($generics)*> Property for $type {
-            const SHAPE: &'static Shape = &Shape::map::<Self>($name);
-            fn initial() -> Self {
-                Self::default()
-            }
-        }
-        net_serialize_by_shape!([$($generics)*] $type, $name);
-
-        impl<$($generics)*> Map for $type {
-            type Key = K;
-            type Value = ();
-            const IS_SET: bool = true;
-
-            fn len(&self) -> usize {
-                self.len()
-            }
+        entries!([$($generics)*] $type, $name, $remove, (), true, {
             fn value(&self, key: &K) -> Option<&()> {
                 self.contains(key).then_some(&NOTHING)
             }
@@ -112,9 +103,6 @@ macro_rules! set {
                 self.insert(key);
                 nothing_mut()
             }
-            fn remove(&mut self, key: &K) {
-                self.$remove(key);
-            }
             fn retain(&mut self, keep: &mut dyn FnMut(&K) -> bool) {
                 self.retain(|key| keep(key));
             }
@@ -122,16 +110,12 @@ macro_rules! set {
                 self.iter().for_each(|key| each(key, &NOTHING));
             }
             fn each_mut(&mut self, _: &mut dyn FnMut(&mut ())) {}
-        }
+        });
     };
 }
 
-map!([K: HashKey, V: Property, S: BuildHasher + Default + Send + 'static] HashMap<K, V, S>, "HashMap", remove, |map, key| {
-    map.entry(key).or_insert_with(V::initial)
-});
-map!([K: SortKey, V: Property] BTreeMap<K, V>, "BTreeMap", remove, |map, key| {
-    map.entry(key).or_insert_with(V::initial)
-});
+map!([K: HashKey, V: Property, S: BuildHasher + Default + Send + 'static] HashMap<K, V, S>, "HashMap", remove);
+map!([K: SortKey, V: Property] BTreeMap<K, V>, "BTreeMap", remove);
 set!([K: HashKey, S: BuildHasher + Default + Send + 'static] HashSet<K, S>, "HashSet", remove);
 set!([K: SortKey] BTreeSet<K>, "BTreeSet", remove);
 
@@ -141,8 +125,6 @@ mod indexed {
 
     use super::*;
 
-    map!([K: HashKey, V: Property, S: BuildHasher + Default + Send + 'static] IndexMap<K, V, S>, "IndexMap", swap_remove, |map, key| {
-        map.entry(key).or_insert_with(V::initial)
-    });
+    map!([K: HashKey, V: Property, S: BuildHasher + Default + Send + 'static] IndexMap<K, V, S>, "IndexMap", swap_remove);
     set!([K: HashKey, S: BuildHasher + Default + Send + 'static] IndexSet<K, S>, "IndexSet", swap_remove);
 }

@@ -20,6 +20,7 @@ use std::time::Duration;
 use crate::bits::count::LEAST_BITS;
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError, count};
 use crate::ids::reference::ReferenceMap;
+use crate::object::leaf::{read_wide, write_wide};
 use crate::schema::checksum::Checksum;
 use crate::schema::limits::MAX_ELEMENTS;
 use crate::schema::property::Property;
@@ -32,17 +33,24 @@ const SECONDS_ORDER: u32 = 6;
 const LONG_SECONDS: u64 = 1 << 32;
 const NANOS_A_SECOND: u64 = 1_000_000_000;
 
-/// Implements [`Property`] and [`NetSerialize`] for types that have one command.
-macro_rules! units {
-    ($($type:ty, $name:literal, $initial:expr, $write:expr, $read:expr;)*) => {$(
+/// Implements [`Property`] for a type that has one command.
+macro_rules! unit {
+    ([$($generics:tt)*] $type:ty, $initial:expr) => {
         // SAFETY: `opaque` describes any such type: it accesses the value only through the type's own
         // functions.
-        unsafe impl Property for $type {
+        unsafe impl<$($generics)*> Property for $type {
             const SHAPE: &'static Shape = &Shape::opaque::<Self>();
             fn initial() -> Self {
                 $initial
             }
         }
+    };
+}
+
+/// Implements [`Property`] and [`NetSerialize`] for types that have one command.
+macro_rules! units {
+    ($($type:ty, $name:literal, $initial:expr, $write:expr, $read:expr;)*) => {$(
+        unit!([] $type, $initial);
 
         impl NetSerialize for $type {
             const WIRE_NAME: &'static str = $name;
@@ -82,20 +90,12 @@ units! {
 /// Non-zero numbers, written as the number in its full width. Zero is refused on arrival.
 macro_rules! non_zero {
     ($($number:ty, $name:literal;)*) => {$(
-        // SAFETY: `opaque` describes any such type: it accesses the value only through the type's own
-        // functions.
-        unsafe impl Property for NonZero<$number> {
-            const SHAPE: &'static Shape = &Shape::opaque::<Self>();
-            /// One.
-            fn initial() -> Self {
-                const {
-                    match Self::new(1) {
-                        Some(one) => one,
-                        None => panic!("one is not zero"),
-                    }
-                }
+        unit!([] NonZero<$number>, const {
+            match Self::new(1) {
+                Some(one) => one,
+                None => panic!("one is not zero"),
             }
-        }
+        });
 
         impl NetSerialize for NonZero<$number> {
             const WIRE_NAME: &'static str = $name;
@@ -130,13 +130,7 @@ non_zero! {
     isize, "NonZeroIsize";
 }
 
-// SAFETY: `opaque` describes any such type: it accesses the value only through the type's own functions.
-unsafe impl<T: Property + NetSerialize + Clone> Property for Box<T> {
-    const SHAPE: &'static Shape = &Shape::opaque::<Self>();
-    fn initial() -> Self {
-        Self::new(T::initial())
-    }
-}
+unit!([T: Property + NetSerialize + Clone] Box<T>, Self::new(T::initial()));
 
 /// Written in the form of what is in the box, as a unit.
 impl<T: NetSerialize> NetSerialize for Box<T> {
@@ -156,13 +150,7 @@ impl<T: NetSerialize> NetSerialize for Box<T> {
     }
 }
 
-// SAFETY: `opaque` describes any such type: it accesses the value only through the type's own functions.
-unsafe impl<T: Property + NetSerialize + Clone> Property for VecDeque<T> {
-    const SHAPE: &'static Shape = &Shape::opaque::<Self>();
-    fn initial() -> Self {
-        Self::new()
-    }
-}
+unit!([T: Property + NetSerialize + Clone] VecDeque<T>, Self::new());
 
 /// Written as the number of elements, then each element whole. A queue is sent as a unit: it moves at its
 /// front with each change, so nearly every element would differ from the one at the same index before.
@@ -198,16 +186,6 @@ mod uuid_types {
             |uuid, writer| write_wide(uuid.as_u128(), writer),
             |reader| Ok(Self::from_u128(read_wide(reader)?));
     }
-}
-
-fn write_wide(number: u128, writer: &mut BitWriter) {
-    writer.write_bits(number as u64, 64);
-    writer.write_bits((number >> 64) as u64, 64);
-}
-
-fn read_wide(reader: &mut BitReader<'_>) -> Result<u128, ReadError> {
-    let low = u128::from(reader.read_bits(64)?);
-    Ok(low | u128::from(reader.read_bits(64)?) << 64)
 }
 
 fn write_duration(duration: &Duration, writer: &mut BitWriter) {
