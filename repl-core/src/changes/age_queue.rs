@@ -1,23 +1,23 @@
-//! Changes of elements that wait for their turn, the oldest first.
+//! A queue of changed elements that wait to be sent, the oldest first.
 //!
-//! Invariant: each element is in the queue once, at the age of the oldest change of it; what has not changed
-//! since is not looked at before its turn.
+//! *Invariant:* each element is in the queue once, at the age of its oldest change. An element that does not
+//! change again is not visited before its turn.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::changes::changelist::ElementChange;
 
-/// Changes by age, and those of one age by element.
+/// Changes in the order of their ages. Changes of the same age are in the order of their elements.
 #[derive(Clone, Debug)]
 pub(crate) struct AgeQueue<I> {
     waiting: VecDeque<ElementChange<I>>,
-    /// The age at which each element waits; made when it is first asked for, for most queues are emptied at
+    /// The age at which each element waits. Made when it is first needed, because most queues are emptied at
     /// once.
     ages: Option<BTreeMap<I, u64>>,
 }
 
 impl<I: Ord + Clone> AgeQueue<I> {
-    /// Of changes with their ages, each element once. O(changes), times its logarithm where they are of
+    /// Makes a queue of changes. Each element occurs once. O(changes), times the logarithm if there are
     /// several ages.
     pub(crate) fn new(mut changes: Vec<ElementChange<I>>) -> Self {
         sort(&mut changes);
@@ -28,12 +28,12 @@ impl<I: Ord + Clone> AgeQueue<I> {
         self.waiting.len()
     }
 
-    /// The oldest changes first.
+    /// Returns the changes, the oldest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &ElementChange<I>> {
         self.waiting.iter()
     }
 
-    /// Goes past the oldest `count` changes.
+    /// Removes the oldest `count` changes.
     pub(crate) fn skip(&mut self, count: usize) {
         for change in self.waiting.drain(..count) {
             if let Some(ages) = &mut self.ages {
@@ -42,14 +42,14 @@ impl<I: Ord + Clone> AgeQueue<I> {
         }
     }
 
-    /// Drops the changes of these elements. O(elements × log waiting), and O(waiting) only if any is among
-    /// them.
+    /// Removes the changes of these elements. O(elements × log waiting), and O(waiting) only if one of them
+    /// waits.
     pub(crate) fn remove(&mut self, ids: impl Iterator<Item = I>) {
         let mut places: Vec<usize> = ids.filter_map(|id| self.take_place(&id)).collect();
         self.take_out(&mut places);
     }
 
-    /// Drops the changes of which `is_over` says so. O(waiting).
+    /// Removes the changes of the elements for which `is_over` is true. O(waiting).
     pub(crate) fn remove_where(&mut self, mut is_over: impl FnMut(&I) -> bool) {
         let Self { waiting, ages } = self;
         waiting.retain(|change| {
@@ -61,9 +61,9 @@ impl<I: Ord + Clone> AgeQueue<I> {
         });
     }
 
-    /// Adds later findings, each element once: merged with what waits of the same element, and else in the
-    /// place that its age gives it. O(findings × log waiting), and O(waiting) only if any is older than what
-    /// waits.
+    /// Adds later changes, each element once. A change is merged with the one that waits for the same
+    /// element. Otherwise it is inserted according to its age. O(changes × log waiting), and O(waiting) only
+    /// if one is older than some that wait.
     pub(crate) fn add(&mut self, later: Vec<ElementChange<I>>) {
         let (mut found, mut places) = (Vec::new(), Vec::new());
         for change in later {
@@ -91,7 +91,7 @@ impl<I: Ord + Clone> AgeQueue<I> {
         }
     }
 
-    /// Where the change of an element stands. O(log waiting), once the ages are known.
+    /// Returns the index of an element's change. O(log waiting) once the ages are known.
     fn place(&mut self, id: &I) -> Option<usize> {
         let Self { waiting, ages } = self;
         let ages = ages
@@ -100,14 +100,14 @@ impl<I: Ord + Clone> AgeQueue<I> {
         waiting.binary_search_by(|change| (change.age, &change.id).cmp(&(age, id))).ok()
     }
 
-    /// The same, of an element that goes.
+    /// Returns the same for an element that is removed, and forgets its age.
     fn take_place(&mut self, id: &I) -> Option<usize> {
         let at = self.place(id)?;
         self.ages.as_mut()?.remove(id);
         Some(at)
     }
 
-    /// Takes out what stands in these places.
+    /// Removes the changes at these indices.
     fn take_out(&mut self, places: &mut [usize]) {
         if places.is_empty() {
             return;

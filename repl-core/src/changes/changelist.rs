@@ -1,7 +1,8 @@
-//! Changelists: which handles of one object changed, with nested sets for arrays (S58 to S62, S72).
+//! Changelists: which handles of one object changed, with nested changes for arrays and collections (S58 to
+//! S62, S72).
 //!
-//! Invariant: sets are sorted and without repeats; an array that has a nested set is also in its level's own
-//! set, since its count always travels with it (S92).
+//! *Invariant:* sets are sorted and have no duplicates. A property with nested changes is also in the set of
+//! its level, because the count of an array is always sent with its changes (S92).
 
 use crate::changes::elements::{self, PropertyChanges};
 use crate::ids::handles::HandleSet;
@@ -10,30 +11,31 @@ use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::ids::ranges::Ranges;
 
-/// The handles of one object that changed, in ascending order, with nested changes for arrays.
+/// The handles of one object that changed, in ascending order, with nested changes for arrays and
+/// collections.
 ///
-/// A list is relative: *since when* is known to whoever holds it. Lists know no lengths; elements past an
-/// array's end are dropped when a list is [pruned](crate::Class::prune) or encoded.
+/// A list does not say since when: its holder knows that. A list does not know the lengths of arrays.
+/// Elements past the end of an array are dropped when the list is [pruned](crate::Class::prune) or encoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changelist {
     pub(crate) handles: HandleSet,
     pub(crate) nested: NestedChanges,
 }
 
-/// Changes within arrays and collections by their handle at their level, ascending. An array without an entry
-/// changed its count only (S61).
+/// Changes inside arrays and collections, by the handle of each at its level, ascending. Of an array without
+/// an entry only the count changed (S61).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NestedChanges(Vec<(u32, Nested)>);
 
 impl Clone for NestedChanges {
     #[inline]
     fn clone(&self) -> Self {
-        // Most lists have none: then there is nothing to call.
+        // Most lists have none. Then no function is called.
         if self.0.is_empty() { Self::NONE } else { Self(self.0.clone()) }
     }
 }
 
-/// What changed within one property.
+/// The changes inside one property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Nested {
     Array(ArrayChanges),
@@ -47,7 +49,7 @@ pub(crate) type ElementChanges<I> = elements::ElementChanges<I, Changelist>;
 /// The changes of one of its elements.
 pub(crate) type ElementChange<I> = elements::ElementChange<I, Changelist>;
 
-/// The same for what changed of items and of entries; `$else` for arrays.
+/// Runs the same code for the changes of items and of entries, and `$else` for those of an array.
 macro_rules! of_elements {
     ($nested:expr, $changes:ident => $then:expr, _ => $else:expr) => {
         match $nested {
@@ -58,8 +60,8 @@ macro_rules! of_elements {
     };
 }
 
-/// The same for two parts of lists that speak of one collection; the other arms are for arrays and what does
-/// not go together.
+/// Runs the same code for two changes of one collection. The other arms are for arrays, and for changes of
+/// properties of different kinds.
 macro_rules! of_both {
     ($one:expr, $other:expr, ($ours:ident, $theirs:ident) => $then:expr, $($arms:tt)*) => {
         match ($one, $other) {
@@ -70,22 +72,22 @@ macro_rules! of_both {
     };
 }
 
-/// Properties of one kind that have elements, and what a list says of one that goes whole.
+/// The properties of one kind that have elements, and the change that sends one of them whole.
 pub(crate) type Growing = (HandleSet, fn() -> Nested);
 
-/// What changed in one array.
+/// The changes of one array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ArrayChanges {
-    /// Elements from here on came into being and go whole until acked (R2); `u32::MAX` for none.
+    /// The elements from this index on are new and are sent whole until acked (R2). `u32::MAX` for none.
     pub(crate) tail: u32,
-    /// Element handles (S20, counted from zero) before the tail.
+    /// The changed element handles before the tail (S20), counted from zero.
     pub(crate) edits: Ranges,
-    /// Arrays and collections inside elements before the tail, by element handle.
+    /// The changes inside arrays and collections of elements before the tail, by element handle.
     pub(crate) nested: NestedChanges,
 }
 
 impl Changelist {
-    /// An empty list.
+    /// Returns an empty list.
     #[must_use]
     pub const fn new() -> Self {
         Self { handles: HandleSet::new(), nested: NestedChanges::NONE }
@@ -98,27 +100,28 @@ impl Changelist {
         self.handles.is_empty()
     }
 
-    /// Forgets all, keeping the memory.
+    /// Removes all changes and keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
         self.handles.clear();
         self.nested.0.clear();
     }
 
-    /// The changed handles of the object's own level.
+    /// Returns the changed handles of the object's own level.
     #[inline]
     #[must_use]
     pub fn handles(&self) -> &HandleSet {
         &self.handles
     }
 
-    /// Adds a handle that is no array, or an array of which only the count changed. Counted from one (S18).
+    /// Adds the handle of a leaf, or of an array of which only the count changed. Handles count from one
+    /// (S18).
     #[inline]
     pub fn insert(&mut self, handle: u32) {
         self.handles.insert(handle);
     }
 
-    /// Adds properties whole; `whole` says how, of those that have elements.
+    /// Adds properties, to be sent whole. `whole` has the change for each kind of property that has elements.
     pub(crate) fn insert_whole(&mut self, handles: &HandleSet, whole: &[Growing]) {
         self.handles.union(handles);
         for (growing, whole) in whole.iter().filter(|(growing, _)| handles.intersects(growing)) {
@@ -128,7 +131,7 @@ impl Changelist {
         }
     }
 
-    /// Adds what changed within a property; of an array perhaps its count alone.
+    /// Adds the changes inside a property. Of an array perhaps only the count changed.
     pub(crate) fn insert_nested(&mut self, handle: u32, changes: impl Into<Nested>) {
         self.handles.insert(handle);
         let changes = changes.into();
@@ -137,23 +140,24 @@ impl Changelist {
         }
     }
 
-    /// Whether any array or collection, at any depth, has elements that came into being.
+    /// Whether any array or collection, at any depth, has new elements.
     #[inline]
     #[must_use]
     pub fn has_births(&self) -> bool {
         !self.nested.0.is_empty() && self.nested.has_births()
     }
 
-    /// Adds all changes of `other`, which came later: the ordered union of S72, without pruning.
+    /// Adds all changes of `other`, a later list: the ordered union of S72, without pruning.
     pub fn merge(&mut self, other: &Self) {
         self.handles.union(&other.handles);
         self.nested.merge(&other.nested);
     }
 
-    /// All of these lists in one, the earliest first. O(what they say), times the logarithm of their number.
+    /// Merges these lists, the earliest first. O(length of all lists), times the logarithm of their number.
     #[must_use]
     pub fn merged(mut lists: Vec<Self>) -> Self {
-        // Neighbour with neighbour: to merge into one that grows would go through it for each.
+        // Merges neighbours, because merging each list into one that grows would visit the long list each
+        // time.
         while lists.len() > 1 {
             let mut rest = std::mem::take(&mut lists).into_iter();
             while let Some(mut list) = rest.next() {
@@ -166,8 +170,8 @@ impl Changelist {
         lists.pop().unwrap_or_default()
     }
 
-    /// Whether the two may say something of the same: what is said of other items of the same collection, or
-    /// of other entries of the same map, mostly does not meet. O(properties).
+    /// Whether both lists may change the same thing. Changes of different items of one collection, or of
+    /// different entries of one map, mostly do not. O(properties).
     #[must_use]
     pub fn may_meet(&self, other: &Self) -> bool {
         let mut both = self.handles.iter().filter(|&handle| other.handles.contains(handle));
@@ -179,22 +183,22 @@ impl Changelist {
         })
     }
 
-    /// Removes what `later` holds too: what was lost and has been sent again since need not go a third time
-    /// (R4). Where a part of new elements remains, all from its first on remain.
+    /// Removes what is also in `later`: a change that was lost and has been sent again is not sent a third
+    /// time (R4). If some of the new elements of an array remain, all from the first of them on remain.
     pub fn subtract(&mut self, later: &Self) {
         self.nested.subtract(&later.nested);
         let Self { handles, nested } = self;
-        // An array stays while some of its elements do, though the later list carries its count.
+        // An array stays while some of its elements do, although the later list has its count.
         handles.difference_unless(&later.handles, |handle| nested.get(handle).is_some());
     }
 
-    /// Keeps the handles in `mask`.
+    /// Removes the handles that are not in `mask`.
     pub fn retain(&mut self, mask: &HandleSet) {
         self.handles.intersect(mask);
         self.nested.0.retain(|(handle, _)| mask.contains(*handle));
     }
 
-    /// Drops the handles in `mask`.
+    /// Removes the handles in `mask`.
     pub fn remove(&mut self, mask: &HandleSet) {
         self.handles.difference(mask);
         self.nested.0.retain(|(handle, _)| !mask.contains(*handle));
@@ -212,9 +216,8 @@ impl Changelist {
         rest.merge(&removed);
     }
 
-    /// For each array of this list that also has new elements in `births`: its new elements too; each changed
-    /// item that came into being in
-    /// `births` goes whole (R2).
+    /// Adds births that may not have arrived: to each array in this list its new elements in `births`. Each
+    /// changed item that is born in `births` is sent whole (R2).
     pub fn extend_births(&mut self, births: &Self) {
         for (handle, births) in &births.nested.0 {
             if self.handles.contains(*handle) {
@@ -229,7 +232,8 @@ impl Changelist {
         }
     }
 
-    /// What came into being alone: what must go again with every later change of it until acked.
+    /// Returns only the births. Until they are acked, they are sent again with every later change of the same
+    /// element.
     #[must_use]
     pub fn births(&self) -> Self {
         let mut births = Self::new();
@@ -242,8 +246,8 @@ impl Changelist {
         births
     }
 
-    /// Of these births those are over that arrived with `list`, which was sent later or carried them: of an
-    /// array in it all, of a collection those of its items.
+    /// Removes the births that arrived with `list`, which contained them or was sent later: for an array in
+    /// it all births, for a collection those of the items in it.
     pub fn births_arrived(&mut self, list: &Self) {
         let Self { handles, nested } = self;
         nested.0.retain_mut(|(handle, births)| {
@@ -264,15 +268,14 @@ impl Changelist {
         });
     }
 
-    /// Whether all births are of items of collections and entries of maps at the object's own level: then
-    /// only changes of these items must watch over them.
+    /// Whether all births are items of collections or entries of maps at the object's own level. Then only
+    /// changes of these items concern them.
     #[must_use]
     pub fn births_are_of_items(&self) -> bool {
         self.nested.0.iter().all(|(_, nested)| !matches!(nested, Nested::Array(_)))
     }
 
-    /// Whether this list changes an item that came into being in `births`, or touches another property with
-    /// births.
+    /// Whether this list changes an item that is born in `births`, or an array with births.
     #[must_use]
     pub fn touches_births(&self, births: &Self) -> bool {
         births.nested.0.iter().any(|(handle, births)| {
@@ -287,15 +290,15 @@ impl Changelist {
         })
     }
 
-    /// What began collections anew must not do so again: the receiver may have some of them by now.
+    /// Makes a list that begins collections anew keep what exists: the receiver may have some of it by now.
     pub fn soften(&mut self) {
         for (_, nested) in &mut self.nested.0 {
             of_elements!(nested, changes => changes.soften(), _ => {});
         }
     }
 
-    /// About how many bytes the list holds on the heap: for what limits the memory of a connection. Lists
-    /// within items and entries count as short. O(properties).
+    /// Returns about how many bytes the list takes on the heap, to limit the memory of a connection. Lists
+    /// inside items and entries count as short. O(properties).
     #[inline]
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
@@ -303,8 +306,8 @@ impl Changelist {
         self.handles.heap_bytes() + nested
     }
 
-    /// How many items or entries this names, if it is about one collection or map at the object's own level
-    /// and nothing else; what a collection says can be sent in parts (R15).
+    /// Returns how many items or entries the list names, if it changes one collection or map at the object's
+    /// own level and nothing else. Such a list can be sent in parts (R15).
     #[inline]
     #[must_use]
     pub fn items(&self) -> Option<usize> {
@@ -313,7 +316,7 @@ impl Changelist {
         self.handles.iter().eq(std::iter::once(*handle)).then_some(count)
     }
 
-    /// Takes out what the list says, if it is about one collection at the object's own level and nothing
+    /// Takes the change out of the list, if it changes one collection at the object's own level and nothing
     /// else.
     pub(crate) fn take_only(&mut self) -> Option<(u32, Nested)> {
         self.items()?;
@@ -322,15 +325,15 @@ impl Changelist {
         only
     }
 
-    /// Takes out what the list says of one property.
+    /// Takes the changes of one property out of the list.
     pub(crate) fn take_nested(&mut self, handle: u32) -> Option<Nested> {
         self.handles.remove(handle);
         let at = self.nested.0.binary_search_by_key(&handle, |(handle, _)| *handle).ok()?;
         Some(self.nested.0.remove(at).1)
     }
 
-    /// Of what begins objects: the items of collections and the entries of maps at the object's own level
-    /// move to the list that is given back, to be sent later; here they begin empty.
+    /// For the first list of an object: moves the items of collections and the entries of maps at the
+    /// object's own level to the list that is returned, which is sent later. In this list they begin empty.
     #[must_use]
     pub fn take_items(&mut self) -> Self {
         let mut taken = Self::new();
@@ -390,17 +393,17 @@ impl NestedChanges {
         self.0.get_mut(at).map(|(_, nested)| nested)
     }
 
-    /// What changed of the array at `handle`.
+    /// Returns the changes of the array at `handle`.
     pub(crate) fn array(&self, handle: u32) -> Option<&ArrayChanges> {
         if let Nested::Array(array) = self.get(handle)? { Some(array) } else { None }
     }
 
-    /// What changed of the collection at `handle`.
+    /// Returns the changes of the fast array at `handle`.
     pub(crate) fn items(&self, handle: u32) -> Option<&ElementChanges<ItemId>> {
         if let Nested::Items(changes) = self.get(handle)? { Some(changes) } else { None }
     }
 
-    /// The same of a map.
+    /// Returns the changes of the map at `handle`.
     pub(crate) fn entries(&self, handle: u32) -> Option<&ElementChanges<KeyBits>> {
         if let Nested::Entries(changes) = self.get(handle)? { Some(changes) } else { None }
     }
@@ -420,7 +423,7 @@ impl NestedChanges {
         }
     }
 
-    /// Adds earlier changes of one property: what is removed of a collection since then stays so.
+    /// Adds earlier changes of one property. Elements that were removed since then stay removed.
     fn precede(&mut self, handle: u32, earlier: &Nested) {
         let mut all = earlier.clone();
         if let Some(ours) = self.get(handle) {
@@ -429,7 +432,7 @@ impl NestedChanges {
         self.set(handle, all);
     }
 
-    /// Calls `prune` for each property; of one that is left with nothing of its own only the handle stays.
+    /// Calls `prune` with each property, and drops nested changes that are empty then. The handle stays.
     pub(crate) fn prune_each(&mut self, mut prune: impl FnMut(u32, &mut Nested)) {
         self.0.retain_mut(|(handle, nested)| {
             prune(*handle, nested);
@@ -476,7 +479,7 @@ impl From<ElementChanges<KeyBits>> for Nested {
 }
 
 impl Nested {
-    /// Whether nothing is said but that the property changed: of an array its count.
+    /// Whether this says only that the property changed. For an array that means its count.
     pub(crate) fn is_bare(&self) -> bool {
         match self {
             Self::Array(array) => array.is_count_only(),
@@ -530,7 +533,7 @@ impl ArrayChanges {
             self.tail = u32::MAX;
         }
         self.nested.subtract(&later.nested);
-        // The same for a nested array as for one of the object: its handle stays while something of it does.
+        // The handle of a nested array stays while some of its changes do.
         self.edits.subtract(&later.edits);
         for (handle, _) in &self.nested.0 {
             self.edits.insert(*handle);
@@ -548,7 +551,7 @@ impl ArrayChanges {
         (!own.is_count_only()).then_some(own)
     }
 
-    /// Drops what lies past `len` elements of `handles` handles each.
+    /// Drops changes past `len` elements of `handles` handles each.
     pub(crate) fn prune(&mut self, len: u32, handles: u32) {
         if self.tail >= len {
             self.tail = u32::MAX;

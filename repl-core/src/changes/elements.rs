@@ -7,8 +7,8 @@ use std::fmt::Debug;
 
 use crate::ids::identity::{IdSet, Identity};
 
-/// How many stretches of removed elements a list holds. If there are more, the list says instead which elements
-/// exist (R12).
+/// How many stretches of removed elements a list holds. If there are more, the list says instead which
+/// elements exist (R12).
 pub(crate) const MAX_REMOVED: usize = 1_024;
 
 /// The changed properties of one element, as far as the changes of a collection use them. A
@@ -251,8 +251,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         (!births.is_empty()).then_some(births)
     }
 
-    /// Makes changed elements that are born in `births`, and so may not have arrived, be sent whole again. For
-    /// the other changed elements, adds the new elements of the arrays that changed (R2).
+    /// Makes changed elements that are born in `births`, and so may not have arrived, be sent whole again.
+    /// For the other changed elements, adds the new elements of the arrays that changed (R2).
     pub(crate) fn extend_births(&mut self, births: &Self) {
         if !self.touches_births(births) {
             return;
@@ -293,8 +293,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         !self.born.is_empty() || !self.changed.is_empty()
     }
 
-    /// Whether `self` changes an element that has a birth in `births`. O(length of the shorter list), times the
-    /// logarithm of the length of the other.
+    /// Whether `self` changes an element that has a birth in `births`. O(length of the shorter list), times
+    /// the logarithm of the length of the other.
     pub(crate) fn touches_births(&self, births: &Self) -> bool {
         if !self.may_meet(births) {
             return false;
@@ -308,7 +308,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
             || births.changed.iter().any(|element| self.change_of(&element.id).is_some())
     }
 
-    /// Makes a list that begins the collection anew keep what exists: the receiver may have some of it by now.
+    /// Makes a list that begins the collection anew keep what exists: the receiver may have some of it by
+    /// now.
     pub(crate) fn soften(&mut self) {
         self.sweep = self.sweep.min(Sweep::Dead);
     }

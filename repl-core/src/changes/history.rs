@@ -1,22 +1,23 @@
 //! The history of one object's changes, shared by all connections (S66, R10).
 //!
-//! Invariant: a list is kept only while a connection stands before it, and never more than
-//! [`History::MAX_LISTS`]; what is dropped is in `ever`, and whoever stood before it has been given it.
+//! *Invariant:* a list is kept only while some connection has yet to gather it, and at most
+//! [`History::MAX_LISTS`] are kept. A list that is dropped is in `ever`, and the connections that lacked it
+//! have received it.
 
 use std::collections::VecDeque;
 
 use crate::changes::changelist::Changelist;
 use crate::ids::handles::HandleSet;
 
-/// The changelists of one object, oldest first.
+/// The changelists of one object, the oldest first.
 ///
-/// A place in the history is a number that only grows. A connection that has sent all it gathered stands at
-/// the [`end`](Self::end) and is not known here; one that fell behind remembers its place.
+/// A place in the history is a number that only grows. A connection that has gathered everything is at the
+/// [`end`](Self::end) and is not known here. A connection that has not remembers its own place.
 #[derive(Debug, Default)]
 pub struct History {
     end: u64,
     ever: HandleSet,
-    /// Apart, since hardly any object has a connection before its end.
+    /// Boxed, because few objects have a connection before their end.
     kept: Option<Box<Kept>>,
 }
 
@@ -24,39 +25,38 @@ pub struct History {
 #[derive(Debug, Default)]
 struct Kept {
     lists: VecDeque<Changelist>,
-    /// The last merge, for the next connection that stands at the same place: from where to where, and what
-    /// came of it.
+    /// The last merge: its first place, its end, and the result. For the next connection at the same place.
     merged: Option<(u64, u64, Changelist)>,
 }
 
 impl History {
-    /// The most changelists an object keeps (S66).
+    /// The most changelists that an object keeps (S66).
     pub const MAX_LISTS: usize = 64;
 
-    /// The place past the newest list: grows by one with each list (S65).
+    /// Returns the place after the newest list. Grows by one with each list (S65).
     #[must_use]
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// The place of the oldest list that is kept.
+    /// Returns the place of the oldest list that is kept.
     #[must_use]
     pub fn start(&self) -> u64 {
         self.end - self.kept.as_ref().map_or(0, |kept| kept.lists.len() as u64)
     }
 
-    /// The properties that ever changed: what a late joiner needs (S69, S75). It gets them whole, so what
-    /// changed within them is not kept.
+    /// Returns the properties that ever changed. A late joiner needs them (S69, S75). It receives them whole,
+    /// so the changes inside them are not kept.
     #[must_use]
     pub fn ever(&self) -> &HandleSet {
         &self.ever
     }
 
-    /// Appends a list that is not empty. With `keep`, because some connection stands before the end, the list
-    /// is kept.
+    /// Appends a list that is not empty. It is kept if `keep` is set, because some connection is not at the
+    /// end.
     ///
-    /// Where the ring is full the oldest list leaves it: it is given to `evicted` with its place, and who
-    /// still stands there must take it over (R10).
+    /// If the history is full, the oldest list is removed and passed to `evicted` with its place. A
+    /// connection that is still at that place must take it over (R10).
     #[inline]
     pub fn push(&mut self, list: &Changelist, keep: bool, evicted: impl FnOnce(u64, &Changelist)) {
         debug_assert!(!list.is_empty(), "an empty list is no change");
@@ -91,7 +91,7 @@ impl History {
         }
     }
 
-    /// Forgets the lists: nobody stands before the end.
+    /// Drops the lists, because all connections are at the end.
     pub fn release(&mut self) {
         self.kept = None;
     }

@@ -1,7 +1,7 @@
-//! What changed of an object, as sets of handles, ids and keys; never as bytes.
+//! The changes of an object, as sets of handles, ids and keys. No values are stored here.
 //!
-//! *Invariant:* a list says what changed, not to which value; the value is the one in the shadow when it is
-//! written.
+//! *Invariant:* a list says what changed, but not the new value. The value that is sent is the one in the
+//! shadow when the list is written.
 
 pub(crate) mod age_queue;
 pub(crate) mod changelist;

@@ -1,8 +1,8 @@
-//! Portions: what a list says of one collection, in the order in which it is to go, to be taken from the
-//! front part by part (R15).
+//! Portions: the changes of one collection in the order in which they are sent, to be taken from the front in
+//! parts (R15).
 //!
-//! Invariant: what is to go is put in order once, and looked at no more before its turn; so cutting a list
-//! costs what it holds, into however many parts it is cut.
+//! *Invariant:* the changes are sorted once and not visited again before their turn. So cutting a list costs
+//! O(its length), whatever the number of parts.
 
 use crate::changes::age_queue::AgeQueue;
 use crate::changes::changelist::{Changelist, ElementChange, ElementChanges, Nested};
@@ -12,14 +12,14 @@ use crate::ids::identity::{IdSet, Identity};
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 
-/// What a list said of the elements of one collection: removals first, then the oldest changes, then births
-/// in the order of their ids or keys. What [waits](Self::turn) has births before changes every other time, so
-/// that neither starves where the other never ends.
+/// The changes of the elements of one collection: first removals, then the oldest changes, then births in the
+/// order of their ids or keys. After every other [turn](Self::turn) births come before changes, so that
+/// neither starves if the other never ends.
 ///
-/// Who sweeps comes last, and spares what the parts before brought, in whatever order they arrive.
+/// A sweep is in the last part, and keeps what the earlier parts brought, in whatever order the parts arrive.
 #[derive(Clone, Debug)]
 pub struct Portions {
-    /// Of the collection, at the object's own level.
+    /// The collection's handle at the object's own level.
     handle: u32,
     queue: Queue,
 }
@@ -30,7 +30,7 @@ enum Queue {
     Entries(ElementQueue<KeyBits>),
 }
 
-/// The same for the queue of a fast array and that of a map.
+/// Runs the same code for the queue of a fast array and for that of a map.
 macro_rules! each_queue {
     ($queue:expr, $elements:ident => $then:expr) => {
         match $queue {
@@ -41,9 +41,8 @@ macro_rules! each_queue {
 }
 
 impl Changelist {
-    /// What the list says, to be sent in parts, if it is about one collection or map at the object's own
-    /// level and nothing else; the list is empty then (R15). O(items), times its logarithm where they are of
-    /// several ages.
+    /// Takes the changes out of the list, to be sent in parts, if it changes one collection or map at the
+    /// object's own level and nothing else (R15). O(items), times the logarithm if they have several ages.
     #[must_use]
     pub fn take_portions(&mut self) -> Option<Portions> {
         let (handle, nested) = self.take_only()?;
@@ -52,7 +51,7 @@ impl Changelist {
 }
 
 impl Portions {
-    /// Of what a list says of the property at `handle`; `None` if that is no collection.
+    /// Makes portions of the changes of the property at `handle`. `None` if it is not a collection.
     fn of(handle: u32, nested: Nested) -> Option<Self> {
         let queue = match nested {
             Nested::Items(changes) => Queue::Items(ElementQueue::new(*changes)),
@@ -62,21 +61,20 @@ impl Portions {
         Some(Self { handle, queue })
     }
 
-    /// About how many bytes this holds on the heap. O(1).
+    /// Returns about how many bytes this takes on the heap. O(1).
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         each_queue!(&self.queue, elements => elements.heap_bytes())
     }
 
-    /// Whether the collection is among these properties.
+    /// Whether the collection is one of these properties.
     #[must_use]
     pub fn is_in(&self, handles: &HandleSet) -> bool {
         handles.contains(self.handle)
     }
 
-    /// Takes over what a list says of the same collection, found later than what waits here. O(what it says),
-    /// times the logarithm of what waits; only where something that waits goes, or comes before the others,
-    /// O(what waits).
+    /// Takes the changes of the same collection out of a later list. O(their number), times the logarithm of
+    /// what waits. O(what waits) only if they remove an element that waits, or are older than what waits.
     pub fn add(&mut self, list: &mut Changelist) {
         match (&mut self.queue, list.take_nested(self.handle)) {
             (Queue::Items(items), Some(Nested::Items(later))) => items.add(*later),
@@ -85,25 +83,26 @@ impl Portions {
         }
     }
 
-    /// What is left waits for its next turn: then births go before changes, or again after them.
+    /// Ends a turn: what is left waits for the next one. Births, which came after changes, then come before
+    /// them, or the other way round.
     pub fn turn(&mut self) {
         each_queue!(&mut self.queue, elements => elements.births_first ^= true);
     }
 
-    /// How many elements are left.
+    /// Returns how many elements are left.
     #[must_use]
     pub fn len(&self) -> usize {
         each_queue!(&self.queue, elements => elements.len())
     }
 
-    /// Whether nothing is left to be said.
+    /// Whether nothing is left to be sent.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         each_queue!(&self.queue, elements => elements.is_empty())
     }
 
-    /// What concerns the first `count` elements; all that is left if there are no more than that. O(count),
-    /// times its logarithm where what changed is of several ages.
+    /// Returns the changes of the first `count` elements, or of all if there are not more. O(count), times
+    /// the logarithm if there are several ages.
     #[must_use]
     pub fn part(&self, count: usize) -> Changelist {
         let mut part = Changelist::new();
@@ -111,21 +110,21 @@ impl Portions {
         part
     }
 
-    /// Goes past what [`part`](Self::part) returns for `count`. O(count).
+    /// Removes what [`part`](Self::part) returns for `count`. O(count).
     pub fn skip(&mut self, count: usize) {
         each_queue!(&mut self.queue, elements => elements.skip(count));
     }
 }
 
-/// What a list said of a collection.
+/// The changes of one collection in the order in which they are sent.
 #[derive(Clone, Debug)]
 pub(crate) struct ElementQueue<I: Identity> {
-    /// What goes first, when all removals have gone.
+    /// Whether births come before changes.
     births_first: bool,
     sweep: Sweep,
     removed: I::Set,
     changed: AgeQueue<I>,
-    /// What goes whole.
+    /// Elements that are sent whole.
     born: I::Set,
     /// The numbers of removed and of born elements.
     counts: (usize, usize),
@@ -152,7 +151,7 @@ impl<I: Identity> ElementQueue<I> {
         self.sweep == Sweep::None && self.len() == 0
     }
 
-    /// Adds what happened later, as [`ElementChanges::merge`] does.
+    /// Adds later changes, as [`ElementChanges::merge`] does.
     pub(crate) fn add(&mut self, later: ElementChanges<I>) {
         if self.born.is_all() || later.born.is_all() {
             let mut all = self.part(self.len());
@@ -183,7 +182,7 @@ impl<I: Identity> ElementQueue<I> {
         self.changed.add(found);
     }
 
-    /// How many changes and births are among the first `count` of both.
+    /// Returns how many changes and how many births are among the first `count` of both.
     fn share(&self, count: usize) -> (usize, usize) {
         let (changes, births) = (self.changed.len(), self.counts.1);
         if self.births_first {

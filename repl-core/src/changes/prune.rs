@@ -1,14 +1,13 @@
-//! Pruning: what a list says that is true no more (S72).
+//! Pruning: drops the changes of a list that no longer apply (S72).
 //!
-//! Invariant: the handle of an array or collection stays, whatever goes of its changes.
+//! *Invariant:* the handle of an array or collection stays in the list, even if none of its changes do.
 
 use crate::changes::changelist::{ArrayChanges, Changelist, ElementChanges, Nested};
 use crate::ids::identity::{IdSet, Identity};
 use crate::object::level::{Array, Elements, Level, Slot};
 
-/// Drops what lies past the ends of a level's arrays, what changed of items and entries that its collections
-/// and maps do not have, and the removal of those that they have again: another list tells, or told, of their
-/// coming back.
+/// Drops changes past the ends of a level's arrays, changes of items and entries that do not exist, and
+/// removals of items and entries that exist again. Another list says that they were added again.
 pub(crate) fn prune(level: Level<'_>, changes: &mut Changelist) {
     changes.nested.prune_each(|handle, nested| {
         if let Some(slot) = level.slot(handle) {
@@ -51,7 +50,7 @@ fn prune_elements<I: Identity>(elements: Elements<'_, I>, changes: &mut ElementC
     }
 }
 
-/// Those of a set that are there, each by its name.
+/// Returns the members of a set that exist, each by its own id or key.
 fn there<I: Identity>(elements: Elements<'_, I>, set: &I::Set) -> I::Set {
     if set.is_all() || set.count() > elements.collection.len() {
         I::Set::of(elements.collection.ids().into_iter().filter(|id| set.contains(id)))

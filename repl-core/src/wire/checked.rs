@@ -1,8 +1,8 @@
-//! What validation leaves for the pass that applies: where each update ended, and each value that a reader of
-//! the user's own read.
+//! What validation stores for applying: where each update ended, and where each key and each value ended that
+//! user code reads.
 //!
-//! Invariant: only [`Class::validate`](crate::Class::validate) fills it; so whoever applies knows where to go
-//! on, whatever readers answer the second time.
+//! *Invariant:* only [`Class::validate`](crate::Class::validate) fills it. So applying knows where to
+//! continue, whatever user code returns when it reads a value again.
 #![cfg_attr(
     not(test),
     deny(
@@ -15,20 +15,20 @@
 
 use crate::bits::{BitReader, BitSlice, ReadError};
 
-/// Updates that were validated, in order. To be used again, so that a packet allocates nothing.
+/// Updates that were validated, in order. Use one for many packets, so that a packet allocates nothing.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// The positions at which values of readers of the user's own ended, and keys.
+    /// The positions at which keys ended, and values that user code reads.
     ends: Vec<u32>,
     updates: Vec<Span>,
-    /// The next update to be taken.
+    /// The next update to take.
     next: usize,
     asked: bool,
     /// Whether a key of the update that is being validated mentions an object.
     refers: bool,
 }
 
-/// One update: its last position, and how many of the ends are of it and those before.
+/// One update: the position of its end, and the number of `ends` up to there.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     bits: u32,
@@ -36,23 +36,23 @@ struct Span {
     refers: bool,
 }
 
-/// How far a [`Checked`] was filled.
+/// A position in a [`Checked`].
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedMark {
     ends: usize,
     updates: usize,
 }
 
-/// The bits of one update that was validated, to be applied.
+/// The bits of one validated update, to be applied.
 #[derive(Clone, Debug)]
 pub struct CheckedUpdate<'c, 'b> {
     pub(crate) reader: BitReader<'b>,
-    /// Where `reader` stands at the end.
+    /// The position of `reader` after the update.
     pub(crate) end: usize,
     pub(crate) ends: Ends<'c>,
 }
 
-/// The ends of values within one update, in the order of the walk.
+/// The ends of the values in one update, in the order in which they are read.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends<'c> {
     positions: std::slice::Iter<'c, u32>,
@@ -61,40 +61,40 @@ pub(crate) struct Ends<'c> {
 }
 
 impl Checked {
-    /// Holds nothing.
+    /// Returns an empty one.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Forgets all, keeping the memory.
+    /// Removes everything and keeps the memory.
     pub fn clear(&mut self) {
         self.ends.clear();
         self.updates.clear();
         (self.next, self.asked, self.refers) = (0, false, false);
     }
 
-    /// How far it is filled, for [`truncate`](Self::truncate).
+    /// Returns the current end, for [`truncate`](Self::truncate).
     #[must_use]
     pub fn mark(&self) -> CheckedMark {
         CheckedMark { ends: self.ends.len(), updates: self.updates.len() }
     }
 
-    /// Forgets what was validated since `mark`.
+    /// Removes what was validated since `mark`.
     pub fn truncate(&mut self, mark: CheckedMark) {
         self.ends.truncate(mark.ends);
         self.updates.truncate(mark.updates);
         self.refers = false;
     }
 
-    /// Whether a reader of the user's own has asked for a reference, so that what it made of the bits may
-    /// depend on the objects that were there.
+    /// Whether user code resolved a reference while it read a value. Then its result may depend on which
+    /// objects existed.
     #[must_use]
     pub fn has_asked(&self) -> bool {
         self.asked
     }
 
-    /// Takes the next update; `reader` must stand where that update began, and stands behind it afterwards.
+    /// Takes the next update. `reader` must be where that update began, and is moved past it.
     pub fn take<'b>(&mut self, reader: &mut BitReader<'b>) -> CheckedUpdate<'_, 'b> {
         let before =
             self.next.checked_sub(1).and_then(|last| self.updates.get(last)).copied().unwrap_or_default();
@@ -114,18 +114,18 @@ impl Checked {
         update
     }
 
-    /// A value ended at `position`, and has `asked` for a reference or not.
+    /// Records that a value ended at `position`, and whether it `asked` for a reference.
     pub(crate) fn value(&mut self, position: usize, asked: bool) {
         self.ends.push(position as u32);
         self.asked |= asked;
     }
 
-    /// A key that was read mentions an object.
+    /// Records that a key mentions an object.
     pub(crate) fn key_refers(&mut self) {
         self.refers = true;
     }
 
-    /// An update ended at `position`.
+    /// Records that an update ended at `position`.
     pub(crate) fn update(&mut self, position: usize) {
         let refers = std::mem::take(&mut self.refers);
         self.updates.push(Span { bits: position as u32, ends: self.ends.len() as u32, refers });
@@ -133,7 +133,7 @@ impl Checked {
 }
 
 impl CheckedUpdate<'_, '_> {
-    /// Whether a key of a map in it mentions an object.
+    /// Whether any key of a map in the update mentions an object.
     #[must_use]
     pub fn refers(&self) -> bool {
         self.ends.refers
@@ -141,7 +141,7 @@ impl CheckedUpdate<'_, '_> {
 }
 
 impl Ends<'_> {
-    /// The bits of the next value, which `reader` then stands behind.
+    /// Returns the bits of the next value, and moves `reader` past them.
     pub(crate) fn take<'b>(&mut self, reader: &mut BitReader<'b>) -> Result<BitSlice<'b>, ReadError> {
         let end = *self.positions.next().ok_or(ReadError::End)? as usize;
         reader.take(end.checked_sub(reader.position()).ok_or(ReadError::End)?)

@@ -1,7 +1,7 @@
-//! Encoding: the values of a changelist, read from the shadow, in the order of their handles.
+//! Encoding: writes the values that a changelist names, from the shadow, in the order of their handles.
 //!
-//! Invariant: the bits depend on the shadow and the list alone, so one encoding serves every connection that
-//! needs it (S90).
+//! *Invariant:* the bits depend only on the shadow and the list, so one encoding serves all connections that
+//! need it (S90).
 
 use std::borrow::Borrow;
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub(crate) fn write_values(
     Ok(())
 }
 
-/// Writes what stands in a slot; what changed within is in `nested` under `handle`.
+/// Writes the value in a slot. The changes inside it are in `nested`, under `handle`.
 #[inline]
 fn write_slot(
     slot: Option<Slot<'_>>,
@@ -49,7 +49,7 @@ fn write_slot(
 
 /// Writes an array: its count, where its new elements begin, which old elements changed, and the values of
 /// both.
-// Apart, like what else has elements: so the way of leaves, which most properties are, stays short.
+// Not inlined, so that the code for leaves, which most properties are, stays short.
 #[inline(never)]
 fn write_array(
     array: Array<'_>,
@@ -105,8 +105,8 @@ fn write_edits(
     Ok(())
 }
 
-/// Writes stretches: where each begins, counted from the first place where it can, how long it is, and
-/// whether another follows where one can.
+/// Writes stretches: the start of each, counted from the first handle where it can be, its length, and, if
+/// another stretch can follow, whether one does.
 fn write_ranges(ranges: impl Iterator<Item = Range<u32>>, limit: u32, writer: &mut BitWriter) {
     let mut next = 0;
     for range in ranges {
@@ -144,18 +144,18 @@ fn write_run(bit: bool, count: u32, writer: &mut BitWriter) {
     }
 }
 
-/// What a range takes at most.
+/// Returns the most bits that a range takes.
 fn range_bits(len: u32, limit: u32) -> u64 {
     u64::from(1 + width_bits(limit.into()) + 2 * len.ilog2() + 1)
 }
 
-/// Writes all of the elements from `first` on, without handles.
+/// Writes the elements from `first` on whole, without handles.
 fn write_new(array: Array<'_>, first: usize, writer: &mut BitWriter) -> Result<(), WriteError> {
     let elements = (first..array.len()).filter_map(|index| array.element(index));
     count::write_elements(elements, array.least_bits(), writer, write_whole)
 }
 
-/// Writes all of a level, without handles.
+/// Writes a whole level, without handles.
 fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteError> {
     for slot in level.slots() {
         match slot {
@@ -171,7 +171,7 @@ fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteErro
     Ok(())
 }
 
-/// Writes labels of one update, each told by the one before.
+/// Writes the labels of one update, each relative to the one before.
 struct Labels<'a, I: Identity> {
     elements: Elements<'a, I>,
     previous: &'a Label,
@@ -201,7 +201,8 @@ impl<'a, I: Identity> Labels<'a, I> {
     }
 }
 
-/// Writes what changed of a collection: what goes, and by its identity what comes and what changes (R5).
+/// Writes the changes of a collection: which elements are removed, and then, by their identities, the
+/// elements that are new and those that changed (R5).
 #[inline(never)]
 fn write_elements<I: Identity>(
     elements: Elements<'_, I>,
@@ -226,7 +227,7 @@ fn write_elements<I: Identity>(
             Listed::Changed(change) => (&change.id, change),
             Listed::Born(id, element) => {
                 let start = list.id(id, writer);
-                // Of a set nothing can change.
+                // The elements of a set cannot change.
                 if !I::IS_KEY || elements.handles() > 0 {
                     writer.write_flag(true);
                 }
@@ -256,7 +257,7 @@ fn write_elements<I: Identity>(
     Ok(())
 }
 
-/// What is said of an element.
+/// An element in the list of an update.
 enum Listed<'a, I> {
     Born(&'a I, Level<'a>),
     Changed(&'a ElementChange<I>),
@@ -271,7 +272,7 @@ impl<'a, I> Listed<'a, I> {
     }
 }
 
-/// The elements that came or changed, in their order.
+/// Returns the new and the changed elements in ascending order.
 fn ascending<'a, I: Ord>(
     born: &'a [(I, Level<'a>)],
     changed: &'a [ElementChange<I>],
@@ -290,15 +291,15 @@ fn ascending<'a, I: Ord>(
     })
 }
 
-/// Writes which of the receiver's elements go: those listed, all but those listed, or all but those that come
-/// here.
+/// Writes which of the receiver's elements are removed: those listed, all except those listed, or all except
+/// the new ones.
 fn write_departures<I: Identity>(
     elements: Elements<'_, I>,
     changes: &ElementChanges<I>,
     born: &[(I, Level<'_>)],
     writer: &mut BitWriter,
 ) {
-    // Whoever gets a key here keeps it in a sweep; an id only if its item comes whole.
+    // In a sweep, a receiver keeps each entry that the update has, but an item only if it is sent whole.
     let changed = changes.changed.iter().filter(|change| I::IS_KEY && elements.has(&change.id));
     let changed: Vec<&I> = changed.map(|change| &change.id).collect();
     let all_here = elements.collection.len() == born.len() + changed.len();

@@ -1,7 +1,7 @@
-//! Changes of an object as bits, and bits as changes of an object.
+//! Updates of objects on the wire: writes changes as bits, and reads bits as changes.
 //!
-//! *Invariant:* what is written is the shortest of the forms on offer, chosen by the content alone, so that
-//! the same change has the same bits for every connection (S90).
+//! *Invariant:* of several forms the shortest is written. The choice depends on the content alone, so the
+//! same change has the same bits for every connection (S90).
 
 pub(crate) mod checked;
 pub(crate) mod decode;

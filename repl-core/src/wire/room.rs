@@ -1,6 +1,7 @@
-//! How much one update may bring, and a client may hold, of one collection.
+//! How many elements one update may add to a collection, and how many a client may hold.
 //!
-//! *Invariant:* an honest server stays below these limits, however many of its packets are lost.
+//! *Invariant:* a server that follows the protocol stays below these limits, however many of its packets are
+//! lost.
 #![cfg_attr(
     not(test),
     deny(
@@ -14,12 +15,12 @@
 use crate::bits::ReadError;
 use crate::schema::limits::MAX_ITEMS;
 
-/// What a client holds at most of one collection or map. Not what a server may have: items whose removal was
-/// lost are there beside those that came since, however small the limit of the property is.
+/// The most elements that a client holds of one collection or map. More than a server may have: items whose
+/// removal was lost are still there beside newer ones, however small the limit of the property is.
 const MOST_HELD: u64 = 2 * MAX_ITEMS as u64;
 
-/// Refuses one more whole item or entry than an honest server sends in one update, after `whole` others, or
-/// than a client holds, which has `held`.
+/// Refuses a further whole item or entry, after `whole` others in one update, if a server never sends so
+/// many, or if a client that has `held` of them would have too many.
 pub(crate) fn check_room(whole: u32, max_len: u32, held: usize) -> Result<(), ReadError> {
     if whole >= max_len {
         return Err(ReadError::TooLong { len: whole as usize, max: max_len as usize });

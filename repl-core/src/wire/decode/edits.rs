@@ -1,6 +1,6 @@
-//! The handles of an array that changed, walked over beside their values.
+//! The changed handles of an array's old elements. They are read one by one, together with their values.
 //!
-//! Invariant: a list takes no memory, however long it claims to be.
+//! *Invariant:* a list allocates no memory, however long it claims to be.
 #![cfg_attr(
     not(test),
     deny(
@@ -15,21 +15,20 @@ use std::ops::Range;
 
 use crate::bits::{BitReader, ReadError};
 
-/// Which handles of an array's old elements changed, read as they are walked over, so that a long list takes
-/// no memory.
+/// The changed handles of an array's old elements.
 #[derive(Default)]
 pub(super) enum Edits<'b> {
     #[default]
     None,
-    /// A bit for each handle: those to be read, and those that were and stand for the handles from `first`
-    /// on.
+    /// One bit for each handle: `bits` are still to be read, and `word` has the bits of the handles from
+    /// `first` on.
     Mask { bits: BitReader<'b>, first: u32, word: u64 },
-    /// Stretches: those to be read, and what is left of the one that was.
+    /// Stretches: `list` is still to be read, and `range` is the rest of the one that was read last.
     Ranges { list: RangeList<'b>, range: Range<u32> },
 }
 
 impl<'b> Edits<'b> {
-    /// Takes the list of some of the first `limit` handles from `reader`, which then stands behind it.
+    /// Reads a list of some of the first `limit` handles, and moves `reader` past it.
     pub(super) fn read(limit: u32, reader: &mut BitReader<'b>) -> Result<Self, ReadError> {
         if limit == 0 || !reader.read_flag()? {
             return Ok(Self::None);
@@ -50,7 +49,7 @@ impl<'b> Edits<'b> {
         Ok(edits)
     }
 
-    /// The next handle, counted from zero.
+    /// Returns the next handle, counted from zero.
     pub(super) fn next(&mut self) -> Result<Option<u32>, ReadError> {
         match self {
             Self::None => Ok(None),
@@ -80,7 +79,7 @@ impl<'b> Edits<'b> {
     }
 }
 
-/// Ascending stretches of handles, with at least one handle between two of them.
+/// Ascending stretches of handles, with a gap of at least one handle between any two.
 #[derive(Clone)]
 pub(super) struct RangeList<'b> {
     reader: BitReader<'b>,

@@ -1,7 +1,7 @@
-//! Decoding collections: what goes, comes and changes, by its identity.
+//! Decoding collections: elements that are removed, added or changed, by their identities.
 //!
-//! Invariant: identities ascend in every list, so none stands twice, and none is both taken out and brought
-//! by one update.
+//! *Invariant:* identities ascend in every list, so none occurs twice. No element is both removed and added
+//! or changed by one update.
 #![cfg_attr(
     not(test),
     deny(
@@ -27,14 +27,15 @@ use crate::wire::decode::target::{ElementTarget, ReadElement, Target};
 use crate::wire::decode::{Observer, Table, Walk};
 use crate::wire::room::check_room;
 
-/// What an update takes out, walked over beside what it brings while it is validated.
+/// The removed elements of an update. While the update is validated they are compared with those that it adds
+/// and changes.
 struct Departed<'b, I: Identity> {
     list: Option<(I::Reader, BitReader<'b>)>,
     next: Option<I>,
 }
 
 impl<I: Identity> Departed<'_, I> {
-    /// Whether `id` is among it; asked in ascending order.
+    /// Whether `id` was removed. Must be called with ascending ids.
     fn contains(&mut self, id: &I) -> Result<bool, ReadError> {
         let Some((list, reader)) = &mut self.list else { return Ok(false) };
         while self.next.as_ref().is_none_or(|next| next < id) {
@@ -48,11 +49,12 @@ impl<I: Identity> Departed<'_, I> {
     }
 }
 
-/// How far the elements of a collection have been read.
+/// The state while the elements of a collection are read.
 struct Progress<I> {
-    /// Elements that go unless they come; what a collection notes itself is not here.
+    /// Elements that are removed at the end unless the update has them. Those that a collection marks by
+    /// itself are not here.
     swept: BTreeSet<I>,
-    /// How many came whole that count.
+    /// How many whole elements were read that count against the limit.
     whole: u32,
     /// The last label.
     label: Label,
@@ -65,7 +67,7 @@ impl<I> Default for Progress<I> {
 }
 
 impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
-    /// Reads what changed of a collection.
+    /// Reads the changes of a collection.
     pub(super) fn elements<I: Identity, T: ElementTarget<I>>(
         &mut self,
         around: Table<'_>,
@@ -84,7 +86,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
             }
             progress.swept.remove(&id);
             let depth = self.path.enter(id.steps());
-            // Of a set nothing can change.
+            // The elements of a set cannot change.
             if I::IS_KEY && command.handles == 0 || self.flag()? {
                 self.new_element(table, command, &id, list.began_at(), &mut progress, target)?;
             } else {
@@ -110,7 +112,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         Ok(())
     }
 
-    /// Reads all of a collection that came into being with what it lies in.
+    /// Reads a whole collection, which is part of a new element.
     pub(super) fn all_elements<I: Identity, T: ElementTarget<I>>(
         &mut self,
         around: Table<'_>,
@@ -134,7 +136,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         Ok(())
     }
 
-    /// Reads which elements go; returns the list of those that do, where they are listed.
+    /// Reads which elements are removed. Returns the list of them if the update lists them.
     fn departures<I: Identity, T: ElementTarget<I>>(
         &mut self,
         command: &CollectionCommand<I>,
@@ -151,7 +153,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         }
         let is_listed = departures == Departures::Listed;
         let list = || I::read_list(&command.shape.form);
-        // That none of them comes, too, was seen before anything is applied.
+        // Only validation checks that none of them is added or changed too.
         departed.list = (is_listed && P::VALIDATES).then(|| (list(), self.reader.clone()));
         let mut ids = list();
         while let Some(id) = P::check(ids.next(self.reader, &mut self.pass))? {
@@ -178,8 +180,8 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         Ok(Some(progress.label.clone()))
     }
 
-    /// Reads all of an element, which may be new. What it takes counts from `start`, where its identity
-    /// began, or from behind its label.
+    /// Reads a whole element, which may be new. Its size counts from `start`, where its identity began, or
+    /// from the end of its label.
     fn new_element<I: Identity, T: ElementTarget<I>>(
         &mut self,
         table: Table<'_>,
@@ -203,14 +205,14 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         }
         let calls_back = self.observer.calls_back();
         let is_new = target.whole(id, calls_back, &mut WholeElement { walk: self, table })?;
-        // An honest server begins a map anew with no more entries than it may have.
+        // A server that begins a map anew sends at most as many entries as a map may have.
         progress.whole = progress.whole.saturating_add(u32::from(is_new || I::IS_KEY));
         P::check(count::read_padding(start, count::LEAST_BITS, self.reader))?;
         label.into_iter().for_each(|label| target.receive(id, News::Moved(label), calls_back));
         Ok(())
     }
 
-    /// An element goes.
+    /// Removes an element.
     fn remove<I: Identity, T: ElementTarget<I>>(&mut self, id: &I, target: &mut T) {
         target.receive(id, News::Removed, self.observer.calls_back());
         if I::IS_KEY {
@@ -218,7 +220,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         }
     }
 
-    /// Nothing is left of an element.
+    /// Tells the observer that nothing is left of an element.
     fn forget<I: Identity>(&mut self, id: &I) {
         let depth = self.path.enter(id.steps());
         if let Some((&last, path)) = self.path.steps().split_last() {
@@ -227,14 +229,15 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         self.path.leave(depth);
     }
 
-    /// What was swept and did not come goes, and what the collection has noted is forgotten.
+    /// Removes the swept elements that the update does not have, and tells the observer of those that the
+    /// collection has marked.
     fn end_elements<I: Identity, T: ElementTarget<I>>(&mut self, progress: Progress<I>, target: &mut T) {
         progress.swept.iter().for_each(|id| self.remove(id, target));
         target.departing(&mut |id| self.forget(&id));
     }
 }
 
-/// Reads all of an element.
+/// Reads a whole element.
 struct WholeElement<'i, 'w, 'r, 'b, O: ?Sized, P> {
     walk: &'i mut Walk<'w, 'r, 'b, O, P>,
     table: Table<'i>,
@@ -248,7 +251,7 @@ impl<O: Observer + ?Sized, P: Pass> ReadElement for WholeElement<'_, '_, '_, '_,
     }
 }
 
-/// Reads properties of an element, as an update.
+/// Reads the changed properties of an element.
 struct ChangedElement<'i, 'w, 'r, 'b, O: ?Sized, P> {
     walk: &'i mut Walk<'w, 'r, 'b, O, P>,
     table: Table<'i>,

@@ -1,9 +1,8 @@
-//! Decoding: the reverse of [`encode`](crate::wire::encode), twice: once to see that all is well, once to
-//! apply it.
+//! Decoding: the reverse of [`encode`](crate::wire::encode). Each update is read twice: first to validate it,
+//! then to apply it.
 //!
-//! Invariant: nothing is applied of what has not been validated (R20), and what has been cannot fail: both
-//! passes read the same bits in the same way, and where a reader of the user's own stops is known from the
-//! first.
+//! *Invariant:* only validated updates are applied (R20), and applying them cannot fail. Both passes read the
+//! same bits in the same way, and the first pass records where values end that user code reads.
 #![cfg_attr(
     not(test),
     deny(
@@ -37,29 +36,30 @@ pub(crate) use pass::{Applying, Validating};
 pub(crate) use recipient::{Hide, Recipient};
 pub(crate) use target::Validation;
 
-/// Told what an update brings. A path is the handles from the object's own level down; below it they are
-/// element handles, from 0.
+/// Receives what an update contains. A path has the handles from the object's own level down. Below that
+/// level they are element handles, counted from zero.
 pub trait Observer {
-    /// All of the property at `handle` of the object's own level was read; it took `bits` bits.
+    /// The property at `handle` of the object's own level was read. It took `bits` bits.
     fn property(&mut self, handle: u32, bits: usize);
 
     /// A leaf was read that mentions no object.
     fn plain(&mut self, path: &[u32]);
 
-    /// A leaf was read that mentions `guids`; with its bits it can be read again when they come or go (S117).
+    /// A leaf was read that mentions `guids`. With these bits it can be read again when one of their objects
+    /// appears or disappears (S117).
     fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
 
-    /// Below `path` nothing is left of what begins with one of these steps: element handles past an array's
-    /// end, the id of an item, or the end of a key.
+    /// Everything below `path` that begins with one of these steps is gone. The steps are element handles
+    /// past an array's end, the id of an item, or the end of a key.
     fn cut(&mut self, path: &[u32], steps: Range<u32>);
 
-    /// Whether values of maps are told what comes of them, as it is read.
+    /// Whether the callbacks of values in maps are called while the update is read.
     fn calls_back(&self) -> bool {
         true
     }
 }
 
-/// Observes nothing, and calls nothing back.
+/// Ignores everything, and lets no callbacks be called.
 impl Observer for () {
     fn property(&mut self, _: u32, _: usize) {}
     fn plain(&mut self, _: &[u32]) {}
@@ -80,12 +80,12 @@ pub(crate) struct Walk<'w, 'r, 'b, O: ?Sized, P> {
     pub(crate) path: Path,
 }
 
-/// Handles from the object's own level down to where a walk stands: for errors, and for finding a leaf again.
+/// The handles from the object's own level down to the current value. For errors, and to find a leaf again.
 pub(crate) struct Path {
     /// The first steps.
     steps: [u32; MAX_DEPTH + 1],
     len: usize,
-    /// All steps, if there are more: keys of maps take as many as they are long.
+    /// All steps, if there are more than fit there. The steps of a map's key are as many as the key is long.
     long: Vec<u32>,
 }
 
@@ -114,21 +114,21 @@ impl Path {
         self.leave(self.len.saturating_sub(1));
     }
 
-    /// Appends the steps of a key; gives how many there were before.
+    /// Appends the steps of a key. Returns how many steps there were before.
     fn enter(&mut self, steps: impl Iterator<Item = u32>) -> usize {
         let depth = self.len;
         steps.for_each(|step| self.push(step));
         depth
     }
 
-    /// Drops the steps after the first `depth`.
+    /// Drops all steps except the first `depth`.
     fn leave(&mut self, depth: usize) {
         self.len = depth;
         self.long.truncate(if depth > self.steps.len() { depth } else { 0 });
     }
 }
 
-/// A level's table and what stands at its handles.
+/// The handle table of a level, with its program.
 #[derive(Clone, Copy)]
 struct Table<'w> {
     program: &'w Program,
@@ -172,7 +172,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         P::check(self.reader.read_flag())
     }
 
-    /// Reads what stands at `handle` of a level, as an update: of an array, only what changed.
+    /// Reads the property at `handle` of a level as an update: of an array, only the changes.
     fn property<T: Target>(&mut self, table: Table<'_>, handle: u32, target: &mut T) -> Result<(), P::Stop> {
         match P::check(table.at(handle).map(Some))? {
             Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target),
@@ -237,7 +237,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         self.new_elements(inner, handle, array, tail..len, target)
     }
 
-    /// Makes the array at `handle` `len` elements long; returns its length before.
+    /// Changes the length of the array at `handle` to `len`. Returns the length before.
     fn resize<T: Target>(&mut self, target: &mut T, handle: u32, array: &ArrayCommand, len: usize) -> usize {
         let old_len = target.resize(handle, len);
         if len < old_len {
@@ -246,7 +246,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         old_len
     }
 
-    /// Reads all of the elements in `range` of the array at `handle`.
+    /// Reads the new elements in `range` of the array at `handle`.
     fn new_elements<T: Target>(
         &mut self,
         table: Table<'_>,
@@ -267,7 +267,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    /// Reads all of a new element.
+    /// Reads a whole new element.
     fn whole<T: Target>(&mut self, table: Table<'_>, first: u32, target: &mut T) -> Result<(), P::Stop> {
         for (at, handle) in (0..table.commands.len() as u32).zip(1..) {
             self.path.push(first.saturating_add(at));

@@ -1,6 +1,7 @@
-//! The two passes over an update: one sees that all is well, one applies it.
+//! The two passes over an update: one validates it, the other applies it.
 //!
-//! Invariant: a pass that applies cannot stop; it is only made of what the other walked to its end.
+//! *Invariant:* the pass that applies cannot stop early. It only runs on updates that the other pass has read
+//! to their end.
 #![cfg_attr(
     not(test),
     deny(
@@ -18,31 +19,31 @@ use crate::ids::identity::{KeyPass, ReadKey};
 use crate::ids::key::KeyBits;
 use crate::wire::checked::{Checked, Ends};
 
-/// Which pass a walk is.
+/// One of the two passes.
 pub(crate) trait Pass: KeyPass {
-    /// Why a walk stops before its end.
+    /// Why the pass stops before the end.
     type Stop;
 
-    /// Whether this pass sees to it that all is well.
+    /// Whether this is the pass that validates.
     const VALIDATES: bool;
 
-    /// Stops at what could not be read.
+    /// Stops if a value could not be read.
     fn check<R: Default>(read: Result<R, ReadError>) -> Result<R, Self::Stop>;
 
-    /// Reads a value by a reader of the user's own, which says whether it has asked for a reference.
+    /// Reads a value with user code. `read` returns whether that code resolved a reference.
     fn opaque(
         &mut self,
         reader: &mut BitReader<'_>,
         read: impl FnOnce(&mut BitReader<'_>) -> Result<bool, ReadError>,
     ) -> Result<(), Self::Stop>;
 
-    /// Whether keys of an update that is applied mention objects.
+    /// Whether keys of the update mention objects. Only known while it is applied.
     fn keys_refer(&self) -> bool {
         false
     }
 }
 
-/// Sees that all is well, and writes down where values end.
+/// Validates an update, and records where values end.
 pub(crate) struct Validating<'w>(pub(crate) &'w mut Checked);
 
 impl Pass for Validating<'_> {
@@ -77,7 +78,7 @@ impl KeyPass for Validating<'_> {
     }
 }
 
-/// Applies what was validated.
+/// Applies a validated update.
 pub(crate) struct Applying<'w>(pub(crate) Ends<'w>);
 
 impl Pass for Applying<'_> {
@@ -85,7 +86,7 @@ impl Pass for Applying<'_> {
 
     const VALIDATES: bool = false;
 
-    /// Both passes read the same bits in the same way, so whatever this reads was read before.
+    /// Both passes read the same bits in the same way, so everything was read before without an error.
     fn check<R: Default>(read: Result<R, ReadError>) -> Result<R, Infallible> {
         debug_assert!(read.is_ok(), "an update that was validated");
         Ok(read.unwrap_or_default())
@@ -97,7 +98,7 @@ impl Pass for Applying<'_> {
         read: impl FnOnce(&mut BitReader<'_>) -> Result<bool, ReadError>,
     ) -> Result<(), Infallible> {
         let value = Self::check(self.0.take(reader))?;
-        // A reader that refuses what it took before leaves the value as it is.
+        // If user code now refuses what it accepted before, the value stays as it is.
         read(&mut value.reader()).ok();
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! Where decoded values are written: an object, or a part of one. If it was lent to its user, what he took
-//! out of it, and an update says something of, comes back as the server had sent it.
+//! Where decoded values are written: an object or a part of one. If the object was lent to its user, elements
+//! that the user removed come back, as the server sent them, when an update changes them.
 //!
-//! Invariant: what was lent is written before the update reaches what the server had sent; nothing that the
-//! user did makes an update fail (S49): what has no place any more is passed over.
+//! *Invariant:* the lent object is written before the copy of what the server sent. Nothing that a user did
+//! makes an update fail (S49): values that have no place any more are skipped.
 #![cfg_attr(
     not(test),
     deny(
@@ -27,10 +27,10 @@ use crate::wire::decode::target::{ElementTarget, ReadElement, Target, Validation
 /// An object or a part of one, to be written.
 pub(crate) struct Recipient<'a> {
     live: LevelMut<'a>,
-    /// What the server had sent of it, if it was lent.
+    /// The same part as the server sent it, if the object was lent.
     base: Option<Level<'a>>,
-    /// The objects that are there, if this is what the user sees of a lent one: entries whose keys mention
-    /// others are in what the server sent alone.
+    /// The objects that exist, if this object was lent. Entries whose keys mention other objects are only in
+    /// the copy of what the server sent.
     seen: Option<&'a dyn Objects>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Recipient<'a> {
         Self { live, base: None, seen: None }
     }
 
-    /// For an object that was lent.
+    /// Makes one for an object that was lent.
     pub(crate) fn lent(live: LevelMut<'a>, base: Level<'a>, objects: &'a dyn Objects) -> Self {
         Self { live, base: Some(base), seen: Some(objects) }
     }
@@ -48,7 +48,7 @@ impl<'a> Recipient<'a> {
         self.base?.slot(handle)
     }
 
-    /// Makes the array at `handle` what the server had sent of it, if it has another length.
+    /// Restores the array at `handle` to what the server sent, if the user changed its length.
     fn restore_array(&mut self, handle: u32) {
         let (Some(base), Some(Slot::Array(sent))) = (self.base, self.base_slot(handle)) else { return };
         if !matches!(self.live.as_level().slot(handle), Some(Slot::Array(array)) if array.len() != sent.len())
@@ -64,7 +64,7 @@ impl<'a> Recipient<'a> {
     }
 }
 
-/// Takes the elements out whose identities mention an object that is not there.
+/// Removes the entries whose keys mention an object that does not exist.
 pub(crate) struct Hide<'o>(pub(crate) &'o dyn Objects);
 
 impl VisitCollections for Hide<'_> {
@@ -78,7 +78,8 @@ impl VisitCollections for Hide<'_> {
     }
 }
 
-/// From now on a part of an object is a client's; if it is lent, its user is to see only what is to be seen.
+/// Makes the collections in a new part of an object replicas. In a lent object, hides the entries that its
+/// user must not see.
 fn adopt(part: &mut LevelMut<'_>, seen: Option<&dyn Objects>) {
     Adopt.visit(part);
     seen.into_iter().for_each(|objects| Hide(objects).visit(part));
@@ -130,7 +131,7 @@ impl Target for Recipient<'_> {
     }
 }
 
-/// The same for a collection.
+/// A collection to be written, with the same fields.
 pub(crate) struct ElementRecipient<'a, I: Identity> {
     live: Option<ElementsMut<'a, I>>,
     base: Option<Elements<'a, I>>,
@@ -138,7 +139,7 @@ pub(crate) struct ElementRecipient<'a, I: Identity> {
 }
 
 impl<'a, I: Identity> ElementRecipient<'a, I> {
-    /// The collection, if an element that is called so has a place in it.
+    /// Returns the collection, if an element with this identity has a place in it.
     fn place_of(&mut self, id: &I) -> Option<&mut ElementsMut<'a, I>> {
         let seen = self.seen;
         let is_seen =

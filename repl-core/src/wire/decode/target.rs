@@ -1,6 +1,6 @@
-//! Where decoded values go: an object, nowhere, or nowhere but by what an object has now.
+//! Where decoded values go: into an object, or nowhere while an update is validated.
 //!
-//! Invariant: every target reads the same bits for the same command.
+//! *Invariant:* all targets read the same bits for the same command.
 #![cfg_attr(
     not(test),
     deny(
@@ -22,12 +22,12 @@ use crate::schema::step::News;
 
 /// Where decoded values go.
 pub(crate) trait Target {
-    /// The same for an element of an array.
+    /// The target for an element of an array.
     type Element<'e>: Target
     where
         Self: 'e;
 
-    /// The same for the elements of a collection.
+    /// The target for the elements of a collection.
     type Elements<'e, I: Collected>: ElementTarget<I>
     where
         Self: 'e;
@@ -41,37 +41,37 @@ pub(crate) trait Target {
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Makes the array at `handle` `len` elements long; returns its length before.
+    /// Changes the length of the array at `handle` to `len`. Returns the length before.
     fn resize(&mut self, handle: u32, len: usize) -> usize;
 
-    /// The element `index` of the array at `handle`.
+    /// Returns the element `index` of the array at `handle`.
     fn element(&mut self, handle: u32, index: usize) -> Option<Self::Element<'_>>;
 
-    /// The elements of the collection at `handle`.
+    /// Returns the elements of the collection at `handle`.
     fn elements<I: Collected>(&mut self, handle: u32) -> Self::Elements<'_, I>;
 }
 
 /// Where the elements of one collection go.
 pub(crate) trait ElementTarget<I> {
-    /// Something is said of the collection: if a client's user put it there, all its elements are local from
-    /// now on.
+    /// Called first when an update changes the collection. If a client's user put the collection there, all
+    /// its elements are local from now on.
     fn own(&mut self) {}
 
-    /// How many elements it has, as far as that limits how many may come.
+    /// Returns how many elements the collection has, if that limits how many may be added.
     fn held(&self) -> usize {
         0
     }
 
-    /// All elements are to go that are not received after this; returns those of which the collection takes
-    /// no note.
+    /// Marks all elements for removal that are not received after this. Returns those that the collection
+    /// does not mark by itself.
     fn sweep(&mut self) -> Vec<I> {
         Vec::new()
     }
 
-    /// Reads an element by `read`, whole; a new one if there is none. Returns whether it is new.
+    /// Reads a whole element with `read`. Adds it if it does not exist. Returns whether it is new.
     fn whole<R: ReadElement>(&mut self, id: &I, calls_back: bool, read: &mut R) -> Result<bool, R::Stop>;
 
-    /// Reads the properties of `handles` of an element by `read`; `None` if there is no such element.
+    /// Reads the properties `handles` of an element with `read`. `None` if there is no such element.
     fn change<R: ReadElement>(
         &mut self,
         id: &I,
@@ -80,16 +80,16 @@ pub(crate) trait ElementTarget<I> {
         read: &mut R,
     ) -> Option<Result<(), R::Stop>>;
 
-    /// What came of an element beside its values.
+    /// Records what an update says of an element besides its values.
     fn receive(&mut self, _: &I, _: News<'_>, _: bool) {}
 
-    /// Calls `each` with the elements that are noted to go.
+    /// Calls `each` with the elements that are marked for removal.
     fn departing(&self, _: &mut dyn FnMut(I)) {}
 }
 
-/// Reads an element, wherever it is.
+/// Reads an element into any target.
 pub(crate) trait ReadElement {
-    /// Why it stops before the end.
+    /// Why reading stops before the end.
     type Stop;
 
     fn read<T: Target>(&mut self, element: &mut T) -> Result<(), Self::Stop>;
@@ -139,7 +139,7 @@ impl<'a> Target for Validation<'a> {
     }
 }
 
-/// The same for a collection.
+/// Applies nothing. Knows the elements of a collection.
 pub(crate) struct ElementValidation<'a, I: Identity>(Option<Elements<'a, I>>);
 
 impl<I: Identity> ElementTarget<I> for ElementValidation<'_, I> {
@@ -168,7 +168,7 @@ impl<I: Identity> ElementTarget<I> for ElementValidation<'_, I> {
     }
 
     fn receive(&mut self, id: &I, news: News<'_>, _: bool) {
-        // Whoever applies the update will look for it.
+        // Applying will look for it soon.
         if let (News::Removed, Some(elements)) = (news, self.0) {
             elements.collection.preload(id);
         }
