@@ -1,7 +1,6 @@
-//! Comparing an object with its shadow: what differs is copied and listed (S60 to S63).
+//! Compares an object with its shadow. Values that differ are copied to the shadow and listed (S60 to S63).
 //!
-//! Invariant: the shadow only ever holds values that have a form on the wire, so encoding from it does not
-//! fail (R3).
+//! *Invariant:* the shadow only holds values that have a wire form, so encoding from it cannot fail (R3).
 
 use std::collections::BTreeSet;
 
@@ -14,40 +13,39 @@ use crate::object::level::{Array, Elements, Leaf, Level, LevelMut, Slot};
 use crate::schema::program::Collected;
 use crate::schema::step::Step;
 
-/// One comparison, and where its outcome goes.
+/// One comparison, and where its results go.
 pub(crate) struct Comparison<'a> {
     pub(crate) sizes: &'a ItemSizes,
     pub(crate) refusals: &'a mut Vec<Refusal>,
     pub(crate) scratch: &'a mut Scratch,
 }
 
-/// Buffers for trying a value's form, kept between comparisons.
+/// Memory that comparisons use again.
 #[derive(Debug, Default)]
 pub struct Scratch {
     /// Handles that may have changed.
     pub(crate) candidates: HandleSet,
     live: BitWriter,
     shadow: BitWriter,
-    /// Comparisons so far: the key of what the next one finds of items.
+    /// The number of comparisons so far. It is the age of the changes that the next one finds.
     pub(crate) comparisons: u64,
-    /// Whether a collection took the place of another, so that its object is to be settled.
+    /// Whether a collection took the place of another, so that its object must be settled.
     unsettled: bool,
 }
 
 impl Scratch {
-    /// Whether an object that was compared since this was last asked is to be
-    /// [settled](crate::Class::settle).
+    /// Whether an object that was compared since the last call must be [settled](crate::Class::settle).
     #[must_use]
     pub fn take_unsettled(&mut self) -> bool {
         std::mem::take(&mut self.unsettled)
     }
 }
 
-/// What a comparison of one slot has found.
+/// The result of comparing one slot.
 enum Found {
     Same,
     Leaf,
-    /// What changed within; of an array perhaps its count alone.
+    /// The changes inside an array or collection. Of an array perhaps only the count changed.
     Nested(Nested),
 }
 
@@ -58,13 +56,14 @@ enum Outcome {
 }
 
 impl Comparison<'_> {
-    /// A value is refused that stands at this step of what is being compared, or is all of it.
+    /// Reports a value that has no wire form. It is at this step below what is being compared, or is all of
+    /// it.
     #[cold]
     fn refuse(&mut self, step: Option<u32>, error: WriteError) {
         self.refusals.push(Refusal { steps: step.into_iter().collect(), error });
     }
 
-    /// Compares what stands behind a step.
+    /// Compares what is below a step.
     fn behind<R>(&mut self, step: u32, compare: impl FnOnce(&mut Self) -> R) -> R {
         let told = self.refusals.len();
         let outcome = compare(self);
@@ -72,14 +71,14 @@ impl Comparison<'_> {
         outcome
     }
 
-    /// All refusals but the first `told` ones are of values behind these steps.
+    /// Adds these steps at the start of all refusals except the first `told`.
     fn put_before(&mut self, told: usize, steps: impl Iterator<Item = u32> + Clone) {
         for refusal in self.refusals.iter_mut().skip(told) {
             refusal.steps.splice(0..0, steps.clone());
         }
     }
 
-    /// Compares what stands at `handles` of a level; lists and copies what differs.
+    /// Compares the properties `handles` of a level. Lists and copies those that differ.
     pub(crate) fn level(
         &mut self,
         live: Level<'_>,
@@ -97,7 +96,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares what stands in one slot, which is reached by `step`; copies what differs.
+    /// Compares one slot, which is reached by `step`, and copies what differs.
     #[inline]
     fn slot(&mut self, live: Slot<'_>, shadow: &mut LevelMut<'_>, handle: u32, step: u32) -> Found {
         let nested = match live {
@@ -142,8 +141,8 @@ impl Comparison<'_> {
         Outcome::Changed
     }
 
-    /// Compares an array; `None` if nothing changed.
-    // Apart, like what else has elements: so the way of leaves, which most properties are, stays short.
+    /// Compares an array. `None` if nothing changed.
+    // Not inlined, so that the code for leaves, which most properties are, stays short.
     #[inline(never)]
     fn array(&mut self, live: Array<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<ArrayChanges> {
         let Some(Slot::Array(old)) = shadow.as_level().slot(handle) else { return None };
@@ -190,7 +189,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies a leaf of a new element; gives what is wrong with its value, also if it is the initial one.
+    /// Copies a leaf of a new element. Returns why its value has no wire form, even if it is the initial
+    /// value.
     fn new_leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<WriteError> {
         match self.leaf(live, shadow, handle) {
             Outcome::Same if live.must_be_tried() => {
@@ -202,8 +202,9 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies the elements of `live` from `first` on. If anything in them has no form none is there, or
-    /// clients would be shown an initial value that the server never had; says whether they are.
+    /// Copies the elements of `live` from `first` on. If a value in them has no wire form, copies none:
+    /// otherwise clients would see an initial value that the server never had. Returns whether they were
+    /// copied.
     fn copy_elements(
         &mut self,
         live: Array<'_>,
@@ -225,7 +226,7 @@ impl Comparison<'_> {
         !is_refused
     }
 
-    /// Copies all of a new item or value, but for what would make it too large.
+    /// Copies a new item or value, except properties that would make it too large.
     fn new_item(&mut self, table: u32, live: Level<'_>, shadow: &mut LevelMut<'_>) {
         let mut except = HandleSet::new();
         if let Some(survey) = self.sizes.survey(table, live, shadow.as_level()) {
@@ -237,7 +238,7 @@ impl Comparison<'_> {
         self.new_element(live, shadow, 1, &except);
     }
 
-    /// Compares an item or a value, but for what would make it too large.
+    /// Compares an item or a value, except properties that would make it too large.
     fn item(&mut self, table: u32, live: Level<'_>, shadow: &mut LevelMut<'_>) -> Changelist {
         let mut list = Changelist::new();
         match self.sizes.survey(table, live, shadow.as_level()) {
@@ -250,7 +251,7 @@ impl Comparison<'_> {
         list
     }
 
-    /// Copies all of a new element, `except` some handles; `first` is the step to what stands first in it.
+    /// Copies a new element, `except` some handles. `first` is the step to its first property.
     fn new_element(&mut self, live: Level<'_>, shadow: &mut LevelMut<'_>, first: u32, except: &HandleSet) {
         let slots = live.slots().zip(1..).zip(first..);
         for ((slot, handle), step) in slots.filter(|((_, handle), _)| !except.contains(*handle)) {
@@ -268,7 +269,7 @@ impl Comparison<'_> {
                     let error = WriteError::TooLong { len: array.len(), max: array.max_len() as usize };
                     self.refuse(Some(step), error);
                 }
-                // They go whole; what came of them is no news.
+                // They are sent whole, so their changes are not needed.
                 Slot::Items(items) => _ = self.behind(step, |this| this.elements(items, shadow, handle)),
                 Slot::Entries(entries) => {
                     self.behind(step, |this| this.elements(entries, shadow, handle));
@@ -277,8 +278,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares a collection, element by element where they were touched, or all where nobody tells; `None`
-    /// if nothing changed.
+    /// Compares the touched elements of a collection, or all elements if it does not record which were
+    /// touched. `None` if nothing changed.
     #[inline(never)]
     fn elements<I: Collected>(
         &mut self,
@@ -296,8 +297,8 @@ impl Comparison<'_> {
             return None;
         }
         let (mut born, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
-        // New elements in which a value has no form: clients would be shown its initial one, which the server
-        // never had.
+        // New elements in which a value has no wire form. Clients would see its initial value, which the
+        // server never had.
         let mut held_back = BTreeSet::new();
         let table = live.table();
         let is_unsettled = shadow.follow(&live, &mut |named, step| {
@@ -313,7 +314,7 @@ impl Comparison<'_> {
                         born.push(id);
                     }
                 }
-                // It was touched more than once, and has been tried.
+                // It was touched more than once, and was tried already.
                 Step::Touched { .. } if named.known().is_some_and(|id| held_back.contains(id)) => {}
                 Step::Touched { live, mut shadow, moved } => {
                     let list = self.item(table, live, &mut shadow);
@@ -351,7 +352,7 @@ impl Comparison<'_> {
 }
 
 impl Scratch {
-    /// Whether `shadow` writes what was just written of the live value.
+    /// Whether `shadow` writes the same bits that the live value just wrote.
     fn same_as_shadow(&mut self, shadow: Leaf<'_>) -> bool {
         self.shadow.clear();
         shadow.write(&mut self.shadow).is_ok() && self.live == self.shadow

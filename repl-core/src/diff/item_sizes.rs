@@ -1,7 +1,7 @@
-//! How large an item of a collection may be, or an entry of a map: those travel in as many parts as it takes,
-//! but each of them whole.
+//! How large an item of a collection or an entry of a map may be. A collection is sent in as many parts as
+//! needed, but each item is sent whole.
 //!
-//! *Invariant:* what the comparison takes over of an item has room in an object by itself.
+//! *Invariant:* an item in a shadow is never larger than an object may be.
 
 use super::scale::{HEAD_BITS, KEYED_HEAD_BITS, Scale, fit, most_element_bits};
 use crate::bits::WriteError;
@@ -10,25 +10,25 @@ use crate::object::equality::{Answer, differs};
 use crate::object::level::{Level, Slot};
 use crate::schema::program::{CommandKind, Program};
 
-/// What is known of the sizes of the items and entries of a class.
+/// The size limit of the items and entries of a class.
 #[derive(Debug, Default)]
 pub(crate) struct ItemSizes {
-    /// The most that one may take.
+    /// The most bits that one may take.
     max_bits: u64,
-    /// The tables of those that could take more, ascending.
+    /// The tables of the items and entries that could take more, ascending.
     wide: Vec<u32>,
 }
 
-/// What is to be done with the properties of an item.
+/// Which properties of an item to compare.
 pub(crate) struct Survey {
-    /// Those that may have changed, and have room.
+    /// Those that may have changed, and for which there is room.
     pub(crate) open: HandleSet,
-    /// Those that have none.
+    /// Those for which there is no room, with the error.
     pub(crate) refused: Vec<(u32, WriteError)>,
 }
 
 impl ItemSizes {
-    /// For objects of at most `max_bits`.
+    /// Returns the limit for objects of at most `max_bits`.
     pub(crate) fn within(max_bits: u64, program: &Program) -> Self {
         let max_bits = max_bits.saturating_sub(HEAD_BITS + KEYED_HEAD_BITS + u64::from(program.handles()));
         let inner = program.commands().iter().filter_map(|command| match &command.kind {
@@ -42,8 +42,8 @@ impl ItemSizes {
         Self { max_bits, wide }
     }
 
-    /// What of an item or a value, by its `table`, is to be compared with its shadow, and what would make it
-    /// too large; `None` where nothing can. O(item) if something that varies in size has changed.
+    /// Returns which properties of an item or a value to compare with its shadow, and which would make it too
+    /// large. `None` if none can: `table` says what it is. O(item) if a property of varying size changed.
     pub(crate) fn survey(&self, table: u32, live: Level<'_>, shadow: Level<'_>) -> Option<Survey> {
         self.wide.binary_search(&table).ok()?;
         let mut open = HandleSet::up_to(live.handles());
@@ -60,7 +60,7 @@ impl ItemSizes {
         Some(Survey { open, refused })
     }
 
-    /// The handles that must stay as they are in the shadow, with what is wrong with them.
+    /// Returns the handles that must stay as they are in the shadow, with the errors.
     fn refused(&self, live: Level<'_>, shadow: Level<'_>) -> Vec<(u32, WriteError)> {
         let mut scale = Scale::default();
         let mut bits_of = |level: Level<'_>, handle| level.slot(handle).map_or(0, |slot| scale.slot(slot));

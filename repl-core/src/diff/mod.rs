@@ -1,6 +1,6 @@
 //! Comparing a live object with its shadow.
 //!
-//! *Invariant:* the shadow only ever holds values that have a form on the wire (R3).
+//! *Invariant:* the shadow only holds values that have a wire form (R3).
 
 pub(crate) mod compare;
 pub(crate) mod item_sizes;

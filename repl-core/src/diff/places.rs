@@ -1,37 +1,37 @@
-//! Places: which property each byte of an object belongs to, so that a comparison goes from the bytes that
-//! differ to their properties.
+//! Places: the property that each byte of an object belongs to. With them a comparison finds the properties
+//! of the bytes that differ.
 //!
-//! Invariant: a handle is either mapped, and then all bytes of its value are in a run of the type's plan, or
-//! in `by_command`.
+//! *Invariant:* either a handle is mapped, and all bytes of its value are in a run of the type's plan, or it
+//! is in `by_command`.
 
 use crate::ids::handles::HandleSet;
 use crate::object::scan::differing_bytes;
 use crate::schema::plan::{Planned, Run};
 use crate::schema::program::{CommandKind, Program};
 
-/// Bytes of an object that are mapped; properties beyond are compared by command.
+/// How many bytes of an object are mapped. Properties beyond are compared by command.
 const MAX_BYTES: usize = 16 << 10;
 
 /// The properties of a type by the bytes of their values.
 #[derive(Debug)]
 pub(crate) struct Places {
-    /// By offset into the object.
+    /// One for each byte of the object.
     bytes: Box<[Place]>,
-    /// Properties whose bytes do not tell whether they changed.
+    /// The properties that are compared by command, because their bytes do not show whether they changed.
     by_command: HandleSet,
 }
 
-/// Where a byte belongs.
+/// The property of one byte.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    /// Zero for none.
+    /// The handle. Zero if the byte belongs to no property.
     handle: u16,
-    /// Bytes of the value from this one on.
+    /// How many bytes of the value there are from this one on.
     left: u16,
 }
 
 impl Places {
-    /// The places of `T`, whose program is `program`.
+    /// Returns the places of `T`, whose program is `program`.
     pub(crate) fn of<T: Planned>(program: &Program) -> Self {
         let mut bytes = vec![Place::default(); size_of::<T>().min(MAX_BYTES)];
         let mut by_command = HandleSet::up_to(program.handles());
@@ -52,7 +52,8 @@ impl Places {
         Self { bytes: bytes.into(), by_command }
     }
 
-    /// The handles in `scope` that may differ between the two: of the mapped ones those that do.
+    /// Puts into `into` the handles in `scope` that may differ: the mapped ones that do differ, and all
+    /// others.
     #[inline]
     pub(crate) fn candidates<T: Planned>(&self, one: &T, other: &T, scope: &HandleSet, into: &mut HandleSet) {
         into.clear();

@@ -1,7 +1,7 @@
-//! Measuring: how many bits values take at most.
+//! Measures how many bits values take at most.
 //!
-//! *Invariant:* what is counted is never less than what any update or opening of these values takes, whatever
-//! has changed in them.
+//! *Invariant:* no update or opening with these values takes more bits than are counted here, whatever
+//! changed in them.
 
 use crate::bits::BitWriter;
 use crate::bits::count::LEAST_BITS;
@@ -11,23 +11,23 @@ use crate::object::level::{Array, Elements, Leaf, Level, Slot};
 use crate::schema::codec::Codec;
 use crate::schema::program::{Command, CommandKind, Program};
 
-/// What an item takes beside handles and values: segment, slot, generation, class, archetype, the form of its
-/// handles, and its end.
+/// The bits of an object in a packet besides its handles and values: segment, slot, generation, class,
+/// archetype, the form of the handles, and the end.
 pub(crate) const HEAD_BITS: u64 = 512;
-/// What a `String` takes beside its bytes, at most.
+/// The most bits of a `String` besides its bytes.
 const TEXT_HEAD_BITS: u64 = 64;
-/// What a collection takes beside its items: what goes, and where the list begins and ends.
+/// The bits of a collection besides its items: what is removed, and where the list begins and ends.
 pub(crate) const KEYED_HEAD_BITS: u64 = 96;
-/// What an item takes beside its id, its label, its handles and values.
+/// The bits of an item besides its id, its label, its handles and values.
 const ITEM_HEAD_BITS: u64 = 16;
-/// What a label takes beside its bytes, at most.
+/// The most bits of a label besides its bytes.
 const LABEL_HEAD_BITS: u64 = 20;
 /// A character in its longer form.
 const CHAR_BITS: u64 = 22;
 /// A reference: a slot and a generation of 32 bits each in their longest forms.
 const REFERENCE_BITS: u64 = 1 + 2 * 66;
 
-/// What stands at a command takes at most.
+/// Returns the most bits that the value of a command takes.
 pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
     match &command.kind {
         CommandKind::Leaf(leaf) => match leaf.codec {
@@ -47,7 +47,7 @@ pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
     }
 }
 
-/// The same below an array, where collections and maps go whole with new elements.
+/// Returns the same inside an element, where collections and maps are sent whole with new elements.
 fn most_inner_bits(program: &Program, command: &Command) -> u64 {
     match &command.kind {
         CommandKind::Items(items) => {
@@ -60,14 +60,14 @@ fn most_inner_bits(program: &Program, command: &Command) -> u64 {
     }
 }
 
-/// What the values of one element take at most, of those at these places of the handle tables.
+/// Returns the most bits of the values of one element with this handle table.
 pub(crate) fn most_element_bits(program: &Program, table: u32, handles: u32) -> u64 {
     let commands = program.commands_of(program.table(table, handles));
     commands.map(|command| most_inner_bits(program, command)).fold(0, u64::saturating_add)
 }
 
-/// What an array of `len` elements takes at most beside their values and what says which of them changed: its
-/// length, where new elements begin, and the form of both.
+/// Returns the most bits of an array of `len` elements besides their values and the list of the changed ones:
+/// its length, where new elements begin, and the forms of both.
 fn array_head_bits(len: u64) -> u64 {
     let count = 2 * u64::from((len + 8).ilog2());
     let tail = 1 + u64::from((len | 1).ilog2()) + 1;
@@ -78,7 +78,7 @@ fn array_head_bits(len: u64) -> u64 {
 #[derive(Default)]
 pub(crate) struct Scale {
     writer: BitWriter,
-    /// Whether a value was found that has no form; the shadow keeps an older one.
+    /// Whether a value was found that has no wire form. The shadow keeps an older value.
     pub(crate) found_formless: bool,
 }
 
@@ -126,7 +126,7 @@ impl Scale {
             self.found_formless = true;
             return 0;
         }
-        // All elements are alike where all their values have a width.
+        // If all values have fixed widths, all elements take the same.
         let widths = first.slots().map(|slot| match slot {
             Slot::Leaf(leaf) => leaf.width_bits().map(u64::from),
             Slot::Array(_) | Slot::Items(_) | Slot::Entries(_) => None,
@@ -145,13 +145,14 @@ impl Scale {
         level.slots().map(|slot| self.slot(slot)).sum()
     }
 
-    /// The values of `handles` together.
+    /// Returns the bits of the values of `handles` together.
     pub(crate) fn values(&mut self, level: Level<'_>, handles: &HandleSet) -> u64 {
         handles.iter().filter_map(|handle| level.slot(handle)).map(|slot| self.slot(slot)).sum()
     }
 }
 
-/// Takes growths as long as `max_bits` are not exceeded, beginning with `bits`; gives those that are refused.
+/// Accepts growths, in order, that do not exceed `max_bits` in total with `bits`. Returns those that are
+/// refused.
 pub(crate) fn fit<G>(bits: u64, max_bits: u64, growths: Vec<G>, by: impl Fn(&G) -> i128) -> Vec<G> {
     let mut bits = i128::from(bits);
     let mut refused = growths;

@@ -1,21 +1,22 @@
-//! Sizes: how many bits the values of an object may take, so that none grows beyond what clients can hold.
+//! Sizes: how many bits the values of an object may take, so that no object becomes larger than clients can
+//! hold.
 //!
-//! *Invariant:* what is counted is never less than what any update or opening of these values takes, whatever
-//! has changed in them.
+//! *Invariant:* no update or opening with these values takes more bits than are counted here, whatever
+//! changed in them.
 
 use crate::diff::item_sizes::ItemSizes;
 use crate::diff::scale::{HEAD_BITS, KEYED_HEAD_BITS, most_bits};
 use crate::ids::handles::HandleSet;
 use crate::schema::program::{Command, CommandKind, Program};
 
-/// What is known of the sizes of a class before there is an object.
+/// What is known about the sizes of all objects of a class.
 #[derive(Debug)]
 pub(crate) struct Sizes {
-    /// What an object takes at most; `u64::MAX` if a type that serialises itself may take any.
+    /// The most bits of an object. `u64::MAX` if a type that serialises itself may take any number.
     pub(crate) most_bits: u64,
-    /// What everything but the handles below takes.
+    /// The bits of everything except the handles in `varying`.
     pub(crate) fixed_bits: u64,
-    /// Handles whose values take more or less.
+    /// The handles whose values vary in size.
     pub(crate) varying: HandleSet,
     pub(crate) items: ItemSizes,
 }
@@ -44,7 +45,7 @@ impl Sizes {
 fn fixed_bits(command: &Command) -> Option<u64> {
     match &command.kind {
         CommandKind::Leaf(leaf) => leaf.codec.width_bits().map(u64::from),
-        // Its items travel in as many parts as it takes.
+        // Its elements are sent in as many parts as needed.
         CommandKind::Items(_) | CommandKind::Entries(_) => Some(KEYED_HEAD_BITS),
         CommandKind::Array(_) | CommandKind::Return => None,
     }
