@@ -1,8 +1,8 @@
-//! What objects begin with: the values of a default or an archetype as sums that two builds can compare
-//! (R21).
+//! Checksums of the values that objects begin with, those of a default or an archetype. Two builds compare
+//! them (R21).
 //!
-//! *Invariant:* a sum covers the bits that the values would have on the wire and nothing else, so two builds
-//! have equal sums exactly if their objects begin alike for whoever sees them.
+//! *Invariant:* a checksum covers exactly the bits that the values would have on the wire. So two builds have
+//! equal checksums exactly if clients see the same initial values.
 
 use crate::bits::{BitWriter, WriteError};
 use crate::changes::changelist::Changelist;
@@ -16,8 +16,8 @@ use crate::schema::replicated::Replicated;
 use crate::wire::encode::write_values;
 
 impl<T: Replicated> Class<T> {
-    /// For each property a sum over the bits of its value in `object`. A value without a form on the wire
-    /// counts as one constant, and a property that never leaves the server as another. O(values of the
+    /// Returns, for each property, a checksum of the bits of its value in `object`. All values without a wire
+    /// form have the same checksum, and so have all properties that never leave the server. O(values of the
     /// object).
     #[must_use]
     pub fn begin_sums(&self, object: &T) -> Vec<u64> {

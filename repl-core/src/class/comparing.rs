@@ -1,4 +1,4 @@
-//! What a server does with an object: comparing it with its shadow.
+//! How a server compares an object with its shadow.
 //!
 //! *Invariant:* an object and its shadow are of one class, so each property is compared with itself.
 
@@ -14,7 +14,8 @@ use crate::schema::plan::Planned;
 use crate::schema::replicated::Replicated;
 
 impl<T: Replicated> Class<T> {
-    /// A shadow that holds the replicated values of `archetype`: where comparing begins (S69).
+    /// Returns a shadow with the replicated values of `archetype`, which the first comparison starts from
+    /// (S69).
     #[must_use]
     pub fn shadow_of(&self, archetype: &T) -> T {
         let mut shadow = T::initial();
@@ -22,9 +23,10 @@ impl<T: Replicated> Class<T> {
         shadow
     }
 
-    /// Calls `found` with the place of each object in a column that differs from its shadow in what is
-    /// compared on ordinary updates: runs of plain memory first, eight objects at a time, the rest by
-    /// command. Costs about a `memcmp` of the objects where all is plain; 1.6 to 2.4 of them with a `String`.
+    /// Calls `found` with the index of each object in a column that differs from its shadow in the properties
+    /// that ordinary updates compare: first runs of plain memory, eight objects at a time, then the rest by
+    /// command. Costs about as much as a `memcmp` of the objects if all is plain, and 1.6 to 2.4 times as
+    /// much with a `String`.
     pub fn scan(&self, live: &[T], shadow: &[T], mut found: impl FnMut(usize)) {
         if const { T::PLAN.has_rest() } {
             let pairs = live.iter().zip(shadow).enumerate();
@@ -34,7 +36,7 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Whether one object differs from its shadow in what is compared on ordinary updates.
+    /// Whether one object differs from its shadow in the properties that ordinary updates compare.
     #[must_use]
     pub fn differs(&self, live: &T, shadow: &T) -> bool {
         let mut differs = false;
@@ -48,9 +50,8 @@ impl<T: Replicated> Class<T> {
         handles.any(|handle| differs(live, shadow, handle, Answer::Shadow))
     }
 
-    /// The handles of the `push` properties in which a fast array was touched since its shadow last followed
-    /// it, or is another one: they count as marked (S129). O(1) for each such array; nothing where there is
-    /// none.
+    /// Returns the handles of the `push` properties with a fast array that was touched since its shadow last
+    /// followed it, or was replaced by another. They count as marked (S129). O(1) for each such array.
     #[must_use]
     pub fn touched(&self, live: &T, shadow: &T) -> HandleSet {
         let (live, shadow, mut touched) = (self.level(live), self.level(shadow), HandleSet::new());
@@ -64,15 +65,15 @@ impl<T: Replicated> Class<T> {
         touched
     }
 
-    /// Preloads what the values of an object hold elsewhere, before it is [compared](Self::compare).
+    /// Preloads the memory that the values of an object point to, before it is [compared](Self::compare).
     #[inline]
     pub fn preload(&self, object: &T) {
         preload_strings(object);
     }
 
     /// Compares the handles in `scope`, copies what differs to the shadow and adds it to `changes` (S60). A
-    /// value without a form on the wire is left out and told in `refusals`. O(bytes of plain memory), then
-    /// O(other handles in scope), and O(elements) for arrays.
+    /// value without a wire form is left out and added to `refusals`. O(bytes of plain memory), then O(other
+    /// handles in scope), and O(elements) for arrays.
     pub fn compare(
         &self,
         live: &T,
@@ -90,9 +91,9 @@ impl<T: Replicated> Class<T> {
         scratch.candidates = candidates;
     }
 
-    /// Settles the collections of an object that was compared: those that took the place of others get the
-    /// ids under which the shadow has them. To be called when [`Scratch::take_unsettled`] says so, before the
-    /// object is used again. O(items).
+    /// Settles the collections of an object that was compared: the items of those that took the place of
+    /// others get the ids that they have in the shadow. Call it when [`Scratch::take_unsettled`] returns
+    /// true, before the object is used again. O(items).
     pub fn settle(&self, live: &mut T) {
         Settle.visit(&mut self.level_mut(live));
     }

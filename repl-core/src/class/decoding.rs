@@ -1,6 +1,6 @@
-//! What a client does with an object: validating updates, applying them, and what follows from them.
+//! How a client validates and applies updates of an object, and ends them.
 //!
-//! *Invariant:* only what was validated is applied.
+//! *Invariant:* only validated updates are applied.
 #![cfg_attr(
     not(test),
     deny(
@@ -29,7 +29,7 @@ use crate::schema::step::News;
 use crate::wire::checked::{Checked, CheckedUpdate};
 use crate::wire::decode::{Applying, Hide, Observer, Path, Recipient, Validating, Validation, Walk};
 
-/// Why bytes are no update of an object.
+/// Why bytes are not an update of an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{class}.{property}: {reason} (bit {bit})")]
 pub struct DecodeError {
@@ -39,60 +39,61 @@ pub struct DecodeError {
     pub property: String,
     /// How many bits into the input reading stopped.
     pub bit: usize,
-    /// What was wrong there.
+    /// What is wrong there.
     #[source]
     pub reason: ReadError,
 }
 
 impl<T: Replicated> Class<T> {
-    /// The handles of keyed collections.
+    /// Returns the handles of fast arrays at the object's own level.
     #[must_use]
     pub fn keyed(&self) -> &HandleSet {
         let [_, (items, _), _] = &self.growing;
         items
     }
 
-    /// Whether callbacks of items are given what holds arrays or collections of its own.
+    /// Whether callbacks of items receive items that hold arrays or collections.
     #[must_use]
     pub fn lends_arrays(&self) -> bool {
         self.lends_arrays
     }
 
-    /// Whether callbacks of values of maps, which run while an update is applied, are given what holds arrays
-    /// or collections of its own.
+    /// Whether callbacks of values of maps, which run while an update is applied, receive values that hold
+    /// arrays or collections.
     #[must_use]
     pub fn lends_entries(&self) -> bool {
         self.lends_entries
     }
 
-    /// From now on an object is a client's: what its user adds to its collections is local (S183).
+    /// Makes an object a client's: items that its user adds to its collections from now on are local (S183).
     pub fn adopt(&self, object: &mut T) {
         if self.holds_items {
             Adopt.visit(&mut self.level_mut(object));
         }
     }
 
-    /// Whether any property of `handles` of a client's object has other values than it had in `old`; of
-    /// collections, whether the update under way has brought them anything.
+    /// Whether any property of `handles` of a client's object has another value than in `old`. For a
+    /// collection: whether the current update changed it.
     #[must_use]
     pub fn any_changed(&self, now: &T, old: &T, handles: (u32, u32)) -> bool {
         let (now, old) = (self.level(now), self.level(old));
         (handles.0..handles.1).any(|handle| differs(now, old, handle, Answer::Replica))
     }
 
-    /// Ends an update of a client's object: its collections call back, if `with_callbacks`, and let go what
-    /// is to go (S178). O(items received).
+    /// Ends an update of a client's object: its collections run their callbacks, if `with_callbacks`, and
+    /// then remove the items that are marked for removal (S178). O(items received).
     pub fn conclude(&self, object: &mut T, with_callbacks: bool) {
         if self.holds_items {
             Conclude { with_callbacks }.visit(&mut self.level_mut(object));
         }
     }
 
-    /// Reads the values of `handles` without applying them: whether they are an update of `object`, or of a
-    /// new one, whose arrays come whole (R2). What [`apply`](Self::apply) needs goes to `checked`.
+    /// Reads the values of `handles` without applying them, to check that they are an update of `object`, or
+    /// of a new object, whose arrays are sent whole (R2). What [`apply`](Self::apply) needs is stored in
+    /// `checked`.
     ///
     /// # Errors
-    /// When the bits are no update of such an object, with the property and the bit.
+    /// When the bits are not an update of such an object. The error has the property and the bit.
     pub fn validate(
         &self,
         object: Option<&T>,
@@ -101,19 +102,12 @@ impl<T: Replicated> Class<T> {
         references: &mut ReferenceMap<'_>,
         checked: &mut Checked,
     ) -> Result<(), DecodeError> {
-        let initial;
-        let object = match object {
-            Some(object) => object,
-            None => {
-                initial = T::initial();
-                &initial
-            }
-        };
-        let mut target = Validation(Some(self.level(object)));
+        let initial = object.is_none().then(T::initial);
+        let mut target = Validation(object.or(initial.as_ref()).map(|object| self.level(object)));
         let (pass, observer) = (Validating(checked), &mut ());
         let mut walk = Walk { program: &self.program, reader, references, observer, pass, path: Path::new() };
         let result = walk.object(&mut target, handles);
-        // What a value that failed mentioned must not be taken for the next one's.
+        // Objects that an invalid value mentioned must not count for the next value.
         walk.references.take_mentioned();
         result.map_err(|reason| {
             let layout = self.program.layout();
@@ -124,8 +118,8 @@ impl<T: Replicated> Class<T> {
         Ok(())
     }
 
-    /// Reads the values of `handles` into `object`, and tells `observer` what they bring. A value that was
-    /// validated, and that a reader of the user's own refuses now, stays as it is.
+    /// Reads the values of `handles` into `object`, and tells `observer` about them. If user code now refuses
+    /// a value that it accepted during validation, the old value stays.
     pub fn apply(
         &self,
         object: &mut T,
@@ -138,10 +132,9 @@ impl<T: Replicated> Class<T> {
         self.apply_to(target, handles, update, references, observer);
     }
 
-    /// The same for an object that was lent to its user, whatever they made of it, and for `base`, which is
-    /// what the server had sent of it. What the user took out of arrays and collections comes back with the
-    /// update that says something of it.
-    /// `validate` must have looked at `base`.
+    /// The same for an object that was lent to its user, whatever the user did with it, and for `base`, its
+    /// copy of what the server sent. Elements that the user removed from arrays and collections come back
+    /// when an update changes them. `validate` must have been called with `base`.
     pub fn apply_lent(
         &self,
         (object, base): (&mut T, &mut T),
@@ -170,8 +163,9 @@ impl<T: Replicated> Class<T> {
         debug_assert_eq!(walk.reader.position(), end, "both passes read the same bits");
     }
 
-    /// Reads one leaf again from the bits it had, because an object it mentions came or went (S118). `path`
-    /// is as `apply` told it. Does nothing if the leaf's element is no longer there (S119).
+    /// Reads one leaf again from the bits that it had, because an object that it mentions appeared or
+    /// disappeared (S118). `path` is the one that `apply` passed to the observer. Does nothing if the leaf's
+    /// element no longer exists (S119).
     pub fn read_again(
         &self,
         object: &mut T,
@@ -182,9 +176,9 @@ impl<T: Replicated> Class<T> {
         self.read_leaf_again(object, path, bits, references, true);
     }
 
-    /// The same for one that was lent, and for `base`, which is what the server sent of it and tells its
-    /// values nothing. The bits may be the key of an entry too: the entry stands in the object while all is
-    /// there that the key mentions.
+    /// The same for an object that was lent, and for `base`, its copy of what the server sent, whose values
+    /// get no callbacks. The bits may also be the key of an entry: the entry is in the object while all
+    /// objects exist that its key mentions.
     pub fn read_again_lent(
         &self,
         (object, base): (&mut T, &mut T),
@@ -226,8 +220,7 @@ impl<T: Replicated> Class<T> {
     ) {
         let Some((&handle, rest)) = path.split_first() else { return };
         let mut reader = bits.reader();
-        // Bits that were read before are read again; a serialiser that now refuses them leaves the value as
-        // it is.
+        // If user code now refuses bits that it accepted before, the value stays as it is.
         descend(&mut self.level_mut(object), handle, rest, with_callbacks, &mut |level, handle| {
             level.read_leaf(handle, &mut reader, references).ok();
         });
@@ -235,7 +228,7 @@ impl<T: Replicated> Class<T> {
     }
 }
 
-/// The entry whose key `path` leads to, in its map; `None` if it leads elsewhere.
+/// Returns the key that `path` leads to, and its map. `None` if it leads to something else.
 fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(Elements<'a, KeyBits>, KeyBits)> {
     match level.slot(handle)? {
         Slot::Leaf(_) => None,
@@ -259,8 +252,9 @@ fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(Elements
     }
 }
 
-/// Calls `at_end` with the level that `path` leads to and the handle there; `None` if the way is gone. Below
-/// `level`'s own handle a path has element handles, or the steps of an identity and a handle.
+/// Calls `at_end` with the level and the handle that `path` leads to. `None` if there is no such place any
+/// more. Below `level`'s own handle a path has element handles, or the steps of an identity and then a
+/// handle.
 fn descend(
     level: &mut LevelMut<'_>,
     handle: u32,
@@ -284,7 +278,7 @@ fn descend(
     }
 }
 
-/// The same through an element of a collection.
+/// Does the same if the next part of the path is an element of a collection.
 fn descend_into<I: Collected>(
     level: &mut LevelMut<'_>,
     handle: u32,

@@ -1,6 +1,6 @@
-//! What a server does with a shadow: completing lists of what changed, and writing them.
+//! How a server completes changelists and writes the values that they name.
 //!
-//! *Invariant:* what is written is read from the shadow alone.
+//! *Invariant:* all values are read from the shadow.
 
 use super::Class;
 use crate::bits::{BitWriter, WriteError};
@@ -13,13 +13,13 @@ use crate::schema::replicated::Replicated;
 use crate::wire::encode;
 
 impl<T: Replicated> Class<T> {
-    /// Whether objects have arrays, collections or maps that grow.
+    /// Whether objects have arrays of variable length, collections or maps.
     #[must_use]
     pub fn has_arrays(&self) -> bool {
         self.growing.iter().any(|(handles, _)| !handles.is_empty())
     }
 
-    /// How many items and entries the collections and maps among the properties of `handles` have together.
+    /// Returns how many items and entries the collections and maps among `handles` have together.
     /// O(properties).
     pub fn items_of(&self, shadow: &T, handles: &HandleSet) -> usize {
         let level = self.level(shadow);
@@ -32,20 +32,20 @@ impl<T: Replicated> Class<T> {
         collections.filter(|&handle| handles.contains(handle)).map(items).sum()
     }
 
-    /// Adds the properties of `handles` to `changes`, whole.
+    /// Adds the properties of `handles` to `changes`, to be sent whole.
     pub fn insert_whole(&self, handles: &HandleSet, changes: &mut Changelist) {
         changes.insert_whole(handles, &self.growing);
     }
 
-    /// Drops what lies past the ends of the shadow's arrays (S72).
+    /// Drops changes that no longer apply, such as those past the ends of the shadow's arrays (S72).
     pub fn prune(&self, shadow: &T, changes: &mut Changelist) {
         prune(self.level(shadow), changes);
     }
 
-    /// Writes the values that `changes` lists (not which they are).
+    /// Writes the values that `changes` names, without the handles.
     ///
     /// # Errors
-    /// Only if a hand-written serialiser refuses a value that it took when it was compared.
+    /// Only if a hand-written serialiser refuses a value that it accepted when it was compared.
     pub fn write_values(
         &self,
         shadow: &T,
@@ -55,9 +55,9 @@ impl<T: Replicated> Class<T> {
         encode::write_values(self.level(shadow), changes, writer)
     }
 
-    /// The list in the form of S58: ascending handles, each array followed by the number of entries of its
-    /// own list and that list; every list ends with 0. New elements are listed with all their handles (S60).
-    /// Of a collection the ids are listed that came, changed or went.
+    /// Returns the list in the form of S58: ascending handles, and after each array the number of entries of
+    /// its own list and that list. Every list ends with 0. New elements are listed with all their handles
+    /// (S60). For a collection, the ids of new, changed and removed items are listed.
     #[must_use]
     pub fn flat(&self, shadow: &T, changes: &Changelist) -> Vec<u32> {
         let mut flat = Vec::new();

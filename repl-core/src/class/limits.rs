@@ -1,6 +1,6 @@
-//! Properties whose new values would make an object larger than clients can hold.
+//! Refuses property values that would make an object larger than clients can hold.
 //!
-//! *Invariant:* a property that is refused stays as it is in the shadow, with all of its handles.
+//! *Invariant:* a refused property stays as it is in the shadow, with all its handles.
 
 use super::Class;
 use crate::bits::WriteError;
@@ -13,22 +13,23 @@ use crate::object::equality::{Answer, differs};
 use crate::object::level::Level;
 use crate::schema::replicated::Replicated;
 
-/// A property of which a new value is to be taken over.
+/// A property with a new value.
 struct Growth {
     property: PropertyIndex,
     handle: u32,
-    /// Bits of the new value.
+    /// The bits of the new value.
     bits: u64,
-    /// How many more these are than the old one's.
+    /// How many more bits these are than those of the old value.
     by: i128,
 }
 
 impl<T: Replicated> Class<T> {
-    /// Takes the properties out of `scope` whose new values would let the object take more than `max_bits`,
-    /// and gives them: compared, they would be copied to `shadow`, which is what is sent. Where there is room
-    /// for some only, those come first that grow least.
+    /// Removes from `scope` the properties whose new values would make the object larger than `max_bits`, and
+    /// returns them as refusals. So a comparison does not copy them to `shadow`, from which values are sent.
+    /// If there is room for some of them, those that grow least are kept.
     ///
-    /// Costs nothing for classes that cannot grow so large, nor while only numbers change; else O(object).
+    /// O(1) for classes that cannot grow so large, O(properties) while only values of fixed size change,
+    /// otherwise O(object).
     pub fn keep_within(&self, max_bits: u64, live: &T, shadow: &T, scope: &mut HandleSet) -> Vec<Refusal> {
         if self.sizes().most_bits <= max_bits {
             return Vec::new();
@@ -55,22 +56,22 @@ impl<T: Replicated> Class<T> {
         refusals
     }
 
-    /// Holds items of collections and entries of maps to what one object may take, if each is sent alone:
-    /// [`compare`](Self::compare) refuses what makes them larger.
+    /// Limits each item of a collection and each entry of a map to the size of one object.
+    /// [`compare`](Self::compare) refuses values that make them larger.
     pub fn hold_items_within(&mut self, max_bits: u64) {
         let sizes = ItemSizes::within(max_bits, self.program());
         self.sizes_mut().items = sizes;
     }
 
-    /// What an object takes at most, in bits, if all of it is sent. O(its values of no fixed width).
+    /// Returns the most bits that an object takes if all of it is sent. O(values without a fixed width).
     #[must_use]
     pub fn most_bits_of(&self, object: &T) -> u64 {
         let varying = Scale::default().values(self.level(object), &self.sizes().varying);
         self.sizes().fixed_bits.saturating_add(varying)
     }
 
-    /// What the object takes by its shadow, and how the properties in `scope` that vary would change that,
-    /// those that grow least first.
+    /// Returns the bits of the shadow, and how much each property in `scope` that varies in size would add,
+    /// the smallest first.
     fn growths(&self, live: Level<'_>, shadow: Level<'_>, scope: &HandleSet) -> (u64, Vec<Growth>) {
         let (mut scale, mut total, mut growths) = (Scale::default(), self.sizes().fixed_bits, Vec::new());
         let mut last = None;
@@ -88,7 +89,7 @@ impl<T: Replicated> Class<T> {
             scale.found_formless = false;
             let mut bits = scale.values(live, &handles);
             if scale.found_formless {
-                // What has no form stays as it is in the shadow.
+                // A value without a wire form stays as it is in the shadow.
                 bits = bits.saturating_add(before);
             }
             let by = i128::from(bits).saturating_sub(before.into());

@@ -1,7 +1,7 @@
 //! Classes: an object type at run time, with everything that compares, writes and reads its objects.
 //!
-//! Invariant: a class is made from its type's own tables, checked once; so its functions take plain
-//! references and are safe.
+//! *Invariant:* a class is made from its type's own tables, which is checked once. So its functions take
+//! plain references and are safe.
 #![expect(unsafe_code, reason = "vouches for a layout being the object's own")]
 #![cfg_attr(
     not(test),
@@ -41,10 +41,9 @@ pub struct Class<T> {
     program: Program,
     lifetime: Lifetime,
     places: Places,
-    /// The handles of arrays, of fast arrays and of maps, each with what a list says of one that is sent
-    /// whole.
+    /// The handles of arrays, of fast arrays and of maps, each with the change that sends one whole.
     growing: [Growing; 3],
-    /// Whether there is a keyed collection at any depth.
+    /// Whether there is a fast array at any depth.
     holds_items: bool,
     lends_arrays: bool,
     lends_entries: bool,
@@ -59,10 +58,10 @@ impl<T: Replicated> Default for Class<T> {
 }
 
 impl<T: Replicated> Class<T> {
-    /// The class of `T`. Flattens the layout of a generic type.
+    /// Makes the class of `T`. Flattens the layout of a generic type.
     ///
     /// # Panics
-    /// If `T::program` gives the program of another type, which no derived one does.
+    /// If `T::program` returns the program of another type. A derived one never does.
     #[must_use]
     pub fn new() -> Self {
         let program = T::program();
@@ -96,13 +95,13 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// The flat table.
+    /// Returns the flat table.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// Which handles are compared and sent when.
+    /// Returns which handles are compared and sent when.
     #[must_use]
     pub fn lifetime(&self) -> &Lifetime {
         &self.lifetime
@@ -126,13 +125,13 @@ impl<T: Replicated> Class<T> {
         unsafe { LevelMut::of(object, &self.program) }
     }
 
-    /// Makes the properties of `handles` in `to` those of `from`.
+    /// Copies the properties of `handles` from `from` to `to`.
     pub fn copy(&self, from: &T, to: &mut T, handles: &HandleSet) {
         copy_slots(self.level(from), &mut self.level_mut(to), handles.iter());
     }
 }
 
-/// Whether callbacks of elements are given what holds arrays or collections of its own.
+/// Whether callbacks of elements receive elements that hold arrays or collections.
 fn lends<I: Collected>(program: &Program) -> bool {
     let is_leaf = |command: &Command| matches!(command.kind, CommandKind::Leaf(_) | CommandKind::Return);
     program.collections::<I>().any(|collection| {
