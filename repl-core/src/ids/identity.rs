@@ -1,7 +1,7 @@
-//! Identities: what tells the elements of one collection apart, and sets of it.
+//! Identities of elements: ids of items and keys of entries, and sets of them.
 //!
-//! Invariant: what is written once for fast arrays and maps asks an identity for whatever differs between
-//! them.
+//! *Invariant:* code for both fast arrays and maps takes from the traits here everything in which they
+//! differ.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,42 +19,43 @@ use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
 use crate::ids::key::KeyBits;
 use crate::ids::reference::Guid;
 
-/// What tells the elements of one collection apart: the id of an item of a fast array, or the bits of the key
-/// of an entry of a map.
+/// Identifies an element of a collection: the id of an item of a fast array, or the bits of the key of an
+/// entry of a map.
 pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
-    /// Maps have no room for notes of an update: what goes is removed at once and callbacks run at once, by
-    /// key. In a sweep they list what changed beside what came.
+    /// Whether this is a key of a map. A map cannot record what an update changes, so elements are removed at
+    /// once and callbacks run at once. After a sweep it keeps changed entries as well as new ones.
     const IS_KEY: bool;
 
     /// A set of them.
     type Set: IdSet<Self>;
-    /// What a shape says beside what all collections have.
+    /// What the shape of such a collection states in addition.
     type Form: Copy + 'static;
     type Writer: WriteIds<Self>;
     type Reader: ReadIds<Self>;
 
-    /// Whether elements have places among each other, which travel as labels (R13).
+    /// Whether elements have an order, which is sent as labels (R13).
     fn is_ordered(form: &Self::Form) -> bool;
 
-    /// The objects that it mentions.
+    /// Returns the objects that it mentions.
     fn mentions(&self, form: &Self::Form) -> Vec<Guid>;
 
-    /// The bits by which it may come to be known again when an object comes or goes that it mentions.
+    /// Returns the bits of a key, from which it can be read again when an object that it mentions appears or
+    /// disappears.
     fn as_bits(&self) -> Option<BitSlice<'_>>;
 
-    /// The steps of a path that lead to its element.
+    /// Returns the steps of a path that lead to its element.
     fn steps(&self) -> impl Iterator<Item = u32> + Clone;
 
-    /// The one that a path leads to, and the steps behind it.
+    /// Returns the identity at the start of a path, and the steps after it.
     fn from_steps(path: &[u32]) -> Option<(Self, &[u32])>;
 
-    /// The number that stands for it in a list of numbers, if it is one.
+    /// Returns the number of an id.
     fn number_of(&self) -> Option<u32>;
 
-    /// What it takes at most in a list of some of these.
+    /// Returns the most bits that it takes in a list of these identities.
     fn most_bits(&self, among: &[Self]) -> u64;
 
-    /// Begins a list of some elements, each followed by what is said of it.
+    /// Begins a list of some elements. The content of an element follows its identity.
     fn list(ids: impl Iterator<Item: Borrow<Self>>) -> Self::Writer;
 
     /// Begins the list of all elements of a collection.
@@ -73,7 +74,7 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
 
 /// Writes identities in ascending order.
 pub(crate) trait WriteIds<I> {
-    /// Writes the next; returns where the element began, if the identity counts as a part of it.
+    /// Writes the next identity. Returns where the element began, if the identity counts as a part of it.
     fn id(&mut self, id: &I, writer: &mut BitWriter) -> Option<usize>;
 
     /// Ends the list.
@@ -82,39 +83,39 @@ pub(crate) trait WriteIds<I> {
 
 /// Reads what a [`WriteIds`] wrote.
 pub(crate) trait ReadIds<I> {
-    /// The next identity; `None` at the end of the list.
+    /// Returns the next identity. `None` at the end of the list.
     fn next(&mut self, reader: &mut BitReader<'_>, pass: &mut impl KeyPass) -> Result<Option<I>, ReadError>;
 
-    /// The same in a list that was read before.
+    /// Returns the same, for a list that was read before.
     fn next_again(&mut self, reader: &mut BitReader<'_>) -> Result<Option<I>, ReadError>;
 
-    /// Where the last element began, if its identity counts as a part of it.
+    /// Returns where the last element began, if its identity counts as a part of it.
     fn began_at(&self) -> Option<usize>;
 }
 
 /// A set of identities.
 pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
-    /// Whether a set can mean all that there are without a name for any.
+    /// Whether a set can mean all elements that exist, without naming them.
     const CAN_BE_ALL: bool;
 
-    /// All that there are.
+    /// Returns the set of all elements that exist.
     fn all() -> Self;
 
-    /// Whether it means all that there are, beside those that it names.
+    /// Whether it means all elements that exist, besides those that it names.
     fn is_all(&self) -> bool;
 
-    /// Of members that ascend.
+    /// Makes a set of ascending members.
     fn of(ascending: impl Iterator<Item = I>) -> Self;
 
     fn is_empty(&self) -> bool;
 
-    /// How many members there are; "all" counts as one.
+    /// Returns the number of members. "All" counts as one.
     fn count(&self) -> usize;
 
-    /// How many stretches the members form, which is what they cost.
+    /// Returns how many stretches the members form.
     fn stretch_count(&self) -> usize;
 
-    /// About how many bytes it holds on the heap. O(1).
+    /// Returns about how many bytes it takes on the heap. O(1).
     fn heap_bytes(&self) -> usize;
 
     fn contains(&self, id: &I) -> bool;
@@ -123,22 +124,22 @@ pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
 
     fn union(&mut self, other: &Self);
 
-    /// Takes out the members that `other` names.
+    /// Removes the members that `other` names.
     fn subtract(&mut self, other: &Self);
 
-    /// The first and the last member of each stretch, ascending.
+    /// Returns the first and the last member of each stretch, ascending.
     fn stretches(&self) -> impl DoubleEndedIterator<Item = (I, I)>;
 
-    /// The members that are named, ascending.
+    /// Returns the members that are named, ascending.
     fn iter(&self) -> impl Iterator<Item = I> + Clone;
 
-    /// The first members, at most `count`.
+    /// Returns the first members, at most `count`.
     fn first(&self, count: usize) -> Self;
 
-    /// Takes the first members out, at most `count`. O(members that are taken).
+    /// Removes the first members, at most `count`. O(stretches that are removed).
     fn skip(&mut self, count: usize);
 
-    /// The first and the last member that is named.
+    /// Returns the first and the last member that is named.
     fn span(&self) -> Option<(I, I)> {
         let mut stretches = self.stretches();
         let (first, end) = stretches.next()?;
@@ -146,10 +147,10 @@ pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
     }
 }
 
-/// Reads keys, of which it is known where they end before they are used.
+/// Reads keys in one of the two passes over an update.
 pub(crate) trait KeyPass {
     fn key(&mut self, reader: &mut BitReader<'_>, read: ReadKey) -> Result<KeyBits, ReadError>;
 }
 
-/// Reads a key, and adds the objects that it mentions.
+/// Reads a key and returns its bits. Adds the objects that it mentions to the list.
 pub(crate) type ReadKey = fn(&mut BitReader<'_>, &mut Vec<Guid>) -> Result<KeyBits, ReadError>;

@@ -141,7 +141,7 @@ impl ReadIds<ItemId> for IdReader {
     }
 }
 
-/// What the shape of a fast array says.
+/// What the shape of a fast array states in addition.
 #[derive(Clone, Copy)]
 pub(crate) struct ItemForm {
     /// Whether items have labels.
@@ -181,7 +181,7 @@ impl Identity for ItemId {
         Some(self.number())
     }
 
-    /// More than `log2` of their mean distance it takes by chance only, and the less the more there are.
+    /// On average an id takes about `log2` of the mean distance, plus a few bits.
     fn most_bits(&self, among: &[Self]) -> u64 {
         let (Some(first), Some(last)) = (among.first(), among.last()) else { return 0 };
         let distance = u64::from(last.number().saturating_sub(first.number()));

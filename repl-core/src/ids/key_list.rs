@@ -1,6 +1,6 @@
-//! Lists of keys on the wire: ascending, each with what is said of its entry right behind it.
+//! Lists of keys on the wire, in ascending order. The content of an entry follows its key.
 //!
-//! Invariant: keys ascend in every list, so none stands twice.
+//! *Invariant:* keys ascend in every list, so no key occurs twice.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,7 +19,8 @@ use crate::ids::key::KeyBits;
 use crate::ids::key_set::KeySet;
 use crate::ids::reference::Guid;
 
-/// Writes a list of keys that says for each whether another follows, or begins with how many there are.
+/// Writes a list of keys. The list either begins with their number, or has a bit before each key that says
+/// that one follows.
 pub(crate) struct KeyWriter {
     is_counted: bool,
 }
@@ -59,7 +60,7 @@ pub(crate) struct KeyReader {
     last: Option<KeyBits>,
     /// Where the last key began.
     start: usize,
-    /// How many are left of a list that was counted.
+    /// How many keys are left, if the list began with their number.
     left: Option<usize>,
 }
 
@@ -77,7 +78,7 @@ impl KeyReader {
         Ok(Self { left: Some(len), ..Self::flagged(read) })
     }
 
-    /// Reads the next key by `key`, if there is one.
+    /// Reads the next key with `key`, if there is one.
     fn next_by(
         &mut self,
         reader: &mut BitReader<'_>,
@@ -118,7 +119,7 @@ impl ReadIds<KeyBits> for KeyReader {
     }
 }
 
-/// What the shape of a map says.
+/// What the shape of a map states in addition.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyForm {
     /// Reads a key.

@@ -1,6 +1,6 @@
 //! Sets of keys.
 //!
-//! *Invariant:* a set that means all keys there are takes none of them out, whatever is subtracted.
+//! *Invariant:* a set that means all keys that exist still does after any subtraction.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,7 +19,7 @@ use crate::ids::key::KeyBits;
 /// A set of keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeySet {
-    /// Whether it means all keys that there are.
+    /// Whether it means all keys that exist.
     all: bool,
     keys: BTreeSet<KeyBits>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct KeySet {
 impl IdSet<KeyBits> for KeySet {
     const CAN_BE_ALL: bool = true;
 
-    /// A list does not know the keys before it is pruned.
+    /// A changelist does not know the keys before it is pruned.
     fn all() -> Self {
         Self { all: true, ..Self::default() }
     }
@@ -52,7 +52,7 @@ impl IdSet<KeyBits> for KeySet {
         self.keys.len()
     }
 
-    /// Keys count as short, with the room that a tree leaves free.
+    /// Keys count as short, and a tree as half full.
     fn heap_bytes(&self) -> usize {
         self.keys.len().saturating_mul(2).saturating_mul(size_of::<KeyBits>())
     }

@@ -1,8 +1,8 @@
-//! How a collection is reached, whatever its elements: fast arrays by the ids of their items, maps by the
-//! bits of their keys.
+//! Access to collections without knowing their types: to fast arrays by the ids of their items, to maps by
+//! the bits of their keys.
 //!
-//! Invariant: pointers that come out of a collection are to its elements, whose shape is the one in the
-//! collection's own shape; they hold for as long as the borrow that they came from.
+//! *Invariant:* a pointer that a collection returns points to one of its elements, which has the shape that
+//! the collection's own shape names. The pointer is valid for the borrow that it came from.
 #![cfg_attr(
     not(test),
     deny(
@@ -185,7 +185,7 @@ impl<M: Map> Collection<KeyBits> for M {
         same
     }
 
-    /// Visits every entry, since no map tells what was touched. O(entries).
+    /// Visits every entry, because a map does not record what was touched. O(entries).
     fn follow(
         &mut self,
         live: &dyn Collection<KeyBits>,
@@ -207,7 +207,7 @@ impl<M: Map> Collection<KeyBits> for M {
                     let shadow = ptr::from_mut(Map::insert(self, key.clone())).cast();
                     visit(Named::Known(form), Step::Added { live: value, shadow });
                 }
-                // To the shadow it is as one that is not there.
+                // For the shadow, the entry does not exist.
                 Err(error) => visit(Named::Refused(error), Step::Removed),
             }
         });
@@ -274,7 +274,7 @@ impl<M: Map> Collection<KeyBits> for M {
     }
 }
 
-/// Resolves every reference to itself: keys name objects that may come later.
+/// Resolves every reference, because keys may name objects that arrive later.
 struct AllObjects;
 
 impl Objects for AllObjects {
@@ -287,8 +287,7 @@ const fn field_of<K: Property>() -> Field {
     Field::new("", 0, K::SHAPE)
 }
 
-/// Reads a key that stands before other things; returns its form, and adds the objects that it mentions to
-/// `guids`.
+/// Reads a key and returns its bits. Adds the objects that it mentions to `guids`.
 fn read_key<K: Property>(reader: &mut BitReader<'_>, guids: &mut Vec<Guid>) -> Result<KeyBits, ReadError> {
     let start = reader.position();
     let mut references = ReferenceMap::new(&AllObjects);
@@ -298,14 +297,14 @@ fn read_key<K: Property>(reader: &mut BitReader<'_>, guids: &mut Vec<Guid>) -> R
     Ok(KeyBits::new(bits))
 }
 
-/// The key of this form.
+/// Returns the key with these bits. `None` if no key has them.
 fn key_of<K: Property>(form: &KeyBits) -> Option<K> {
     let mut reader = form.as_slice().reader();
     let key = whole::read(&field_of::<K>(), &mut reader, &mut ReferenceMap::new(&AllObjects)).ok()?;
     (reader.remaining() == 0).then_some(key)
 }
 
-/// The form of a key, which is its own only if it reads back as that key.
+/// Returns the bits of a key. An error if they read back as another key.
 fn own_form_of<K: Property + PartialEq>(key: &K) -> Result<KeyBits, WriteError> {
     let mut writer = BitWriter::new();
     whole::write(key, &field_of::<K>(), &mut writer)?;
@@ -316,7 +315,7 @@ fn own_form_of<K: Property + PartialEq>(key: &K) -> Result<KeyBits, WriteError> 
     }
 }
 
-/// The forms of all keys that have one, ascending, and why another key has none.
+/// Returns the bits of all keys that have a wire form, ascending, and why another key has none.
 fn forms_of<M: Map>(map: &M) -> (Vec<KeyBits>, Option<WriteError>) {
     let (mut keys, mut refused) = (Vec::with_capacity(map.len()), None);
     map.each(&mut |key, _| match own_form_of(key) {
@@ -341,7 +340,7 @@ fn with_initial<E: Property>(with: &mut dyn FnMut(*mut u8)) {
 }
 
 impl<I: Identity> CollectionShape<I> {
-    /// Of the collection `C` of elements `E`.
+    /// Returns the shape of the collection `C`, which has elements `E`.
     const fn of<C: Collection<I>, E: Property>(has_callbacks: bool, form: I::Form) -> Self {
         Self {
             element: E::SHAPE,
@@ -355,7 +354,7 @@ impl<I: Identity> CollectionShape<I> {
     }
 }
 
-/// Gives each type of fast arrays its shape as a constant of its own.
+/// Gives each type of fast array its shape as a constant.
 pub(crate) trait KeyedShaped: KeyedShadow + KeyedReplica + Preload {
     const KEYED: CollectionShape<ItemId> =
         CollectionShape::of::<Self, Self::Item>(Self::HAS_CALLBACKS, ItemForm { is_ordered: Self::ORDERED });
@@ -363,7 +362,7 @@ pub(crate) trait KeyedShaped: KeyedShadow + KeyedReplica + Preload {
 
 impl<A: KeyedShadow + KeyedReplica + Preload> KeyedShaped for A {}
 
-/// The same for each type of maps.
+/// Gives each type of map its shape as a constant.
 pub(crate) trait MapShaped: Map {
     const MAP: MapShape = MapShape {
         elements: CollectionShape::of::<Self, Self::Value>(
@@ -378,14 +377,14 @@ pub(crate) trait MapShaped: Map {
 impl<M: Map> MapShaped for M {}
 
 impl Shape {
-    /// The shape of a collection of identified items.
+    /// Returns the shape of a collection of items with ids.
     #[must_use]
     pub const fn keyed<A: KeyedShadow + KeyedReplica + Preload>(name: &'static str) -> Self {
         let kind = Kind::Items(const { &<A as KeyedShaped>::KEYED });
         Self { name, rust_name: type_name::<A>, size: size_of::<A>(), bitwise: false, kind }
     }
 
-    /// The shape of a map or set.
+    /// Returns the shape of a map or set.
     pub(crate) const fn map<M: Map>(name: &'static str) -> Self {
         let kind = Kind::Entries(const { &M::MAP });
         Self { name, rust_name: type_name::<M>, size: size_of::<M>(), bitwise: false, kind }

@@ -1,6 +1,6 @@
-//! What is done to all collections of an object, at any depth.
+//! Operations on all collections of an object, at any depth.
 //!
-//! *Invariant:* collections inside elements come before the collection that holds these.
+//! *Invariant:* [`Conclude`] visits collections inside elements before the collection of these elements.
 #![cfg_attr(
     not(test),
     deny(
@@ -16,11 +16,11 @@ use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::object::level::{ElementsMut, LevelMut, Slot};
 
-/// What is to be done with each collection.
+/// An operation on each collection.
 pub(crate) trait VisitCollections: Sized {
     fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>);
 
-    /// Goes on with what the elements hold.
+    /// Visits all collections inside the elements.
     fn visit_elements<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
         if elements.as_elements().nests() {
             elements.each(&mut |element| self.visit(element));
@@ -34,7 +34,7 @@ pub(crate) trait VisitCollections: Sized {
         }
     }
 
-    /// The same of what stands at one handle.
+    /// Visits all collections in one property.
     fn visit_slot(&mut self, level: &mut LevelMut<'_>, handle: u32) {
         match level.as_level().slot(handle) {
             Some(Slot::Array(array)) if array.nests() => {
@@ -55,7 +55,7 @@ pub(crate) trait VisitCollections: Sized {
     }
 }
 
-/// Gives the elements of collections the ids under which shadows have followed them.
+/// Gives the items of collections the ids that they have in the shadows.
 pub(crate) struct Settle;
 
 impl VisitCollections for Settle {
@@ -65,7 +65,7 @@ impl VisitCollections for Settle {
     }
 }
 
-/// From now on collections belong to a client.
+/// Makes collections replicas, which belong to a client.
 pub(crate) struct Adopt;
 
 impl VisitCollections for Adopt {
@@ -75,7 +75,8 @@ impl VisitCollections for Adopt {
     }
 }
 
-/// Ends an update of collections: inner ones first, then what is called and removed of each (S178).
+/// Ends an update of collections: runs the callbacks of each, and removes the items that are marked for
+/// removal (S178).
 #[derive(Clone, Copy)]
 pub(crate) struct Conclude {
     pub(crate) with_callbacks: bool,

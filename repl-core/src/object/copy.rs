@@ -1,11 +1,11 @@
 //! Copying the replicated values of one object to another of its type.
 //!
-//! *Invariant:* only what stands at the handles that are asked for is written.
+//! *Invariant:* only the properties of the given handles are written.
 
 use crate::object::level::{Elements, Level, LevelMut, Slot};
 use crate::schema::program::Collected;
 
-/// Makes what stands at `handles` in `to` a copy of what stands there in `from`.
+/// Copies the properties of `handles` from `from` to `to`.
 pub(crate) fn copy_slots(from: Level<'_>, to: &mut LevelMut<'_>, handles: impl Iterator<Item = u32>) {
     for handle in handles {
         match from.slot(handle) {

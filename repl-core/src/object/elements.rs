@@ -1,7 +1,7 @@
-//! Collections as levels: the elements of one, to be read and written by their table.
+//! Access to the elements of a collection as levels, through their handle table.
 //!
-//! Invariant: an [`ElementTable`] is used with pointers that the collection of its command gave, and only
-//! while that collection is borrowed.
+//! *Invariant:* an [`ElementTable`] is only used with pointers that the collection of its command returned,
+//! and only while that collection is borrowed.
 #![expect(unsafe_code, reason = "reads and writes objects through their layouts")]
 #![cfg_attr(
     not(test),
@@ -25,7 +25,7 @@ use crate::object::whole;
 use crate::schema::erased::Named;
 use crate::schema::step::{News, Step};
 
-/// Who is told what a comparison finds of each element.
+/// Called with each element that a comparison visits.
 type Visit<'v, I> = &'v mut dyn FnMut(Named<'_, I>, Step<Level<'_>, LevelMut<'_>>);
 
 impl<'a, I: Identity> Elements<'a, I> {
@@ -37,17 +37,17 @@ impl<'a, I: Identity> Elements<'a, I> {
         self.command.max_len
     }
 
-    /// Names the table of its elements.
+    /// Returns the start of its elements' handle table, which identifies their type.
     pub(crate) fn table(&self) -> u32 {
         self.command.table
     }
 
-    /// Handles of one element.
+    /// Returns the number of handles of one element.
     pub(crate) fn handles(&self) -> u32 {
         self.command.handles
     }
 
-    /// Whether elements hold arrays or collections.
+    /// Whether elements hold arrays, collections or maps.
     pub(crate) fn nests(&self) -> bool {
         nests(self.program, self.command.table, self.command.handles)
     }
@@ -67,12 +67,12 @@ impl<'a, I: Identity> Elements<'a, I> {
         Some(unsafe { self.table_of_elements().level(base) })
     }
 
-    /// Whether every object that the identity mentions is there.
+    /// Whether every object that the identity mentions exists.
     pub(crate) fn is_mapped(&self, id: &I, objects: &dyn Objects) -> bool {
         id.mentions(&self.command.shape.form).into_iter().all(|guid| objects.contains(guid))
     }
 
-    /// Whether both have the same elements, and `is_same` values for each. O(elements).
+    /// Whether both have the same elements, and `is_same` is true for each. O(elements).
     pub(crate) fn is_same(
         &self,
         other: &Elements<'_, I>,
@@ -105,7 +105,7 @@ impl<I: Identity> Elements<'_, I> {
 }
 
 impl<'a, I: Identity> ElementsMut<'a, I> {
-    /// The same, to be read.
+    /// Returns the same collection, to be read.
     pub(crate) fn as_elements(&self) -> Elements<'_, I> {
         Elements { program: self.program, command: self.command, collection: self.collection }
     }
@@ -114,8 +114,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         ElementTable::of(self.program, self.command.table, self.command.handles)
     }
 
-    /// Makes this, a shadow, have the elements of `live`, telling `visit` of each that may have changed.
-    /// Returns whether `live` is to be settled.
+    /// Brings the elements of this shadow up to date with `live`. Calls `visit` with each element that may
+    /// have changed. Returns whether `live` must be settled.
     #[must_use]
     pub(crate) fn follow(&mut self, live: &Elements<'_, I>, visit: Visit<'_, I>) -> bool {
         let elements = self.table_of_elements();
@@ -128,7 +128,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         })
     }
 
-    /// Takes over the elements of `other`; `copy` is given each there and here.
+    /// Gives this collection the elements of `other`. Calls `copy` with each element there and here.
     pub(crate) fn copy_from(
         &mut self,
         other: &Elements<'_, I>,
@@ -154,7 +154,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         });
     }
 
-    /// The same with those that came or changed since the last
+    /// Calls `each` with the elements that were added or changed since the last
     /// [`conclude`](crate::schema::erased::Collection::conclude), or with all.
     pub(crate) fn received(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
         let elements = self.table_of_elements();
@@ -165,7 +165,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         });
     }
 
-    /// An element of a replica, an initial one if it was not there; `None` if nothing is called so.
+    /// Returns an element of a replica. Inserts an initial one if there is none. `None` if the identity is
+    /// not valid.
     pub(crate) fn insert(&mut self, id: &I) -> Option<LevelMut<'_>> {
         let elements = self.table_of_elements();
         let base = self.collection.insert(id)?;
@@ -174,8 +175,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         Some(unsafe { elements.level_mut(base) })
     }
 
-    /// Changes an element by `change`, which is to write to the properties of `handles`, and tells or notes
-    /// those that have other values then. Returns what `change` returns; `None` if there is no such element.
+    /// Changes an element with `change`, which writes to the properties of `handles`. Then records or reports
+    /// which of them changed. Returns what `change` returns. `None` if there is no such element.
     pub(crate) fn change<R>(
         &mut self,
         id: &I,
@@ -205,9 +206,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     }
 }
 
-/// Changes the element at `base` by `apply`, which is to write to the properties of `handles`; returns those
-/// that have other values then.
-/// `with_initial` lends an initial one.
+/// Changes the element at `base` with `apply`, which writes to the properties of `handles`. Returns those
+/// that have another value then. `with_initial` lends an initial element.
 ///
 /// # Safety
 /// As for [`ElementTable::level_mut`] with `base`, and with what `with_initial` lends.
@@ -224,13 +224,13 @@ unsafe fn changed_by(
         let mut element = unsafe { elements.level_mut(base) };
         // SAFETY: by the caller; it is lent for the time of this call.
         let mut old = unsafe { elements.level_mut(old) };
-        // Those that note what they receive need no copy.
+        // Fast arrays record what they receive, so they need no copy.
         let notes = |handle| matches!(element.as_level().slot(handle), Some(Slot::Items(_)));
         copy_slots(element.as_level(), &mut old, handles.iter().filter(|&handle| !notes(handle)));
         apply(&mut element);
         let (now, old) = (element.as_level(), old.as_level());
         changed = handles.iter().filter(|&handle| differs(now, old, handle, Answer::Replica)).collect();
-        // Nobody will look into these again for what came of this update.
+        // What these received has no callbacks to be reported to.
         let quiet = handles.iter().filter(|&handle| !changed.contains(handle));
         quiet.for_each(|handle| Conclude { with_callbacks: false }.visit_slot(&mut element, handle));
     });

@@ -1,7 +1,11 @@
-//! Whole values: every replicated field in order, without handles, for values that stand alone.
+//! Whole values outside of objects: values that are sent as a unit, and keys. All replicated fields are
+//! written in order, without handles.
 //!
-//! Invariant: the bits are those that an array's new elements have, so a value may be written here and read
-//! there.
+//! They are described by their shapes, not by a program: the attributes of a field are known only when it is
+//! written, and a large fixed array would need as many commands as it has elements.
+//!
+//! *Invariant:* the bits are those of a new element of an array, so a value that is written in one way may be
+//! read in the other.
 #![expect(unsafe_code, reason = "walks whole values")]
 #![cfg_attr(
     not(test),
@@ -29,20 +33,20 @@ use crate::schema::value::{With, same_bits};
 /// How many elements an array grows by before any is read.
 const FIRST_GROWTH: usize = 8;
 
-/// Writes `value` as `field` says it travels.
+/// Writes `value` in the form that `field` states.
 ///
 /// # Errors
-/// When a part of the value has no form; what was written by then is of no use.
+/// When a part of the value has no wire form. Then drop the bits that were written so far.
 pub fn write<T: Property>(value: &T, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError> {
     let property = Formatted { shape: T::SHAPE, ..field.formatted() };
     // SAFETY: the pointer holds a `T`, and the shape is that of `T`.
     unsafe { write_shape(property, std::ptr::from_ref(value).cast(), writer) }
 }
 
-/// Reads a value as `field` says it travels.
+/// Reads a value in the form that `field` states.
 ///
 /// # Errors
-/// When the bits are no such value.
+/// When the bits are not such a value.
 pub fn read<T: Property>(
     field: &Field,
     reader: &mut BitReader<'_>,
@@ -62,13 +66,13 @@ pub fn identical<T: Property>(one: &T, other: &T) -> bool {
     unsafe { identical_shape(T::SHAPE.native(), one, other) }
 }
 
-/// Whether `with = module` writes two values alike.
+/// Whether `with = module` writes the same bits for both values.
 pub fn identical_with<T: 'static, W: With<T>>(one: &T, other: &T) -> bool {
     same_bits(|writer| W::write(one, writer), |writer| W::write(other, writer))
 }
 
-/// Calls `each` with what a value consists of and has a form, in order, and where it lies: leaves, arrays and
-/// collections.
+/// Calls `each` with the parts of a value that are sent, in order, and their offsets. The parts are leaves,
+/// arrays and collections.
 fn each_part<E>(
     property: Formatted,
     offset: usize,
@@ -251,7 +255,8 @@ unsafe fn read_collection<I: Identity>(
     Ok(())
 }
 
-/// Reads the count and the elements. Grows with what was read, so that a claim is not paid for with memory.
+/// Reads the count and the elements. The array grows while elements are read, so that a claimed count does
+/// not decide how much is allocated.
 ///
 /// # Safety
 /// `to` holds an aligned array of the property's shape, and may be written.

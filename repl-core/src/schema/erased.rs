@@ -10,18 +10,18 @@ use crate::ids::identity::Identity;
 use crate::ids::label::Label;
 use crate::schema::step::{News, Step};
 
-/// A step with what an element is to whoever does not know its type.
+/// A step with pointers to elements of an unknown type.
 pub(crate) type RawStep = Step<*const u8, *mut u8>;
 
-/// A collection without its types. One type is a server's live collection, a shadow of it, and a client's
+/// A collection without its types. One type is a server's live collection, its shadow, and a client's
 /// replica.
 pub(crate) trait Collection<I: Identity>: Any {
     fn len(&self) -> usize;
 
-    /// The identities of all elements that have one, ascending. O(elements × log elements).
+    /// Returns the identities of all elements that have one, ascending. O(elements × log elements).
     fn ids(&self) -> Vec<I>;
 
-    /// The same, or why an element has none.
+    /// Returns the same, or why an element has no identity.
     fn try_ids(&self) -> Result<Vec<I>, WriteError> {
         Ok(self.ids())
     }
@@ -37,10 +37,10 @@ pub(crate) trait Collection<I: Identity>: Any {
         None
     }
 
-    /// The element will be asked for soon.
+    /// Hints that the element will be needed soon.
     fn preload(&self, _: &I) {}
 
-    /// Whether both have the same elements, and `is_same` values for each. O(elements).
+    /// Whether both have the same elements, and `is_same` is true for each. O(elements).
     fn is_same(
         &self,
         other: &dyn Collection<I>,
@@ -53,52 +53,52 @@ pub(crate) trait Collection<I: Identity>: Any {
             })
     }
 
-    /// Whether this, a shadow, lacks nothing of `live`; no map can tell. O(1).
+    /// Whether this shadow is up to date with `live`. Always false for maps, which cannot tell. O(1).
     fn is_up_to_date(&self, _: &dyn Collection<I>) -> bool {
         false
     }
 
-    /// Makes this, a shadow, have the elements of `live`, and tells `visit` of each that may have changed.
-    /// Returns whether `live` is to be settled.
+    /// Brings the elements of this shadow up to date with `live`. Calls `visit` with each element that may
+    /// have changed. Returns whether `live` must be settled.
     fn follow(&mut self, live: &dyn Collection<I>, visit: &mut dyn FnMut(Named<'_, I>, RawStep)) -> bool;
 
-    /// Takes an element, which was added when this last followed, out of this shadow until it is visited
-    /// again.
+    /// Removes an element that was just added to this shadow. It is added again when it is touched.
     fn hold_back(&mut self, id: &I);
 
-    /// Takes over the elements of `other`; `copy` is given each there and here.
+    /// Gives this collection the elements of `other`. Calls `copy` with each element there and here.
     fn copy_from(&mut self, other: &dyn Collection<I>, copy: &mut dyn FnMut(*const u8, *mut u8));
 
-    /// Gives the elements the ids under which a shadow has followed them.
+    /// Gives the elements the ids that they have in the shadow.
     fn settle(&mut self) {}
 
-    /// From now on this is a replica: what its user adds is local.
+    /// Makes this a replica: elements that its user adds from now on are local.
     fn become_replica(&mut self) {}
 
-    /// If a client's user put the collection here, all its elements are local from now on.
+    /// Makes all elements local if a client's user put the collection here.
     fn own(&mut self) {}
 
-    /// The element of a replica, which came or is sent whole again: an initial one if there was none; `None`
-    /// if nothing is called so.
+    /// Returns the element of a replica, which is new or is sent whole again. Inserts an initial element if
+    /// there is none. `None` if the identity is not valid.
     fn insert(&mut self, id: &I) -> Option<*mut u8>;
 
-    /// What came of an element of a replica. Who has no room for notes calls back at once, if that is said.
+    /// Records what happened to an element of a replica. A map cannot record it, so it runs the callback at
+    /// once if `calls_back`.
     fn receive(&mut self, id: &I, news: News<'_>, calls_back: bool);
 
-    /// All elements are to go that are not received after this: those that are returned by whoever asked, the
-    /// others by the collection itself.
+    /// Marks all elements for removal that are not received after this. The caller must remove those that are
+    /// returned; the collection removes the others.
     fn sweep(&mut self) -> Vec<I>;
 
-    /// Calls `each` with the elements that are noted to go.
+    /// Calls `each` with the elements that are marked for removal.
     fn departing(&self, _: &mut dyn FnMut(I)) {}
 
-    /// Calls `each` with the elements that came or changed since the last [`conclude`](Self::conclude), or
-    /// with all.
+    /// Calls `each` with the elements that were added or changed since the last [`conclude`](Self::conclude),
+    /// or with all.
     fn received(&mut self, each: &mut dyn FnMut(*mut u8)) {
         self.each(each);
     }
 
-    /// Whether the update under way has brought anything; `None` if nobody noted.
+    /// Whether the current update changed anything. `None` if the collection does not record it.
     fn has_news(&self) -> Option<bool> {
         None
     }
@@ -112,14 +112,14 @@ pub(crate) trait Collection<I: Identity>: Any {
 /// The identity of an element that a comparison visits.
 pub(crate) enum Named<'a, I> {
     Known(I),
-    /// It takes time to find out.
+    /// The function returns it, which takes time.
     Asked(&'a dyn Fn() -> Result<I, WriteError>),
-    /// It has none.
+    /// The element has none.
     Refused(WriteError),
 }
 
 impl<I> Named<'_, I> {
-    /// The identity, if that takes no time.
+    /// Returns the identity if it is known already.
     pub(crate) fn known(&self) -> Option<&I> {
         if let Self::Known(id) = self { Some(id) } else { None }
     }

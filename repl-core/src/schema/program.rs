@@ -79,11 +79,12 @@ pub(crate) struct CollectionCommand<I: Identity> {
     pub(crate) end: u32,
     /// Where the element's handle table begins.
     pub(crate) table: u32,
-    /// Handles of one element.
+    /// The number of handles of one element.
     pub(crate) handles: u32,
     /// The most elements that a server sends.
     pub(crate) max_len: u32,
-    /// Whether it has callbacks, or a fast array around it has, whose items are told only of what changed.
+    /// Whether changes of elements are reported: to callbacks of its own or of a fast array around it, or to
+    /// a notify.
     pub(crate) watched: bool,
 }
 
@@ -95,9 +96,9 @@ impl<I: Identity> Clone for CollectionCommand<I> {
 
 impl<I: Identity> Copy for CollectionCommand<I> {}
 
-/// Identities by which programs have collections.
+/// The identities of elements of collections, with their commands.
 pub(crate) trait Collected: Identity {
-    /// The command of a collection, if it is one.
+    /// Returns the command of a collection with such identities.
     fn command(kind: &CommandKind) -> Option<&CollectionCommand<Self>>;
 }
 
@@ -212,7 +213,8 @@ impl Program {
         &self.parents
     }
 
-    /// Returns the handle table of the object's own level: the index of each command, in the order of handles.
+    /// Returns the handle table of the object's own level: the index of each command, in the order of
+    /// handles.
     #[inline]
     pub(crate) fn own_table(&self) -> &[u32] {
         self.table(0, self.handles())
@@ -237,7 +239,7 @@ impl Program {
         table.iter().filter_map(move |&at| commands.get(at as usize))
     }
 
-    /// The collections of one kind, at any depth.
+    /// Returns the collections of one kind, at any depth.
     pub(crate) fn collections<I: Collected>(&self) -> impl Iterator<Item = &CollectionCommand<I>> {
         self.commands.iter().filter_map(|command| I::command(&command.kind))
     }
@@ -389,7 +391,7 @@ const fn emit(property: Formatted, offset: usize, level: Level, cursor: &mut Cur
     level
 }
 
-/// The command of a collection, but for its end.
+/// Returns the command of a collection, without its end.
 const fn collection<I: Identity>(
     property: Formatted,
     shape: &'static CollectionShape<I>,
@@ -401,7 +403,7 @@ const fn collection<I: Identity>(
     CollectionCommand { shape, first, end: 0, table, handles, max_len, watched }
 }
 
-/// Takes a table for the handles of an element; gives where it begins and how many they are.
+/// Reserves a handle table for an element. Returns its start and the number of handles.
 const fn reserve(element: Formatted, cursor: &mut Cursor<'_>) -> (u32, u32) {
     let (table, handles) = (cursor.free, count(element).handles);
     cursor.free += handles;
@@ -425,7 +427,7 @@ const fn push(offset: usize, kind: CommandKind, level: Level, cursor: &mut Curso
     Level { table: level.table, handles: level.handles + 1 }
 }
 
-/// The program of a type without generic parameters, over static tables of exact length. `$layout` is a
+/// Makes the program of a type without generic parameters, over static tables of exact length. `$layout` is a
 /// constant.
 #[doc(hidden)]
 #[macro_export]

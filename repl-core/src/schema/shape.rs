@@ -57,28 +57,28 @@ pub(crate) struct ArrayShape {
     pub(crate) resize: unsafe fn(*mut u8, usize) -> *mut u8,
 }
 
-/// A collection: how to reach its elements without knowing their type.
+/// A collection: how to access its elements without knowing their type.
 pub(crate) struct CollectionShape<I: Identity> {
     pub(crate) element: &'static Shape,
-    /// The most elements that a server sends, where no attribute says another number.
+    /// The most elements that a server sends, unless an attribute sets another limit.
     pub(crate) max_len: u32,
-    /// Whether elements are told what came of them.
+    /// Whether elements have callbacks.
     pub(crate) has_callbacks: bool,
-    /// What only this kind of collection has to say.
+    /// What only this kind of collection states.
     pub(crate) form: I::Form,
-    /// From a pointer to the collection to the same with what it can do.
+    /// Converts a pointer to the collection.
     pub(crate) as_ref: fn(*const u8) -> *const dyn Collection<I>,
     /// The same, to be written.
     pub(crate) as_mut: fn(*mut u8) -> *mut dyn Collection<I>,
-    /// Calls a function with an initial element, to hold for a while what another had.
+    /// Calls a function with an initial element, which it may use as a temporary copy.
     pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
 }
 
-/// A map, or a set, whose values are nothing.
+/// A map, or a set, which is a map without values.
 pub(crate) struct MapShape {
-    /// How to reach its entries.
+    /// How to access its entries.
     pub(crate) elements: CollectionShape<KeyBits>,
-    /// Keys travel whole and as they are, whatever an attribute asks of the values.
+    /// The shape of keys. Attributes apply to values only.
     pub(crate) key: &'static Shape,
     /// Whether it is a set.
     pub(crate) is_set: bool,
@@ -227,7 +227,7 @@ impl Formatted {
         }
     }
 
-    /// The most elements of a collection that a server sends.
+    /// Returns the most elements of a collection that a server sends.
     pub(crate) const fn collection_len<I: Identity>(self, collection: &CollectionShape<I>) -> u32 {
         match self.max_len {
             Some(max_len) => max_len,
