@@ -134,8 +134,9 @@
 //!     object.get_or_insert_with(|| server.external().spawn(player));
 //! }
 //! rows[0].0.health -= 1;
+//! let mut players = server.external::<Player>();
 //! for (player, object) in &rows { // those that changed
-//!     server.external().compare(object.unwrap(), player).unwrap();
+//!     players.compare(object.unwrap(), player).unwrap();
 //! }
 //! server.tick(Duration::ZERO);
 //! ```
@@ -199,6 +200,8 @@
 //!   packet is made.
 //! - **Same layouts.** No state is sent between two builds whose classes differ on the wire. The error names
 //!   the first class that differs.
+//! - **Objects live where you like.** A server that is [handed](External) its objects from a store whose rows
+//!   move sends the same packets as one that has them itself, apart from what [`External`] lists.
 //! - **Deterministic.** The same calls with the same times and packets make the same packets.
 //!
 //! # Non-guarantees

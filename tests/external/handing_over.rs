@@ -281,3 +281,23 @@ fn s129_a_push_array_marks_itself_where_it_lives() {
     room.settle();
     assert_eq!(room.client()[bag].marked.iter().copied().collect::<Vec<_>>(), [7]);
 }
+
+#[test]
+fn an_object_whose_arrays_were_handed_over_before_can_be_spawned_again() {
+    let (mut room, ..) = room(1);
+    let mut live = Bag { items: [1, 2, 3].into_iter().collect(), ..Bag::default() };
+    for round in 0..3 {
+        let bag = room.server.external().spawn(&live);
+        room.settle();
+        live.items[1] += 10;
+        live.items.push(round);
+        room.server.external().compare_mut(bag, &mut live).expect("it exists");
+        room.settle();
+        let shown = &room.client()[bag].items;
+        assert_eq!(shown.len(), live.items.len());
+        for (at, item) in live.items.iter().enumerate() {
+            assert_eq!(shown.by_id(live.items.id(at).expect("it is there")), Some(item));
+        }
+        room.server.despawn(bag);
+    }
+}

@@ -14,33 +14,38 @@ pub(crate) type ExternalColumn<T> = TypedColumn<T, HandedOver>;
 
 /// What comparisons found of objects that were handed over, by row.
 #[derive(Default)]
-pub(crate) struct HandedOver(Vec<Option<Box<Found>>>);
+pub(crate) struct HandedOver(Vec<Found>);
 
 /// What comparisons of one object found, and no tick has taken.
 #[derive(Debug, Default)]
 struct Found {
     /// What differed. The shadow has the new values already.
     list: Changelist,
+    rare: Option<Box<Rare>>,
+}
+
+/// What is not found of most objects.
+#[derive(Debug, Default)]
+struct Rare {
     /// Properties that mark themselves, and were touched.
     touched: HandleSet,
-    /// The refusals of the last comparison.
+    /// Values without a form on the wire.
     refusals: Vec<Refusal>,
     /// What the last comparison found too large. It stays until it is found small enough.
     too_large: Vec<Refusal>,
 }
 
-impl Found {
+impl Rare {
     fn is_empty(&self) -> bool {
-        self.list.is_empty()
-            && self.touched.is_empty()
-            && self.refusals.is_empty()
-            && self.too_large.is_empty()
+        self.touched.is_empty() && self.refusals.is_empty() && self.too_large.is_empty()
     }
 }
 
+const _: () = assert!(size_of::<Found>() <= 64, "what was found of an object lies in one cache line");
+
 impl HandedOver {
     pub(crate) fn push(&mut self) {
-        self.0.push(None);
+        self.0.push(Found::default());
     }
 }
 
@@ -51,27 +56,32 @@ impl<T: Replicated> ExternalColumn<T> {
     pub(crate) fn hand_over(&mut self, row: u32, live: &T, max_bits: u64, scratch: &mut Scratch) -> bool {
         let (row, Shadows { class, rows, .. }) = (row as usize, &mut self.shadows);
         let (shadow, lifetime) = (&mut rows[row], class.lifetime());
-        let mut now = Found::default();
+        let (mut list, mut rare) = (Changelist::new(), Rare::default());
         if lifetime.has_marks_of_its_own() {
-            now.touched = class.touched(live, shadow);
+            rare.touched = class.touched(live, shadow);
         }
         let mut scope = lifetime.ordinary().clone();
         scope.union(lifetime.initial_only());
         scope.union(lifetime.push());
-        now.too_large = class.keep_within(max_bits, live, shadow, &mut scope);
-        class.compare(live, shadow, &scope, &mut now.list, &mut now.refusals, scratch);
+        rare.too_large = class.keep_within(max_bits, live, shadow, &mut scope);
+        class.compare(live, shadow, &scope, &mut list, &mut rare.refusals, scratch);
         let found = &mut self.source.0[row];
-        match found {
-            None if now.is_empty() => return false,
-            None => *found = Some(Box::new(now)),
-            Some(found) => {
-                found.list.merge(&now.list);
-                class.prune(shadow, &mut found.list);
-                found.touched.union(&now.touched);
-                (found.refusals, found.too_large) = (now.refusals, now.too_large);
+        if found.list.is_empty() {
+            found.list = list;
+        } else {
+            found.list.merge(&list);
+            class.prune(shadow, &mut found.list);
+        }
+        match &mut found.rare {
+            None if rare.is_empty() => {}
+            None => found.rare = Some(Box::new(rare)),
+            Some(known) => {
+                known.touched.union(&rare.touched);
+                known.refusals.append(&mut rare.refusals);
+                known.too_large = rare.too_large;
             }
         }
-        true
+        !found.list.is_empty() || found.rare.is_some()
     }
 }
 
@@ -85,21 +95,23 @@ impl<T: Replicated> Source<T> for HandedOver {
 
     /// Moves what was found in the scope to `outcome`.
     fn compare(&mut self, _: &mut Shadows<T>, row: usize, scope: &HandleSet, outcome: Outcome<'_>) {
-        let Some(found) = &mut self.0[row] else { return };
+        let found = &mut self.0[row];
         let mut rest = Changelist::new();
         found.list.split(scope, &mut rest);
         *outcome.changes = std::mem::replace(&mut found.list, rest);
-        outcome.refusals.append(&mut found.refusals);
-        found.touched.clear();
-        if found.is_empty() {
-            self.0[row] = None;
+        if let Some(rare) = &mut found.rare {
+            outcome.refusals.append(&mut rare.refusals);
+            rare.touched.clear();
+            if rare.is_empty() {
+                found.rare = None;
+            }
         }
     }
 
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
         // Nothing is compared, but what is sent is written from the shadow.
         shadows.rows.iter().skip(row).take(2).for_each(preload);
-        self.0[row].as_deref().into_iter().for_each(preload);
+        preload(&self.0[row]);
     }
 
     fn preload_values(&self, shadows: &Shadows<T>, row: usize) {
@@ -107,17 +119,17 @@ impl<T: Replicated> Source<T> for HandedOver {
     }
 
     fn touched(&self, _: &Shadows<T>, row: usize) -> HandleSet {
-        self.0[row].as_ref().map_or_else(HandleSet::new, |found| found.touched.clone())
+        self.0[row].rare.as_ref().map_or_else(HandleSet::new, |rare| rare.touched.clone())
     }
 
     /// What was too large when it was compared.
     fn keep_within(&self, shadows: &Shadows<T>, _: u64, row: usize, scope: &mut HandleSet) -> Vec<Refusal> {
-        let Some(found) = &self.0[row] else { return Vec::new() };
+        let Some(rare) = &self.0[row].rare else { return Vec::new() };
         let lifetime = shadows.class.lifetime();
-        for property in found.too_large.iter().filter_map(|refusal| lifetime.property_of(refusal.handle())) {
+        for property in rare.too_large.iter().filter_map(|refusal| lifetime.property_of(refusal.handle())) {
             scope.difference(&lifetime.handles_of(property));
         }
-        found.too_large.clone()
+        rare.too_large.clone()
     }
 
     /// Finds nothing: objects that were handed over are known already.

@@ -65,8 +65,9 @@ pub struct ConnectionStats {
 
 /// Owns objects, and sends each client the state that it may see.
 ///
-/// In each tick: change objects, call [`tick`](Self::tick), send the packets of each connection from
-/// [`poll_transmit`](Self::poll_transmit), and pass what arrives to [`receive`](Self::receive).
+/// In each tick: change objects (or [hand them over](External)), call [`tick`](Self::tick), send the packets
+/// of each connection from [`poll_transmit`](Self::poll_transmit), and pass what arrives to
+/// [`receive`](Self::receive).
 pub struct Server {
     config: ServerConfig,
     world: World,
