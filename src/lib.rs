@@ -246,8 +246,8 @@ pub use repl_core::bitstream_io;
 pub use repl_core::flags;
 pub use repl_core::{
     BitReader, BitSlice, BitWriter, Callbacks, Changelist, Checked, CheckedMark, CheckedUpdate, Checksum,
-    Class, Condition, Counts, DecodeError, Guid, HandleSet, History, ItemId, Keyed, Layout, LayoutOf,
-    Lifetime, Map, NetSerialize, NoObjects, Notify, ObjectRef, Objects, Observer, Program, Property,
+    Class, Condition, ConditionMasks, Counts, DecodeError, Guid, HandleSet, History, ItemId, Keyed, Layout,
+    LayoutOf, Map, NetSerialize, NoObjects, Notify, ObjectRef, Objects, Observer, Program, Property,
     PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, Scratch, ViewFlags, With, WriteError,
 };
 pub use repl_core::{bits, leaf, limits, wire};

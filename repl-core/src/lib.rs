@@ -79,7 +79,7 @@ pub use ids::reference::{Guid, NoObjects, ObjectRef, Objects, ReferenceMap};
 pub use schema::callbacks::Callbacks;
 pub use schema::checksum::Checksum;
 pub use schema::condition::{Condition, ViewFlags};
-pub use schema::condition_masks::Lifetime;
+pub use schema::condition_masks::ConditionMasks;
 pub use schema::forms::Form;
 pub use schema::keyed::{Keyed, KeyedReplica, KeyedShadow};
 pub use schema::layout::{Counts, Layout};

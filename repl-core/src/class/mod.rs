@@ -29,7 +29,7 @@ use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::object::copy::copy_slots;
 use crate::object::level::{Level, LevelMut};
-use crate::schema::condition_masks::Lifetime;
+use crate::schema::condition_masks::ConditionMasks;
 use crate::schema::plan::Planned;
 use crate::schema::program::{Collected, Command, CommandKind, Program};
 use crate::schema::replicated::Replicated;
@@ -39,7 +39,7 @@ use std::marker::PhantomData;
 /// An object type at run time.
 pub struct Class<T> {
     program: Program,
-    lifetime: Lifetime,
+    lifetime: ConditionMasks,
     places: Places,
     /// The handles of arrays, of fast arrays and of maps, each with the change that sends one whole.
     growing: [Growing; 3],
@@ -66,7 +66,7 @@ impl<T: Replicated> Class<T> {
     pub fn new() -> Self {
         let program = T::program();
         assert!(program.layout().describes::<T>(), "the program of another type");
-        let lifetime = Lifetime::new(&program, T::PLAN.overflows());
+        let lifetime = ConditionMasks::new(&program, T::PLAN.overflows());
         let places = Places::of::<T>(&program);
         let handles = || 1..=program.handles();
         let (arrays, items, entries): (HandleSet, HandleSet, HandleSet) = (
@@ -103,7 +103,7 @@ impl<T: Replicated> Class<T> {
 
     /// Returns which handles are compared and sent when.
     #[must_use]
-    pub fn lifetime(&self) -> &Lifetime {
+    pub fn lifetime(&self) -> &ConditionMasks {
         &self.lifetime
     }
 

@@ -11,7 +11,7 @@ use crate::schema::shape::Notify;
 
 /// The conditions of one class as sets of handles.
 #[derive(Clone, Debug)]
-pub struct Lifetime {
+pub struct ConditionMasks {
     ordinary: HandleSet,
     initial_only: HandleSet,
     push: HandleSet,
@@ -23,7 +23,7 @@ pub struct Lifetime {
     conditional: bool,
 }
 
-impl Lifetime {
+impl ConditionMasks {
     pub(crate) fn new(program: &Program, scan_nothing: bool) -> Self {
         let parents = program.parents().to_vec();
         let select = |keep: &dyn Fn(&Parent) -> bool| handles_where(&parents, keep);

@@ -6,7 +6,8 @@
 use std::any::Any;
 
 use repl_core::{
-    BitWriter, Changelist, Class, HandleSet, Lifetime, Program, Refusal, Replicated, Scratch, WriteError,
+    BitWriter, Changelist, Class, ConditionMasks, HandleSet, Program, Refusal, Replicated, Scratch,
+    WriteError,
 };
 
 use crate::session::archetype::Archetype;
@@ -21,7 +22,7 @@ pub(crate) struct Outcome<'a> {
 /// The objects of one class, without their type.
 pub(crate) trait Column: Any + Send + Sync {
     fn program(&self) -> &Program;
-    fn lifetime(&self) -> &Lifetime;
+    fn lifetime(&self) -> &ConditionMasks;
     /// Compares a row's object with its shadow; see [`Class::compare`].
     fn compare(&mut self, row: u32, scope: &HandleSet, outcome: Outcome<'_>);
     /// Preloads a row that will be compared soon.
@@ -152,7 +153,7 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         self.shadows.class.program()
     }
 
-    fn lifetime(&self) -> &Lifetime {
+    fn lifetime(&self) -> &ConditionMasks {
         self.shadows.class.lifetime()
     }
 

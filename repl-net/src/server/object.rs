@@ -6,7 +6,7 @@
 use std::num::NonZeroU32;
 
 use repl_core::__private::preload;
-use repl_core::{Condition, Guid, HandleSet, History, Lifetime, PropertyIndex, Refusal, ViewFlags};
+use repl_core::{Condition, ConditionMasks, Guid, HandleSet, History, PropertyIndex, Refusal, ViewFlags};
 
 use crate::session::connection_id::ConnectionId;
 use crate::transport::role::{Proxy, Role};
@@ -80,7 +80,7 @@ impl Object {
 
     /// Switches the custom property of `handles` for all connections. When switched on, it is compared next
     /// time, marked or not (S45).
-    pub(crate) fn switch_custom(&mut self, lifetime: &Lifetime, handles: &HandleSet, active: bool) {
+    pub(crate) fn switch_custom(&mut self, lifetime: &ConditionMasks, handles: &HandleSet, active: bool) {
         let off = &mut self.particulars().custom_off;
         if active {
             off.difference(handles);
@@ -100,7 +100,7 @@ impl Object {
     /// marked or not (S45).
     pub(crate) fn set_condition(
         &mut self,
-        lifetime: &Lifetime,
+        lifetime: &ConditionMasks,
         property: PropertyIndex,
         condition: Condition,
     ) {
@@ -115,7 +115,7 @@ impl Object {
     }
 
     /// Marks the push properties among `handles`: they are compared next time (S124).
-    pub(crate) fn mark(&mut self, lifetime: &Lifetime, handles: &HandleSet) {
+    pub(crate) fn mark(&mut self, lifetime: &ConditionMasks, handles: &HandleSet) {
         let mut handles = handles.clone();
         handles.intersect(lifetime.push());
         if !handles.is_empty() {
@@ -138,7 +138,7 @@ impl Object {
 
     /// Records what changed in a frame, if changes are recorded.
     #[inline]
-    pub(crate) fn note_changes(&mut self, handles: &HandleSet, lifetime: &Lifetime, frame: u64) {
+    pub(crate) fn note_changes(&mut self, handles: &HandleSet, lifetime: &ConditionMasks, frame: u64) {
         let Some(particulars) = self.particulars.as_mut().filter(|own| !own.changed_at.is_empty()) else {
             return;
         };
@@ -198,7 +198,7 @@ impl Object {
     /// for this connection differs from their declaration; `None` if there are none.
     pub(crate) fn mask(
         &self,
-        lifetime: &Lifetime,
+        lifetime: &ConditionMasks,
         flags: ViewFlags,
         switched: Option<&HandleSet>,
     ) -> HandleSet {
@@ -225,7 +225,7 @@ impl Object {
     /// also `InitialOnly` properties and all push properties. Never those that are switched off for all
     /// connections.
     #[inline]
-    pub(crate) fn scope(&self, lifetime: &Lifetime, opening: bool) -> HandleSet {
+    pub(crate) fn scope(&self, lifetime: &ConditionMasks, opening: bool) -> HandleSet {
         let mut scope = lifetime.ordinary().clone();
         if let Some(own) = &self.particulars {
             scope.union(&own.marked);

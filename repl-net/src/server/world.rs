@@ -7,7 +7,7 @@ use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;
 
-use repl_core::{BitWriter, Changelist, HandleSet, Lifetime, ObjectRef, Refusal, Replicated, Scratch};
+use repl_core::{BitWriter, Changelist, ConditionMasks, HandleSet, ObjectRef, Refusal, Replicated, Scratch};
 
 use super::column::{Column, Outcome, Shadows, Source, TypedColumn};
 use super::handed_over::ExternalColumn;
@@ -332,13 +332,13 @@ impl World {
     }
 
     /// The object in `slot`, mutably, and its class's conditions.
-    pub(crate) fn object_mut(&mut self, slot: u32) -> (&mut Object, &Lifetime) {
+    pub(crate) fn object_mut(&mut self, slot: u32) -> (&mut Object, &ConditionMasks) {
         let object = &mut self.objects[slot as usize];
         let class = object.class;
         (object, self.columns[class as usize].lifetime())
     }
 
-    pub(crate) fn lifetime(&self, slot: u32) -> &Lifetime {
+    pub(crate) fn lifetime(&self, slot: u32) -> &ConditionMasks {
         self.columns[self.objects[slot as usize].class as usize].lifetime()
     }
 
@@ -567,7 +567,7 @@ impl World {
 }
 
 /// Whether a class has properties that are compared only before an opening.
-fn asks_at_open(lifetime: &Lifetime) -> bool {
+fn asks_at_open(lifetime: &ConditionMasks) -> bool {
     !lifetime.initial_only().is_empty() || !lifetime.push().is_empty()
 }
 
