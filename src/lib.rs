@@ -111,10 +111,12 @@
 //! what. The server must know all classes before the first client connects: call
 //! [`register`](Server::register) for each class that has not been spawned by then.
 //!
-//! **Serve from an ECS.** The objects of a class may also live in a store of your own, whose rows move:
-//! [`register_external`](Server::register_external) says so. The server then has no copy of them. Before each
-//! tick you [hand over](External::compare) those that changed, and it sends the same packets as for objects
-//! of its own, apart from what [`External`] lists. On a client, [`copy_changed`](Client::copy_changed) copies what arrived to a component.
+//! **Serve from an ECS.** The objects of a class may also live in a store of your own, whose rows move.
+//! Register the class of these objects with [`register_external`](Server::register_external). The server then
+//! stores no live copy of them. Before each tick, pass each object that changed to
+//! [`compare`](External::compare). The server sends the same packets as for objects that it owns;
+//! [`External`] lists the exceptions. On a client, [`copy_changed`](Client::copy_changed) copies the
+//! properties that arrived to a component.
 //!
 //! ```
 //! use repl::prelude::*;
@@ -174,8 +176,8 @@
 //!
 //! # The three types to know
 //!
-//! - [`Server`] owns objects or is handed them, compares them once a tick, and makes the packets of each
-//!   connection.
+//! - [`Server`] owns objects, or borrows them from your own store. It compares them in each tick, and makes
+//!   the packets of each connection.
 //! - [`Client`] applies packets, acknowledges them, and calls notifies.
 //! - [`ObjectRef`] names an object on both sides: spawning returns it, and fields hold it to refer to other
 //!   objects.
@@ -308,7 +310,7 @@ pub mod __private {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// A class with fast arrays is handed over as `&mut`, because the server may have to rename items.
+/// An object with fast arrays is compared through `&mut`, because the server may have to give items new ids.
 ///
 /// ```
 /// # use repl::prelude::*;

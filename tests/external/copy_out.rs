@@ -1,4 +1,4 @@
-//! The way out of a client: only what arrived is copied to an object outside it.
+//! Copying objects out of a client: only properties that arrived are copied to an object outside the client.
 
 use std::collections::HashMap;
 

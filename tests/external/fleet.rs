@@ -1,7 +1,8 @@
-//! Ships, the server that has them or is handed them from a store, its clients, and bad links between them.
+//! A world of ships: a server, its clients, and bad links between them. The ships live in the server or in a
+//! store outside it.
 //!
-//! *Invariant:* two worlds with the same seed make the same calls with the same random choices, apart from
-//! where the objects are.
+//! *Invariant:* two worlds with the same seed make the same calls with the same random choices, wherever the
+//! ships live.
 
 use repl::Condition;
 use repl::prelude::*;
@@ -18,7 +19,7 @@ pub(crate) struct Crate {
     label: String,
 }
 
-/// A property of each kind that decides what is compared when.
+/// A class with a property of each kind of comparison: always, on condition, with a mark.
 #[derive(Replicated, Clone, Default)]
 pub(crate) struct Ship {
     #[replicated]
@@ -47,19 +48,19 @@ pub(crate) struct Ship {
     pub(crate) safe: FastArray<Crate>,
 }
 
-/// Where the objects are.
+/// Where the ships live.
 pub(crate) enum Home {
     Server,
     Store(Store<Ship>),
 }
 
-/// Which changes are made.
+/// Which kinds of changes the world makes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Changes {
-    /// Those with which a server sends the same bytes wherever the objects are.
+    /// Only changes for which the server sends the same bytes, wherever the ships live.
     Tame,
-    /// Also those that are compared on demand by a server that has the objects, and at once by one that is
-    /// handed them. Objects are handed over several times in one tick.
+    /// Also changes that the server compares later if it owns the ships, but at once if they live in the
+    /// store. Ships in the store are compared several times in one tick.
     Wild,
 }
 
@@ -74,7 +75,7 @@ pub(crate) struct World {
     /// Every packet of the current tick, with the client that it is for.
     pub(crate) packets: Vec<(u32, Vec<u8>)>,
     rng: Rng,
-    /// The order of the rows.
+    /// Decides the order of the rows in the store.
     order: Rng,
     clock: Clock,
 }
@@ -141,7 +142,7 @@ impl World {
         }
     }
 
-    /// Moves the rows, and hands over what changed.
+    /// Moves the rows of the store, and passes the ships that changed to the server.
     fn hand_over(&mut self) {
         if let Home::Store(store) = &mut self.home {
             store.shuffle(&mut self.order);
@@ -242,7 +243,7 @@ fn write(ship: &mut Ship, kind: u64, is_wild: bool, dice: &mut Rng, fresh: u32, 
         5 => ship.course = fresh,
         6 => ship.speed = fresh,
         7 => ship.target = other,
-        // It is marked by the caller.
+        // The caller marks the property.
         8 => ship.pushed = fresh,
         9 if is_wild => ship.pushed = fresh,
         10 if is_wild => ship.name = fresh.to_string(),

@@ -1,4 +1,4 @@
-//! What a client receives of objects that are handed over, when and how often.
+//! When and how often a client receives changes of objects that live outside the server.
 
 use repl::prelude::*;
 use repl::{ArchetypeId, CompareError};
@@ -24,7 +24,7 @@ struct Probe {
     notes: u32,
 }
 
-/// A class whose objects the server has itself.
+/// A class whose objects live in the server.
 #[derive(Replicated, Default)]
 struct Base {
     #[replicated]
@@ -48,7 +48,7 @@ fn deep() -> Probe {
     Probe { depth: 1_000, ..Probe::default() }
 }
 
-/// A room with this many guests and a probe outside the server.
+/// Creates a room with this many guests, and a probe that lives outside the server.
 fn room(guests: usize) -> (Room, ObjectRef<Probe>, Probe) {
     let live = Probe { depth: 1, ..Probe::default() };
     let furnish = |server: &mut Server| {
@@ -258,7 +258,7 @@ fn s137_an_array_that_is_assigned_over_another_has_new_items_once() {
         assert!(!old.contains(&Some(id)), "a new item has an old id");
         assert_eq!(room.client()[bag].items.by_id(id), Some(item));
     }
-    // The ids are settled: only what is new is sent.
+    // The items keep their ids from now on: only the new item is sent.
     let before = room.received::<Bag>(0, "items").1;
     live.items.push(6);
     room.server.external().compare_mut(bag, &mut live).expect("it exists");

@@ -1,4 +1,4 @@
-//! Values that cannot be sent, and what the server stores of objects outside it.
+//! Values that cannot be sent, and the memory that the server uses for objects that live outside it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,6 +1,6 @@
-//! Objects outside the server: it is handed those that changed, and has no live copy.
+//! Objects that live outside the server: the server compares those that changed, and stores no live copy.
 //!
-//! *Invariant:* a test writes to an object only where it lives, never through the server.
+//! *Invariant:* a test changes an object only in the store where the object lives, never through the server.
 
 mod copy_out;
 mod fleet;

@@ -1,5 +1,5 @@
-//! Calls for objects of the server's own, made for objects outside it, and the other way round: an error says
-//! what to call instead.
+//! Calls of methods for the server's own objects with objects that live outside the server, and the other way
+//! round. The error says which method to call instead.
 
 use repl::prelude::*;
 

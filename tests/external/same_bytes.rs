@@ -1,4 +1,4 @@
-//! What a server sends does not depend on where its objects are.
+//! The bytes that a server sends do not depend on whether its objects live in the server or outside it.
 
 use repl::Condition;
 
@@ -29,7 +29,8 @@ fn a_store_whose_rows_move_sends_the_same_bytes_as_the_servers_own_column() {
     }
 }
 
-/// Lets all clients see all of all ships, and does not hand over any.
+/// Makes all ships visible for all clients, gives them an owner and switches their conditions on, so that
+/// everything may be sent. Compares no ship.
 fn lift_all_conditions(world: &mut World) {
     let owner = world.clients[0].1;
     for &ship in &world.ships {

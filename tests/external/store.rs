@@ -1,5 +1,5 @@
-//! A toy store of objects, as an ECS is one: rows in a table that move at any time, and know when they were
-//! written to.
+//! A small store of objects that resembles an ECS. It is a table whose rows may move at any time. Each row
+//! notes when it was changed.
 //!
 //! *Invariant:* only [`Store::get_mut`] writes to an object, and it marks the row.
 
@@ -44,12 +44,12 @@ impl<T: Replicated> Store<T> {
         &mut row.value
     }
 
-    /// Puts the rows in another order.
+    /// Puts the rows in a random order.
     pub(crate) fn shuffle(&mut self, rng: &mut Rng) {
         rng.shuffle(&mut self.0);
     }
 
-    /// Hands over the objects that changed since the last call. Returns how many.
+    /// Passes the objects that changed since the last call to the server. Returns how many changed.
     pub(crate) fn hand_over(&mut self, server: &mut Server) -> Result<usize, CompareError> {
         let (mut objects, mut count) = (server.external::<T>(), 0);
         for row in self.0.iter_mut().filter(|row| row.has_changed) {

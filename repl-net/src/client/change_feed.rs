@@ -24,7 +24,7 @@ impl<T: ?Sized> Change<T> {
         Self { object, is_new: noted.is_new, layout, handles: noted.handles }
     }
 
-    /// The handles of what arrived.
+    /// The handles of the properties that arrived.
     pub(crate) fn handles(&self) -> &HandleSet {
         &self.handles
     }

@@ -109,10 +109,11 @@ impl Client {
         self.replicas.changes::<T>().into_iter()
     }
 
-    /// Copies the properties that arrived from the client's object to `to`, for example to a component of an
-    /// ECS. Of a new object it copies all replicated properties, because its archetype may differ from what
-    /// is in `to`. It does not touch other properties and fields. Returns false, and copies nothing, if the
-    /// object does not exist any more. O(values copied); of a collection it copies all elements.
+    /// Copies the properties that a change names from the client's object to `to`, for example to a component
+    /// of an ECS. If the object is new, all replicated properties are copied, because the initial values of
+    /// the object may differ from the values in `to`. Other fields stay as they are. If the object does not
+    /// exist any more, nothing is copied and the method returns false. O(values copied): if a collection
+    /// changed, all its elements are copied.
     ///
     /// ```
     /// # use std::collections::HashMap;

@@ -68,8 +68,8 @@ impl Replicas {
         noted.into_iter().filter_map(change).collect()
     }
 
-    /// Copies what a change names from its object to `to`, or all of a new object. Returns whether the object
-    /// exists.
+    /// Copies the properties that a change names from the client's object to `to`, or all properties if the
+    /// object is new. Returns whether the object still exists.
     pub(crate) fn copy_changed<T: Replicated>(&self, change: &Change<T>, to: &mut T) -> bool {
         let (Some(from), Some(column)) = (self.get(change.object), self.typed::<T>()) else { return false };
         if change.is_new {
