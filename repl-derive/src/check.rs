@@ -175,7 +175,7 @@ fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
         return;
     }
     // A field with `skip` and other attributes is reported separately.
-    let alone = fields.iter().filter(|field| field.attrs.given().len() == 1);
+    let alone = fields.iter().filter(|field| field.attrs.names_and_spans().len() == 1);
     if let (true, Some(skip)) =
         (container.sent().is_empty(), alone.filter_map(|field| field.attrs.skip.as_ref()).next())
     {
@@ -229,7 +229,7 @@ fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
     if field.attrs.skip.is_none() {
         return;
     }
-    for (name, span) in field.attrs.given().into_iter().filter(|&(name, _)| name != "skip") {
+    for (name, span) in field.attrs.names_and_spans().into_iter().filter(|&(name, _)| name != "skip") {
         errors
             .at(span, format!("the field is skipped, so `{name}` says nothing: remove it or remove `skip`"));
     }
@@ -238,7 +238,7 @@ fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
 /// Conditions, notifies and `push` are only for fields of objects. A value is sent whole. An item has no
 /// owner, and no dirty mark for each of its fields.
 fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
-    for (name, span) in field.attrs.given() {
+    for (name, span) in field.attrs.names_and_spans() {
         if !matches!(name, "condition" | "starts_off" | "notify" | "notify_always" | "push") {
             continue;
         }
@@ -281,7 +281,8 @@ fn notifies(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     }
     let never = attrs.condition.as_ref().is_some_and(|condition| condition.value == "Never");
     for (what, why) in [("notify", "is never called"), ("push", "marks nothing")] {
-        if let Some((_, span)) = attrs.given().into_iter().find(|&(name, _)| never && name == what) {
+        if let Some((_, span)) = attrs.names_and_spans().into_iter().find(|&(name, _)| never && name == what)
+        {
             errors.at(
                 span,
                 format!("under `condition = Never` nothing is sent, so `{what}` {why}: remove one of them"),
@@ -318,7 +319,8 @@ fn starts_off_can_be_switched(container: &Container<'_>, field: &Field<'_>, erro
 /// of them.
 fn one_form(field: &Field<'_>, errors: &mut Errors) {
     let forms = ["quantize", "bits", "range"];
-    let given: Vec<_> = field.attrs.given().into_iter().filter(|(name, _)| forms.contains(name)).collect();
+    let given: Vec<_> =
+        field.attrs.names_and_spans().into_iter().filter(|(name, _)| forms.contains(name)).collect();
     let Some((first, rest)) = given.split_first() else { return };
     for (name, span) in rest {
         errors.at(
@@ -336,7 +338,7 @@ fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
         (None, Some(_)) => ("atomic", "an `atomic` value travels in its type's own form"),
         (None, None) => return,
     };
-    for (name, span) in attrs.given() {
+    for (name, span) in attrs.names_and_spans() {
         let ours = matches!(name, "quantize" | "bits" | "range" | "saturate" | "max_len");
         if ours {
             errors.at(span, format!("{why}, so `{name}` says nothing: remove one of them"));

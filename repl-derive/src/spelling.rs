@@ -16,7 +16,7 @@ pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>)
 }
 
 /// Whether two names differ at most in style, like `OwnerOnly` and `owner_only`.
-pub(crate) fn same(a: &str, b: &str) -> bool {
+pub(crate) fn is_same_spelling(a: &str, b: &str) -> bool {
     plain(a) == plain(b)
 }
 

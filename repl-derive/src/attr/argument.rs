@@ -161,14 +161,14 @@ impl Argument {
     }
 }
 
-fn is_ours(attribute: &Attribute) -> bool {
+fn is_replicated_attribute(attribute: &Attribute) -> bool {
     attribute.path().is_ident("replicated")
 }
 
 /// Returns the span of the first `replicated` attribute, if there is one.
 pub(crate) fn mark(attributes: &[Attribute]) -> Option<Span> {
-    let ours = attributes.iter().find(|attribute| is_ours(attribute))?;
-    Some(ours.path().segments.first().map_or_else(Span::call_site, |segment| segment.ident.span()))
+    let first = attributes.iter().find(|attribute| is_replicated_attribute(attribute))?;
+    Some(first.path().segments.first().map_or_else(Span::call_site, |segment| segment.ident.span()))
 }
 
 /// Calls `apply` with each argument of all `replicated` attributes, and collects the errors. Returns whether
@@ -180,7 +180,7 @@ pub(crate) fn each(
     mut apply: impl FnMut(&Argument) -> Result<()>,
 ) -> bool {
     let mut faulty = false;
-    for attribute in attributes.iter().filter(|a| is_ours(a)) {
+    for attribute in attributes.iter().filter(|a| is_replicated_attribute(a)) {
         let found = match &attribute.meta {
             Meta::Path(_) => Vec::new(),
             Meta::List(list) if matches!(list.delimiter, MacroDelimiter::Paren(_)) => {

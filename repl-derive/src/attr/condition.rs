@@ -5,7 +5,7 @@
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{Error, Ident, Path, Result};
 
-use crate::spelling::{nearest, same};
+use crate::spelling::{is_same_spelling, nearest};
 
 /// All conditions, in the order of their numbers.
 const NAMES: [&str; 16] = [
@@ -28,13 +28,13 @@ const NAMES: [&str; 16] = [
 ];
 
 /// Returns the condition with the name `key`, in any spelling style.
-pub(super) fn spelled(key: &str) -> Option<&'static str> {
+pub(super) fn condition_named(key: &str) -> Option<&'static str> {
     let bare = bare(key);
-    NAMES.into_iter().find(|name| same(name, bare))
+    NAMES.into_iter().find(|name| is_same_spelling(name, bare))
 }
 
 /// Returns the condition that the user probably meant by `key`.
-pub(super) fn near(key: &str) -> Option<&'static str> {
+pub(super) fn nearest_condition(key: &str) -> Option<&'static str> {
     nearest(bare(key), NAMES)
 }
 

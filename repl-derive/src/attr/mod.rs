@@ -97,7 +97,7 @@ impl FieldAttrs {
     }
 
     /// Returns the name and span of each attribute that the field has, in a fixed order.
-    pub(crate) fn given(&self) -> Vec<(&'static str, Span)> {
+    pub(crate) fn names_and_spans(&self) -> Vec<(&'static str, Span)> {
         fn of<T>(slot: &Option<At<T>>) -> Option<Span> {
             slot.as_ref().map(|at| at.span)
         }

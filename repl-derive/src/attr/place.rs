@@ -17,19 +17,19 @@ pub(super) struct Place {
 }
 
 /// The attributes of types.
-const OF_TYPES: &[(&str, &str)] = &[
+const TYPE_ATTRIBUTES: &[(&str, &str)] = &[
     ("all", "all"),
     ("name", "name = \"…\""),
     ("callbacks", "callbacks"),
     ("crate", "crate = \"path::to::repl\""),
 ];
 
-pub(super) static TYPE: Place = Place { name: "on a type", forms: OF_TYPES, refused: &[] };
-static ITEM: Place = Place { name: "on an item", forms: OF_TYPES, refused: &["all"] };
-static VALUE: Place = Place { name: "on a value", forms: OF_TYPES, refused: &["all", "callbacks"] };
+pub(super) static TYPE: Place = Place { name: "on a type", forms: TYPE_ATTRIBUTES, refused: &[] };
+static ITEM: Place = Place { name: "on an item", forms: TYPE_ATTRIBUTES, refused: &["all"] };
+static VALUE: Place = Place { name: "on a value", forms: TYPE_ATTRIBUTES, refused: &["all", "callbacks"] };
 
 /// The attributes of fields.
-const OF_FIELDS: &[(&str, &str)] = &[
+const FIELD_ATTRIBUTES: &[(&str, &str)] = &[
     ("skip", "skip"),
     ("condition", "condition = OwnerOnly"),
     ("starts_off", "starts_off"),
@@ -47,11 +47,13 @@ const OF_FIELDS: &[(&str, &str)] = &[
 ];
 
 /// The attributes that are allowed only on fields of objects.
-const OF_OBJECTS: &[&str] = &["condition", "starts_off", "notify", "notify_always", "push"];
+const OBJECT_ONLY_ATTRIBUTES: &[&str] = &["condition", "starts_off", "notify", "notify_always", "push"];
 
-pub(super) static FIELD: Place = Place { name: "on a field", forms: OF_FIELDS, refused: &[] };
-static FIELD_OF_ITEM: Place = Place { name: "on a field of an item", forms: OF_FIELDS, refused: OF_OBJECTS };
-static FIELD_OF_VALUE: Place = Place { name: "on a field of a value", forms: OF_FIELDS, refused: OF_OBJECTS };
+pub(super) static FIELD: Place = Place { name: "on a field", forms: FIELD_ATTRIBUTES, refused: &[] };
+static FIELD_OF_ITEM: Place =
+    Place { name: "on a field of an item", forms: FIELD_ATTRIBUTES, refused: OBJECT_ONLY_ATTRIBUTES };
+static FIELD_OF_VALUE: Place =
+    Place { name: "on a field of a value", forms: FIELD_ATTRIBUTES, refused: OBJECT_ONLY_ATTRIBUTES };
 
 pub(super) static VARIANT: Place =
     Place { name: "on a variant", forms: &[("name", "name = \"…\"")], refused: &[] };
@@ -88,7 +90,7 @@ impl Place {
 
     /// Whether this is a place on a field.
     pub(super) fn is_field(&self) -> bool {
-        std::ptr::eq(self.forms, OF_FIELDS)
+        std::ptr::eq(self.forms, FIELD_ATTRIBUTES)
     }
 
     /// Whether this place is inside `quantize(…)`.

@@ -5,7 +5,7 @@
 
 use super::condition;
 use super::place::{FIELD, Place, QUANTIZE, TYPE};
-use crate::spelling::same;
+use crate::spelling::is_same_spelling;
 
 /// Names that users know from Unreal or from other derives, and the attributes that they probably mean.
 const SYNONYMS: [(&str, &str); 16] = [
@@ -49,7 +49,7 @@ pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
     if let Some(form) = QUANTIZE.form(key) {
         return format!("`{key}` belongs in parentheses: `quantize({form})`");
     }
-    if let (Some(condition), false) = (condition::spelled(key), in_quantize) {
+    if let (Some(condition), false) = (condition::condition_named(key), in_quantize) {
         if !has_conditions {
             return format!(
                 "`{key}` is a condition: say `condition = {condition}` on the field of the object that holds this"
@@ -59,7 +59,7 @@ pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
         return format!("`{key}` is a condition: {field}write `condition = {condition}`");
     }
     let meant = if on_a_field {
-        meant_on_a_field(place, key, has_value)
+        probable_field_attribute(place, key, has_value)
     } else {
         place.nearest(key).map(str::to_owned)
     };
@@ -69,13 +69,13 @@ pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
 
 /// Returns what the user probably meant by a name on a field: a condition, or the name of an attribute. If
 /// the user wrote no value, the attribute is shown in full, with its value.
-fn meant_on_a_field(place: &Place, key: &str, has_value: bool) -> Option<String> {
-    let synonym = SYNONYMS.iter().find(|(other, _)| same(other, key)).map(|&(_, own)| own);
+fn probable_field_attribute(place: &Place, key: &str, has_value: bool) -> Option<String> {
+    let synonym = SYNONYMS.iter().find(|(other, _)| is_same_spelling(other, key)).map(|&(_, own)| own);
     let synonym = synonym.filter(|name| place.names().any(|known| known == *name));
     match synonym.or_else(|| place.nearest(key)) {
         Some(name) if has_value => Some(name.to_owned()),
         Some(name) => place.form(name).map(str::to_owned),
         None if !place.has_conditions() => None,
-        None => condition::near(key).map(|name| format!("condition = {name}")),
+        None => condition::nearest_condition(key).map(|name| format!("condition = {name}")),
     }
 }

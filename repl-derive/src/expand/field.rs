@@ -21,7 +21,7 @@ pub(super) fn type_of(container: &Container<'_>, field: &Field<'_>) -> TokenStre
 
 /// Returns a span for generated code that has the location of `span`. Names resolve as in generated code, and
 /// lints treat the code as generated, but errors point at the user's code.
-pub(super) fn here(span: Span) -> Span {
+pub(super) fn generated_span(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
 
@@ -73,7 +73,7 @@ pub(super) fn entry(
     index: usize,
     offset: &TokenStream,
 ) -> TokenStream {
-    let span = here(form_span(field));
+    let span = generated_span(form_span(field));
     let private = private_at(container, span);
     let (name, shape) = (field.wire_name(), shape(container, field, index, span));
     let attrs = &field.attrs;
@@ -105,7 +105,7 @@ pub(super) fn entry(
 /// reported at this span.
 fn form_span(field: &Field<'_>) -> Span {
     let forms = ["quantize", "bits", "range", "max_len", "with", "atomic"];
-    let said = field.attrs.given().into_iter().find(|(name, _)| forms.contains(name));
+    let said = field.attrs.names_and_spans().into_iter().find(|(name, _)| forms.contains(name));
     said.map_or_else(|| field.ty.span(), |(_, span)| span)
 }
 
@@ -274,7 +274,7 @@ fn serializer_of(
     let (declared, parameters, bounds) = generics.split_for_impl();
     let (own_declared, _, own_bounds) = container.generics().split_for_impl();
     let (name, ty) = (serializer_name(index), type_of(container, field));
-    let span = here(module.segments.last().map_or_else(Span::call_site, |last| last.ident.span()));
+    let span = generated_span(module.segments.last().map_or_else(Span::call_site, |last| last.ident.span()));
     let private_here = private_at(container, span);
     let [wire_name, wire_version] = wire_form(&private_here, module, span);
     let write = quote_spanned!(span=> #private_here::write_with(#module::write, value, writer));

@@ -115,7 +115,7 @@ fn property(container: &Container<'_>, generics: &Generics, forms: &[Form<'_>]) 
         });
         quote!(#constructor { #(#fields),* })
     });
-    let span = field::here(ident.span());
+    let span = field::generated_span(ident.span());
     let shape = {
         let private = field::private_at(container, span);
         quote_spanned!(span=> &#private::Shape::opaque::<Self>())

@@ -33,7 +33,7 @@ fn replicated(container: &Container<'_>, generics: &Generics) -> TokenStream {
         .enumerate()
         .filter_map(|(index, field)| {
             let notify = &field.attrs.notify.as_ref()?.value;
-            let span = field::here(notify.segments.last()?.ident.span());
+            let span = field::generated_span(notify.segments.last()?.ident.span());
             let (private, method) = (field::private_at(container, span), called(notify, span));
             let (member, ty) = (&field.member, field::type_of(container, field));
             let unit = field.attrs.with.is_some() || field.attrs.atomic.is_some();

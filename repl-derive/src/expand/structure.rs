@@ -23,9 +23,9 @@ pub(super) fn expand(container: &Container<'_>, generics: &Generics) -> TokenStr
     let serializers = field::serializers(container, generics);
     let property = property(container, generics);
     let net_serialize = net_serialize(container, generics);
-    let says_callbacks = says_callbacks(container);
+    let callback_marker = callback_marker(container);
     let layout = constant_layout(container);
-    quote!(#serializers #layout #property #net_serialize #says_callbacks)
+    quote!(#serializers #layout #property #net_serialize #callback_marker)
 }
 
 /// Returns the layout of an object without generic parameters, as a constant. All generated traits use this
@@ -55,7 +55,7 @@ fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
         let member = &field.member;
         field::entry(container, field, index, &quote!(::core::mem::offset_of!(Self, #member)))
     });
-    let span = field::here(ident.span());
+    let span = field::generated_span(ident.span());
     let initial = quote_spanned!(span=> <Self as ::core::default::Default>::default());
     let types = container.sent().into_iter().map(|field| {
         let (member, ty) = (&field.member, field::type_of(container, field));
@@ -138,18 +138,18 @@ fn net_serialize(container: &Container<'_>, generics: &Generics) -> TokenStream 
 
 /// Returns the marker for a type with the attribute `callbacks`. The callback trait that the user implements
 /// requires this marker.
-fn says_callbacks(container: &Container<'_>) -> Option<TokenStream> {
+fn callback_marker(container: &Container<'_>) -> Option<TokenStream> {
     container.attrs.callbacks.as_ref()?;
     let (private, ident) = (container.private(), container.ident());
     // The bounds are only those of the type itself, because the user's implementation need not have more.
     let (declared, parameters, bounds) = container.generics().split_for_impl();
-    let says = match container.derive {
+    let marker = match container.derive {
         Derive::FastArrayItem => quote!(SaysItemCallbacks),
         Derive::Replicated | Derive::NetSerialize => quote!(SaysCallbacks),
     };
     Some(quote! {
         #[automatically_derived]
-        impl #declared #private::#says for #ident #parameters #bounds {}
+        impl #declared #private::#marker for #ident #parameters #bounds {}
     })
 }
 
@@ -157,7 +157,7 @@ fn says_callbacks(container: &Container<'_>) -> Option<TokenStream> {
 pub(super) fn callback_policy(container: &Container<'_>) -> TokenStream {
     match &container.attrs.callbacks {
         Some(callbacks) => {
-            let span = field::here(callbacks.span);
+            let span = field::generated_span(callbacks.span);
             let private = field::private_at(container, span);
             quote_spanned!(span=> type CallbackPolicy = #private::OwnCallbacks;)
         }
