@@ -27,14 +27,14 @@ use crate::transport::sequence::Sequence;
 
 /// The reason why the reading of a body stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Halt {
+pub(crate) enum BodyError {
     /// The packet is older than one that has already updated one of the objects in this body (R1).
     Stale,
     /// The body is malformed. The text describes the error.
     Malformed(String),
 }
 
-impl From<ReadError> for Halt {
+impl From<ReadError> for BodyError {
     fn from(error: ReadError) -> Self {
         Self::Malformed(error.to_string())
     }
@@ -54,20 +54,25 @@ pub(crate) struct OpenHead {
 /// Receives the entries of a body, one by one.
 pub(crate) trait Visitor {
     /// Returns the wire number of the class of the object in `slot`.
-    fn class_of(&mut self, slot: u32) -> Result<u32, Halt>;
+    fn class_of(&mut self, slot: u32) -> Result<u32, BodyError>;
     /// Returns how many handles a class has. `None` if there is no such class.
     fn handles_of(&self, class: u32) -> Option<u32>;
     /// Returns the number of classes.
     fn classes(&self) -> u32;
-    fn update(&mut self, slot: u32, list: PropertyList<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt>;
+    fn update(
+        &mut self,
+        slot: u32,
+        list: PropertyList<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError>;
     fn open(
         &mut self,
         head: OpenHead,
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
-    ) -> Result<(), Halt>;
-    fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), Halt>;
-    fn part(&mut self, part: Part) -> Result<(), Halt>;
+    ) -> Result<(), BodyError>;
+    fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), BodyError>;
+    fn part(&mut self, part: Part) -> Result<(), BodyError>;
 }
 
 /// The properties of an object whose values follow in the body.
@@ -84,7 +89,7 @@ pub(crate) fn walk(
     reader: &mut BitReader<'_>,
     previous: &mut PreviousLists,
     visitor: &mut impl Visitor,
-) -> Result<(), Halt> {
+) -> Result<(), BodyError> {
     while let Some((kind, mut segment)) = SegmentReader::next(reader)? {
         previous.clear();
         let mut origin = None;
@@ -136,7 +141,7 @@ impl Run {
         reader: &mut BitReader<'_>,
         previous: &mut PreviousLists,
         visitor: &impl Visitor,
-    ) -> Result<Self, Halt> {
+    ) -> Result<Self, BodyError> {
         let origin = match previous_origin {
             Some(origin) if reader.read_flag()? => origin,
             _ => {
@@ -160,7 +165,7 @@ impl Run {
         reader: &mut BitReader<'_>,
         previous: &PreviousLists,
         visitor: &mut impl Visitor,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), BodyError> {
         let Origin { generation, class, archetype, proxy } = self.origin;
         let handles = previous.of(class as usize).ok_or(ReadError::OutOfRange)?;
         let mut head_bits = reader.position().saturating_sub(start);
@@ -177,7 +182,7 @@ impl Run {
     }
 }
 
-fn read_origin(reader: &mut BitReader<'_>, visitor: &impl Visitor) -> Result<Origin, Halt> {
+fn read_origin(reader: &mut BitReader<'_>, visitor: &impl Visitor) -> Result<Origin, BodyError> {
     let generation = reader.read_exp_golomb(2)?.checked_add(1).and_then(|number| u32::try_from(number).ok());
     let generation = generation.and_then(NonZeroU32::new).ok_or(ReadError::OutOfRange)?;
     let class = reader.read_below(visitor.classes().into())? as u32;
@@ -191,7 +196,7 @@ fn read_opening_list(
     reader: &mut BitReader<'_>,
     previous: &mut PreviousLists,
     visitor: &impl Visitor,
-) -> Result<(), Halt> {
+) -> Result<(), BodyError> {
     if previous.of(class as usize).is_some() && reader.read_flag()? {
         return Ok(());
     }
@@ -213,7 +218,7 @@ fn read_list<'p>(
     reader: &mut BitReader<'_>,
     previous: &'p mut PreviousLists,
     visitor: &impl Visitor,
-) -> Result<&'p HandleSet, Halt> {
+) -> Result<&'p HandleSet, BodyError> {
     let is_same = previous.of(class as usize).is_some() && reader.read_flag()?;
     if !is_same {
         let count = visitor.handles_of(class).ok_or(ReadError::OutOfRange)?;

@@ -20,8 +20,8 @@ pub struct Change<T: ?Sized = ()> {
 }
 
 impl<T: ?Sized> Change<T> {
-    pub(crate) fn new(object: ObjectRef<T>, layout: &'static Layout, noted: Noted) -> Self {
-        Self { object, is_new: noted.is_new, layout, handles: noted.handles }
+    pub(crate) fn new(object: ObjectRef<T>, layout: &'static Layout, arrived: ArrivedProperties) -> Self {
+        Self { object, is_new: arrived.is_new, layout, handles: arrived.handles }
     }
 
     /// The handles of the properties that arrived.
@@ -40,7 +40,7 @@ impl<T: ?Sized> Change<T> {
 
 /// The properties that arrived for one object.
 #[derive(Debug, Default)]
-pub(crate) struct Noted {
+pub(crate) struct ArrivedProperties {
     pub(crate) is_new: bool,
     pub(crate) handles: HandleSet,
 }
@@ -48,29 +48,29 @@ pub(crate) struct Noted {
 /// The properties that arrived for the objects of one class, by slot.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeFeed {
-    noted: BTreeMap<u32, Noted>,
+    arrived: BTreeMap<u32, ArrivedProperties>,
 }
 
 impl ChangeFeed {
     /// Adds the properties of an update to the feed.
     pub(crate) fn note(&mut self, slot: u32, is_new: bool, handles: &HandleSet) {
-        let noted = self.noted.entry(slot).or_default();
-        noted.is_new |= is_new;
-        noted.handles.union(handles);
+        let arrived = self.arrived.entry(slot).or_default();
+        arrived.is_new |= is_new;
+        arrived.handles.union(handles);
     }
 
     /// Adds a property that was read again because an object that it refers to was created or removed.
     pub(crate) fn note_one(&mut self, slot: u32, handle: u32) {
-        self.noted.entry(slot).or_default().handles.insert(handle);
+        self.arrived.entry(slot).or_default().handles.insert(handle);
     }
 
     /// Drops the entry of a removed object.
     pub(crate) fn forget(&mut self, slot: u32) {
-        self.noted.remove(&slot);
+        self.arrived.remove(&slot);
     }
 
     /// Removes and returns all entries.
-    pub(crate) fn take(&mut self) -> BTreeMap<u32, Noted> {
-        std::mem::take(&mut self.noted)
+    pub(crate) fn take(&mut self) -> BTreeMap<u32, ArrivedProperties> {
+        std::mem::take(&mut self.arrived)
     }
 }

@@ -41,7 +41,7 @@ use crate::transport::outbox::{Limits, Outbox};
 use crate::transport::packet::{self, Header};
 use crate::transport::sequence::{Sequence, WINDOW};
 use crate::transport::status::StatusSink;
-use body::Halt;
+use body::BodyError;
 use events::ClientEvents;
 use replicas::Replicas;
 
@@ -193,7 +193,7 @@ impl Client {
         match heard {
             Heard::Damaged | Heard::Nothing => {}
             Heard::State(sequence, mut reader) => {
-                if let Err(Halt::Malformed(why)) = self.state(sequence, &mut reader, now) {
+                if let Err(BodyError::Malformed(why)) = self.state(sequence, &mut reader, now) {
                     self.end(DisconnectReason::Protocol(why.clone()));
                     return Err(ReceiveError::Malformed(why));
                 }
@@ -220,7 +220,12 @@ impl Client {
         self.tick_watch.received(now, self.config.timeout, "Client");
     }
 
-    fn state(&mut self, sequence: Sequence, reader: &mut BitReader<'_>, now: Duration) -> Result<(), Halt> {
+    fn state(
+        &mut self,
+        sequence: Sequence,
+        reader: &mut BitReader<'_>,
+        now: Duration,
+    ) -> Result<(), BodyError> {
         // A packet that is too old must have no effect, so its age is checked before anything else is read.
         let arrival = self.received.check(sequence);
         if arrival == Arrival::TooOld {
@@ -231,7 +236,7 @@ impl Client {
         let elicits_ack = body.read_flag()?;
         if arrival == Arrival::Duplicate {
             if elicits_ack {
-                self.ack_pace.owe();
+                self.ack_pace.schedule_acks();
             }
             return Ok(());
         }
@@ -251,7 +256,7 @@ impl Client {
         self.take_status(&header);
         self.ack_pace.arrived(header.sequence);
         if elicits_ack {
-            self.ack_pace.owe();
+            self.ack_pace.schedule_acks();
         }
         Ok(())
     }

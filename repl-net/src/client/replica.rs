@@ -45,7 +45,7 @@ pub(crate) enum Callback {
 
 /// A property with a notify that a packet contained.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Notified {
+pub(crate) struct ReceivedNotify {
     /// The index of the notify in the class.
     notify: u32,
     pub(crate) property: PropertyIndex,
@@ -75,14 +75,14 @@ pub(crate) trait Replica: Any + Send + Sync {
         observer: &mut dyn Observer,
     );
     /// Adds the properties among `handles` that have notifies to `notified`.
-    fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<Notified>);
+    fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<ReceivedNotify>);
     /// Prepares to read leaves of the property at `handle` again. Stores the old value of the property,
     /// unless this packet has already changed the property.
-    fn begin_reread(&mut self, row: u32, handle: u32, notified: &mut Vec<Notified>);
+    fn begin_reread(&mut self, row: u32, handle: u32, notified: &mut Vec<ReceivedNotify>);
     /// Reads one leaf of an object again (S118).
     fn reread_leaf(&mut self, row: u32, path: &[u32], bits: BitSlice<'_>, references: &mut ReferenceMap<'_>);
     /// After leaves were read again, checks again which properties have changed.
-    fn recheck_changed(&self, row: u32, notified: &mut [Notified]);
+    fn recheck_changed(&self, row: u32, notified: &mut [ReceivedNotify]);
     /// Returns the slots of the objects, by row.
     fn slots(&self) -> &[u32];
     fn has_archetype(&self, archetype: u32) -> bool;
@@ -204,11 +204,11 @@ impl<T: Replicated> TypedReplica<T> {
 
     /// Returns the notify of a property, and whether it must be called: because the property has changed, or
     /// because the notify is `Always` (S49, S50).
-    fn notified(&self, row: usize, notify: u32) -> Option<Notified> {
+    fn notified(&self, row: usize, notify: u32) -> Option<ReceivedNotify> {
         let (live, old) = (self.live.get(row)?, self.old.get(row)?);
         let (property, when, range) = self.notifies.get(notify as usize)?;
         let is_due = *when == Notify::Always || self.class.any_changed(live, old, *range);
-        Some(Notified { notify, property: *property, is_due })
+        Some(ReceivedNotify { notify, property: *property, is_due })
     }
 }
 
@@ -275,13 +275,13 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         class.apply_lent((live, base), handles, update, references, observer);
     }
 
-    fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<Notified>) {
+    fn changed(&self, row: u32, handles: &HandleSet, notified: &mut Vec<ReceivedNotify>) {
         for notify in notified_among(&self.notify_of, handles) {
             notified.extend(self.notified(row as usize, notify));
         }
     }
 
-    fn begin_reread(&mut self, row: u32, handle: u32, notified: &mut Vec<Notified>) {
+    fn begin_reread(&mut self, row: u32, handle: u32, notified: &mut Vec<ReceivedNotify>) {
         self.prepare_base(row);
         let row = row as usize;
         let Some(notify) = notify_at(&self.notify_of, handle) else { return };
@@ -294,7 +294,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         }
     }
 
-    fn recheck_changed(&self, row: u32, notified: &mut [Notified]) {
+    fn recheck_changed(&self, row: u32, notified: &mut [ReceivedNotify]) {
         for known in notified {
             if let Some(now) = self.notified(row as usize, known.notify) {
                 *known = now;

@@ -23,13 +23,13 @@ use repl_core::{
     BitReader, BitSlice, BitWriter, Checked, Guid, ObjectRef, Objects, Observer, ReferenceMap, Replicated,
 };
 
-use super::body::{Halt, OpenHead, PropertyList, Visitor, walk};
+use super::body::{BodyError, OpenHead, PropertyList, Visitor, walk};
 use super::change_feed::ChangeFeed;
 use super::departed::Departed;
 use super::events::ClientEvents;
 use super::mentions::Mentions;
 use super::outcome::Outcome;
-use super::replica::{Callback, Notified, Replica, Subject, TypedReplica};
+use super::replica::{Callback, ReceivedNotify, Replica, Subject, TypedReplica};
 use super::slot_table::SlotTable;
 use crate::session::classes::{ClassEntry, ClassList, assert_sole_name};
 use crate::session::events::{ClientEvent, CloseReason};
@@ -53,10 +53,10 @@ struct Rereading {
 
 /// An object that the current packet changed.
 #[derive(Debug)]
-struct Touched {
+struct ChangedObject {
     slot: u32,
     is_new: bool,
-    notified: Vec<Notified>,
+    notified: Vec<ReceivedNotify>,
 }
 
 /// All classes and objects of a client.
@@ -74,7 +74,7 @@ pub(crate) struct Replicas {
     /// The objects that the packet creates and removes, as far as the packet has been validated.
     outcome: Outcome,
     checked: Checked,
-    touched: Vec<Touched>,
+    touched: Vec<ChangedObject>,
     /// The guids of objects that the current packet created or removed.
     created_or_removed: Vec<Guid>,
     departed: Departed,
@@ -160,7 +160,7 @@ impl Replicas {
         stamp: Sequence,
         body: &BitReader<'_>,
         events: &mut ClientEvents,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), BodyError> {
         let mut parts = Vec::new();
         let first = Resolution::AnyObject(Cell::new(false));
         self.begin().validate(sequence, stamp, &mut body.clone(), Parts::Take(&mut parts), &first)?;
@@ -171,7 +171,7 @@ impl Replicas {
                 let (checked, outcome) = (self.checked.mark(), self.outcome.mark());
                 match self.validate(sequence, stamp, &mut blob.as_slice().reader(), Parts::Refuse, &first) {
                     Ok(()) => blobs.push((stamp, blob)),
-                    Err(Halt::Stale) => {
+                    Err(BodyError::Stale) => {
                         self.checked.truncate(checked);
                         self.outcome.truncate(outcome);
                     }
@@ -216,7 +216,7 @@ impl Replicas {
         stamp: Sequence,
         body: &BitReader<'_>,
         blobs: &mut [(Sequence, BitWriter)],
-    ) -> Result<(), Halt> {
+    ) -> Result<(), BodyError> {
         self.begin().validate(sequence, stamp, &mut body.clone(), Parts::Skip, &Resolution::AfterPacket)?;
         for (stamp, blob) in blobs {
             self.validate(
@@ -243,7 +243,7 @@ impl Replicas {
         reader: &mut BitReader<'_>,
         parts: Parts<'_>,
         resolution: &Resolution,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), BodyError> {
         let (mut previous, mut seen) = (std::mem::take(&mut self.previous), std::mem::take(&mut self.seen));
         let mut checked = std::mem::take(&mut self.checked);
         let mut outcome = std::mem::replace(&mut self.outcome, Outcome::new(0));
@@ -300,7 +300,7 @@ impl Replicas {
                     if let Some(column) = columns.get_mut(class as usize) {
                         column.call(row, Callback::PreNetReceive);
                     }
-                    touched.push(Touched { slot, is_new: false, notified: Vec::new() });
+                    touched.push(ChangedObject { slot, is_new: false, notified: Vec::new() });
                 }
                 again.insert(slot, at.unwrap_or(touched.len().saturating_sub(1)));
             }
@@ -425,32 +425,35 @@ impl Validator<'_> {
     /// Checks the slot of an entry: each object may be in a packet only once, including the blobs that the
     /// packet completes. And the packet must not be older than the state of the object. So each validated
     /// entry can be applied, whatever else the packet contains.
-    fn check(&mut self, slot: u32) -> Result<(), Halt> {
+    fn check(&mut self, slot: u32) -> Result<(), BodyError> {
         let slots = &self.replicas.slots;
         if slot as usize >= slots.len() {
-            return Err(Halt::Malformed(format!("slot {slot} is over the limit of {} objects", slots.len())));
+            return Err(BodyError::Malformed(format!(
+                "slot {slot} is over the limit of {} objects",
+                slots.len()
+            )));
         }
         if slots.is_stale(slot, self.stamp) {
-            return Err(Halt::Stale);
+            return Err(BodyError::Stale);
         }
         if self.seen.contains(slot) {
-            return Err(Halt::Malformed(format!("slot {slot} stands twice in one packet")));
+            return Err(BodyError::Malformed(format!("slot {slot} stands twice in one packet")));
         }
         self.seen.insert(slot);
         Ok(())
     }
 }
 
-fn malformed(error: impl std::fmt::Display) -> Halt {
-    Halt::Malformed(error.to_string())
+fn malformed(error: impl std::fmt::Display) -> BodyError {
+    BodyError::Malformed(error.to_string())
 }
 
 impl Visitor for Validator<'_> {
-    fn class_of(&mut self, slot: u32) -> Result<u32, Halt> {
+    fn class_of(&mut self, slot: u32) -> Result<u32, BodyError> {
         self.check(slot)?;
         self.replicas
             .wire_class(slot)
-            .ok_or_else(|| Halt::Malformed(format!("update of slot {slot}, which is empty")))
+            .ok_or_else(|| BodyError::Malformed(format!("update of slot {slot}, which is empty")))
     }
 
     fn handles_of(&self, class: u32) -> Option<u32> {
@@ -461,7 +464,12 @@ impl Visitor for Validator<'_> {
         self.replicas.classes.len()
     }
 
-    fn update(&mut self, slot: u32, list: PropertyList<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+    fn update(
+        &mut self,
+        slot: u32,
+        list: PropertyList<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError> {
         let (class, row) = self.replicas.slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
         let column = self.replicas.columns.get(class as usize).ok_or_else(|| malformed("no such class"))?;
         let Self { references, checked, .. } = self;
@@ -473,12 +481,12 @@ impl Visitor for Validator<'_> {
         head: OpenHead,
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), BodyError> {
         self.check(head.slot)?;
         let class = self.replicas.classes.registered(head.class).ok_or_else(|| malformed("no such class"))?;
         let column = self.replicas.columns.get(class).ok_or_else(|| malformed("no such class"))?;
         if !column.has_archetype(head.archetype) {
-            return Err(Halt::Malformed(format!("archetype {} was not registered", head.archetype)));
+            return Err(BodyError::Malformed(format!("archetype {} was not registered", head.archetype)));
         }
         let subject = match self.replicas.slots.generation(head.slot) {
             None => {
@@ -489,20 +497,25 @@ impl Visitor for Validator<'_> {
                 Some((known, row)) if known as usize == class && generation == head.generation => {
                     Subject::Row(row)
                 }
-                _ => return Err(Halt::Malformed(format!("slot {} is taken by another object", head.slot))),
+                _ => {
+                    return Err(BodyError::Malformed(format!(
+                        "slot {} is taken by another object",
+                        head.slot
+                    )));
+                }
             },
         };
         let Self { references, checked, .. } = self;
         column.validate(subject, list.handles, reader, references, checked).map_err(malformed)
     }
 
-    fn close(&mut self, slot: u32, _: CloseReason) -> Result<(), Halt> {
+    fn close(&mut self, slot: u32, _: CloseReason) -> Result<(), BodyError> {
         self.check(slot)?;
         self.outcome.close(slot);
         Ok(())
     }
 
-    fn part(&mut self, part: Part) -> Result<(), Halt> {
+    fn part(&mut self, part: Part) -> Result<(), BodyError> {
         match &mut self.parts {
             // A fragment that does not complete its blob fills the rest of the packet, so a packet has at
             // most one of them. Fragments that complete blobs are at most as many as blobs in flight.
@@ -530,7 +543,7 @@ impl Applier<'_> {
         is_new: bool,
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), BodyError> {
         let Replicas { columns, slots, mentions, traffic, touched, feeds, .. } = &mut *self.replicas;
         let (class, row) = slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
         let column = columns.get_mut(class as usize).ok_or_else(|| malformed("no such class"))?;
@@ -547,7 +560,7 @@ impl Applier<'_> {
         if let Some(feed) = feeds.get_mut(&class) {
             feed.note(slot, is_new, list.handles);
         }
-        touched.push(Touched { slot, is_new, notified });
+        touched.push(ChangedObject { slot, is_new, notified });
         Ok(())
     }
 }
@@ -581,7 +594,7 @@ impl Observer for Record<'_> {
 }
 
 impl Visitor for Applier<'_> {
-    fn class_of(&mut self, slot: u32) -> Result<u32, Halt> {
+    fn class_of(&mut self, slot: u32) -> Result<u32, BodyError> {
         self.replicas.wire_class(slot).ok_or_else(|| malformed("an empty slot"))
     }
 
@@ -593,7 +606,12 @@ impl Visitor for Applier<'_> {
         self.replicas.classes.len()
     }
 
-    fn update(&mut self, slot: u32, list: PropertyList<'_>, reader: &mut BitReader<'_>) -> Result<(), Halt> {
+    fn update(
+        &mut self,
+        slot: u32,
+        list: PropertyList<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError> {
         self.values(slot, false, list, reader)
     }
 
@@ -602,7 +620,7 @@ impl Visitor for Applier<'_> {
         head: OpenHead,
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), BodyError> {
         let is_new = self.replicas.slots.generation(head.slot).is_none();
         if is_new {
             let class =
@@ -621,7 +639,7 @@ impl Visitor for Applier<'_> {
         self.values(head.slot, is_new, list, reader)
     }
 
-    fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), Halt> {
+    fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), BodyError> {
         self.replicas.slots.stamp(slot, self.stamp);
         if let Some(guid) = self.replicas.close(slot) {
             self.replicas.created_or_removed.push(guid);
@@ -630,7 +648,7 @@ impl Visitor for Applier<'_> {
         Ok(())
     }
 
-    fn part(&mut self, _: Part) -> Result<(), Halt> {
+    fn part(&mut self, _: Part) -> Result<(), BodyError> {
         Ok(())
     }
 }

@@ -46,7 +46,7 @@ impl AckPace {
     }
 
     /// Records that something must be acked.
-    pub(crate) fn owe(&mut self) {
+    pub(crate) fn schedule_acks(&mut self) {
         // Acks are repeated only if more than a quarter of the packets is lost. Otherwise the acks of the
         // next packet replace a lost ack.
         self.left = if self.missing.saturating_mul(3) > self.arrived {
@@ -71,28 +71,32 @@ mod tests {
     use super::*;
 
     /// In how many ticks the last of these packets is acked.
-    fn told(arrivals: impl Iterator<Item = u64>) -> usize {
+    fn ack_ticks(arrivals: impl Iterator<Item = u64>) -> usize {
         let mut pace = AckPace::default();
         for sequence in arrivals {
             pace.arrived(Sequence::new(sequence));
         }
-        pace.owe();
+        pace.schedule_acks();
         (0..100).filter(|_| pace.is_due()).count()
     }
 
     #[test]
     fn r08_a_good_link_is_told_once() {
-        assert_eq!(told(0..200), 1);
-        assert_eq!(told((0..200).filter(|at| at % 10 > 0)), 1);
-        assert_eq!(told((0..200).map(|at| at ^ 1)), 1, "packets that change places are not missing");
-        assert_eq!(told([7_000].into_iter()), 1);
+        assert_eq!(ack_ticks(0..200), 1);
+        assert_eq!(ack_ticks((0..200).filter(|at| at % 10 > 0)), 1);
+        assert_eq!(ack_ticks((0..200).map(|at| at ^ 1)), 1, "packets that change places are not missing");
+        assert_eq!(ack_ticks([7_000].into_iter()), 1);
     }
 
     #[test]
     fn r09_a_link_that_loses_much_is_told_again() {
-        assert_eq!(told((0..2_000).filter(|at| at % 10 == 0)), 16);
-        assert_eq!(told((0..200).filter(|at| at % 4 == 0)), 8);
-        assert_eq!(told((0..200).filter(|at| at % 2 == 0)), 4);
-        assert_eq!(told((0..200).filter(|at| at % 2 == 0).chain(200..400)), 1, "old losses are forgotten");
+        assert_eq!(ack_ticks((0..2_000).filter(|at| at % 10 == 0)), 16);
+        assert_eq!(ack_ticks((0..200).filter(|at| at % 4 == 0)), 8);
+        assert_eq!(ack_ticks((0..200).filter(|at| at % 2 == 0)), 4);
+        assert_eq!(
+            ack_ticks((0..200).filter(|at| at % 2 == 0).chain(200..400)),
+            1,
+            "old losses are forgotten"
+        );
     }
 }

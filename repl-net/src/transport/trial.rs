@@ -46,13 +46,13 @@ enum Stage {
 
 /// How much was sent at one rate, and how much of it has arrived.
 #[derive(Clone, Copy, Debug, Default)]
-struct Arm {
+struct RateSample {
     time: Duration,
     sent: u64,
     arrived: u64,
 }
 
-impl Arm {
+impl RateSample {
     /// Returns the bytes sent in a second.
     fn rate(self) -> u64 {
         let rate = (u128::from(self.sent) * 1_000_000_000).checked_div(self.time.as_nanos());
@@ -81,8 +81,8 @@ pub(crate) struct Trial {
     bounds: [Sequence; 3],
     /// How many bytes of the trial's packets are neither known to have arrived nor known to be lost.
     unknown: u64,
-    high: Arm,
-    low: Arm,
+    high: RateSample,
+    low: RateSample,
     /// No trial begins before this time.
     not_before: Duration,
 }
@@ -96,8 +96,8 @@ impl Trial {
             low_rate: 0,
             bounds: [Sequence::default(); 3],
             unknown: 0,
-            high: Arm::default(),
-            low: Arm::default(),
+            high: RateSample::default(),
+            low: RateSample::default(),
             not_before: Duration::ZERO,
         }
     }
@@ -136,24 +136,24 @@ impl Trial {
     fn begin(&mut self, now: Duration, link: Link, next: Sequence) {
         let so_far = self.rate(link.greatest_rate);
         self.high_rate = so_far.saturating_mul(RAISE).min(link.greatest_rate);
-        (self.high, self.low) = (Arm::default(), Arm::default());
-        self.go_high(now, next);
+        (self.high, self.low) = (RateSample::default(), RateSample::default());
+        self.begin_high_rate(now, next);
     }
 
-    fn go_high(&mut self, now: Duration, next: Sequence) {
+    fn begin_high_rate(&mut self, now: Duration, next: Sequence) {
         self.unknown = 0;
         self.bounds = [next, Sequence::new(u64::MAX), Sequence::new(u64::MAX)];
         self.stage = Stage::High(now);
     }
 
     fn judge(&mut self, now: Duration, link: Link, next: Sequence) {
-        let Arm { time, sent, arrived } = self.high;
+        let RateSample { time, sent, arrived } = self.high;
         let sent_share = self.low.thousandths(self.low.sent, (sent, time));
         if sent_share > GREATEST_SENT_SHARE {
             // Other limits kept both rates nearly equal, so there is no result.
             self.pause(now);
         } else if arrived < ARRIVED_PACKETS * link.packet_bytes {
-            self.go_high(now, next);
+            self.begin_high_rate(now, next);
         } else {
             let arrived_share = self.low.thousandths(self.low.arrived, (arrived, time));
             // The threshold is half way between "the same amount arrived" and "the same share arrived".

@@ -63,9 +63,9 @@ impl Replicas {
             }
             feed
         });
-        let noted = feed.take();
-        let change = |(slot, noted)| Some(Change::new(self.reference(slot)?, T::LAYOUT, noted));
-        noted.into_iter().filter_map(change).collect()
+        let arrived = feed.take();
+        let change = |(slot, arrived)| Some(Change::new(self.reference(slot)?, T::LAYOUT, arrived));
+        arrived.into_iter().filter_map(change).collect()
     }
 
     /// Copies the properties that a change names from the client's object to `to`, or all properties if the
