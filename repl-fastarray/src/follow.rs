@@ -12,9 +12,9 @@ use repl_core::{ItemId, Step};
 use crate::item::FastArrayItem;
 use crate::marks::{Entry, Log};
 
-/// The array that a shadow has followed, and the last revision that the shadow has.
+/// The revision up to which a shadow has followed an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Followed {
+pub(crate) struct FollowedRevision {
     lineage: NonZeroU64,
     revision: u64,
 }
@@ -30,7 +30,7 @@ pub(crate) trait Following: Sized {
 
     /// Returns how far this shadow has followed its array. `None` if the shadow has not followed any array
     /// yet.
-    fn followed(&mut self) -> &mut Option<Followed>;
+    fn followed(&mut self) -> &mut Option<FollowedRevision>;
 
     /// Applies one entry of the log of `live` to this shadow. Does nothing if a later entry makes `entry`
     /// obsolete.
@@ -75,12 +75,12 @@ pub(crate) trait Following: Sized {
             self.continue_as(live);
         }
         log.follow();
-        *self.followed() = Some(Followed { lineage, revision: log.revision() });
+        *self.followed() = Some(FollowedRevision { lineage, revision: log.revision() });
         successor.is_some()
     }
 }
 
-impl Followed {
+impl FollowedRevision {
     /// Returns whether the array with this log has not changed since the shadow followed it.
     pub(crate) fn is_up_to_date(self, log: &Log) -> bool {
         log.is_at(self.lineage, self.revision)

@@ -8,7 +8,7 @@ use std::mem::needs_drop;
 use repl_core::{ItemId, Step};
 
 use super::FastArray;
-use crate::follow::{Followed, Following, Visit};
+use crate::follow::{FollowedRevision, Following, Visit};
 use crate::item::FastArrayItem;
 use crate::marks::{Entry, Log};
 
@@ -19,7 +19,7 @@ impl<T: FastArrayItem> Following for FastArray<T> {
         &self.item_ids.log
     }
 
-    fn followed(&mut self) -> &mut Option<Followed> {
+    fn followed(&mut self) -> &mut Option<FollowedRevision> {
         &mut self.followed
     }
 
@@ -153,7 +153,7 @@ mod tests {
     use repl_core::{Keyed, KeyedShadow};
 
     use super::*;
-    use crate::array::item_ids::MOST_DEPARTED;
+    use crate::array::item_ids::MAX_DEPARTED;
 
     /// Returns the steps that a shadow reports when it follows `live`.
     fn steps(shadow: &mut FastArray<u32>, live: &FastArray<u32>) -> Vec<(u32, &'static str)> {
@@ -194,7 +194,7 @@ mod tests {
             last = shadow.items.len() - live.len();
             most = last.max(most);
         }
-        assert_eq!(most, MOST_DEPARTED - 1);
+        assert_eq!(most, MAX_DEPARTED - 1);
         assert!(last <= shadow.items.len() / 4, "{last} of {}", shadow.items.len());
 
         let mut copy = FastArray::new();

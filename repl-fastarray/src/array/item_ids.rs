@@ -14,10 +14,10 @@ use crate::ids::IdCounter;
 use crate::marks::Log;
 
 /// Up to this many ids, a linear search is as fast as the index.
-const FEW: usize = 32;
+const LINEAR_SEARCH_IDS: usize = 32;
 
 /// A shadow takes departed items out when there are this many, or a quarter of all items if that is less.
-pub(crate) const MOST_DEPARTED: usize = 32;
+pub(crate) const MAX_DEPARTED: usize = 32;
 
 /// The ids of an array's items, and the data that the array stores about its items.
 pub(crate) struct ItemIds {
@@ -27,7 +27,7 @@ pub(crate) struct ItemIds {
     index: OnceLock<Index>,
     pub(crate) log: Log,
     counter: IdCounter,
-    /// On a shadow: items that count as removed, but are still in the list. At most [`MOST_DEPARTED`].
+    /// On a shadow: items that count as removed, but are still in the list. At most [`MAX_DEPARTED`].
     pub(crate) departed: Vec<ItemId>,
 }
 
@@ -118,7 +118,7 @@ impl ItemIds {
         }
         match self.index.get() {
             Some(index) => index.position(id, &self.ids),
-            None if self.ids.len() <= FEW => self.ids.iter().position(|&other| other == id),
+            None if self.ids.len() <= LINEAR_SEARCH_IDS => self.ids.iter().position(|&other| other == id),
             None => self.index.get_or_init(|| Index::of(&self.ids)).position(id, &self.ids),
         }
     }
@@ -217,7 +217,7 @@ impl ItemIds {
     #[must_use]
     pub(crate) fn depart(&mut self, id: ItemId) -> bool {
         self.departed.push(id);
-        self.departed.len() >= MOST_DEPARTED.min(self.ids.len() / 4)
+        self.departed.len() >= MAX_DEPARTED.min(self.ids.len() / 4)
     }
 
     pub(crate) fn has_departed(&self, id: ItemId) -> bool {

@@ -17,7 +17,7 @@ use std::ops::RangeBounds;
 
 use repl_core::ItemId;
 
-use crate::follow::Followed;
+use crate::follow::FollowedRevision;
 use crate::indices::bounds;
 use crate::marks::ItemMut;
 use crate::replica::Receipt;
@@ -125,7 +125,7 @@ pub struct FastArray<T> {
     items: Vec<T>,
     item_ids: ItemIds,
     /// On a shadow: the state of the live array that it last followed.
-    followed: Option<Followed>,
+    followed: Option<FollowedRevision>,
     /// On a replica: the results of the update that is being received.
     receipt: Option<Box<Receipt>>,
 }

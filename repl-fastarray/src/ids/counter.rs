@@ -4,10 +4,10 @@
 
 use repl_core::ItemId;
 
-/// When an array replaces another, its ids may be ahead of the other's ids by at most this. IdCounter further ahead
-/// come close to the end of the id range. After the end, ids start again from the first, and could repeat ids
-/// that the field used recently.
-const FARTHEST: u32 = 1 << 30;
+/// When an array replaces another, its ids may be ahead of the other's ids by at most this number. Ids
+/// further ahead come close to the end of the id range. After the end, ids start again from the first, and
+/// could repeat ids that the field used recently.
+const MAX_LEAD: u32 = 1 << 30;
 
 /// The counter that chooses the id of the next item.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ impl IdCounter {
         others: impl Fn(&mut dyn FnMut(ItemId)),
     ) -> Option<ItemId> {
         let has_wrapped = self.wrapped || successor.wrapped;
-        let is_near = !has_wrapped && successor.next.number().saturating_sub(self.next.number()) <= FARTHEST;
+        let is_near = !has_wrapped && successor.next.number().saturating_sub(self.next.number()) <= MAX_LEAD;
         if is_near && least.unwrap_or(successor.next) >= self.next {
             return None;
         }

@@ -9,9 +9,9 @@ use std::sync::OnceLock;
 use repl_core::__private::preload;
 use repl_core::ItemId;
 
-const LEAST_CELLS: usize = 8;
+const MIN_CELLS: usize = 8;
 /// A table that is cleared keeps up to this many cells.
-const MOST_KEPT: usize = 64;
+const MAX_KEPT_CELLS: usize = 64;
 
 /// A map from ids to values: open addressing with linear probing, without tombstones.
 ///
@@ -49,7 +49,7 @@ impl<V: Copy> IdTable<V> {
     /// Returns an empty table with room for `len` ids.
     pub(crate) fn with_capacity(len: usize) -> Self {
         let mut table = Self::default();
-        let mut cells = LEAST_CELLS;
+        let mut cells = MIN_CELLS;
         while room(cells) < len {
             cells *= 2;
         }
@@ -72,7 +72,7 @@ impl<V: Copy> IdTable<V> {
     /// Sets the value of `id`. O(1), amortized.
     pub(crate) fn set(&mut self, id: ItemId, value: V) {
         if self.len >= room(self.cells.len()) {
-            self.resize((self.cells.len() * 2).max(LEAST_CELLS));
+            self.resize((self.cells.len() * 2).max(MIN_CELLS));
         }
         if let Some(at) = self.find(id) {
             let known = self.cells[at].replace((id, value));
@@ -102,7 +102,7 @@ impl<V: Copy> IdTable<V> {
 
     /// Removes all ids. Frees the memory if the table is large.
     pub(crate) fn clear(&mut self) {
-        if self.cells.len() > MOST_KEPT {
+        if self.cells.len() > MAX_KEPT_CELLS {
             *self = Self::default();
         } else if self.len > 0 {
             self.cells.fill(None);

@@ -9,7 +9,7 @@ use repl_core::{ItemId, Step};
 
 use super::OrderedFastArray;
 use super::entry::Entry;
-use crate::follow::{Followed, Following, Visit};
+use crate::follow::{FollowedRevision, Following, Visit};
 use crate::ids::IdCounter;
 use crate::item::FastArrayItem;
 use crate::marks::{self, Log};
@@ -22,7 +22,7 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
         &self.log
     }
 
-    fn followed(&mut self) -> &mut Option<Followed> {
+    fn followed(&mut self) -> &mut Option<FollowedRevision> {
         &mut self.followed
     }
 

@@ -25,7 +25,7 @@ use std::sync::OnceLock;
 use repl_core::ItemId;
 use repl_core::label::Label;
 
-use crate::follow::Followed;
+use crate::follow::FollowedRevision;
 use crate::ids::{IdCounter, IdTable};
 use crate::indices::{bounds, no_item};
 use crate::marks::{ItemMut, Log};
@@ -104,7 +104,7 @@ pub struct OrderedFastArray<T> {
     runs: Runs,
     /// On a shadow: the array that it has followed, and up to which revision. The items of a shadow are in no
     /// particular order.
-    followed: Option<Followed>,
+    followed: Option<FollowedRevision>,
     /// On a replica: the results of the update that is being received.
     receipt: Option<Box<Receipt>>,
     /// On a replica: the items that got new labels from the update.

@@ -8,12 +8,12 @@ use crate::sequence::{Key, Sequence};
 use repl_core::label::Label;
 
 /// How many items on each side of a position without free labels get new labels at first.
-const REACH: usize = 16;
+const FIRST_REACH: usize = 16;
 /// By what factor the range of items grows if it has too little room.
-const FARTHER: usize = 4;
+const REACH_FACTOR: usize = 4;
 /// The most digits of the new labels in the first range. Each time the range grows, one digit less is
 /// allowed. So the more items get new labels, the more labels are free afterwards.
-const DIGITS: usize = 8;
+const MAX_DIGITS: usize = 8;
 
 /// Gives new labels to the items at `places` and around them, so that labels are free there. Calls
 /// `relabelled` with the key of each item that gets a new label. Ignores the old labels of the items at
@@ -28,7 +28,7 @@ pub(crate) fn relabel<T>(
     label: impl Fn(&mut T) -> &mut Label,
     mut relabelled: impl FnMut(Key),
 ) {
-    let (mut reach, mut digits) = (REACH, DIGITS);
+    let (mut reach, mut digits) = (FIRST_REACH, MAX_DIGITS);
     let (range, labels) = loop {
         let range = places.start.saturating_sub(reach)..items.len().min(places.end.saturating_add(reach));
         let hot = places.start - range.start..places.end - range.start;
@@ -39,7 +39,7 @@ pub(crate) fn relabel<T>(
         if let Some(labels) = Label::spread(before.as_ref(), after.as_ref(), range.len(), hot, max) {
             break (range, labels);
         }
-        reach = reach.saturating_mul(FARTHER);
+        reach = reach.saturating_mul(REACH_FACTOR);
         digits = digits.saturating_sub(1);
     };
     let keys: Vec<Key> = items.keys_from(range.start).take(range.len()).collect();

@@ -9,9 +9,9 @@ use repl_core::label::{Hint, Lean};
 
 /// How many insertion points are remembered. So many users can insert at different positions of an array in
 /// turn, and the run of each is still recognized.
-const PLACES: usize = 32;
+const MAX_RUNS: usize = 32;
 /// If a run changes its side this many times in a row, it is expected to change its side again.
-const TURNS: u32 = 2;
+const EXPECTED_TURNS: u32 = 2;
 
 /// The ends of recent runs, the latest first. A run is a series of items that were inserted next to each
 /// other.
@@ -36,7 +36,7 @@ struct End {
 
 impl End {
     /// Returns whether an item on this `side` of the end changes the side of the run.
-    fn turns_to(self, side: Lean) -> bool {
+    fn changes_side_for(self, side: Lean) -> bool {
         self.lean != Lean::Neither && self.lean != side
     }
 }
@@ -51,14 +51,14 @@ impl Runs {
     /// which side the next item is expected.
     ///
     /// Usually a run that changes its side gets no hint, because every change uses up labels between its two
-    /// ends. A run that changed its side for each of the last [`TURNS`] items is different: its next item is
+    /// ends. A run that changed its side for each of the last [`EXPECTED_TURNS`] items is different: its next item is
     /// expected between the new item and the last one. So the new item gets a label far from the last one.
     pub(crate) fn hint(&self, before: Option<Key>, after: Option<Key>) -> Hint {
-        match (self.beside(before, after), before, after) {
+        match (self.run_beside(before, after), before, after) {
             (Some((at, side)), ..) => {
                 let end = self.ends[at];
-                match end.turns_to(side) {
-                    turns if turns == end.turned && (!turns || end.run >= TURNS) => {
+                match end.changes_side_for(side) {
+                    turns if turns == end.turned && (!turns || end.run >= EXPECTED_TURNS) => {
                         Hint { lean: if turns { side.opposite() } else { side }, run: end.run }
                     }
                     false => Hint { lean: side, run: 0 },
@@ -77,10 +77,10 @@ impl Runs {
     /// Forgets the old end of the run, unless another run may continue there. Another run may continue on the
     /// other side of the first item of a run, and where a run has changed its side unexpectedly.
     pub(crate) fn inserted(&mut self, before: Option<Key>, after: Option<Key>, key: Key, count: u32) {
-        let new = match self.beside(before, after) {
+        let new = match self.run_beside(before, after) {
             Some((at, side)) => {
                 let end = self.ends[at];
-                let turned = end.turns_to(side);
+                let turned = end.changes_side_for(side);
                 if end.lean == Lean::Neither {
                     self.ends[at].lean = side.opposite();
                 } else if !turned || end.turned {
@@ -91,7 +91,7 @@ impl Runs {
             }
             None => End { key, lean: Lean::Neither, run: count, turned: false },
         };
-        self.ends.truncate(PLACES - 1);
+        self.ends.truncate(MAX_RUNS - 1);
         self.ends.insert(0, new);
     }
 
@@ -115,7 +115,7 @@ impl Runs {
 
     /// Returns the latest run that ends at `before` or `after`, and on which side of that end the new item
     /// is.
-    fn beside(&self, before: Option<Key>, after: Option<Key>) -> Option<(usize, Lean)> {
+    fn run_beside(&self, before: Option<Key>, after: Option<Key>) -> Option<(usize, Lean)> {
         self.ends.iter().enumerate().find_map(|(at, end)| match Some(end.key) {
             key if key == before => Some((at, Lean::Before)),
             key if key == after => Some((at, Lean::After)),
@@ -181,10 +181,10 @@ mod tests {
 
     #[test]
     fn several_take_turns_and_the_one_before_all_of_them_is_forgotten() {
-        let keys = keys(PLACES + 1);
+        let keys = keys(MAX_RUNS + 1);
         let mut runs = Runs::new();
         keys.iter().for_each(|&key| runs.inserted(None, None, key, 1));
-        assert_eq!(runs.hint(Some(keys[PLACES]), Some(keys[0])).lean, Lean::Before);
+        assert_eq!(runs.hint(Some(keys[MAX_RUNS]), Some(keys[0])).lean, Lean::Before);
         assert_eq!(runs.hint(Some(keys[1]), Some(keys[0])).lean, Lean::Before);
         assert_eq!(runs.hint(Some(keys[0]), Some(keys[0])).lean, Lean::Neither);
     }

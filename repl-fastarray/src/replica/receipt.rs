@@ -18,7 +18,7 @@ use repl_core::{HandleSet, ItemId};
 use crate::ids::IdTable;
 
 /// Each list of a receipt keeps memory for up to this many items from one update to the next.
-const KEPT: usize = 64;
+const MAX_KEPT_ITEMS: usize = 64;
 
 /// What the current update has done to the items of an array so far.
 #[derive(Debug, Default)]
@@ -186,8 +186,8 @@ impl Receipt {
         self.added.clear();
         self.changed.clear();
         self.removed.clear();
-        self.added.shrink_to(KEPT);
-        self.changed.shrink_to(KEPT);
-        self.removed.shrink_to(KEPT);
+        self.added.shrink_to(MAX_KEPT_ITEMS);
+        self.changed.shrink_to(MAX_KEPT_ITEMS);
+        self.removed.shrink_to(MAX_KEPT_ITEMS);
     }
 }

@@ -12,7 +12,7 @@ use tree::{Keys, Order};
 
 /// If more than one in this many items has moved, sorting all items is faster than moving each item to its
 /// place.
-const FEW: usize = 8;
+const SORT_SHARE: usize = 8;
 
 /// Identifies an item of a [`Sequence`] while the item is in it. The key does not change when the item moves.
 /// After the item was removed, a new item may get its key.
@@ -194,7 +194,7 @@ impl<T> Sequence<T> {
     /// order already. All items keep their keys. O(log² n) for each moved item, and never more than the cost
     /// of [`sort_by`](Self::sort_by).
     pub(crate) fn sort_moved(&mut self, moved: &[Key], mut compare: impl FnMut(&T, &T) -> Ordering) {
-        if moved.len() > self.len() / FEW {
+        if moved.len() > self.len() / SORT_SHARE {
             self.sort_by(compare);
             return;
         }

@@ -5,18 +5,18 @@
 //! keys below it. All nodes are in one vector and refer to each other by index. Each node knows its parent,
 //! and each key its leaf.
 //!
-//! *Invariant:* between calls each node except the root has from `LEAST` to `ROOM` − 1 entries, all leaves
+//! *Invariant:* between calls each node except the root has from `MIN_ENTRIES` to `NODE_ENTRIES` − 1 entries, all leaves
 //! have the same depth, and the count of an entry is the number of keys below it.
 
 use std::ops::Range;
 
 /// The capacity of a node. A node with this many entries is split at once.
-const ROOM: usize = 32;
+const NODE_ENTRIES: usize = 32;
 /// The fewest entries of a node that is not the root.
-const LEAST: usize = ROOM / 4;
+const MIN_ENTRIES: usize = NODE_ENTRIES / 4;
 /// The most entries of a node when the whole tree is built at once. The rest of the node is room for
 /// insertions. After a split at an end, the fuller of the two nodes has this many entries, too.
-const COMFORTABLE: usize = ROOM * 3 / 4;
+const BUILT_ENTRIES: usize = NODE_ENTRIES * 3 / 4;
 /// Stands for no node.
 const NONE: u32 = u32::MAX;
 
@@ -32,14 +32,14 @@ struct Node {
     parent: u32,
     len: u32,
     /// Keys in a leaf, nodes in an inner node.
-    ids: [u32; ROOM],
+    ids: [u32; NODE_ENTRIES],
     /// How many keys are below each entry; in a leaf this is 1. The counts are stored apart from the ids, so
     /// that a search in a leaf loads only half of the node into the cache.
-    counts: [u32; ROOM],
+    counts: [u32; NODE_ENTRIES],
 }
 
 impl Node {
-    const EMPTY: Self = Self { parent: NONE, len: 0, ids: [0; ROOM], counts: [0; ROOM] };
+    const EMPTY: Self = Self { parent: NONE, len: 0, ids: [0; NODE_ENTRIES], counts: [0; NODE_ENTRIES] };
 
     fn len(&self) -> usize {
         self.len as usize
@@ -314,19 +314,19 @@ impl Order {
     /// that was inserted last.
     fn split_full(&mut self, leaf: u32, mut at: usize) {
         let (mut node, mut level) = (leaf, 0);
-        while self.nodes[node as usize].len() == ROOM {
+        while self.nodes[node as usize].len() == NODE_ENTRIES {
             // After an insertion at one end of the tree, more insertions at that end are likely. So the split
             // leaves room there.
             let cut = match at {
-                0 => ROOM - COMFORTABLE,
-                _ if at == ROOM - 1 => COMFORTABLE,
-                _ => ROOM / 2,
+                0 => NODE_ENTRIES - BUILT_ENTRIES,
+                _ if at == NODE_ENTRIES - 1 => BUILT_ENTRIES,
+                _ => NODE_ENTRIES / 2,
             };
             if self.nodes[node as usize].parent == NONE {
                 self.raise_root();
             }
             let right = self.make_node();
-            let moved = self.move_entries(node, cut..ROOM, right, 0, level);
+            let moved = self.move_entries(node, cut..NODE_ENTRIES, right, 0, level);
             let parent = self.nodes[node as usize].parent;
             self.nodes[right as usize].parent = parent;
             let above = &mut self.nodes[parent as usize];
@@ -342,12 +342,12 @@ impl Order {
     /// Then does the same for the nodes above.
     fn fill_sparse(&mut self, leaf: u32) {
         let (mut node, mut level) = (leaf, 0);
-        while node != self.root && self.nodes[node as usize].len() < LEAST {
+        while node != self.root && self.nodes[node as usize].len() < MIN_ENTRIES {
             let parent = self.nodes[node as usize].parent;
             let place = self.nodes[parent as usize].find(node).max(1);
             let [left, right] = [place - 1, place].map(|at| self.nodes[parent as usize].ids[at]);
             let [left_len, right_len] = [left, right].map(|node| self.nodes[node as usize].len());
-            if left_len + right_len < ROOM {
+            if left_len + right_len < NODE_ENTRIES {
                 let moved = self.move_entries(right, 0..right_len, left, left_len, level);
                 let above = &mut self.nodes[parent as usize];
                 above.counts[place - 1] += moved;
@@ -443,7 +443,7 @@ impl Order {
         let mut entries: Vec<Entry> = keys.iter().map(|&id| Entry { id, count: 1 }).collect();
         let mut level = 0;
         while !entries.is_empty() {
-            let parts = entries.len().div_ceil(COMFORTABLE);
+            let parts = entries.len().div_ceil(BUILT_ENTRIES);
             let above = (0..parts).map(|part| {
                 let range = entries.len() * part / parts..entries.len() * (part + 1) / parts;
                 let (node, len) = (self.make_node(), range.len());
@@ -549,7 +549,11 @@ impl Order {
     fn check_node(&self, id: u32, level: u32, nodes: &mut usize) -> usize {
         *nodes += 1;
         let node = &self.nodes[id as usize];
-        assert!(node.len() < ROOM && (id == self.root || node.len() >= LEAST), "{} entries", node.len());
+        assert!(
+            node.len() < NODE_ENTRIES && (id == self.root || node.len() >= MIN_ENTRIES),
+            "{} entries",
+            node.len()
+        );
         for (&entry, &count) in node.ids().iter().zip(&node.counts) {
             if level == 0 {
                 assert_eq!((self.leaves[entry as usize], count), (id, 1));
