@@ -48,7 +48,7 @@ impl Content {
 
 /// Whether a packet arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum Delivery {
     #[default]
     Unknown,
     Arrived,
@@ -58,24 +58,24 @@ pub(crate) enum Fate {
 /// The record of one packet.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    pub(crate) fate: Fate,
+    pub(crate) delivery: Delivery,
     pub(crate) sent_at: Duration,
     pub(crate) bytes: usize,
     /// About how many bytes of memory the record held when the packet was sent.
     held_bytes: usize,
-    pub(crate) cargo: Cargo,
+    pub(crate) contents: Contents,
 }
 
 /// Boxed, because records move between several owners.
 impl Holds for Box<Record> {
     fn held_bytes(&self) -> usize {
-        size_of::<Record>() + self.cargo.buffer_bytes()
+        size_of::<Record>() + self.contents.buffer_bytes()
     }
 }
 
 /// What a packet carries.
 #[derive(Debug, Default)]
-pub(crate) struct Cargo {
+pub(crate) struct Contents {
     pub(crate) shared: Vec<Arc<Segment>>,
     pub(crate) sent: Vec<Sent>,
     /// Pending spawns that it opened, as masks over words of 64 slots.
@@ -84,7 +84,7 @@ pub(crate) struct Cargo {
     pub(crate) closed: Vec<(usize, u64)>,
 }
 
-impl Cargo {
+impl Contents {
     /// Notes that the packet closes the object in `slot`.
     pub(crate) fn close(&mut self, slot: u32) {
         let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
@@ -133,17 +133,17 @@ impl Cargo {
 impl Record {
     /// Whether the packet asks for an ack (R8).
     pub(crate) fn elicits_ack(&self) -> bool {
-        !self.cargo.is_empty()
+        !self.contents.is_empty()
     }
 
     fn recycle(&mut self) {
-        self.fate = Fate::Unknown;
+        self.delivery = Delivery::Unknown;
         self.bytes = 0;
         self.held_bytes = 0;
-        self.cargo.shared.clear();
-        self.cargo.sent.clear();
-        self.cargo.opened.clear();
-        self.cargo.closed.clear();
+        self.contents.shared.clear();
+        self.contents.sent.clear();
+        self.contents.opened.clear();
+        self.contents.closed.clear();
     }
 }
 
@@ -202,13 +202,13 @@ impl InFlight {
     /// Appends the record of the next packet.
     pub(crate) fn push(&mut self, mut record: Box<Record>) {
         self.bytes += record.bytes;
-        record.held_bytes = size_of::<Record>() + record.cargo.content_bytes();
+        record.held_bytes = size_of::<Record>() + record.contents.content_bytes();
         self.held_bytes += record.held_bytes;
         if record.elicits_ack() {
             self.unresolved += 1;
             self.records.push_back(record);
         } else {
-            record.fate = Fate::Arrived;
+            record.delivery = Delivery::Arrived;
             self.records.push_back(record);
             self.trim();
         }
@@ -218,41 +218,41 @@ impl InFlight {
         usize::try_from(sequence.number().checked_sub(self.first)?).ok().filter(|&at| at < self.records.len())
     }
 
-    /// Takes the cargo out of a packet's record, to be processed. [`put_cargo`](Self::put_cargo) must put it
-    /// back: losses of earlier packets are compared with it.
-    pub(crate) fn take_cargo(&mut self, sequence: Sequence) -> Option<Cargo> {
+    /// Takes the contents out of a packet's record, to be processed. [`put_contents`](Self::put_contents)
+    /// must put them back: losses of earlier packets are compared with them.
+    pub(crate) fn take_contents(&mut self, sequence: Sequence) -> Option<Contents> {
         let at = self.at(sequence)?;
-        Some(std::mem::take(&mut self.records.get_mut(at)?.cargo))
+        Some(std::mem::take(&mut self.records.get_mut(at)?.contents))
     }
 
-    pub(crate) fn put_cargo(&mut self, sequence: Sequence, cargo: Cargo) {
+    pub(crate) fn put_contents(&mut self, sequence: Sequence, contents: Contents) {
         if let Some(record) = self.at(sequence).and_then(|at| self.records.get_mut(at)) {
-            record.cargo = cargo;
+            record.contents = contents;
         }
     }
 
-    /// The packets of unknown fate, ascending, with the time when each was sent.
+    /// The packets that may still arrive, ascending, with the time when each was sent.
     pub(crate) fn unknown(&self) -> impl Iterator<Item = (Sequence, Duration)> {
         let unknown =
-            self.records.iter().zip(self.first..).filter(|(record, _)| record.fate == Fate::Unknown);
+            self.records.iter().zip(self.first..).filter(|(record, _)| record.delivery == Delivery::Unknown);
         unknown.map(|(record, number)| (Sequence::new(number), record.sent_at))
     }
 
-    /// Sets the fate of a packet. Returns its size in bytes if its fate was unknown.
-    pub(crate) fn resolve(&mut self, sequence: Sequence, fate: Fate) -> Option<usize> {
+    /// Notes whether a packet arrived. Returns its size in bytes if that was unknown.
+    pub(crate) fn resolve(&mut self, sequence: Sequence, delivery: Delivery) -> Option<usize> {
         let at = self.at(sequence)?;
         let record = self.records.get_mut(at)?;
-        if record.fate != Fate::Unknown {
+        if record.delivery != Delivery::Unknown {
             return None;
         }
-        record.fate = fate;
+        record.delivery = delivery;
         self.unresolved = self.unresolved.saturating_sub(1);
         Some(record.bytes)
     }
 
     /// Drops the resolved records before the first unresolved one.
     pub(crate) fn trim(&mut self) {
-        while self.records.front().is_some_and(|record| record.fate != Fate::Unknown) {
+        while self.records.front().is_some_and(|record| record.delivery != Delivery::Unknown) {
             let Some(mut record) = self.records.pop_front() else { break };
             self.first += 1;
             self.bytes -= record.bytes;
@@ -279,10 +279,10 @@ impl InFlight {
         let earliest = lost.iter().filter_map(|lost| lost.lists.front().map(|(sequence, _)| *sequence)).min();
         let start = earliest.and_then(|sequence| self.at(sequence)).unwrap_or(self.records.len());
         for (record, number) in self.records.range(start..).zip(self.first + start as u64..) {
-            if record.fate == Fate::Lost {
+            if record.delivery == Delivery::Lost {
                 continue;
             }
-            record.cargo.visit_lists(&slots, |slot, generation, later| {
+            record.contents.visit_lists(&slots, |slot, generation, later| {
                 if let Ok(at) = lost.binary_search_by_key(&slot, |lost| lost.slot)
                     && let Some(lost) = lost.get_mut(at)
                     && lost.generation == generation
@@ -353,8 +353,8 @@ mod tests {
     /// A packet of 100 bytes that carries these handles of the object in slot 7.
     fn record(generation: NonZeroU32, handles: &[u32]) -> Box<Record> {
         let sent = Sent { slot: 7, generation, content: Content::Update(list(handles)) };
-        let cargo = Cargo { sent: vec![sent], ..Cargo::default() };
-        Box::new(Record { bytes: 100, cargo, ..Record::default() })
+        let contents = Contents { sent: vec![sent], ..Contents::default() };
+        Box::new(Record { bytes: 100, contents, ..Record::default() })
     }
 
     /// Packets 0, 1 and so on with these handles.
@@ -369,7 +369,7 @@ mod tests {
         let mut object = LostObject::new(7, FIRST);
         for (number, handles) in lost {
             let sequence = Sequence::new(*number);
-            assert!(in_flight.resolve(sequence, Fate::Lost).is_some());
+            assert!(in_flight.resolve(sequence, Delivery::Lost).is_some());
             object.lists.push_back((sequence, list(handles)));
         }
         let mut objects = [object];
@@ -382,13 +382,13 @@ mod tests {
     fn r06_bytes_count_until_a_packet_and_all_before_it_are_resolved() {
         let mut in_flight = in_flight(&[(FIRST, &[1]), (FIRST, &[2]), (FIRST, &[3])]);
         assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (300, 3, 3));
-        assert_eq!(in_flight.resolve(Sequence::new(1), Fate::Arrived), Some(100));
+        assert_eq!(in_flight.resolve(Sequence::new(1), Delivery::Arrived), Some(100));
         in_flight.trim();
         assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (300, 2, 3));
-        in_flight.resolve(Sequence::new(0), Fate::Lost);
+        in_flight.resolve(Sequence::new(0), Delivery::Lost);
         in_flight.trim();
         assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (100, 1, 1));
-        in_flight.resolve(Sequence::new(2), Fate::Arrived);
+        in_flight.resolve(Sequence::new(2), Delivery::Arrived);
         in_flight.trim();
         assert_eq!((in_flight.bytes(), in_flight.unresolved(), in_flight.len()), (0, 0, 0));
     }
@@ -402,14 +402,14 @@ mod tests {
     #[test]
     fn r04_a_later_packet_that_is_lost_too_sets_nothing_off() {
         let mut in_flight = in_flight(&[(FIRST, &[1, 2]), (FIRST, &[2, 3]), (FIRST, &[1])]);
-        in_flight.resolve(Sequence::new(1), Fate::Lost);
+        in_flight.resolve(Sequence::new(1), Delivery::Lost);
         assert_eq!(sent_again(&mut in_flight, &[(0, &[1, 2])]), list(&[2]));
     }
 
     #[test]
     fn r04_an_earlier_packet_sets_nothing_off() {
         let mut in_flight = in_flight(&[(FIRST, &[3]), (FIRST, &[1, 2]), (FIRST, &[1, 2])]);
-        in_flight.resolve(Sequence::new(1), Fate::Arrived);
+        in_flight.resolve(Sequence::new(1), Delivery::Arrived);
         assert_eq!(sent_again(&mut in_flight, &[(0, &[3]), (2, &[1, 2])]), list(&[1, 2, 3]));
     }
 

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use repl_core::Changelist;
 
 use super::acks::AckRange;
-use super::in_flight::{Cargo, Content, Sent};
+use super::in_flight::{Content, Contents, Sent};
 use super::sequence::Sequence;
 use super::spare::shrink_sparse;
 
@@ -47,13 +47,13 @@ pub(crate) struct LateAcks {
 impl LateAcks {
     /// Records what the packet `sequence` carried, which was given up. Updates are left out: they are sent
     /// again anyway.
-    pub(crate) fn add(&mut self, sequence: Sequence, cargo: &Cargo) {
+    pub(crate) fn add(&mut self, sequence: Sequence, contents: &Contents) {
         let is_newest = self.waiting.back().is_none_or(|(last, _)| *last <= sequence);
         debug_assert!(is_newest, "packets are given up in ascending order");
-        let sent = cargo.sent.iter().filter(|sent| !matches!(sent.content, Content::Update(_)));
+        let sent = contents.sent.iter().filter(|sent| !matches!(sent.content, Content::Update(_)));
         let sent = sent.map(|sent| Late::Sent(sent.clone()));
-        let opened = cargo.opened.iter().map(|(word, mask)| Late::Opened(*word, *mask));
-        let closed = cargo.closed.iter().map(|(word, mask)| Late::Closed(*word, *mask));
+        let opened = contents.opened.iter().map(|(word, mask)| Late::Opened(*word, *mask));
+        let closed = contents.closed.iter().map(|(word, mask)| Late::Closed(*word, *mask));
         for late in sent.chain(opened).chain(closed) {
             self.heap_bytes += late.heap_bytes();
             self.waiting.push_back((sequence, late));

@@ -247,7 +247,7 @@ impl Outbox {
 
     /// Appends a whole shared segment that [fits](Self::make_room).
     pub(crate) fn segment(&mut self, segment: &Arc<Segment>) {
-        self.open_packet().cargo.shared.push(Arc::clone(segment));
+        self.open_packet().contents.shared.push(Arc::clone(segment));
         self.segment.end(&mut self.writer);
         self.writer.append(segment.bits());
     }
@@ -275,7 +275,7 @@ impl Outbox {
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     ) {
         let slot = sent.slot;
-        self.open_packet().cargo.sent.push(sent);
+        self.open_packet().contents.sent.push(sent);
         self.write_entry(kind, gap_order, slot, write);
     }
 
@@ -286,7 +286,7 @@ impl Outbox {
         slot: u32,
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter),
     ) {
-        self.open_packet().cargo.close(slot);
+        self.open_packet().contents.close(slot);
         self.write_entry(SegmentKind::Close, gap_order, slot, write);
     }
 
@@ -331,7 +331,7 @@ impl Outbox {
             fits
         };
         let count = sizes.take_while(fits).count() as u32;
-        self.open_packet().cargo.opened.extend(masks_between(first, first + count));
+        self.open_packet().contents.opened.extend(masks_between(first, first + count));
         if !self.segment.accepts(SegmentKind::Open, first) {
             self.segment.begin_openings(first, &mut self.writer);
         }

@@ -13,7 +13,7 @@ use super::lost_list::LostList;
 use crate::server::tracked::Phase;
 use crate::server::world::World;
 use crate::transport::acks::{AckRange, AckRanges};
-use crate::transport::in_flight::{Cargo, Content, Fate, LostObject, Sent};
+use crate::transport::in_flight::{Content, Contents, Delivery, LostObject, Sent};
 use crate::transport::late::Late;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
@@ -34,7 +34,7 @@ impl Connection {
             self.acked_late(world, range);
             let mut sequence = range.first.max(self.outbox.in_flight.floor());
             while sequence <= range.last {
-                if let Some(bytes) = self.outbox.in_flight.resolve(sequence, Fate::Arrived) {
+                if let Some(bytes) = self.outbox.in_flight.resolve(sequence, Delivery::Arrived) {
                     if let Some(congestion) = &mut self.outbox.congestion {
                         congestion.arrived(sequence, bytes);
                     }
@@ -73,19 +73,19 @@ impl Connection {
     }
 
     fn arrived(&mut self, world: &mut World, sequence: Sequence) {
-        let Some(cargo) = self.outbox.in_flight.take_cargo(sequence) else { return };
-        for segment in cargo.shared.iter().filter(|segment| segment.has_births) {
+        let Some(contents) = self.outbox.in_flight.take_contents(sequence) else { return };
+        for segment in contents.shared.iter().filter(|segment| segment.has_births) {
             for entry in segment.entries.iter().filter(|entry| entry.list.has_births()) {
                 self.list_arrived(world, sequence, entry.slot, entry.generation, &entry.list);
             }
         }
-        cargo.opened.iter().for_each(|(word, mask)| self.newcomers_arrived(world, sequence, *word, *mask));
-        for sent in &cargo.sent {
+        contents.opened.iter().for_each(|(word, mask)| self.newcomers_arrived(world, sequence, *word, *mask));
+        for sent in &contents.sent {
             self.proxy_arrived(world, sequence, sent);
             self.content_arrived(world, sequence, sent.slot, sent.generation, &sent.content);
         }
-        cargo.closed.iter().for_each(|(word, mask)| self.closings_arrived(world, sequence, *word, *mask));
-        self.outbox.in_flight.put_cargo(sequence, cargo);
+        contents.closed.iter().for_each(|(word, mask)| self.closings_arrived(world, sequence, *word, *mask));
+        self.outbox.in_flight.put_contents(sequence, contents);
     }
 
     /// Whether the packet closes the object in its current phase, and not when it was open before.
@@ -242,38 +242,38 @@ impl Connection {
         let old: Vec<Sequence> =
             unknown.filter(|(_, sent_at)| *sent_at <= start).map(|(sequence, _)| sequence).collect();
         for sequence in old {
-            let Some(cargo) = self.outbox.in_flight.take_cargo(sequence) else { continue };
-            for sent in &cargo.sent {
+            let Some(contents) = self.outbox.in_flight.take_contents(sequence) else { continue };
+            for sent in &contents.sent {
                 if matches!(sent.content, Content::Fragment { .. }) {
                     self.content_lost(world, sequence, sent.slot, sent.generation, &sent.content);
                 }
             }
-            cargo.closed.iter().for_each(|(word, mask)| self.closings_lost(sequence, *word, *mask));
-            self.outbox.in_flight.put_cargo(sequence, cargo);
+            contents.closed.iter().for_each(|(word, mask)| self.closings_lost(sequence, *word, *mask));
+            self.outbox.in_flight.put_contents(sequence, contents);
         }
     }
 
     fn lost(&mut self, world: &mut World, sequence: Sequence) {
-        let Some(bytes) = self.outbox.in_flight.resolve(sequence, Fate::Lost) else { return };
+        let Some(bytes) = self.outbox.in_flight.resolve(sequence, Delivery::Lost) else { return };
         if let Some(congestion) = &mut self.outbox.congestion {
             congestion.lost(sequence, bytes);
         }
         self.packets_lost += 1;
-        let Some(mut cargo) = self.outbox.in_flight.take_cargo(sequence) else { return };
-        self.cargo_lost(world, sequence, &mut cargo);
-        self.late.add(sequence, &cargo);
-        self.outbox.in_flight.put_cargo(sequence, cargo);
+        let Some(mut contents) = self.outbox.in_flight.take_contents(sequence) else { return };
+        self.contents_lost(world, sequence, &mut contents);
+        self.late.add(sequence, &contents);
+        self.outbox.in_flight.put_contents(sequence, contents);
     }
 
     /// Makes what a packet carried pending, except for what a later packet carries. The packet's own update
     /// lists are moved out.
-    fn cargo_lost(&mut self, world: &mut World, sequence: Sequence, cargo: &mut Cargo) {
-        for entry in cargo.shared.iter().flat_map(|segment| &segment.entries) {
+    fn contents_lost(&mut self, world: &mut World, sequence: Sequence, contents: &mut Contents) {
+        for entry in contents.shared.iter().flat_map(|segment| &segment.entries) {
             self.list_lost(world, sequence, entry.slot, entry.generation, entry.list.clone());
         }
-        cargo.opened.iter().for_each(|(word, mask)| self.newcomers_lost(world, sequence, *word, *mask));
-        cargo.closed.iter().for_each(|(word, mask)| self.closings_lost(sequence, *word, *mask));
-        for Sent { slot, generation, content } in &mut cargo.sent {
+        contents.opened.iter().for_each(|(word, mask)| self.newcomers_lost(world, sequence, *word, *mask));
+        contents.closed.iter().for_each(|(word, mask)| self.closings_lost(sequence, *word, *mask));
+        for Sent { slot, generation, content } in &mut contents.sent {
             match content {
                 Content::Update(list) => {
                     self.list_lost(world, sequence, *slot, *generation, std::mem::take(list));
