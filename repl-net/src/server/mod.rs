@@ -16,7 +16,6 @@ mod part_size;
 mod peer;
 mod rows;
 mod sessions;
-mod tracked;
 mod transmit;
 mod views;
 mod world;
@@ -224,6 +223,7 @@ impl Server {
         if let Some(slot) = self.world.slot_of(reference) {
             for peer in self.connections.values_mut() {
                 if peer.handshake.is_connected() {
+                    debug_assert!(!peer.connection.uses(slot), "a slot is used again after all acks (R17)");
                     peer.connection.show(&mut self.world, slot);
                 }
             }
@@ -355,9 +355,9 @@ impl Server {
         Some(ConnectionStats {
             bytes_sent: queue.bytes_sent,
             packets_sent: queue.packets_sent,
-            packets_lost: connection.packets_lost,
+            packets_lost: connection.link.packets_lost,
             packets_in_flight: connection.outbox.in_flight.unresolved(),
-            round_trip: connection.round_trip.smoothed(),
+            round_trip: connection.link.round_trip.smoothed(),
             memory_bytes: connection.memory_bytes(),
         })
     }

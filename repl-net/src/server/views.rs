@@ -39,8 +39,8 @@ impl Server {
         let Some(slot) = self.world.slot_of(object) else { return };
         let view = |peer: &Peer| {
             (
-                peer.connection.mask(&self.world, slot),
-                peer.connection.proxy(&self.world.objects[slot as usize]),
+                peer.connection.view().mask(&self.world, slot),
+                peer.connection.view().proxy(&self.world.objects[slot as usize]),
             )
         };
         let before: Vec<(HandleSet, Proxy)> = self.connections.values().map(|peer| view(peer)).collect();

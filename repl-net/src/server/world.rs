@@ -524,6 +524,11 @@ impl World {
         self.changes.keep(slot);
     }
 
+    /// Removes from `list` what does not exist any more in the object in `slot`.
+    pub(crate) fn prune(&self, slot: u32, list: &mut Changelist) {
+        self.column_of(slot).prune(self.objects[slot as usize].row, list);
+    }
+
     /// Writes the values that `list` names from the shadow of the object in `slot`. If a hand-written
     /// serialiser refuses a value, its property is removed from the list and the others are written. Returns
     /// what was removed.

@@ -4,11 +4,9 @@
 //! *Invariant:* while a blob of an object is in flight, nothing else of that object is sent to the
 //! connection.
 
-use std::num::NonZeroU32;
-
 use repl_core::{BitSlice, BitWriter, Changelist, HandleSet};
 
-use super::in_flight::Content;
+use super::in_flight::{Content, Sent};
 use super::sequence::Sequence;
 
 /// Whether a part of a blob must be sent, is in flight, or has arrived.
@@ -23,12 +21,10 @@ enum Part {
 #[derive(Debug)]
 pub(crate) struct Blob {
     pub(crate) id: u32,
-    pub(crate) slot: u32,
-    pub(crate) generation: NonZeroU32,
+    /// The object and the content of the blob, in the form in which the record of a packet lists them.
+    pub(crate) sent: Sent,
     /// The stamp of the pass in which the values were written.
     pub(crate) stamp: Sequence,
-    /// The content of the blob, in the form in which the record of a packet lists it.
-    pub(crate) content: Content,
     bytes: Vec<u8>,
     bit_len: usize,
     part_bits: usize,
@@ -105,9 +101,8 @@ impl Blobs {
     /// Begins a blob with the bits of `body`, in parts of `part_bits` bits. Returns its id.
     pub(crate) fn begin(
         &mut self,
-        (slot, generation): (u32, NonZeroU32),
+        sent: Sent,
         stamp: Sequence,
-        content: Content,
         body: &mut BitWriter,
         part_bits: usize,
     ) -> u32 {
@@ -115,14 +110,14 @@ impl Blobs {
         self.next_id = self.next_id.wrapping_add(1);
         let parts = vec![Part::Unsent; bit_len.div_ceil(part_bits)];
         let bytes = body.finish().to_vec();
-        self.blobs.push(Blob { id, slot, generation, stamp, content, bytes, bit_len, part_bits, parts });
+        self.blobs.push(Blob { id, sent, stamp, bytes, bit_len, part_bits, parts });
         id
     }
 
     /// Returns about how many bytes of memory the blobs hold. O(blobs).
     pub(crate) fn held_bytes(&self) -> usize {
         let of = |blob: &Blob| {
-            let list = blob.content.list().map_or(0, Changelist::heap_bytes);
+            let list = blob.sent.content.list().map_or(0, Changelist::heap_bytes);
             size_of::<Blob>() + blob.bytes.capacity() + blob.parts.capacity() + list
         };
         self.blobs.iter().map(of).sum()
@@ -143,7 +138,7 @@ impl Blobs {
     /// Returns the properties of the object that the blob opens. `None` if the blob opens no object.
     pub(crate) fn opens_with(&self, id: u32) -> Option<&HandleSet> {
         let blob = self.blobs.iter().find(|blob| blob.id == id)?;
-        match &blob.content {
+        match &blob.sent.content {
             Content::Open(list) => Some(list.handles()),
             _ => None,
         }

@@ -42,6 +42,11 @@ impl SlotSet {
         self.remove_mask(slot as usize / 64, 1 << (slot % 64));
     }
 
+    /// Adds or removes `slot`.
+    pub(crate) fn set(&mut self, slot: u32, is_member: bool) {
+        if is_member { self.insert(slot) } else { self.remove(slot) }
+    }
+
     /// Removes the slots of `mask` in a word.
     #[inline]
     pub(crate) fn remove_mask(&mut self, word: usize, mask: u64) {

@@ -57,13 +57,8 @@ impl Connection {
         if turn < large.len() {
             self.send_property_as_blob(slot, &large.swap_remove(turn), context);
         }
-        let generation = context.world.objects[slot as usize].generation;
-        let tracked = self.tracked.open(slot, generation);
-        large.iter().for_each(|list| tracked.pending.merge(list));
-        tracked.waiting.append(&mut waiting);
-        if tracked.lacks_something() {
-            self.needs.insert(slot);
-        }
+        large.iter().for_each(|list| self.objects.add_pending(slot, list));
+        self.objects.add_waiting(slot, &mut waiting);
     }
 
     /// Sends the changes of one collection in several packets, the oldest first (R15). If an item needs more
@@ -176,21 +171,19 @@ impl Connection {
 
     fn send_property_as_blob(&mut self, slot: u32, part: &Changelist, context: &mut PassContext<'_>) {
         let object = &context.world.objects[slot as usize];
-        let generation = object.generation;
         let count = context.world.column_of(slot).program().handles();
         let class = context.classes.wire(object.class.into()) as usize;
-        let sent = Sent { slot, generation, content: Content::Update(part.clone()) };
+        let sent = Sent { slot, generation: object.generation, content: Content::Update(part.clone()) };
         context.scratch.values.clear();
         context.world.write_values(slot, &mut part.clone(), &mut context.scratch.values);
         self.send_blob(SegmentKind::Update, sent, context, |segment, writer, values| {
             segment.update(slot, class, count, part.handles(), values, writer);
         });
-        let sequence = self.outbox.sequence();
-        let tracked = self.tracked.open(slot, generation);
-        if tracked.blob.is_some() {
-            self.add_births(context.world, slot, sequence, part.births());
+        if self.has_blob(slot) {
+            let (world, sequence) = (&*context.world, self.outbox.sequence());
+            self.objects.new_elements_sent(slot, sequence, part.births(), |list| world.prune(slot, list));
         } else {
-            tracked.pending.merge(part);
+            self.objects.add_pending(slot, part);
         }
     }
 
@@ -203,13 +196,12 @@ impl Connection {
         context: &mut PassContext<'_>,
         write: impl FnOnce(&mut SegmentWriter, &mut BitWriter, BitSlice<'_>),
     ) {
-        let Sent { slot, generation, content } = sent;
+        let slot = sent.slot;
         let count = context.world.column_of(slot).program().handles();
         let head_bits = ENTRY_BITS + OPEN_BITS + handles_bits(count);
         let bytes = (head_bits + context.scratch.values.bit_len()).div_ceil(8);
         if !self.blobs.has_room(bytes, context.world.limits.max_object_bytes) {
-            self.needs.insert(slot);
-            self.blob_waits = true;
+            self.objects.wait_for_blob(slot);
             return;
         }
         let (mut body, mut segment) = (BitWriter::new(), SegmentWriter::default());
@@ -219,13 +211,15 @@ impl Connection {
         body.write_bits(0, 1);
         let part_bits = self.outbox.capacity() - ENTRY_BITS - PART_BITS;
         let stamp = self.outbox.stamp();
-        let id = self.blobs.begin((slot, generation), stamp, content, &mut body, part_bits);
-        self.tracked.open(slot, generation).blob = Some(id);
-        self.last_blob = slot;
-        self.apart.insert(slot);
+        self.objects.blob_begun(slot, self.blobs.begin(sent, stamp, &mut body, part_bits));
         // A packet carries each object only once, also through a blob that it completes.
         self.outbox.flush(context.now);
         self.send_parts(context.now);
+    }
+
+    /// Whether a blob carries the object.
+    pub(super) fn has_blob(&self, slot: u32) -> bool {
+        self.objects.get(slot).is_some_and(|tracked| tracked.blob.is_some())
     }
 
     /// Sends the parts of blobs that are neither in flight nor arrived.
@@ -241,15 +235,13 @@ impl Connection {
                 if !self.outbox.make_room(ENTRY_BITS + PART_BITS + part.len(), now) {
                     break;
                 }
-                let content = Content::Fragment { blob: blob.id, index };
-                let sent = Sent { slot: blob.slot, generation: blob.generation, content };
+                let Sent { slot, generation, .. } = blob.sent;
+                let sent = Sent { slot, generation, content: Content::Fragment { blob: blob.id, index } };
                 let sequence = self.outbox.sequence();
                 let behind = sequence.since(blob.stamp);
-                if let Some(tracked) = self.tracked.get_mut(blob.slot) {
-                    tracked.carried = sequence;
-                }
+                self.objects.blob_part_sent(slot, sequence);
                 self.outbox.entry(SegmentKind::Fragment, 0, sent, |segment, writer| {
-                    segment.slot(blob.slot, writer);
+                    segment.slot(slot, writer);
                     writer.write_exp_golomb(oldest.into(), 4);
                     writer.write_bits(under_way, BLOB_SPAN);
                     writer.write_below(blob.id.wrapping_sub(oldest).into(), BLOB_SPAN.into());
@@ -276,6 +268,6 @@ pub(super) fn pruned_part(
     context: &PassContext<'_>,
 ) -> Changelist {
     let mut part = portions.part(count);
-    context.world.column_of(slot).prune(context.world.objects[slot as usize].row, &mut part);
+    context.world.prune(slot, &mut part);
     part
 }

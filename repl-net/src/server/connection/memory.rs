@@ -5,19 +5,15 @@
 
 use std::time::Duration;
 
-use repl_core::Changelist;
-
 use super::Connection;
-use crate::server::world::World;
-use crate::transport::sequence::Sequence;
 
 /// How many timeouts of a connection the close of an object may stay unacknowledged. At 90 % loss in both
 /// directions one try in 12 is acknowledged, and there are four tries a second (R9). So of a million closes
 /// two are not acknowledged within 40 s.
-const END_TIMEOUTS: u32 = 4;
+const CLOSE_TIMEOUTS: u32 = 4;
 
 /// How many round trips it may take if they are long.
-const END_ROUND_TRIPS: u32 = 8;
+const CLOSE_ROUND_TRIPS: u32 = 8;
 
 impl Connection {
     /// About how many bytes of memory are stored for what the client has not acknowledged. O(1).
@@ -37,48 +33,9 @@ impl Connection {
         }
     }
 
-    /// Called after a pass: records since when the memory exceeds its limit.
-    pub(super) fn watch_memory(&mut self, now: Duration) {
-        self.weigh();
-        self.over_since = match self.over_since {
-            _ if !self.outbox.is_over_memory() => None,
-            None => Some(now),
-            since => since,
-        };
-    }
-
-    fn weigh(&mut self) {
-        self.outbox.other_bytes = self.tracked.weigh() + self.late.held_bytes() + self.blobs.held_bytes();
-    }
-
-    /// Records the new elements in a list of an object that the packet `sequence` carries.
-    pub(super) fn add_births(&mut self, world: &World, slot: u32, sequence: Sequence, births: Changelist) {
-        if births.is_empty() {
-            return;
-        }
-        let object = &world.objects[slot as usize];
-        let tracked = self.tracked.open(slot, object.generation);
-        tracked.add_births(sequence, births);
-        if tracked.births_are_many() {
-            let column = world.column_of(slot);
-            tracked.prune_births(|births| column.prune(object.row, births));
-        }
-    }
-
-    /// Drops records of new elements that were removed. Called when no packet in flight could show that they
-    /// arrived.
-    pub(super) fn forget_births(&mut self, world: &World) {
-        let young: Vec<u32> = self.young.iter().collect();
-        for slot in young {
-            let object = &world.objects[slot as usize];
-            if let Some(tracked) = self.tracked.get_mut(slot)
-                && object.alive
-            {
-                let column = world.column_of(slot);
-                tracked.prune_births(|births| column.prune(object.row, births));
-                self.settle(world, slot);
-            }
-        }
+    /// Measures the memory outside of packets.
+    pub(super) fn weigh(&mut self) {
+        self.outbox.other_bytes = self.objects.weigh() + self.late.held_bytes() + self.blobs.held_bytes();
     }
 
     /// Whether the client left too much unacknowledged for too long: more memory than its limit for a
@@ -87,14 +44,11 @@ impl Connection {
         if !self.is_live {
             return false;
         }
-        if self.over_since.is_some_and(|since| now.saturating_sub(since) >= timeout) {
+        if self.link.is_over_memory_for(timeout, now) {
             return true;
         }
-        if self.tracked.is_empty() {
-            return false;
-        }
-        let round_trips = self.round_trip.smoothed().saturating_mul(END_ROUND_TRIPS);
-        let end_timeout = timeout.saturating_mul(END_TIMEOUTS).max(round_trips);
-        now.checked_sub(end_timeout).is_some_and(|start| self.tracked.has_overdue_end(start))
+        let round_trips = self.link.round_trip.smoothed().saturating_mul(CLOSE_ROUND_TRIPS);
+        let close_timeout = timeout.saturating_mul(CLOSE_TIMEOUTS).max(round_trips);
+        now.checked_sub(close_timeout).is_some_and(|start| self.objects.has_overdue_close(start))
     }
 }

@@ -10,9 +10,9 @@ use repl_core::{BitSlice, BitWriter, Changelist, HandleSet, Portions};
 use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
 use super::large::pruned_part;
+use super::objects::Phase;
 use crate::server::openings::SMALL_OPEN_BITS;
 use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
-use crate::server::tracked::Phase;
 use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::session::events::CloseReason;
@@ -20,8 +20,6 @@ use crate::transport::in_flight::{Content, Sent};
 use crate::transport::segment::{
     ENTRY_BITS, RunHead, SegmentEntry, SegmentKind, SegmentWriter, gap_order, handles_bits,
 };
-use crate::transport::sequence::Sequence;
-use crate::transport::slot_set::slots_of;
 use crate::transport::spare::ROUND_TICKS;
 use crate::transport::status::News;
 
@@ -36,103 +34,108 @@ impl Connection {
         if !self.is_live {
             return;
         }
-        self.take_evicted(context.world);
+        for (slot, place, list) in &context.world.changes.evicted {
+            self.objects.evicted(*slot, *place, list);
+        }
         self.limit_memory();
-        self.outbox.pace(context.now, self.timeouts);
+        self.outbox.pace(context.now, self.link.timeouts);
         self.begin_outbox_pass(context);
         self.route(context);
         let packets_before = self.outbox.queue.packets_sent;
         // With a limited budget, what waited is sent first, in alternating order, so that nothing starves.
         let waited = self.outbox.is_limited();
         if waited {
-            let newcomers_first = context.world.frame.is_multiple_of(2);
-            if newcomers_first {
-                self.send_newcomers(context);
+            let spawns_first = context.world.frame.is_multiple_of(2);
+            if spawns_first {
+                self.send_spawns(context);
             }
             self.send_private(context);
-            if !newcomers_first {
-                self.send_newcomers(context);
+            if !spawns_first {
+                self.send_spawns(context);
             }
         }
-        let all_in_step = context.world.changes.slots.masks_in(&self.apart).next().is_none();
+        let all_in_step = self.objects.are_in_step(&context.world.changes.slots);
         for at in 0..context.broadcast.segments().len() {
             self.send_shared(at, all_in_step, context);
         }
         self.send_parts(context.now);
         if !waited {
-            self.send_newcomers(context);
+            self.send_spawns(context);
             self.send_private(context);
         }
         // Settle after the shared segments, or objects that become in step are sent twice.
         while let Some(slot) = context.scratch.settling.pop() {
-            self.settle(context.world, slot);
+            self.objects.settle(slot);
         }
         self.ask_whether_joined_is_known(context);
         self.outbox.end_pass(context.now);
         if context.world.frame.is_multiple_of(ROUND_TICKS) {
             self.end_round(context.world);
         }
-        self.watch_memory(context.now);
+        self.weigh();
+        self.link.watch_memory(self.outbox.is_over_memory(), context.now);
         if self.outbox.queue.packets_sent > packets_before {
-            self.last_sent = context.now;
-        } else if context.now.saturating_sub(self.last_sent) >= context.keep_alive
+            self.link.last_sent = context.now;
+        } else if context.now.saturating_sub(self.link.last_sent) >= context.keep_alive
             || self.outbox.has_unsent_news()
         {
             let received = self.outbox.received.clone();
             self.outbox.signal(&received, context.now);
-            self.last_sent = context.now;
+            self.link.last_sent = context.now;
         }
     }
 
     fn begin_outbox_pass(&mut self, context: &PassContext<'_>) {
-        let news = News { round_trip: self.round_trip.smoothed(), has_joined: self.has_joined() };
-        self.outbox.begin_pass(context.world.frame, self.newest_acked, news);
+        let has_joined = self.objects.has_joined(self.outbox.in_flight.floor(), self.outbox.next());
+        let news = News { round_trip: self.link.round_trip.smoothed(), has_joined };
+        self.outbox.begin_pass(context.world.frame, self.link.newest_acked, news);
+    }
+
+    /// Requests an ack for the news that the client has joined, if nothing else is sent or in flight that
+    /// requests one. It sends a close for a slot that is empty on the client, which does nothing (R5). If the
+    /// client has an object in each slot, keep-alives tell it.
+    fn ask_whether_joined_is_known(&mut self, context: &PassContext<'_>) {
+        if !self.outbox.is_pass_empty() || !self.outbox.is_unsure_of_news() {
+            return;
+        }
+        let slot = self.objects.first_unknown();
+        if (slot as usize) < context.world.limits.max_objects {
+            self.write_close(slot, CloseReason::Relevancy, context.now);
+        }
     }
 
     /// Frees memory that was not needed recently.
     fn end_round(&mut self, world: &World) {
-        if self.outbox.in_flight.len() == 0 && self.needs.is_empty() {
+        if self.outbox.in_flight.len() == 0 && self.objects.has_nothing_to_send() {
             // No late ack can matter any more.
             self.late.clear();
-            self.forget_births(world);
+            self.objects.prune_new_elements(|slot, list| world.prune(slot, list));
         }
         self.late.end_round();
         self.outbox.end_round();
-        self.tracked.end_round();
+        self.objects.end_round();
     }
 
     /// Finds the changes of this tick that only this connection needs.
     fn route(&mut self, context: &mut PassContext<'_>) {
-        for (word, mask) in context.world.changes.slots.masks_in(&self.young) {
-            for slot in slots_of(word, mask) {
-                let (tracked, list) = (self.tracked.get(slot), context.world.changes.list(slot));
-                if tracked.zip(list).is_some_and(|(tracked, list)| tracked.touches_births(list)) {
-                    self.apart.insert(slot);
-                }
-            }
-        }
-        for (word, mask) in context.world.changes.slots.masks_in(&self.apart) {
-            // An object that waits for its opening gets the change with the opening.
-            self.needs.insert_mask(word, mask & self.known.word(word) & !self.newcomers.waiting_in(word));
-        }
+        let changes = &context.world.changes;
+        self.objects.changed(&changes.slots, |slot| changes.list(slot));
         for &slot in context.broadcast.apart() {
-            if self.is_in_step(slot) {
-                self.needs.insert(slot);
-            }
+            self.objects.changed_alone(slot);
         }
     }
 
     /// Sends a shared segment: the whole segment if the connection is in step with all of its objects,
-    /// otherwise only the items in step. `all_in_step`: the connection is in step with all objects that
+    /// otherwise only the entries in step. `all_in_step`: the connection is in step with all objects that
     /// changed.
     fn send_shared(&mut self, at: usize, all_in_step: bool, context: &mut PassContext<'_>) {
         let segment = &context.broadcast.segments()[at];
         let (mut wanted, mut unwanted) = (0, 0);
         if !all_in_step {
             for (word, mask) in &segment.masks {
-                let apart = self.apart.word(*word);
-                wanted |= mask & !apart;
-                unwanted |= mask & apart;
+                let out_of_step = self.objects.out_of_step_in(*word);
+                wanted |= mask & !out_of_step;
+                unwanted |= mask & out_of_step;
             }
             if wanted == 0 {
                 return;
@@ -145,20 +148,23 @@ impl Connection {
         if is_whole && self.outbox.make_room(segment.bits().len(), context.now) {
             self.outbox.segment(segment);
             if segment.has_births {
-                let sequence = self.outbox.sequence();
-                for entry in segment.entries.iter().filter(|entry| entry.list.has_births()) {
-                    self.watch_over(context.world, entry.slot, sequence, &entry.list);
+                let (world, sequence) = (&*context.world, self.outbox.sequence());
+                for SegmentEntry { slot, list, .. } in
+                    segment.entries.iter().filter(|entry| entry.list.has_births())
+                {
+                    self.objects
+                        .new_elements_sent(*slot, sequence, list.births(), |list| world.prune(*slot, list));
                 }
             }
             return;
         }
         for entry in &segment.entries {
-            if !self.is_in_step(entry.slot) {
+            if !self.objects.is_in_step(entry.slot) {
                 continue;
             }
             let Some(values) = segment.bits().slice(entry.values.clone()) else { continue };
             if !self.send_shared_entry(entry, values, context.world, context.classes, context.now) {
-                self.fall_behind(context.world, entry.slot);
+                self.postpone(entry.slot, context.world);
             }
         }
     }
@@ -184,81 +190,51 @@ impl Connection {
             segment.update(*slot, wire_class, count, list.handles(), values, writer);
         });
         if list.has_births() {
-            self.watch_over(world, *slot, self.outbox.sequence(), list);
+            let sequence = self.outbox.sequence();
+            self.objects.new_elements_sent(*slot, sequence, list.births(), |list| world.prune(*slot, list));
         }
         true
     }
 
-    /// Records the new elements in the packet `sequence` until it is acked.
-    fn watch_over(&mut self, world: &World, slot: u32, sequence: Sequence, list: &Changelist) {
-        self.add_births(world, slot, sequence, list.births());
-        self.young.insert(slot);
-        if self.tracked.get(slot).is_some_and(|tracked| !tracked.is_settled()) {
-            self.apart.insert(slot);
-        }
-    }
-
     /// Sends what only this connection needs.
     fn send_private(&mut self, context: &mut PassContext<'_>) {
-        let blob_waits = std::mem::take(&mut self.blob_waits);
-        if self.needs.is_empty() {
-            return;
-        }
         let mut slots = std::mem::take(&mut context.scratch.slots);
-        slots.clear();
-        slots.extend(self.needs.iter());
-        if self.outbox.is_limited() || blob_waits {
-            // Rotate the slots, or the first ones would take the whole budget, or all blobs.
-            let last = if blob_waits { self.last_blob } else { self.last_private };
-            let start = slots.partition_point(|&slot| slot <= last) % slots.len();
-            slots.rotate_left(start);
-        }
+        self.objects.turns(self.outbox.is_limited(), &mut slots);
         for &slot in &slots {
-            if self.newcomers.contains(slot) {
-                self.track(context.world, slot);
+            if self.objects.is_pending_spawn(slot) {
+                self.objects.leave_spawns(slot);
             }
             if self.outbox.is_exhausted() {
-                if self.known.contains(slot) && context.world.changes.slots.contains(slot) {
+                if context.world.changes.slots.contains(slot) {
                     self.postpone(slot, context.world);
                 }
                 continue;
             }
-            self.last_private = slot;
-            self.needs.remove(slot);
+            self.objects.take_turn(slot);
             self.send_object(slot, context);
         }
         context.scratch.slots = slots;
     }
 
-    /// Stores a change of this tick for later.
-    fn postpone(&mut self, slot: u32, world: &mut World) {
-        let phase = self.tracked.get(slot).map_or(Phase::Open, |tracked| tracked.phase);
-        if matches!(phase, Phase::Open | Phase::Opening) {
-            self.fall_behind(world, slot);
-        }
-    }
-
     fn send_object(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        let (phase, open_bits, has_blob) = match self.tracked.get(slot) {
-            Some(tracked) => (tracked.phase, tracked.open_bits, tracked.blob.is_some()),
-            None => (Phase::Open, 0, false),
-        };
-        match phase {
-            _ if has_blob => self.postpone(slot, context.world),
+        let tracked = self.objects.get(slot);
+        match tracked.map_or(Phase::Open, |tracked| tracked.phase) {
+            _ if tracked.is_some_and(|tracked| tracked.blob.is_some()) => self.postpone(slot, context.world),
             Phase::Closing(reason) => self.send_close(slot, reason, context.now),
             Phase::Unsent => self.send_open(slot, context),
-            Phase::Opening if open_bits <= SMALL_OPEN_BITS => self.send_open(slot, context),
-            Phase::Opening => self.postpone(slot, context.world),
+            Phase::Opening if tracked.is_some_and(|tracked| tracked.open_bits <= SMALL_OPEN_BITS) => {
+                self.send_open(slot, context)
+            }
             Phase::Open if self.send_proxy(slot, context) => self.send_update(slot, context),
-            Phase::Open => self.postpone(slot, context.world),
+            Phase::Opening | Phase::Open => self.postpone(slot, context.world),
         }
     }
 
     fn send_close(&mut self, slot: u32, reason: CloseReason, now: Duration) {
         if self.write_close(slot, reason, now) {
-            self.tracked.end_sent(slot, self.outbox.sequence(), now);
+            self.objects.close_sent(slot, self.outbox.sequence(), now);
         } else {
-            self.needs.insert(slot);
+            self.objects.must_send(slot);
         }
     }
 
@@ -276,10 +252,10 @@ impl Connection {
 
     /// Sends a whole object: every property that ever changed and that the connection may see (R2, S69).
     fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        let mut handles = self.opening_mask(context.world, slot);
+        let mut handles = self.view().opening_mask(context.world, slot);
         handles.intersect(context.world.objects[slot as usize].history.ever());
-        let may_have_items = self.tracked.get(slot).is_some_and(|tracked| tracked.opened_with_items);
-        let Opening { list, later, refused } =
+        let may_have_items = self.objects.get(slot).is_some_and(|tracked| tracked.opened_with_items);
+        let Opening { list, mut later, refused } =
             write_opening(slot, &handles, may_have_items, self.outbox.capacity(), context);
         let origin = self.origin(slot, context);
         let world = &mut *context.world;
@@ -300,7 +276,7 @@ impl Connection {
         };
         let is_sent = if estimate > self.outbox.capacity() {
             self.send_blob(SegmentKind::Open, sent, context, write);
-            self.tracked.get(slot).is_some_and(|tracked| tracked.blob.is_some())
+            self.has_blob(slot)
         } else if self.outbox.make_room(estimate, context.now) {
             let values = values.as_slice();
             self.outbox.entry(SegmentKind::Open, gap_order(slot, 1), sent, |segment, writer| {
@@ -308,7 +284,7 @@ impl Connection {
             });
             true
         } else {
-            self.needs.insert(slot);
+            self.objects.must_send(slot);
             false
         };
         if !is_sent {
@@ -317,28 +293,22 @@ impl Connection {
             return;
         }
         let sequence = self.outbox.sequence();
-        let Some(tracked) = self.tracked.get_mut(slot) else { return };
-        tracked.carried = sequence;
-        Self::catch_up(context.world, tracked, None);
-        tracked.opened_with_items |= later.is_empty();
-        tracked.pending = later;
-        tracked.pending.merge(&refused);
-        tracked.waiting.clear();
-        tracked.phase = Phase::Opening;
+        let has_items = later.is_empty();
+        later.merge(&refused);
         // If items follow, it counts as large: it is sent again when it is lost, not with each change.
-        tracked.open_bits =
-            if tracked.pending.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
-        let has_blob = tracked.blob.is_some();
-        self.add_births(context.world, slot, sequence, list.births());
-        if !has_blob {
-            self.proxy_sent(slot);
+        let bits = if later.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
+        let position = self.objects.opening_sent(slot, sequence, bits, later, has_items);
+        Self::catch_up(context.world, slot, position, None);
+        let world = &*context.world;
+        self.objects.new_elements_sent(slot, sequence, list.births(), |list| world.prune(slot, list));
+        if !self.has_blob(slot) {
+            self.objects.proxy_sent(slot, sequence);
         }
     }
 
     /// Sends what changed of an object that the client has, and what else the client lacks.
     fn send_update(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        let mut list = Changelist::new();
-        self.gather(slot, context.world, &mut list);
+        let mut list = self.gather(slot, context.world);
         let waiting = self.take_waiting(slot, &mut list, context);
         if !waiting.is_empty() {
             self.send_large_list(slot, list, waiting, context);
@@ -351,8 +321,7 @@ impl Connection {
     /// Takes what did not fit in earlier ticks, and adds the changes in `list` of the same collections and
     /// maps. If only few items wait, they are moved to the list.
     fn take_waiting(&mut self, slot: u32, list: &mut Changelist, context: &PassContext<'_>) -> Vec<Portions> {
-        let Some(tracked) = self.tracked.get_mut(slot) else { return Vec::new() };
-        let mut waiting = std::mem::take(&mut tracked.waiting);
+        let mut waiting = self.objects.take_waiting(slot);
         waiting.retain_mut(|portions| {
             portions.add(list);
             if portions.len() > FEW_ITEMS {
@@ -365,25 +334,23 @@ impl Connection {
     }
 
     /// Collects what the client lacks of an object and may see, except for what already waits.
-    fn gather(&mut self, slot: u32, world: &mut World, list: &mut Changelist) {
-        let mut has_position = false;
-        if let Some(tracked) = self.tracked.get_mut(slot) {
-            std::mem::swap(list, &mut tracked.pending);
-            tracked.pending.clear();
-            has_position = Self::catch_up(world, tracked, Some(list));
-        }
-        if !has_position && let Some(changed) = world.changes.list(slot) {
+    fn gather(&mut self, slot: u32, world: &mut World) -> Changelist {
+        let (mut list, position) = self.objects.take_pending(slot);
+        Self::catch_up(world, slot, position, Some(&mut list));
+        if position.is_none()
+            && let Some(changed) = world.changes.list(slot)
+        {
             list.merge(changed);
         }
         if world.lifetime(slot).is_conditional() {
-            list.retain(&self.mask(world, slot));
+            list.retain(&self.view().mask(world, slot));
         }
-        if let Some(tracked) = self.tracked.get(slot) {
-            tracked.extend_births(list);
+        if let Some(tracked) = self.objects.get(slot) {
+            tracked.new_elements.extend(&mut list);
         }
-        // Last, because births may name items that were removed.
-        let object = &world.objects[slot as usize];
-        world.column_of(slot).prune(object.row, list);
+        // Last, because new elements may have been removed.
+        world.prune(slot, &mut list);
+        list
     }
 
     /// Sends a list in one packet, property by property in several packets, or as a blob (R15).
@@ -409,10 +376,7 @@ impl Connection {
         context: &mut PassContext<'_>,
     ) -> (Changelist, usize) {
         let (refused, bits) = self.measure(slot, &mut list, context);
-        if !refused.is_empty() {
-            let generation = context.world.objects[slot as usize].generation;
-            self.tracked.open(slot, generation).pending.merge(&refused);
-        }
+        self.objects.add_pending(slot, &refused);
         (list, bits)
     }
 
@@ -440,21 +404,21 @@ impl Connection {
     ) {
         let object = &context.world.objects[slot as usize];
         if !self.outbox.make_room(bits, context.now) {
-            self.tracked.open(slot, object.generation).pending.merge(&list);
-            self.apart.insert(slot);
-            self.needs.insert(slot);
+            self.objects.add_pending(slot, &list);
+            self.objects.must_send(slot);
             return;
         }
         let (generation, handles) = (object.generation, list.handles().clone());
         let count = context.world.column_of(slot).program().handles();
         let class = context.classes.wire(object.class.into()) as usize;
-        let births = list.births();
+        let elements = list.births();
         let sent = Sent { slot, generation, content: Content::Update(list) };
         let values = context.scratch.values.as_slice();
         self.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
             segment.update(slot, class, count, &handles, values, writer);
         });
-        self.add_births(context.world, slot, self.outbox.sequence(), births);
+        let (world, sequence) = (&*context.world, self.outbox.sequence());
+        self.objects.new_elements_sent(slot, sequence, elements, |list| world.prune(slot, list));
     }
 }
 
@@ -482,7 +446,7 @@ fn write_opening(
     let large_bits = capacity_bits / 2;
     let mut list = world.whole(slot, handles);
     if column.items_of(row, handles) * LEAST_NEW_BITS <= large_bits {
-        column.prune(row, &mut list);
+        world.prune(slot, &mut list);
         values.clear();
         let refused = world.write_values(slot, &mut list, values);
         if values.bit_len() <= large_bits {
@@ -494,7 +458,7 @@ fn write_opening(
     if may_have_items && !later.is_empty() {
         list.soften();
     }
-    column.prune(row, &mut list);
+    world.prune(slot, &mut list);
     values.clear();
     let refused = world.write_values(slot, &mut list, values);
     Opening { list, later, refused }

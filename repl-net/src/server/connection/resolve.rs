@@ -3,14 +3,15 @@
 //! *Invariant:* a loss makes pending only what was lost and not sent since. Values are read when they are
 //! sent again (S79).
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use repl_core::{Changelist, HandleSet};
+use repl_core::{Changelist, HandleSet, ViewFlags};
 
 use super::Connection;
-use super::lost_list::LostList;
-use crate::server::tracked::Phase;
+use super::link::RETRY_INTERVAL;
+use super::objects::LostOpening;
 use crate::server::world::World;
 use crate::transport::acks::{AckRange, AckRanges};
 use crate::transport::in_flight::{Content, Contents, Delivery, LostObject, Sent};
@@ -18,12 +19,14 @@ use crate::transport::late::Late;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 
-/// The least time to wait for a packet after a later one was acked. Packets of neighbouring ticks are often
-/// reordered.
-const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
-
-/// How often a link that does not answer is retried (R9).
-const RETRY_INTERVAL: Duration = Duration::from_millis(250);
+/// The packets that are given up together.
+struct Losses<'a> {
+    world: &'a mut World,
+    /// The packet that is given up now.
+    sequence: Sequence,
+    /// What they carried of each object.
+    objects: BTreeMap<u32, LostObject>,
+}
 
 impl Connection {
     /// Processes the acks of a packet.
@@ -38,7 +41,7 @@ impl Connection {
                     if let Some(congestion) = &mut self.outbox.congestion {
                         congestion.arrived(sequence, bytes);
                     }
-                    self.timeouts = 0;
+                    self.link.timeouts = 0;
                     self.arrived(world, sequence);
                 }
                 sequence = sequence.next();
@@ -48,10 +51,7 @@ impl Connection {
         if let Some(congestion) = &mut self.outbox.congestion {
             congestion.acked(newest, now);
         }
-        if let Some(elapsed) = self.outbox.send_times.take(newest, now) {
-            self.round_trip.sample(elapsed);
-        }
-        self.newest_acked = self.newest_acked.max(Some(newest));
+        self.link.acked(newest, self.outbox.send_times.take(newest, now));
         self.outbox.in_flight.trim();
     }
 
@@ -62,12 +62,9 @@ impl Connection {
     fn acked_late(&mut self, world: &mut World, range: AckRange) {
         for (sequence, late) in self.late.take(range) {
             match late {
-                Late::Sent(sent) => {
-                    self.proxy_arrived(world, sequence, &sent);
-                    self.content_arrived(world, sequence, sent.slot, sent.generation, &sent.content);
-                }
-                Late::Opened(word, mask) => self.newcomers_arrived(world, sequence, word, mask),
-                Late::Closed(word, mask) => self.closings_arrived(world, sequence, word, mask),
+                Late::Sent(sent) => self.sent_arrived(world, sequence, &sent),
+                Late::Opened(word, mask) => self.objects.spawns_arrived(sequence, word, mask),
+                Late::Closed(word, mask) => self.closes_arrived(world, sequence, word, mask),
             }
         }
     }
@@ -76,118 +73,56 @@ impl Connection {
         let Some(contents) = self.outbox.in_flight.take_contents(sequence) else { return };
         for segment in contents.shared.iter().filter(|segment| segment.has_births) {
             for entry in segment.entries.iter().filter(|entry| entry.list.has_births()) {
-                self.list_arrived(world, sequence, entry.slot, entry.generation, &entry.list);
+                if self.is_current(world, entry.slot, entry.generation) {
+                    self.objects.list_arrived(entry.slot, sequence, &entry.list);
+                }
             }
         }
-        contents.opened.iter().for_each(|(word, mask)| self.newcomers_arrived(world, sequence, *word, *mask));
-        for sent in &contents.sent {
-            self.proxy_arrived(world, sequence, sent);
-            self.content_arrived(world, sequence, sent.slot, sent.generation, &sent.content);
+        for (word, mask) in &contents.opened {
+            self.objects.spawns_arrived(sequence, *word, *mask);
         }
-        contents.closed.iter().for_each(|(word, mask)| self.closings_arrived(world, sequence, *word, *mask));
+        contents.sent.iter().for_each(|sent| self.sent_arrived(world, sequence, sent));
+        contents.closed.iter().for_each(|(word, mask)| self.closes_arrived(world, sequence, *word, *mask));
         self.outbox.in_flight.put_contents(sequence, contents);
     }
 
-    /// Whether the packet closes the object in its current phase, and not when it was open before.
-    fn is_closing(&self, sequence: Sequence, slot: u32) -> bool {
-        self.tracked
-            .get(slot)
-            .is_some_and(|tracked| matches!(tracked.phase, Phase::Closing(_)) && tracked.since <= sequence)
-    }
-
     /// Notes that a packet with closes arrived: the client has removed the objects.
-    fn closings_arrived(&mut self, world: &mut World, sequence: Sequence, word: usize, mask: u64) {
-        for slot in slots_of(word, mask & self.known.word(word)) {
-            if self.is_closing(sequence, slot) {
-                debug_assert!(
-                    self.tracked.get(slot).map(|tracked| tracked.generation)
-                        == world.objects.get(slot as usize).map(|object| object.generation),
-                    "a slot is not used again before the end of its object is acknowledged (R17)"
-                );
+    fn closes_arrived(&mut self, world: &mut World, sequence: Sequence, word: usize, mask: u64) {
+        for slot in slots_of(word, mask) {
+            if self.objects.is_closing(slot, sequence) {
                 self.forget(world, slot);
             }
         }
     }
 
-    /// Notes that a packet with closes was lost: objects that no later packet closes must be closed again.
-    fn closings_lost(&mut self, sequence: Sequence, word: usize, mask: u64) {
-        for slot in slots_of(word, mask & self.known.word(word)) {
-            if self.is_closing(sequence, slot) && !self.is_carried_later(sequence, slot) {
-                self.needs.insert(slot);
-            }
-        }
-    }
-
-    /// Whether a packet after `sequence` also carries the opening or close of the object. O(1).
-    fn is_carried_later(&self, sequence: Sequence, slot: u32) -> bool {
-        self.tracked.get(slot).is_some_and(|tracked| tracked.carried > sequence)
-    }
-
-    pub(super) fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
-        self.known.contains(slot)
+    fn is_current(&self, world: &World, slot: u32, generation: NonZeroU32) -> bool {
+        self.objects.is_known(slot)
             && world.objects.get(slot as usize).is_some_and(|object| object.generation == generation)
     }
 
-    fn list_arrived(
-        &mut self,
-        world: &World,
-        sequence: Sequence,
-        slot: u32,
-        generation: NonZeroU32,
-        list: &Changelist,
-    ) {
-        if !self.is_current(world, slot, generation) {
-            return;
+    /// Notes that a packet arrived, or was acked late, that carried something of one object.
+    fn sent_arrived(&mut self, world: &World, sequence: Sequence, sent: &Sent) {
+        if let Content::Proxy | Content::Open(_) = sent.content
+            && self.is_current(world, sent.slot, sent.generation)
+        {
+            self.objects.proxy_arrived(sent.slot, sequence);
         }
-        if let Some(tracked) = self.tracked.get_mut(slot) {
-            tracked.births_arrived(sequence, list);
-            self.settle(world, slot);
-        }
+        self.content_arrived(world, sequence, sent);
     }
 
-    pub(super) fn content_arrived(
-        &mut self,
-        world: &mut World,
-        sequence: Sequence,
-        slot: u32,
-        generation: NonZeroU32,
-        content: &Content,
-    ) {
-        match content {
-            Content::Update(list) => self.list_arrived(world, sequence, slot, generation, list),
-            Content::Proxy => {
-                if self.is_current(world, slot, generation) && self.tracked.get(slot).is_some() {
-                    self.settle(world, slot);
-                }
-            }
-            Content::Open(list) => {
-                if !self.is_current(world, slot, generation) {
-                    return;
-                }
-                if let Some(tracked) = self.tracked.get_mut(slot)
-                    && tracked.phase == Phase::Opening
-                    && tracked.since <= sequence
-                {
-                    tracked.phase = Phase::Open;
-                    if tracked.lacks_something() {
-                        self.needs.insert(slot);
-                    }
-                }
-                self.list_arrived(world, sequence, slot, generation, list);
-            }
+    fn content_arrived(&mut self, world: &World, sequence: Sequence, sent: &Sent) {
+        let slot = sent.slot;
+        match &sent.content {
             Content::Fragment { blob, index } => {
                 let Some(blob) = self.blobs.arrived(*blob, *index) else { return };
-                if let Some(tracked) = self.tracked.get_mut(slot)
-                    && tracked.blob == Some(blob.id)
-                {
-                    tracked.blob = None;
-                    if tracked.lacks_something() {
-                        self.needs.insert(slot);
-                    }
-                }
+                self.objects.blob_arrived(slot, blob.id);
                 // All that was sent of the object before is older than the blob, or part of it.
-                self.content_arrived(world, self.outbox.next(), slot, generation, &blob.content);
+                self.content_arrived(world, self.outbox.next(), &blob.sent);
             }
+            _ if !self.is_current(world, slot, sent.generation) => {}
+            Content::Update(list) => self.objects.list_arrived(slot, sequence, list),
+            Content::Proxy => self.objects.settle(slot),
+            Content::Open(list) => self.objects.opening_arrived(slot, sequence, list),
         }
     }
 
@@ -197,46 +132,34 @@ impl Connection {
     /// Called before a comparison, so that an object whose opening was lost is compared for the next one
     /// (S40).
     pub(crate) fn give_up_lost(&mut self, world: &mut World, now: Duration) {
-        if !self.is_live {
-            return;
-        }
-        if self.outbox.in_flight.unresolved() == 0 && self.timeouts < 2 {
+        if !self.is_live || self.outbox.in_flight.unresolved() == 0 && !self.link.is_silent() {
             // No packet can be late, and no silent link must be retried.
             return;
         }
-        let timeout = self.round_trip.retry_timeout(self.timeouts);
-        let reorder_wait = self.round_trip.smoothed()
-            + (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout);
-        let mut timed_out = false;
-        let mut overdue = Vec::new();
-        for (sequence, sent_at) in self.outbox.in_flight.unknown() {
-            let age = now.saturating_sub(sent_at);
-            let is_overtaken = self.newest_acked.is_some_and(|newest| newest > sequence);
-            let is_late = age >= timeout;
-            if !(is_late || is_overtaken && age >= reorder_wait) {
-                break;
-            }
-            timed_out |= is_late && !is_overtaken;
-            overdue.push(sequence);
+        let unknown = self.outbox.in_flight.unknown();
+        let is_lost = |(sequence, sent_at): &(Sequence, Duration)| {
+            self.link.is_lost(*sequence, now.saturating_sub(*sent_at))
+        };
+        let overdue: Vec<Sequence> = unknown.take_while(is_lost).map(|(sequence, _)| sequence).collect();
+        let timed_out = overdue.iter().any(|sequence| !self.link.is_overtaken(*sequence));
+        let mut losses = Losses { world, sequence: Sequence::default(), objects: BTreeMap::new() };
+        for sequence in overdue {
+            losses.sequence = sequence;
+            self.lost(&mut losses);
         }
-        overdue.into_iter().for_each(|sequence| self.lost(world, sequence));
-        self.fold_lost(world);
+        self.fold_lost(losses);
         // Not earlier: lost lists are compared with all packets sent since.
         self.outbox.in_flight.trim();
-        if timed_out {
-            self.timeouts += 1;
+        self.link.timeouts += u32::from(timed_out);
+        if self.link.begin_retry(now) {
+            self.retry(now);
         }
-        self.retry(world, now);
     }
 
     /// On a link that has not answered for long, sends again what has been in flight for long, even before
     /// its timeout (R9). It repeats only what the next step waits for and what any of several acks confirms.
     /// Changes are not repeated: each copy would need its own ack.
-    fn retry(&mut self, world: &mut World, now: Duration) {
-        if self.timeouts < 2 || now.saturating_sub(self.last_retry) < RETRY_INTERVAL {
-            return;
-        }
-        self.last_retry = now;
+    fn retry(&mut self, now: Duration) {
         let start = now.saturating_sub(RETRY_INTERVAL);
         let unknown = self.outbox.in_flight.unknown();
         let old: Vec<Sequence> =
@@ -244,127 +167,97 @@ impl Connection {
         for sequence in old {
             let Some(contents) = self.outbox.in_flight.take_contents(sequence) else { continue };
             for sent in &contents.sent {
-                if matches!(sent.content, Content::Fragment { .. }) {
-                    self.content_lost(world, sequence, sent.slot, sent.generation, &sent.content);
+                if let Content::Fragment { blob, index } = sent.content {
+                    self.blobs.lost(blob, index);
                 }
             }
-            contents.closed.iter().for_each(|(word, mask)| self.closings_lost(sequence, *word, *mask));
+            for (word, mask) in &contents.closed {
+                self.objects.closes_lost(sequence, *word, *mask);
+            }
             self.outbox.in_flight.put_contents(sequence, contents);
         }
     }
 
-    fn lost(&mut self, world: &mut World, sequence: Sequence) {
+    fn lost(&mut self, losses: &mut Losses<'_>) {
+        let sequence = losses.sequence;
         let Some(bytes) = self.outbox.in_flight.resolve(sequence, Delivery::Lost) else { return };
         if let Some(congestion) = &mut self.outbox.congestion {
             congestion.lost(sequence, bytes);
         }
-        self.packets_lost += 1;
+        self.link.packets_lost += 1;
         let Some(mut contents) = self.outbox.in_flight.take_contents(sequence) else { return };
-        self.contents_lost(world, sequence, &mut contents);
+        self.contents_lost(losses, &mut contents);
         self.late.add(sequence, &contents);
         self.outbox.in_flight.put_contents(sequence, contents);
     }
 
     /// Makes what a packet carried pending, except for what a later packet carries. The packet's own update
     /// lists are moved out.
-    fn contents_lost(&mut self, world: &mut World, sequence: Sequence, contents: &mut Contents) {
+    fn contents_lost(&mut self, losses: &mut Losses<'_>, contents: &mut Contents) {
         for entry in contents.shared.iter().flat_map(|segment| &segment.entries) {
-            self.list_lost(world, sequence, entry.slot, entry.generation, entry.list.clone());
+            self.list_lost(losses, entry.slot, entry.generation, entry.list.clone());
         }
-        contents.opened.iter().for_each(|(word, mask)| self.newcomers_lost(world, sequence, *word, *mask));
-        contents.closed.iter().for_each(|(word, mask)| self.closings_lost(sequence, *word, *mask));
+        contents.opened.iter().for_each(|(word, mask)| self.spawns_lost(losses, *word, *mask));
+        for (word, mask) in &contents.closed {
+            self.objects.closes_lost(losses.sequence, *word, *mask);
+        }
         for Sent { slot, generation, content } in &mut contents.sent {
             match content {
-                Content::Update(list) => {
-                    self.list_lost(world, sequence, *slot, *generation, std::mem::take(list));
+                Content::Update(list) => self.list_lost(losses, *slot, *generation, std::mem::take(list)),
+                Content::Fragment { blob, index } => self.blobs.lost(*blob, *index),
+                _ if !self.is_current(losses.world, *slot, *generation) => {}
+                Content::Proxy => self.objects.proxy_lost(*slot, losses.sequence),
+                Content::Open(list) if self.opening_lost(losses, *slot) => {
+                    self.list_lost(losses, *slot, *generation, list.clone());
                 }
-                content => self.content_lost(world, sequence, *slot, *generation, content),
+                Content::Open(_) => {}
             }
         }
     }
 
-    pub(super) fn content_lost(
-        &mut self,
-        world: &mut World,
-        sequence: Sequence,
-        slot: u32,
-        generation: NonZeroU32,
-        content: &Content,
-    ) {
-        match content {
-            Content::Update(list) => self.list_lost(world, sequence, slot, generation, list.clone()),
-            Content::Open(list) => {
-                if !self.is_current(world, slot, generation) {
-                    return;
-                }
-                let since = self.tracked.get(slot).map(|tracked| (tracked.phase, tracked.since));
-                if let Some((Phase::Opening, since)) = since {
-                    if sequence < since {
-                        return;
-                    }
-                    // A blob contains it too, but the blob may be dropped while the client has the object by
-                    // an earlier opening.
-                    self.proxy_lost(world, sequence, slot, generation);
-                } else {
-                    self.list_lost(world, sequence, slot, generation, list.clone());
-                    self.proxy_lost(world, sequence, slot, generation);
-                    return;
-                }
-                // A blob may have begun without room for any of its parts. It still counts as an opening in
-                // flight.
-                let has_blob = self.tracked.get(slot).is_some_and(|tracked| tracked.blob.is_some());
-                if !has_blob && !self.is_carried_later(sequence, slot) {
-                    let tracked = self.tracked.open(slot, generation);
-                    tracked.phase = Phase::Unsent;
-                    self.needs.insert(slot);
-                    world.compare_for_open(slot);
-                }
+    /// Notes that a packet with openings of pending spawns was lost. From now on they are tracked.
+    fn spawns_lost(&mut self, losses: &mut Losses<'_>, word: usize, mask: u64) {
+        for slot in slots_of(word, self.objects.spawns_in(word, mask)) {
+            self.objects.leave_spawns(slot);
+            if self.opening_lost(losses, slot) {
+                let (world, object) = (&*losses.world, &losses.world.objects[slot as usize]);
+                let flags = object.common_flags().with(ViewFlags::INITIAL);
+                let mut handles = object.mask(world.lifetime(slot), flags, None);
+                handles.intersect(object.history.ever());
+                let (generation, list) = (object.generation, world.whole(slot, &handles));
+                self.list_lost(losses, slot, generation, list);
             }
-            Content::Proxy => self.proxy_lost(world, sequence, slot, generation),
-            Content::Fragment { blob, index } => self.blobs.lost(*blob, *index),
         }
     }
 
-    /// Collects a lost list for the next [fold](Self::fold_lost), which makes pending what was not sent
-    /// since.
-    fn list_lost(
-        &mut self,
-        world: &World,
-        sequence: Sequence,
-        slot: u32,
-        generation: NonZeroU32,
-        list: Changelist,
-    ) {
-        let phase = self.tracked.get(slot).map_or(Phase::Open, |tracked| tracked.phase);
-        if self.is_current(world, slot, generation) && matches!(phase, Phase::Open | Phase::Opening) {
-            self.lost.push(LostList { sequence, slot, list });
+    /// Notes that an opening was lost. Returns whether the client may lack its values.
+    fn opening_lost(&mut self, losses: &mut Losses<'_>, slot: u32) -> bool {
+        let lost = self.objects.opening_lost(slot, losses.sequence);
+        if lost == LostOpening::Unsent {
+            losses.world.compare_for_open(slot);
+        }
+        lost == LostOpening::Values
+    }
+
+    /// Collects a lost list for [`fold_lost`](Self::fold_lost), which makes pending what was not sent since.
+    fn list_lost(&self, losses: &mut Losses<'_>, slot: u32, generation: NonZeroU32, list: Changelist) {
+        if self.is_current(losses.world, slot, generation) && self.objects.takes_changes(slot) {
+            let object = losses.objects.entry(slot).or_insert_with(|| LostObject::new(slot, generation));
+            object.lists.push_back((losses.sequence, list));
         }
     }
 
     /// Makes lost lists pending. All packets that were given up together are handled at once, so the packets
     /// sent since and the pending lists are searched only once.
-    fn fold_lost(&mut self, world: &World) {
-        let mut lost = std::mem::take(&mut self.lost);
-        if lost.is_empty() {
-            return;
-        }
-        // The sort is stable: the lists of one object stay in the order of loss.
-        lost.sort_by_key(|lost| lost.slot);
-        let mut objects: Vec<LostObject> = Vec::new();
-        for LostList { sequence, slot, list } in lost {
-            if objects.last().is_none_or(|last| last.slot != slot) {
-                objects.push(LostObject::new(slot, world.objects[slot as usize].generation));
-            }
-            if let Some(object) = objects.last_mut() {
-                object.lists.push_back((sequence, list));
-            }
-        }
+    fn fold_lost(&mut self, losses: Losses<'_>) {
+        let Losses { world, objects, .. } = losses;
+        let mut objects: Vec<LostObject> = objects.into_values().collect();
         self.outbox.in_flight.set_off(&mut objects);
         for object in objects {
             let slot = object.slot;
             let list = object.into_list();
             if !list.is_empty() {
-                let mask = self.mask(world, slot);
+                let mask = self.view().mask(world, slot);
                 self.put_back(world, slot, list, &mask);
             }
         }
@@ -373,47 +266,23 @@ impl Connection {
     /// Makes a list pending, as far as the connection may see it. The rest is noted as lacking, for when it
     /// may see it again.
     fn put_back(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
-        let object = &world.objects[slot as usize];
-        let tracked = self.tracked.open(slot, object.generation);
         // The client has the object, so its collections were reset already and may have items. Do not reset
         // them again.
         list.soften();
         let mut hidden = Changelist::new();
         list.split(mask, &mut hidden);
-        for handle in hidden.handles().iter() {
-            if let Some(property) = world.lifetime(slot).property_of(handle) {
-                tracked.set_left(property, 0);
-            }
-        }
-        let column = world.column_of(slot);
-        column.prune(object.row, &mut list);
-        column.prune(object.row, &mut tracked.pending);
-        // The pending list is newer, so it wins.
-        list.merge(&tracked.pending);
-        tracked.pending = list;
-        self.apart.insert(slot);
-        self.needs.insert(slot);
+        let unseen = hidden.handles().iter().filter_map(|handle| world.lifetime(slot).property_of(handle));
+        world.prune(slot, &mut list);
+        self.objects.put_back(slot, list, unseen, |pending| world.prune(slot, pending));
     }
 
-    /// Handles a blob that was dropped: its content is pending again, or the object unsent.
-    pub(super) fn take_back(&mut self, world: &mut World, slot: u32, content: Content, mask: &HandleSet) {
+    /// Drops the blob of an object, if there is one: its content is pending again, or the object unsent.
+    pub(super) fn withdraw_blob(&mut self, world: &mut World, slot: u32, mask: &HandleSet) {
+        let blob = self.objects.take_blob(slot).and_then(|id| self.blobs.abandon(id));
+        let Some(content) = blob.map(|blob| blob.sent.content) else { return };
         match content {
-            Content::Update(list) => {
-                self.put_back(world, slot, list, mask);
-            }
-            // The client has the object by an earlier opening.
-            Content::Open(list)
-                if self.tracked.get(slot).is_none_or(|tracked| tracked.phase == Phase::Open) =>
-            {
-                self.put_back(world, slot, list, mask);
-            }
-            Content::Open(_) => {
-                if let Some(tracked) = self.tracked.get_mut(slot) {
-                    tracked.phase = Phase::Unsent;
-                }
-                self.needs.insert(slot);
-                world.compare_for_open(slot);
-            }
+            Content::Open(_) if self.objects.opening_withdrawn(slot) => world.compare_for_open(slot),
+            Content::Open(list) | Content::Update(list) => self.put_back(world, slot, list, mask),
             Content::Proxy | Content::Fragment { .. } => {}
         }
     }

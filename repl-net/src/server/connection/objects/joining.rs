@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::newcomers::Newcomers;
-use crate::server::tracked::{Phase, Tracked, TrackedObjects};
+use super::pending_spawns::PendingSpawns;
+use super::tracked::{Phase, Tracked};
+use super::tracked_objects::TrackedObjects;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
 
@@ -31,7 +32,7 @@ impl Joining {
     /// packet. O(objects that have not arrived).
     pub(super) fn is_over(
         &mut self,
-        newcomers: &Newcomers,
+        pending: &PendingSpawns,
         tracked: &TrackedObjects,
         floor: Sequence,
         next: Sequence,
@@ -42,8 +43,8 @@ impl Joining {
         }
         let mut arrived = Vec::new();
         for (word, mask) in lacking.masks() {
-            for slot in slots_of(word, mask & !newcomers.in_word(word)) {
-                if tracked.get(slot).is_none_or(|tracked| is_there(tracked, all_sent, floor, next)) {
+            for slot in slots_of(word, mask & !pending.in_word(word)) {
+                if tracked.get(slot).is_none_or(|tracked| is_there(slot, tracked, all_sent, floor, next)) {
                     arrived.push(slot);
                 }
             }
@@ -59,6 +60,7 @@ impl Joining {
 /// Whether the client has all that the object had when the client joined. All packets before `floor` are
 /// resolved, and `next` is the next packet.
 fn is_there(
+    slot: u32,
     tracked: &Tracked,
     all_sent: &mut BTreeMap<u32, Sequence>,
     floor: Sequence,
@@ -67,16 +69,16 @@ fn is_there(
     match tracked.phase {
         Phase::Unsent | Phase::Opening => false,
         Phase::Closing(_) => true,
-        Phase::Open if tracked.lacks_births() => {
-            all_sent.remove(&tracked.slot);
+        Phase::Open if tracked.lacks_new_elements() => {
+            all_sent.remove(&slot);
             false
         }
         Phase::Open => {
-            let end = all_sent.entry(tracked.slot).or_insert(next);
+            let end = all_sent.entry(slot).or_insert(next);
             // New elements that were sent again are listed only for the newest packet, so that packet must
             // arrive too.
-            *end = (*end).max(tracked.reborn.map_or(*end, Sequence::next));
-            tracked.oldest_birth(floor).is_none_or(|oldest| oldest >= *end)
+            *end = (*end).max(tracked.new_elements.repeated.map_or(*end, Sequence::next));
+            tracked.new_elements.oldest(floor).is_none_or(|oldest| oldest >= *end)
         }
     }
 }

@@ -1,43 +1,26 @@
-//! Pending spawns ("newcomers"): objects with the default view that are being sent to a client for the first
-//! time.
+//! Pending spawns: objects with the default view that are being sent to a client for the first time.
 //!
 //! A client that joins receives thousands at once. Each costs one bit in one of two sets until its opening is
 //! acknowledged. If anything else happens to it, it becomes a tracked object.
 //!
-//! *Invariant:* a pending spawn is in `known` and in `apart`, and is not tracked. It is sent at most once,
-//! and never in a slot that this client used before, so packets in flight for a slot are never about another
-//! object.
+//! *Invariant:* a pending spawn is sent at most once, and never in a slot that this client used before. So
+//! packets in flight for its slot are never about another object.
 
-use crate::server::tracked::Phase;
+use super::tracked::Phase;
 use crate::transport::slot_set::SlotSet;
 
 /// The pending spawns of a connection.
 #[derive(Debug, Default)]
-pub(crate) struct Newcomers {
+pub(super) struct PendingSpawns {
     /// Those that were not sent.
-    waiting: SlotSet,
+    pub(super) waiting: SlotSet,
     /// Those whose opening is in flight.
     opening: SlotSet,
     /// Slots that the client has used.
-    used: SlotSet,
+    pub(super) used: SlotSet,
 }
 
-impl Newcomers {
-    /// Whether there are any that were not sent.
-    pub(super) fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
-    /// The slots of those that were not sent, ascending.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = u32> {
-        self.waiting.iter()
-    }
-
-    /// Those in a word of slots that were not sent.
-    pub(super) fn waiting_in(&self, word: usize) -> u64 {
-        self.waiting.word(word)
-    }
-
+impl PendingSpawns {
     /// Those in a word of slots.
     pub(super) fn in_word(&self, word: usize) -> u64 {
         self.waiting.word(word) | self.opening.word(word)
@@ -47,12 +30,8 @@ impl Newcomers {
         self.waiting.contains(slot) || self.opening.contains(slot)
     }
 
-    pub(super) fn is_waiting(&self, slot: u32) -> bool {
-        self.waiting.contains(slot)
-    }
-
     /// Adds an object that is new to the client. Returns `false` if the client used its slot before.
-    pub(super) fn welcome(&mut self, slot: u32) -> bool {
+    pub(super) fn add(&mut self, slot: u32) -> bool {
         let is_new = !self.used.contains(slot);
         if is_new {
             self.waiting.insert(slot);
@@ -61,13 +40,13 @@ impl Newcomers {
     }
 
     /// Adds the objects of `mask` in a word of slots. The client used none of the slots before.
-    pub(super) fn welcome_mask(&mut self, word: usize, mask: u64) {
+    pub(super) fn add_mask(&mut self, word: usize, mask: u64) {
         debug_assert!(self.used.word(word) & mask == 0, "a slot that was in use");
         self.waiting.insert_mask(word, mask);
     }
 
     /// Removes an object and returns its phase.
-    pub(super) fn part(&mut self, slot: u32) -> Option<Phase> {
+    pub(super) fn remove(&mut self, slot: u32) -> Option<Phase> {
         if self.waiting.contains(slot) {
             self.waiting.remove(slot);
             return Some(Phase::Unsent);
@@ -79,13 +58,8 @@ impl Newcomers {
 
     /// Notes that the client used the slot and no longer does.
     pub(super) fn retire(&mut self, slot: u32) {
-        self.part(slot);
+        self.remove(slot);
         self.used.insert(slot);
-    }
-
-    /// The slots of a word that the client has not used.
-    pub(super) fn unused_in(&self, word: usize) -> u64 {
-        !self.used.word(word)
     }
 
     /// Notes that the openings of these objects were sent.

@@ -1,0 +1,453 @@
+//! The state of each object for one client: whether the client has it, what it lacks of it, how it sees it.
+//!
+//! An object is *in step* if the client has it, sees it like most clients, and everything was sent and
+//! acknowledged, but for items of collections. Then shared segments carry its changes, and it costs a few
+//! bits. All others are out of step. They are unknown to the client, or pending spawns, or tracked, or in a
+//! view of the client's own.
+//!
+//! *Invariant:* the state changes only by the methods here, which are named after what happened.
+//! [`ObjectStates::check`] says how the sets depend on each other.
+
+mod joining;
+mod new_elements;
+mod outcomes;
+mod pending_spawns;
+mod sending;
+#[cfg(test)]
+mod tests;
+mod tracked;
+mod tracked_objects;
+mod view;
+
+use std::time::Duration;
+
+use repl_core::{ConditionMasks, HandleSet, PropertyIndex};
+
+use joining::Joining;
+pub(crate) use outcomes::LostOpening;
+use pending_spawns::PendingSpawns;
+pub(crate) use tracked::{Phase, ProxyNews, Tracked};
+use tracked_objects::TrackedObjects;
+pub(crate) use view::View;
+
+use crate::session::connection_id::ConnectionId;
+use crate::session::events::CloseReason;
+use crate::transport::sequence::Sequence;
+use crate::transport::slot_set::{SlotSet, slots_of};
+
+/// The state of all objects for one client.
+#[derive(Debug)]
+pub(crate) struct ObjectStates {
+    /// Objects that the client has, is receiving, or will lose.
+    known: SlotSet,
+    /// Objects that are not in step, also those that the client does not have. So this set alone says whose
+    /// changes in shared segments the client must not get.
+    out_of_step: SlotSet,
+    /// Objects with something to send to this client alone.
+    to_send: SlotSet,
+    /// The object that was last sent to this client alone.
+    last_sent: u32,
+    /// The object that last began a blob.
+    last_blob: u32,
+    /// Whether an object waits for room for its blob.
+    blob_waits: bool,
+    pending_spawns: PendingSpawns,
+    tracked: TrackedObjects,
+    /// Tracked objects that had new elements when they were last changed.
+    with_new_elements: SlotSet,
+    joining: Joining,
+    view: View,
+}
+
+/// What is left to do after an object's close has begun.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Closed {
+    /// Its position in the history, which the connection gives up.
+    pub(crate) position: Option<u64>,
+    /// Its blob, which must not be sent any more.
+    pub(crate) blob: Option<u32>,
+    /// Whether nothing of the object was ever sent. Then it is forgotten already.
+    pub(crate) is_forgotten: bool,
+}
+
+impl ObjectStates {
+    pub(super) fn new(id: ConnectionId, is_replay: bool) -> Self {
+        Self {
+            known: SlotSet::default(),
+            out_of_step: SlotSet::default(),
+            to_send: SlotSet::default(),
+            last_sent: 0,
+            last_blob: 0,
+            blob_waits: false,
+            pending_spawns: PendingSpawns::default(),
+            tracked: TrackedObjects::default(),
+            with_new_elements: SlotSet::default(),
+            joining: Joining::default(),
+            view: View::new(id, is_replay),
+        }
+    }
+
+    /// How the client sees the objects.
+    pub(crate) fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// What is stored of a tracked object.
+    pub(super) fn get(&self, slot: u32) -> Option<&Tracked> {
+        self.tracked.get(slot)
+    }
+
+    /// Whether the client has an object, is receiving it, or will lose it.
+    pub(super) fn is_known(&self, slot: u32) -> bool {
+        self.known.contains(slot)
+    }
+
+    /// The lowest slot in which the client has nothing.
+    pub(super) fn first_unknown(&self) -> u32 {
+        self.known.first_absent()
+    }
+
+    /// Whether the client has everything of an object and the default view, so that it uses the broadcast.
+    pub(super) fn is_in_step(&self, slot: u32) -> bool {
+        self.known.contains(slot) && !self.out_of_step.contains(slot)
+    }
+
+    pub(super) fn is_pending_spawn(&self, slot: u32) -> bool {
+        self.pending_spawns.contains(slot)
+    }
+
+    /// Whether the client has an object or is receiving it, so that changes must follow.
+    pub(super) fn takes_changes(&self, slot: u32) -> bool {
+        let phase = self.tracked.get(slot).map_or(Phase::Open, |tracked| tracked.phase);
+        self.known.contains(slot) && matches!(phase, Phase::Open | Phase::Opening)
+    }
+
+    /// Whether all these objects are in step.
+    #[inline]
+    pub(super) fn are_in_step(&self, slots: &SlotSet) -> bool {
+        slots.masks_in(&self.out_of_step).next().is_none()
+    }
+
+    /// The objects in a word of slots that are out of step.
+    #[inline]
+    pub(super) fn out_of_step_in(&self, word: usize) -> u64 {
+        self.out_of_step.word(word)
+    }
+
+    /// Whether nothing must be sent to this client alone, but for pending spawns.
+    pub(super) fn has_nothing_to_send(&self) -> bool {
+        self.to_send.is_empty()
+    }
+
+    pub(super) fn has_waiting_spawns(&self) -> bool {
+        !self.pending_spawns.waiting.is_empty()
+    }
+
+    /// The pending spawns that were not sent, ascending.
+    pub(super) fn waiting_spawns(&self) -> impl Iterator<Item = u32> {
+        self.pending_spawns.waiting.iter()
+    }
+
+    /// The objects whose opening was sent and is sent again with each change until the ack: those with an
+    /// opening of at most `max_bits` bits. O(objects that the client has out of step).
+    pub(super) fn repeated_openings(&self, max_bits: usize) -> impl Iterator<Item = u32> {
+        let sent = self
+            .out_of_step
+            .masks_in(&self.known)
+            .flat_map(|(word, mask)| slots_of(word, mask & !self.pending_spawns.waiting.word(word)));
+        sent.filter(move |&slot| {
+            self.pending_spawns.contains(slot)
+                || self.tracked.get(slot).is_some_and(|tracked| tracked.repeats_opening(max_bits))
+        })
+    }
+
+    /// Whether the packet `sequence` closes the object in its current phase, and not when it was open before.
+    pub(super) fn is_closing(&self, slot: u32, sequence: Sequence) -> bool {
+        self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && tracked.since <= sequence)
+    }
+
+    /// About how many bytes tracked objects hold on the heap. O(objects changed since the last call).
+    #[inline]
+    pub(super) fn weigh(&mut self) -> usize {
+        self.tracked.weigh()
+    }
+
+    /// Whether the close of some object was first sent before `start`. It is found within a few hundred
+    /// calls.
+    pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
+        self.tracked.has_overdue_close(start)
+    }
+
+    /// Whether all objects have arrived that existed when the client joined. All packets before `floor` are
+    /// resolved, and `next` is the next packet. O(objects that have not).
+    pub(super) fn has_joined(&mut self, floor: Sequence, next: Sequence) -> bool {
+        self.joining.is_over(&self.pending_spawns, &self.tracked, floor, next)
+    }
+
+    /// The session begins with the objects of `alive` in a word of slots. Returns those that are sent as
+    /// pending spawns, and those that must be [shown](Self::show) one by one.
+    pub(super) fn begin(&mut self, word: usize, alive: u64) -> (u64, u64) {
+        let shown = alive & !self.view.hidden.word(word);
+        self.joining.begin(word, shown);
+        let spawns = shown & self.view.default_openings_in(word);
+        self.known.insert_mask(word, spawns);
+        self.out_of_step.insert_mask(word, spawns);
+        self.pending_spawns.add_mask(word, spawns);
+        (spawns, shown & !spawns)
+    }
+
+    /// An object comes to be seen, which must be sent in the packet `since` or later. Returns `false` if the
+    /// client has it already, or still has to lose it.
+    pub(super) fn show(&mut self, slot: u32, since: Sequence) -> bool {
+        if let Some(tracked) = self.tracked.get_mut(slot)
+            && tracked.is_closing()
+        {
+            tracked.reopen = true;
+            return false;
+        }
+        if self.known.contains(slot) {
+            return false;
+        }
+        self.known.insert(slot);
+        self.out_of_step.insert(slot);
+        if !(self.view.is_default_opening(slot) && self.pending_spawns.add(slot)) {
+            self.to_send.insert(slot);
+            self.tracked.entry(slot, || Tracked { phase: Phase::Unsent, since, ..Tracked::default() });
+        }
+        self.check(slot);
+        true
+    }
+
+    /// The client may have an object again. If the session has begun, the object must be
+    /// [shown](Self::show).
+    pub(super) fn unhide(&mut self, slot: u32) {
+        self.view.hidden.remove(slot);
+    }
+
+    /// The client may not have an object any more.
+    pub(super) fn hide(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
+        self.view.hidden.insert(slot);
+        self.out_of_step.insert(slot);
+        self.close(slot, CloseReason::Relevancy, since)
+    }
+
+    /// An object is destroyed.
+    pub(super) fn destroy(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
+        let closed = self.close(slot, CloseReason::Destroyed, since);
+        self.view.forget(slot);
+        closed
+    }
+
+    /// Begins to close an object on the client, in the packet `since` or later. Returns `None` if the client
+    /// does not have it or it is closing already.
+    fn close(&mut self, slot: u32, reason: CloseReason, since: Sequence) -> Option<Closed> {
+        if !self.known.contains(slot) {
+            return None;
+        }
+        let tracked = self.track(slot);
+        tracked.reopen = false;
+        if let Phase::Closing(known) = &mut tracked.phase {
+            // The reason `Destroyed` wins: references to the object never become valid again (R18).
+            if reason == CloseReason::Destroyed {
+                *known = reason;
+            }
+            return None;
+        }
+        let is_forgotten = tracked.phase == Phase::Unsent && tracked.open_bits == 0;
+        (tracked.phase, tracked.since) = (Phase::Closing(reason), since);
+        tracked.pending.clear();
+        tracked.waiting.clear();
+        let closed = Closed { position: tracked.position.take(), blob: tracked.blob.take(), is_forgotten };
+        self.must_send(slot);
+        if is_forgotten {
+            self.forget(slot);
+        }
+        Some(closed)
+    }
+
+    /// An object is gone from the client, and nothing in flight can change that. Returns whether it must be
+    /// [shown](Self::show) again.
+    pub(super) fn forget(&mut self, slot: u32) -> bool {
+        self.pending_spawns.retire(slot);
+        let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
+        self.known.remove(slot);
+        self.with_new_elements.remove(slot);
+        self.out_of_step.insert(slot);
+        self.to_send.remove(slot);
+        self.check(slot);
+        reopen
+    }
+
+    /// The session ends: the client has no object any more. Returns the slots that it used, each with the
+    /// position in the history that the connection gives up.
+    pub(super) fn end(&mut self) -> Vec<(u32, Option<u64>)> {
+        let known: Vec<u32> = self.known.iter().collect();
+        let mut end = |slot| {
+            let position = self.tracked.get(slot).and_then(|tracked| tracked.position);
+            self.forget(slot);
+            (slot, position)
+        };
+        known.into_iter().map(&mut end).collect()
+    }
+
+    /// The view of an object is the default one, or not. Returns whether something may have been sent, or
+    /// must be, that depends on the view.
+    pub(super) fn set_view(&mut self, slot: u32, is_default: bool) -> bool {
+        self.view.own.set(slot, !is_default);
+        if !self.known.contains(slot) || is_default && self.pending_spawns.waiting.contains(slot) {
+            // Nothing was sent. With the default view the shared opening is still right.
+            return false;
+        }
+        if self.pending_spawns.waiting.contains(slot) {
+            self.track(slot);
+        }
+        if !is_default {
+            self.out_of_step.insert(slot);
+        } else if self.tracked.get(slot).is_none() {
+            self.settle(slot);
+        }
+        self.check(slot);
+        true
+    }
+
+    /// A custom condition was switched for this connection alone. The view must be [set](Self::set_view).
+    pub(super) fn switch(
+        &mut self,
+        lifetime: &ConditionMasks,
+        slot: u32,
+        property: PropertyIndex,
+        active: bool,
+    ) {
+        self.view.switch(lifetime, slot, property, active);
+    }
+
+    /// The client is or is not the owner of an object. If this `is_news` to it, or its role is, they must be
+    /// sent in the packet `since` or later.
+    pub(super) fn set_owned(&mut self, slot: u32, is_owned: bool, is_news: bool, since: Sequence) {
+        self.view.owned.set(slot, is_owned);
+        if !is_news || !self.known.contains(slot) || !is_owned && self.pending_spawns.waiting.contains(slot) {
+            return;
+        }
+        // An opening that is sent again will contain it. But the client may have the object by an opening
+        // from before the change whose ack comes late. Then a lost opening is not sent again, so the news
+        // must be tracked.
+        let tracked = self.track(slot);
+        if !tracked.is_closing() {
+            tracked.proxy = ProxyNews::Unsent(since);
+            self.must_send(slot);
+        }
+        self.check(slot);
+    }
+
+    /// The client may see the `gained` properties of an object from now on, or not the `lost` ones any more.
+    /// `changed_at` says in which frame a property last changed, if that is recorded. Returns the properties
+    /// that the client lacks of those that it gained; `None` if the whole object is to be sent or closed.
+    pub(super) fn change_view(
+        &mut self,
+        slot: u32,
+        frame: u64,
+        properties: impl Iterator<Item = (PropertyIndex, HandleSet, bool)>,
+        changed_at: impl Fn(PropertyIndex) -> Option<u64>,
+    ) -> Option<HandleSet> {
+        let tracked = self.track(slot);
+        if matches!(tracked.phase, Phase::Closing(_) | Phase::Unsent) {
+            return None;
+        }
+        let is_behind =
+            tracked.position.is_some() || tracked.phase == Phase::Opening || tracked.blob.is_some();
+        let mut lacking = HandleSet::new();
+        for (property, handles, is_gained) in properties {
+            if is_gained {
+                if changed_at(property).is_some_and(|changed| changed > tracked.left_at(property)) {
+                    lacking.union(&handles);
+                }
+                tracked.left.retain(|(left, _)| *left != property);
+            } else {
+                let lacks = tracked.drop_pending(&handles) || is_behind;
+                tracked.set_left(property, if lacks { 0 } else { frame });
+            }
+        }
+        self.must_send(slot);
+        Some(lacking)
+    }
+
+    /// Something of an object must be sent to this client alone.
+    pub(super) fn must_send(&mut self, slot: u32) {
+        self.out_of_step.insert(slot);
+        self.to_send.insert(slot);
+    }
+
+    /// Turns a pending spawn into a tracked object. Returns what is stored of the object, which the client
+    /// knows.
+    fn track(&mut self, slot: u32) -> &mut Tracked {
+        debug_assert!(self.known.contains(slot), "tracked objects are known");
+        let phase = self.pending_spawns.remove(slot);
+        if phase == Some(Phase::Unsent) {
+            self.to_send.insert(slot);
+        }
+        self.tracked.entry(slot, || {
+            let (phase, is_opening) = (phase.unwrap_or_default(), phase == Some(Phase::Opening));
+            // Only small openings are sent as pending spawns.
+            Tracked {
+                phase,
+                open_bits: is_opening.into(),
+                opened_with_items: is_opening,
+                ..Tracked::default()
+            }
+        })
+    }
+
+    /// An object has everything that could be sent. Decides whether it is in step, and whether it must be
+    /// tracked any longer.
+    pub(super) fn settle(&mut self, slot: u32) {
+        let tracked = self.tracked.get(slot);
+        let is_settled = match tracked {
+            Some(tracked) => tracked.is_settled(),
+            None => self.known.contains(slot) && !self.pending_spawns.contains(slot),
+        };
+        let is_plain = tracked.is_some_and(Tracked::is_plain);
+        self.with_new_elements.set(slot, tracked.is_some_and(|tracked| !tracked.new_elements.is_empty()));
+        let is_in_step = is_settled && self.view.is_default(slot);
+        self.out_of_step.set(slot, !is_in_step);
+        if is_in_step {
+            // The broadcast carries it from now on. Sent both ways, it would be in one packet twice.
+            self.to_send.remove(slot);
+        }
+        if is_settled && is_plain {
+            self.tracked.remove(slot);
+        }
+        self.check(slot);
+    }
+
+    /// Frees memory that was not needed recently.
+    pub(super) fn end_round(&mut self) {
+        self.tracked.end_round();
+    }
+
+    /// Asserts how the sets depend on each other for one object.
+    fn check(&self, slot: u32) {
+        if !cfg!(debug_assertions) {
+            return;
+        }
+        let (known, in_step) = (self.known.contains(slot), !self.out_of_step.contains(slot));
+        let (pending, default_view) = (self.pending_spawns.contains(slot), self.view.is_default(slot));
+        match self.tracked.get(slot) {
+            Some(tracked) => {
+                assert!(known && !pending, "it is tracked, so it is known and no pending spawn");
+                assert!(!in_step || default_view && tracked.is_settled(), "what is in step lacks nothing");
+                let has_more = tracked.lacks_values() || tracked.blob.is_some();
+                assert!(!tracked.is_closing() || !has_more, "no values are sent of what is closing");
+            }
+            None if known && !pending => {
+                assert_eq!(in_step, default_view, "what has arrived is in step, if the view is the default");
+            }
+            None => assert!(!in_step && (known || !pending), "what has not arrived is out of step"),
+        }
+        let waits = self.pending_spawns.waiting.contains(slot);
+        assert!(!self.to_send.contains(slot) || known && !waits, "only what is known is sent alone");
+        let leaves = self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && !tracked.reopen);
+        assert!(!self.view.hidden.contains(slot) || !known || leaves, "what is hidden is closed");
+        let has_elements = self.with_new_elements.contains(slot);
+        assert!(!has_elements || self.tracked.get(slot).is_some(), "new elements are of tracked objects");
+    }
+}

@@ -1,0 +1,110 @@
+//! New elements of arrays, fast arrays and maps of one object that a client has not acknowledged.
+//!
+//! *Invariant:* an element is listed only for the newest packet that carried it.
+
+use std::collections::VecDeque;
+
+use repl_core::Changelist;
+
+use crate::transport::sequence::Sequence;
+
+/// At most this many entries are not worth pruning.
+const FEW_ENTRIES: usize = 64;
+
+/// New elements by the packet that carried them (R2). They are sent again with each change of their array
+/// until that packet, or a later one with them, is acknowledged.
+#[derive(Debug)]
+pub(crate) struct NewElements {
+    entries: VecDeque<(Sequence, Changelist)>,
+    /// How many of these contain more than items of collections.
+    arrays: usize,
+    /// The last packet that may have repeated elements of an earlier packet.
+    pub(super) repeated: Option<Sequence>,
+    /// They are pruned when there are more entries than this.
+    most: usize,
+}
+
+impl Default for NewElements {
+    fn default() -> Self {
+        Self { entries: VecDeque::new(), arrays: 0, repeated: None, most: FEW_ENTRIES }
+    }
+}
+
+impl NewElements {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Whether all are items of collections, which are tracked one by one.
+    pub(super) fn are_items(&self) -> bool {
+        self.arrays == 0
+    }
+
+    /// Whether there are so many entries that some may be of elements that were removed.
+    pub(super) fn are_many(&self) -> bool {
+        self.entries.len() > self.most
+    }
+
+    /// The oldest packet from `floor` on with new elements. The lost elements of older packets are pending
+    /// again, or were removed.
+    pub(super) fn oldest(&self, floor: Sequence) -> Option<Sequence> {
+        self.entries.iter().map(|(sequence, _)| *sequence).find(|sequence| *sequence >= floor)
+    }
+
+    /// Whether `list` changes some of them, so that they must be sent whole (R2).
+    pub(super) fn are_changed_by(&self, list: &Changelist) -> bool {
+        self.entries.iter().any(|(_, elements)| list.touches_births(elements))
+    }
+
+    /// Adds the new elements that the packet `sequence` carries; it is newer than all before.
+    pub(super) fn sent(&mut self, sequence: Sequence, elements: Changelist) {
+        if self.entries.iter().any(|(_, earlier)| earlier.may_meet(&elements)) {
+            self.repeated = Some(sequence);
+        }
+        self.entries.iter_mut().for_each(|(_, earlier)| earlier.births_arrived(&elements));
+        self.entries.push_back((sequence, elements));
+        self.count();
+    }
+
+    /// Notes that the packet `sequence` arrived with `list`. For each array in it, all new elements up to
+    /// then arrived; for each collection, the items in it.
+    pub(super) fn arrived(&mut self, sequence: Sequence, list: &Changelist) {
+        let end = self.entries.partition_point(|(carried, _)| *carried <= sequence);
+        self.entries.iter_mut().take(end).for_each(|(_, elements)| elements.births_arrived(list));
+        self.count();
+    }
+
+    /// Drops elements that were removed: they need not arrive.
+    pub(super) fn prune(&mut self, mut prune: impl FnMut(&mut Changelist)) {
+        for (_, elements) in &mut self.entries {
+            prune(elements);
+            *elements = elements.births();
+        }
+        self.count();
+        self.most = FEW_ENTRIES.max(2 * self.entries.len());
+    }
+
+    /// Drops empty entries, and counts.
+    fn count(&mut self) {
+        self.entries.retain(|(_, elements)| !elements.is_empty());
+        self.arrays = self.entries.iter().filter(|(_, elements)| !elements.births_are_of_items()).count();
+    }
+
+    /// Adds the elements to the arrays in `list`.
+    pub(crate) fn extend(&self, list: &mut Changelist) {
+        match self.entries.len() {
+            0 => {}
+            1 => self.entries.iter().for_each(|(_, elements)| list.extend_births(elements)),
+            _ => {
+                let elements = self.entries.iter().map(|(_, elements)| elements.clone()).collect();
+                list.extend_births(&Changelist::merged(elements));
+            }
+        }
+    }
+
+    /// About how many bytes this holds on the heap.
+    pub(super) fn heap_bytes(&self) -> usize {
+        let lists = self.entries.iter().map(|(_, elements)| elements.heap_bytes());
+        self.entries.capacity() * size_of::<(Sequence, Changelist)>() + lists.sum::<usize>()
+    }
+}

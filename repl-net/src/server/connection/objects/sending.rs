@@ -1,0 +1,235 @@
+//! What is sent to a client, and what must wait, as far as it changes the states of objects.
+//!
+//! *Invariant:* each change of a tick is sent, pending, waiting, or after a stored position (S86).
+
+use std::time::Duration;
+
+use repl_core::{Changelist, HandleSet, Portions};
+
+use super::ObjectStates;
+use super::tracked::{Phase, ProxyNews};
+use crate::transport::sequence::Sequence;
+use crate::transport::slot_set::{SlotSet, slots_of};
+
+impl ObjectStates {
+    /// Objects changed in this tick. Those that are out of step must be sent to this client alone, except for
+    /// pending spawns that wait: the opening will contain the change.
+    pub(crate) fn changed<'a>(&mut self, slots: &SlotSet, list: impl Fn(u32) -> Option<&'a Changelist>) {
+        for (word, mask) in slots.masks_in(&self.with_new_elements) {
+            for slot in slots_of(word, mask) {
+                let tracked = self.tracked.get(slot).zip(list(slot));
+                if tracked.is_some_and(|(tracked, list)| tracked.new_elements.are_changed_by(list)) {
+                    self.out_of_step.insert(slot);
+                }
+            }
+        }
+        for (word, mask) in slots.masks_in(&self.out_of_step) {
+            let waiting = self.pending_spawns.waiting.word(word);
+            self.to_send.insert_mask(word, mask & self.known.word(word) & !waiting);
+        }
+    }
+
+    /// The change of an object is in no shared segment.
+    pub(crate) fn changed_alone(&mut self, slot: u32) {
+        if self.is_in_step(slot) {
+            self.to_send.insert(slot);
+        }
+    }
+
+    /// Replaces `slots` by the objects with something to send to this client alone, in the order in which
+    /// they have their turns. `is_limited`: there may not be room for all.
+    pub(crate) fn turns(&mut self, is_limited: bool, slots: &mut Vec<u32>) {
+        slots.clear();
+        slots.extend(self.to_send.iter());
+        let blob_waits = std::mem::take(&mut self.blob_waits);
+        if (is_limited || blob_waits) && !slots.is_empty() {
+            // Rotate the slots, or the first ones would take the whole budget, or all blobs.
+            let last = if blob_waits { self.last_blob } else { self.last_sent };
+            let start = slots.partition_point(|&slot| slot <= last) % slots.len();
+            slots.rotate_left(start);
+        }
+    }
+
+    /// An object has its turn: it is sent, or must be [marked](Self::must_send) again.
+    pub(crate) fn take_turn(&mut self, slot: u32) {
+        self.last_sent = slot;
+        self.to_send.remove(slot);
+    }
+
+    /// Like [`must_send`](Self::must_send), but there is no room for its blob.
+    pub(crate) fn wait_for_blob(&mut self, slot: u32) {
+        self.must_send(slot);
+        self.blob_waits = true;
+    }
+
+    /// An object is no pending spawn any more, if it was one. If it waits, it must be sent alone.
+    pub(crate) fn leave_spawns(&mut self, slot: u32) {
+        if self.pending_spawns.contains(slot) {
+            self.track(slot);
+            self.check(slot);
+        }
+    }
+
+    /// The openings of pending spawns were sent.
+    pub(crate) fn spawns_sent(&mut self, word: usize, mask: u64) {
+        self.pending_spawns.sent(word, mask);
+    }
+
+    /// The packet `sequence` carries the whole object in `bits` bits, but for what is left in `later`.
+    /// `has_items`: it carries the items of collections, if there are any. Returns the position in the
+    /// history that the connection gives up.
+    pub(crate) fn opening_sent(
+        &mut self,
+        slot: u32,
+        sequence: Sequence,
+        bits: usize,
+        later: Changelist,
+        has_items: bool,
+    ) -> Option<u64> {
+        let tracked = self.tracked.get_mut(slot)?;
+        tracked.carried = sequence;
+        tracked.opened_with_items |= has_items;
+        tracked.open_bits = bits;
+        tracked.pending = later;
+        tracked.waiting.clear();
+        tracked.phase = Phase::Opening;
+        tracked.position.take()
+    }
+
+    /// The packet `sequence` carries the close of an object.
+    pub(crate) fn close_sent(&mut self, slot: u32, sequence: Sequence, now: Duration) {
+        if let Some(tracked) = self.tracked.get_mut(slot) {
+            tracked.carried = sequence;
+            tracked.close_sent_at.get_or_insert(now);
+        }
+    }
+
+    /// The packet `sequence` carries owner and role of an object.
+    pub(crate) fn proxy_sent(&mut self, slot: u32, sequence: Sequence) {
+        if let Some(tracked) = self.tracked.get_mut(slot)
+            && let ProxyNews::Unsent(since) | ProxyNews::Sent(since, _) = tracked.proxy
+        {
+            tracked.proxy = ProxyNews::Sent(since, sequence);
+        }
+    }
+
+    /// The packet `sequence` carries new elements of an object. If there are many, `prune` removes those
+    /// from a list that do not exist any more.
+    pub(crate) fn new_elements_sent(
+        &mut self,
+        slot: u32,
+        sequence: Sequence,
+        elements: Changelist,
+        prune: impl FnMut(&mut Changelist),
+    ) {
+        if elements.is_empty() {
+            return;
+        }
+        let tracked = self.track(slot);
+        tracked.new_elements.sent(sequence, elements);
+        if tracked.new_elements.are_many() {
+            tracked.new_elements.prune(prune);
+        }
+        if !tracked.is_settled() {
+            self.out_of_step.insert(slot);
+        }
+        self.with_new_elements.insert(slot);
+        self.check(slot);
+    }
+
+    /// A blob carries the object from now on, and nothing else of it is sent.
+    pub(crate) fn blob_begun(&mut self, slot: u32, blob: u32) {
+        self.track(slot).blob = Some(blob);
+        self.last_blob = slot;
+        self.out_of_step.insert(slot);
+    }
+
+    /// The packet `sequence` carries a part of the object's blob.
+    pub(crate) fn blob_part_sent(&mut self, slot: u32, sequence: Sequence) {
+        if let Some(tracked) = self.tracked.get_mut(slot) {
+            tracked.carried = sequence;
+        }
+    }
+
+    /// The blob of an object is given up. Returns it, if there was one.
+    pub(crate) fn take_blob(&mut self, slot: u32) -> Option<u32> {
+        self.tracked.get_mut(slot)?.blob.take()
+    }
+
+    /// What a blob opened the object with must be sent again. Returns `false` if the client has the object by
+    /// another opening, and lacks the values of this one.
+    pub(crate) fn opening_withdrawn(&mut self, slot: u32) -> bool {
+        match self.tracked.get_mut(slot) {
+            Some(tracked) if tracked.phase != Phase::Open => tracked.phase = Phase::Unsent,
+            _ => return false,
+        }
+        self.must_send(slot);
+        true
+    }
+
+    /// The changes of this tick and later ones are not sent now. `position` is the end of the object's
+    /// history, `changed` what changed in this tick, and `mask` what the client may see. Returns whether the
+    /// connection was not behind before.
+    pub(crate) fn fall_behind(
+        &mut self,
+        slot: u32,
+        position: u64,
+        changed: Option<&Changelist>,
+        mask: &HandleSet,
+    ) -> bool {
+        let tracked = self.track(slot);
+        let is_new = tracked.position.is_none();
+        if is_new {
+            tracked.position = Some(position);
+            if let Some(changed) = changed {
+                tracked.pending.merge(changed);
+                tracked.pending.retain(mask);
+            }
+        }
+        self.must_send(slot);
+        self.check(slot);
+        is_new
+    }
+
+    /// The list at `place` was dropped from an object's full history. If the connection has not sent it, it
+    /// is pending from now on (R10).
+    pub(crate) fn evicted(&mut self, slot: u32, place: u64, list: &Changelist) {
+        if let Some(tracked) = self.tracked.get_mut(slot)
+            && let Some(position) = &mut tracked.position
+            && *position <= place
+        {
+            *position = place + 1;
+            tracked.pending.merge(list);
+        }
+    }
+
+    /// Takes what is pending of an object, and its position in the history, to be sent.
+    pub(crate) fn take_pending(&mut self, slot: u32) -> (Changelist, Option<u64>) {
+        let tracked = self.tracked.get_mut(slot);
+        tracked.map_or_else(Default::default, |tracked| {
+            (std::mem::take(&mut tracked.pending), tracked.position.take())
+        })
+    }
+
+    /// Takes the parts of collections and maps that wait, to be sent.
+    pub(crate) fn take_waiting(&mut self, slot: u32) -> Vec<Portions> {
+        self.tracked.get_mut(slot).map_or_else(Vec::new, |tracked| std::mem::take(&mut tracked.waiting))
+    }
+
+    /// A list could not be sent: it is pending.
+    pub(crate) fn add_pending(&mut self, slot: u32, list: &Changelist) {
+        if !list.is_empty() {
+            self.track(slot).pending.merge(list);
+            self.out_of_step.insert(slot);
+        }
+    }
+
+    /// Parts of collections and maps could not be sent: they wait.
+    pub(crate) fn add_waiting(&mut self, slot: u32, waiting: &mut Vec<Portions>) {
+        let tracked = self.track(slot);
+        tracked.waiting.append(waiting);
+        if tracked.lacks_something() {
+            self.must_send(slot);
+        }
+    }
+}

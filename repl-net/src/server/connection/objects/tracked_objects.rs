@@ -1,0 +1,171 @@
+//! The tracked objects of a connection by slot, and how much memory they hold.
+//!
+//! *Invariant:* each slot has at most one entry. The bytes of an entry are measured again after each change.
+
+use std::time::Duration;
+
+use super::tracked::Tracked;
+
+/// An entry list of this length or less is never shrunk.
+const LEAST_PLACES: usize = 8;
+
+/// [`TrackedObjects::has_overdue_close`] looks at all entries within this many calls.
+const SEARCH_CALLS: usize = 256;
+
+/// The tracked objects of a connection by slot.
+#[derive(Debug, Default)]
+pub(super) struct TrackedObjects {
+    entries: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    /// By slot, the index of its entry plus one; zero for none.
+    at: Vec<u32>,
+    /// Slots of entries to be measured again. Some may be removed or listed twice.
+    stale: Vec<u32>,
+    /// About how many bytes all measured entries hold on the heap.
+    held_bytes: usize,
+    /// The entry at which the search for overdue closes continues.
+    cursor: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    slot: u32,
+    tracked: Tracked,
+    /// About how many bytes it held on the heap when it was last measured.
+    held_bytes: usize,
+    /// Whether it must be measured again.
+    is_stale: bool,
+}
+
+impl TrackedObjects {
+    fn place(&self, slot: u32) -> Option<usize> {
+        Some(self.at.get(slot as usize)?.checked_sub(1)? as usize)
+    }
+
+    pub(super) fn get(&self, slot: u32) -> Option<&Tracked> {
+        Some(&self.entries.get(self.place(slot)?)?.as_ref()?.tracked)
+    }
+
+    pub(super) fn get_mut(&mut self, slot: u32) -> Option<&mut Tracked> {
+        let place = self.place(slot)?;
+        let entry = self.entries.get_mut(place)?.as_mut()?;
+        if !std::mem::replace(&mut entry.is_stale, true) {
+            self.stale.push(slot);
+        }
+        Some(&mut entry.tracked)
+    }
+
+    /// The entry of `slot`. If there is none, `make` creates it.
+    pub(super) fn entry(&mut self, slot: u32, make: impl FnOnce() -> Tracked) -> &mut Tracked {
+        if self.at.len() <= slot as usize {
+            self.at.resize(slot as usize + 1, 0);
+        }
+        let place = &mut self.at[slot as usize];
+        if *place == 0 {
+            let at = self.free.pop().unwrap_or_else(|| {
+                self.entries.push(None);
+                self.entries.len() as u32 - 1
+            });
+            *place = at + 1;
+        }
+        let entry = self.entries[*place as usize - 1].get_or_insert_with(|| Entry {
+            slot,
+            tracked: make(),
+            held_bytes: 0,
+            is_stale: false,
+        });
+        if !std::mem::replace(&mut entry.is_stale, true) {
+            self.stale.push(slot);
+        }
+        &mut entry.tracked
+    }
+
+    pub(super) fn remove(&mut self, slot: u32) -> Option<Tracked> {
+        let at = std::mem::take(self.at.get_mut(slot as usize)?).checked_sub(1)?;
+        self.free.push(at);
+        let removed = self.entries.get_mut(at as usize)?.take()?;
+        self.held_bytes -= removed.held_bytes;
+        Some(removed.tracked)
+    }
+
+    /// About how many bytes the entries hold on the heap: what clients lack, and unacknowledged new elements.
+    /// O(entries changed since the last call).
+    #[inline]
+    pub(super) fn weigh(&mut self) -> usize {
+        if !self.stale.is_empty() {
+            self.weigh_stale();
+        }
+        self.held_bytes
+    }
+
+    fn weigh_stale(&mut self) {
+        let Self { entries, at, stale, held_bytes, .. } = self;
+        for slot in stale.drain(..) {
+            let place = at.get(slot as usize).and_then(|at| at.checked_sub(1));
+            let entry = place.and_then(|at| entries.get_mut(at as usize));
+            if let Some(entry) = entry.and_then(Option::as_mut) {
+                *held_bytes -= entry.held_bytes;
+                entry.held_bytes = entry.tracked.heap_bytes();
+                *held_bytes += entry.held_bytes;
+                entry.is_stale = false;
+            }
+        }
+    }
+
+    /// Whether the close of some object was first sent before `start`. Each call looks at some entries only,
+    /// and [`SEARCH_CALLS`] calls at all.
+    pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
+        if self.entries.is_empty() {
+            return false;
+        }
+        let count = self.entries.len().div_ceil(SEARCH_CALLS);
+        let begin = self.cursor.min(self.entries.len() - 1);
+        let some = self.entries.iter().skip(begin).take(count).flatten();
+        let is_overdue = some.filter_map(|entry| entry.tracked.close_sent_at).any(|sent_at| sent_at < start);
+        self.cursor = if begin + count < self.entries.len() { begin + count } else { 0 };
+        is_overdue
+    }
+
+    /// Frees the memory of removed entries, if they are the majority. Then it takes O(entries).
+    pub(super) fn end_round(&mut self) {
+        let Self { entries, free, at, stale, .. } = self;
+        if stale.capacity() > 4 * stale.len() {
+            stale.shrink_to(2 * stale.len());
+        }
+        if entries.len() <= LEAST_PLACES.max(4 * (entries.len() - free.len())) {
+            return;
+        }
+        entries.retain(Option::is_some);
+        entries.shrink_to_fit();
+        *free = Vec::new();
+        for (entry, place) in entries.iter().flatten().zip(1..) {
+            at[entry.slot as usize] = place;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_that_are_left_are_found_after_the_places_of_the_others_went() {
+        let mut objects = TrackedObjects::default();
+        let open_bits = |slot: u32| slot as usize;
+        let open = |objects: &mut TrackedObjects, slot: u32| {
+            objects.entry(slot, || Tracked { open_bits: open_bits(slot), ..Tracked::default() });
+        };
+        (0..500).for_each(|slot| open(&mut objects, slot));
+        let stays = |slot: u32| slot % 100 == 37;
+        (0..500).filter(|&slot| !stays(slot)).for_each(|slot| drop(objects.remove(slot)));
+        objects.end_round();
+        assert_eq!((objects.entries.len(), objects.free.len()), (5, 0));
+        open(&mut objects, 3);
+        for slot in 0..500 {
+            let found = objects.get(slot).map(|tracked| tracked.open_bits);
+            assert_eq!(found, (stays(slot) || slot == 3).then_some(open_bits(slot)));
+        }
+        objects.end_round();
+        assert_eq!(objects.entries.len(), 6, "most are in use");
+    }
+}

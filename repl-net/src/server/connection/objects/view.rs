@@ -1,0 +1,113 @@
+//! How a client sees the objects: as their owner, as a replay, with switches of its own, or not at all.
+//!
+//! *Invariant:* `own` has exactly those objects, among the ones that the client knows, whose view is not the
+//! default.
+
+use std::collections::BTreeMap;
+
+use repl_core::{ConditionMasks, HandleSet, PropertyIndex, ViewFlags};
+
+use crate::server::object::Object;
+use crate::server::world::World;
+use crate::session::connection_id::ConnectionId;
+use crate::transport::role::Proxy;
+use crate::transport::slot_set::SlotSet;
+
+/// How one client sees the objects.
+#[derive(Debug)]
+pub(crate) struct View {
+    id: ConnectionId,
+    pub(crate) is_replay: bool,
+    /// Objects for which this client's view is not the default, whether it has them or not.
+    pub(super) own: SlotSet,
+    /// Objects that the client owns, whether it has them or not. Their openings cannot be shared.
+    pub(super) owned: SlotSet,
+    /// Objects that the client must not have, also before it said hello.
+    pub(super) hidden: SlotSet,
+    /// By slot, the handles of custom properties whose switch for this connection differs from their
+    /// declaration.
+    switched: BTreeMap<u32, HandleSet>,
+}
+
+impl View {
+    pub(super) fn new(id: ConnectionId, is_replay: bool) -> Self {
+        let [own, owned, hidden] = std::array::from_fn(|_| SlotSet::default());
+        Self { id, is_replay, own, owned, hidden, switched: BTreeMap::new() }
+    }
+
+    /// The view flags of this connection for an object (S36).
+    fn flags(&self, object: &Object) -> ViewFlags {
+        object.flags(object.owner == Some(self.id), self.is_replay)
+    }
+
+    /// What this client is told of an object's owner and role.
+    pub(crate) fn proxy(&self, object: &Object) -> Proxy {
+        object.proxy(object.owner == Some(self.id))
+    }
+
+    /// The handles of an object that this connection may see now.
+    pub(crate) fn mask(&self, world: &World, slot: u32) -> HandleSet {
+        let object = &world.objects[slot as usize];
+        object.mask(world.lifetime(slot), self.flags(object), self.switched.get(&slot))
+    }
+
+    /// The handles of an object that an opening for this connection would contain now.
+    pub(crate) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
+        let object = &world.objects[slot as usize];
+        let flags = self.flags(object).with(ViewFlags::INITIAL);
+        object.mask(world.lifetime(slot), flags, self.switched.get(&slot))
+    }
+
+    /// Whether the world's state says that the connection has the default view of an object.
+    pub(crate) fn is_default_now(&self, world: &World, slot: u32) -> bool {
+        let object = &world.objects[slot as usize];
+        !self.switched.contains_key(&slot)
+            && (!world.lifetime(slot).is_conditional() || self.flags(object) == object.common_flags())
+    }
+
+    /// Whether the connection has the default view of an object that it knows, so that it can use the
+    /// broadcast.
+    pub(crate) fn is_default(&self, slot: u32) -> bool {
+        !self.own.contains(slot)
+    }
+
+    /// The objects in a word of slots whose openings can be shared.
+    pub(super) fn default_openings_in(&self, word: usize) -> u64 {
+        if self.is_replay { 0 } else { !(self.own.word(word) | self.owned.word(word)) }
+    }
+
+    /// Whether the opening of an object can be shared.
+    pub(super) fn is_default_opening(&self, slot: u32) -> bool {
+        self.default_openings_in(slot as usize / 64) >> (slot % 64) & 1 == 1
+    }
+
+    /// Switches a custom condition for this connection alone.
+    pub(super) fn switch(
+        &mut self,
+        lifetime: &ConditionMasks,
+        slot: u32,
+        property: PropertyIndex,
+        active: bool,
+    ) {
+        let handles = lifetime.handles_of(property);
+        let is_as_declared = active != handles.intersects(lifetime.starts_off());
+        let switched = self.switched.entry(slot).or_default();
+        if is_as_declared {
+            switched.difference(&handles)
+        } else {
+            switched.union(&handles)
+        }
+        if switched.is_empty() {
+            self.switched.remove(&slot);
+        }
+    }
+
+    /// Drops all settings for an object that is destroyed, so that they do not apply to the next object in
+    /// the slot.
+    pub(super) fn forget(&mut self, slot: u32) {
+        self.hidden.remove(slot);
+        self.own.remove(slot);
+        self.owned.remove(slot);
+        self.switched.remove(&slot);
+    }
+}

@@ -1,0 +1,64 @@
+//! Sends pending spawns.
+//!
+//! *Invariant:* all connections share the encoded openings. An object that fits in no run is sent alone.
+
+use super::Connection;
+use super::context::PassContext;
+use crate::server::openings::SMALL_OPEN_BITS;
+use crate::server::world::World;
+use crate::transport::segment::RunHead;
+use crate::transport::slot_set::masks_between;
+
+impl Connection {
+    /// Before a comparison: marks the objects whose openings are sent again with each change until the ack.
+    /// Then properties that only openings contain are compared too (S40). O(objects out of step) if any class
+    /// has such properties.
+    pub(crate) fn note_repeated_openings(&self, world: &mut World) {
+        if world.asks_at_open() {
+            self.objects
+                .repeated_openings(SMALL_OPEN_BITS)
+                .for_each(|slot| world.compare_for_repeated_open(slot));
+        }
+    }
+
+    /// Sends the pending spawns, in runs that all connections share.
+    pub(super) fn send_spawns(&mut self, context: &mut PassContext<'_>) {
+        if !self.objects.has_waiting_spawns() || self.outbox.is_exhausted() {
+            return;
+        }
+        let mut slots = std::mem::take(&mut context.scratch.slots);
+        slots.clear();
+        slots.extend(self.objects.waiting_spawns());
+        let (classes, openings) = (context.classes, context.broadcast.openings());
+        openings.write(&slots, context.world, |class| classes.wire(class.into()));
+        let (written, values) = openings.lend();
+        let mut at = 0;
+        while at < slots.len() && !self.outbox.is_exhausted() {
+            let Some(run) = written.run(&slots[at..], self.outbox.capacity(), SMALL_OPEN_BITS) else {
+                self.objects.leave_spawns(slots[at]);
+                at += 1;
+                continue;
+            };
+            let run_head = RunHead {
+                origin: run.head.origin,
+                handles: &run.head.handles,
+                count: context.world.column(run.head.class).program().handles(),
+                classes: classes.len(),
+            };
+            let Some(sent) = self.outbox.run(run.first, &run_head, run.sizes(), context.now) else { break };
+            if sent == 0 {
+                self.objects.leave_spawns(run.first);
+                at += 1;
+                continue;
+            }
+            run.pieces(sent as usize)
+                .filter_map(|piece| values.slice(piece))
+                .for_each(|bits| self.outbox.append(bits));
+            for (word, mask) in masks_between(run.first, run.first + sent) {
+                self.objects.spawns_sent(word, mask);
+            }
+            at += sent as usize;
+        }
+        context.scratch.slots = slots;
+    }
+}
