@@ -79,7 +79,7 @@ fn room(knights: u32) -> (Room, Vec<ObjectRef<Knight>>) {
     })
 }
 
-/// The number and last property of each knight that the client has.
+/// Returns the number and the last property of each knight that exists on the client.
 fn shown(room: &Room, knights: &[ObjectRef<Knight>]) -> Vec<Option<(u32, u32)>> {
     knights
         .iter()

@@ -1,5 +1,5 @@
-//! Which connections may receive a property (S34 to S41), as far as one class decides it. Tests with live
-//! connections are elsewhere, except those of the role.
+//! Conditions: which connections may receive a property, as far as the class of an object decides it (S34 to
+//! S41). Other files have the tests with live connections; only the tests of roles are here.
 
 mod pair;
 mod support;

@@ -10,7 +10,7 @@ use repl::prelude::*;
 use repl::{ArchetypeId, Difference, DisconnectReason, LayoutMismatch, Side};
 use support::{Room, size};
 
-/// Something on which the same classes and archetypes can be registered: a server or a client.
+/// A server or a client. The same classes and archetypes can be registered on both.
 trait Registry {
     fn class<T: Replicated>(&mut self);
     fn archetype<T: Replicated>(&mut self, make: fn() -> T);
@@ -94,7 +94,7 @@ fn told(server: Sides, client: Sides) -> Option<LayoutMismatch> {
     }
 }
 
-/// Returns the difference in the class that all these tests have.
+/// Returns the difference that the handshake finds in the class of these tests.
 #[track_caller]
 fn difference(server: Sides, client: Sides) -> Difference {
     let mismatch = told(server, client).expect("the two differ");

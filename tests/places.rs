@@ -1,4 +1,5 @@
-//! From different bytes to properties: each change is listed under its own handle, and under no other.
+//! Comparing maps each changed byte to its property: each change is listed under its own handle, and under no
+//! other handle.
 
 mod pair;
 

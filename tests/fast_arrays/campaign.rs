@@ -315,8 +315,8 @@ impl Run {
                     ClientEvent::Connected
                     | ClientEvent::Spawned(_)
                     | ClientEvent::Synchronized
-                    // Owners change here, and with them roles on clients. `tests/client_view.rs` tests these
-                    // events.
+                    // The owners of objects change in this world, and with them the roles on clients.
+                    // `tests/client_view.rs` tests the events about roles.
                     | ClientEvent::RoleChanged(_) => {}
                     other => panic!("unexpected: {other:?}"),
                 }

@@ -16,7 +16,7 @@ use super::{Actor, budget, shown, worth};
 
 const NUMBERS: u64 = 14;
 
-/// Which items of the receiver are removed.
+/// The values of two bits that say which items the update removes from the receiver's array.
 const NONE: u64 = 0;
 const LISTED: u64 = 1;
 const ALL_BUT_LISTED: u64 = 2;

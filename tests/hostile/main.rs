@@ -1,5 +1,5 @@
-//! Bytes that no honest peer sends. Client and server must accept or refuse every packet, apply all of it or
-//! nothing, and allocate no more memory than its size justifies.
+//! Attacks: bytes that no correct client and no correct server sends. Client and server must accept or refuse
+//! every packet, apply all of it or nothing, and allocate no more memory than its size justifies.
 //!
 //! *Invariant:* every forged packet has the correct checksum, so the check does not refuse it.
 

@@ -18,7 +18,7 @@ pub(crate) struct Path {
 #[derive(Clone, Debug)]
 pub(crate) struct Import {
     pub(crate) path: Path,
-    /// The name in this file. `*` for everything in the path.
+    /// The name that the import has in this file. The name `*` stands for everything in the path.
     pub(crate) name: String,
     /// Whether the import is a re-export.
     pub(crate) is_public: bool,

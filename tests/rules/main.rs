@@ -47,7 +47,7 @@ fn things(client: &mut Client) {
     client.register::<Thing>();
 }
 
-/// Returns a room with one client that has one thing.
+/// Returns a room with one client, which has one object of the class `Thing`.
 fn one_thing() -> (support::Room, ObjectRef<Thing>) {
     support::Room::furnished(ServerConfig::default(), things, 1, |server| server.spawn(thing(0)))
 }

@@ -62,8 +62,8 @@ pub(crate) fn measure<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (result, (MOST.with(Cell::get) - before) as usize)
 }
 
-/// Returns the result of `work`, and how many bytes this thread was given meanwhile, also those that it
-/// freed.
+/// Returns the result of `work`, and how many bytes this thread allocated during `work`, including bytes that
+/// it freed again.
 pub(crate) fn measure_given<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = GIVEN.with(Cell::get);
     let result = work();

@@ -33,7 +33,8 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// A room with a server that knows its classes, or learns them before the first guest enters.
+    /// Creates a room. The classes are registered on the server here, or later, before the first guest
+    /// enters.
     pub(crate) fn new(config: ServerConfig, register: fn(&mut Client)) -> Self {
         // The room limits nothing; a test sets the limits that it is about.
         let config = ServerConfig { congestion_control: CongestionControl::Off, ..config };

@@ -60,7 +60,7 @@ impl Extremes {
         }
     }
 
-    /// Round trips of up to 30 s, with fewer ticks per second.
+    /// Gives the world round trips of up to 30 s, and fewer ticks per second.
     fn slow_down(plan: &mut Plan, rng: &mut Rng) {
         let latency_ms = [500, 2_000, 4_000, 8_000, 15_000];
         for link in [&mut plan.down, &mut plan.up] {

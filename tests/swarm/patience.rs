@@ -21,17 +21,18 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// How often a link that does not answer is tried (R9).
+    /// The time between two tries to reach a client over a link that does not answer (R9).
     const RETRY: Duration = Duration::from_millis(250);
     /// The longest time that bursts may delay a client.
     const MAX: Duration = Duration::from_secs(60);
 
-    /// A clock that begins now. Bursts have lost `taken` packets before.
+    /// Creates a clock that begins now. `taken` is the number of packets that bursts have lost before.
     pub(crate) const fn new(now: Duration, taken: u64) -> Self {
         Self { passed: Duration::ZERO, counted: Duration::ZERO, now, taken, stands_until: now }
     }
 
-    /// Moves on to `now`. Bursts have lost `taken` packets since the beginning.
+    /// Advances the clock to `now`. `taken` is the number of packets that bursts have lost since the
+    /// beginning.
     pub(crate) fn tick(&mut self, now: Duration, taken: u64, round_trip: Duration) {
         let step = now - self.now;
         self.passed += step;

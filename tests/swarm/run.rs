@@ -189,8 +189,9 @@ impl Run {
     fn packets_in_flight(&self) -> Option<(&Seat, usize)> {
         let seats = self.seats.values().filter_map(|seat| {
             let stats = self.world.server.stats(seat.connection)?;
-            // The client has objects, but none of its acks has arrived. Counts as a packet in flight: the
-            // server may have none there, because it may send no more to this address (R26).
+            // The client has objects, but none of its acks has arrived. The client counts as one with a
+            // packet in flight, even if there is none: the server may not be allowed to send more to the
+            // client's address (R26).
             let is_unheard = stats.round_trip.is_zero() && seat.witness.present().next().is_some();
             let packets = stats.packets_in_flight + usize::from(is_unheard);
             (packets > 0).then_some((seat, packets))

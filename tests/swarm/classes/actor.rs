@@ -1,4 +1,4 @@
-//! The actor: few bytes, and every condition.
+//! The class of actors: objects of few bytes that use every condition.
 //!
 //! *Invariant:* each value that a condition may hide is a canary, except the title and the orders.
 

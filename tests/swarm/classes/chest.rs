@@ -1,4 +1,4 @@
-//! The chest: more than a packet can hold.
+//! The class of chests: objects that are larger than a packet.
 //!
 //! *Invariant:* each value that only the owner may see is a canary, except elements of the array that were
 //! never written.

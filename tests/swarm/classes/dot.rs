@@ -1,4 +1,4 @@
-//! The dot: very little data, and no conditions.
+//! The class of dots: objects with very little data and no conditions.
 //!
 //! *Invariant:* all clients may see all properties of a dot.
 

@@ -1,4 +1,5 @@
-//! The hoard: fast arrays, nested, in an `Option`, with references, and for the owner only.
+//! The class of hoards: objects with fast arrays. Some are nested, are in an `Option`, contain references, or
+//! are for the owner only.
 //!
 //! *Invariant:* the ids on its path identify a leaf, so the order of items does not matter.
 

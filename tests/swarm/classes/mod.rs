@@ -35,7 +35,7 @@ pub(crate) trait Creature: Replicated + Clone + Default {
     const CONDITIONS: &'static [Condition];
     /// Properties that are compared only when they are marked.
     const PUSH: &'static [usize] = &[];
-    /// Properties that are off for each connection until they are switched on for it.
+    /// Properties that are off for each connection until a test switches them on for that connection.
     const STARTS_OFF: &'static [usize] = &[];
     /// Properties whose items are sent in parts if there are many.
     const COLLECTIONS: &'static [usize] = &[];

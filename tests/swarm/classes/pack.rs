@@ -1,4 +1,4 @@
-//! The pack: arrays of every kind, and arrays within them.
+//! The class of packs: objects with arrays of every kind, and with arrays within arrays.
 //!
 //! *Invariant:* all arrays stay short, so a single change always fits into a packet.
 

@@ -1,4 +1,5 @@
-//! The vault: push properties with conditions that are switched on and off. Some start off.
+//! The class of vaults: objects with push properties whose conditions are switched on and off. Some of these
+//! properties start off.
 //!
 //! *Invariant:* each value that a switch may hide is a canary, except the level.
 
