@@ -14,13 +14,14 @@
 
 use super::{BitReader, BitWriter, ReadError, WriteError};
 
-/// Counts of arrays with a `max_len` up to this have a fixed width. Above it, small counts have a short form.
+/// The length of an array is written in a fixed width if its `max_len` is at most this. Above it, small
+/// lengths have a short form.
 const FIXED_COUNT_MAX: u32 = 31;
 
 /// The minimum size of a new element in bits, if its type alone does not guarantee one.
 pub(crate) const LEAST_BITS: u32 = 8;
 
-/// Writes the number of elements of an array that holds at most `max_len`.
+/// Writes the number of elements of an array that may have at most `max_len`.
 pub(crate) fn write_count(len: usize, max_len: u32, writer: &mut BitWriter) -> Result<(), WriteError> {
     if len > max_len as usize {
         return Err(WriteError::TooLong { len, max: max_len as usize });
@@ -33,7 +34,7 @@ pub(crate) fn write_count(len: usize, max_len: u32, writer: &mut BitWriter) -> R
     Ok(())
 }
 
-/// Reads what [`write_count`] wrote.
+/// Reads the number that [`write_count`] wrote.
 pub(crate) fn read_count(max_len: u32, reader: &mut BitReader<'_>) -> Result<usize, ReadError> {
     let len = if max_len <= FIXED_COUNT_MAX {
         reader.read_below(u64::from(max_len).saturating_add(1))?
@@ -58,8 +59,8 @@ pub(crate) fn read_new_count(
     Ok(len)
 }
 
-/// Writes a new element by `write`, and pads it with zeros up to `least_bits`. It began at bit `start`, which
-/// may be before its value.
+/// Writes a new element with `write`, and pads it with zeros up to `least_bits`. The element began at bit
+/// `start`, which may be before its value.
 #[inline]
 pub(crate) fn write_element(
     start: usize,
@@ -75,7 +76,7 @@ pub(crate) fn write_element(
     Ok(())
 }
 
-/// Writes new elements, each by `write`.
+/// Writes new elements, each with `write`.
 #[inline]
 pub(crate) fn write_elements<T>(
     elements: impl IntoIterator<Item = T>,
@@ -88,7 +89,7 @@ pub(crate) fn write_elements<T>(
     })
 }
 
-/// Reads what [`write_element`] wrote, the value by `read`.
+/// Reads an element that [`write_element`] wrote. `read` reads its value.
 pub(crate) fn read_element<'b, T>(
     start: usize,
     least_bits: u32,
@@ -100,7 +101,7 @@ pub(crate) fn read_element<'b, T>(
     Ok(value)
 }
 
-/// Reads the padding of an element whose value was read.
+/// Reads the padding of an element, after its value has been read.
 pub(crate) fn read_padding(
     start: usize,
     least_bits: u32,

@@ -1,22 +1,22 @@
-//! Why a value cannot be written, and why bits cannot be read.
+//! The reasons why a value cannot be written, and why bits cannot be read.
 //!
-//! *Invariant:* an error says what is wrong with the value. The code that walks an object adds where the
-//! value is.
+//! *Invariant:* an error describes what is wrong with a value. The code that walks through an object adds the
+//! position of the value.
 
-/// Why a value cannot be written.
+/// The reason why a value cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// A NaN or an infinity in a quantised float. Send the float raw, or keep such values out.
+    /// A quantised float is a NaN or infinite. Send the float raw, or avoid such values.
     #[error("the value is not finite")]
     NotFinite,
-    /// Outside the range that the field declares. Widen the range, or write `saturate`.
+    /// The value is outside the range that the field declares. Widen the range, or write `saturate`.
     #[error("the value is outside its range")]
     OutOfRange,
-    /// A string or array longer than its `max_len`.
+    /// A string or array is longer than its `max_len`.
     #[error("a length of {len} is over the limit of {max}")]
     TooLong {
-        /// The length: bytes of a string, elements of an array.
+        /// The length of the value: bytes of a string, elements of an array.
         len: usize,
         /// The limit in the same unit.
         max: usize,
@@ -35,26 +35,26 @@ pub enum WriteError {
     Other(&'static str),
 }
 
-/// Why bits are not a valid value.
+/// The reason why bits are not a valid value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The input ended inside the value.
     #[error("the input ends inside a value")]
     End,
-    /// A number outside the declared range, or not in its shortest form.
+    /// A number is outside the declared range, or not in its shortest form.
     #[error("a number is outside its range")]
     OutOfRange,
-    /// An enum variant, a `char` or a `bool` that does not exist.
+    /// An enum variant, a `char` or a `bool` does not exist.
     #[error("no such variant")]
     UnknownVariant,
-    /// A string that is not UTF-8.
+    /// A string is not UTF-8.
     #[error("a string is not UTF-8")]
     InvalidUtf8,
-    /// A string or array that is longer than its limit, or longer than the rest of the input could hold.
+    /// A string or array is longer than its limit, or longer than the rest of the input can be.
     #[error("a length of {len} is over the limit of {max}")]
     TooLong {
-        /// The claimed length.
+        /// The length that the input claims.
         len: usize,
         /// The limit in the same unit.
         max: usize,

@@ -18,7 +18,7 @@ pub use reader::BitReader;
 pub use slice::BitSlice;
 pub use writer::BitWriter;
 
-/// Returns how many bits a number below `bound` takes: ⌈log₂ `bound`⌉. That is 0 if `bound` is 1 or 0.
+/// Returns how many bits a number below `bound` takes: ⌈log₂ `bound`⌉. The result is 0 if `bound` is 1 or 0.
 #[must_use]
 pub const fn width_bits(bound: u64) -> u32 {
     u64::BITS - bound.saturating_sub(1).leading_zeros()
@@ -47,7 +47,7 @@ fn load(bytes: &[u8], at: usize) -> u64 {
     }
 }
 
-/// As [`load`], when at most eight bytes are left: `rest` is the end of `bytes`.
+/// Loads 64 bits like [`load`], if at most eight bytes are left: `rest` is the end of `bytes`.
 #[inline]
 fn load_tail(bytes: &[u8], rest: &[u8], shift: u32) -> u64 {
     let missing = 8_usize.saturating_sub(rest.len()) as u32;

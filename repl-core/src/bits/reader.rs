@@ -1,4 +1,4 @@
-//! Reads bits from memory. The bytes may come from anyone.
+//! Reads bits from memory. The bytes may come from anyone, so nothing in them is trusted.
 //!
 //! *Invariant:* `start` ≤ `at` ≤ `end`, and `end` lies within the bytes. No input makes a reader panic or
 //! read past `end`.
@@ -22,7 +22,7 @@ use bitstream_io::{
 use super::{BitSlice, load, mask, width_bits};
 use crate::bits::ReadError;
 
-/// Reads what a [`BitWriter`](super::BitWriter) wrote. Cheap to clone, so a clone can serve as a bookmark.
+/// Reads what a [`BitWriter`](super::BitWriter) wrote. A clone is cheap, so it can serve as a bookmark.
 ///
 /// User code reads through [`bitstream_io::BitRead`]. After an error, the position is somewhere within the
 /// value that could not be read.
@@ -51,14 +51,14 @@ impl<'a> BitReader<'a> {
         Self { bytes, start: 0, at: 0, end: bytes.len().saturating_mul(8) }
     }
 
-    /// How many bits were read.
+    /// Returns how many bits have been read.
     #[inline]
     #[must_use]
     pub const fn position(&self) -> usize {
         self.at.wrapping_sub(self.start)
     }
 
-    /// How many bits are left.
+    /// Returns how many bits are left.
     #[inline]
     #[must_use]
     pub const fn remaining(&self) -> usize {
@@ -98,8 +98,8 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// Reads what [`write_exp_golomb`](super::BitWriter::write_exp_golomb) wrote with the same order, 0 to
-    /// 63.
+    /// Reads a number that [`write_exp_golomb`](super::BitWriter::write_exp_golomb) wrote with the same
+    /// order, 0 to 63.
     ///
     /// # Errors
     /// [`ReadError::OutOfRange`] if the number is wider than 64 bits or `order` is above 63;
@@ -138,13 +138,13 @@ impl<'a> BitReader<'a> {
         let base = 1_u64.wrapping_shl(order);
         match 1_u64.checked_shl(width) {
             Some(high) => Ok((high | low).wrapping_sub(base)),
-            // The number is 2^64 + `low` - `base`. It fits 64 bits only if `low` is below `base`.
+            // The number is 2^64 + `low` - `base`. It fits into 64 bits only if `low` is below `base`.
             None if low < base => Ok(low.wrapping_sub(base)),
             None => Err(ReadError::OutOfRange),
         }
     }
 
-    /// Reads what [`write_below`](super::BitWriter::write_below) wrote with the same bound.
+    /// Reads a number that [`write_below`](super::BitWriter::write_below) wrote with the same bound.
     ///
     /// # Errors
     /// [`ReadError::OutOfRange`] if the number is not below `bound`; [`ReadError::End`] if fewer bits are
@@ -283,7 +283,7 @@ mod tests {
     use super::super::BitWriter;
     use super::*;
 
-    /// One value, and how it is written.
+    /// A value of this test, with the function that writes it.
     #[derive(Clone, Debug, PartialEq)]
     enum Item {
         Bits(u64, u32),

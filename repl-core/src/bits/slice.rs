@@ -16,7 +16,8 @@ use std::ops::Range;
 
 use super::{load, mask};
 
-/// A run of bits within bytes. Two slices are equal if their bits are equal, at whatever offset they begin.
+/// A run of bits within bytes. Two slices are equal if their bits are equal, even if they begin at different
+/// bits of their bytes.
 #[derive(Clone, Copy, Default)]
 pub struct BitSlice<'a> {
     bytes: &'a [u8],
@@ -33,14 +34,14 @@ impl<'a> BitSlice<'a> {
         (end <= bytes.len().saturating_mul(8)).then_some(Self { bytes, start, len })
     }
 
-    /// How many bits there are.
+    /// Returns how many bits the slice has.
     #[inline]
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the slice is empty.
+    /// Returns whether the slice is empty.
     #[inline]
     #[must_use]
     pub const fn is_empty(&self) -> bool {
@@ -60,7 +61,7 @@ impl<'a> BitSlice<'a> {
         })
     }
 
-    /// Returns all bytes that the slice lies in, and the bit of them at which it starts.
+    /// Returns all bytes that contain the slice, and the bit at which the slice starts in them.
     #[inline]
     pub(super) const fn parts(self) -> (&'a [u8], usize) {
         (self.bytes, self.start)

@@ -16,14 +16,14 @@ use super::{BitSlice, load, mask, width_bits};
 
 /// Collects bits in memory.
 ///
-/// It never fails. Values must fit their widths; [`bitstream_io::BitWrite`], through which user code writes,
-/// checks that they do.
+/// A writer never fails. Values must fit into their widths; [`bitstream_io::BitWrite`], through which user
+/// code writes, checks this.
 #[derive(Clone, Debug, Default)]
 pub struct BitWriter {
     bytes: Vec<u8>,
     settled: usize,
     pending: u64,
-    /// 0 to 63.
+    /// How many bits are pending, 0 to 63.
     pending_bits: u32,
 }
 
@@ -37,7 +37,7 @@ impl BitWriter {
     /// Returns an empty writer with room for `bytes` bytes.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
-        // Room for one more word: pending bits are stored eight bytes at a time.
+        // There is room for one more word, because pending bits are stored eight bytes at a time.
         Self { bytes: Vec::with_capacity(bytes.saturating_add(8)), ..Self::new() }
     }
 
@@ -48,25 +48,25 @@ impl BitWriter {
         (self.settled, self.pending, self.pending_bits) = (0, 0, 0);
     }
 
-    /// How many bits were written.
+    /// Returns how many bits have been written.
     #[inline]
     #[must_use]
     pub const fn bit_len(&self) -> usize {
         self.settled * 8 + self.pending_bits as usize
     }
 
-    /// Whether nothing was written.
+    /// Returns whether nothing has been written.
     #[inline]
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.bit_len() == 0
     }
 
-    /// Writes the lowest `bits` bits of `value`, 0 to 64. Its other bits must be zero.
+    /// Writes the lowest `bits` bits of `value`, 0 to 64. The other bits of `value` must be zero.
     ///
     /// # Panics
     /// In debug builds, if `value` is wider than `bits`, or `bits` is above 64. In release builds, the bits
-    /// that follow are then garbled.
+    /// after it are wrong in this case.
     #[inline]
     pub fn write_bits(&mut self, value: u64, bits: u32) {
         debug_assert!(bits <= 64 && value <= mask(bits), "{value} does not fit {bits} bits");
@@ -137,7 +137,7 @@ impl BitWriter {
         let mut at = 0;
         // Most slices are too short for the block copy to pay off.
         if bits.len() > 320 {
-            // Fills the byte that was begun, so that whole bytes follow.
+            // Fills the last byte, so that whole bytes follow.
             let head = (8 - self.pending_bits % 8) % 8;
             self.write_bits(bits.word(0) & mask(head), head);
             at = self.append_words(bits, head as usize);
@@ -163,7 +163,7 @@ impl BitWriter {
         let (bytes, start) = bits.parts();
         let (first, shift) = ((start + at) / 8, (start + at) % 8);
         let source = &bytes[first..];
-        // With a shift, a word needs the byte after it too. The caller writes the last words.
+        // With a shift, each word also needs the byte after it. The caller writes the last words.
         let words =
             ((bits.len() - at) / 64).min(if shift == 0 { usize::MAX } else { (source.len() - 1) / 8 });
         if shift == 0 {
@@ -189,22 +189,22 @@ impl BitWriter {
         self.pending &= mask(self.pending_bits);
     }
 
-    /// Returns all bytes. The last one is padded with zeros. Later writes continue after the last bit, as if
-    /// this had not been called.
+    /// Returns all bytes. The last byte is padded with zeros. Later writes continue after the last bit, as if
+    /// this function had not been called.
     #[inline]
     pub fn finish(&mut self) -> &[u8] {
         self.copy_pending();
         &self.bytes
     }
 
-    /// Returns all bytes. The last one is padded with zeros.
+    /// Returns all bytes. The last byte is padded with zeros.
     #[must_use]
     pub fn into_bytes(mut self) -> Vec<u8> {
         self.copy_pending();
         self.bytes
     }
 
-    /// Returns the bits in a range. `None` if they were not all written.
+    /// Returns the bits in a range. `None` if some of them have not been written.
     #[inline]
     pub fn slice(&mut self, range: Range<usize>) -> Option<BitSlice<'_>> {
         let len = range.end.checked_sub(range.start)?;
@@ -255,7 +255,7 @@ impl PartialEq for BitWriter {
 
 impl Eq for BitWriter {}
 
-/// Four words.
+/// The size of a block: four words.
 const BLOCK: usize = 32;
 
 /// Shifts each word of `low` down by `shift` bits, 1 to 63, and fills it up from the same word of `high`.
@@ -272,7 +272,7 @@ fn shift_block(low: &[u8; BLOCK], high: &[u8; BLOCK], shift: u32) -> [u8; BLOCK]
 /// Fills `to`, a whole number of words, with the bits of `from` that begin at bit `shift` of its first byte.
 /// `shift` is 1 to 7, and `from` has at least one byte more than `to`.
 fn shift_words(to: &mut [u8], from: &[u8], shift: u32) {
-    // In blocks of known length first, which the compiler shifts several words at a time.
+    // Blocks of a known length come first, because the compiler shifts several words of them at a time.
     let (blocks, _) = to.as_chunks_mut::<BLOCK>();
     let (first_blocks, _) = from.as_chunks::<BLOCK>();
     let (next_blocks, _) = from.get(8..).unwrap_or_default().as_chunks::<BLOCK>();

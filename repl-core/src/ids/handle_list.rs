@@ -17,10 +17,10 @@ use crate::ids::handles::HandleSet;
 
 /// Writes a set of handles of a level that has `count` handles: as a mask or as a list, whichever is shorter.
 ///
-/// The first bit tells the form. A mask is the highest handle, then one bit for each handle below it. Small
-/// handles make it short: structs declare first what changes most. A list is, for each handle, a 1 and its
-/// position among the handles that may still follow; a 0 ends the list if more could follow. A set that
-/// cannot be empty leaves out the first 1.
+/// The first bit says which form follows. A mask is the highest handle, then one bit for each handle below
+/// it. Small handles make a mask short, so structs should declare first the fields that change most. A list
+/// has a 1 for each handle, and the handle's position among the handles that may still follow. A 0 ends the
+/// list if more handles could follow. If the set cannot be empty, the first 1 is omitted.
 pub fn write_handles(set: &HandleSet, count: u32, may_be_empty: bool, writer: &mut BitWriter) {
     let highest = set.last();
     let top = if may_be_empty { highest } else { highest.saturating_sub(1) };
@@ -68,10 +68,10 @@ fn list_bits(set: &HandleSet, count: u32, may_be_empty: bool) -> u32 {
     bits
 }
 
-/// Reads what [`write_handles`] wrote.
+/// Reads a set that [`write_handles`] wrote.
 ///
 /// # Errors
-/// When a handle is above `count`, or the set is empty but must not be.
+/// If a handle is above `count`, or if the set is empty although it must not be.
 pub fn read_handles(
     count: u32,
     may_be_empty: bool,

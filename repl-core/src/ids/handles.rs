@@ -11,7 +11,7 @@ pub struct HandleSet {
     rest: Vec<u64>,
 }
 
-/// Most sets are one word, and then nothing is called.
+/// Most sets are one word. Cloning such a set calls no function.
 impl Clone for HandleSet {
     #[inline]
     fn clone(&self) -> Self {
@@ -62,7 +62,7 @@ impl HandleSet {
         (1..=count).collect()
     }
 
-    /// Bytes on the heap.
+    /// Returns how many bytes the set has on the heap.
     #[inline]
     pub(crate) fn heap_bytes(&self) -> usize {
         self.rest.capacity() * size_of::<u64>()
@@ -237,7 +237,7 @@ impl FromIterator<u32> for HandleSet {
     }
 }
 
-/// The members in a word, and those in the words that follow it.
+/// The members in the rest of a word, and in the words after it.
 struct Members<'a> {
     word: u64,
     base: u32,

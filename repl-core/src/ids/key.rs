@@ -1,4 +1,4 @@
-//! The wire form of a map's key. Code that does not know the key's type finds an entry by it.
+//! The wire form of a map's key. Code that does not know the type of the key finds an entry by these bits.
 //!
 //! *Invariant:* a key's form is used only if it reads back as the same key, so two keys of one map never have
 //! the same form.
@@ -33,7 +33,7 @@ pub(crate) struct KeyBits {
 /// with equally many bits always have the same variant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Bytes {
-    /// Padded with zeros to the full length.
+    /// The bytes of a short key, padded with zeros to the full length.
     Short([u8; SHORT_BYTES]),
     Long(Arc<[u8]>),
 }

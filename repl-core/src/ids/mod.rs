@@ -1,7 +1,7 @@
-//! Names of things: handles of properties, ids of items, keys of map entries, labels of positions, references
-//! to objects.
+//! Identities: handles of properties, ids of items, keys of map entries, labels of positions, references to
+//! objects.
 //!
-//! *Invariant:* nothing here depends on the layout of a type.
+//! *Invariant:* this folder does not depend on the layout of a type.
 
 pub(crate) mod handle_list;
 pub(crate) mod handles;

@@ -1,4 +1,4 @@
-//! The index of a property: names one replicated field of a class.
+//! The index of a property: identifies one replicated field of a class.
 //!
 //! *Invariant:* an index that was made by the layout of one class does not compile where another class needs
 //! one.

@@ -9,7 +9,8 @@ use std::ops::Range;
 use crate::ids::identity::IdSet;
 use crate::ids::item_id::ItemId;
 
-/// A set of `u32` as sorted ranges. A queue, so that taking members from its start costs only what is taken.
+/// A set of `u32` as sorted ranges. It is stored as a queue, so removing members from its start costs only as
+/// much as is removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(VecDeque<Range<u32>>);
 
@@ -26,7 +27,7 @@ impl Ranges {
         self.0.iter().cloned().flatten()
     }
 
-    /// Adds one member. O(1) at the end, where comparisons add.
+    /// Adds one member. O(1) at the end of the set, where a comparison adds its results.
     pub(crate) fn insert(&mut self, member: u32) {
         match self.0.back_mut() {
             Some(last) if last.end == member => last.end += 1,
@@ -65,7 +66,7 @@ impl Ranges {
 impl IdSet<ItemId> for Ranges {
     const CAN_BE_ALL: bool = false;
 
-    /// All ids that a server may give. No item has some of them.
+    /// Returns all ids that a server may use, even if no item has some of them.
     fn all() -> Self {
         Self(std::iter::once(ItemId::FIRST.number()..ItemId::FIRST_LOCAL.number()).collect())
     }
@@ -105,8 +106,8 @@ impl IdSet<ItemId> for Ranges {
         self.add(id.number()..id.number() + 1);
     }
 
-    /// Works in place if `other` has few ranges compared to this set, so that gathering many small lists into
-    /// one does not copy it each time.
+    /// Works in place if `other` has few ranges compared to this set. So merging many small lists into one
+    /// does not copy it each time.
     fn union(&mut self, other: &Self) {
         if self.0.is_empty() {
             self.0.extend(other.0.iter().cloned());

@@ -54,14 +54,14 @@ impl fmt::Debug for Guid {
 /// A reference to a replicated object of type `T`, or null. Spawning returns one, fields hold them, and
 /// servers and clients are indexed with them.
 ///
-/// On a client, a reference to an object that is not there reads as null. It heals by itself when the object
-/// arrives, and is null again when the object leaves the connection's sight (S116 to S121).
+/// On a client, a reference to an object that is not there reads as null. It gets its object by itself when
+/// the object arrives, and is null again when the client may no longer see the object (S116 to S121).
 ///
 /// While its object is not there, a reference that is the key of a map or an element of a set is not shown,
 /// nor is its entry: two references that read as null would be the same key.
 #[repr(transparent)]
 pub struct ObjectRef<T: ?Sized> {
-    /// The generation in the upper half, the slot in the lower half. Zero is null.
+    /// The generation in the upper 32 bits, the slot in the lower 32 bits. Zero is null.
     raw: u64,
     object: PhantomData<fn() -> *const T>,
 }
@@ -149,7 +149,7 @@ impl<T: ?Sized> fmt::Debug for ObjectRef<T> {
     }
 }
 
-/// Knows which objects exist on this side.
+/// Says which objects exist on this side of the connection.
 pub trait Objects {
     /// Whether the object called `guid` exists.
     fn contains(&self, guid: Guid) -> bool;
@@ -168,8 +168,8 @@ impl<'a> ReferenceMap<'a> {
         Self { objects, mentioned: Vec::new() }
     }
 
-    /// Returns the reference as it reads now: null while its object is not there. Records that the guid was
-    /// mentioned.
+    /// Returns a reference to the object `guid`, or null if the object does not exist. Records that the guid
+    /// was mentioned.
     pub fn resolve<T: ?Sized>(&mut self, guid: Guid) -> ObjectRef<T> {
         self.mentioned.push(guid);
         if self.objects.contains(guid) { ObjectRef::new(guid) } else { ObjectRef::NULL }
@@ -196,7 +196,7 @@ impl<'a> ReferenceMap<'a> {
     }
 }
 
-/// Resolves every reference to null. For reading outside a connection.
+/// Resolves every reference to null, for code that reads values outside a connection.
 pub struct NoObjects;
 
 impl Objects for NoObjects {
@@ -214,7 +214,7 @@ pub fn write_guid(guid: Option<Guid>, writer: &mut BitWriter) {
     }
 }
 
-/// Reads what [`write_guid`] wrote.
+/// Reads a guid or null that [`write_guid`] wrote.
 ///
 /// # Errors
 /// When a number is too large for a guid.

@@ -1,6 +1,6 @@
-//! Types of other crates as fields. Each needs the feature with its name.
+//! Types of other crates as fields. Each crate needs the feature with its name.
 //!
-//! *Invariant:* a foreign type is written as the numbers that it is in memory.
+//! *Invariant:* a foreign type is written as the numbers of which it consists in memory.
 #![cfg_attr(feature = "glam", expect(unsafe_code, reason = "types state their own shapes"))]
 #![cfg_attr(
     not(test),
@@ -134,14 +134,14 @@ mod serde_forms {
 
     use crate::ids::item_id::ItemId;
 
-    /// Serialises its [number](ItemId::number).
+    /// Serialises an id as its [number](ItemId::number).
     impl Serialize for ItemId {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             serializer.serialize_u32(self.number())
         }
     }
 
-    /// Deserialises from its [number](ItemId::number). Zero is an error.
+    /// Deserialises an id from its [number](ItemId::number). Zero is an error.
     impl<'de> Deserialize<'de> for ItemId {
         fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
             let number = u32::deserialize(deserializer)?;

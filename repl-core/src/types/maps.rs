@@ -25,10 +25,10 @@ use crate::schema::shape::{Field, Shape};
 use crate::schema::value::NetSerialize;
 use crate::types::std::net_serialize_by_shape;
 
-/// The value that a set has for each element.
+/// The value of each element of a set, if the set is treated as a map.
 static NOTHING: () = ();
 
-/// Returns a mutable `()`. It holds nothing, so any number of them may exist.
+/// Returns a mutable `()`. A `()` contains nothing, so any number of such references may exist.
 fn nothing_mut<'a>() -> &'a mut () {
     // A box of `()` allocates nothing.
     Box::leak(Box::new(()))

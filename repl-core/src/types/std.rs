@@ -1,6 +1,6 @@
 //! Types of the standard library as fields: numbers, text, references, arrays, options and tuples.
 //!
-//! *Invariant:* each shape states what its type is in memory. The spelling of a field's type decides nothing.
+//! *Invariant:* each shape describes its type in memory. How a field's type is spelt does not matter.
 #![expect(unsafe_code, reason = "types state their own shapes")]
 #![cfg_attr(
     not(test),
@@ -100,7 +100,7 @@ leaf_of_std! {
     Box<str>, "String", false, text::<Self>(false);
 }
 
-/// Shared text. Objects that hold the same text can share one copy.
+/// Shared text: objects with the same text can share one copy.
 // SAFETY: the codec is the one for text in an `Arc`.
 unsafe impl Property for Arc<str> {
     const SHAPE: &'static Shape = &Shape::leaf::<Self>("String", false, text::<Self>(false));
@@ -110,7 +110,7 @@ unsafe impl Property for Arc<str> {
 }
 net_serialize_by_shape!([] Arc<str>, "String");
 
-/// Returns the codec of text that a `T` holds.
+/// Returns the codec for text in a `T`.
 const fn text<T: Deref<Target = str> + From<String> + Clone + 'static>(is_string: bool) -> Codec {
     Codec::String { max_bytes: limits::MAX_STRING_BYTES, text: TextLeaf::of::<T>(is_string) }
 }
@@ -174,7 +174,7 @@ macro_rules! tuple {
     };
 }
 
-// SAFETY: there is nothing to describe.
+// SAFETY: `()` has no memory to describe.
 unsafe impl Property for () {
     const SHAPE: &'static Shape = &Shape::structure::<Self>("()", &[]);
     fn initial() -> Self {}

@@ -1,4 +1,4 @@
-//! What generated code requires of the fields of values, and of fields marked `atomic`.
+//! The traits that generated code requires of the fields of values, and of fields marked `atomic`.
 //!
 //! *Invariant:* each requirement is one trait, so that an unsuitable type is reported once.
 #![cfg_attr(
@@ -19,8 +19,8 @@ use crate::schema::property::Property;
 use crate::schema::shape::{Field, Shape};
 use crate::schema::value::NetSerialize;
 
-/// What generated code requires of a field of a value. It is one trait without a supertrait, so that an
-/// unsuitable type is reported once.
+/// The trait that generated code requires of a field of a value. It has no supertrait, so that an unsuitable
+/// type is reported once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be replicated",
     label = "not a property",
@@ -34,13 +34,13 @@ pub trait Value: Sized {
     /// The type's shape.
     const TABLE: &'static Shape;
 
-    /// Writes the value in the form that `field` states.
+    /// Writes the value in the wire form that `field` defines.
     ///
     /// # Errors
     /// When a part of the value has no wire form.
     fn write_as(&self, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Reads a value in the form that `field` states.
+    /// Reads a value in the wire form that `field` defines.
     ///
     /// # Errors
     /// When the bits are not such a value.
@@ -50,7 +50,7 @@ pub trait Value: Sized {
         references: &mut ReferenceMap<'_>,
     ) -> Result<Self, ReadError>;
 
-    /// Whether the replicated parts of both are the same.
+    /// Returns whether the replicated parts of two values are the same.
     fn same_as(&self, other: &Self) -> bool;
 
     /// Returns an initial value.

@@ -132,7 +132,7 @@ non_zero! {
 
 unit!([T: Property + NetSerialize + Clone] Box<T>, Self::new(T::initial()));
 
-/// Written in the form of what is in the box, as a unit.
+/// A box is written in the form of its content, always whole.
 impl<T: NetSerialize> NetSerialize for Box<T> {
     const WIRE_NAME: &'static str = T::WIRE_NAME;
     const WIRE_CHECKSUM: u64 = T::WIRE_CHECKSUM;
@@ -152,8 +152,8 @@ impl<T: NetSerialize> NetSerialize for Box<T> {
 
 unit!([T: Property + NetSerialize + Clone] VecDeque<T>, Self::new());
 
-/// Written as the number of elements, then each element whole. A queue is sent as a unit: it moves at its
-/// front with each change, so nearly every element would differ from the one at the same index before.
+/// A queue is written as the number of its elements, then each element whole. It is always sent whole: each
+/// change moves its front, so nearly every element would differ from the earlier element at the same index.
 impl<T: NetSerialize> NetSerialize for VecDeque<T> {
     const WIRE_NAME: &'static str = "VecDeque";
     const WIRE_CHECKSUM: u64 = Checksum::new().text(Self::WIRE_NAME).number(T::WIRE_CHECKSUM).finish();
@@ -234,7 +234,7 @@ fn read_socket_v4(reader: &mut BitReader<'_>) -> Result<SocketAddrV4, ReadError>
     Ok(SocketAddrV4::new(address, reader.read_bits(16)? as u16))
 }
 
-/// The flow and the scope are mostly zero. Then both together take one bit.
+/// The flow and the scope are usually zero. Then both together take one bit.
 fn write_socket_v6(socket: &SocketAddrV6, writer: &mut BitWriter) {
     write_wide(socket.ip().to_bits(), writer);
     writer.write_bits(socket.port().into(), 16);

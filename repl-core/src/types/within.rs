@@ -1,4 +1,4 @@
-//! What the functions of a `with` module apply to: the field itself, or each value in it.
+//! Finds out to what the functions of a `with` module apply: to the field itself, or to each value in it.
 //!
 //! *Invariant:* the form of a map does not depend on its order in memory. A value that is read allocates
 //! memory only for elements that take at least eight bits each.
@@ -38,7 +38,7 @@ pub struct Within<D>(PhantomData<D>);
 /// of one implementation.
 pub enum Nowhere {}
 
-/// Implemented by nothing.
+/// A trait that no type implements.
 pub trait Unreachable {}
 
 /// The function `write` of a `with` module, for a field of type `Field`. `Depth` is always inferred.
@@ -49,7 +49,8 @@ pub trait Unreachable {}
     note = "for an `Option`, a `Vec`, an array or a map the functions may also be for one value in it"
 )]
 pub trait WritesField<Field, Depth> {
-    /// A checksum of what is written around the module's values. Zero if nothing is.
+    /// A checksum of everything that is written around the module's values. Zero if nothing is written around
+    /// them.
     const AROUND: u64;
 
     /// Writes the field.
@@ -78,7 +79,7 @@ pub trait ReadsField<Field, Depth> {
     ) -> Result<Field, ReadError>;
 }
 
-/// Returns the checksum of what is written around the values of a module with this `write`.
+/// Returns the checksum of everything that is written around the values of a module with this `write`.
 #[must_use]
 pub const fn around<F, D, W: WritesField<F, D>>(_: &W) -> u64 {
     W::AROUND
@@ -180,7 +181,8 @@ impl<F, D, R: ReadsField<F, D>, const N: usize> ReadsField<[F; N], Within<D>> fo
     }
 }
 
-/// Collections without keys: their length, then each value, padded.
+/// Implements both traits for collections without keys. They are written as their length, then each value,
+/// padded.
 macro_rules! sequences {
     ($($sequence:ident)*) => {$(
         impl<F, D, W: WritesField<F, D>> WritesField<$sequence<F>, Within<D>> for W {
@@ -208,8 +210,8 @@ macro_rules! sequences {
 
 sequences!(Vec VecDeque);
 
-/// Maps: the number of entries, then the key and value of each entry, padded. Entries are in the order of the
-/// keys' wire forms.
+/// Implements both traits for maps. They are written as the number of entries, then the key and value of each
+/// entry, padded. Entries are in the order of the keys' wire forms.
 macro_rules! maps {
     ($([$($hasher:ident: $bound:ident)?] $map:ty, $key:ident;)*) => {$(
         impl<K: $key, F, D, W: WritesField<F, D>, $($hasher)?> WritesField<$map, Within<D>> for W {

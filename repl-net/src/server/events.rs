@@ -1,8 +1,8 @@
 //! The queue of events that the server's user has not polled yet.
 //!
 //! *Invariant:* events are polled in the order in which they happened. At most [`MAX_REFUSALS`] refused
-//! values wait, each path of an object once. Dropped ones are counted and reported. Begins and ends of
-//! connections are never dropped.
+//! values wait, each path of an object once. Dropped refusals are counted and reported. Events about the
+//! start and end of connections are never dropped.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -10,24 +10,24 @@ use repl_core::ObjectRef;
 
 use crate::session::events::ServerEvent;
 
-/// The most events about refused values that wait.
+/// At most so many events about refused values wait.
 const MAX_REFUSALS: usize = 1_024;
 
-/// The path of a refused value: the object, and the path in it.
+/// The place of a refused value: its object, and its path in the object.
 type Place = (ObjectRef<()>, String);
 
-/// Events in the order in which they happened.
+/// The waiting events, in the order in which they happened.
 #[derive(Debug, Default)]
 pub(super) struct ServerEvents {
     /// The number of the next event.
     next: u64,
     /// Events that are never dropped, with their numbers.
     kept: VecDeque<(u64, ServerEvent)>,
-    /// Refused values, with their numbers.
+    /// Events about refused values, with their numbers.
     refusals: VecDeque<(u64, ServerEvent)>,
-    /// The paths of the values in `refusals`.
+    /// The places of the values in `refusals`.
     places: BTreeSet<Place>,
-    /// Refused values that were dropped since the last report.
+    /// How many refused values were dropped since the last report.
     dropped: u64,
 }
 

@@ -1,8 +1,8 @@
 //! The spawn cache: spawn data (openings) for the default view, encoded once and shared by all connections
 //! (S88).
 //!
-//! *Invariant:* an entry equals what would be written now. An object that changed, or whose default view
-//! changed, is encoded again.
+//! *Invariant:* a cached opening is equal to what would be encoded now. An object that has changed, or whose
+//! default view has changed, is encoded again.
 
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ use super::world::World;
 use crate::transport::segment::{LEAST_RUN_BITS, Origin};
 use crate::transport::slot_set::{SlotSet, bits};
 
-/// The cache is cleared when expired entries take more than this many bits and more than the valid ones.
+/// The cache is cleared if expired openings take more than this many bits and more than the valid openings.
 const MAX_WASTE_BITS: usize = 1 << 20;
 
-/// An opening of at most this many bits can go in a run, and is sent again whole when the object changes
-/// before the ack. The changes of a larger one wait for the ack (R2).
+/// An opening of at most this many bits can be sent in a run. If the object changes before the ack, its whole
+/// opening is sent again. The changes of an object with a larger opening wait for the ack (R2).
 pub(crate) const SMALL_OPEN_BITS: usize = 1_024;
 
-/// What an opening counts in the cache besides its values.
+/// How many bits an opening counts in the cache beside its values.
 const ENTRY_BITS: usize = 512;
 
 /// The cached openings of objects that some connection needed.
@@ -28,29 +28,29 @@ const ENTRY_BITS: usize = 512;
 pub(crate) struct Openings {
     values: BitWriter,
     heads: Vec<Head>,
-    /// By slot; valid for members of `written`.
+    /// The entry of each slot. It is valid if the slot is in `written`.
     entries: Vec<Entry>,
     written: SlotSet,
-    /// Bits of expired openings.
+    /// The number of bits of expired openings.
     waste_bits: usize,
 }
 
-/// What an opening has before its values.
+/// The head of an opening, before its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) origin: Origin,
-    /// The class number on the server.
+    /// The number of the class on the server.
     pub(crate) class: u16,
     pub(crate) handles: HandleSet,
 }
 
-/// Where an object's opening is in the cache.
+/// The position of an object's opening in the cache.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     start: usize,
     bits: u32,
-    /// The index of its head. It is out of range if the object has no shared opening: it has too many items
-    /// for a run, or a hand-written serialiser refuses a value.
+    /// The index of the opening's head. The index is out of range if the object has no shared opening:
+    /// because it has too many items for a run, or because a hand-written serialiser refuses a value.
     head: u32,
 }
 
@@ -66,7 +66,7 @@ impl Openings {
     /// Drops the openings of objects that changed or may have changed.
     pub(crate) fn expire(&mut self, slots: &SlotSet) {
         let Self { entries, written, waste_bits, .. } = self;
-        // Word by word: a set cannot be iterated while it shrinks.
+        // The set is processed word by word, because it cannot be iterated while it shrinks.
         for (word, mask) in slots.masks() {
             let mask = mask & written.word(word);
             for bit in bits(mask) {
@@ -103,7 +103,7 @@ impl Openings {
         let mut handles = object.mask(world.lifetime(slot), flags, None);
         handles.intersect(object.history.ever());
         let start = self.values.bit_len();
-        // An object with too many items would be too large: do not encode it first.
+        // An object with so many items would be too large, so it is not encoded first.
         let items = world.column(object.class).items_of(object.row, &handles);
         let mut refused = items * LEAST_NEW_BITS > SMALL_OPEN_BITS;
         if !refused {
@@ -132,7 +132,7 @@ impl Openings {
         self.written.insert(slot);
     }
 
-    /// The cached openings, and their values.
+    /// Returns the cached openings, and their values.
     pub(crate) fn lend(&mut self) -> (Written<'_>, BitSlice<'_>) {
         (Written { heads: &self.heads, entries: &self.entries }, self.values.as_slice())
     }
@@ -146,9 +146,9 @@ pub(crate) struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
-    /// The longest run at the start of `slots`, which ascend. Its values have at most `max_bits`, and each
-    /// object's at most `max_object_bits`. Returns `None` if the first object is larger or has no shared
-    /// opening.
+    /// Returns the longest run at the start of `slots`, which ascend. The values of the run have at most
+    /// `max_bits` bits, and the values of each object at most `max_object_bits`. Returns `None` if the first
+    /// object is larger or has no shared opening.
     pub(crate) fn run(
         &self,
         slots: &[u32],
@@ -175,12 +175,12 @@ impl<'a> Written<'a> {
 }
 
 impl OpeningRun<'_> {
-    /// The bits of each object's values.
+    /// Returns how many bits the values of each object take.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = usize> {
         self.entries.iter().map(|entry| entry.bits as usize)
     }
 
-    /// Where the values of the first `count` objects are, as few contiguous pieces.
+    /// Returns the positions of the values of the first `count` objects, as few contiguous ranges.
     pub(crate) fn pieces(&self, count: usize) -> impl Iterator<Item = Range<usize>> {
         let whole = |entry: &Entry| entry.start..entry.start + entry.bits as usize;
         self.entries[..count]

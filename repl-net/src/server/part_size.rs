@@ -2,12 +2,12 @@
 //! known only after writing.
 //!
 //! *Invariant:* every attempt improves the estimate, so each item is written about once, however many packets
-//! they take.
+//! the items take.
 
 /// The least bits that an item or entry takes.
 pub(crate) const LEAST_ITEM_BITS: usize = 2;
 
-/// The least bits that a new item or entry takes. It is padded to this.
+/// The least bits that a new item or entry takes. Smaller ones are padded to this size.
 pub(crate) const LEAST_NEW_BITS: usize = 8;
 
 /// How many items the first attempt writes.
@@ -20,30 +20,30 @@ const SLACK: usize = 32;
 #[derive(Debug)]
 pub(crate) struct PartSize {
     room_bits: usize,
-    /// Items for the next attempt.
+    /// The number of items for the next attempt.
     count: usize,
-    /// Whether a larger number did not fit in the current part.
+    /// Whether more items than `count` did not fit into the current part.
     is_bounded: bool,
 }
 
-/// What to do with a part that was written.
+/// What to do with a part that has been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Send it: it fits, and more items might not.
+    /// Send the part: it fits, and more items might not fit.
     Send,
-    /// Write it again, with another number of items.
+    /// Write the part again, with another number of items.
     TryAgain,
     /// Not even a single item fits.
     TooLarge,
 }
 
 impl PartSize {
-    /// For parts of up to `room_bits` bits.
+    /// Returns an estimate for parts of up to `room_bits` bits.
     pub(crate) fn new(room_bits: usize) -> Self {
         Self { room_bits, count: FIRST_GUESS, is_bounded: false }
     }
 
-    /// How many items to write next, at least one.
+    /// Returns how many items to write next, at least one.
     pub(crate) fn count(&self) -> usize {
         self.count
     }

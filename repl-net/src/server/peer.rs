@@ -1,6 +1,6 @@
-//! A client as the server stores it.
+//! A client, as the server stores it: its handshake and its connection.
 //!
-//! *Invariant:* the connection sends state exactly while the handshake is connected.
+//! *Invariant:* the connection sends state if and only if the handshake is in the connected state.
 
 use super::connection::Connection;
 use crate::session::server_handshake::ServerHandshake;

@@ -6,7 +6,7 @@
 use super::Server;
 use crate::session::connection_id::ConnectionId;
 
-/// A packet to send, and the connection that it is for.
+/// A packet to send, with the connection to which it belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit<'a> {
     /// The connection whose client must receive it.
@@ -16,11 +16,11 @@ pub struct Transmit<'a> {
 }
 
 impl Server {
-    /// The next packet of any connection, which must be sent at once. Returns `None` if this tick has no
-    /// more. It includes the disconnect packets of closed connections, which
-    /// [`connections`](Self::connections) does not list any more. So prefer this to a loop over
-    /// [`poll_transmit`](Self::poll_transmit). It returns all packets of one connection before those of the
-    /// next.
+    /// Returns the next packet of any connection. Send it at once. Returns `None` if this tick has no more
+    /// packets. The disconnect packets of closed connections are included, although
+    /// [`connections`](Self::connections) does not list these any more. So prefer this function to a loop
+    /// over [`poll_transmit`](Self::poll_transmit). It returns all packets of one connection before those of
+    /// the next.
     ///
     /// The packet is borrowed until the next call on the server. All calls of a tick together take O(packets
     /// + connections).

@@ -2,7 +2,7 @@
 //! visibility.
 //!
 //! *Invariant:* every change of a view goes through `change_view` or through its connection, so no connection
-//! is sent what it may no longer see.
+//! is sent values that its client may no longer see.
 
 use repl_core::{Condition, HandleSet, ObjectRef, PropertyIndex, Replicated};
 
@@ -13,8 +13,8 @@ use crate::session::connection_id::ConnectionId;
 use crate::transport::role::{Proxy, Role};
 
 impl Server {
-    /// The slot of the object and the property's index. Returns `None` if the object does not exist, or is
-    /// not a `T`.
+    /// Returns the slot of the object and the property's index. Returns `None` if the object does not exist
+    /// or is not a `T`.
     ///
     /// # Panics
     /// If `T` has no such property.
@@ -34,7 +34,7 @@ impl Server {
         is_of_class.then_some((slot, property.erase()))
     }
 
-    /// Calls `change` on an object's state, and updates every connection to the conditions after it.
+    /// Calls `change` on an object's state, and informs every connection of the new conditions.
     fn change_view(&mut self, object: ObjectRef<()>, change: impl FnOnce(&mut World, u32)) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let view = |peer: &Peer| {
@@ -52,17 +52,18 @@ impl Server {
         }
     }
 
-    /// Sets the connection that owns the object, or none (S204). From the next tick on the new owner receives
-    /// properties for owners only.
+    /// Sets which connection owns the object, or that none does (S204). From the next tick on, the new owner
+    /// receives properties for owners only.
     ///
-    /// The old owner's client keeps the last values of properties for owners only, and receives no later
-    /// ones. If it must not show them, tell it with a property that everyone sees, and let its notify clear
-    /// them. To remove the whole object from it, use [`set_visible`](Self::set_visible).
+    /// The client of the old owner keeps the last values of properties for owners only, and receives no later
+    /// values. If it must not show them, inform it with a property that everyone sees, and let the notify of
+    /// that property clear them. To remove the whole object from this client, use
+    /// [`set_visible`](Self::set_visible).
     pub fn set_owner<T: ?Sized>(&mut self, object: ObjectRef<T>, owner: Option<ConnectionId>) {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].owner = owner);
     }
 
-    /// The connection that owns an object.
+    /// Returns the connection that owns an object.
     #[must_use]
     pub fn owner<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<ConnectionId> {
         self.world.objects[self.world.slot_of(object)? as usize].owner
@@ -82,10 +83,11 @@ impl Server {
     /// including later ones. At first it is on. A connection receives the property while both this switch and
     /// [its own](Self::set_custom_active_for) are on.
     ///
-    /// From the moment it is off, no packet with the property is made for any connection: not for changes,
-    /// not for lost packets, and not for openings, where the property keeps the archetype's value. While it
-    /// is off, the property is not compared. When it is switched on again, the property is compared at the
-    /// next tick, marked or not if it is `push` (S45), and each connection receives the value if it lacks it.
+    /// After the property is switched off, no packet with the property is made for any connection: not for
+    /// changes, not for lost packets, and not for openings, where the property keeps the archetype's value.
+    /// While the property is off, it is not compared. When it is switched on again, the next tick compares
+    /// it, even if it is a `push` property without a mark (S45), and each connection that lacks the value
+    /// receives it.
     ///
     /// Clients keep what they have received. O(connections) if it changes anything. While the property is
     /// off, the server stores a few hundred bytes for each connection that received the property before.
@@ -118,9 +120,9 @@ impl Server {
     /// joins and whenever its events are polled. The switch of the [object](Self::set_custom_active) must be
     /// on too.
     ///
-    /// From the moment it is off, no packet with the property is made for this connection. The property is
-    /// still compared. When it is switched on again, the connection receives the current value if it lacks
-    /// it. The switch is forgotten with the object and with the connection.
+    /// After the property is switched off, no packet with the property is made for this connection. The
+    /// property is still compared. When it is switched on again, the connection receives the current value if
+    /// it lacks it. The switch is forgotten with the object and with the connection.
     ///
     /// A connection whose switch differs from the declaration has its own view of the object, so its packets
     /// for the object are not shared with others. So declare the setting that most connections have.
@@ -177,7 +179,7 @@ impl Server {
         );
     }
 
-    /// Sets whether a connection sees an object, at first `true`. If not, the object is removed from its
+    /// Sets whether a connection sees an object; at first it does. If not, the object is removed from its
     /// client.
     pub fn set_visible<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>, visible: bool) {
         let Some(slot) = self.world.slot_of(object) else { return };

@@ -1,6 +1,6 @@
-//! The arguments that a connection needs for a pass.
+//! The arguments that a connection needs for a pass. A pass is what a connection sends in one tick.
 //!
-//! *Invariant:* only reusable memory survives the pass.
+//! *Invariant:* after the pass only the reusable memory is kept.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::transport::segment::PROXY_BITS;
 /// run.
 pub(super) const OPEN_BITS: usize = 64 + 32 + 64 + 3 + PROXY_BITS;
 
-/// What a pass uses of the server.
+/// The parts of the server that a pass uses.
 pub(crate) struct PassContext<'a> {
     pub(crate) world: &'a mut World,
     pub(crate) broadcast: &'a mut Broadcast,
@@ -26,7 +26,7 @@ pub(crate) struct PassContext<'a> {
     pub(crate) keep_alive: Duration,
 }
 
-/// Memory that all passes reuse.
+/// Memory that is used again by each pass.
 #[derive(Debug, Default)]
 pub(crate) struct PassScratch {
     pub(super) values: BitWriter,
