@@ -124,7 +124,7 @@ fn merge_lists(lists: &[Changelist], into: &mut Changelist) {
     }
 }
 
-/// One union after another, as a history of handle lists would be merged.
+/// Merges one list after another into one union, as a history of sorted lists would be merged.
 fn merge_sorted(lists: &[Vec<u32>]) -> Vec<u32> {
     let mut union: Vec<u32> = Vec::new();
     for list in black_box(lists) {
@@ -142,7 +142,7 @@ fn merge_sorted(lists: &[Vec<u32>]) -> Vec<u32> {
     union
 }
 
-/// All handles in one list, sorted once: the fastest way for sorted lists.
+/// Puts all handles in one list and sorts it once: the fastest way to merge sorted lists.
 fn sort_once(lists: &[Vec<u32>], union: &mut Vec<u32>) {
     union.clear();
     black_box(lists).iter().for_each(|list| union.extend_from_slice(list));
@@ -158,7 +158,8 @@ fn history_of(lists: &[Changelist]) -> History {
     history
 }
 
-/// A tick in which 32 connections last saw the oldest list, and one more list has been added since.
+/// Measures a tick of 32 connections. Each has seen the history up to the oldest list, and one more list has
+/// been added since.
 fn gather_all(history: &mut History, newest: &Changelist, into: &mut Changelist) {
     history.push(newest, true, |_, _| {});
     for _ in 0..CONNECTIONS {

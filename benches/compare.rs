@@ -18,7 +18,7 @@ use player::Player;
 use ratios::{Side, timed};
 
 const OBJECTS: usize = 10_000;
-/// If one in a hundred objects changes: the distance between them.
+/// The distance between two changed objects, if one in a hundred objects changes.
 const STRIDE: usize = 100;
 
 /// An object of plain fields only.
@@ -117,7 +117,7 @@ impl Subject for Mixed {
 }
 
 impl Subject for Player {
-    /// With the twelve characters of the name.
+    /// The count includes the twelve characters of the name.
     const VALUE_BYTES: usize = 61 + 12;
 
     fn nth(index: u32) -> Self {
@@ -198,7 +198,7 @@ impl Bytes {
         black_box(&self.live[..]) == black_box(&self.shadow[..])
     }
 
-    /// Finds the rows that differ and copies them. Returns how many there were.
+    /// Finds the rows that differ and copies them. Returns how many rows differed.
     fn settle(&mut self) -> usize {
         let rows = self.live.chunks_exact(self.row_bytes).zip(self.shadow.chunks_exact_mut(self.row_bytes));
         let mut found = 0;

@@ -22,7 +22,7 @@ use ratios::{Side, timed};
 const MANY: usize = 60_000;
 const LINKS: [Link; 5] = [Link::Good, Link::LosesOne, Link::LosesMany, Link::HoldsAcks, Link::Dead];
 
-/// The durations of ticks, including the acks before each.
+/// The durations of ticks. Each includes the time for the acks before the tick.
 #[derive(Default)]
 struct Cost {
     longest: Duration,
@@ -55,8 +55,8 @@ fn ends(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Prints the longest tick for each way and link. Prints also what 6,000 ends cost among 60,000 objects,
-/// beside what they cost alone.
+/// Prints the longest tick for each way and link. Also prints the cost of 6,000 ends among 60,000 objects,
+/// beside the cost of 6,000 ends without other objects.
 fn print_ratios() {
     for end in [End::Despawn, End::Hide] {
         for link in LINKS {

@@ -22,7 +22,7 @@ use ratios::{Side, timed};
 
 const LENGTHS: [usize; 4] = [100, 1_000, 10_000, 100_000];
 const CROWDS: [usize; 4] = [1, 8, 32, 128];
-/// Longer than any measurement, so no keep-alive packet is sent.
+/// The timeout is longer than any measurement, so no keep-alive packet is sent.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
 const TICK: Duration = Duration::from_millis(16);
 
@@ -41,7 +41,7 @@ struct Bag {
     items: FastArray<Item>,
 }
 
-/// A change of an array. Its reverse is not measured.
+/// A change of an array. The change that undoes it is not measured.
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
     Edit,
@@ -145,7 +145,7 @@ impl Pair {
         elapsed
     }
 
-    /// Returns the bytes of one such change, rounded up.
+    /// Returns the bytes of one change of this kind, rounded up.
     fn bytes(&mut self, change: Change) -> u64 {
         let link = &mut self.link;
         let at = link.live.items.len() * 2 / 3;
@@ -171,7 +171,8 @@ fn changes(len: usize, change: Change, count: u64, is_fast: bool) -> Duration {
     let items = || (0..len).map(|at| Item { kind: at as u16, ..Item::default() });
     let (mut fast, mut vec, mut places) =
         (items().collect::<FastArray<_>>(), items().collect::<Vec<_>>(), Places(7));
-    // Otherwise the first new item would move all others, and a turn of few changes would measure that.
+    // Without spare capacity the first new item would move all others, and a turn of few changes would
+    // measure mostly this move.
     fast.reserve(1);
     vec.reserve(1);
     timed(count, || {
@@ -213,7 +214,7 @@ impl Crowd {
         crowd
     }
 
-    /// One tick and its answers. Returns the time of the server, and the bytes for one client.
+    /// Runs one tick and delivers the answers. Returns the time of the server, and the bytes for one client.
     fn tick(&mut self) -> (Duration, u64) {
         let Self { server, connections, client, now, .. } = self;
         *now += TICK;

@@ -1,8 +1,8 @@
 //! Maps: what one changed entry costs, and what all entries cost for a new client, compared with the same
 //! entries in a fast array.
 //!
-//! A map does not know which entries were written to, so each comparison looks at all of them. For a fast
-//! array it looks at one.
+//! A map does not know which entries were written to, so each comparison looks at all of them. The comparison
+//! of a fast array looks at the changed entry only.
 //!
 //! *Invariant:* after each measured change the client equals the server.
 
@@ -40,7 +40,7 @@ trait Store: Send + Sync + Property + PartialEq {
 
     fn of(len: u32) -> Self;
 
-    /// The value of the entry `key`, or of the item at that index.
+    /// Returns the value of the entry with the key `key`, or of the item at that index.
     fn value(&mut self, key: u32) -> &mut Item;
 }
 

@@ -15,7 +15,7 @@ use crowd::{fall_behind, further_growth, growth, per_array, per_connection, send
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;
 
-/// Prints one line: what is held, and how much in each of several cases.
+/// Prints one line: what the memory is for, and its size in each of several cases.
 fn report(held: &str, cases: &[(&str, f64)]) {
     let mut line = format!("memory  {held:<44}");
     for (case, bytes) in cases {

@@ -20,7 +20,7 @@ use ratios::{Side, timed};
 
 const LENGTHS: [u32; 3] = [1_000, 10_000, 50_000];
 const TICK: Duration = Duration::from_millis(16);
-/// Within this many ticks everything arrives.
+/// The greatest number of ticks until everything has arrived.
 const MAX_TICKS: usize = 20;
 
 #[derive(Clone, Debug, Default, PartialEq, FastArrayItem)]
@@ -74,8 +74,8 @@ impl<T: Long> Host<T> {
         Self { server, object, now: TICK, len: len as usize }
     }
 
-    /// Returns the server's time for accepting `clients` clients and sending them everything. Their leaving
-    /// is not measured.
+    /// Returns the server's time for accepting `clients` clients and sending them everything. The time in
+    /// which the clients leave is not measured.
     fn open(&mut self, clients: usize) -> Duration {
         let mut guests: Vec<(Client, ConnectionId)> = (0..clients).map(|_| self.enter()).collect();
         let mut elapsed = Duration::ZERO;
@@ -124,7 +124,7 @@ impl<T: Long> Host<T> {
         while self.server.poll_event().is_some() {}
     }
 
-    /// Returns the time of doing so `count` times, for 1,000 items and one client.
+    /// Returns the time for `count` joins of one client, with 1,000 items.
     fn opens(&mut self, clients: usize, count: u64) -> Duration {
         let elapsed: Duration = (0..count).map(|_| self.open(clients)).sum();
         elapsed * 1_000 / (self.len * clients) as u32

@@ -1,8 +1,8 @@
 //! Serialising once for all connections compared with once for each, and each kind of property compared with
 //! a hand-written bit writer.
 //!
-//! *Invariant:* shared and unshared output are the same bits. Every value decodes to one that encodes to the
-//! same bits.
+//! *Invariant:* shared and unshared output are the same bits. Every value is decoded, and the decoded value
+//! encodes to the same bits.
 
 #[path = "support/bits.rs"]
 mod bits;

@@ -122,7 +122,7 @@ impl Candidate for Hand {
     }
 }
 
-/// The same bytes to every connection.
+/// The lower bound, which sends the same bytes to every connection.
 struct Same {
     world: World,
     floor: Floor,
@@ -200,7 +200,7 @@ impl<C: Candidate> Running<C> {
     }
 }
 
-/// A new client of a world of players, each time, for the hand-written encoders.
+/// Measures a new client of a world of players, with the hand-written encoders.
 struct JoiningByHand {
     world: World,
     floor: Floor,
@@ -251,7 +251,8 @@ fn bench_candidate<C: Candidate>(
     let mut running = Running::<C>::new(workload);
     let bytes = running.bytes_per_client() * CONNECTIONS as u64;
     let objects = u64::from(workload.changed()) * CONNECTIONS as u64;
-    // Nothing changes in an idle world. Objects cost nothing there, so their number is what counts.
+    // Nothing changes in an idle world. Objects without changes should cost nothing, so this measurement
+    // varies their number.
     let elements = if objects == 0 { u64::from(workload.players) } else { objects };
     group.throughput(Throughput::ElementsAndBytes { elements, bytes });
     group.bench_function(BenchmarkId::from_parameter(name), |bencher| {

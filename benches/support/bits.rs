@@ -24,7 +24,7 @@ impl BitWriter {
         Self { bytes: Box::new([0; STORAGE_BYTES]), len: 0, scratch: 0, scratch_bits: 0 }
     }
 
-    /// Discards what was written.
+    /// Discards everything that was written.
     pub(crate) fn clear(&mut self) {
         (self.len, self.scratch, self.scratch_bits) = (0, 0, 0);
     }
@@ -68,7 +68,8 @@ impl BitWriter {
     }
 }
 
-/// Reads what a [`BitWriter`] wrote. It trusts its input, because it reads only our own packets.
+/// Reads bits that a [`BitWriter`] wrote. The reader trusts its input, because it reads only packets of this
+/// program.
 pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
     /// The next bit.

@@ -28,7 +28,7 @@ struct Link {
 /// it then sends nothing.
 ///
 /// # Panics
-/// If it does not.
+/// If the encoder does not converge.
 pub(crate) fn delta_encoder_converges_under_loss() {
     let mut random = Rng::new(1);
     let mut world = World::new(PLAYERS);
@@ -72,8 +72,8 @@ fn arena_write(world: &mut World, index: u32, step: u32, moves: bool) {
 }
 
 impl Link {
-    /// One tick: sends, delivers the packets that are not lost or late, and resolves the packets of two ticks
-    /// ago.
+    /// Runs one tick: sends packets, delivers those that are not lost or late, and resolves the packets of
+    /// two ticks ago.
     fn exchange(&mut self, world: &World, writer: &mut BitWriter, storm: bool, random: &mut Rng) {
         let resolved = self.sent;
         let Self { connection, late, sent, .. } = self;
@@ -99,7 +99,7 @@ impl Link {
 /// Checks that both encoders send each workload to a client correctly.
 ///
 /// # Panics
-/// If one of them does not.
+/// If an encoder sends a wrong value.
 pub(crate) fn both_encoders_carry(workload: &Workload) {
     let players = workload.players as usize;
     let mut world = World::new(workload.players);

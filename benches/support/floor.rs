@@ -8,7 +8,7 @@ use crate::wire;
 
 /// The bodies of one tick, and the packet into which they are copied.
 pub(crate) struct Floor {
-    /// One packet after another, each with room for its header.
+    /// The packets one after another, each with room for its header.
     bytes: Vec<u8>,
     /// Where each packet ends.
     ends: Vec<usize>,

@@ -1,10 +1,11 @@
 //! The hand-written baseline: a delta encoder for one struct, for each connection, as a good engineer would
 //! write it.
 //!
-//! Setters keep a mask of changed fields for each object and a list of changed objects. Each connection has,
-//! for each object, a mask of what its client lacks, and for each packet in flight what it carried. A lost
-//! packet puts its masks back; the values sent are always the current ones. A player is sent whole until a
-//! packet with it is acknowledged. There are no conditions, no relevancy, no references and no despawn.
+//! Setters keep a mask of changed fields for each object and a list of changed objects. Each connection has a
+//! mask for each object, with the fields that its client lacks, and a record of the content of each packet in
+//! flight. The fields of a lost packet are put back into the masks, and every packet is written from current
+//! values. A player is sent whole until a packet with it is acknowledged. There are no conditions, no
+//! relevancy, no references and no despawn.
 //!
 //! *Invariant:* if a client differs from the server in a field, the field is in its slot's mask or in a
 //! packet in flight.
@@ -73,7 +74,7 @@ impl Arena for World {
 /// What a connection stores about one player.
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    /// What the client lacks and no packet in flight carries.
+    /// The fields that the client lacks and that no packet in flight carries.
     pending: Mask,
     /// Whether a packet with the whole player was acknowledged.
     born: bool,
@@ -87,7 +88,7 @@ struct Record {
 struct InFlight {
     sequence: u64,
     records: Vec<Record>,
-    /// How many of the records, from the first, are births.
+    /// How many records at the start of the packet are births.
     births: usize,
 }
 

@@ -39,7 +39,7 @@ impl<T: Replicated> Link<T> {
         link
     }
 
-    /// Compares, and writes what changed.
+    /// Compares the object with its shadow, and writes the changes.
     pub(crate) fn build(&mut self) {
         let Self { class, live, shadow, list, writer, scratch, all, .. } = self;
         list.clear();
@@ -48,7 +48,7 @@ impl<T: Replicated> Link<T> {
         class.write_values(shadow, list, writer).expect("what was compared has a form");
     }
 
-    /// Validates what was written and applies it to the replica.
+    /// Validates the written update and applies it to the replica.
     pub(crate) fn apply(&mut self) {
         let Self { class, replica, list, writer, checked, .. } = self;
         let mut references = ReferenceMap::new(&NoObjects);

@@ -1,7 +1,6 @@
 //! The client of the hand-written encoder; it checks what the encoder sends.
 //!
-//! *Invariant:* each value is the server's in the newest received packet, or in an older one if that did not
-//! hold it.
+//! *Invariant:* each value of the client comes from the newest received packet that contained the value.
 
 use crate::bits::BitReader;
 use crate::player::Player;
@@ -19,13 +18,13 @@ impl Mirror {
         Self { players: vec![None; players], newest: None }
     }
 
-    /// Returns whether it holds exactly these players.
+    /// Returns whether the client has exactly these players.
     pub(crate) fn equals(&self, players: &[Player]) -> bool {
         self.players.iter().map(Option::as_ref).eq(players.iter().map(Some))
     }
 
-    /// Applies a packet and returns whether it did. A packet that is older than another one is stale, and
-    /// must not be acknowledged.
+    /// Applies a packet. Returns whether it was applied. A packet that is older than an applied one is stale,
+    /// and must not be acknowledged.
     pub(crate) fn receive(&mut self, packet: &[u8]) -> bool {
         let mut bits = BitReader::new(packet);
         let sequence = bits.read(16) as u16;

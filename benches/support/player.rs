@@ -33,7 +33,7 @@ pub(crate) struct Player {
     pub(crate) burning: bool,
     pub(crate) invisible: bool,
     pub(crate) score: i32,
-    /// 12 characters in these benches.
+    /// The name has 12 characters in these benches.
     #[replicated(max_len = 31)]
     pub(crate) name: String,
 }

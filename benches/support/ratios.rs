@@ -1,4 +1,5 @@
-//! Ratios between candidates that do the same work. They are measured in turns, so all meet the same noise.
+//! Ratios between candidates that do the same work. The candidates are measured in turns, so that other load
+//! of the machine affects all of them equally.
 //!
 //! *Invariant:* a ratio is the median, over rounds, of two times that were measured one right after the
 //! other.

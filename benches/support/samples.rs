@@ -1,7 +1,7 @@
 //! One object type for each kind of property, with values and a hand-written form of them.
 //!
-//! *Invariant:* the hand-written form is as short as ours if both are bits of the same value. A rotation is
-//! raw in the hand-written form.
+//! *Invariant:* the hand-written form is as short as ours if both are bits of the same value. The
+//! hand-written form of a rotation is uncompressed.
 
 use repl::{NetSerialize, Replicated};
 
@@ -11,11 +11,11 @@ use crate::bits::{BitReader, BitWriter};
 pub(crate) trait Sample: Replicated {
     /// The kind of the property.
     const NAME: &'static str;
-    /// One of many values.
+    /// Returns one of many values, chosen by `index`.
     fn nth(index: u32) -> Self;
     /// Writes the property by hand.
     fn write_by_hand(&self, bits: &mut BitWriter);
-    /// Reads it by hand.
+    /// Reads the property by hand.
     fn read_by_hand(bits: &mut BitReader<'_>) -> Self;
 }
 
@@ -74,7 +74,7 @@ macro_rules! sample {
     };
 }
 
-/// One of five things.
+/// An enum without data: one of five postures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, NetSerialize)]
 pub(crate) enum Stance {
     #[default]

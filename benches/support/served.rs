@@ -17,10 +17,10 @@ use crate::workload::{Arena, Workload};
 
 /// The time between two ticks.
 const TICK: Duration = Duration::from_millis(16);
-/// Longer than any measurement, so an idle world sends no keep-alive packets.
+/// The timeout is longer than any measurement, so an idle world sends no keep-alive packets.
 const FOREVER: Duration = Duration::from_secs(1 << 32);
 
-/// Packets one after another, in one buffer.
+/// The packets of a tick, one after another in one buffer.
 #[derive(Default)]
 struct Packets {
     bytes: Vec<u8>,
@@ -71,7 +71,7 @@ impl Served {
     /// A server whose clients have every player.
     ///
     /// # Panics
-    /// If they do not receive them.
+    /// If the clients do not receive the players.
     pub(crate) fn settled(players: u32, connections: usize, writing: Writing) -> Self {
         let mut server = Server::new(ServerConfig { timeout: FOREVER, ..at_once() });
         let players = (0..players).map(|index| server.spawn(Player::nth(index))).collect();
@@ -145,7 +145,7 @@ impl Served {
         self.answers.clear();
     }
 
-    /// A tick in which nothing is written. Compares every packet, and returns what was sent.
+    /// Runs a tick in which nothing is written. Compares every packet, and returns what was sent.
     fn exchange(&mut self) -> u64 {
         let mut rest = Vec::new();
         let bytes = self.transmit(|place, packet| rest.push((place, packet.to_vec())));
@@ -183,7 +183,7 @@ impl Served {
     }
 }
 
-/// A new client of a server of players, each time.
+/// A server of players to which a new client connects each time.
 pub(crate) struct Joining {
     server: Server,
     now: Duration,
@@ -196,7 +196,7 @@ impl Joining {
     /// A server with `players` players, and one client that has received them.
     ///
     /// # Panics
-    /// If it has not.
+    /// If the client has not received them.
     pub(crate) fn new(players: u32) -> Self {
         let mut server = Server::new(at_once());
         let players: Vec<_> = (0..players).map(|index| server.spawn(Player::nth(index))).collect();
@@ -244,8 +244,8 @@ impl Joining {
         (0..count).map(|_| self.join().0).sum()
     }
 
-    /// The same, but every player changes between two clients, so the server must encode all players again
-    /// for each client.
+    /// Like the measurement above, but every player changes between two clients, so the server must encode
+    /// all players again for each client.
     pub(crate) fn joins_anew(&mut self, count: u64) -> Duration {
         let join = |_| {
             for (_, player) in self.server.objects_mut::<Player>() {
@@ -329,8 +329,8 @@ impl Arena for ByReference<'_> {
     }
 }
 
-/// Writes players in memory order. That is the order in which they were spawned, because none was despawned.
-/// The indices of a tick ascend.
+/// Writes players in memory order. The order in memory is the order in which the players were spawned,
+/// because none was despawned. The players of a tick have ascending indices.
 struct AllAtOnce<I> {
     players: I,
     next: u32,

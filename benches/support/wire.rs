@@ -1,9 +1,9 @@
 //! The wire format of the hand-written encoder: the birth of one player, and the changes of one player.
 //!
 //! A packet has the sequence, the acknowledged sequence, the acknowledged bits and the number of births (16
-//! bits each). Then come the births, and then changes until fewer than eight bits are left. A birth is one
-//! bit if it is the slot after the last one, otherwise the slot; then every field. A change is the slot, a
-//! mask of fields, and those fields, raw.
+//! bits each). Then come the births, and then changes until fewer than eight bits are left. A birth begins
+//! with one bit if its slot follows the last one, otherwise with the slot. All fields of the player follow. A
+//! change has the slot, a mask of fields, and the values of these fields without compression.
 //!
 //! *Invariant:* no record is longer than [`RECORD_BYTES`].
 
@@ -81,8 +81,8 @@ pub(crate) fn write_change(bits: &mut BitWriter, slot: u32, slot_bits: u32, mask
     write_fields(bits, mask, player);
 }
 
-// A chain of branches that predict well. A loop with a jump table would load every field before it looks at
-// the mask.
+// This is a chain of branches that the processor predicts well. A loop with a jump table would load every
+// field before it looks at the mask.
 #[inline]
 fn write_fields(bits: &mut BitWriter, mask: Mask, player: &Player) {
     let mut field = |field: Mask, value: u64, width: u32| {
@@ -132,7 +132,7 @@ fn flags(player: &Player) -> u64 {
     flags.into_iter().enumerate().fold(0, |bits, (at, flag)| bits | u64::from(flag) << at)
 }
 
-/// Reads what [`write_fields`] wrote.
+/// Reads the fields that [`write_fields`] wrote.
 pub(crate) fn read_fields(bits: &mut BitReader<'_>, mask: Mask, player: &mut Player) {
     for field in (0..FIELDS).filter(|field| mask >> field & 1 == 1) {
         match field {

@@ -1,4 +1,4 @@
-//! What changes in a tick.
+//! Workloads: which fields of which players change in a tick.
 //!
 //! *Invariant:* a workload writes the same values to every candidate, and each write changes its field.
 
@@ -54,7 +54,7 @@ impl Workload {
             Change::Nothing => {}
             Change::Health(one_in) => {
                 for group in 0..self.players / one_in {
-                    // Spread over the memory, and different players each time.
+                    // The players are spread over the memory, and are different ones in each tick.
                     let index = group * one_in + (group + step).wrapping_mul(0x9e37_79b1) % one_in;
                     arena.set_health(index, 1_000 + (step % 50_000) as u16);
                 }

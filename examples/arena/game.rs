@@ -126,7 +126,7 @@ impl Arena {
         }
     }
 
-    /// Rounds, the breaks between them, and the end.
+    /// Advances the match: its rounds, the breaks between them, and its end.
     fn keep_time(&mut self, server: &mut Server) {
         let cycle = self.tick % (ROUND_TICKS + BREAK_TICKS);
         let round = (self.tick / (ROUND_TICKS + BREAK_TICKS)) as u16 + 1;
@@ -173,7 +173,7 @@ impl Arena {
     }
 
     /// Draws new secrets for clients that open these objects from now on. All other clients keep the old
-    /// ones.
+    /// secrets.
     pub(crate) fn draw_omens(&mut self, server: &mut Server) {
         for &player in &self.players {
             server[player].omen = self.secrets.draw(player, Rule::InitialOnly, self.tick);

@@ -1,4 +1,4 @@
-//! What is replicated.
+//! The replicated classes of the arena.
 //!
 //! An object is a struct that derives `Replicated`. A field without `#[replicated]` never leaves its side.
 //!
@@ -22,7 +22,7 @@ pub(crate) struct Match {
     /// The best player of each team.
     #[replicated(max_len = 2)]
     pub(crate) leaders: Vec<ObjectRef<Player>>,
-    /// Client: how many ends of phases it has seen.
+    /// On a client: how many ends of phases the client has seen.
     pub(crate) phases_seen: u32,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Player {
     pub(crate) team: ObjectRef<Team>,
     #[replicated(quantize(step = 0.01, range = -25.0..=25.0))]
     pub(crate) position: Vec2,
-    /// Degrees. The owner does not need it, because it decides where it looks.
+    /// The direction in degrees. The owner does not need it, because the owner decides where the player looks.
     #[replicated(condition = SkipOwner, quantize(step = 2.0, range = 0.0..=360.0))]
     pub(crate) heading: f32,
     #[replicated(range = 0..=100, notify = on_health)]
@@ -78,16 +78,16 @@ pub(crate) struct Player {
     pub(crate) ammo: u8,
     #[replicated]
     pub(crate) weapon: Weapon,
-    /// Null on clients that do not see the target now; set again when they do.
+    /// The reference is null on a client while it does not see the target, and is set again when it does.
     #[replicated]
     pub(crate) target: ObjectRef<Self>,
     #[replicated(max_len = 8)]
     pub(crate) perks: Vec<Perk>,
-    /// The supplies that it carries. A client receives only which were added, changed or removed, however
-    /// many there are.
+    /// The supplies that the player carries. However many there are, a client receives only the supplies that
+    /// were added, changed or removed.
     #[replicated]
     pub(crate) pack: FastArray<Supply>,
-    /// The keys to the turrets that it holds. Only its owner sees them.
+    /// The keys to the turrets that the player holds. Only the player's owner sees the keys.
     #[replicated(condition = OwnerOnly)]
     pub(crate) keys: FastArray<Key>,
     #[replicated]
@@ -95,10 +95,10 @@ pub(crate) struct Player {
     /// Sent only to the owner during a round, and to everyone between rounds.
     #[replicated(atomic, condition = Dynamic)]
     pub(crate) tally: Tally,
-    /// The end of a launcher's beam. It is switched off together with the beam.
+    /// The end of a launcher's beam. The property is switched off together with the beam.
     #[replicated(condition = Custom, quantize(step = 0.1, range = -25.0..=25.0))]
     pub(crate) laser: Vec2,
-    /// Health lost so far. It is switched on for connections whose player has a scanner.
+    /// Health lost so far. The property is switched on for connections whose player has a scanner.
     #[replicated(condition = Custom)]
     pub(crate) wounds: u32,
     #[replicated(condition = SimulatedOnly)]
@@ -113,18 +113,19 @@ pub(crate) struct Player {
     /// The owner shows it when it joins again.
     #[replicated(condition = OwnerOnly)]
     pub(crate) ticket: Secret,
-    /// The bounty for this player. All others see it.
+    /// The bounty for this player. All clients except the owner see it.
     #[replicated(condition = SkipOwner)]
     pub(crate) bounty: Secret,
-    /// Drawn anew from time to time. Clients that have the player already do not receive the new one.
+    /// The value is drawn anew from time to time. Clients that have the player already do not receive the new
+    /// value.
     #[replicated(condition = InitialOnly)]
     pub(crate) omen: Secret,
 
-    /// Server: what the bot plans.
+    /// On the server: what the bot plans.
     pub(crate) mind: Mind,
-    /// Client: how much health it saw the player lose.
+    /// On a client: how much health the client saw the player lose.
     pub(crate) damage_seen: u32,
-    /// Client: how many deaths it saw.
+    /// On a client: how many deaths of the player the client saw.
     pub(crate) deaths_seen: u32,
 }
 
@@ -188,17 +189,18 @@ pub(crate) enum PerkKind {
     Haste,
     /// Shows how much health others have lost.
     Scanner,
-    /// Hides from the other team.
+    /// Hides the player from the other team.
     Cloak,
 }
 
-/// An item of a pack. Its id names it wherever it is in the array, and only its changes are sent.
+/// An item of a pack. An item keeps its id wherever it is in the array, and only its changes are sent.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 pub(crate) struct Supply {
     pub(crate) kind: SupplyKind,
     #[replicated(range = 0..=99)]
     pub(crate) amount: u8,
-    /// Who lost it. Null if nobody did, and on clients that do not see that player now.
+    /// The player who lost the supply. The reference is null if nobody lost it, and on clients that do not see
+    /// that player now.
     pub(crate) loser: ObjectRef<Player>,
 }
 
@@ -240,8 +242,7 @@ pub(crate) enum Gait {
     Dead,
 }
 
-/// Something that was shot. Bolts and rockets are two of its archetypes, so their speed and damage need not
-/// be sent.
+/// A projectile. Bolts and rockets are two of its archetypes, so their speed and damage need not be sent.
 #[derive(Replicated, Clone, Default)]
 #[replicated(callbacks)]
 pub(crate) struct Projectile {
@@ -256,9 +257,9 @@ pub(crate) struct Projectile {
     /// Metres per second.
     #[replicated]
     pub(crate) speed: f32,
-    /// Server: when it expires.
+    /// On the server: when the projectile expires.
     pub(crate) expires_at_tick: u32,
-    /// Client: whether its muzzle flash was shown.
+    /// On a client: whether the muzzle flash was shown.
     pub(crate) flashed: bool,
 }
 
@@ -297,7 +298,7 @@ pub(crate) struct Path {
     pub(crate) since_tick: u32,
 }
 
-/// A pickup. Clients see those near their player.
+/// A pickup. Clients see the pickups near their player.
 #[derive(Replicated, Default)]
 pub(crate) struct Pickup {
     #[replicated(condition = InitialOnly)]
@@ -313,7 +314,7 @@ pub(crate) enum PickupKind {
     Ammo {
         rounds: u8,
     },
-    /// What fell out of a pack.
+    /// The supplies that fell out of a pack.
     Loot(Supply),
     Launcher,
     Perk(PerkKind),
@@ -329,10 +330,10 @@ pub(crate) struct Turret {
     pub(crate) heading: f32,
     #[replicated]
     pub(crate) holder: ObjectRef<Player>,
-    /// Opens the turret. Only its owner sees it, and each owner gets a new one.
+    /// Opens the turret. Only the turret's owner sees the code, and each owner gets a new one.
     #[replicated(condition = OwnerOnly)]
     pub(crate) code: Secret,
-    /// Hidden from its owner.
+    /// The trap of the turret, which is hidden from the owner of the turret.
     #[replicated(condition = SkipOwner)]
     pub(crate) trap: Secret,
     #[replicated(condition = InitialOnly)]

@@ -11,7 +11,7 @@ use crate::plane::{along, inside};
 
 /// How many items a pack holds. More supplies of a kind are added to an item of that kind.
 const ROOM: usize = 6;
-/// How many items fall out of it. The others are lost.
+/// How many items fall out of a pack when its player dies. The other items are lost.
 const SPILT: usize = 2;
 const MOST: u8 = 99;
 const MAGAZINE: u8 = 20;
@@ -53,7 +53,7 @@ impl Player {
 }
 
 impl Arena {
-    /// A pack falls to the ground. Some of it can be picked up.
+    /// A pack falls to the ground. Some of its items can be picked up.
     pub(crate) fn spill(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let here = server[me].position;
         let fallen: Vec<_> = server[me].pack.drain(..).take(SPILT).collect();

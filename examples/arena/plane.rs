@@ -7,7 +7,7 @@ use repl::sim::Rng;
 /// A point or a direction: x, y.
 pub(crate) type Vec2 = [f32; 2];
 
-/// The arena reaches from minus this to plus this.
+/// The arena reaches from minus this number to plus this number in both directions.
 pub(crate) const EDGE: f32 = 25.0;
 
 /// Returns `a` plus `length` times `b`.

@@ -11,7 +11,7 @@ use crate::model::{PerkKind, Player};
 use crate::plane::distance;
 use crate::secrets::{Drawn, Rule};
 
-/// A client does not see pickups that are farther than this from its player.
+/// The distance up to which a client sees pickups, measured from its player.
 const PICKUP_SIGHT: f32 = 20.0;
 
 /// What each connection sees.
@@ -45,7 +45,7 @@ impl Sight {
         server.set_remote_role(player, Role::SimulatedProxy);
     }
 
-    /// Decides again what each connection sees. Called in each tick, between the game and the server.
+    /// Decides again what each connection sees. Call it in each tick, after the game and before the server.
     pub(crate) fn look(&mut self, server: &mut Server, arena: &Arena) {
         for (connection, seat) in self.seats.clone() {
             let (here, team) = (server[seat].position, server[seat].team);

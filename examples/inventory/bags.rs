@@ -1,7 +1,7 @@
 //! The two bags, which get the same changes, and the journal of the first client's callbacks.
 //!
 //! *Invariant:* after each change the plain bag is rebuilt from the other, so both hold the same. Only the
-//! differences are sent.
+//! differences between two states are sent.
 
 use repl::prelude::*;
 
@@ -67,7 +67,7 @@ impl Bags {
             && plain.stacks == self.plain.live().stacks
     }
 
-    /// Returns an error, if there is one.
+    /// Returns the first error of the two sessions, if there is one.
     pub(crate) fn trouble(&self) -> Option<String> {
         let ended = self.fast.ended().or(self.plain.ended());
         ended.map(|reason| format!("a connection ended: {reason}")).or_else(|| self.model.mistake.clone())
@@ -92,7 +92,7 @@ impl Bits {
         Self { fast: self.fast - before.fast, plain: self.plain - before.plain }
     }
 
-    /// Returns them as whole bytes.
+    /// Returns the bits as whole bytes.
     pub(crate) fn bytes(self) -> (u64, u64) {
         (self.fast.div_ceil(8), self.plain.div_ceil(8))
     }

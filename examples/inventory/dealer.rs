@@ -8,7 +8,7 @@ use repl::sim::Rng;
 
 use crate::model::{Colour, Gem, Kind, Stack};
 
-/// How many stacks the bag begins with. Random updates keep the number near this.
+/// How many stacks the bag begins with. Random updates keep the number of stacks near this one.
 pub(crate) const STACKS: usize = 60;
 const SOCKETS: usize = 3;
 

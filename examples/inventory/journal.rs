@@ -1,7 +1,7 @@
 //! The journal: all calls of callbacks, in order, and a model that is built only from them.
 //!
-//! A callback gets only the item or the array. So it writes to a place that the program provides: a queue of
-//! events in a game, the journal of this thread here.
+//! A callback gets only the item or the array. So a callback writes to a place that the program provides. In
+//! a game this could be a queue of events; here it is the journal of the thread.
 //!
 //! *Invariant:* only entries change the model. The client's inventory is used for the comparison alone.
 
@@ -18,7 +18,7 @@ use crate::model::{Gem, Kind, Stack};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Entry {
     Came(ItemId, Seen),
-    /// With the names of the properties whose values differ.
+    /// The entry has the names of the properties whose values differ.
     Changed(ItemId, Seen, Vec<&'static str>),
     Gone(ItemId, Seen),
     GemCame(Gem),
@@ -85,7 +85,7 @@ pub(crate) struct Model {
     /// Gems by serial number, of all stacks.
     gems: BTreeMap<u16, Gem>,
     pub(crate) entries: usize,
-    /// What was wrong with an entry, if anything was.
+    /// The first mistake that an entry showed, if there is one.
     pub(crate) mistake: Option<String>,
 }
 
@@ -142,7 +142,7 @@ impl Model {
         }
     }
 
-    /// Takes over the named properties and no others.
+    /// Copies the named properties, and no other ones.
     fn change(&mut self, id: ItemId, seen: &Seen, news: &[&str]) -> Result<(), &'static str> {
         let known = self.stacks.get_mut(&id).ok_or("changed but had not come")?;
         if news.is_empty() {

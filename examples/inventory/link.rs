@@ -39,7 +39,7 @@ impl<T: Replicated> Link<T> {
         Self { server, client, object, connection, network, clock, ended: None }
     }
 
-    /// From now on the network delays packets, and loses them with this probability.
+    /// Makes the network delay packets, and lose them with this probability.
     pub(crate) fn spoil(&mut self, loss: f64) {
         let (latency, jitter) = (Duration::from_millis(40), Duration::from_millis(20));
         let conditions = LinkConditions { latency, jitter, ..LinkConditions::perfect() }.with_loss(loss);

@@ -16,7 +16,7 @@ pub(crate) struct Bag {
 }
 
 impl Bag {
-    /// Called last in each update, after all callbacks of the items.
+    /// This notify is called last in each update, after all callbacks of the items.
     fn on_stacks(&mut self) {
         journal::write(Entry::Notified { stacks: self.stacks.len() });
     }
@@ -34,16 +34,16 @@ pub(crate) struct Stack {
     pub(crate) wear: u8,
     /// A fast array in an item of another one: if a gem loses charge, only that is sent.
     pub(crate) sockets: FastArray<Gem>,
-    /// What a trader would pay. Never leaves the server.
+    /// The price that a trader would pay. The price never leaves the server.
     #[replicated(skip)]
     pub(crate) price: u32,
-    /// Client: what changed in the update that is being received.
+    /// On a client: the properties that changed in the update that is being received.
     #[replicated(skip)]
     pub(crate) news: Vec<&'static str>,
 }
 
-/// The callbacks of stacks. Those of an item know what changed in it. Those of the array know each item's
-/// position and id.
+/// The callbacks of stacks. The callbacks of an item know which of its properties changed. The callbacks of
+/// the array know each item's position and id.
 impl ItemCallbacks for Stack {
     fn pre_replicated_remove(&mut self) {
         journal::count();
@@ -76,7 +76,7 @@ impl ItemCallbacks for Stack {
 #[replicated(callbacks)]
 pub(crate) struct Gem {
     pub(crate) colour: Colour,
-    /// Engraved when the gem was cut; no other gem has this number.
+    /// The number was engraved when the gem was cut, and no other gem has it.
     pub(crate) serial: u16,
     /// In percent.
     #[replicated(range = 0..=100)]

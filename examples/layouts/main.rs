@@ -52,8 +52,8 @@ fn main() {
 mod tests {
     use super::*;
 
-    /// Fails if the wire format of the class changes, and shows the line. Accept the change with `cargo insta
-    /// review`. Builds from before and after such a change refuse each other.
+    /// This test fails if the wire format of the class changes, and shows the changed line. Accept the change
+    /// with `cargo insta review`. Builds from before and after such a change refuse each other.
     #[test]
     fn what_travels_of_a_ship_is_as_it_was_reviewed() {
         insta::assert_snapshot!(Ship::LAYOUT);

@@ -23,14 +23,14 @@ fn read_degrees(reader: &mut impl BitRead) -> io::Result<Option<u16>> {
     Ok(Some(degrees).filter(|degrees| *degrees < 360))
 }
 
-/// For fields that are degrees as `f32`.
+/// A serialiser for fields that are degrees as `f32`.
 pub(crate) mod bearing {
     use repl::{BitReader, BitWriter, ReadError, ReferenceMap, WriteError};
 
     /// The name of the form on the wire. The handshake refuses builds with another name or version.
     pub(crate) const NAME: &str = "bearing";
 
-    /// Raise it whenever the bits change.
+    /// Raise the version whenever the bits change.
     pub(crate) const VERSION: u32 = 1;
 
     pub(crate) fn write(bearing: &f32, writer: &mut BitWriter) -> Result<(), WriteError> {

@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     support::exit_code("rocket_replay", run(&Args::parse()))
 }
 
-/// Replays a file. Returns whether every client received all of it.
+/// Replays a file. Returns whether every client received the whole recording.
 fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let recording = Recording::open(&args.file)?;
     let mut session = Session::connected(args)?;

@@ -14,16 +14,17 @@ use crate::values::{Lens, Link, Mirror, Pad, Paint, Tank, Tile, Turn, Value};
 
 /// One of the classes below.
 pub(crate) trait Actor: Replicated + Default + Clone {
-    /// Its name in reports.
+    /// The name of the class in reports.
     const NAME: &'static str;
 
-    /// What the opening of the actor said.
+    /// Returns the content of the actor's opening.
     fn opened(&self) -> &Opening;
 
-    /// The same, for writing when the actor is opened again.
+    /// Returns the content of the actor's opening, to write it when the actor is opened again.
     fn opening(&mut self) -> &mut Opening;
 
-    /// Sets a property to the values that one frame had for it. Returns false if this class cannot hold them.
+    /// Sets a property to the values that one frame had for it. Returns false if the class has no field for
+    /// these values.
     fn set(&mut self, property: &Key<'_>, values: &[&Attribute]) -> bool;
 
     /// Returns whether the property has these values, bit for bit.
@@ -37,7 +38,7 @@ pub(crate) struct Key<'a> {
     pub(crate) number: i32,
 }
 
-/// What the opening of an actor says. A key frame opens the actor again, perhaps at another position.
+/// The content of the opening of an actor. A key frame opens the actor again, perhaps at another position.
 #[derive(Clone, Debug, Default, NetSerialize)]
 pub(crate) struct Opening {
     /// The number by which other actors refer to this one.

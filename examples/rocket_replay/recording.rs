@@ -13,7 +13,8 @@ use crate::model::Key;
 /// A decoded file.
 pub(crate) struct Recording {
     replay: Replay,
-    /// The length of the recorded network stream: what the game spent on what we replicate.
+    /// The length of the recorded network stream. The game spent these bytes on the data that this example
+    /// replicates.
     pub(crate) stream_bytes: usize,
 }
 

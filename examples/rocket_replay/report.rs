@@ -103,7 +103,7 @@ fn print_row(name: &str, updates: u64, theirs: u64, ours: u64) {
 }
 
 impl Outcome {
-    /// Returns our bytes divided by theirs.
+    /// Returns our bytes divided by the game's bytes.
     pub(crate) fn ratio(&self) -> f64 {
         self.repl_bytes as f64 / self.unreal_bytes as f64
     }

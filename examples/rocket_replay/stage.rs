@@ -145,7 +145,7 @@ struct Open {
 pub(crate) struct Played {
     /// Updates, openings and closings in the recording.
     pub(crate) events: u64,
-    /// Those that an object now shows.
+    /// The updates, openings and closings of the recording that an object now shows.
     pub(crate) covered: u64,
     pub(crate) updates: u64,
     /// Actors opened that were not open before; these are new objects.

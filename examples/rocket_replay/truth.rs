@@ -1,7 +1,7 @@
 //! The truth: the last decoded value of every property of every open actor.
 //!
-//! *Invariant:* nothing here comes from the objects of the server. So a mistake in writing to them is found
-//! too, not only one in replication.
+//! *Invariant:* nothing here comes from the objects of the server. So the comparison also finds mistakes in
+//! writing to these objects, not only mistakes of replication.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(crate) struct Truth<'a> {
     actors: BTreeMap<i32, Known<'a>>,
 }
 
-/// What is known of an actor.
+/// The decoded values of an actor.
 struct Known<'a> {
     opened: &'a NewActor,
     values: BTreeMap<ObjectId, Vec<&'a Attribute>>,

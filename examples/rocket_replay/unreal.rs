@@ -94,7 +94,8 @@ fn turn_bits(turn: &Rotation) -> u64 {
     [turn.yaw, turn.pitch, turn.roll].iter().map(|angle| if angle.is_some() { 9 } else { 1 }).sum()
 }
 
-/// A length, the characters in one byte each if that is enough, otherwise in two, and a zero.
+/// Returns the bits of a text: a length, the characters in one byte each or, if that is not enough, in two
+/// bytes each, and a zero.
 fn text_bits(text: &str) -> u64 {
     if text.is_empty() {
         return TEXT_LENGTH_BITS;

@@ -1,6 +1,6 @@
 //! The progress of a run.
 //!
-//! *Invariant:* it goes to the standard error, because scripts read JSON from the standard output.
+//! *Invariant:* the progress goes to the standard error, because scripts read JSON from the standard output.
 
 use std::io::Write;
 

@@ -1,10 +1,11 @@
-//! The forms that numbers have in bits.
+//! A fuzzer of the bit reader and writer: reads numbers in all forms that they have in bits, and writes them
+//! again.
 //!
-//! *Invariant:* what is read is written again in as many bits, and the same bits.
+//! *Invariant:* each number that is read is written again as the same bits.
 
 use repl::{BitReader, BitWriter, ReadError};
 
-/// Reads a number in one of the forms; the form written again.
+/// Reads a number in one of the forms. Returns the number written again.
 fn read(form: u8, reader: &mut BitReader<'_>) -> Result<BitWriter, ReadError> {
     let (argument, mut writer) = (u32::from(form >> 3), BitWriter::new());
     match form & 7 {
@@ -39,7 +40,8 @@ fn read(form: u8, reader: &mut BitReader<'_>) -> Result<BitWriter, ReadError> {
     Ok(writer)
 }
 
-/// Runs an input: the forms, as many as its first byte says, and the bits; how many forms were read.
+/// Runs an input. Its first byte is the number of forms, then come the forms, and then the bits. Returns how
+/// many forms were read.
 pub fn run(data: &[u8]) -> usize {
     let Some((&count, rest)) = data.split_first() else { return 0 };
     let (forms, bytes) = rest.split_at(usize::from(count).min(rest.len()));

@@ -1,6 +1,6 @@
-//! The classes that server and client have: each kind of property once.
+//! The classes of the fuzzers, which server and client have. Together they have each kind of property once.
 //!
-//! *Invariant:* `change` depends on its arguments alone, so that a recording can be repeated.
+//! *Invariant:* `change` depends only on its arguments, so that a recorded session can be repeated.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -76,7 +76,7 @@ pub fn register(client: &mut Client) {
     client.register::<Actor>().register::<Pebble>();
 }
 
-/// Changes a property, another one in each tick.
+/// Changes one property, a different one in each tick.
 pub fn change(actor: &mut Actor, tick: usize, other: ObjectRef<Actor>) {
     let number = tick as u8;
     match tick % 16 {

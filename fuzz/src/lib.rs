@@ -1,4 +1,5 @@
-//! What the fuzzers run. `tests/fuzz_corpora.rs` runs the same on the inputs in `corpus`, without a fuzzer.
+//! The functions that the fuzzers run. `tests/fuzz_corpora.rs` runs the same functions on the inputs in
+//! `corpus`, without a fuzzer.
 //!
 //! *Invariant:* whatever the input, nothing panics, and a refused packet changes nothing.
 

@@ -1,15 +1,16 @@
-//! An input that is a list of packets: each has its length in two bytes, then its content without the
-//! checksum.
+//! The form of an input that is a list of packets. Each packet has its length in two bytes, and then its
+//! content without the checksum.
 //!
-//! *Invariant:* any bytes are such a list. A length beyond the end means all that is left.
+//! *Invariant:* any bytes can be read as a list of packets. If a length exceeds the rest of the input, the
+//! packet is the rest.
 
 /// The session of the client.
 pub const SESSION: u64 = 1_000;
 
-/// More packets than this are not read, so that each input is quick.
+/// The greatest number of packets that are read, so that each input takes little time.
 const MAX_PACKETS: usize = 64;
 
-/// The content of each packet.
+/// Returns the content of each packet of an input.
 pub fn split(mut data: &[u8]) -> Vec<&[u8]> {
     let mut packets = Vec::new();
     while let Some((len, rest)) = data.split_first_chunk::<2>() {
@@ -23,7 +24,7 @@ pub fn split(mut data: &[u8]) -> Vec<&[u8]> {
     packets
 }
 
-/// The input with these packets, which have checksums.
+/// Returns the input that contains these packets. The packets have checksums, the input does not.
 pub fn join(packets: &[Vec<u8>]) -> Vec<u8> {
     let mut data = Vec::new();
     for packet in packets.iter().take(MAX_PACKETS) {

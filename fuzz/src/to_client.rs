@@ -1,6 +1,6 @@
-//! Packets of a server, from the handshake on, for one client.
+//! A fuzzer of the client: the input is a list of a server's packets, from the handshake on.
 //!
-//! *Invariant:* a client that refuses a packet shows what it showed before.
+//! *Invariant:* a client that refuses a packet keeps all its values.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::packets::{SESSION, split};
 
 const TICK: Duration = Duration::from_millis(16);
 
-/// A client that hears one packet in each tick.
+/// A client that receives one packet in each tick.
 pub struct Guest {
     client: Client,
     now: Duration,
@@ -32,11 +32,11 @@ impl Default for Guest {
     }
 }
 
-/// All that a client shows.
+/// All objects of a client.
 type Shown = (Vec<(ObjectRef<Actor>, Actor)>, Vec<(ObjectRef<Pebble>, Pebble)>);
 
 impl Guest {
-    /// Lets the client say what it has to say.
+    /// Ticks the client, and returns the packets that it sends.
     pub fn tick(&mut self) -> Vec<Vec<u8>> {
         self.client.tick(self.now);
         self.now += TICK;
@@ -48,7 +48,7 @@ impl Guest {
         packets
     }
 
-    /// Hands the client a packet with this content; whether it was accepted.
+    /// Passes a packet with this content to the client. Returns whether the client accepted it.
     pub fn hear(&mut self, content: &[u8]) -> bool {
         let before = self.shown();
         let result = self.client.receive(self.now, &seal(content, SESSION));
@@ -69,7 +69,7 @@ impl Guest {
     }
 }
 
-/// Runs an input: a client at its end, and how many packets it accepted, of how many.
+/// Runs an input. Returns the client, how many packets it accepted, and how many there were.
 pub fn run(data: &[u8]) -> (Guest, usize, usize) {
     let mut guest = Guest::default();
     guest.tick();

@@ -1,6 +1,7 @@
-//! Packets of a client, from the handshake on, for a server with a few objects.
+//! A fuzzer of the server: the input is a list of a client's packets, from the handshake on. The server has a
+//! few objects.
 //!
-//! *Invariant:* no client changes what the server holds.
+//! *Invariant:* no packet of a client changes the server's objects.
 
 use std::time::Duration;
 
@@ -13,19 +14,20 @@ use super::packets::{SESSION, split};
 
 const TICK: Duration = Duration::from_millis(16);
 
-/// A server that hears one packet of its only client in each tick, and changes its objects in each.
+/// A server that receives one packet of its only client in each tick, and also changes its objects in each
+/// tick.
 pub struct Host {
     server: Server,
     connection: ConnectionId,
     actors: Vec<ObjectRef<Actor>>,
     now: Duration,
     ticks: usize,
-    /// What the client's packets of state are bound to, once the server has said it.
+    /// The token that the client's packets of state must include, once the server has sent it.
     token: u64,
 }
 
 impl Host {
-    /// A server whose packets have at most so many bytes.
+    /// Creates a server whose packets have at most `mtu_bytes` bytes.
     pub fn new(mtu_bytes: usize) -> Self {
         let mut server = Server::new(ServerConfig {
             mtu_bytes,
@@ -40,7 +42,7 @@ impl Host {
         Self { server, connection, actors, now: Duration::ZERO, ticks: 0, token: 0 }
     }
 
-    /// Hands the server a packet with this content.
+    /// Passes a packet with this content to the server.
     pub fn hear(&mut self, content: &[u8]) {
         let before = self.state();
         let is_control = content.first().is_some_and(|first| first & 1 == 1);
@@ -53,7 +55,7 @@ impl Host {
         self.server.objects::<Actor>().map(|(reference, actor)| (reference, actor.clone())).collect()
     }
 
-    /// Changes some objects, and returns what the server says.
+    /// Changes some objects, ticks the server, and returns its packets.
     pub fn tick(&mut self) -> Vec<Vec<u8>> {
         let other = self.actors[self.ticks % self.actors.len()];
         change(&mut self.server[self.actors[0]], self.ticks, other);
@@ -79,7 +81,7 @@ impl Host {
     }
 }
 
-/// The token in a packet, if it is a welcome.
+/// Returns the token in a packet if the packet is a welcome.
 fn token(packet: &[u8]) -> Option<u64> {
     let mut bits = BitReader::new(packet.get(4..)?);
     let is_welcome = bits.read_flag().ok()? && bits.read_bits(3).ok()? == 1;
@@ -87,7 +89,7 @@ fn token(packet: &[u8]) -> Option<u64> {
     bits.read_bits(64).ok().filter(|_| is_welcome)
 }
 
-/// Runs an input; whether the connection stands at its end.
+/// Runs an input. Returns whether the connection is still open at the end.
 pub fn run(data: &[u8]) -> bool {
     let mut host = Host::new(1_200);
     for content in split(data) {

@@ -1,6 +1,7 @@
-//! Values of the types of the standard library.
+//! A fuzzer of values: reads values of many types, mostly of the standard library, and writes them again.
 //!
-//! *Invariant:* a value that can be read can be written, and what was written reads as the same bits again.
+//! *Invariant:* a value that can be read can be written. The written bits can be read again, and the value
+//! that they give takes as many bits.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
@@ -13,7 +14,7 @@ use repl::{BitReader, BitWriter, NoObjects, ReferenceMap};
 
 use super::classes::{Actor, Mood, Pebble};
 
-/// Reads a value; whether the bits are one.
+/// Reads a value of the type `T`. Returns whether the bits are a value of this type.
 fn read<T: NetSerialize>(bytes: &[u8]) -> bool {
     let read = |bytes: &[u8]| T::read(&mut BitReader::new(bytes), &mut ReferenceMap::new(&NoObjects));
     let Ok(value) = read(bytes) else { return false };
@@ -48,7 +49,7 @@ types! {
 /// How many types there are: the first byte of an input chooses one.
 pub const TYPES: usize = READERS.len();
 
-/// Runs an input: the number of a type, then bits; whether they are a value of it.
+/// Runs an input: the number of a type, and then bits. Returns whether the bits are a value of this type.
 pub fn run(data: &[u8]) -> bool {
     data.split_first().is_some_and(|(&number, bits)| READERS[usize::from(number) % TYPES](bits))
 }

@@ -1,8 +1,8 @@
 //! The state of a car as a rigid body, written in its own frame.
 //!
-//! Nearly every update changes the whole state, so it is one value and is sent whole. Then one part helps to
-//! predict another: a car on its wheels is level, drives where it heads and hardly slips. So roll, pitch,
-//! height and the sideways parts take a few bits each.
+//! Nearly every update changes the whole state, so it is one value and is sent whole. As one value, each part
+//! helps to predict the others: a car on its wheels is level, drives where it heads and hardly slips. So
+//! roll, pitch, height and the sideways parts take a few bits each.
 //!
 //! *Invariant:* a state that the short form cannot hold bit for bit, within the widths of its tables, is
 //! written raw.
@@ -19,11 +19,11 @@ use super::width::Widths;
 const REST_HEIGHT: i64 = 1_701;
 /// The pitch of a car at rest, in steps: its nose is half a degree down.
 const REST_PITCH: i64 = 883;
-/// The upward velocity of most cars at rest, in hundredths. The game's solver leaves it.
+/// The upward velocity of most cars at rest, in hundredths. It is a remainder of the game's physics.
 const REST_RISE: i64 = 21;
-/// In a car on its wheels, roll and pitch are below this, in steps: a sixth of a degree.
+/// The limit of roll and pitch of a car on its wheels, in steps: a sixth of a degree.
 const LEVEL: i64 = 256;
-/// In a car that is nearly level, roll and pitch are below this, in steps.
+/// The limit of roll and pitch of a car that is nearly level, in steps.
 const NEARLY_LEVEL: i64 = 2_048;
 
 /// The position of a car, and its motion.
@@ -40,9 +40,9 @@ pub(crate) struct Body {
 /// The motion of a body that is awake.
 #[derive(Clone, Copy, Debug, Default, NetSerialize)]
 pub(crate) struct Moving {
-    /// In units per second.
+    /// The velocity in units per second.
     pub(crate) velocity: [f32; 3],
-    /// In hundredths of a radian per second.
+    /// The spin in hundredths of a radian per second.
     pub(crate) spin: [f32; 3],
 }
 
@@ -55,7 +55,7 @@ struct Numbers {
 
 pub(crate) const NAME: &str = "body";
 
-/// Writes a body: 165 to 200 bits on average, instead of 450 for raw floats.
+/// Writes a body: A body takes 165 to 200 bits on average, instead of 450 for raw floats.
 pub(crate) fn write(body: &Body, writer: &mut BitWriter) -> Result<(), WriteError> {
     let start = writer.bit_len();
     writer.write_flag(true);
@@ -107,7 +107,8 @@ impl Numbers {
         Body { location: floats(self.location), rotation: self.rotation.quaternion(), motion }
     }
 
-    /// Returns `None` if a number is too wide for its table. Then discard what was written.
+    /// Returns `None` if a number is too wide for its table. In that case, discard the bits that were
+    /// written.
     fn write(&self, writer: &mut BitWriter) -> Option<()> {
         let heading = Heading::of(self.rotation);
         let tables = write_rotation(self.rotation, heading, writer)?;

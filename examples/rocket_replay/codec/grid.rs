@@ -37,7 +37,8 @@ pub(super) struct Rotation {
 impl Rotation {
     /// Returns the grid point that restores `quaternion` bit for bit.
     pub(super) fn on_grid(quaternion: [f32; 4]) -> Option<Self> {
-        // Usually the largest component is left out. Near a tie the game may have left out another one.
+        // Usually the largest component is left out. If two components are almost equal, the game may have
+        // left out the other one.
         let mut candidates = [0_u8, 1, 2, 3];
         candidates.sort_by(|a, b| {
             let magnitude = |index: &u8| quaternion[usize::from(*index)].abs();

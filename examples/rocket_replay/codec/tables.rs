@@ -61,11 +61,11 @@ pub(super) static CAR_YAW: Widths = Widths::new([
     13, 13, 13, 13, 13, 12, 12, 10, 10, 9, 8, 8, 6, 5, 4, 3, 2, 1, 9, 13, 13, 13, 13, 13, 13, 13,
 ]);
 
-/// Its roll, in the car's own frame.
+/// The roll of an upright car, in the car's own frame.
 pub(super) static CAR_ROLL: Widths =
     Widths::new([5, 4, 4, 3, 3, 3, 6, 6, 7, 6, 6, 6, 5, 5, 4, 4, 4, 3, 10, 10, 10, 10, 10, 10, 10, 10]);
 
-/// Its pitch, as the difference from that of a car at rest.
+/// The pitch of an upright car, as the difference from the pitch of a car at rest.
 pub(super) static CAR_PITCH: Widths =
     Widths::new([5, 4, 4, 3, 4, 6, 6, 7, 6, 6, 3, 6, 5, 5, 4, 4, 3, 3, 9, 11, 11, 10, 10, 10, 10, 10]);
 

@@ -13,11 +13,11 @@ const LONGEST: usize = 15;
 /// How often each width of one kind of number occurs, as a canonical prefix code: common widths have short
 /// codes.
 pub(super) struct Widths {
-    /// By width: the length of its code.
+    /// For each width, the length of its code.
     lengths: [u8; WIDTHS],
-    /// By width: its code, first bit lowest.
+    /// For each width, its code. The first bit is the lowest.
     codes: [u16; WIDTHS],
-    /// By length: how many widths have a code of that length.
+    /// For each length, how many widths have a code of that length.
     counts: [u16; LONGEST + 1],
     /// The widths in the order of their codes.
     order: [u8; WIDTHS],
@@ -60,7 +60,7 @@ impl Widths {
     /// Writes `number`: its width, its sign, and the bits below its highest one.
     ///
     /// # Panics
-    /// If the table does not hold it.
+    /// If the number is too wide for the table.
     pub(super) fn write(&self, number: i64, writer: &mut BitWriter) {
         let width = width_bits(number);
         let index = width as usize;
@@ -71,7 +71,8 @@ impl Widths {
         }
     }
 
-    /// Reads what [`write`](Self::write) wrote. Any bits are a number of at most 25 bits.
+    /// Reads a number that [`write`](Self::write) wrote. Any sequence of bits reads as a number of at most 25
+    /// bits.
     ///
     /// # Errors
     /// If the input ends.
