@@ -180,8 +180,7 @@ impl Connection {
             segment.update(slot, class, count, part.handles(), values, writer);
         });
         if self.has_blob(slot) {
-            let (world, sequence) = (&*context.world, self.outbox.sequence());
-            self.objects.new_elements_sent(slot, sequence, part.births(), |list| world.prune(slot, list));
+            self.objects.new_elements_sent(context.world, slot, self.outbox.sequence(), part.births());
         } else {
             self.objects.add_pending(slot, part);
         }

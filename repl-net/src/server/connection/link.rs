@@ -18,7 +18,7 @@ pub(super) const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
 
 /// What a connection knows of its link.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct LinkHealth {
     pub(crate) round_trip: RoundTrip,
     /// Timeouts since the last ack (R9).
@@ -37,15 +37,7 @@ pub(crate) struct LinkHealth {
 
 impl LinkHealth {
     pub(super) fn new(now: Duration) -> Self {
-        Self {
-            round_trip: RoundTrip::default(),
-            timeouts: 0,
-            last_retry: now,
-            newest_acked: None,
-            last_sent: now,
-            packets_lost: 0,
-            over_memory_since: None,
-        }
+        Self { last_retry: now, last_sent: now, ..Self::default() }
     }
 
     /// Notes the newest packet of an ack, and how long ago it was sent, if that is known.

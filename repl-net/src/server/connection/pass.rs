@@ -65,6 +65,12 @@ impl Connection {
         }
         // Settle after the shared segments, or objects that become in step are sent twice.
         while let Some(slot) = context.scratch.settling.pop() {
+            let is_default = self.view().is_default(slot);
+            debug_assert_eq!(
+                is_default,
+                self.view().is_default_now(context.world, slot),
+                "the view is known"
+            );
             self.objects.settle(slot);
         }
         self.ask_whether_joined_is_known(context);
@@ -109,7 +115,7 @@ impl Connection {
         if self.outbox.in_flight.len() == 0 && self.objects.has_nothing_to_send() {
             // No late ack can matter any more.
             self.late.clear();
-            self.objects.prune_new_elements(|slot, list| world.prune(slot, list));
+            self.objects.prune_new_elements(world);
         }
         self.late.end_round();
         self.outbox.end_round();
@@ -148,12 +154,10 @@ impl Connection {
         if is_whole && self.outbox.make_room(segment.bits().len(), context.now) {
             self.outbox.segment(segment);
             if segment.has_births {
-                let (world, sequence) = (&*context.world, self.outbox.sequence());
-                for SegmentEntry { slot, list, .. } in
-                    segment.entries.iter().filter(|entry| entry.list.has_births())
-                {
-                    self.objects
-                        .new_elements_sent(*slot, sequence, list.births(), |list| world.prune(*slot, list));
+                let sequence = self.outbox.sequence();
+                for entry in segment.entries.iter().filter(|entry| entry.list.has_births()) {
+                    let elements = entry.list.births();
+                    self.objects.new_elements_sent(context.world, entry.slot, sequence, elements);
                 }
             }
             return;
@@ -190,8 +194,7 @@ impl Connection {
             segment.update(*slot, wire_class, count, list.handles(), values, writer);
         });
         if list.has_births() {
-            let sequence = self.outbox.sequence();
-            self.objects.new_elements_sent(*slot, sequence, list.births(), |list| world.prune(*slot, list));
+            self.objects.new_elements_sent(world, *slot, self.outbox.sequence(), list.births());
         }
         true
     }
@@ -299,8 +302,7 @@ impl Connection {
         let bits = if later.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
         let position = self.objects.opening_sent(slot, sequence, bits, later, has_items);
         Self::catch_up(context.world, slot, position, None);
-        let world = &*context.world;
-        self.objects.new_elements_sent(slot, sequence, list.births(), |list| world.prune(slot, list));
+        self.objects.new_elements_sent(context.world, slot, sequence, list.births());
         if !self.has_blob(slot) {
             self.objects.proxy_sent(slot, sequence);
         }
@@ -417,8 +419,7 @@ impl Connection {
         self.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
             segment.update(slot, class, count, &handles, values, writer);
         });
-        let (world, sequence) = (&*context.world, self.outbox.sequence());
-        self.objects.new_elements_sent(slot, sequence, elements, |list| world.prune(slot, list));
+        self.objects.new_elements_sent(context.world, slot, self.outbox.sequence(), elements);
     }
 }
 

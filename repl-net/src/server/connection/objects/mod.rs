@@ -281,13 +281,10 @@ impl ObjectStates {
     /// The session ends: the client has no object any more. Returns the slots that it used, each with the
     /// position in the history that the connection gives up.
     pub(super) fn end(&mut self) -> Vec<(u32, Option<u64>)> {
-        let known: Vec<u32> = self.known.iter().collect();
-        let mut end = |slot| {
-            let position = self.tracked.get(slot).and_then(|tracked| tracked.position);
-            self.forget(slot);
-            (slot, position)
-        };
-        known.into_iter().map(&mut end).collect()
+        let position = |slot| self.tracked.get(slot).and_then(|tracked| tracked.position);
+        let known: Vec<_> = self.known.iter().map(|slot| (slot, position(slot))).collect();
+        known.iter().for_each(|(slot, _)| _ = self.forget(*slot));
+        known
     }
 
     /// The view of an object is the default one, or not. Returns whether something may have been sent, or

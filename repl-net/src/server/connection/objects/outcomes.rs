@@ -6,6 +6,7 @@ use repl_core::{Changelist, PropertyIndex};
 
 use super::ObjectStates;
 use super::tracked::{Phase, ProxyNews};
+use crate::server::world::World;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 
@@ -143,15 +144,14 @@ impl ObjectStates {
         self.must_send(slot);
     }
 
-    /// No packet in flight can show that new elements arrived. `prune` removes from a list of an object what
-    /// does not exist any more.
-    pub(crate) fn prune_new_elements(&mut self, prune: impl Fn(u32, &mut Changelist)) {
+    /// No packet in flight can show that new elements arrived: those that were removed are forgotten.
+    pub(crate) fn prune_new_elements(&mut self, world: &World) {
         let slots: Vec<u32> = self.with_new_elements.iter().collect();
         for slot in slots {
             if let Some(tracked) = self.tracked.get_mut(slot)
                 && !tracked.is_closing()
             {
-                tracked.new_elements.prune(|elements| prune(slot, elements));
+                tracked.new_elements.prune(|list| world.prune(slot, list));
                 self.settle(slot);
             }
         }

@@ -8,6 +8,7 @@ use repl_core::{Changelist, HandleSet, Portions};
 
 use super::ObjectStates;
 use super::tracked::{Phase, ProxyNews};
+use crate::server::world::World;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
 
@@ -113,14 +114,13 @@ impl ObjectStates {
         }
     }
 
-    /// The packet `sequence` carries new elements of an object. If there are many, `prune` removes those
-    /// from a list that do not exist any more.
+    /// The packet `sequence` carries new elements of an object.
     pub(crate) fn new_elements_sent(
         &mut self,
+        world: &World,
         slot: u32,
         sequence: Sequence,
         elements: Changelist,
-        prune: impl FnMut(&mut Changelist),
     ) {
         if elements.is_empty() {
             return;
@@ -128,7 +128,7 @@ impl ObjectStates {
         let tracked = self.track(slot);
         tracked.new_elements.sent(sequence, elements);
         if tracked.new_elements.are_many() {
-            tracked.new_elements.prune(prune);
+            tracked.new_elements.prune(|list| world.prune(slot, list));
         }
         if !tracked.is_settled() {
             self.out_of_step.insert(slot);

@@ -90,15 +90,7 @@ impl TrackedObjects {
 
     /// About how many bytes the entries hold on the heap: what clients lack, and unacknowledged new elements.
     /// O(entries changed since the last call).
-    #[inline]
     pub(super) fn weigh(&mut self) -> usize {
-        if !self.stale.is_empty() {
-            self.weigh_stale();
-        }
-        self.held_bytes
-    }
-
-    fn weigh_stale(&mut self) {
         let Self { entries, at, stale, held_bytes, .. } = self;
         for slot in stale.drain(..) {
             let place = at.get(slot as usize).and_then(|at| at.checked_sub(1));
@@ -110,6 +102,7 @@ impl TrackedObjects {
                 entry.is_stale = false;
             }
         }
+        *held_bytes
     }
 
     /// Whether the close of some object was first sent before `start`. Each call looks at some entries only,
