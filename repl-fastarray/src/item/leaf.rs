@@ -1,5 +1,5 @@
-//! Item types that are a single value: numbers, strings, references and others. Such values are always sent
-//! whole.
+//! Item types that are a single value: numbers, strings, references and others. A value of this kind is
+//! always sent whole.
 //!
 //! *Invariant:* an item type that is a single value has one property, called `0`, and no callbacks.
 

@@ -36,12 +36,12 @@ impl Entry {
 /// none.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    /// Identifies this log among all logs of the process. Zero until the array is first followed. Shadows
-    /// compare it to see whether the array is still the same one.
+    /// Identifies this log among all logs of the process. Zero until the array is first followed. A shadow
+    /// compares this number to see whether its array is still the same one.
     lineage: AtomicU64,
-    /// The last revision that a shadow has followed. The next change drops all entries up to it.
+    /// The last revision that a shadow has followed. The next change drops all entries up to this revision.
     followed: AtomicU64,
-    /// If the items get new ids when the array is settled, the first of these. Zero if the items keep their
+    /// The first new id, if the items get new ids when the array is settled. Zero if the items keep their
     /// ids.
     first: AtomicU32,
     revision: u64,

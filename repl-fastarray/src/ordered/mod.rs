@@ -85,7 +85,7 @@ use runs::Runs;
 ///
 /// The server moves items with the methods of its array. A client may add items of its own, which keep their
 /// place between the items of the server (S183). A client may also move items locally. A later position from
-/// the server replaces that.
+/// the server replaces the local position.
 ///
 /// When [callbacks](crate::ItemCallbacks) run, new and moved items are already in their final order. Removing
 /// an item does not change the order of the others. An update that only moves items calls the functions for

@@ -11,11 +11,11 @@ use super::OrderedFastArray;
 use crate::sequence::Key;
 
 impl<T> OrderedFastArray<T> {
-    /// Moves the item at `from` to the index `to`. The items between shift by one. Only the label of the
-    /// moved item is sent.
+    /// Moves the item at `from` to the index `to`. The items between the two indices shift by one. Only the
+    /// label of the moved item is sent.
     ///
     /// # Panics
-    /// If one of the two is not less than the length.
+    /// If one of the two indices is not less than the length.
     #[track_caller]
     pub fn move_item(&mut self, from: usize, to: usize) {
         assert!(from.max(to) < self.len(), "no item goes from {from} to {to} among {}", self.len());

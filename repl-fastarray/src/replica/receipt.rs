@@ -123,8 +123,8 @@ impl Receipt {
         match self.fate(id) {
             Some(Fate::Added) => {}
             Some(Fate::Changed) => {
-                // A server names each item at most once in an update. So this happens only when a reference
-                // in the item gets its object.
+                // A server names each item at most once in an update. So an item changes twice in an update
+                // only when a reference in it gets its object.
                 let known = self.changed.iter_mut().rfind(|(changed, _)| *changed == id);
                 if let (Some((_, known)), Some(handles)) = (known, handles) {
                     known.union(handles);
@@ -162,7 +162,7 @@ impl Receipt {
     }
 
     /// Drops the removed items from the lists of added and changed items. Returns the items that were added
-    /// and swept in the same update. No callback reports these.
+    /// and swept in the same update. No callback reports these items.
     pub(crate) fn drop_removed(&mut self) -> Vec<ItemId> {
         let (mut added, mut changed) = (std::mem::take(&mut self.added), std::mem::take(&mut self.changed));
         let mut gone = Vec::new();

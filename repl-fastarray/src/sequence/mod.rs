@@ -343,7 +343,8 @@ mod tests {
 
     impl Pair {
         fn insert(&mut self, at: usize) {
-            // Any permutation of numbers works here. It makes sure that sorting has something to do.
+            // Any permutation of numbers works here. The permutation makes sure that sorting has something to
+            // do.
             self.next = self.next.wrapping_add(0x9e37_79b9);
             let key = self.sequence.insert(at, self.next);
             self.model.insert(at, (key, self.next));

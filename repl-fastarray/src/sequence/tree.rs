@@ -229,8 +229,8 @@ impl Order {
         (self.root, self.height, self.len) = (NONE, 0, 0);
     }
 
-    /// Returns how many keys at the start satisfy `is_before`. All keys that satisfy it must come before all
-    /// others.
+    /// Returns how many keys at the start satisfy `is_before`. Keys that satisfy `is_before` must come before
+    /// all other keys.
     ///
     /// Calls `is_before` O(log n) times. Takes O(log² n) steps, because it walks down to the first key of a
     /// node for each call.
@@ -310,13 +310,13 @@ impl Order {
         self.nodes[node as usize].ids[0]
     }
 
-    /// Splits `leaf` if it is full. Then splits each full node above it. `at` is the position of the entry
-    /// that was inserted last.
+    /// Splits `leaf` if it is full. Afterwards splits each full node above the leaf. `at` is the position of
+    /// the entry that was inserted last.
     fn split_full(&mut self, leaf: u32, mut at: usize) {
         let (mut node, mut level) = (leaf, 0);
         while self.nodes[node as usize].len() == NODE_ENTRIES {
             // After an insertion at one end of the tree, more insertions at that end are likely. So the split
-            // leaves room there.
+            // leaves room at that end.
             let cut = match at {
                 0 => NODE_ENTRIES - BUILT_ENTRIES,
                 _ if at == NODE_ENTRIES - 1 => BUILT_ENTRIES,

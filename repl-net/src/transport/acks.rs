@@ -45,8 +45,8 @@ pub(crate) enum Arrival {
     New,
     /// The packet has arrived before. A repeated packet is not applied, but it is acked again (R7).
     Duplicate,
-    /// The packet is older than the window, or its sender has given it up. Such a packet is not applied, and
-    /// an ack for it would have no effect.
+    /// The packet is older than the window, or its sender has given it up. A packet that is too old is not
+    /// applied, and an ack for it would have no effect.
     TooOld,
 }
 
@@ -222,14 +222,15 @@ fn exp_golomb_bits(value: u64, order: u32) -> usize {
 #[derive(Clone, Debug)]
 pub(crate) struct AckRanges<'a> {
     reader: BitReader<'a>,
-    /// The number of the next packet that this side sends. The peer cannot have received it.
+    /// The number of the next packet that this side sends. A peer that acks this packet is faulty, because
+    /// the packet was not sent yet.
     next: Sequence,
     /// `None` before the first range. After that, the first packet of the last range, and the oldest packet
     /// of the window.
     above: Option<(Sequence, Sequence)>,
     /// The first range, until it has been returned.
     newest: Option<AckRange>,
-    /// Whether more ranges follow. In most packets there is only one.
+    /// Whether more ranges follow. Most packets have only one range.
     has_more: bool,
 }
 
@@ -509,8 +510,8 @@ mod tests {
         }
     }
 
-    /// Steps from the newest packet: mostly small, sometimes beyond a word or the window. Also moves of the
-    /// floor.
+    /// Steps from the newest packet: mostly small, sometimes beyond a word or the window. The operations also
+    /// move the floor.
     fn step() -> impl Strategy<Value = (bool, i64)> {
         let distance = prop_oneof![8 => -20_i64..20, 2 => -1_100_i64..200, 1 => -100_i64..3_000];
         (prop::bool::weighted(0.95), distance)

@@ -16,8 +16,8 @@ use super::sequence::{Sequence, WINDOW};
 use super::spare::shrink_sparse;
 use super::trial::{Link as TriedLink, Trial};
 
-/// How many packets may be in flight before anything has been measured (RFC 6928). So many may also be in
-/// flight later, as long as acks arrive.
+/// How many packets may be in flight before anything has been measured (RFC 6928). Later, at least this
+/// number of packets may be in flight as long as acks arrive.
 const INITIAL_PACKETS: u64 = 10;
 /// A link is bad if at most this many of a thousand packets arrive. On a bad link only many tries get
 /// through, so [`BAD_GAIN`] times as many packets may always be in flight. A link that can carry the usual
@@ -107,7 +107,8 @@ pub(crate) struct Congestion {
     /// The shortest round trip of the current span of time and of the previous one.
     shortest: [Option<Duration>; 2],
     span_since: Duration,
-    /// Whether there was nothing to send at some time in this span. Then a queue cannot have persisted.
+    /// Whether there was nothing to send at some time in this span. In that case no queue in the link has
+    /// lasted for the whole span.
     was_idle: bool,
     in_flight: u64,
     delivered: u64,

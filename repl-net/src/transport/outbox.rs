@@ -35,8 +35,8 @@ const RECORD_BYTES_PER_BYTE: usize = 48;
 /// free memory.
 const PROBES: usize = 4;
 
-/// One packet in this many contains the floor: the oldest packet for which the sender does not know whether
-/// it has arrived.
+/// The number of packets of which one contains the floor: the oldest packet for which the sender does not
+/// know whether it has arrived.
 const FLOOR_INTERVAL: u64 = 32;
 
 /// Fills, numbers and queues the packets of a connection.
@@ -60,7 +60,8 @@ pub(crate) struct Outbox {
     /// The number of bytes sent in this pass.
     pass_bytes: usize,
     limits: Limits,
-    /// The record of the packets that have arrived from the other side. Each packet of a pass acks them.
+    /// The record of the packets that have arrived from the other side. Each packet of a pass acks the
+    /// packets in this record.
     pub(crate) received: Received,
     /// The status that a server sends. `None` on a client.
     status: Option<StatusSource>,

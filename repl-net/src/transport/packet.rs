@@ -62,7 +62,7 @@ impl Salt {
         Self { session, epoch: sequence.epoch() }
     }
 
-    /// Returns the checksum of the salt. The checksum of a packet continues from it.
+    /// Returns the checksum of the salt. The checksum of a packet begins with this value.
     pub(crate) fn seed(self) -> u32 {
         let mut hasher = crc32fast::Hasher::new_with_initial(PROTOCOL);
         hasher.update(&self.session.to_le_bytes());
@@ -71,12 +71,12 @@ impl Salt {
     }
 }
 
-/// A cache of the last seed: 65,536 packets of state in a row have the same.
+/// A cache of the last seed, because 65,536 packets of state in a row have the same seed.
 #[derive(Debug, Default)]
 pub(crate) struct LastSeed(Option<(Salt, u32)>);
 
 impl LastSeed {
-    /// Returns the seed of a salt. Computes it only if the salt is not the last one.
+    /// Returns the seed of a salt. Computes the seed only if the salt differs from the last one.
     pub(crate) fn of(&mut self, salt: Salt) -> u32 {
         match self.0 {
             Some((last, seed)) if last == salt => seed,
@@ -103,7 +103,7 @@ pub(crate) struct Header {
     /// client in one tick.
     pub(crate) stamp: Sequence,
     /// The oldest packet for which the sender does not know whether it has arrived. Only some packets contain
-    /// it.
+    /// this number.
     pub(crate) floor: Option<Sequence>,
     /// The server's status. `None` in packets of a client.
     pub(crate) status: Option<Status>,
@@ -132,8 +132,8 @@ pub(crate) fn seal_from(writer: &mut BitWriter, seed: u32, into: &mut Vec<u8>) {
 
 /// Opens a packet of a session. Returns `None` if the checksum is wrong. For packets of state, `token` is
 /// part of the salt together with the session. `newest` is the newest packet of state that has arrived so
-/// far. The upper bits of a number are guessed from it. For a packet more than 32,767 numbers away the guess
-/// is wrong, so its checksum is wrong.
+/// far. A packet contains only the lower 16 bits of its number, so the reader guesses the upper bits from
+/// `newest`. For a packet more than 32,767 numbers away the guess is wrong, so its checksum is wrong.
 pub(crate) fn open(bytes: &[u8], session: u64, token: u64, newest: Sequence) -> Option<Opened<'_>> {
     let (sum, content) = split(bytes)?;
     let mut reader = BitReader::new(content);

@@ -20,8 +20,8 @@ use repl_core::{BitReader, BitSlice, BitWriter, ReadError};
 use super::blob::BLOB_SPAN;
 use super::sequence::Sequence;
 
-/// The least size of a part, except for the last part of a blob. Stored parts cost memory in addition to
-/// their bits, and this limits it.
+/// The least size of a part, except for the last part of a blob. Each stored part costs memory in addition to
+/// its bits, and this size limits the number of parts.
 const LEAST_PART_BITS: usize = 256;
 
 /// A part of a blob that has arrived.

@@ -227,7 +227,7 @@ mod tests {
             for round_trip in [ms(4_000), ms(4_300), ms(30_000), ms(100_000)] {
                 let mut times = SendTimes::default();
                 let (mut now, mut number) = (Duration::ZERO, 0);
-                // The last packet of each tick. A peer acks this one.
+                // The last packet of each tick: the packet that a peer acks.
                 let mut under_way = VecDeque::new();
                 let (mut samples, mut most) = (0, 0);
                 while now < round_trip * 3 {

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use super::sequence::Sequence;
 
-/// The high rate is the low rate times this.
+/// The high rate is this many times the low rate.
 const STEP: u64 = 4;
-/// The high rate is at most the current rate times this. The high rate is above the current rate, so that a
-/// trial also finds out that the link can deliver more.
+/// The high rate is at most this many times the current rate. The high rate is above the current rate, so
+/// that a trial also finds out that the link can deliver more.
 const RAISE: u64 = 2;
 /// How many packets of the high rate must have arrived before there is a result. With this number, one result
 /// of 50 is wrong if nine of ten packets are lost.
@@ -59,7 +59,7 @@ impl RateSample {
         u64::try_from(rate.unwrap_or(0)).unwrap_or(u64::MAX)
     }
 
-    /// Returns the rate of `bytes` in the time of this arm, in thousandths of the rate of `of` bytes in
+    /// Returns the rate of `bytes` in the time of this sample, in thousandths of the rate of `of` bytes in
     /// `time`.
     fn thousandths(self, bytes: u64, (of, time): (u64, Duration)) -> u64 {
         let part = u128::from(bytes) * time.as_nanos() * 1_000;
@@ -71,7 +71,8 @@ impl RateSample {
 /// The trials of one connection, and the rate that is enough according to them.
 #[derive(Clone, Debug)]
 pub(crate) struct Trial {
-    /// A rate in bytes a second: a higher rate does not deliver more. `None` if unknown.
+    /// The lowest rate that is enough, in bytes a second: higher rates do not deliver more. `None` if no
+    /// trial has found it.
     enough: Option<u64>,
     stage: Stage,
     /// The two rates of this trial, in bytes a second.
