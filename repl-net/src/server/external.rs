@@ -1,7 +1,8 @@
-//! The server's methods for classes whose live objects are outside the server, for example in an ECS.
+//! External objects: the server's methods for classes whose live objects are outside the server, for example
+//! in an ECS.
 //!
-//! *Invariant:* an object is compared only while its owner lends it. The server stores its shadow and no live
-//! copy.
+//! *Invariant:* the server reads an external object only during a call to which the user passes the object.
+//! The server stores a shadow of the object and no live copy.
 
 use std::marker::PhantomData;
 
@@ -13,12 +14,13 @@ use crate::session::archetype::ArchetypeId;
 use crate::session::events::{CompareError, SpawnError};
 
 /// The objects of a class that live outside the server: in an ECS, or in any other store of yours. The server
-/// has only their shadows, which are what clients were sent. Get it by [`Server::external`].
+/// stores only their shadows: the values that it has sent to clients. [`Server::external`] returns an
+/// `External`.
 ///
-/// Before each [`tick`](Server::tick), hand over each object that may have changed since the last one, in any
-/// order. The server compares it at once and keeps no reference, so your rows can move between two calls.
-/// Everything else is the same as for objects of the server's own: [`despawn`](Server::despawn), owner,
-/// conditions, visibility, marks, references.
+/// Before each [`tick`](Server::tick), pass each object that may have changed since the last tick to
+/// [`compare`](Self::compare), in any order. The server compares the object at once and keeps no reference to
+/// it, so your rows can move between two calls. Everything else is the same as for objects that the server
+/// owns: [`despawn`](Server::despawn), owner, conditions, visibility, marks and references.
 ///
 /// ```
 /// # use repl_core::{ObjectRef, Replicated};
@@ -46,18 +48,18 @@ use crate::session::events::{CompareError, SpawnError};
 /// }
 /// ```
 ///
-/// A whole object is compared each time, also properties that are switched off, are not marked, or are sent
-/// only in openings. So you need not hand it over again when a condition is switched on, a property is marked
-/// or a client joins: then the values of the last comparison are sent.
+/// Each call compares the whole object, also properties that are switched off, that are not marked, or that
+/// are sent only in openings. So you need not pass the object again when a condition is switched on, a
+/// property is marked or a client joins: the server then sends the values of the last comparison.
 ///
-/// The packets are the same, bit for bit, as if the server had the objects, with three exceptions:
+/// The packets are the same, bit for bit, as if the server owned the objects, with three exceptions:
 ///
 /// - A property that changed and changed back may be sent once more, if it could not be sent in between or if
-///   the object was handed over several times in a tick.
-/// - An `InitialOnly` property, or a `push` property without a mark, that is sent for another reason, for
-///   example again after a loss, has the value of the last comparison. That may be a newer one.
-/// - Values that may not be sent count for
-///   [`max_object_bytes`](crate::ServerConfig::max_object_bytes), too.
+///   the object was compared several times in a tick.
+/// - An `InitialOnly` property, or a `push` property without a mark, is sometimes sent for another reason,
+///   for example again after a loss. Then it has the value of the last comparison, which may be newer than
+///   the value that was sent before.
+/// - Values that may not be sent also count for [`max_object_bytes`](crate::ServerConfig::max_object_bytes).
 pub struct External<'a, T> {
     server: &'a mut Server,
     class: PhantomData<fn(&T)>,
@@ -67,21 +69,21 @@ impl Server {
     /// Registers a class whose objects live outside the server. See [`External`].
     ///
     /// # Panics
-    /// If the class is new and there was a connection already, or if the initial values of its objects take
-    /// more than [`max_object_bytes`](crate::ServerConfig::max_object_bytes). Also if the class was registered
-    /// for objects of the server's own, which [`spawn`](Self::spawn) and
-    /// [`register_archetype`](Self::register_archetype) do too.
+    /// If the class is new and a client has connected already, or if the initial values of its objects take
+    /// more than [`max_object_bytes`](crate::ServerConfig::max_object_bytes). It also panics if the class was
+    /// registered before for objects that the server owns. [`spawn`](Self::spawn) and
+    /// [`register_archetype`](Self::register_archetype) register a class in this way too.
     #[track_caller]
     pub fn register_external<T: Replicated>(&mut self) -> &mut Self {
         self.world.register::<T, HandedOver>(self.is_frozen());
         self
     }
 
-    /// The objects of a class that live outside the server, to spawn and compare them. Registers the class if
-    /// it is new.
+    /// Returns the objects of a class that live outside the server, to spawn and compare them. Registers the
+    /// class if it is new.
     ///
     /// # Panics
-    /// As [`register_external`](Self::register_external).
+    /// In the same cases as [`register_external`](Self::register_external).
     #[track_caller]
     pub fn external<T: Replicated>(&mut self) -> External<'_, T> {
         self.register_external::<T>();
@@ -90,12 +92,12 @@ impl Server {
 }
 
 impl<T: Replicated> External<'_, T> {
-    /// Adds an object with the values of `live`. Returns its reference: store it beside the object, for
-    /// example as a component of the same entity.
+    /// Adds an object with the values of `live`. Returns a reference to it. Store the reference beside the
+    /// object, for example as a component of the same entity.
     ///
     /// # Panics
-    /// If [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken. Where that can
-    /// happen use [`try_spawn_from`](Self::try_spawn_from).
+    /// If [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken. If this can
+    /// happen, use [`try_spawn_from`](Self::try_spawn_from).
     #[track_caller]
     pub fn spawn(&mut self, live: &T) -> ObjectRef<T> {
         match self.try_spawn_from(ArchetypeId::default(), live) {
@@ -104,11 +106,12 @@ impl<T: Replicated> External<'_, T> {
         }
     }
 
-    /// Adds an object that clients create from an archetype, if there is room for one more.
-    /// `ArchetypeId::default()` is `T::default()`.
+    /// Adds an object that clients create from an archetype, if a slot is free. `ArchetypeId::default()`
+    /// stands for `T::default()`.
     ///
     /// # Errors
-    /// When [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken. Nothing changes.
+    /// If [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken. Then nothing
+    /// changes.
     #[track_caller]
     pub fn try_spawn_from(
         &mut self,
@@ -121,13 +124,15 @@ impl<T: Replicated> External<'_, T> {
         Ok(reference)
     }
 
-    /// Compares an object with what clients were sent. The next tick sends what differs, as far as conditions
-    /// and marks allow. Costs what it costs to compare an object of the server's own.
+    /// Compares an object with the values that were sent to clients. The next tick sends the values that
+    /// differ, as far as conditions and marks allow. A call costs as much as comparing an object that the
+    /// server owns.
     ///
-    /// It does not compile for a class with fast arrays: use [`compare_mut`](Self::compare_mut).
+    /// This method does not compile for a class with fast arrays. Use [`compare_mut`](Self::compare_mut) for
+    /// these classes.
     ///
     /// # Errors
-    /// When the object does not exist, or is not a `T`. Then nothing was compared.
+    /// If the object does not exist or is not a `T`. Then nothing is compared.
     #[track_caller]
     pub fn compare(&mut self, object: ObjectRef<T>, live: &T) -> Result<(), CompareError> {
         const {
@@ -139,12 +144,12 @@ impl<T: Replicated> External<'_, T> {
         self.server.world.hand_over(object, live).map(|_| ())
     }
 
-    /// As [`compare`](Self::compare), for all classes. If a fast array was assigned over another one, its
-    /// items get new ids, because they are new items. Nothing else is written to the object. In an ECS, avoid
-    /// that this counts as a change, for example with `bypass_change_detection` in Bevy.
+    /// Compares an object of any class, as [`compare`](Self::compare) does. If a fast array was assigned over
+    /// another one, its items are new and get new ids. Nothing else is written to the object. In an ECS,
+    /// prevent that this write counts as a change, for example with `bypass_change_detection` in Bevy.
     ///
     /// # Errors
-    /// As [`compare`](Self::compare).
+    /// In the same cases as [`compare`](Self::compare).
     pub fn compare_mut(&mut self, object: ObjectRef<T>, live: &mut T) -> Result<(), CompareError> {
         if self.server.world.hand_over(object, live)?
             && let Some(shadows) = self.server.world.shadows::<T>()

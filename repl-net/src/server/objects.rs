@@ -1,7 +1,7 @@
 //! The server's methods that return objects: one by reference, all of a class, or several at once.
 //!
-//! *Invariant:* no object is borrowed twice at once, and what is borrowed mutably is compared at the next
-//! tick.
+//! *Invariant:* no object is borrowed twice at the same time, and every object that was borrowed mutably is
+//! compared at the next tick.
 
 use std::ops::{Index, IndexMut};
 
@@ -12,20 +12,20 @@ use super::rows::OwnColumn;
 use super::world::Absence;
 
 impl Server {
-    /// The object, if it exists, is a `T`, and is the server's own. Like all methods of this kind it returns
-    /// no [external](crate::External) objects: the server does not have them.
+    /// Returns the object if it exists, is a `T`, and is owned by the server. This method and similar ones
+    /// return no [external](crate::External) objects, because the server does not have them.
     #[must_use]
     pub fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
         self.world.get(object).ok()
     }
 
-    /// The object, mutably. It is compared at the next tick, whatever was written. `server[object]` does the
-    /// same, and panics if the object does not exist.
+    /// Returns the object for writing. It is compared at the next tick, whatever was written.
+    /// `server[object]` does the same, and panics if the object does not exist.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.world.get_mut(object).ok()
     }
 
-    /// All objects of a class with their references, in no particular order.
+    /// Returns all objects of a class with their references, in no particular order.
     pub fn objects<T: Replicated>(&self) -> impl Iterator<Item = (ObjectRef<T>, &T)> {
         self.world.own::<T>().into_iter().flat_map(OwnColumn::pairs).map(|(&slot, object)| {
             let entry = &self.world.objects[slot as usize];
@@ -33,14 +33,14 @@ impl Server {
         })
     }
 
-    /// All objects of a class with their references, mutably, in no particular order. Each is compared at the
-    /// next tick, by a scan over their memory.
+    /// Returns all objects of a class with their references, for writing, in no particular order. The next
+    /// tick compares all of them, by a scan over their memory.
     pub fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         self.world.objects_mut()
     }
 
-    /// Two objects of the same or of different classes, mutably, like [`get_mut`](Self::get_mut). Returns
-    /// `None` if either does not exist or both are the same object.
+    /// Returns two objects of the same or of different classes for writing, like [`get_mut`](Self::get_mut).
+    /// Returns `None` if one of them does not exist, or if both are the same object.
     ///
     /// ```
     /// # use repl_net::Server;
@@ -59,8 +59,9 @@ impl Server {
         self.world.get_pair_mut(first, second)
     }
 
-    /// Several objects of one class, mutably, like [`get_mut`](Self::get_mut). Returns `None` if one does not
-    /// exist or is given twice. O(N²), so use it for a few; [`objects_mut`](Self::objects_mut) returns all.
+    /// Returns several objects of one class for writing, like [`get_mut`](Self::get_mut). Returns `None` if
+    /// one of them does not exist or is given twice. O(N²), so use it for a few objects;
+    /// [`objects_mut`](Self::objects_mut) returns all.
     pub fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,
         objects: [ObjectRef<T>; N],
@@ -86,7 +87,7 @@ impl<T: Replicated> Index<ObjectRef<T>> for Server {
     type Output = T;
 
     /// # Panics
-    /// If the object is gone, or [external](crate::External).
+    /// If the object does not exist, or is [external](crate::External).
     #[track_caller]
     fn index(&self, object: ObjectRef<T>) -> &T {
         match self.world.get(object) {
@@ -98,7 +99,7 @@ impl<T: Replicated> Index<ObjectRef<T>> for Server {
 
 impl<T: Replicated> IndexMut<ObjectRef<T>> for Server {
     /// # Panics
-    /// If the object is gone, or [external](crate::External).
+    /// If the object does not exist, or is [external](crate::External).
     #[track_caller]
     fn index_mut(&mut self, object: ObjectRef<T>) -> &mut T {
         match self.world.get_mut(object) {

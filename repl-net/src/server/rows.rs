@@ -1,4 +1,4 @@
-//! The server's own objects: each row of a column has the live object beside its shadow.
+//! The source of objects that the server owns: each row of a column has the live object and its shadow.
 //!
 //! *Invariant:* row `n` is the live object of the shadow in row `n`.
 
@@ -7,7 +7,7 @@ use repl_core::{HandleSet, Refusal, Replicated};
 
 use super::column::{Outcome, Shadows, Source, TypedColumn};
 
-/// The column of a class whose live objects the server has.
+/// The column of a class whose live objects the server owns.
 pub(crate) type OwnColumn<T> = TypedColumn<T, OwnRows<T>>;
 
 /// The live objects of the class `T`.
@@ -20,7 +20,7 @@ impl<T> Default for OwnRows<T> {
 }
 
 impl<T> OwnColumn<T> {
-    /// The objects with their slots.
+    /// Returns the objects with their slots.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&u32, &T)> {
         self.shadows.slots.iter().zip(&self.source.0)
     }
@@ -46,7 +46,7 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
     }
 
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
-        // A row ends where the next one begins.
+        // The next row is loaded too, because the end of a row may share a cache line with it.
         self.0.iter().skip(row).take(2).for_each(preload);
         shadows.rows.iter().skip(row).take(2).for_each(preload);
     }
