@@ -29,7 +29,7 @@ impl<T: FastArrayItem> Following for FastArray<T> {
                 self.depart(entry.id);
                 visit(entry.id, Step::Removed);
             }
-        } else if let Some(at) = live.item_ids.locate(entry.id, entry.place()) {
+        } else if let Some(at) = live.item_ids.locate(entry.id, entry.position()) {
             self.step(live, at, visit);
         }
     }
@@ -136,10 +136,10 @@ impl<T: FastArrayItem> FastArray<T> {
             }
         }
         let present = other.item_ids.present().filter(|(id, _)| !id.is_local());
-        for (place, (id, from)) in present.enumerate() {
+        for (index, (id, from)) in present.enumerate() {
             let at = self.item_ids.position(id).unwrap_or_else(|| self.append_initial(id));
-            self.swap(at, place);
-            copy(&other.items[from], &mut self.items[place]);
+            self.swap(at, index);
+            copy(&other.items[from], &mut self.items[index]);
         }
         if self.receipt.is_none() {
             self.item_ids.continue_as(&other.item_ids);

@@ -22,9 +22,9 @@ pub struct IterMut<'a, T> {
 }
 
 impl<'a, T> IterMut<'a, T> {
-    fn guard(&self, (place, item): (usize, &'a mut T)) -> ItemMut<'a, T> {
-        let mark = Mark { id: self.ids[place], place, len: self.ids.len(), log: self.log };
-        ItemMut::new(item, place, mark)
+    fn guard(&self, (index, item): (usize, &'a mut T)) -> ItemMut<'a, T> {
+        let mark = Mark { id: self.ids[index], position: index, len: self.ids.len(), log: self.log };
+        ItemMut::new(item, index, mark)
     }
 }
 
@@ -62,7 +62,7 @@ impl<T> FastArray<T> {
         let id = *self.item_ids.ids.get(index)?;
         let len = self.item_ids.ids.len();
         let log = Cell::from_mut(&mut self.item_ids.log);
-        Some(ItemMut::new(item, index, Mark { id, place: index, len, log }))
+        Some(ItemMut::new(item, index, Mark { id, position: index, len, log }))
     }
 
     /// Returns a guard of the item `id`. Costs the same as [`index_of`](Self::index_of).

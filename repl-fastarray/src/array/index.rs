@@ -13,55 +13,55 @@ pub(crate) const MAX_DRIFT: usize = 256;
 
 /// The position of each id, either exact or wrong by at most `drift`.
 pub(crate) struct Index {
-    places: IdTable<u32>,
+    indices: IdTable<u32>,
     drift: usize,
 }
 
 impl Index {
     /// Builds the index of `ids`. O(n).
     pub(crate) fn of(ids: &[ItemId]) -> Self {
-        let mut places = IdTable::with_capacity(ids.len());
-        ids.iter().zip(0..).for_each(|(&id, at)| places.set(id, at));
-        Self { places, drift: 0 }
+        let mut indices = IdTable::with_capacity(ids.len());
+        ids.iter().zip(0..).for_each(|(&id, at)| indices.set(id, at));
+        Self { indices, drift: 0 }
     }
 
     /// Returns the position of `id` in `ids`, the list to which this index belongs. O(drift).
     pub(crate) fn position(&self, id: ItemId, ids: &[ItemId]) -> Option<usize> {
-        let place = self.places.get(id)? as usize;
+        let index = self.indices.get(id)? as usize;
         // If no item has moved, the entry is exact, and the ids need not be read.
-        if self.drift == 0 { Some(place) } else { near(id, place, self.drift, ids) }
+        if self.drift == 0 { Some(index) } else { near(id, index, self.drift, ids) }
     }
 
     /// Loads the entry of `id` into the cache, because a lookup follows soon.
     pub(crate) fn preload(&self, id: ItemId) {
-        self.places.preload(id);
+        self.indices.preload(id);
     }
 
     /// Records that `id` is now at position `at`.
     pub(crate) fn set(&mut self, id: ItemId, at: usize) {
-        self.places.set(id, at as u32);
+        self.indices.set(id, at as u32);
     }
 
     pub(crate) fn remove(&mut self, id: ItemId) {
-        self.places.remove(id);
+        self.indices.remove(id);
     }
 
-    /// Records that all ids after some position have moved by `places`. Returns false if the index is now so
-    /// inexact that a new one is better.
+    /// Records that all ids after some position have moved by `distance`. Returns false if the index is now
+    /// so inexact that a new one is better.
     #[must_use]
-    pub(crate) fn shifted(&mut self, places: usize) -> bool {
-        self.drift = self.drift.saturating_add(places);
+    pub(crate) fn shifted(&mut self, distance: usize) -> bool {
+        self.drift = self.drift.saturating_add(distance);
         self.drift <= MAX_DRIFT
     }
 }
 
-/// Returns the position of `id` in `ids` if it is at most `drift` away from `place`. O(drift).
-pub(crate) fn near(id: ItemId, place: usize, drift: usize, ids: &[ItemId]) -> Option<usize> {
-    if ids.get(place) == Some(&id) {
-        return Some(place);
+/// Returns the position of `id` in `ids` if it is at most `drift` away from `index`. O(drift).
+pub(crate) fn near(id: ItemId, index: usize, drift: usize, ids: &[ItemId]) -> Option<usize> {
+    if ids.get(index) == Some(&id) {
+        return Some(index);
     }
-    let first = place.saturating_sub(drift).min(ids.len());
-    let end = place.saturating_add(drift).saturating_add(1).min(ids.len());
+    let first = index.saturating_sub(drift).min(ids.len());
+    let end = index.saturating_add(drift).saturating_add(1).min(ids.len());
     ids[first..end].iter().position(|&other| other == id).map(|at| first + at)
 }
 

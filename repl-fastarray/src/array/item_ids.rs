@@ -123,12 +123,12 @@ impl ItemIds {
         }
     }
 
-    /// Returns the position of `id`. Tries `place` first.
-    pub(crate) fn position_from(&self, id: ItemId, place: usize) -> Option<usize> {
-        if self.ids.get(place) == Some(&id) && !self.has_departed(id) {
+    /// Returns the position of `id`. Tries `index` first.
+    pub(crate) fn position_from(&self, id: ItemId, index: usize) -> Option<usize> {
+        if self.ids.get(index) == Some(&id) && !self.has_departed(id) {
             // The caller usually looks up the same item again soon, so its index entry is loaded.
             self.preload(id);
-            return Some(place);
+            return Some(index);
         }
         self.position(id)
     }
@@ -146,14 +146,14 @@ impl ItemIds {
         self.ids.last().into_iter().for_each(|&last| self.preload(last));
     }
 
-    /// Returns the position of the item `id`, which was at `place` when the log recorded a change of the
+    /// Returns the position of the item `id`, which was at `index` when the log recorded a change of the
     /// item.
-    pub(crate) fn locate(&self, id: ItemId, place: usize) -> Option<usize> {
+    pub(crate) fn locate(&self, id: ItemId, index: usize) -> Option<usize> {
         match self.log.drift() {
             Some(drift) if drift <= MAX_DRIFT && self.index.get().is_none() => {
-                near(id, place, drift, &self.ids)
+                near(id, index, drift, &self.ids)
             }
-            _ => self.position_from(id, place),
+            _ => self.position_from(id, index),
         }
     }
 
@@ -256,10 +256,10 @@ impl ItemIds {
         self.log.remove(id, at, self.ids.len());
     }
 
-    /// Records that all ids after some position have moved by up to `places`.
-    pub(crate) fn shifted(&mut self, places: usize) {
-        self.log.shifted(places);
-        if self.index.get_mut().is_some_and(|index| !index.shifted(places)) {
+    /// Records that all ids after some position have moved by up to `distance`.
+    pub(crate) fn shifted(&mut self, distance: usize) {
+        self.log.shifted(distance);
+        if self.index.get_mut().is_some_and(|index| !index.shifted(distance)) {
             self.index.take();
         }
     }

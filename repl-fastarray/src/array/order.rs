@@ -51,14 +51,14 @@ impl<T> FastArray<T> {
         self.item_ids.reorder(|ids| ids.rotate_left(mid));
     }
 
-    /// Rotates the items to the right, so that the first item is at index `places` afterwards.
+    /// Rotates the items to the right, so that the first item is at index `distance` afterwards.
     ///
     /// # Panics
-    /// If `places` is greater than the length.
+    /// If `distance` is greater than the length.
     #[track_caller]
-    pub fn rotate_right(&mut self, places: usize) {
-        self.items.rotate_right(places);
-        self.item_ids.reorder(|ids| ids.rotate_right(places));
+    pub fn rotate_right(&mut self, distance: usize) {
+        self.items.rotate_right(distance);
+        self.item_ids.reorder(|ids| ids.rotate_right(distance));
     }
 
     /// Reorders the items: the item at index `order[i]` moves to index `i`.

@@ -58,7 +58,7 @@ impl<T: FastArrayItem> Replica for FastArray<T> {
         self.item_ids.position(id)
     }
 
-    fn place(&self, spot: usize) -> usize {
+    fn index_of_spot(&self, spot: usize) -> usize {
         spot
     }
 

@@ -67,9 +67,9 @@ impl IdCounter {
         loop {
             let mut beyond = None;
             others(&mut |id| {
-                let place = (id.number() + last - first.number()) % last;
-                if (place as usize) < len && beyond.is_none_or(|(farthest, _)| farthest < place) {
-                    beyond = Some((place, id.next()));
+                let offset = (id.number() + last - first.number()) % last;
+                if (offset as usize) < len && beyond.is_none_or(|(farthest, _)| farthest < offset) {
+                    beyond = Some((offset, id.next()));
                 }
             });
             match beyond {

@@ -152,7 +152,7 @@ mod tests {
     fn consecutive_and_far_ids_have_homes_apart() {
         let numbers = (1..=2_000).chain((1..=2_000).map(|high| high << 16));
         let homes: HashSet<_> = numbers.map(|number| hash(id(number)) & 0xfff).collect();
-        assert!(homes.len() > 1_500, "4,000 ids in {} of 4,096 places", homes.len());
+        assert!(homes.len() > 1_500, "4,000 ids in {} of 4,096 cells", homes.len());
     }
 
     proptest! {

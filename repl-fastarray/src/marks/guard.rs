@@ -39,7 +39,7 @@ pub struct ItemMut<'a, T> {
 pub(crate) struct Mark<'a> {
     pub(crate) id: ItemId,
     /// The position that the log records for the item: its index, or its key in an ordered array.
-    pub(crate) place: usize,
+    pub(crate) position: usize,
     /// The number of items in the array.
     pub(crate) len: usize,
     /// The log of the array. All guards of the array share it.
@@ -69,9 +69,9 @@ impl<T> ItemMut<'_, T> {
     /// Marks the item as if it were written to.
     pub fn mark(this: &mut Self) {
         if !this.is_marked {
-            let Mark { id, place, len, log } = this.mark;
+            let Mark { id, position, len, log } = this.mark;
             let mut taken = log.take();
-            taken.touch(id, place, len);
+            taken.touch(id, position, len);
             log.set(taken);
             this.is_marked = true;
         }

@@ -14,7 +14,7 @@ pub(crate) struct Entry {
     pub(crate) id: ItemId,
     /// The item's position at that time. The bit [`REMOVED`](Self::REMOVED) is set if the item was removed
     /// there.
-    place: u32,
+    position: u32,
 }
 
 impl Entry {
@@ -22,13 +22,13 @@ impl Entry {
     const REMOVED: u32 = 1 << 31;
 
     /// Returns the item's position at that time.
-    pub(crate) fn place(self) -> usize {
-        (self.place & !Self::REMOVED) as usize
+    pub(crate) fn position(self) -> usize {
+        (self.position & !Self::REMOVED) as usize
     }
 
     /// Returns whether this entry records that the item was removed. Otherwise the item was touched.
     pub(crate) fn is_removal(self) -> bool {
-        self.place & Self::REMOVED != 0
+        self.position & Self::REMOVED != 0
     }
 }
 
@@ -113,7 +113,7 @@ impl Log {
         self.entries.get(revision.checked_sub(self.base())? as usize..)
     }
 
-    /// Returns how far items may be from the recorded places. Returns `None` if that is unknown.
+    /// Returns how far items may be from the recorded positions. Returns `None` if that is unknown.
     pub(crate) fn drift(&self) -> Option<usize> {
         (self.drift != u32::MAX).then_some(self.drift as usize)
     }
@@ -143,14 +143,14 @@ impl Log {
         true
     }
 
-    /// Records that the item `id` at `place`, one of `len` items, was touched.
-    pub(crate) fn touch(&mut self, id: ItemId, place: usize, len: usize) {
-        self.append(Entry { id, place: place as u32 }, len);
+    /// Records that the item `id` at `position`, one of `len` items, was touched.
+    pub(crate) fn touch(&mut self, id: ItemId, position: usize, len: usize) {
+        self.append(Entry { id, position: position as u32 }, len);
     }
 
-    /// Records that the item `id` was removed from `place`. `len` items are left.
-    pub(crate) fn remove(&mut self, id: ItemId, place: usize, len: usize) {
-        self.append(Entry { id, place: place as u32 | Entry::REMOVED }, len);
+    /// Records that the item `id` was removed from `position`. `len` items are left.
+    pub(crate) fn remove(&mut self, id: ItemId, position: usize, len: usize) {
+        self.append(Entry { id, position: position as u32 | Entry::REMOVED }, len);
     }
 
     fn append(&mut self, entry: Entry, len: usize) {
@@ -167,10 +167,10 @@ impl Log {
         }
     }
 
-    /// Records that all items after some position have moved by `places`.
-    pub(crate) fn shifted(&mut self, places: usize) {
+    /// Records that all items after some position have moved by `distance`.
+    pub(crate) fn shifted(&mut self, distance: usize) {
         if self.trim() && !self.entries.is_empty() {
-            self.drift = self.drift.saturating_add(u32::try_from(places).unwrap_or(u32::MAX));
+            self.drift = self.drift.saturating_add(u32::try_from(distance).unwrap_or(u32::MAX));
         }
     }
 

@@ -35,7 +35,7 @@ impl<T: FastArrayItem> Following for OrderedFastArray<T> {
             return;
         }
         // The key of a removed item may belong to another item now.
-        let touched = live.items.by_key(Key::of(entry.place()));
+        let touched = live.items.by_key(Key::of(entry.position()));
         if let Some(touched) = touched.filter(|touched| touched.id == entry.id) {
             self.step(touched, visit);
         }
@@ -99,7 +99,7 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
     /// particular order.
     fn append_initial(&mut self, other: &Entry<T>, id: ItemId) -> Key {
         let entry = Entry { item: T::initial(), label: other.label.clone(), id };
-        self.place(self.len(), entry)
+        self.insert_entry(self.len(), entry)
     }
 
     /// Gives the items consecutive ids from `first` on, in their order.

@@ -26,7 +26,7 @@ pub struct IterMut<'a, T> {
 
 impl<'a, T> IterMut<'a, T> {
     fn guard(&self, (key, entry): (Key, &'a mut Entry<T>), index: usize) -> ItemMut<'a, T> {
-        let mark = Mark { id: entry.id, place: key.number(), len: self.len, log: self.log };
+        let mark = Mark { id: entry.id, position: key.number(), len: self.len, log: self.log };
         ItemMut::new(&mut entry.item, index, mark)
     }
 }
@@ -72,7 +72,7 @@ impl<T> OrderedFastArray<T> {
         let len = self.len();
         let entry = self.items.by_key_mut(key)?;
         let log = Cell::from_mut(&mut self.log);
-        let mark = Mark { id: entry.id, place: key.number(), len, log };
+        let mark = Mark { id: entry.id, position: key.number(), len, log };
         Some(ItemMut::new(&mut entry.item, index, mark))
     }
 

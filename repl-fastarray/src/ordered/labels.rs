@@ -12,36 +12,36 @@ use super::relabel::relabel;
 use crate::sequence::Key;
 
 impl<T> OrderedFastArray<T> {
-    /// Gives the items at `places` labels between the labels of their neighbours. Returns false and changes
+    /// Gives the items at `indices` labels between the labels of their neighbours. Returns false and changes
     /// nothing if there are too few labels between these.
-    pub(super) fn label_within(&mut self, places: Range<usize>, hint: Hint) -> bool {
+    pub(super) fn label_within(&mut self, indices: Range<usize>, hint: Hint) -> bool {
         let label = |at| self.items.get(at).map(|entry| &entry.label);
-        let (before, after) = (places.start.checked_sub(1).and_then(label), label(places.end));
-        let labels: Option<Vec<Label>> = match places.len() {
+        let (before, after) = (indices.start.checked_sub(1).and_then(label), label(indices.end));
+        let labels: Option<Vec<Label>> = match indices.len() {
             1 => Label::between(before, after, hint).map(|label| vec![label]),
             count => Label::run(before, after, count, hint).map(Iterator::collect),
         };
         let Some(labels) = labels else { return false };
-        for (key, label) in self.keys(places).into_iter().zip(labels) {
+        for (key, label) in self.keys(indices).into_iter().zip(labels) {
             self.give(key, label);
         }
         true
     }
 
-    /// Gives the items at `places` labels between the labels of their neighbours. If there are too few short
+    /// Gives the items at `indices` labels between the labels of their neighbours. If there are too few short
     /// labels between these, items around them get new labels, too.
-    pub(super) fn label_anyway(&mut self, places: Range<usize>, hint: Hint) {
-        let first = places.start;
-        let fits = self.label_within(places.clone(), hint);
+    pub(super) fn label_anyway(&mut self, indices: Range<usize>, hint: Hint) {
+        let first = indices.start;
+        let fits = self.label_within(indices.clone(), hint);
         if !fits || self.items.get(first).is_some_and(|entry| entry.label.is_long()) {
-            self.make_room(places);
+            self.make_room(indices);
         }
     }
 
-    /// Gives new labels to the items at `places` and to some items around them.
-    pub(super) fn make_room(&mut self, places: Range<usize>) {
+    /// Gives new labels to the items at `indices` and to some items around them.
+    pub(super) fn make_room(&mut self, indices: Range<usize>) {
         let mut keys = Vec::new();
-        relabel(&mut self.items, places, |entry| &mut entry.label, |key| keys.push(key));
+        relabel(&mut self.items, indices, |entry| &mut entry.label, |key| keys.push(key));
         keys.into_iter().for_each(|key| self.touch(key));
     }
 

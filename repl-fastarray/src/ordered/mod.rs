@@ -40,7 +40,7 @@ use runs::Runs;
 
 /// An array whose items have the same order on every client as on the server.
 ///
-/// Inserting, removing and moving an item cost O(log n) at any place, on the server and on clients, and a few
+/// Inserting, removing and moving an item cost O(log n) at any index, on the server and on clients, and a few
 /// bytes on the wire. The position of an item is sent as a short label, and the positions of other items are
 /// not affected. The price is that the array is a tree and not a slice. There is no `Deref`, and finding an
 /// item by index costs O(log n). All methods cost O(log n) unless their documentation says otherwise. If the
@@ -239,11 +239,11 @@ impl<T> OrderedFastArray<T> {
         let hint = self.runs.hint(before, after);
         let key = match Label::between(self.label_of(before), self.label_of(after), hint) {
             Some(label) if self.receipt.is_some() || !label.is_long() => {
-                self.place(index, Entry { item, label, id })
+                self.insert_entry(index, Entry { item, label, id })
             }
             None if self.receipt.is_some() => self.insert_local_after(before, id, item),
             _ => {
-                let key = self.place(index, Entry { item, label: Label::START, id });
+                let key = self.insert_entry(index, Entry { item, label: Label::START, id });
                 self.make_room(index..index + 1);
                 key
             }
@@ -350,7 +350,7 @@ impl<T> OrderedFastArray<T> {
         id
     }
 
-    fn place(&mut self, index: usize, entry: Entry<T>) -> Key {
+    fn insert_entry(&mut self, index: usize, entry: Entry<T>) -> Key {
         let id = entry.id;
         let key = self.items.insert(index, entry);
         if let Some(index) = self.index.get_mut() {
@@ -366,7 +366,7 @@ impl<T> OrderedFastArray<T> {
         let label = self.label_of(before).cloned().unwrap_or_default();
         let entry = Entry { item, label, id };
         let index = self.items.partition_point(|other| other.compare_position(&entry) == Ordering::Less);
-        self.place(index, entry)
+        self.insert_entry(index, entry)
     }
 
     fn take(&mut self, key: Key) -> Option<T> {

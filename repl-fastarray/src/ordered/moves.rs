@@ -67,16 +67,16 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Rotates the items to the right, so that the first item is at index `places` afterwards. Costs the same
-    /// as [`rotate_left`](Self::rotate_left).
+    /// Rotates the items to the right, so that the first item is at index `distance` afterwards. Costs the
+    /// same as [`rotate_left`](Self::rotate_left).
     ///
     /// # Panics
-    /// If `places` is greater than the length.
+    /// If `distance` is greater than the length.
     #[track_caller]
-    pub fn rotate_right(&mut self, places: usize) {
+    pub fn rotate_right(&mut self, distance: usize) {
         let len = self.len();
-        assert!(places <= len, "{len} items are not rotated by {places}");
-        self.rotate_left(len - places);
+        assert!(distance <= len, "{len} items are not rotated by {distance}");
+        self.rotate_left(len - distance);
     }
 
     /// Sorts the items by `compare`. Equal items keep their order. O(n log n). If at most half of the items
@@ -112,8 +112,8 @@ impl<T> OrderedFastArray<T> {
         let ahead = block.start.checked_sub(1).and_then(|at| self.items.key_at(at));
         for (step, &key) in keys.iter().enumerate() {
             self.runs.removed(key, || ahead);
-            let place = if to > block.start { to + keys.len() - 1 } else { to + step };
-            self.items.move_to(key, place);
+            let index = if to > block.start { to + keys.len() - 1 } else { to + step };
+            self.items.move_to(key, index);
         }
         let before = to.checked_sub(1).and_then(|at| self.items.key_at(at));
         let after = self.items.key_at(to + keys.len());
@@ -128,9 +128,9 @@ impl<T> OrderedFastArray<T> {
     /// that are already in this order keep their labels.
     fn arrange(&mut self, keys: &[Key]) {
         let highest = keys.iter().map(|key| key.number()).max().unwrap_or(0);
-        let mut places = vec![0; highest + 1];
-        self.items.keys_from(0).enumerate().for_each(|(place, key)| places[key.number()] = place);
-        let order: Vec<usize> = keys.iter().map(|key| places[key.number()]).collect();
+        let mut indices = vec![0; highest + 1];
+        self.items.keys_from(0).enumerate().for_each(|(index, key)| indices[key.number()] = index);
+        let order: Vec<usize> = keys.iter().map(|key| indices[key.number()]).collect();
         if order.is_sorted() {
             return;
         }
@@ -144,9 +144,9 @@ impl<T> OrderedFastArray<T> {
         }
         let mut at = 0;
         for group in stays.chunk_by(|one, other| one == other) {
-            let places = at..at + group.len();
-            at = places.end;
-            if group.first() == Some(&false) && !self.label_within(places, Hint::NONE) {
+            let indices = at..at + group.len();
+            at = indices.end;
+            if group.first() == Some(&false) && !self.label_within(indices, Hint::NONE) {
                 self.label_anyway(0..order.len(), Hint::NONE);
                 return;
             }

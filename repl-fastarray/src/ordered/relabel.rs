@@ -1,4 +1,4 @@
-//! Relabelling: gives new labels to items around a place where no short label is free.
+//! Relabelling: gives new labels to items around an index where no short label is free.
 //!
 //! *Invariant:* new labels do not change the order of the items.
 
@@ -15,23 +15,23 @@ const REACH_FACTOR: usize = 4;
 /// allowed. So the more items get new labels, the more labels are free afterwards.
 const MAX_DIGITS: usize = 8;
 
-/// Gives new labels to the items at `places` and around them, so that labels are free there. Calls
+/// Gives new labels to the items at `indices` and around them, so that labels are free there. Calls
 /// `relabelled` with the key of each item that gets a new label. Ignores the old labels of the items at
-/// `places`.
+/// `indices`.
 ///
 /// The range grows until there is enough room: about 32 items if labels of 8 digits are enough, 128 items if
 /// 7 digits are enough, and so on. `label` returns the label of an item. O(n) in the worst case, O(log n) for
 /// each insertion on average.
 pub(crate) fn relabel<T>(
     items: &mut Sequence<T>,
-    places: Range<usize>,
+    indices: Range<usize>,
     label: impl Fn(&mut T) -> &mut Label,
     mut relabelled: impl FnMut(Key),
 ) {
     let (mut reach, mut digits) = (FIRST_REACH, MAX_DIGITS);
     let (range, labels) = loop {
-        let range = places.start.saturating_sub(reach)..items.len().min(places.end.saturating_add(reach));
-        let hot = places.start - range.start..places.end - range.start;
+        let range = indices.start.saturating_sub(reach)..items.len().min(indices.end.saturating_add(reach));
+        let hot = indices.start - range.start..indices.end - range.start;
         let max = if range.len() == items.len() { Label::MAX_BYTES } else { digits };
         let before =
             range.start.checked_sub(1).and_then(|at| items.get_mut(at)).map(|item| label(item).clone());
@@ -56,13 +56,13 @@ mod tests {
     use super::*;
     use repl_core::label::Hint;
 
-    /// Inserts `count` labels at the index that `place` returns for a length. Returns how many items were
+    /// Inserts `count` labels at the index that `choose` returns for a length. Returns how many items were
     /// relabelled, and how often.
-    fn insert(count: usize, place: impl Fn(usize) -> usize) -> (usize, usize) {
+    fn insert(count: usize, choose: impl Fn(usize) -> usize) -> (usize, usize) {
         let mut items: Sequence<Label> = Sequence::new();
         let (mut relabelled, mut times) = (0, 0);
         for _ in 0..count {
-            let index = place(items.len());
+            let index = choose(items.len());
             let between = |items: &Sequence<Label>| {
                 let before = index.checked_sub(1).and_then(|at| items.get(at));
                 Label::between(before, items.get(index), Hint::NONE)
@@ -81,9 +81,9 @@ mod tests {
 
     #[test]
     fn r13_there_is_always_room_and_the_order_stays() {
-        for place in [(|len| len / 2) as fn(usize) -> usize, |_| 0, |len| len, |len| len.saturating_sub(1)] {
-            let (relabelled, times) = insert(10_000, place);
-            assert!(times > 0, "the test tries the worst places");
+        for choose in [(|len| len / 2) as fn(usize) -> usize, |_| 0, |len| len, |len| len.saturating_sub(1)] {
+            let (relabelled, times) = insert(10_000, choose);
+            assert!(times > 0, "the test tries the worst indices");
             assert!(relabelled < 100_000, "{relabelled} new labels, {times} times");
         }
     }

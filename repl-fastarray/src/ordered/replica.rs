@@ -47,8 +47,8 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
         self.key(id)
     }
 
-    fn place(&self, spot: Key) -> usize {
-        self.items.index_of(spot).unwrap_or_else(|| unreachable!("an item that is there has a place"))
+    fn index_of_spot(&self, spot: Key) -> usize {
+        self.items.index_of(spot).unwrap_or_else(|| unreachable!("an item that is there has an index"))
     }
 
     fn item_at(&mut self, spot: Key) -> &mut T {
@@ -71,7 +71,7 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
     }
 
     fn append_received(&mut self, id: ItemId) -> Key {
-        self.place(self.len(), Entry { item: T::initial(), label: Label::START, id })
+        self.insert_entry(self.len(), Entry { item: T::initial(), label: Label::START, id })
     }
 
     fn take_out(&mut self, going: Vec<(ItemId, Key)>) {
@@ -125,8 +125,8 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
 
     /// Returns whether an item is in order with its neighbours.
     fn is_in_order(&self, key: Key) -> bool {
-        let Some(place) = self.items.index_of(key) else { return true };
-        let around = self.items.iter_from(place.saturating_sub(1)).take(2 + place.min(1));
+        let Some(index) = self.items.index_of(key) else { return true };
+        let around = self.items.iter_from(index.saturating_sub(1)).take(2 + index.min(1));
         around.is_sorted_by(|one, other| one.compare_position(other).is_le())
     }
 }

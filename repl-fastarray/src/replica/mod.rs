@@ -39,7 +39,7 @@ pub(crate) trait Replica: Sized {
     fn spot(&self, id: ItemId) -> Option<Self::Spot>;
 
     /// Returns the index of the item that is stored at `spot`.
-    fn place(&self, spot: Self::Spot) -> usize;
+    fn index_of_spot(&self, spot: Self::Spot) -> usize;
 
     fn item_at(&mut self, spot: Self::Spot) -> &mut Self::Item;
 
@@ -211,11 +211,11 @@ pub(crate) trait Replica: Sized {
     /// Calls all callbacks of an update except the last, in the order of S178.
     fn run_callbacks(&mut self, removed: &[(ItemId, Self::Spot)]) {
         let final_len = self.size().saturating_sub(removed.len());
-        let removed: Vec<_> = removed.iter().map(|&(_, spot)| self.place(spot)).collect();
+        let removed: Vec<_> = removed.iter().map(|&(_, spot)| self.index_of_spot(spot)).collect();
         let Some(receipt) = self.receipt() else { return };
-        let place = |id| self.spot(id).map(|spot| self.place(spot));
-        let added: Vec<_> = receipt.added.iter().filter_map(|&id| place(id)).collect();
-        let changed: Vec<_> = receipt.changed.iter().filter_map(|&(id, _)| place(id)).collect();
+        let index_of = |id| self.spot(id).map(|spot| self.index_of_spot(spot));
+        let added: Vec<_> = receipt.added.iter().filter_map(|&id| index_of(id)).collect();
+        let changed: Vec<_> = receipt.changed.iter().filter_map(|&(id, _)| index_of(id)).collect();
         let (mut items, receipt) = self.parts();
         let (access, old_len) = (&mut items, receipt.old_len);
         let mut update = ArrayUpdate { access, indices: &removed, old_len, final_len };

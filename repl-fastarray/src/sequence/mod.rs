@@ -33,7 +33,7 @@ impl Key {
 
 /// A list of items. Each can be found by its index or by its key.
 ///
-/// Inserting, removing, moving and finding an item cost O(log n) at any place. An item takes its own size,
+/// Inserting, removing, moving and finding an item cost O(log n) at any index. An item takes its own size,
 /// the tag of an `Option`, and about 16 bytes.
 #[derive(Clone)]
 pub(crate) struct Sequence<T> {
@@ -391,7 +391,7 @@ mod tests {
                     self.sequence.sort_by(|a, b| (a >> 4).cmp(&(b >> 4)));
                     self.model.sort_by_key(|(_, item)| item >> 4);
                 }
-                Op::Settle(places) if len > 0 => self.sort_moved(places),
+                Op::Settle(indices) if len > 0 => self.sort_moved(indices),
                 Op::Clear => {
                     self.sequence.clear();
                     self.model.clear();
@@ -400,12 +400,12 @@ mod tests {
             }
         }
 
-        fn sort_moved(&mut self, places: &[Index]) {
+        fn sort_moved(&mut self, indices: &[Index]) {
             self.sequence.sort_by(u32::cmp);
             self.model.sort_by_key(|(_, item)| *item);
             let mut moved = Vec::new();
-            for place in places {
-                let at = place.index(self.model.len());
+            for index in indices {
+                let at = index.index(self.model.len());
                 let (key, item) = &mut self.model[at];
                 *item = item.wrapping_mul(3);
                 *self.sequence.by_key_mut(*key).unwrap() = *item;

@@ -5,8 +5,8 @@
 //! keys below it. All nodes are in one vector and refer to each other by index. Each node knows its parent,
 //! and each key its leaf.
 //!
-//! *Invariant:* between calls each node except the root has from `MIN_ENTRIES` to `NODE_ENTRIES` − 1 entries, all leaves
-//! have the same depth, and the count of an entry is the number of keys below it.
+//! *Invariant:* between calls each node except the root has from `MIN_ENTRIES` to `NODE_ENTRIES` − 1 entries,
+//! all leaves have the same depth, and the count of an entry is the number of keys below it.
 
 use std::ops::Range;
 
@@ -182,7 +182,7 @@ impl Order {
     /// # Panics
     /// If `index` is greater than the number of keys.
     pub(crate) fn attach(&mut self, key: u32, index: usize) {
-        assert!(index <= self.len, "place {index} is beyond the end of a sequence of {}", self.len);
+        assert!(index <= self.len, "index {index} is beyond the end of a sequence of {}", self.len);
         if self.root == NONE {
             self.root = self.make_node();
         }
@@ -344,17 +344,17 @@ impl Order {
         let (mut node, mut level) = (leaf, 0);
         while node != self.root && self.nodes[node as usize].len() < MIN_ENTRIES {
             let parent = self.nodes[node as usize].parent;
-            let place = self.nodes[parent as usize].find(node).max(1);
-            let [left, right] = [place - 1, place].map(|at| self.nodes[parent as usize].ids[at]);
+            let position = self.nodes[parent as usize].find(node).max(1);
+            let [left, right] = [position - 1, position].map(|at| self.nodes[parent as usize].ids[at]);
             let [left_len, right_len] = [left, right].map(|node| self.nodes[node as usize].len());
             if left_len + right_len < NODE_ENTRIES {
                 let moved = self.move_entries(right, 0..right_len, left, left_len, level);
                 let above = &mut self.nodes[parent as usize];
-                above.counts[place - 1] += moved;
-                above.remove(place);
+                above.counts[position - 1] += moved;
+                above.remove(position);
                 self.free_nodes.push(right);
             } else {
-                self.balance(parent, place, level);
+                self.balance(parent, position, level);
             }
             (node, level) = (parent, level + 1);
         }
@@ -366,37 +366,37 @@ impl Order {
         }
     }
 
-    /// Distributes the entries of two neighbours evenly: the nodes at `place` and `place - 1` of `parent`.
-    /// Both nodes are at `level`.
-    fn balance(&mut self, parent: u32, place: usize, level: u32) {
-        let [left, right] = [place - 1, place].map(|at| self.nodes[parent as usize].ids[at]);
+    /// Distributes the entries of two neighbours evenly: the nodes at `position` and `position - 1` of
+    /// `parent`. Both nodes are at `level`.
+    fn balance(&mut self, parent: u32, position: usize, level: u32) {
+        let [left, right] = [position - 1, position].map(|at| self.nodes[parent as usize].ids[at]);
         let [left_len, right_len] = [left, right].map(|node| self.nodes[node as usize].len());
         let half = (left_len + right_len) / 2;
         if left_len > half {
             let moved = self.move_entries(left, half..left_len, right, 0, level);
             let above = &mut self.nodes[parent as usize];
-            above.counts[place - 1] -= moved;
-            above.counts[place] += moved;
+            above.counts[position - 1] -= moved;
+            above.counts[position] += moved;
         } else {
             let moved = self.move_entries(right, 0..half - left_len, left, left_len, level);
             let above = &mut self.nodes[parent as usize];
-            above.counts[place - 1] += moved;
-            above.counts[place] -= moved;
+            above.counts[position - 1] += moved;
+            above.counts[position] -= moved;
         }
     }
 
     /// Moves entries of one node at `level` to position `at` of another. Returns how many keys are below
     /// these entries.
     fn move_entries(&mut self, from: u32, range: Range<usize>, to: u32, at: usize, level: u32) -> u32 {
-        let places = at..at + range.len();
+        let positions = at..at + range.len();
         let Ok([source, target]) = self.nodes.get_disjoint_mut([from as usize, to as usize]) else {
             unreachable!("entries are moved between two nodes")
         };
         target.open(at, range.len());
-        target.ids[places.clone()].copy_from_slice(&source.ids[range.clone()]);
-        target.counts[places.clone()].copy_from_slice(&source.counts[range.clone()]);
+        target.ids[positions.clone()].copy_from_slice(&source.ids[range.clone()]);
+        target.counts[positions.clone()].copy_from_slice(&source.counts[range.clone()]);
         source.close(range);
-        self.adopt(to, places, level)
+        self.adopt(to, positions, level)
     }
 
     /// Sets the parent of the entries in a range of `node`, which is at `level`. Returns how many keys are

@@ -22,7 +22,7 @@ use repl_core::{BitSlice, BitWriter, Guid};
 
 /// The position of a leaf: the slot of its object, and the handles on the path to the leaf. A leaf is a
 /// single value.
-pub(crate) type Place = (u32, Arc<[u32]>);
+pub(crate) type LeafPath = (u32, Arc<[u32]>);
 
 /// The index of all leaves that contain references.
 #[derive(Debug, Default)]
@@ -96,9 +96,9 @@ impl Mentions {
         for &guid in guids {
             self.references.each_of(guid, visit);
         }
-        let places: BTreeSet<Place> = guids.iter().flat_map(|&guid| self.values.of(guid)).collect();
-        for (slot, path) in places {
-            if let Some(value) = self.values.by_place.get(&(slot, Arc::clone(&path))) {
+        let leaves: BTreeSet<LeafPath> = guids.iter().flat_map(|&guid| self.values.of(guid)).collect();
+        for (slot, path) in leaves {
+            if let Some(value) = self.values.by_path.get(&(slot, Arc::clone(&path))) {
                 visit(slot, &path, value.bits());
             }
         }
@@ -299,9 +299,9 @@ impl References {
 /// All leaves that are more than one reference, or that are nested deeper than two collections.
 #[derive(Debug, Default)]
 struct Values {
-    by_place: BTreeMap<Place, Value>,
+    by_path: BTreeMap<LeafPath, Value>,
     /// Each guid with each leaf that refers to it.
-    by_guid: BTreeSet<(Guid, Place)>,
+    by_guid: BTreeSet<(Guid, LeafPath)>,
 }
 
 #[derive(Debug)]
@@ -319,29 +319,29 @@ impl Value {
 
 impl Values {
     fn insert(&mut self, slot: u32, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>) {
-        let place: Place = (slot, path.into());
+        let leaf: LeafPath = (slot, path.into());
         let guids: Box<[Guid]> = guids.collect();
-        self.by_guid.extend(guids.iter().map(|&guid| (guid, place.clone())));
+        self.by_guid.extend(guids.iter().map(|&guid| (guid, leaf.clone())));
         let (mut writer, bit_len) = (BitWriter::new(), bits.len());
         writer.append(bits);
-        self.by_place.insert(place, Value { guids, bytes: writer.into_bytes().into(), bit_len });
+        self.by_path.insert(leaf, Value { guids, bytes: writer.into_bytes().into(), bit_len });
     }
 
     fn remove(&mut self, slot: u32, path: &[u32]) -> bool {
-        if self.by_place.is_empty() {
+        if self.by_path.is_empty() {
             return false;
         }
-        let place: Place = (slot, path.into());
-        let Some(value) = self.by_place.remove(&place) else { return false };
+        let leaf: LeafPath = (slot, path.into());
+        let Some(value) = self.by_path.remove(&leaf) else { return false };
         for &guid in &value.guids {
-            self.by_guid.remove(&(guid, place.clone()));
+            self.by_guid.remove(&(guid, leaf.clone()));
         }
         true
     }
 
     /// Removes the leaves below `path` whose next handle is in `steps`. Returns how many leaves were removed.
     fn cut(&mut self, slot: u32, path: &[u32], steps: &Range<u32>) -> u32 {
-        let is_below = |(other, leaf): &Place| {
+        let is_below = |(other, leaf): &LeafPath| {
             *other == slot
                 && leaf
                     .strip_prefix(path)
@@ -349,24 +349,23 @@ impl Values {
                     .is_some_and(|step| steps.contains(step))
         };
         let mut removed = 0_u32;
-        if self.by_place.is_empty() {
+        if self.by_path.is_empty() {
             return removed;
         }
-        let first: Place = (slot, [path, &[steps.start]].concat().into());
-        while let Some((place, _)) = self.by_place.range(&first..).next().filter(|(place, _)| is_below(place))
-        {
-            let (_, path) = place.clone();
+        let first: LeafPath = (slot, [path, &[steps.start]].concat().into());
+        while let Some((leaf, _)) = self.by_path.range(&first..).next().filter(|(leaf, _)| is_below(leaf)) {
+            let (_, path) = leaf.clone();
             self.remove(slot, &path);
             removed = removed.saturating_add(1);
         }
         removed
     }
 
-    fn of(&self, guid: Guid) -> impl Iterator<Item = Place> + '_ {
+    fn of(&self, guid: Guid) -> impl Iterator<Item = LeafPath> + '_ {
         let first = (guid, (0, Arc::default()));
         self.by_guid
             .range(first..)
             .take_while(move |(mentioned, _)| *mentioned == guid)
-            .map(|(_, place)| place.clone())
+            .map(|(_, leaf)| leaf.clone())
     }
 }

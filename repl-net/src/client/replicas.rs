@@ -133,22 +133,22 @@ impl Replicas {
         self.columns.get(*self.by_type.get(&TypeId::of::<T>())? as usize)?.as_any().downcast_ref()
     }
 
-    fn place_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(u16, u32)> {
+    fn class_and_row_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(u16, u32)> {
         let guid = object.guid()?;
-        self.slots.contains(guid).then(|| self.slots.place(guid.slot())).flatten()
+        self.slots.contains(guid).then(|| self.slots.class_and_row(guid.slot())).flatten()
     }
 
     pub(crate) fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
-        self.place_of(object).is_some()
+        self.class_and_row_of(object).is_some()
     }
 
     pub(crate) fn get<T: Replicated>(&self, object: ObjectRef<T>) -> Option<&T> {
-        let (class, row) = self.place_of(object)?;
+        let (class, row) = self.class_and_row_of(object)?;
         self.columns.get(class as usize)?.as_any().downcast_ref::<TypedReplica<T>>()?.live.get(row as usize)
     }
 
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
-        let (class, row) = self.place_of(object)?;
+        let (class, row) = self.class_and_row_of(object)?;
         let column = self.columns.get_mut(class as usize)?.as_any_mut();
         column.downcast_mut::<TypedReplica<T>>()?.borrow_for_user(row)
     }
@@ -285,16 +285,17 @@ impl Replicas {
         if created_or_removed.is_empty() {
             return;
         }
-        let places = std::cell::OnceCell::new();
+        let touched_index = std::cell::OnceCell::new();
         let mut rereading: Option<Rereading> = None;
         let (mut again, mut references) = (HashMap::new(), ReferenceMap::new(&*slots));
         mentions.each_of(created_or_removed, &mut |slot, path, bits| {
             let Some(&handle) = path.first() else { return };
             if rereading.as_ref().is_none_or(|known| known.slot != slot) {
-                let Some((class, row)) = slots.place(slot) else { return };
-                let stood = || touched.iter().zip(0..).map(|(touched, at)| (touched.slot, at)).collect();
-                let places: &HashMap<u32, usize> = places.get_or_init(stood);
-                let at = places.get(&slot).or_else(|| again.get(&slot)).copied();
+                let Some((class, row)) = slots.class_and_row(slot) else { return };
+                let index_touched =
+                    || touched.iter().zip(0..).map(|(touched, at)| (touched.slot, at)).collect();
+                let touched_index: &HashMap<u32, usize> = touched_index.get_or_init(index_touched);
+                let at = touched_index.get(&slot).or_else(|| again.get(&slot)).copied();
                 rereading = Some(Rereading { slot, class, row, at: at.unwrap_or(touched.len()), handle: 0 });
                 if at.is_none() {
                     if let Some(column) = columns.get_mut(class as usize) {
@@ -319,7 +320,7 @@ impl Replicas {
         });
         created_or_removed.clear();
         for (slot, at) in again {
-            let Some((class, row)) = slots.place(slot) else { continue };
+            let Some((class, row)) = slots.class_and_row(slot) else { continue };
             if let (Some(column), Some(touched)) = (columns.get(class as usize), touched.get_mut(at)) {
                 column.recheck_changed(row, &mut touched.notified);
             }
@@ -329,7 +330,7 @@ impl Replicas {
     /// Calls the callbacks of the user for all changed objects, in the order of S54.
     fn run_callbacks(&mut self) {
         for mut touched in self.touched.drain(..) {
-            let Some((class, row)) = self.slots.place(touched.slot) else { continue };
+            let Some((class, row)) = self.slots.class_and_row(touched.slot) else { continue };
             let Some(column) = self.columns.get_mut(class as usize) else { continue };
             column.finish_update(row);
             column.call(row, Callback::PostNetReceive);
@@ -346,7 +347,7 @@ impl Replicas {
 
     fn close(&mut self, slot: u32) -> Option<Guid> {
         let generation = self.slots.generation(slot)?;
-        let (class, row) = self.slots.place(slot)?;
+        let (class, row) = self.slots.class_and_row(slot)?;
         let guid = Guid::new(slot, generation);
         if let Some(moved) = self.columns.get_mut(class as usize)?.remove(row, guid) {
             self.slots.set_row(moved, row);
@@ -361,7 +362,7 @@ impl Replicas {
     }
 
     fn wire_class(&self, slot: u32) -> Option<u32> {
-        Some(self.classes.wire(self.slots.place(slot)?.0.into()))
+        Some(self.classes.wire(self.slots.class_and_row(slot)?.0.into()))
     }
 
     fn handles_of(&self, class: u32) -> Option<u32> {
@@ -470,7 +471,8 @@ impl Visitor for Validator<'_> {
         list: PropertyList<'_>,
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
-        let (class, row) = self.replicas.slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
+        let (class, row) =
+            self.replicas.slots.class_and_row(slot).ok_or_else(|| malformed("an empty slot"))?;
         let column = self.replicas.columns.get(class as usize).ok_or_else(|| malformed("no such class"))?;
         let Self { references, checked, .. } = self;
         column.validate(Subject::Row(row), list.handles, reader, references, checked).map_err(malformed)
@@ -493,7 +495,7 @@ impl Visitor for Validator<'_> {
                 self.outcome.open(Guid::new(head.slot, head.generation));
                 Subject::Archetype(head.archetype)
             }
-            Some(generation) => match self.replicas.slots.place(head.slot) {
+            Some(generation) => match self.replicas.slots.class_and_row(head.slot) {
                 Some((known, row)) if known as usize == class && generation == head.generation => {
                     Subject::Row(row)
                 }
@@ -545,7 +547,7 @@ impl Applier<'_> {
         reader: &mut BitReader<'_>,
     ) -> Result<(), BodyError> {
         let Replicas { columns, slots, mentions, traffic, touched, feeds, .. } = &mut *self.replicas;
-        let (class, row) = slots.place(slot).ok_or_else(|| malformed("an empty slot"))?;
+        let (class, row) = slots.class_and_row(slot).ok_or_else(|| malformed("an empty slot"))?;
         let column = columns.get_mut(class as usize).ok_or_else(|| malformed("no such class"))?;
         slots.stamp(slot, self.stamp);
         column.call(row, Callback::PreNetReceive);

@@ -60,7 +60,7 @@ impl SlotTable {
     }
 
     /// Returns the class and the row of the object in a slot.
-    pub(super) fn place(&self, slot: u32) -> Option<(u16, u32)> {
+    pub(super) fn class_and_row(&self, slot: u32) -> Option<(u16, u32)> {
         self.generation(slot)?;
         Some((*self.classes.get(slot as usize)?, *self.rows.get(slot as usize)?))
     }

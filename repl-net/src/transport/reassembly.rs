@@ -72,7 +72,7 @@ struct Partial {
     /// The bits of the parts, in the order in which they arrived. Each part begins at a whole byte.
     bytes: Vec<u8>,
     /// The index of each part that has arrived, and where it begins in `bytes`. Sorted by index.
-    places: Vec<(u32, u32)>,
+    starts: Vec<(u32, u32)>,
 }
 
 /// Reserves room for `more` elements. Reserves at most an eighth of the length in addition.
@@ -90,22 +90,22 @@ impl Partial {
     /// Stores a part. Returns `false` if the part has arrived before.
     fn insert(&mut self, index: usize, part: &mut BitWriter) -> bool {
         let index = index as u32;
-        let Err(at) = self.places.binary_search_by_key(&index, |&(index, _)| index) else { return false };
+        let Err(at) = self.starts.binary_search_by_key(&index, |&(index, _)| index) else { return false };
         let bytes = part.finish();
-        reserve(&mut self.places, 1);
-        self.places.insert(at, (index, self.bytes.len() as u32));
+        reserve(&mut self.starts, 1);
+        self.starts.insert(at, (index, self.bytes.len() as u32));
         reserve(&mut self.bytes, bytes.len());
         self.bytes.extend_from_slice(bytes);
         true
     }
 
     fn is_whole(&self) -> bool {
-        self.places.len() == self.bit_len.div_ceil(self.part_bits)
+        self.starts.len() == self.bit_len.div_ceil(self.part_bits)
     }
 
     fn whole(&self) -> BitWriter {
         let mut whole = BitWriter::new();
-        for &(index, start) in &self.places {
+        for &(index, start) in &self.starts {
             let bytes = self.bytes.get(start as usize..).unwrap_or_default();
             whole.append(BitSlice::new(bytes, 0, self.bits_of(index as usize)).unwrap_or_default());
         }
@@ -114,7 +114,7 @@ impl Partial {
 
     /// Returns how many bytes the stored parts take.
     fn size(&self) -> usize {
-        self.places.iter().map(|&(index, _)| self.bits_of(index as usize) / 8).sum()
+        self.starts.iter().map(|&(index, _)| self.bits_of(index as usize) / 8).sum()
     }
 }
 
@@ -140,7 +140,7 @@ impl Reassembly {
             return Err(ReadError::TooLong { len: part.bit_len / 8, max: max_bytes });
         }
         let Part { slot, blob, bit_len, part_bits, index, mut bits, .. } = part;
-        let new = || Partial { slot, bit_len, part_bits, bytes: Vec::new(), places: Vec::new() };
+        let new = || Partial { slot, bit_len, part_bits, bytes: Vec::new(), starts: Vec::new() };
         let partial = self.partial.entry(blob).or_insert_with(new);
         if (partial.slot, partial.bit_len, partial.part_bits) != (slot, bit_len, part_bits) {
             return Err(ReadError::OutOfRange);

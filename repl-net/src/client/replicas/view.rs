@@ -19,13 +19,13 @@ impl Replicas {
 
     /// Returns whether this client owns an object that exists, and the client's role for it.
     pub(crate) fn proxy<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<Proxy> {
-        self.place_of(object)?;
+        self.class_and_row_of(object)?;
         self.slots.proxies.get(object.guid()?.slot() as usize).copied()
     }
 
     /// Returns the class of an object that exists, or that was removed and can still be read.
     fn class_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<u16> {
-        let here = self.place_of(object).map(|(class, _)| class);
+        let here = self.class_and_row_of(object).map(|(class, _)| class);
         here.or_else(|| self.departed.class(object.guid()?))
     }
 
