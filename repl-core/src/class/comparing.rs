@@ -1,6 +1,6 @@
 //! How a server compares an object with its shadow.
 //!
-//! *Invariant:* an object and its shadow are of one class, so each property is compared with itself.
+//! *Invariant:* an object and its shadow belong to one class, so each property is compared with itself.
 
 use super::Class;
 use crate::changes::changelist::Changelist;

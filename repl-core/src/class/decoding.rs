@@ -33,11 +33,11 @@ use crate::wire::decode::{Applying, Hide, Observer, Path, Recipient, Validating,
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{class}.{property}: {reason} (bit {bit})")]
 pub struct DecodeError {
-    /// The object's type.
+    /// The name of the object's type.
     pub class: &'static str,
-    /// The path of the property at which reading stopped, such as `items[3].count`.
+    /// The path of the property at which reading stopped, for example `items[3].count`.
     pub property: String,
-    /// How many bits into the input reading stopped.
+    /// The bit of the input at which reading stopped.
     pub bit: usize,
     /// What is wrong there.
     #[source]

@@ -1,4 +1,4 @@
-//! Classes: an object type at run time, with everything that compares, writes and reads its objects.
+//! Classes: an object type at run time, with the functions that compare, write and read its objects.
 //!
 //! *Invariant:* a class is made from its type's own tables, which is checked once. So its functions take
 //! plain references and are safe.

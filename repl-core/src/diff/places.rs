@@ -12,7 +12,7 @@ use crate::schema::program::{CommandKind, Program};
 /// How many bytes of an object are mapped. Properties beyond are compared by command.
 const MAX_BYTES: usize = 16 << 10;
 
-/// The properties of a type by the bytes of their values.
+/// The properties of a type, by the bytes of their values.
 #[derive(Debug)]
 pub(crate) struct Places {
     /// One for each byte of the object.

@@ -22,9 +22,9 @@ pub(crate) const KEYED_HEAD_BITS: u64 = 96;
 const ITEM_HEAD_BITS: u64 = 16;
 /// The most bits of a label besides its bytes.
 const LABEL_HEAD_BITS: u64 = 20;
-/// A character in its longer form.
+/// The bits of a character in its longer form.
 const CHAR_BITS: u64 = 22;
-/// A reference: a slot and a generation of 32 bits each in their longest forms.
+/// The bits of a reference: a slot and a generation of 32 bits each, in their longest forms.
 const REFERENCE_BITS: u64 = 1 + 2 * 66;
 
 /// Returns the most bits that the value of a command takes.

@@ -26,7 +26,7 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// once and callbacks run at once. After a sweep it keeps changed entries as well as new ones.
     const IS_KEY: bool;
 
-    /// A set of them.
+    /// A set of identities.
     type Set: IdSet<Self>;
     /// What the shape of such a collection states in addition.
     type Form: Copy + 'static;
@@ -61,10 +61,10 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// Begins the list of all elements of a collection.
     fn list_of_all(ids: &[Self], max_len: u32, writer: &mut BitWriter) -> Result<Self::Writer, WriteError>;
 
-    /// Reads what is written after [`list`](Self::list).
+    /// Returns a reader for a list that [`list`](Self::list) began.
     fn read_list(form: &Self::Form) -> Self::Reader;
 
-    /// Reads what [`list_of_all`](Self::list_of_all) wrote.
+    /// Begins to read a list that [`list_of_all`](Self::list_of_all) began.
     fn read_list_of_all(
         form: &Self::Form,
         max_len: u32,
@@ -81,7 +81,7 @@ pub(crate) trait WriteIds<I> {
     fn end(self, writer: &mut BitWriter);
 }
 
-/// Reads what a [`WriteIds`] wrote.
+/// Reads identities that a [`WriteIds`] wrote.
 pub(crate) trait ReadIds<I> {
     /// Returns the next identity. `None` at the end of the list.
     fn next(&mut self, reader: &mut BitReader<'_>, pass: &mut impl KeyPass) -> Result<Option<I>, ReadError>;

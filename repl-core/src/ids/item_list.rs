@@ -28,10 +28,10 @@ use crate::ids::reference::Guid;
 /// common.
 const FIRST_ORDER: u32 = 7;
 
-/// Which of a collection's items go.
+/// Which items of a collection an update removes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Departures {
-    /// None.
+    /// No items.
     #[default]
     None = 0,
     /// The items in the list that follows.
@@ -100,7 +100,7 @@ impl WriteIds<ItemId> for IdWriter {
     }
 }
 
-/// Reads what an [`IdWriter`] wrote.
+/// Reads a list that an [`IdWriter`] wrote.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IdReader {
     last: Option<ItemId>,

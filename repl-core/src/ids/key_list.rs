@@ -53,12 +53,12 @@ impl WriteIds<KeyBits> for KeyWriter {
     }
 }
 
-/// Reads what a [`KeyWriter`] wrote.
+/// Reads a list that a [`KeyWriter`] wrote.
 #[derive(Clone)]
 pub(crate) struct KeyReader {
     read: ReadKey,
     last: Option<KeyBits>,
-    /// Where the last key began.
+    /// The bit at which the last key began.
     start: usize,
     /// How many keys are left, if the list began with their number.
     left: Option<usize>,
@@ -122,7 +122,7 @@ impl ReadIds<KeyBits> for KeyReader {
 /// What the shape of a map states in addition.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyForm {
-    /// Reads a key.
+    /// The function that reads a key.
     pub(crate) read: ReadKey,
 }
 

@@ -1,4 +1,4 @@
-//! Sets of keys.
+//! Sets of the keys of a map.
 //!
 //! *Invariant:* a set that means all keys that exist still does after any subtraction.
 #![cfg_attr(

@@ -1,7 +1,7 @@
-//! Columns: a server stores the shadows of all objects of one class in a column. A column has a source, which
-//! knows where the live objects are.
+//! Columns. The shadows of all objects of one class form a column. The live objects of a column come from its
+//! source: either the server owns them, or the user passes them to the server.
 //!
-//! *Invariant:* row `n` of each vector belongs to the same object, in the shadows as in the source.
+//! *Invariant:* row `n` of each vector belongs to the same object, both in the shadows and in the source.
 
 use std::any::Any;
 
@@ -12,39 +12,40 @@ use repl_core::{
 
 use crate::session::archetype::Archetype;
 
-/// Where a comparison puts what it finds.
+/// Where a comparison stores its results.
 pub(crate) struct Outcome<'a> {
     pub(crate) changes: &'a mut Changelist,
     pub(crate) refusals: &'a mut Vec<Refusal>,
     pub(crate) scratch: &'a mut Scratch,
 }
 
-/// The objects of one class, without their type.
+/// All objects of one class, without their Rust type.
 pub(crate) trait Column: Any + Send + Sync {
     fn program(&self) -> &Program;
     fn lifetime(&self) -> &ConditionMasks;
     /// Compares a row's object with its shadow; see [`Class::compare`].
     fn compare(&mut self, row: u32, scope: &HandleSet, outcome: Outcome<'_>);
-    /// Preloads a row that will be compared soon.
+    /// Loads a row into the cache that will be compared soon.
     fn preload_row(&self, row: u32);
-    /// Preloads the heap memory of a row. The row itself must be loaded.
+    /// Loads the heap memory of a row into the cache. The row itself must be loaded already.
     fn preload_values(&self, row: u32);
-    /// The handles of the `push` properties of a row's object that count as marked. See [`Class::touched`].
+    /// Returns the handles of the `push` properties of a row's object that count as marked. See
+    /// [`Class::touched`].
     fn touched(&self, row: u32) -> HandleSet;
-    /// Removes from `scope` what would make a row's object larger than `max_bits`. See
+    /// Removes properties from `scope` that would make a row's object larger than `max_bits`. See
     /// [`Class::keep_within`].
     fn keep_within(&self, max_bits: u64, row: u32, scope: &mut HandleSet) -> Vec<Refusal>;
     /// Calls `found` with the slot of each object that differs from its shadow.
     fn scan(&self, found: &mut dyn FnMut(u32));
-    /// Writes from the shadow; see [`Class::write_values`].
+    /// Writes the values in `list` from the shadow. See [`Class::write_values`].
     fn write_values(&self, row: u32, list: &Changelist, writer: &mut BitWriter) -> Result<(), WriteError>;
     fn prune(&self, row: u32, list: &mut Changelist);
     fn insert_whole(&self, handles: &HandleSet, list: &mut Changelist);
-    /// How many items and entries the row's collections and maps among `handles` have. See
+    /// Returns how many items and entries the row's collections and maps among `handles` have. See
     /// [`Class::items_of`].
     fn items_of(&self, row: u32, handles: &HandleSet) -> usize;
-    /// For each archetype, the one of `Default` first: checksums of its properties' initial values. See
-    /// [`Class::begin_sums`].
+    /// Returns the checksums of the initial values of all properties, for each archetype. The archetype of
+    /// `Default` is the first. See [`Class::begin_sums`].
     fn begin_sums(&self) -> Vec<Vec<u64>>;
     /// Removes an object. Returns the slot of the object that moved to its row.
     fn remove(&mut self, row: u32) -> Option<u32>;
@@ -55,10 +56,11 @@ pub(crate) trait Column: Any + Send + Sync {
     fn shadows_mut(&mut self) -> &mut dyn Any;
 }
 
-/// Where the live objects of the class `T` are. Only comparing needs them: everything that is sent is written
-/// from the shadows.
+/// The place of the live objects of the class `T`. Only comparing needs live objects: everything that is sent
+/// is written from the shadows.
 pub(crate) trait Source<T>: Default + Any + Send + Sync {
-    /// The text of the panic if a caller expects this source, and `class` was registered with another.
+    /// Returns the text of the panic for a caller that expects this source, although `class` was registered
+    /// with another one.
     fn when_another(class: &str) -> String;
     /// See [`Column::compare`].
     fn compare(&mut self, shadows: &mut Shadows<T>, row: usize, scope: &HandleSet, outcome: Outcome<'_>);
@@ -78,11 +80,11 @@ pub(crate) trait Source<T>: Default + Any + Send + Sync {
     ) -> Vec<Refusal>;
     /// See [`Column::scan`].
     fn scan(&self, shadows: &Shadows<T>, found: &mut dyn FnMut(u32));
-    /// Removes a row, and moves the last row there.
+    /// Removes a row and moves the last row to its place.
     fn swap_remove(&mut self, row: usize);
 }
 
-/// The shadows of the class `T`, and what else does not depend on the source.
+/// The shadows of the class `T`, and all other data of a column that does not depend on the source.
 pub(crate) struct Shadows<T> {
     pub(crate) class: Class<T>,
     pub(crate) rows: Vec<T>,
@@ -97,10 +99,11 @@ impl<T: Replicated> Shadows<T> {
         Self { class, rows: Vec::new(), slots: Vec::new(), archetypes: vec![Box::new(T::initial)] }
     }
 
-    /// Checks that an archetype's values fit in `max_bytes`, because no object would shrink below them (R21).
+    /// Checks that an archetype's values fit into `max_bytes`, because no object could become smaller than
+    /// them (R21).
     ///
     /// # Panics
-    /// If they do not fit.
+    /// If the values do not fit.
     #[track_caller]
     pub(crate) fn assert_fits(&self, archetype: &T, max_bytes: usize) {
         let bytes = self.class.most_bits_of(archetype).div_ceil(8);
@@ -118,7 +121,7 @@ impl<T: Replicated> Shadows<T> {
         self.archetypes.len() as u32 - 1
     }
 
-    /// Whether an archetype has this number.
+    /// Returns whether an archetype has this number.
     pub(crate) fn has_archetype(&self, number: u32) -> bool {
         (number as usize) < self.archetypes.len()
     }
@@ -131,13 +134,13 @@ pub(crate) struct TypedColumn<T, S> {
 }
 
 impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
-    /// An empty column for objects of at most `max_bits`.
+    /// Returns an empty column for objects of at most `max_bits`.
     pub(crate) fn new(max_bits: u64) -> Self {
         Self { shadows: Shadows::new(max_bits), source: S::default() }
     }
 
-    /// Adds an object whose shadow starts as the archetype's values (S29, S69). `add` adds its row to the
-    /// source. Returns the row.
+    /// Adds an object. Its shadow starts with the archetype's values (S29, S69). The function `add` adds the
+    /// object's row to the source. Returns the number of the row.
     pub(crate) fn insert(&mut self, slot: u32, archetype: u32, add: impl FnOnce(&mut S)) -> u32 {
         let Self { shadows, source } = self;
         let archetype = shadows.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());

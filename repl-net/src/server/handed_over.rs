@@ -1,8 +1,8 @@
-//! Objects outside the server, for example the components of an ECS. Their owner hands them over to be
-//! compared, and the server stores what differed until its next tick.
+//! The source of external objects, for example components of an ECS. The user passes each object to the
+//! server, which compares it at once. The server stores the differences until its next tick.
 //!
-//! *Invariant:* no live object is stored. What was found of an object and is not sent yet, because a condition
-//! or a missing mark forbids it, stays in its row.
+//! *Invariant:* the server stores no live object. A difference that may not be sent yet, because of a
+//! condition or a missing mark, stays in the object's row.
 
 use repl_core::__private::preload;
 use repl_core::{Changelist, HandleSet, Refusal, Replicated, Scratch};
@@ -12,26 +12,27 @@ use super::column::{Outcome, Shadows, Source, TypedColumn};
 /// The column of a class whose live objects are outside the server.
 pub(crate) type ExternalColumn<T> = TypedColumn<T, HandedOver>;
 
-/// What comparisons found of objects that were handed over, by row.
+/// For each row, the result of the comparisons since the last tick.
 #[derive(Default)]
 pub(crate) struct HandedOver(Vec<Found>);
 
-/// What comparisons of one object found, and no tick has taken.
+/// The result of comparisons of one object that no tick has taken yet.
 #[derive(Debug, Default)]
 struct Found {
-    /// What differed. The shadow has the new values already.
+    /// The leaves that differed. The shadow has their new values already.
     list: Changelist,
     rare: Option<Box<Rare>>,
 }
 
-/// What is not found of most objects.
+/// Results that are empty for most objects.
 #[derive(Debug, Default)]
 struct Rare {
-    /// Properties that mark themselves, and were touched.
+    /// The `push` properties that mark themselves and were changed.
     touched: HandleSet,
-    /// Values without a form on the wire.
+    /// The values that have no encoding on the wire.
     refusals: Vec<Refusal>,
-    /// What the last comparison found too large. It stays until it is found small enough.
+    /// The values that were too large in the last comparison. They stay here until a comparison finds them
+    /// small enough.
     too_large: Vec<Refusal>,
 }
 
@@ -50,9 +51,10 @@ impl HandedOver {
 }
 
 impl<T: Replicated> ExternalColumn<T> {
-    /// Compares all properties of an object, also those that the next tick does not send: nobody has to hand
-    /// the object over again when they are marked or switched on, or when a client receives an opening. The
-    /// exception are properties that are never sent. Returns whether the next tick must look at the row.
+    /// Compares all properties of an object, except properties that are never sent. Properties that the next
+    /// tick does not send are compared too. So nobody has to pass the object again when these properties are
+    /// marked or switched on, or when a client receives an opening. Returns whether the next tick must look
+    /// at the row.
     pub(crate) fn hand_over(&mut self, row: u32, live: &T, max_bits: u64, scratch: &mut Scratch) -> bool {
         let (row, Shadows { class, rows, .. }) = (row as usize, &mut self.shadows);
         let (shadow, lifetime) = (&mut rows[row], class.lifetime());
@@ -93,7 +95,7 @@ impl<T: Replicated> Source<T> for HandedOver {
         )
     }
 
-    /// Moves what was found in the scope to `outcome`.
+    /// Moves the results for the properties in `scope` to `outcome`.
     fn compare(&mut self, _: &mut Shadows<T>, row: usize, scope: &HandleSet, outcome: Outcome<'_>) {
         let found = &mut self.0[row];
         let mut rest = Changelist::new();
@@ -109,7 +111,7 @@ impl<T: Replicated> Source<T> for HandedOver {
     }
 
     fn preload_row(&self, shadows: &Shadows<T>, row: usize) {
-        // Nothing is compared, but what is sent is written from the shadow.
+        // The tick compares no external object, but it writes the values from the shadow.
         shadows.rows.iter().skip(row).take(2).for_each(preload);
         preload(&self.0[row]);
     }
@@ -122,7 +124,7 @@ impl<T: Replicated> Source<T> for HandedOver {
         self.0[row].rare.as_ref().map_or_else(HandleSet::new, |rare| rare.touched.clone())
     }
 
-    /// What was too large when it was compared.
+    /// Returns the values that were too large when they were compared.
     fn keep_within(&self, shadows: &Shadows<T>, _: u64, row: usize, scope: &mut HandleSet) -> Vec<Refusal> {
         let Some(rare) = &self.0[row].rare else { return Vec::new() };
         let lifetime = shadows.class.lifetime();
@@ -132,7 +134,7 @@ impl<T: Replicated> Source<T> for HandedOver {
         rare.too_large.clone()
     }
 
-    /// Finds nothing: objects that were handed over are known already.
+    /// Finds no object, because the server knows already which external objects were compared.
     fn scan(&self, _: &Shadows<T>, _: &mut dyn FnMut(u32)) {}
 
     fn swap_remove(&mut self, row: usize) {

@@ -1,7 +1,7 @@
 //! The state of one object on the server that all connections share.
 //!
-//! *Invariant:* a slot is reused only when no connection holds its last object any more (R17), with the next
-//! generation (R18).
+//! *Invariant:* a slot is used again only when no connection uses it for its last object any more (R17). Its
+//! next object has the next generation (R18).
 
 use std::num::NonZeroU32;
 
@@ -16,7 +16,7 @@ use crate::transport::role::{Proxy, Role};
 #[repr(align(128))]
 pub(crate) struct Object {
     pub(crate) generation: NonZeroU32,
-    /// Whether the slot has an object. Connections may still hold a destroyed one.
+    /// Whether the slot has an object. Connections may still use the slot of a destroyed object.
     pub(crate) alive: bool,
     pub(crate) class: u16,
     pub(crate) archetype: u32,
@@ -25,25 +25,27 @@ pub(crate) struct Object {
     pub(crate) role: Role,
     pub(crate) physics: bool,
     pub(crate) history: History,
-    /// Connections that have not sent all of the history.
+    /// The number of connections that have not sent all lists in the history.
     pub(crate) laggards: u32,
-    /// Connections that use the slot.
+    /// The number of connections that use the slot.
     pub(crate) holders: u32,
-    /// Rare state, stored separately so that the state that every comparison reads fits in two cache lines.
+    /// State that most objects do not have. It is stored separately, so that the state for a comparison fits
+    /// into two cache lines.
     particulars: Option<Box<Particulars>>,
 }
 
 /// State that only some objects have.
 #[derive(Debug, Default)]
 struct Particulars {
-    /// Handles with custom conditions that are switched off for all connections: neither compared nor sent
-    /// (S45).
+    /// Handles with custom conditions that are switched off for all connections. These properties are neither
+    /// compared nor sent (S45).
     custom_off: HandleSet,
     /// Conditions that were set at run time.
     dynamic: Vec<(PropertyIndex, Condition)>,
     /// Handles of push properties that were marked and not compared since (S124).
     marked: HandleSet,
-    /// The frame in which each property last changed, zero for never. Only for classes with conditions.
+    /// The frame in which each property last changed, or zero if it never changed. Used only for classes with
+    /// conditions.
     changed_at: Vec<u64>,
     /// The refusals of the last comparison for values that were too large.
     too_large: Vec<Refusal>,
@@ -73,13 +75,13 @@ impl Object {
         self.particulars.get_or_insert_default()
     }
 
-    /// Whether the custom property of `handles` is switched on for all connections.
+    /// Returns whether the custom property of `handles` is switched on for all connections.
     pub(crate) fn is_custom_on(&self, handles: &HandleSet) -> bool {
         self.particulars.as_ref().is_none_or(|own| !own.custom_off.intersects(handles))
     }
 
-    /// Switches the custom property of `handles` for all connections. When switched on, it is compared next
-    /// time, marked or not (S45).
+    /// Switches the custom property of `handles` for all connections. A property that is switched on is
+    /// compared in the next tick, even if it is not marked (S45).
     pub(crate) fn switch_custom(&mut self, lifetime: &ConditionMasks, handles: &HandleSet, active: bool) {
         let off = &mut self.particulars().custom_off;
         if active {
@@ -90,14 +92,14 @@ impl Object {
         }
     }
 
-    /// The current condition of a dynamic property.
+    /// Returns the current condition of a dynamic property.
     pub(crate) fn condition(&self, property: PropertyIndex) -> Condition {
         let mut set = self.particulars.iter().flat_map(|own| &own.dynamic);
         set.find(|(known, _)| *known == property).map_or(Condition::Dynamic, |(_, condition)| *condition)
     }
 
-    /// Sets the condition of a dynamic property. If it was `Never`, the property is compared next time,
-    /// marked or not (S45).
+    /// Sets the condition of a dynamic property. If the condition was `Never`, the property is compared in
+    /// the next tick, even if it is not marked (S45).
     pub(crate) fn set_condition(
         &mut self,
         lifetime: &ConditionMasks,
@@ -114,7 +116,7 @@ impl Object {
         }
     }
 
-    /// Marks the push properties among `handles`: they are compared next time (S124).
+    /// Marks the push properties among `handles`, so that they are compared in the next tick (S124).
     pub(crate) fn mark(&mut self, lifetime: &ConditionMasks, handles: &HandleSet) {
         let mut handles = handles.clone();
         handles.intersect(lifetime.push());
@@ -123,8 +125,8 @@ impl Object {
         }
     }
 
-    /// Clears the marks of what was compared. What was not compared, because it was switched off or too
-    /// large, stays marked.
+    /// Clears the marks of the compared properties. A property that was not compared, because it was switched
+    /// off or too large, stays marked.
     pub(crate) fn unmark(&mut self, compared: &HandleSet) {
         if let Some(own) = &mut self.particulars {
             own.marked.difference(compared);
@@ -136,7 +138,7 @@ impl Object {
         self.particulars().changed_at = vec![0; properties];
     }
 
-    /// Records what changed in a frame, if changes are recorded.
+    /// Records the properties that changed in a frame, if changes are recorded.
     #[inline]
     pub(crate) fn note_changes(&mut self, handles: &HandleSet, lifetime: &ConditionMasks, frame: u64) {
         let Some(particulars) = self.particulars.as_mut().filter(|own| !own.changed_at.is_empty()) else {
@@ -147,13 +149,14 @@ impl Object {
         }
     }
 
-    /// The frame in which a property last changed, zero for never. `None` if changes are not recorded.
+    /// Returns the frame in which a property last changed, or zero if it never changed. `None` if changes are
+    /// not recorded.
     pub(crate) fn changed_at(&self, property: PropertyIndex) -> Option<u64> {
         self.particulars.as_ref()?.changed_at.get(property.index()).copied()
     }
 
-    /// Stores what a comparison found too large. Adds what the previous comparison had not found to `news`,
-    /// so that each is reported once and not in each tick.
+    /// Stores the values that a comparison found too large. Adds the values that the previous comparison had
+    /// not found to `news`, so that each is reported once and not in each tick.
     #[inline]
     pub(crate) fn find_too_large(&mut self, found: Vec<Refusal>, news: &mut Vec<Refusal>) {
         if found.is_empty() && self.particulars.as_ref().is_none_or(|own| own.too_large.is_empty()) {
@@ -163,7 +166,7 @@ impl Object {
         news.extend(self.particulars().too_large.iter().filter(|refusal| !known.contains(refusal)).cloned());
     }
 
-    /// Preloads all of its cache lines.
+    /// Loads all cache lines of this object into the cache.
     #[inline]
     pub(crate) fn preload(&self) {
         preload(self);
@@ -175,7 +178,7 @@ impl Object {
         Guid::new(slot, self.generation)
     }
 
-    /// The view flags of a connection for this object (S36), without the flag for openings.
+    /// Returns the view flags of a connection for this object (S36), without the flag for openings.
     pub(crate) fn flags(&self, is_owner: bool, is_replay: bool) -> ViewFlags {
         ViewFlags::default()
             .with_if(ViewFlags::OWNER, is_owner)
@@ -184,18 +187,20 @@ impl Object {
             .with_if(ViewFlags::REPLAY, is_replay)
     }
 
-    /// What the owner's client, or another client, is told of the object (S204).
+    /// Returns the owner and role of the object, as the owner's client or another client must see them
+    /// (S204).
     pub(crate) fn proxy(&self, is_owner: bool) -> Proxy {
         Proxy::new(self.role, is_owner)
     }
 
-    /// The default view: a connection that does not own the object and does not record a replay.
+    /// Returns the flags of the default view: of a connection that does not own the object and does not
+    /// record a replay.
     pub(crate) fn common_flags(&self) -> ViewFlags {
         self.flags(false, false)
     }
 
-    /// The handles that a connection with these flags may see. `switched`: the custom properties whose switch
-    /// for this connection differs from their declaration; `None` if there are none.
+    /// Returns the handles that a connection with these flags may see. `switched` has the custom properties
+    /// whose switch for this connection is not as declared; `None` if there are none.
     pub(crate) fn mask(
         &self,
         lifetime: &ConditionMasks,
@@ -221,9 +226,9 @@ impl Object {
         mask
     }
 
-    /// The handles to compare now (S39): ordinary properties and marked push properties. Before an opening
-    /// also `InitialOnly` properties and all push properties. Never those that are switched off for all
-    /// connections.
+    /// Returns the handles that must be compared now (S39): ordinary properties and marked push properties.
+    /// Before an opening also `InitialOnly` properties and all push properties. Properties that are switched
+    /// off for all connections are never compared.
     #[inline]
     pub(crate) fn scope(&self, lifetime: &ConditionMasks, opening: bool) -> HandleSet {
         let mut scope = lifetime.ordinary().clone();
