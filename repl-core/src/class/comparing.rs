@@ -14,8 +14,8 @@ use crate::schema::plan::Planned;
 use crate::schema::replicated::Replicated;
 
 impl<T: Replicated> Class<T> {
-    /// Returns a shadow with the replicated values of `archetype`, which the first comparison starts from
-    /// (S69).
+    /// Returns a shadow with the replicated values of `archetype`. The first comparison compares the object
+    /// with this shadow (S69).
     #[must_use]
     pub fn shadow_of(&self, archetype: &T) -> T {
         let mut shadow = T::initial();
@@ -24,9 +24,9 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Calls `found` with the index of each object in a column that differs from its shadow in the properties
-    /// that ordinary updates compare: first runs of plain memory, eight objects at a time, then the rest by
-    /// command. Costs about as much as a `memcmp` of the objects if all is plain, and 1.6 to 2.4 times as
-    /// much with a `String`.
+    /// that ordinary updates compare. Runs of plain memory are compared first, eight objects at a time, and
+    /// the other properties by command. Costs about as much as a `memcmp` of the objects if all is plain, and
+    /// 1.6 to 2.4 times as much with a `String`.
     pub fn scan(&self, live: &[T], shadow: &[T], mut found: impl FnMut(usize)) {
         if const { T::PLAN.has_rest() } {
             let pairs = live.iter().zip(shadow).enumerate();
@@ -36,7 +36,7 @@ impl<T: Replicated> Class<T> {
         }
     }
 
-    /// Whether one object differs from its shadow in the properties that ordinary updates compare.
+    /// Returns whether one object differs from its shadow in the properties that ordinary updates compare.
     #[must_use]
     pub fn differs(&self, live: &T, shadow: &T) -> bool {
         let mut differs = false;
@@ -51,7 +51,8 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Returns the handles of the `push` properties with a fast array that was touched since its shadow last
-    /// followed it, or was replaced by another. They count as marked (S129). O(1) for each such array.
+    /// followed it, or was replaced by another. These properties count as marked (S129). O(1) for each of
+    /// these arrays.
     #[must_use]
     pub fn touched(&self, live: &T, shadow: &T) -> HandleSet {
         let (live, shadow, mut touched) = (self.level(live), self.level(shadow), HandleSet::new());
@@ -71,9 +72,9 @@ impl<T: Replicated> Class<T> {
         preload_strings(object);
     }
 
-    /// Compares the handles in `scope`, copies what differs to the shadow and adds it to `changes` (S60). A
-    /// value without a wire form is left out and added to `refusals`. O(bytes of plain memory), then O(other
-    /// handles in scope), and O(elements) for arrays.
+    /// Compares the handles in `scope`. Copies the values that differ to the shadow, and adds them to
+    /// `changes` (S60). A value without a wire form is left out and added to `refusals`. O(bytes of plain
+    /// memory), then O(other handles in scope), and O(elements) for arrays.
     pub fn compare(
         &self,
         live: &T,
@@ -91,9 +92,9 @@ impl<T: Replicated> Class<T> {
         scratch.candidates = candidates;
     }
 
-    /// Settles the collections of an object that was compared: the items of those that took the place of
-    /// others get the ids that they have in the shadow. Call it when [`Scratch::take_unsettled`] returns
-    /// true, before the object is used again. O(items).
+    /// Settles the collections of an object that was compared. If a collection has replaced another one, its
+    /// items get the ids that they have in the shadow. Call it when [`Scratch::take_unsettled`] returns true,
+    /// before the object is used again. O(items).
     pub fn settle(&self, live: &mut T) {
         Settle.visit(&mut self.level_mut(live));
     }

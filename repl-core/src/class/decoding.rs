@@ -39,7 +39,7 @@ pub struct DecodeError {
     pub property: String,
     /// The bit of the input at which reading stopped.
     pub bit: usize,
-    /// What is wrong there.
+    /// Why reading stopped.
     #[source]
     pub reason: ReadError,
 }
@@ -65,15 +65,16 @@ impl<T: Replicated> Class<T> {
         self.lends_entries
     }
 
-    /// Makes an object a client's: items that its user adds to its collections from now on are local (S183).
+    /// Makes an object a client's object: items that the user adds to its collections from now on are local
+    /// (S183).
     pub fn adopt(&self, object: &mut T) {
         if self.holds_items {
             Adopt.visit(&mut self.level_mut(object));
         }
     }
 
-    /// Whether any property of `handles` of a client's object has another value than in `old`. For a
-    /// collection: whether the current update changed it.
+    /// Returns whether any property of `handles` of a client's object has another value than in `old`. A
+    /// collection counts as different if the current update changed it.
     #[must_use]
     pub fn any_changed(&self, now: &T, old: &T, handles: (u32, u32)) -> bool {
         let (now, old) = (self.level(now), self.level(old));
@@ -93,7 +94,7 @@ impl<T: Replicated> Class<T> {
     /// `checked`.
     ///
     /// # Errors
-    /// When the bits are not an update of such an object. The error has the property and the bit.
+    /// If the bits are not an update of an object of this class. The error contains the property and the bit.
     pub fn validate(
         &self,
         object: Option<&T>,
@@ -132,9 +133,9 @@ impl<T: Replicated> Class<T> {
         self.apply_to(target, handles, update, references, observer);
     }
 
-    /// The same for an object that was lent to its user, whatever the user did with it, and for `base`, its
-    /// copy of what the server sent. Elements that the user removed from arrays and collections come back
-    /// when an update changes them. `validate` must have been called with `base`.
+    /// Applies an update to an object that was lent to its user, whatever the user did with it, and to
+    /// `base`: the copy of the values that the server sent. Elements that the user removed from arrays and
+    /// collections come back when an update changes them. `validate` must have been called with `base`.
     pub fn apply_lent(
         &self,
         (object, base): (&mut T, &mut T),
@@ -176,9 +177,9 @@ impl<T: Replicated> Class<T> {
         self.read_leaf_again(object, path, bits, references, true);
     }
 
-    /// The same for an object that was lent, and for `base`, its copy of what the server sent, whose values
-    /// get no callbacks. The bits may also be the key of an entry: the entry is in the object while all
-    /// objects exist that its key mentions.
+    /// Reads one leaf again for an object that was lent to its user, and for `base`: the copy of the values
+    /// that the server sent. Values in `base` get no callbacks. The bits may also be the key of an entry: the
+    /// entry is in the object while all objects exist that its key mentions.
     pub fn read_again_lent(
         &self,
         (object, base): (&mut T, &mut T),
@@ -228,7 +229,7 @@ impl<T: Replicated> Class<T> {
     }
 }
 
-/// Returns the key that `path` leads to, and its map. `None` if it leads to something else.
+/// Returns the key that `path` leads to, and its map. `None` if the path leads to something else.
 fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(Elements<'a, KeyBits>, KeyBits)> {
     match level.slot(handle)? {
         Slot::Leaf(_) => None,

@@ -13,7 +13,7 @@ use crate::schema::replicated::Replicated;
 use crate::wire::encode;
 
 impl<T: Replicated> Class<T> {
-    /// Whether objects have arrays of variable length, collections or maps.
+    /// Returns whether objects have arrays of variable length, collections or maps.
     #[must_use]
     pub fn has_arrays(&self) -> bool {
         self.growing.iter().any(|(handles, _)| !handles.is_empty())
@@ -45,7 +45,8 @@ impl<T: Replicated> Class<T> {
     /// Writes the values that `changes` names, without the handles.
     ///
     /// # Errors
-    /// Only if a hand-written serialiser refuses a value that it accepted when it was compared.
+    /// If a hand-written serialiser refuses a value that it accepted when the value was compared. There is no
+    /// other error.
     pub fn write_values(
         &self,
         shadow: &T,

@@ -43,7 +43,7 @@ pub struct Class<T> {
     places: Places,
     /// The handles of arrays, of fast arrays and of maps, each with the change that sends one whole.
     growing: [Growing; 3],
-    /// Whether there is a fast array at any depth.
+    /// Whether objects contain a fast array at any depth.
     holds_items: bool,
     lends_arrays: bool,
     lends_entries: bool,
@@ -61,7 +61,7 @@ impl<T: Replicated> Class<T> {
     /// Makes the class of `T`. Flattens the layout of a generic type.
     ///
     /// # Panics
-    /// If `T::program` returns the program of another type. A derived one never does.
+    /// If `T::program` returns the program of another type. A derived program never does.
     #[must_use]
     pub fn new() -> Self {
         let program = T::program();
@@ -101,7 +101,7 @@ impl<T: Replicated> Class<T> {
         &self.program
     }
 
-    /// Returns which handles are compared and sent when.
+    /// Returns the masks that say under which conditions each handle is compared and sent.
     #[must_use]
     pub fn lifetime(&self) -> &ConditionMasks {
         &self.lifetime
@@ -116,7 +116,7 @@ impl<T: Replicated> Class<T> {
     }
 
     pub(crate) fn level<'a>(&'a self, object: &'a T) -> Level<'a> {
-        // SAFETY: `new` checked that the program is that of `T`.
+        // SAFETY: `new` has checked that the program belongs to `T`.
         unsafe { Level::of(object, &self.program) }
     }
 
@@ -131,7 +131,7 @@ impl<T: Replicated> Class<T> {
     }
 }
 
-/// Whether callbacks of elements receive elements that hold arrays or collections.
+/// Returns whether callbacks of elements receive elements that contain arrays or collections.
 fn lends<I: Collected>(program: &Program) -> bool {
     let is_leaf = |command: &Command| matches!(command.kind, CommandKind::Leaf(_) | CommandKind::Return);
     program.collections::<I>().any(|collection| {

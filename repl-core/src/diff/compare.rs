@@ -27,14 +27,16 @@ pub struct Scratch {
     pub(crate) candidates: HandleSet,
     live: BitWriter,
     shadow: BitWriter,
-    /// The number of comparisons so far. It is the age of the changes that the next one finds.
+    /// The number of comparisons so far. This number is the age of the changes that the next comparison
+    /// finds.
     pub(crate) comparisons: u64,
     /// Whether a collection took the place of another, so that its object must be settled.
     unsettled: bool,
 }
 
 impl Scratch {
-    /// Whether an object that was compared since the last call must be [settled](crate::Class::settle).
+    /// Returns whether an object that was compared since the last call must be
+    /// [settled](crate::Class::settle).
     #[must_use]
     pub fn take_unsettled(&mut self) -> bool {
         std::mem::take(&mut self.unsettled)
@@ -45,7 +47,7 @@ impl Scratch {
 enum Found {
     Same,
     Leaf,
-    /// The changes inside an array or collection. Of an array perhaps only the count changed.
+    /// The changes inside an array or collection. In an array, perhaps only the number of elements changed.
     Nested(Nested),
 }
 
@@ -56,14 +58,14 @@ enum Outcome {
 }
 
 impl Comparison<'_> {
-    /// Reports a value that has no wire form. It is at this step below what is being compared, or is all of
-    /// it.
+    /// Reports a value that has no wire form. `step` leads from the compared value to the refused one.
+    /// Without a step, the compared value itself is refused.
     #[cold]
     fn refuse(&mut self, step: Option<u32>, error: WriteError) {
         self.refusals.push(Refusal { steps: step.into_iter().collect(), error });
     }
 
-    /// Compares what is below a step.
+    /// Compares the values below a step.
     fn behind<R>(&mut self, step: u32, compare: impl FnOnce(&mut Self) -> R) -> R {
         let told = self.refusals.len();
         let outcome = compare(self);
@@ -78,7 +80,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares the properties `handles` of a level. Lists and copies those that differ.
+    /// Compares the properties `handles` of a level. Lists and copies the values that differ.
     pub(crate) fn level(
         &mut self,
         live: Level<'_>,
@@ -96,7 +98,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares one slot, which is reached by `step`, and copies what differs.
+    /// Compares one slot, which is reached by `step`, and copies the values that differ.
     #[inline]
     fn slot(&mut self, live: Slot<'_>, shadow: &mut LevelMut<'_>, handle: u32, step: u32) -> Found {
         let nested = match live {
@@ -141,8 +143,8 @@ impl Comparison<'_> {
         Outcome::Changed
     }
 
-    /// Compares an array. `None` if nothing changed.
-    // Not inlined, so that the code for leaves, which most properties are, stays short.
+    /// Compares an array. Returns `None` if nothing changed.
+    // The function is not inlined, so that the code for leaves stays short. Most properties are leaves.
     #[inline(never)]
     fn array(&mut self, live: Array<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<ArrayChanges> {
         let Some(Slot::Array(old)) = shadow.as_level().slot(handle) else { return None };
@@ -269,7 +271,7 @@ impl Comparison<'_> {
                     let error = WriteError::TooLong { len: array.len(), max: array.max_len() as usize };
                     self.refuse(Some(step), error);
                 }
-                // They are sent whole, so their changes are not needed.
+                // Collections inside a new element are sent whole, so their changes are not needed.
                 Slot::Items(items) => _ = self.behind(step, |this| this.elements(items, shadow, handle)),
                 Slot::Entries(entries) => {
                     self.behind(step, |this| this.elements(entries, shadow, handle));
@@ -279,7 +281,7 @@ impl Comparison<'_> {
     }
 
     /// Compares the touched elements of a collection, or all elements if it does not record which were
-    /// touched. `None` if nothing changed.
+    /// touched. Returns `None` if nothing changed.
     #[inline(never)]
     fn elements<I: Collected>(
         &mut self,
@@ -297,8 +299,8 @@ impl Comparison<'_> {
             return None;
         }
         let (mut born, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
-        // New elements in which a value has no wire form. Clients would see its initial value, which the
-        // server never had.
+        // New elements in which a value has no wire form. If these elements were sent, clients would see an
+        // initial value that the server never had.
         let mut held_back = BTreeSet::new();
         let table = live.table();
         let is_unsettled = shadow.follow(&live, &mut |named, step| {
@@ -314,7 +316,7 @@ impl Comparison<'_> {
                         born.push(id);
                     }
                 }
-                // It was touched more than once, and was tried already.
+                // The element was touched more than once, and was tried already.
                 Step::Touched { .. } if named.known().is_some_and(|id| held_back.contains(id)) => {}
                 Step::Touched { live, mut shadow, moved } => {
                     let list = self.item(table, live, &mut shadow);
@@ -352,7 +354,7 @@ impl Comparison<'_> {
 }
 
 impl Scratch {
-    /// Whether `shadow` writes the same bits that the live value just wrote.
+    /// Returns whether `shadow` writes the same bits that the live value has just written.
     fn same_as_shadow(&mut self, shadow: Leaf<'_>) -> bool {
         self.shadow.clear();
         shadow.write(&mut self.shadow).is_ok() && self.live == self.shadow

@@ -13,7 +13,7 @@ use crate::schema::program::{CommandKind, Program};
 /// The size limit of the items and entries of a class.
 #[derive(Debug, Default)]
 pub(crate) struct ItemSizes {
-    /// The most bits that one may take.
+    /// The greatest number of bits that an item or an entry may take.
     max_bits: u64,
     /// The tables of the items and entries that could take more, ascending.
     wide: Vec<u32>,
@@ -21,9 +21,9 @@ pub(crate) struct ItemSizes {
 
 /// Which properties of an item to compare.
 pub(crate) struct Survey {
-    /// Those that may have changed, and for which there is room.
+    /// The properties that may have changed, and for which there is room.
     pub(crate) open: HandleSet,
-    /// Those for which there is no room, with the error.
+    /// The properties for which there is no room, each with its error.
     pub(crate) refused: Vec<(u32, WriteError)>,
 }
 
@@ -43,7 +43,8 @@ impl ItemSizes {
     }
 
     /// Returns which properties of an item or a value to compare with its shadow, and which would make it too
-    /// large. `None` if none can: `table` says what it is. O(item) if a property of varying size changed.
+    /// large. `table` is the table of the item or value. Returns `None` if no value of this table can be too
+    /// large. O(item) if a property of varying size changed.
     pub(crate) fn survey(&self, table: u32, live: Level<'_>, shadow: Level<'_>) -> Option<Survey> {
         self.wide.binary_search(&table).ok()?;
         let mut open = HandleSet::up_to(live.handles());

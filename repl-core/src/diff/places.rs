@@ -1,5 +1,5 @@
-//! Places: the property that each byte of an object belongs to. With them a comparison finds the properties
-//! of the bytes that differ.
+//! Places: the property that each byte of an object belongs to. With this map a comparison finds the
+//! properties of the bytes that differ.
 //!
 //! *Invariant:* either a handle is mapped, and all bytes of its value are in a run of the type's plan, or it
 //! is in `by_command`.
@@ -9,13 +9,13 @@ use crate::object::scan::differing_bytes;
 use crate::schema::plan::{Planned, Run};
 use crate::schema::program::{CommandKind, Program};
 
-/// How many bytes of an object are mapped. Properties beyond are compared by command.
+/// How many bytes of an object are mapped. Properties beyond these bytes are compared by command.
 const MAX_BYTES: usize = 16 << 10;
 
 /// The properties of a type, by the bytes of their values.
 #[derive(Debug)]
 pub(crate) struct Places {
-    /// One for each byte of the object.
+    /// One entry for each byte of the object.
     bytes: Box<[Place]>,
     /// The properties that are compared by command, because their bytes do not show whether they changed.
     by_command: HandleSet,

@@ -6,7 +6,7 @@ use crate::bits::WriteError;
 use crate::schema::display;
 use crate::schema::layout::Layout;
 
-/// A value that has no wire form. For clients, its property keeps the last value that had one.
+/// A value that has no wire form. On clients, the property keeps the last value that had a wire form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The path to the value: the handle at the object's own level, then the handle in each element, the id
@@ -24,7 +24,7 @@ impl Refusal {
     }
 
     /// Returns the path of the value in objects with this layout, such as `bag{3}.count` for the item with
-    /// the id 3. Keys of maps are left out.
+    /// the id 3. The path does not contain keys of maps.
     #[must_use]
     pub fn path(&self, layout: &Layout) -> String {
         display::path(layout, &self.steps)

@@ -126,7 +126,7 @@ impl Scale {
             self.found_formless = true;
             return 0;
         }
-        // If all values have fixed widths, all elements take the same.
+        // If all values have fixed widths, all elements take the same number of bits.
         let widths = first.slots().map(|slot| match slot {
             Slot::Leaf(leaf) => leaf.width_bits().map(u64::from),
             Slot::Array(_) | Slot::Items(_) | Slot::Entries(_) => None,
@@ -151,8 +151,8 @@ impl Scale {
     }
 }
 
-/// Accepts growths, in order, that do not exceed `max_bits` in total with `bits`. Returns those that are
-/// refused.
+/// Accepts growths in their order, as long as they do not exceed `max_bits` together with `bits`. Returns the
+/// growths that do.
 pub(crate) fn fit<G>(bits: u64, max_bits: u64, growths: Vec<G>, by: impl Fn(&G) -> i128) -> Vec<G> {
     let mut bits = i128::from(bits);
     let mut refused = growths;

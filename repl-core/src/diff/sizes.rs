@@ -45,7 +45,7 @@ impl Sizes {
 fn fixed_bits(command: &Command) -> Option<u64> {
     match &command.kind {
         CommandKind::Leaf(leaf) => leaf.codec.width_bits().map(u64::from),
-        // Its elements are sent in as many parts as needed.
+        // The elements of a collection are sent in as many parts as needed.
         CommandKind::Items(_) | CommandKind::Entries(_) => Some(KEYED_HEAD_BITS),
         CommandKind::Array(_) | CommandKind::Return => None,
     }

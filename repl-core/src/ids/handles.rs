@@ -11,7 +11,7 @@ pub struct HandleSet {
     rest: Vec<u64>,
 }
 
-/// Most sets are one word. Cloning such a set calls no function.
+/// Most sets are one word, and cloning a set of one word calls no function.
 impl Clone for HandleSet {
     #[inline]
     fn clone(&self) -> Self {
@@ -105,8 +105,8 @@ impl HandleSet {
         }
     }
 
-    /// Adds the handles whose bits are set in `word`. Its lowest bit is the handle after `first`, a multiple
-    /// of 64.
+    /// Adds the handles whose bits are set in `word`. The lowest bit of `word` stands for the handle after
+    /// `first`, which is a multiple of 64.
     pub(crate) fn insert_word(&mut self, first: u32, word: u64) {
         if word != 0 {
             *self.word_mut((first / 64) as usize) |= word;
@@ -133,7 +133,7 @@ impl HandleSet {
         }
     }
 
-    /// Whether `handle` is a member.
+    /// Returns whether `handle` is a member.
     #[inline]
     #[must_use]
     pub fn contains(&self, handle: u32) -> bool {
@@ -141,7 +141,7 @@ impl HandleSet {
         self.word((bit / 64) as usize) >> (bit % 64) & 1 == 1
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -197,14 +197,14 @@ impl HandleSet {
         }
     }
 
-    /// Whether every member is in `other`.
+    /// Returns whether every member is in `other`.
     #[inline]
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
         (0..self.words()).all(|at| self.word(at) & !other.word(at) == 0)
     }
 
-    /// Whether any member is also in `other`.
+    /// Returns whether any member is also in `other`.
     #[inline]
     #[must_use]
     pub fn intersects(&self, other: &Self) -> bool {
@@ -237,7 +237,7 @@ impl FromIterator<u32> for HandleSet {
     }
 }
 
-/// The members in the rest of a word, and in the words after it.
+/// An iterator over the members in the rest of a word, and in the words after it.
 struct Members<'a> {
     word: u64,
     base: u32,

@@ -23,12 +23,12 @@ use crate::ids::reference::Guid;
 /// entry of a map.
 pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// Whether this is a key of a map. A map cannot record what an update changes, so elements are removed at
-    /// once and callbacks run at once. After a sweep it keeps changed entries as well as new ones.
+    /// once and callbacks run at once. After a sweep, a map keeps changed entries as well as new ones.
     const IS_KEY: bool;
 
     /// A set of identities.
     type Set: IdSet<Self>;
-    /// What the shape of such a collection states in addition.
+    /// The additional facts that the shape of a collection with these identities states.
     type Form: Copy + 'static;
     type Writer: WriteIds<Self>;
     type Reader: ReadIds<Self>;

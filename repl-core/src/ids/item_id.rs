@@ -27,7 +27,7 @@ pub struct ItemId(NonZeroU32);
 impl ItemId {
     /// The first id that a server gives.
     pub const FIRST: Self = Self(NonZeroU32::MIN);
-    /// The last id that a server gives. After it comes [`FIRST`](Self::FIRST) again.
+    /// The last id that a server gives. After the last id, [`FIRST`](Self::FIRST) comes again.
     pub const LAST: Self = Self::of(u32::MAX >> 1);
     /// The first id that a client gives to an item of its own.
     pub const FIRST_LOCAL: Self = Self::of((u32::MAX >> 1) + 1);
@@ -54,13 +54,14 @@ impl ItemId {
         self.0.get()
     }
 
-    /// Whether a client gave this id to an item that the server does not know.
+    /// Returns whether a client gave this id to an item that the server does not know.
     #[must_use]
     pub const fn is_local(self) -> bool {
         self.0.get() > Self::LAST.0.get()
     }
 
-    /// Returns the next id of the same kind, server's or client's. After the last comes the first again.
+    /// Returns the next id of the same kind: of a server's or of a client's ids. After the last id of a kind,
+    /// the first comes again.
     #[must_use]
     pub const fn next(self) -> Self {
         match self.0.checked_add(1) {

@@ -24,8 +24,8 @@ use crate::ids::item_id::ItemId;
 use crate::ids::ranges::Ranges;
 use crate::ids::reference::Guid;
 
-/// The order of the code for the first id. It suits arrays with some hundreds of items, which are the most
-/// common.
+/// The order of the code for the first id. This order suits arrays with some hundreds of items, which are the
+/// most common.
 const FIRST_ORDER: u32 = 7;
 
 /// Which items of a collection an update removes.
@@ -36,9 +36,9 @@ pub(crate) enum Departures {
     None = 0,
     /// The items in the list that follows.
     Listed = 1,
-    /// All items except those in the list that follows and those that this update adds.
+    /// All items except the items in the list that follows and the items that this update adds.
     AllButListed = 2,
-    /// All items except those that this update adds.
+    /// All items except the items that this update adds.
     AllButNew = 3,
 }
 
@@ -141,7 +141,7 @@ impl ReadIds<ItemId> for IdReader {
     }
 }
 
-/// What the shape of a fast array states in addition.
+/// The additional facts that the shape of a fast array states.
 #[derive(Clone, Copy)]
 pub(crate) struct ItemForm {
     /// Whether items have labels.

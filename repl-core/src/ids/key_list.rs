@@ -119,7 +119,7 @@ impl ReadIds<KeyBits> for KeyReader {
     }
 }
 
-/// What the shape of a map states in addition.
+/// The additional facts that the shape of a map states.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyForm {
     /// The function that reads a key.

@@ -1,6 +1,6 @@
 //! Sets of the keys of a map.
 //!
-//! *Invariant:* a set that means all keys that exist still does after any subtraction.
+//! *Invariant:* a set that stands for all existing keys still stands for all of them after any subtraction.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,7 +19,7 @@ use crate::ids::key::KeyBits;
 /// A set of keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeySet {
-    /// Whether it means all keys that exist.
+    /// Whether the set stands for all keys that exist.
     all: bool,
     keys: BTreeSet<KeyBits>,
 }

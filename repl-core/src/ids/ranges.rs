@@ -27,7 +27,7 @@ impl Ranges {
         self.0.iter().cloned().flatten()
     }
 
-    /// Adds one member. O(1) at the end of the set, where a comparison adds its results.
+    /// Adds one member. Takes O(1) at the end of the set, where a comparison adds its results.
     pub(crate) fn insert(&mut self, member: u32) {
         match self.0.back_mut() {
             Some(last) if last.end == member => last.end += 1,

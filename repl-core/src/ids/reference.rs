@@ -26,13 +26,13 @@ pub struct Guid {
 }
 
 impl Guid {
-    /// Returns the guid of the object in `slot` with that `generation`. Generations count from one.
+    /// Returns the guid of the object in `slot` with this `generation`. Generations count from one.
     #[must_use]
     pub const fn new(slot: u32, generation: NonZeroU32) -> Self {
         Self { slot, generation }
     }
 
-    /// Returns the slot. Updates name the object by it.
+    /// Returns the slot. Updates name the object by its slot.
     #[must_use]
     pub const fn slot(self) -> u32 {
         self.slot
@@ -51,11 +51,12 @@ impl fmt::Debug for Guid {
     }
 }
 
-/// A reference to a replicated object of type `T`, or null. Spawning returns one, fields hold them, and
-/// servers and clients are indexed with them.
+/// A reference to a replicated object of type `T`, or null. Spawning an object returns a reference to it.
+/// Fields can hold references, and servers and clients are indexed with them.
 ///
-/// On a client, a reference to an object that is not there reads as null. It gets its object by itself when
-/// the object arrives, and is null again when the client may no longer see the object (S116 to S121).
+/// On a client, a reference to an object that is not there reads as null. The reference becomes valid by
+/// itself when the object arrives, and is null again when the client may no longer see the object (S116 to
+/// S121).
 ///
 /// While its object is not there, a reference that is the key of a map or an element of a set is not shown,
 /// nor is its entry: two references that read as null would be the same key.
@@ -67,7 +68,7 @@ pub struct ObjectRef<T: ?Sized> {
 }
 
 impl<T: ?Sized> ObjectRef<T> {
-    /// A reference to nothing.
+    /// The null reference, which refers to no object.
     pub const NULL: Self = Self { raw: 0, object: PhantomData };
 
     /// Returns a reference to the object called `guid`. Whether the object is a `T` is checked where the
@@ -86,7 +87,7 @@ impl<T: ?Sized> ObjectRef<T> {
         }
     }
 
-    /// Whether the reference is null.
+    /// Returns whether the reference is null.
     #[must_use]
     pub const fn is_null(self) -> bool {
         self.raw == 0
@@ -121,7 +122,7 @@ impl<T: ?Sized> PartialEq for ObjectRef<T> {
 
 impl<T: ?Sized> Eq for ObjectRef<T> {}
 
-/// Ordered by guid: by slot, then by generation. Null comes first.
+/// References are ordered by guid: by slot, and then by generation. Null comes first.
 impl<T: ?Sized> Ord for ObjectRef<T> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.guid().cmp(&other.guid())
@@ -151,7 +152,7 @@ impl<T: ?Sized> fmt::Debug for ObjectRef<T> {
 
 /// Says which objects exist on this side of the connection.
 pub trait Objects {
-    /// Whether the object called `guid` exists.
+    /// Returns whether the object called `guid` exists.
     fn contains(&self, guid: Guid) -> bool;
 }
 
@@ -189,7 +190,7 @@ impl<'a> ReferenceMap<'a> {
         self.mentioned.drain(..)
     }
 
-    /// Whether any guid was mentioned since the last [`take_mentioned`](Self::take_mentioned).
+    /// Returns whether any guid was mentioned since the last [`take_mentioned`](Self::take_mentioned).
     #[must_use]
     pub fn any_mentioned(&self) -> bool {
         !self.mentioned.is_empty()

@@ -34,7 +34,8 @@ fn nothing_mut<'a>() -> &'a mut () {
     Box::leak(Box::new(()))
 }
 
-/// Implements [`Property`] and [`Map`] for a type. What is in braces is what maps and sets differ in.
+/// Implements [`Property`] and [`Map`] for a type. The parts in braces are those in which maps and sets
+/// differ.
 macro_rules! entries {
     ([$($generics:tt)*] $type:ty, $name:literal, $remove:ident, $value:ty, $is_set:literal, { $($own:tt)* }) => {
         // SAFETY: the shape accesses entries through `Map` alone, by the functions made for this very type,

@@ -1,6 +1,7 @@
 //! Types that can be fields: those of the standard library and of other crates.
 //!
-//! *Invariant:* the modules below reach these types through their shapes. They import nothing from here.
+//! *Invariant:* the modules below reach these types through their shapes. These modules import nothing from
+//! here.
 
 pub(crate) mod foreign;
 pub(crate) mod maps;

@@ -43,7 +43,7 @@ pub trait Value: Sized {
     /// Reads a value in the wire form that `field` defines.
     ///
     /// # Errors
-    /// When the bits are not such a value.
+    /// If the bits are not a value of this type.
     fn read_as(
         field: &Field,
         reader: &mut BitReader<'_>,

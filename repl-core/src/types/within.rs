@@ -34,8 +34,8 @@ pub enum Itself {}
 /// The functions take the values in an `Option`, a `Vec`, an array or a map, or values deeper inside.
 pub struct Within<D>(PhantomData<D>);
 
-/// No depth. It only improves error messages: the compiler then reports the trait itself, and not the bounds
-/// of one implementation.
+/// No depth. This trait only improves error messages: the compiler then reports the trait itself, and not the
+/// bounds of one implementation.
 pub enum Nowhere {}
 
 /// A trait that no type implements.
@@ -181,8 +181,8 @@ impl<F, D, R: ReadsField<F, D>, const N: usize> ReadsField<[F; N], Within<D>> fo
     }
 }
 
-/// Implements both traits for collections without keys. They are written as their length, then each value,
-/// padded.
+/// Implements both traits for collections without keys. A collection is written as its length, and then each
+/// value with its padding.
 macro_rules! sequences {
     ($($sequence:ident)*) => {$(
         impl<F, D, W: WritesField<F, D>> WritesField<$sequence<F>, Within<D>> for W {
@@ -210,8 +210,8 @@ macro_rules! sequences {
 
 sequences!(Vec VecDeque);
 
-/// Implements both traits for maps. They are written as the number of entries, then the key and value of each
-/// entry, padded. Entries are in the order of the keys' wire forms.
+/// Implements both traits for maps. A map is written as the number of entries, and then each entry: its key,
+/// its value, and padding. Entries are in the order of the keys' wire forms.
 macro_rules! maps {
     ($([$($hasher:ident: $bound:ident)?] $map:ty, $key:ident;)*) => {$(
         impl<K: $key, F, D, W: WritesField<F, D>, $($hasher)?> WritesField<$map, Within<D>> for W {
@@ -276,7 +276,7 @@ fn write_entries<'a, K: Property, F: 'a, D>(
     Ok(())
 }
 
-/// Reads entries. Their keys must ascend, so that a map has only one form.
+/// Reads the entries of a map. The keys must ascend, so that a map has only one form.
 fn read_entries<K: Property, F, D>(
     read: &impl ReadsField<F, D>,
     reader: &mut BitReader<'_>,

@@ -20,27 +20,28 @@ const INLINE: usize = 14;
 const MAX: usize = Label::MAX_BYTES;
 
 /// A run keeps the same number of digits only if at least this many numbers are free between its neighbours.
-/// With fewer it adds a digit. Measured on recorded typing: 16 to 64 do equally well.
+/// With fewer free numbers the run adds a digit. With recorded typing, values from 16 to 64 were measured to
+/// be equally good.
 const ROOM_FOR_RUN: u64 = 32;
-/// The first item of a run leaves one part in this many of the gap before it: more items are likely to come
-/// after it.
+/// The first item of a run leaves a small part of the gap before it: one part in this many. More items are
+/// likely to come after it.
 const PART_BEFORE: u64 = 4;
-/// Free numbers in the narrowest gap between labels that are [spread](Label::spread). Measured with
-/// insertions at the worst places: 2 does better than 8 or 32, because it takes fewer digits.
+/// Free numbers in the narrowest gap between labels that are [spread](Label::spread). With insertions at the
+/// worst indices, 2 was measured to be better than 8 or 32, because the labels need fewer digits.
 const ROOM_WHEN_SPREAD: u64 = 2;
 
-/// A label with more digits than this is long. Measured with insertions at the worst places: with 8, many
-/// items are relabelled; with 16, labels stay long. A run takes at most 6.
+/// A label with more digits than this is long. With insertions at the worst indices, a limit of 8 relabelled
+/// many items, and with a limit of 16 labels stayed long. The labels of a run have at most 6 digits.
 const LONG: usize = 12;
 
 /// Where a new label is put between its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lean {
-    /// Close behind the item before it, for a run that goes forward.
+    /// The label is close after the label of the item before it, for a run that goes forward.
     Before,
-    /// Close before the item after it, for a run that goes backward.
+    /// The label is close before the label of the item after it, for a run that goes backward.
     After,
-    /// With room on both sides.
+    /// The label has room on both sides.
     Neither,
 }
 
@@ -82,8 +83,8 @@ impl Hint {
 /// The position of an item, as a fraction. Labels are ordered by their digits. Items with equal labels are
 /// ordered by their ids.
 ///
-/// The default label has no digits and sorts before all others. No item has it. The first label of an update
-/// is written relative to it.
+/// The default label has no digits and sorts before all others. No item has this label. The first label of an
+/// update is written relative to this one.
 #[derive(Clone)]
 pub struct Label(Digits);
 
@@ -124,9 +125,9 @@ impl Label {
         }
     }
 
-    /// Returns a short label between `before` and `after`. `None` for a neighbour means that end of the
-    /// array. Returns `None` if the label would need more than [`MAX_BYTES`](Self::MAX_BYTES) digits, or if
-    /// `before` is not less than `after`.
+    /// Returns a short label between `before` and `after`. `None` stands for an end of the array. Returns
+    /// `None` if the label would need more than [`MAX_BYTES`](Self::MAX_BYTES) digits, or if `before` is not
+    /// less than `after`.
     pub fn between(before: Option<&Self>, after: Option<&Self>, hint: Hint) -> Option<Self> {
         let gap = Gap::find(before, after, hint.room())?;
         let (offset, otherwise) = match hint.lean {
@@ -134,8 +135,8 @@ impl Label {
             Lean::After => (gap.free, gap.free.saturating_sub(1)),
             Lean::Neither => (1 + gap.free / PART_BEFORE, 2 + gap.free / PART_BEFORE),
         };
-        // A number that ends in zero makes a shorter label. The next label of the run would then not be its
-        // successor.
+        // A number that ends in zero makes a shorter label. With such a number, the next label of the run
+        // would not be its successor.
         let digits = gap.number(offset);
         if digits.ends_in_zero() && (1..=gap.free).contains(&otherwise) {
             return Some(gap.number(otherwise).label());
@@ -143,9 +144,9 @@ impl Label {
         Some(digits.label())
     }
 
-    /// Returns `count` labels between `before` and `after`, in order, each the successor of the last. For
-    /// items that are inserted together: each label after the first takes one bit on the wire. Returns `None`
-    /// as [`between`](Self::between) does.
+    /// Returns `count` labels between `before` and `after`, in order, each the successor of the last. Use it
+    /// for items that are inserted together: each label after the first takes one bit on the wire. Returns
+    /// `None` as [`between`](Self::between) does.
     pub fn run(before: Option<&Self>, after: Option<&Self>, count: usize, hint: Hint) -> Option<Labels> {
         // Every 256th number ends in zero and is left out.
         let numbers = (count as u64).checked_add(count as u64 / 255)?.checked_add(2)?;
@@ -161,10 +162,11 @@ impl Label {
         Some(labels)
     }
 
-    /// Returns `count` labels between `before` and `after`, in order, with room between any two. For items
-    /// that are in the array already and whose labels have become too long. About half of the room is close
-    /// to the items at the indices `hot`, and a gap twice as far away is half as wide: the next insertions
-    /// are likely near there. Returns `None` if the labels would have more than `max_bytes` digits. O(count).
+    /// Returns `count` labels between `before` and `after`, in order, with room between any two. Use it for
+    /// items that are in the array already and whose labels have become too long. About half of the room is
+    /// close to the items at the indices `hot`, and a gap twice as far away is half as wide: the next
+    /// insertions are likely near there. Returns `None` if the labels would have more than `max_bytes`
+    /// digits. O(count).
     pub fn spread(
         before: Option<&Self>,
         after: Option<&Self>,
@@ -191,7 +193,8 @@ impl Label {
         }))
     }
 
-    /// Whether the label is so long that relabelling the items around it costs less than more digits would.
+    /// Returns whether the label is so long that relabelling the items around it costs less than more digits
+    /// would.
     #[must_use]
     pub fn is_long(&self) -> bool {
         self.as_bytes().len() > LONG
@@ -345,7 +348,7 @@ impl Number {
         self.digits.iter_mut().take(self.len)
     }
 
-    /// Adds to the last digit, and carries. Returns false if the sum needs more digits.
+    /// Adds a number to the last digit, and carries. Returns false if the sum needs more digits.
     fn add(&mut self, addend: u64) -> bool {
         let mut rest = u128::from(addend);
         for digit in self.used().rev() {

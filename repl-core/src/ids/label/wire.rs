@@ -1,6 +1,6 @@
 //! Labels on the wire: each is written as its difference from the label before it.
 //!
-//! *Invariant:* relative to a given label, each label has exactly one form. Reading one takes at most
+//! *Invariant:* relative to a given label, each label has exactly one form. Reading a label takes at most
 //! [`Label::MAX_BYTES`] bytes.
 #![cfg_attr(
     not(test),
@@ -23,7 +23,7 @@ impl Label {
     /// [`Label::START`].
     ///
     /// The first bit says that this label is the successor of `previous`. If not, a second bit says that it
-    /// is the predecessor. If it is neither, there follow the number of digits of `previous` to drop and the
+    /// is the predecessor. If it is neither, these follow: the number of digits of `previous` to drop and the
     /// number of new digits, both in an Exp-Golomb code of order 1, and then the new digits in 8 bits each.
     pub fn write(&self, previous: &Self, writer: &mut BitWriter) {
         debug_assert!(!self.as_bytes().is_empty(), "an item has a label");
@@ -44,11 +44,11 @@ impl Label {
         coming.iter().for_each(|&digit| writer.write_bits(digit.into(), 8));
     }
 
-    /// Reads what [`write`](Self::write) wrote relative to the same label.
+    /// Reads a label that [`write`](Self::write) wrote relative to the same `previous`.
     ///
     /// # Errors
-    /// [`ReadError::TooLong`] if the label has too many digits; [`ReadError::OutOfRange`] if it has none or
-    /// is not in its shortest form; [`ReadError::End`] if the input ends.
+    /// [`ReadError::TooLong`] if the label has too many digits; [`ReadError::OutOfRange`] if it has no digits
+    /// or is not in its shortest form; [`ReadError::End`] if the input ends.
     pub fn read(previous: &Self, reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         if reader.read_flag()? {
             return previous.successor().ok_or(ReadError::OutOfRange);
