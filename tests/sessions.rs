@@ -229,8 +229,11 @@ fn r25_a_hello_that_comes_again_is_answered_in_its_session() {
         room.hear(0, &hello);
         let packets = room.tick_one();
         room.deliver(0, &packets);
+        let proof = room.replies(0);
+        room.hear(0, &proof);
     }
-    assert_eq!(events(&mut room.guests[0].client).len(), 2, "connected once, spawned once");
+    room.settle();
+    assert_eq!(events(&mut room.guests[0].client).len(), 3, "connected once, spawned once, joined once");
     assert_undisturbed(&mut room, ship);
 }
 

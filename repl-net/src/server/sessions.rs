@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use repl_core::BitReader;
+
 use super::Server;
 use super::connection::Connection;
 use super::peer::Peer;
@@ -114,15 +116,24 @@ impl Server {
         let newest = connection.newest_received();
         match handshake.receive(bytes, newest, now, terms, &mut connection.outbox.queue) {
             Heard::Nothing => {}
-            Heard::State(sequence, mut reader) => {
-                match connection.receive(&mut self.world, sequence, &mut reader, now) {
-                    Ok(true) => handshake.hear(now),
-                    Ok(false) => {}
-                    Err(error) => self.close(id, DisconnectReason::Protocol(error.to_string())),
-                }
+            Heard::Proved(sequence, reader) => {
+                self.connected(id);
+                self.hear_state(id, sequence, reader, now);
             }
+            Heard::State(sequence, reader) => self.hear_state(id, sequence, reader, now),
             Heard::Connected => self.connected(id),
             Heard::Ended(reason) => self.closed(id, reason),
+        }
+    }
+
+    /// Reads a packet of state of a client.
+    fn hear_state(&mut self, id: ConnectionId, sequence: Sequence, mut reader: BitReader<'_>, now: Duration) {
+        let Some(peer) = self.connections.get_mut(&id) else { return };
+        let Peer { handshake, connection, .. } = &mut **peer;
+        match connection.receive(&mut self.world, sequence, &mut reader, now) {
+            Ok(true) => handshake.hear(now),
+            Ok(false) => {}
+            Err(error) => self.close(id, DisconnectReason::Protocol(error.to_string())),
         }
     }
 }

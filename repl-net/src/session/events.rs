@@ -47,7 +47,8 @@ pub enum CompareError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerEvent {
-    /// A client's classes equal the server's. State is sent from the next tick on.
+    /// A client's classes equal the server's, and the client has proved its address if the server validates
+    /// addresses. State is sent from the next tick on.
     Connected(ConnectionId),
     /// A connection ended.
     Disconnected(ConnectionId, DisconnectReason),

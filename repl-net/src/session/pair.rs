@@ -104,6 +104,10 @@ impl Pair {
         let told = match self.server.receive(bytes, Sequence::new(0), self.now, terms, &mut self.to_client) {
             Heard::Nothing => return,
             Heard::State(sequence, _) => Told::State(sequence),
+            Heard::Proved(sequence, _) => {
+                self.server_told.push(Told::Connected);
+                Told::State(sequence)
+            }
             Heard::Connected => Told::Connected,
             Heard::Ended(reason) => Told::Ended(reason),
         };

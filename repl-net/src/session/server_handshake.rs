@@ -45,7 +45,9 @@ pub(crate) enum Heard<'a> {
     Nothing,
     /// A packet of state with this number, and a reader for the rest.
     State(Sequence, BitReader<'a>),
-    /// Limits and classes agree. The client is welcome, and state may be sent.
+    /// The client has proved its address, so state may be sent. The packet is one of state, as above.
+    Proved(Sequence, BitReader<'a>),
+    /// Limits and classes agree, and addresses are not validated. State may be sent.
     Connected,
     /// The session is over.
     Ended(DisconnectReason),
@@ -56,6 +58,9 @@ pub(crate) enum Heard<'a> {
 enum Stage {
     /// The classes of the client are not known yet.
     Handshake,
+    /// The client was welcomed, but has not proved that it receives what is sent to its address. Only this
+    /// handshake is stored for it, and no state is sent (R26).
+    Welcomed,
     Connected,
     Ended(DisconnectReason),
 }
@@ -78,6 +83,9 @@ pub(crate) struct ServerHandshake {
     stage: Stage,
     /// `None` before the first hello.
     client: Option<Greeting>,
+    /// A client that was welcomed and replaced by another session. The first of the two that proves its
+    /// address keeps the connection.
+    displaced: Option<Greeting>,
     /// Whether a packet came that was sealed with the token.
     echoes: bool,
     /// When the last packet came from the client.
@@ -95,6 +103,7 @@ impl ServerHandshake {
             connection,
             stage: Stage::Handshake,
             client: None,
+            displaced: None,
             echoes: false,
             last_heard: now,
             last_welcome: now,
@@ -102,7 +111,8 @@ impl ServerHandshake {
         }
     }
 
-    /// Whether the client was welcomed and neither side has ended the session since.
+    /// Whether state may be sent: the client was welcomed, has proved its address if addresses are validated,
+    /// and neither side has ended the session since.
     pub(crate) fn is_connected(&self) -> bool {
         self.stage == Stage::Connected
     }
@@ -155,7 +165,7 @@ impl ServerHandshake {
         // Before its hello a client has no session, so no packet can belong to it.
         let Some(client) = self.client else { return Heard::Nothing };
         match packet::open(bytes, client.session, client.token, newest) {
-            None => Heard::Nothing,
+            None => self.hear_displaced(bytes, newest, queue),
             Some(Opened::Control(mut reader)) => {
                 queue.allowance.earn(bytes.len());
                 match Control::read(&mut reader) {
@@ -163,17 +173,56 @@ impl ServerHandshake {
                     Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), queue),
                 }
             }
-            Some(Opened::State(sequence, reader)) => {
-                // Only the welcome contains the token.
-                self.echoes = true;
-                queue.allowance.lift();
-                if self.is_connected() { Heard::State(sequence, reader) } else { Heard::Nothing }
-            }
+            Some(Opened::State(sequence, reader)) => self.prove(sequence, reader, queue),
         }
     }
 
+    /// Handles a packet of state. It is sealed with the token, which only the welcome contains, so the client
+    /// receives what is sent to its address.
+    fn prove<'a>(&mut self, sequence: Sequence, reader: BitReader<'a>, queue: &mut SendQueue) -> Heard<'a> {
+        self.echoes = true;
+        queue.allowance.lift();
+        match self.stage {
+            Stage::Connected => Heard::State(sequence, reader),
+            Stage::Welcomed => {
+                self.stage = Stage::Connected;
+                self.displaced = None;
+                Heard::Proved(sequence, reader)
+            }
+            Stage::Handshake | Stage::Ended(_) => Heard::Nothing,
+        }
+    }
+
+    /// Handles a packet that is not of the current session. If it proves the address of the session that was
+    /// replaced, that one is current again.
+    fn hear_displaced<'a>(&mut self, bytes: &'a [u8], newest: Sequence, queue: &mut SendQueue) -> Heard<'a> {
+        let Some(client) = self.displaced else { return Heard::Nothing };
+        match packet::open(bytes, client.session, client.token, newest) {
+            Some(Opened::State(sequence, reader)) if !self.is_ended() => {
+                self.client = Some(client);
+                self.stage = Stage::Welcomed;
+                self.prove(sequence, reader, queue)
+            }
+            _ => Heard::Nothing,
+        }
+    }
+
+    /// Whether a hello of another session replaces the current one. Until the current one has proved its
+    /// address, its hello may be a late packet of an older session. A session that agrees with the server is not
+    /// replaced by one that would be refused.
+    fn gives_way(&self, checksum: u64, limits: ClientLimits, terms: Terms<'_>) -> bool {
+        let agrees = checksum == terms.classes.checksum();
+        limits.first_mismatch(terms.config).is_none()
+            && match self.stage {
+                Stage::Handshake => true,
+                Stage::Welcomed => agrees,
+                Stage::Connected | Stage::Ended(_) => false,
+            }
+    }
+
     /// Handles a hello. Anyone can send one, so a hello of the current session changes nothing once it has
-    /// begun. A hello of another session is answered with `Taken` (R25).
+    /// begun. A hello of another session is answered with `Taken` once the current one has proved its address
+    /// (R25).
     fn hello(
         &mut self,
         reader: &mut BitReader<'_>,
@@ -192,15 +241,22 @@ impl ServerHandshake {
             _ => return Heard::Nothing,
         };
         if self.client.is_some_and(|client| client.session != session) {
-            queue.push(Control::Taken.to_packet(session));
-            return Heard::Nothing;
+            if !self.gives_way(checksum, limits, terms) {
+                queue.push(Control::Taken.to_packet(session));
+                return Heard::Nothing;
+            }
+            if self.stage == Stage::Welcomed {
+                self.displaced = self.client;
+            }
+            self.stage = Stage::Handshake;
+            self.inquiry = Inquiry::default();
         }
         match &self.stage {
             Stage::Ended(reason) => {
                 queue.push(farewell(reason).to_packet(session));
                 Heard::Nothing
             }
-            Stage::Connected => {
+            Stage::Welcomed | Stage::Connected => {
                 self.say_welcome(terms.config.timeout, now, queue);
                 Heard::Nothing
             }
@@ -282,8 +338,12 @@ impl ServerHandshake {
     }
 
     fn welcome(&mut self, now: Duration, terms: Terms<'_>, queue: &mut SendQueue) -> Heard<'static> {
-        self.stage = Stage::Connected;
         self.say_welcome(terms.config.timeout, now, queue);
+        if terms.config.validate_addresses {
+            self.stage = Stage::Welcomed;
+            return Heard::Nothing;
+        }
+        self.stage = Stage::Connected;
         Heard::Connected
     }
 
@@ -297,7 +357,7 @@ impl ServerHandshake {
     /// state.
     pub(crate) fn remind(&mut self, timeout: Duration, now: Duration, queue: &mut SendQueue) {
         if !self.echoes
-            && self.is_connected()
+            && matches!(self.stage, Stage::Welcomed | Stage::Connected)
             && !queue.is_held_back()
             && now.saturating_sub(self.last_welcome) >= WELCOME_INTERVAL
         {
@@ -480,7 +540,7 @@ mod tests {
         }
         assert_eq!(pair.server_told, []);
         pair.server_hears(&state(SESSION ^ right, 0));
-        assert_eq!(pair.server_told, [Told::State(Sequence::new(0))]);
+        assert_eq!(pair.server_told, [Told::Connected, Told::State(Sequence::new(0))]);
         assert_eq!(pair.to_client.allowance.left(), None);
     }
 
@@ -511,6 +571,54 @@ mod tests {
     }
 
     #[test]
+    fn r25_whoever_proves_its_address_first_has_the_connection_whatever_hellos_came_before() {
+        let late = {
+            let mut other = Pair::alike();
+            other.client = ClientHandshake::new(SESSION + 1);
+            other.client_says().remove(0)
+        };
+        // The hello of the other session comes before the client's own, after it, and after its welcome.
+        for place in 0..3 {
+            let mut pair = Pair::alike();
+            if place == 0 {
+                pair.server_hears(&late);
+            }
+            for packet in pair.client_says() {
+                pair.server_hears(&packet);
+            }
+            if place == 1 {
+                pair.server_hears(&late);
+            }
+            for packet in pair.server_says() {
+                pair.client_hears(&packet);
+            }
+            if place == 2 {
+                pair.server_hears(&late);
+            }
+            (0..20).for_each(|_| pair.step());
+            assert_eq!(pair.server_told.first(), Some(&Told::Connected), "place {place}");
+            assert!(pair.client_told.contains(&Told::Connected), "place {place}");
+            assert!(!pair.client_told.iter().any(|told| matches!(told, Told::Ended(_))), "place {place}");
+            assert!(pair.server.is_connected() && pair.server.binding() == SESSION);
+            pair.server_hears(&late);
+            assert_eq!(drain(&mut pair.to_client).len(), 1, "taken");
+            assert!(pair.server.is_connected() && pair.server.binding() == SESSION);
+        }
+    }
+
+    #[test]
+    fn r26_before_its_address_is_proved_a_client_is_sent_no_state() {
+        let mut pair = Pair::alike();
+        let hello = pair.client_says().remove(0);
+        for _ in 0..50 {
+            pair.server_hears(&hello);
+            assert!(pair.server_says().iter().all(|packet| is_control(packet)));
+            pair.now += STEP;
+        }
+        assert!(pair.server_told.is_empty() && !pair.server.is_connected());
+    }
+
+    #[test]
     fn r25_a_malformed_hello_ends_a_connection_without_a_session_and_no_other() {
         let mut pair = Pair::alike();
         let hello = pair.client_says().remove(0);
@@ -522,7 +630,9 @@ mod tests {
         packet::seal(&mut writer, packet::Salt::HELLO, &mut malformed);
         pair.server_hears(&hello);
         pair.server_hears(&malformed);
-        assert_eq!(pair.server_told, [Told::Connected]);
+        assert_eq!(pair.server_told, []);
+        (0..10).for_each(|_| pair.step());
+        assert_eq!(pair.server_told.first(), Some(&Told::Connected));
         let mut pair = Pair::alike();
         pair.server_hears(&malformed);
         assert!(matches!(pair.server_told.as_slice(), [Told::Ended(DisconnectReason::Protocol(_))]));

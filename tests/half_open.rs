@@ -1,0 +1,125 @@
+//! R26, R25: what a hello is worth before its client has proved its address. Anyone can write one.
+//!
+//! *Invariant:* bytes are counted by an allocator, and only while the server works.
+
+#[path = "support/allocator.rs"]
+mod allocator;
+
+use std::time::Duration;
+
+use repl::SpawnError;
+use repl::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: allocator::Counting = allocator::Counting;
+
+const TICK: Duration = Duration::from_millis(16);
+/// What a server may keep for a hello whose client has proved nothing.
+const HELLO_KEEPS_BYTES: isize = 1_024;
+
+#[derive(Replicated, Default)]
+struct Lamp {
+    #[replicated]
+    oil: u64,
+    #[replicated(condition = InitialOnly)]
+    colour: u32,
+}
+
+fn client(session: u64, max_objects: usize) -> Client {
+    let mut client = Client::new(ClientConfig { max_objects, ..ClientConfig::default() }, session);
+    client.register::<Lamp>();
+    client
+}
+
+/// The first packet of a client.
+fn hello(session: u64, max_objects: usize) -> Vec<u8> {
+    let mut client = client(session, max_objects);
+    client.tick(Duration::ZERO);
+    client.poll_transmit().expect("a hello").to_vec()
+}
+
+#[test]
+fn r26_a_hello_that_proves_nothing_keeps_a_kilobyte_at_most_and_is_sent_no_state() {
+    for objects in [1_000, 20_000] {
+        let mut server = Server::new(ServerConfig::default());
+        let lamps: Vec<_> = (0..objects).map(|_| server.spawn(Lamp { oil: 1, colour: 2 })).collect();
+        (0..3).for_each(|tick| server.tick(TICK * tick));
+        let hello = hello(1, ServerConfig::default().max_objects);
+        let ids: Vec<_> = (0..200).map(|_| server.connect(TICK * 3)).collect();
+        let mut sent = vec![0; ids.len()];
+        // So that what the server itself keeps of changes is there before.
+        let change = |server: &mut Server, tick: usize| {
+            (0..20).for_each(|at| server[lamps[(tick * 7 + at * 13) % objects]].oil += 1);
+        };
+        for tick in 3..103 {
+            change(&mut server, tick);
+            server.tick(TICK * tick as u32);
+        }
+        let before = allocator::held();
+        ids.iter().for_each(|&id| server.receive(id, TICK * 103, &hello));
+        for tick in 103..303 {
+            change(&mut server, tick);
+            server.tick(TICK * tick as u32);
+            for (&id, sent) in ids.iter().zip(&mut sent) {
+                while let Some(packet) = server.poll_transmit(id) {
+                    *sent += packet.len();
+                    assert_eq!(packet[4] & 1, 1, "a control packet");
+                }
+                let memory_bytes = server.stats(id).map_or(0, |stats| stats.memory_bytes);
+                assert!(memory_bytes as isize <= HELLO_KEEPS_BYTES, "{memory_bytes} bytes");
+            }
+            let each = (allocator::held() - before) / ids.len() as isize;
+            assert!(each <= HELLO_KEEPS_BYTES, "{each} bytes for a hello in a world of {objects}");
+        }
+        assert!(sent.iter().all(|&sent| 0 < sent && sent <= 3 * hello.len()), "{sent:?}");
+        assert!(server.poll_event().is_none(), "nobody has connected");
+    }
+}
+
+#[test]
+fn r26_hellos_that_prove_nothing_hold_no_slots() {
+    let mut server = Server::new(ServerConfig { max_objects: 100, ..ServerConfig::default() });
+    let mut lamps: Vec<_> = (0..30).map(|_| server.spawn(Lamp::default())).collect();
+    for tick in 0..2_000_u32 {
+        let now = TICK * tick;
+        if tick % 60 == 0 {
+            let id = server.connect(now);
+            server.receive(id, now, &hello(tick.into(), 100));
+        }
+        if tick % 125 == 0 {
+            lamps.drain(..).for_each(|lamp| server.despawn(lamp));
+            let spawned: Result<Vec<_>, SpawnError> =
+                (0..30).map(|_| server.try_spawn(Lamp::default())).collect();
+            lamps = spawned.expect("slots of what is gone are free");
+        }
+        server.tick(now);
+        while server.poll_any_transmit().is_some() {}
+    }
+}
+
+#[test]
+fn r25_a_hello_of_an_old_session_that_comes_first_does_not_keep_a_client_out() {
+    for tick_of_old in [0, 1, 2] {
+        let mut server = Server::new(ServerConfig::default());
+        let lamp = server.spawn(Lamp { oil: 5, colour: 6 });
+        let id = server.connect(Duration::ZERO);
+        let old = hello(1, ServerConfig::default().max_objects);
+        let mut client = client(2, ServerConfig::default().max_objects);
+        for tick in 0..60 {
+            let now = TICK * tick;
+            if tick == tick_of_old {
+                server.receive(id, now, &old);
+            }
+            client.tick(now);
+            while let Some(packet) = client.poll_transmit() {
+                server.receive(id, now, packet);
+            }
+            server.tick(now);
+            while let Some(packet) = server.poll_transmit(id) {
+                client.receive(now, packet).ok();
+            }
+        }
+        assert_eq!(client.get(lamp).map(|lamp| lamp.oil), Some(5));
+        assert!(client.is_connected(), "the old hello came in tick {tick_of_old}");
+    }
+}
