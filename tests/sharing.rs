@@ -354,3 +354,23 @@ fn s89_what_one_connection_sees_by_itself_is_not_shared() {
     assert_eq!(fuel(1), Some((60_000, [1.0; 2])));
     assert_eq!(fuel(2), Some((0, [1.0; 2])));
 }
+
+#[test]
+fn s90_what_changed_while_nobody_was_connected_is_in_openings_that_are_not_shared() {
+    let mut room = Room::new(ServerConfig { share: false, ..ServerConfig::default() }, |client| {
+        client.register::<Car>();
+    });
+    let car = room.server.spawn(Car { plate: "old".into(), ..Car::default() });
+    let first = room.enter();
+    room.settle();
+    room.server.disconnect(first);
+    room.guests.clear();
+    room.wait(ServerConfig::default().timeout);
+    room.tick();
+    assert!(room.server.stats(first).is_none(), "forgotten");
+    room.server[car].plate = "new".into();
+    room.tick();
+    room.enter();
+    room.settle();
+    assert_eq!(room.client().get(car).map(|car| car.plate.as_str()), Some("new"));
+}

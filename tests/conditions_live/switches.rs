@@ -136,6 +136,7 @@ fn r16_an_opening_that_was_lost_is_sent_again_without_what_is_off() {
     room.server[agent].plan = SECRET.into();
     room.settle();
     room.enter();
+    room.step();
     room.acknowledge();
     let packets = room.tick();
     assert!(holds(&packets[1], SECRET), "the opening, which is lost");

@@ -48,10 +48,12 @@ impl Broadcast {
         &mut self.openings
     }
 
-    /// Encodes the changes of `world` in segments of at most `max_bits`. A second build in the same frame
-    /// encodes everything again.
+    /// Encodes the changes of `world` in segments of at most `max_bits`. A second build in the same frame, or a
+    /// build after a frame without one, encodes everything again.
     pub(crate) fn build(&mut self, world: &World, classes: &ClassList, max_bits: usize) {
-        if std::mem::replace(&mut self.frame, world.frame) == world.frame {
+        let last = std::mem::replace(&mut self.frame, world.frame);
+        if last + 1 != world.frame {
+            // The changes of a frame without a build have not expired the cached openings.
             self.openings.clear();
         }
         self.openings.expire(&world.changes.slots);

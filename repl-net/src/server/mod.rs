@@ -294,7 +294,7 @@ impl Server {
         }
         let (mut silent, mut overdue) = (Vec::new(), Vec::new());
         for (&id, peer) in &mut self.connections {
-            if !self.config.share {
+            if !self.config.share && peer.handshake.is_connected() {
                 self.broadcast.build(&self.world, &self.classes, max_bits);
             }
             let mut context = PassContext {
