@@ -400,3 +400,45 @@ fn s43_an_opening_that_is_acked_after_it_was_given_up_goes_no_more() {
     crew.sort_unstable();
     assert_eq!(crew, [2, 3], "who left meanwhile has gone");
 }
+
+#[test]
+fn s43_an_opening_that_is_acked_before_it_could_go_again_has_no_initial_values_when_it_does() {
+    #[derive(Replicated, Default)]
+    struct Ship {
+        #[replicated]
+        log: String,
+        #[replicated(condition = InitialOnly)]
+        name: String,
+    }
+    let register = |client: &mut Client| _ = client.register::<Ship>();
+    let config = ServerConfig { max_bytes_per_tick: 1_000, ..ServerConfig::default() };
+    let (mut room, _) = Room::furnished(config, register, 1, |server| server.spawn(Ship::default()));
+    let new = || Ship { log: "x".repeat(700), name: "first name".into() };
+    let ships: Vec<_> = (0..4).map(|_| room.server.spawn(new())).collect();
+    let lost = |room: &Room| room.server.stats(room.guests[0].id).map_or(0, |stats| stats.packets_lost);
+    let before = lost(&room);
+    for _ in 0..4 {
+        let packets = room.tick_one();
+        room.deliver(0, &packets);
+    }
+    let acks = room.replies(0);
+    // Nobody hears the acks: the server gives the openings up, and has room for one at a time.
+    room.wait(Duration::from_secs(2));
+    room.tick_one();
+    assert_eq!(lost(&room), before + 4);
+    room.hear(0, &acks);
+    for &ship in &ships {
+        room.server[ship].name = "second name".into();
+        room.server[ship].log.push('y');
+    }
+    for _ in 0..8 {
+        let packets = room.tick_one();
+        assert!(!packets.iter().any(|packet| leaks(packet, b" name")), "the client has the ships");
+        room.deliver(0, &packets);
+    }
+    room.settle();
+    for ship in ships {
+        let shown = room.client().get(ship).expect("it is there");
+        assert_eq!((shown.log.len(), shown.name.as_str()), (701, "first name"));
+    }
+}

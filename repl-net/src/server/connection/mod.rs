@@ -213,7 +213,7 @@ impl Connection {
     /// (R15).
     fn review_opening(&mut self, world: &mut World, slot: u32, mask: &HandleSet) {
         let Some(id) = self.objects.get(slot).and_then(|tracked| tracked.blob) else { return };
-        let visible = self.view().opening_mask(world, slot);
+        let visible = self.objects.opening_mask(world, slot);
         if self.blobs.opens_with(id).is_some_and(|handles| !handles.is_subset(&visible)) {
             self.withdraw_blob(world, slot, mask);
         }

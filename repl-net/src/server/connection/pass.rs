@@ -255,7 +255,7 @@ impl Connection {
 
     /// Sends a whole object: every property that ever changed and that the connection may see (R2, S69).
     fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
-        let mut handles = self.view().opening_mask(context.world, slot);
+        let mut handles = self.objects.opening_mask(context.world, slot);
         handles.intersect(context.world.objects[slot as usize].history.ever());
         let may_have_items = self.objects.get(slot).is_some_and(|tracked| tracked.opened_with_items);
         let Opening { list, mut later, refused } =

@@ -31,6 +31,7 @@ use tracked_objects::TrackedObjects;
 pub(crate) use view::View;
 
 use crate::session::connection_id::ConnectionId;
+use crate::server::world::World;
 use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
@@ -90,6 +91,14 @@ impl ObjectStates {
     /// How the client sees the objects.
     pub(crate) fn view(&self) -> &View {
         &self.view
+    }
+
+    /// The handles of an object that an opening for this client would contain now.
+    pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
+        if self.tracked.get(slot).is_some_and(|tracked| tracked.has_arrived) {
+            return self.view.mask(world, slot);
+        }
+        self.view.opening_mask(world, slot)
     }
 
     /// What is stored of a tracked object.

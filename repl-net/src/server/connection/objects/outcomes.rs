@@ -46,14 +46,15 @@ impl ObjectStates {
 
     /// The packet `sequence` arrived with the whole object, or what its list says of it.
     pub(crate) fn opening_arrived(&mut self, slot: u32, sequence: Sequence, list: &Changelist) {
-        if let Some(tracked) = self.tracked.get_mut(slot)
-            && tracked.phase == Phase::Opening
-            && tracked.since <= sequence
-        {
-            tracked.phase = Phase::Open;
-            if tracked.lacks_something() {
-                self.to_send.insert(slot);
+        match self.tracked.get_mut(slot).filter(|tracked| tracked.since <= sequence) {
+            Some(tracked) if tracked.phase == Phase::Opening => {
+                tracked.phase = Phase::Open;
+                if tracked.lacks_something() {
+                    self.to_send.insert(slot);
+                }
             }
+            Some(tracked) if tracked.phase == Phase::Unsent => tracked.has_arrived = true,
+            _ => {}
         }
         self.list_arrived(slot, sequence, list);
     }

@@ -37,6 +37,7 @@ struct PlainTracked {
     blob: Option<u32>,
     proxy: ProxyNews,
     open_bits: usize,
+    has_arrived: bool,
     reopen: bool,
 }
 
@@ -122,11 +123,13 @@ impl Plain {
 
     fn opening_arrived(&mut self, sequence: Sequence) {
         if let Some(tracked) = &mut self.tracked
-            && tracked.phase == Phase::Opening
             && tracked.since <= sequence.number()
         {
-            tracked.phase = Phase::Open;
-            self.must_send |= tracked.lacks_something();
+            tracked.has_arrived |= tracked.phase == Phase::Unsent;
+            if tracked.phase == Phase::Opening {
+                tracked.phase = Phase::Open;
+                self.must_send |= tracked.lacks_something();
+            }
         }
         self.settle_if_tracked();
     }
@@ -744,6 +747,7 @@ impl Pair {
             let Some((found, tracked)) = found.zip(plain.tracked.as_ref()) else { continue };
             assert_eq!((found.phase, found.reopen), (tracked.phase, tracked.reopen), "slot {slot}");
             assert_eq!((found.position, found.blob), (tracked.position, tracked.blob), "slot {slot}");
+            assert_eq!(found.has_arrived, tracked.has_arrived, "slot {slot}");
             assert_eq!((found.proxy, handles(&found.pending)), (tracked.proxy, tracked.pending.clone()));
             let left = found.left.iter().map(|(property, frame)| (property.index() as u32, *frame));
             assert_eq!(left.collect::<BTreeMap<_, _>>(), tracked.left, "slot {slot}");

@@ -69,6 +69,9 @@ pub(crate) struct Tracked {
     /// Whether an opening that may have arrived had items of collections. Then no later opening may empty
     /// these collections.
     pub(crate) opened_with_items: bool,
+    /// Whether an opening that counted as lost was acknowledged late. The client has the object, but what
+    /// changed since is unknown, so the whole object is sent again without what only openings contain (S43).
+    pub(crate) has_arrived: bool,
     /// Whether the object must be opened again once its close is acknowledged.
     pub(super) reopen: bool,
     /// When its close was first sent.

@@ -51,8 +51,8 @@ impl View {
         object.mask(world.lifetime(slot), self.flags(object), self.switched.get(&slot))
     }
 
-    /// The handles of an object that an opening for this connection would contain now.
-    pub(crate) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
+    /// The handles of an object that a first opening for this connection would contain now.
+    pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
         let flags = self.flags(object).with(ViewFlags::INITIAL);
         object.mask(world.lifetime(slot), flags, self.switched.get(&slot))
