@@ -12,7 +12,7 @@ use repl_core::Changelist;
 
 use super::segment::Segment;
 use super::sequence::Sequence;
-use super::slot_set::{SlotSet, slots_of};
+use super::slot_set::{SlotSet, bit_of, slots_of, word_of};
 use super::spare::{Holds, Spare, shrink_sparse};
 
 /// What a packet carried of one object, outside shared segments.
@@ -87,7 +87,7 @@ pub(crate) struct Contents {
 impl Contents {
     /// Notes that the packet closes the object in `slot`.
     pub(crate) fn close(&mut self, slot: u32) {
-        let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
+        let (word, bit) = (word_of(slot), bit_of(slot));
         match self.closed.last_mut() {
             Some((last, mask)) if *last == word => *mask |= bit,
             _ => self.closed.push((word, bit)),

@@ -20,7 +20,7 @@ impl SlotSet {
     /// Adds `slot`; grows to hold it.
     #[inline]
     pub(crate) fn insert(&mut self, slot: u32) {
-        self.insert_mask(slot as usize / 64, 1 << (slot % 64));
+        self.insert_mask(word_of(slot), bit_of(slot));
     }
 
     /// Adds the slots of `mask` in a word of 64 slots.
@@ -39,7 +39,7 @@ impl SlotSet {
 
     /// Removes `slot`.
     pub(crate) fn remove(&mut self, slot: u32) {
-        self.remove_mask(slot as usize / 64, 1 << (slot % 64));
+        self.remove_mask(word_of(slot), bit_of(slot));
     }
 
     /// Adds or removes `slot`.
@@ -61,7 +61,7 @@ impl SlotSet {
     /// Whether `slot` is a member.
     #[inline]
     pub(crate) fn contains(&self, slot: u32) -> bool {
-        self.word(slot as usize / 64) >> (slot % 64) & 1 == 1
+        self.word(word_of(slot)) & bit_of(slot) != 0
     }
 
     /// The members in a word of 64 slots, as a mask.
@@ -125,6 +125,16 @@ pub(crate) fn masks_between(first: u32, end: u32) -> impl Iterator<Item = (usize
         let left = 64 - (end - word * 64).min(64);
         (word as usize, u64::MAX << from & u64::MAX >> left)
     })
+}
+
+/// The word of 64 slots that a slot is in.
+pub(crate) const fn word_of(slot: u32) -> usize {
+    slot as usize / 64
+}
+
+/// The bit of a slot in its word.
+pub(crate) const fn bit_of(slot: u32) -> u64 {
+    1 << (slot % 64)
 }
 
 /// The slots whose bits are set in a word, ascending.

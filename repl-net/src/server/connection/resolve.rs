@@ -63,7 +63,7 @@ impl Connection {
         for (sequence, late) in self.late.take(range) {
             match late {
                 Late::Sent(sent) => self.sent_arrived(world, sequence, &sent),
-                Late::Opened(word, mask) => self.objects.spawns_arrived(sequence, word, mask),
+                Late::Opened(word, mask) => self.objects.openings_arrived(sequence, word, mask),
                 Late::Closed(word, mask) => self.closes_arrived(world, sequence, word, mask),
             }
         }
@@ -79,7 +79,7 @@ impl Connection {
             }
         }
         for (word, mask) in &contents.opened {
-            self.objects.spawns_arrived(sequence, *word, *mask);
+            self.objects.openings_arrived(sequence, *word, *mask);
         }
         contents.sent.iter().for_each(|sent| self.sent_arrived(world, sequence, sent));
         contents.closed.iter().for_each(|(word, mask)| self.closes_arrived(world, sequence, *word, *mask));

@@ -22,11 +22,14 @@ pub(crate) enum LostOpening {
 }
 
 impl ObjectStates {
-    /// The packet `sequence` arrived with openings of pending spawns. Some may be tracked by now.
-    pub(crate) fn spawns_arrived(&mut self, sequence: Sequence, word: usize, mask: u64) {
+    /// The packet `sequence` arrived with openings of pending spawns, or of any objects if it had been given
+    /// up. Some of the pending spawns may be tracked by now. Each tracked object has the first packet that may
+    /// have opened it, so earlier packets about the same slot have no effect.
+    pub(crate) fn openings_arrived(&mut self, sequence: Sequence, word: usize, mask: u64) {
         let here = self.pending_spawns.arrived(word, mask);
         self.out_of_step.remove_mask(word, here & !self.view.own.word(word));
-        for slot in slots_of(word, self.spawns_in(word, mask & !here)) {
+        for slot in slots_of(word, mask & !here & self.known.word(word)) {
+            self.proxy_arrived(slot, sequence);
             self.opening_arrived(slot, sequence, &Changelist::new());
         }
     }

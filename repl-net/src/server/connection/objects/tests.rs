@@ -153,6 +153,15 @@ impl Plain {
         }
     }
 
+    fn proxy_arrived(&mut self, sequence: Sequence) {
+        if let Some(tracked) = &mut self.tracked
+            && let ProxyNews::Unsent(since) | ProxyNews::Sent(since, _) = tracked.proxy
+            && since <= sequence
+        {
+            tracked.proxy = ProxyNews::Settled;
+        }
+    }
+
     fn proxy_lost(&mut self, sequence: Sequence) {
         if let Some(tracked) = &mut self.tracked
             && let ProxyNews::Sent(since, last) = tracked.proxy
@@ -604,13 +613,15 @@ impl Pair {
         let is_current = plain.is_known && plain.generation == generation;
         let tracked = plain.tracked.as_mut().filter(|_| is_current);
         match what {
-            Carried::Spawn => {
+            Carried::Spawn | Carried::Opening => {
                 if is_current && plain.spawn == Some(Phase::Opening) {
                     plain.spawn = None;
-                } else if is_current && !plain.was_used {
+                } else if is_current {
+                    plain.proxy_arrived(sequence);
                     plain.opening_arrived(sequence);
                 }
-                self.states.spawns_arrived(sequence, slot as usize / 64, 1 << (slot % 64));
+                // The slot may have another object by now.
+                self.states.openings_arrived(sequence, slot as usize / 64, 1 << (slot % 64));
             }
             Carried::Close => {
                 let is_closed =
@@ -635,21 +646,11 @@ impl Pair {
                 plain.settle_if_tracked();
                 self.states.list_arrived(slot, sequence, &list(&all));
             }
-            Carried::Opening | Carried::Proxy => {
-                if let Some(tracked) = tracked
-                    && let ProxyNews::Unsent(since) | ProxyNews::Sent(since, _) = tracked.proxy
-                    && since <= sequence
-                {
-                    tracked.proxy = ProxyNews::Settled;
-                }
+            Carried::Proxy => {
+                plain.proxy_arrived(sequence);
+                plain.settle_if_tracked();
                 self.states.proxy_arrived(slot, sequence);
-                if matches!(what, Carried::Opening) {
-                    self.plain(slot).opening_arrived(sequence);
-                    self.states.opening_arrived(slot, sequence, &Changelist::new());
-                } else {
-                    self.plain(slot).settle_if_tracked();
-                    self.states.settle(slot);
-                }
+                self.states.settle(slot);
             }
         }
     }
