@@ -522,7 +522,9 @@ mod tests {
                 }
             }
             assert_eq!((told, heard), (pair.server_told.clone(), pair.server.last_heard()));
+            (0..2).for_each(|_| pair.step());
             assert!(pair.server.is_connected());
+            assert_eq!(pair.server.binding(), SESSION);
         }
     }
 
@@ -558,7 +560,7 @@ mod tests {
                         // Asserts the limit. Whoever sends this hears nothing of it.
                         let said = pair.server_says();
                         said.iter().filter(|packet| is_control(packet)).for_each(|packet| {
-                            if !pair.server.is_connected() {
+                            if pair.server.stage == Stage::Handshake {
                                 pair.client_hears(packet);
                             }
                         });
