@@ -101,12 +101,12 @@ impl Busy {
 
 /// Returns half of the narrow links. The constants of the congestion control were chosen on one half, and the
 /// other half tests them.
-fn links(half: usize) -> impl Iterator<Item = (u64, usize, u64)> {
+fn links(half: usize) -> impl Iterator<Item = (u64, usize, Duration)> {
     let rates = [16_000, 32_000, 64_000, 128_000, 256_000];
     let queues = [1_500, 3_000, 8_000, 20_000, 60_000];
-    let latencies_ms = [2, 5, 30, 100];
+    let latencies = [2, 5, 30, 100].map(Duration::from_millis);
     let all = rates.into_iter().flat_map(move |rate| {
-        queues.into_iter().flat_map(move |queue| latencies_ms.map(move |latency| (rate, queue, latency)))
+        queues.into_iter().flat_map(move |queue| latencies.map(move |latency| (rate, queue, latency)))
     });
     // Neighbours in the list differ only in latency. The two halves alternate, and swap from one queue size
     // to the next.
@@ -121,11 +121,11 @@ fn capacity(rate: u64, queue: usize) -> u64 {
     rate.min(at_once * u64::from(HZ))
 }
 
-fn check(half: usize) {
+fn check(links: impl Iterator<Item = (u64, usize, Duration)>) {
     let mut failures = Vec::new();
-    for (rate, queue, latency_ms) in links(half) {
+    for (rate, queue, latency) in links {
         let down = LinkConditions {
-            latency: Duration::from_millis(latency_ms),
+            latency,
             bandwidth_bytes_per_second: Some(rate),
             queue_bytes: queue,
             ..LinkConditions::perfect()
@@ -138,7 +138,7 @@ fn check(half: usize) {
         if sent > 1.5 || used < 0.6 {
             let warm_up = first.sent as f64 / first.delivered.max(1) as f64;
             failures.push(format!(
-                "{rate} B/s, queue {queue}, {latency_ms} ms: sent {sent:.2}, used {used:.2}, first {warm_up:.2}"
+                "{rate} B/s, queue {queue}, {latency:?}: sent {sent:.2}, used {used:.2}, first {warm_up:.2}"
             ));
         }
     }
@@ -147,12 +147,18 @@ fn check(half: usize) {
 
 #[test]
 fn r26_a_narrow_link_is_sent_what_it_carries_and_is_used() {
-    check(0);
+    check(links(0));
 }
 
 #[test]
 fn r26_narrow_links_that_no_constant_was_chosen_on_are_sent_what_they_carry_and_are_used() {
-    check(1);
+    check(links(1));
+}
+
+#[test]
+fn r26_the_narrowest_link_is_sent_what_it_carries_wherever_in_a_tick_its_acks_come() {
+    let latencies = (0..16).map(|at| Duration::from_micros(2_000 + at * 1_130));
+    check(latencies.map(|latency| (16_000, 1_500, latency)));
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //!
 //! *Invariant:* the result of a trial depends only on packets that were sent during the trial.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use super::sequence::Sequence;
@@ -25,28 +26,40 @@ const LEAST_RATE: u64 = 12_000;
 /// A result needs a clear difference between the rates: at the low rate at most this many thousandths of the
 /// high rate were sent.
 const GREATEST_SENT_SHARE: u64 = 800;
-/// The shortest time for which a trial sends at one rate.
-const LEAST_TIME: Duration = Duration::from_millis(200);
+/// The shortest time for which a trial counts the packets of one rate.
+const LEAST_TIME: Duration = Duration::from_millis(300);
+/// After a change of the rate, a trial counts no packets for this time. The queue of the link still holds
+/// packets that were sent at the other rate.
+const SETTLE_TIME: Duration = Duration::from_millis(100);
 /// How long no other trial begins after the result that the link loses packets at random.
 const PAUSE: Duration = Duration::from_secs(4);
+
+/// One of the two rates of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    High,
+    Low,
+}
 
 /// The stage of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// No trial is running. The current rate is used.
     Rest,
-    /// The trial sends at the high rate since this time.
-    High(Duration),
-    /// The trial sends at the low rate since this time.
-    Low(Duration),
-    /// The trial waits until it is known for all its packets whether they have arrived. The current rate is
-    /// used.
+    /// The trial sends at one of its rates since this time, and does not count the packets yet.
+    Settle(Side, Duration),
+    /// The trial sends at one of its rates, and counts the packets since this time.
+    Count(Side, Duration),
+    /// The trial waits until it is known for all counted packets whether they have arrived. The current rate
+    /// is used.
     Wait,
 }
 
 /// How much was sent at one rate, and how much of it has arrived.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct RateSample {
+    /// The packets that the trial counts. A trial can have several rounds, and these are of the last round.
+    packets: Range<Sequence>,
     time: Duration,
     sent: u64,
     arrived: u64,
@@ -54,14 +67,14 @@ struct RateSample {
 
 impl RateSample {
     /// Returns the bytes sent in a second.
-    fn rate(self) -> u64 {
+    fn rate(&self) -> u64 {
         let rate = (u128::from(self.sent) * 1_000_000_000).checked_div(self.time.as_nanos());
         u64::try_from(rate.unwrap_or(0)).unwrap_or(u64::MAX)
     }
 
     /// Returns the rate of `bytes` in the time of this sample, in thousandths of the rate of `of` bytes in
     /// `time`.
-    fn thousandths(self, bytes: u64, (of, time): (u64, Duration)) -> u64 {
+    fn thousandths(&self, bytes: u64, (of, time): (u64, Duration)) -> u64 {
         let part = u128::from(bytes) * time.as_nanos() * 1_000;
         let whole = u128::from(of) * self.time.as_nanos();
         part.checked_div(whole).map_or(u64::MAX, |share| u64::try_from(share).unwrap_or(u64::MAX))
@@ -78,12 +91,10 @@ pub(crate) struct Trial {
     /// The two rates of this trial, in bytes a second.
     high_rate: u64,
     low_rate: u64,
-    /// The first packet at the high rate, the first at the low rate, and the first after the trial.
-    bounds: [Sequence; 3],
-    /// How many bytes of the trial's packets are neither known to have arrived nor known to be lost.
-    unknown: u64,
     high: RateSample,
     low: RateSample,
+    /// How many bytes of counted packets are neither known to have arrived nor known to be lost.
+    unknown: u64,
     /// No trial begins before this time.
     not_before: Duration,
 }
@@ -95,10 +106,9 @@ impl Trial {
             stage: Stage::Rest,
             high_rate: 0,
             low_rate: 0,
-            bounds: [Sequence::default(); 3],
-            unknown: 0,
             high: RateSample::default(),
             low: RateSample::default(),
+            unknown: 0,
             not_before: Duration::ZERO,
         }
     }
@@ -106,8 +116,8 @@ impl Trial {
     /// Returns the send rate in bytes a second. The rate is at most `greatest`.
     pub(crate) fn rate(&self, greatest: u64) -> u64 {
         let rate = match self.stage {
-            Stage::High(_) => self.high_rate,
-            Stage::Low(_) => self.low_rate,
+            Stage::Settle(Side::High, _) | Stage::Count(Side::High, _) => self.high_rate,
+            Stage::Settle(Side::Low, _) | Stage::Count(Side::Low, _) => self.low_rate,
             Stage::Rest | Stage::Wait => self.enough.unwrap_or(greatest),
         };
         rate.min(greatest)
@@ -117,44 +127,51 @@ impl Trial {
     /// number of the next packet.
     pub(crate) fn advance(&mut self, now: Duration, is_wanted: bool, link: Link, next: Sequence) {
         match self.stage {
-            Stage::Rest if is_wanted && now >= self.not_before => self.begin(now, link, next),
-            Stage::High(since) if now.saturating_sub(since) >= link.round_trip.max(LEAST_TIME) => {
-                self.high.time += now.saturating_sub(since);
-                self.low_rate = (self.high.rate().min(self.high_rate) / STEP).max(LEAST_RATE);
-                self.bounds[1] = next;
-                self.stage = Stage::Low(now);
+            Stage::Rest if is_wanted && now >= self.not_before => self.begin(now, link),
+            Stage::Settle(side, since) if now.saturating_sub(since) >= SETTLE_TIME => {
+                self.sample(side).packets = next..Sequence::new(u64::MAX);
+                self.stage = Stage::Count(side, now);
             }
-            Stage::Low(since) if now.saturating_sub(since) >= link.round_trip.max(LEAST_TIME) => {
-                self.low.time += now.saturating_sub(since);
-                self.bounds[2] = next;
-                self.stage = Stage::Wait;
+            Stage::Count(side, since) if now.saturating_sub(since) >= link.round_trip.max(LEAST_TIME) => {
+                let sample = self.sample(side);
+                sample.packets.end = next;
+                sample.time += now.saturating_sub(since);
+                self.stage = match side {
+                    Side::High => {
+                        self.low_rate = (self.high.rate().min(self.high_rate) / STEP).max(LEAST_RATE);
+                        Stage::Settle(Side::Low, now)
+                    }
+                    Side::Low => Stage::Wait,
+                };
             }
-            Stage::Wait if self.unknown == 0 => self.judge(now, link, next),
+            Stage::Wait if self.unknown == 0 => self.judge(now, link),
             _ => {}
         }
     }
 
-    fn begin(&mut self, now: Duration, link: Link, next: Sequence) {
+    fn sample(&mut self, side: Side) -> &mut RateSample {
+        match side {
+            Side::High => &mut self.high,
+            Side::Low => &mut self.low,
+        }
+    }
+
+    fn begin(&mut self, now: Duration, link: Link) {
         let so_far = self.rate(link.greatest_rate);
         self.high_rate = so_far.saturating_mul(RAISE).min(link.greatest_rate);
         (self.high, self.low) = (RateSample::default(), RateSample::default());
-        self.begin_high_rate(now, next);
-    }
-
-    fn begin_high_rate(&mut self, now: Duration, next: Sequence) {
         self.unknown = 0;
-        self.bounds = [next, Sequence::new(u64::MAX), Sequence::new(u64::MAX)];
-        self.stage = Stage::High(now);
+        self.stage = Stage::Settle(Side::High, now);
     }
 
-    fn judge(&mut self, now: Duration, link: Link, next: Sequence) {
-        let RateSample { time, sent, arrived } = self.high;
+    fn judge(&mut self, now: Duration, link: Link) {
+        let RateSample { time, sent, arrived, .. } = self.high;
         let sent_share = self.low.thousandths(self.low.sent, (sent, time));
         if sent_share > GREATEST_SENT_SHARE {
             // Other limits kept both rates nearly equal, so there is no result.
             self.pause(now);
         } else if arrived < ARRIVED_PACKETS * link.packet_bytes {
-            self.begin_high_rate(now, next);
+            self.stage = Stage::Settle(Side::High, now);
         } else {
             let arrived_share = self.low.thousandths(self.low.arrived, (arrived, time));
             // The threshold is half way between "the same amount arrived" and "the same share arrived".
@@ -193,23 +210,19 @@ impl Trial {
 
     /// Records that a packet was sent.
     pub(crate) fn sent(&mut self, bytes: u64) {
-        match self.stage {
-            Stage::High(_) => self.high.sent += bytes,
-            Stage::Low(_) => self.low.sent += bytes,
-            Stage::Rest | Stage::Wait => return,
+        if let Stage::Count(side, _) = self.stage {
+            self.sample(side).sent += bytes;
+            self.unknown += bytes;
         }
-        self.unknown += bytes;
     }
 
     /// Records whether a packet has arrived.
     pub(crate) fn resolved(&mut self, sequence: Sequence, bytes: u64, has_arrived: bool) {
-        let [high, low, after] = self.bounds;
-        if self.stage == Stage::Rest || sequence < high || sequence >= after {
-            return;
+        let mut samples = [&mut self.high, &mut self.low].into_iter();
+        if let Some(sample) = samples.find(|sample| sample.packets.contains(&sequence)) {
+            sample.arrived += if has_arrived { bytes } else { 0 };
+            self.unknown = self.unknown.saturating_sub(bytes);
         }
-        self.unknown = self.unknown.saturating_sub(bytes);
-        let arm = if sequence < low { &mut self.high } else { &mut self.low };
-        arm.arrived += if has_arrived { bytes } else { 0 };
     }
 }
 
@@ -269,9 +282,11 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_of_packets_before_a_trial_changes_nothing() {
+    fn packets_from_before_a_rate_counts_change_nothing() {
         let mut trial = Trial::new();
-        trial.advance(TICK, true, LINK, Sequence::new(50));
+        trial.advance(TICK, true, LINK, Sequence::new(48));
+        trial.sent(PACKET);
+        trial.advance(TICK + SETTLE_TIME, true, LINK, Sequence::new(50));
         trial.sent(PACKET);
         trial.resolved(Sequence::new(49), PACKET, true);
         assert_eq!((trial.unknown, trial.high.arrived), (PACKET, 0));
