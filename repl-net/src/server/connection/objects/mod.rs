@@ -30,8 +30,8 @@ pub(crate) use tracked::{Phase, ProxyNews, Tracked};
 use tracked_objects::TrackedObjects;
 pub(crate) use view::View;
 
-use crate::session::connection_id::ConnectionId;
 use crate::server::world::World;
+use crate::session::connection_id::ConnectionId;
 use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
