@@ -60,22 +60,6 @@ pub(crate) struct IdWriter {
     written: usize,
 }
 
-impl IdWriter {
-    /// Prepares to write these ids, which must ascend.
-    pub(crate) fn of(ids: impl Iterator<Item = ItemId>) -> Self {
-        let (mut first, mut last, mut count) = (0, 0, 0);
-        for id in ids {
-            if count == 0 {
-                first = id.number();
-            }
-            last = id.number();
-            count = u32::saturating_add(count, 1);
-        }
-        let mean = u32::saturating_sub(last, first).checked_div(count.max(2).saturating_sub(1)).unwrap_or(0);
-        Self { last: None, order: mean.max(1).ilog2().min(15), written: 0 }
-    }
-}
-
 impl WriteIds<ItemId> for IdWriter {
     fn id(&mut self, &id: &ItemId, writer: &mut BitWriter) -> Option<usize> {
         writer.write_flag(true);
@@ -190,7 +174,16 @@ impl Identity for ItemId {
     }
 
     fn list(ids: impl Iterator<Item: Borrow<Self>>) -> IdWriter {
-        IdWriter::of(ids.map(|id| *id.borrow()))
+        let (mut first, mut last, mut count) = (0, 0, 0);
+        for id in ids.map(|id| id.borrow().number()) {
+            if count == 0 {
+                first = id;
+            }
+            last = id;
+            count = u32::saturating_add(count, 1);
+        }
+        let mean = u32::saturating_sub(last, first).checked_div(count.max(2).saturating_sub(1)).unwrap_or(0);
+        IdWriter { last: None, order: mean.max(1).ilog2().min(15), written: 0 }
     }
 
     fn list_of_all(ids: &[Self], _: u32, _: &mut BitWriter) -> Result<IdWriter, WriteError> {

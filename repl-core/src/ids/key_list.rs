@@ -25,17 +25,6 @@ pub(crate) struct KeyWriter {
     is_counted: bool,
 }
 
-impl KeyWriter {
-    pub(crate) fn flagged() -> Self {
-        Self { is_counted: false }
-    }
-
-    pub(crate) fn counted(len: usize, max_len: u32, writer: &mut BitWriter) -> Result<Self, WriteError> {
-        count::write_count(len, max_len, writer)?;
-        Ok(Self { is_counted: true })
-    }
-}
-
 impl WriteIds<KeyBits> for KeyWriter {
     fn id(&mut self, key: &KeyBits, writer: &mut BitWriter) -> Option<usize> {
         if !self.is_counted {
@@ -65,19 +54,6 @@ pub(crate) struct KeyReader {
 }
 
 impl KeyReader {
-    pub(crate) fn flagged(read: ReadKey) -> Self {
-        Self { read, last: None, start: 0, left: None }
-    }
-
-    pub(crate) fn counted(
-        read: ReadKey,
-        max_len: u32,
-        reader: &mut BitReader<'_>,
-    ) -> Result<Self, ReadError> {
-        let len = count::read_new_count(max_len, count::LEAST_BITS, reader)?;
-        Ok(Self { left: Some(len), ..Self::flagged(read) })
-    }
-
     /// Reads the next key with `key`, if there is one.
     fn next_by(
         &mut self,
@@ -165,15 +141,16 @@ impl Identity for KeyBits {
     }
 
     fn list(_: impl Iterator<Item: Borrow<Self>>) -> KeyWriter {
-        KeyWriter::flagged()
+        KeyWriter { is_counted: false }
     }
 
     fn list_of_all(ids: &[Self], max_len: u32, writer: &mut BitWriter) -> Result<KeyWriter, WriteError> {
-        KeyWriter::counted(ids.len(), max_len, writer)
+        count::write_count(ids.len(), max_len, writer)?;
+        Ok(KeyWriter { is_counted: true })
     }
 
     fn read_list(form: &KeyForm) -> KeyReader {
-        KeyReader::flagged(form.read)
+        KeyReader { read: form.read, last: None, start: 0, left: None }
     }
 
     fn read_list_of_all(
@@ -181,6 +158,7 @@ impl Identity for KeyBits {
         max_len: u32,
         reader: &mut BitReader<'_>,
     ) -> Result<KeyReader, ReadError> {
-        KeyReader::counted(form.read, max_len, reader)
+        let len = count::read_new_count(max_len, count::LEAST_BITS, reader)?;
+        Ok(KeyReader { left: Some(len), ..Self::read_list(form) })
     }
 }

@@ -354,39 +354,30 @@ impl<I: Identity> CollectionShape<I> {
     }
 }
 
-/// Gives each type of fast array its shape as a constant.
-pub(crate) trait KeyedShaped: KeyedShadow + KeyedReplica + Preload {
-    const KEYED: CollectionShape<ItemId> =
-        CollectionShape::of::<Self, Self::Item>(Self::HAS_CALLBACKS, ItemForm { is_ordered: Self::ORDERED });
-}
-
-impl<A: KeyedShadow + KeyedReplica + Preload> KeyedShaped for A {}
-
-/// Gives each type of map its shape as a constant.
-pub(crate) trait MapShaped: Map {
-    const MAP: MapShape = MapShape {
-        elements: CollectionShape::of::<Self, Self::Value>(
-            <Self::Value as Property>::CALLBACKS.is_some(),
-            KeyForm { read: read_key::<Self::Key> },
-        ),
-        key: <Self::Key as Property>::SHAPE,
-        is_set: Self::IS_SET,
-    };
-}
-
-impl<M: Map> MapShaped for M {}
-
 impl Shape {
     /// Returns the shape of a collection of items with ids.
     #[must_use]
     pub const fn keyed<A: KeyedShadow + KeyedReplica + Preload>(name: &'static str) -> Self {
-        let kind = Kind::Items(const { &<A as KeyedShaped>::KEYED });
+        let kind = Kind::Items(
+            const { &CollectionShape::of::<A, A::Item>(A::HAS_CALLBACKS, ItemForm { is_ordered: A::ORDERED }) },
+        );
         Self { name, rust_name: type_name::<A>, size: size_of::<A>(), bitwise: false, kind }
     }
 
     /// Returns the shape of a map or set.
     pub(crate) const fn map<M: Map>(name: &'static str) -> Self {
-        let kind = Kind::Entries(const { &M::MAP });
+        let kind = Kind::Entries(
+            const {
+                &MapShape {
+                    elements: CollectionShape::of::<M, M::Value>(
+                        <M::Value as Property>::CALLBACKS.is_some(),
+                        KeyForm { read: read_key::<M::Key> },
+                    ),
+                    key: <M::Key as Property>::SHAPE,
+                    is_set: M::IS_SET,
+                }
+            },
+        );
         Self { name, rust_name: type_name::<M>, size: size_of::<M>(), bitwise: false, kind }
     }
 }

@@ -38,20 +38,20 @@ pub trait Callbacks: SaysCallbacks {
 )]
 pub trait SaysCallbacks {}
 
-/// Which callbacks of an object run.
+/// Which callbacks of an object run. By default none.
 #[doc(hidden)]
 pub trait ObjectCallbackPolicy<T> {
     /// Whether there is any callback to call.
     const HAS_CALLBACKS: bool;
 
     /// See [`Callbacks::pre_net_receive`].
-    fn receiving(object: &mut T);
+    fn receiving(_: &mut T) {}
     /// See [`Callbacks::post_net_receive`].
-    fn received(object: &mut T);
+    fn received(_: &mut T) {}
     /// See [`Callbacks::post_rep_notifies`].
-    fn notified(object: &mut T);
+    fn notified(_: &mut T) {}
     /// See [`Callbacks::post_net_init`].
-    fn begun(object: &mut T);
+    fn begun(_: &mut T) {}
 }
 
 /// The type says `callbacks`: the user's functions are called.
@@ -83,11 +83,6 @@ pub enum NoCallbacks {}
 
 impl<T> ObjectCallbackPolicy<T> for NoCallbacks {
     const HAS_CALLBACKS: bool = false;
-
-    fn receiving(_: &mut T) {}
-    fn received(_: &mut T) {}
-    fn notified(_: &mut T) {}
-    fn begun(_: &mut T) {}
 }
 
 /// The callbacks of a value on clients. Set by the derive of items.

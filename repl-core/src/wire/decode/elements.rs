@@ -24,7 +24,7 @@ use crate::schema::program::CollectionCommand;
 use crate::schema::step::News;
 use crate::wire::decode::pass::Pass;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target};
-use crate::wire::decode::{Observer, Table, Walk};
+use crate::wire::decode::{Observer, Walk};
 use crate::wire::room::check_room;
 
 /// The removed elements of an update. While the update is validated they are compared with those that it adds
@@ -70,12 +70,12 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
     /// Reads the changes of a collection.
     pub(super) fn elements<I: Identity, T: ElementTarget<I>>(
         &mut self,
-        around: Table<'_>,
         command: &CollectionCommand<I>,
         target: &mut T,
     ) -> Result<(), P::Stop> {
         let is_ordered = I::is_ordered(&command.shape.form);
-        let (table, mut progress) = (around.elements(command), Progress::default());
+        let table = self.program.table(command.table, command.handles);
+        let mut progress = Progress::default();
         target.own();
         let mut departed = self.departures(command, &mut progress, target)?;
         let mut list = I::read_list(&command.shape.form);
@@ -115,11 +115,11 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
     /// Reads a whole collection, which is part of a new element.
     pub(super) fn all_elements<I: Identity, T: ElementTarget<I>>(
         &mut self,
-        around: Table<'_>,
         command: &CollectionCommand<I>,
         target: &mut T,
     ) -> Result<(), P::Stop> {
-        let (table, mut progress) = (around.elements(command), Progress::default());
+        let table = self.program.table(command.table, command.handles);
+        let mut progress = Progress::default();
         let form = &command.shape.form;
         let mut list = P::check(I::read_list_of_all(form, command.max_len, self.reader).map(Some))?;
         target.own();
@@ -184,7 +184,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
     /// from the end of its label.
     fn new_element<I: Identity, T: ElementTarget<I>>(
         &mut self,
-        table: Table<'_>,
+        table: &[u32],
         command: &CollectionCommand<I>,
         id: &I,
         start: Option<usize>,
@@ -240,7 +240,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
 /// Reads a whole element.
 struct WholeElement<'i, 'w, 'r, 'b, O: ?Sized, P> {
     walk: &'i mut Walk<'w, 'r, 'b, O, P>,
-    table: Table<'i>,
+    table: &'i [u32],
 }
 
 impl<O: Observer + ?Sized, P: Pass> ReadElement for WholeElement<'_, '_, '_, '_, O, P> {
@@ -254,7 +254,7 @@ impl<O: Observer + ?Sized, P: Pass> ReadElement for WholeElement<'_, '_, '_, '_,
 /// Reads the changed properties of an element.
 struct ChangedElement<'i, 'w, 'r, 'b, O: ?Sized, P> {
     walk: &'i mut Walk<'w, 'r, 'b, O, P>,
-    table: Table<'i>,
+    table: &'i [u32],
     handles: &'i HandleSet,
 }
 

@@ -17,11 +17,10 @@ use std::ops::Range;
 
 use crate::bits::{BitReader, BitSlice, ReadError, count};
 use crate::ids::handles::HandleSet;
-use crate::ids::identity::Identity;
 use crate::ids::reference::{Guid, ReferenceMap};
 use crate::schema::codec::Codec;
 use crate::schema::layout::MAX_DEPTH;
-use crate::schema::program::{ArrayCommand, CollectionCommand, CommandKind, LeafCommand, Program};
+use crate::schema::program::{ArrayCommand, CommandKind, LeafCommand, Program};
 use crate::wire::decode::edits::Edits;
 use crate::wire::decode::pass::Pass;
 use crate::wire::decode::target::Target;
@@ -128,36 +127,10 @@ impl Path {
     }
 }
 
-/// The handle table of a level, with its program.
-#[derive(Clone, Copy)]
-struct Table<'w> {
-    program: &'w Program,
-    commands: &'w [u32],
-}
-
-impl<'w> Table<'w> {
-    fn own(program: &'w Program) -> Self {
-        Self { program, commands: program.own_table() }
-    }
-
-    fn elements<I: Identity>(self, command: &CollectionCommand<I>) -> Self {
-        self.inner(command.table, command.handles)
-    }
-
-    fn inner(self, table: u32, handles: u32) -> Self {
-        Self { commands: self.program.table(table, handles), ..self }
-    }
-
-    fn at(self, handle: u32) -> Result<&'w CommandKind, ReadError> {
-        let command = self.program.command(self.commands, handle);
-        command.map(|command| &command.kind).ok_or(ReadError::OutOfRange)
-    }
-}
-
 impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     /// Reads the values of `handles` into `target`.
     pub(crate) fn object<T: Target>(&mut self, target: &mut T, handles: &HandleSet) -> Result<(), P::Stop> {
-        let table = Table::own(self.program);
+        let table = self.program.own_table();
         for handle in handles.iter() {
             let start = self.reader.position();
             self.path.push(handle);
@@ -173,14 +146,12 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     }
 
     /// Reads the property at `handle` of a level as an update: of an array, only the changes.
-    fn property<T: Target>(&mut self, table: Table<'_>, handle: u32, target: &mut T) -> Result<(), P::Stop> {
-        match P::check(table.at(handle).map(Some))? {
+    fn property<T: Target>(&mut self, table: &[u32], handle: u32, target: &mut T) -> Result<(), P::Stop> {
+        match self.program.command(table, handle).map(|command| &command.kind) {
             Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target),
-            Some(CommandKind::Array(array)) => self.array(table, handle, array, target),
-            Some(CommandKind::Items(items)) => self.elements(table, items, &mut target.elements(handle)),
-            Some(CommandKind::Entries(entries)) => {
-                self.elements(table, entries, &mut target.elements(handle))
-            }
+            Some(CommandKind::Array(array)) => self.array(handle, array, target),
+            Some(CommandKind::Items(items)) => self.elements(items, &mut target.elements(handle)),
+            Some(CommandKind::Entries(entries)) => self.elements(entries, &mut target.elements(handle)),
             Some(CommandKind::Return) | None => P::check(Err(ReadError::OutOfRange)),
         }
     }
@@ -206,13 +177,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         Ok(())
     }
 
-    fn array<T: Target>(
-        &mut self,
-        table: Table<'_>,
-        handle: u32,
-        array: &ArrayCommand,
-        target: &mut T,
-    ) -> Result<(), P::Stop> {
+    fn array<T: Target>(&mut self, handle: u32, array: &ArrayCommand, target: &mut T) -> Result<(), P::Stop> {
         let len = P::check(count::read_count(array.max_len, self.reader))?;
         let has_tail = len > 0 && self.flag()?;
         let tail = if has_tail { P::check(self.reader.read_below(len as u64))? as usize } else { len };
@@ -223,7 +188,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         if P::VALIDATES && tail > old_len {
             return P::check(Err(ReadError::TooLong { len, max: old_len }));
         }
-        let inner = table.inner(array.table, array.handles);
+        let inner = self.program.table(array.table, array.handles);
         while let Some(edit) = P::check(edits.next())? {
             let index = edit.checked_div(array.handles).unwrap_or(0);
             let inner_handle = edit.checked_rem(array.handles).unwrap_or(0).saturating_add(1);
@@ -249,7 +214,7 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     /// Reads the new elements in `range` of the array at `handle`.
     fn new_elements<T: Target>(
         &mut self,
-        table: Table<'_>,
+        table: &[u32],
         handle: u32,
         array: &ArrayCommand,
         range: Range<usize>,
@@ -268,22 +233,22 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
     }
 
     /// Reads a whole new element.
-    fn whole<T: Target>(&mut self, table: Table<'_>, first: u32, target: &mut T) -> Result<(), P::Stop> {
-        for (at, handle) in (0..table.commands.len() as u32).zip(1..) {
+    fn whole<T: Target>(&mut self, table: &[u32], first: u32, target: &mut T) -> Result<(), P::Stop> {
+        for (at, handle) in (0..table.len() as u32).zip(1..) {
             self.path.push(first.saturating_add(at));
-            match P::check(table.at(handle).map(Some))? {
+            match self.program.command(table, handle).map(|command| &command.kind) {
                 Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target)?,
                 Some(CommandKind::Array(array)) => {
                     let len = P::check(count::read_new_count(array.max_len, array.least_bits, self.reader))?;
                     self.resize(target, handle, array, len);
-                    let inner = table.inner(array.table, array.handles);
+                    let inner = self.program.table(array.table, array.handles);
                     self.new_elements(inner, handle, array, 0..len, target)?;
                 }
                 Some(CommandKind::Items(items)) => {
-                    self.all_elements(table, items, &mut target.elements(handle))?;
+                    self.all_elements(items, &mut target.elements(handle))?;
                 }
                 Some(CommandKind::Entries(entries)) => {
-                    self.all_elements(table, entries, &mut target.elements(handle))?;
+                    self.all_elements(entries, &mut target.elements(handle))?;
                 }
                 Some(CommandKind::Return) | None => P::check(Err(ReadError::OutOfRange))?,
             }
