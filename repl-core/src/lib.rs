@@ -1,5 +1,5 @@
-//! What replication is, for one object at a time: bits, layouts, comparison, changelists, conditions,
-//! encoding and decoding.
+//! Replication of one object at a time: bits, layouts, comparison, changelists, conditions, encoding and
+//! decoding.
 //!
 //! ```
 //! use repl_core::{BitReader, BitWriter, NetSerialize, NoObjects, ReferenceMap};
@@ -17,38 +17,38 @@
 //! # Ok::<(), repl_core::WriteError>(())
 //! ```
 //!
-//! Users go through `repl`, which re-exports this crate beside the derives, server and client; its front page
-//! says what the numbers S1, R1 and W1 of descriptions mean.
+//! Use it through `repl`, which re-exports this crate together with the derives, the server and the client.
+//! The front page of `repl` explains numbers such as S1, R1 and W1 in descriptions.
 //!
 //! # What this crate does not do
 //!
-//! It knows no connection, packet, socket, clock or thread, and not who owns the objects; `repl-net` knows
-//! the first two, and nobody here the others. It decides what may be sent to whom only in so far as
-//! [`Condition`] is a pure function of [`ViewFlags`].
+//! It knows no connections, packets, sockets, clocks or threads, and not who owns an object. `repl-net` has
+//! connections and packets. This crate decides what may be sent to whom only by [`Condition`], which is a
+//! pure function of [`ViewFlags`].
 //!
 //! # The three types to know
 //!
-//! - [`Layout`] is the table of one object type, made at compile time from [`Property::SHAPE`]; it prints as
-//!   a reviewer reads it.
-//! - [`Class`] is the type at run time: compares an object with its shadow, writes what changed, reads it
+//! - [`Layout`] is the table of one object type, made at compile time from [`Property::SHAPE`]. It prints
+//!   as a table for reviewers.
+//! - [`Class`] is the type at run time. It compares an object with its shadow, writes changes, and reads them
 //!   into a replica.
-//! - [`Changelist`] says what changed, with nested lists for arrays; it is merged, subtracted, filtered and
-//!   pruned.
+//! - [`Changelist`] says what changed, with nested changes for arrays and collections. Lists are merged,
+//!   subtracted, filtered and pruned.
 //!
 //! # Guarantees
 //!
-//! - What one end writes the other reads, and every value has one form in bits.
-//! - Decoding validates before it applies. Bytes from a peer never panic, and a claimed length takes no
+//! - One end reads what the other writes, and every value has exactly one form in bits.
+//! - Decoding validates an update before it applies it. Bytes from a peer never panic, and a claimed length
+//!   does not decide how much memory is allocated.
+//! - The bits of a type depend only on its source: not on the compiler, the target or the order of fields in
 //!   memory.
-//! - What bits a type takes depends on its source alone: not on the compiler, the target or the order of
-//!   fields in memory.
 //!
-//! Not guaranteed: [`write_values`](Class::write_values) does not say which values follow. Who sends them
-//! writes the handles beside them, for which [`wire`] has the form.
+//! Not guaranteed: [`write_values`](Class::write_values) does not write which values follow. Write the
+//! handles too, in the form that [`wire`] has for them.
 //!
-//! *Invariant:* `unsafe` stands in the folder `object`, which reads and writes objects through their tables,
-//! in the trait [`Property`] and its implementations, and in `class`, which vouches for a layout being the
-//! object's own; nowhere else.
+//! *Invariant:* `unsafe` is used only in the folder `object`, which reads and writes objects through their
+//! tables, in the trait [`Property`] and its implementations, and in `class`, which checks that a layout is
+//! that of the object's type.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -96,7 +96,7 @@ pub use schema::value::{NetSerialize, With};
 pub use wire::checked::{Checked, CheckedMark, CheckedUpdate};
 pub use wire::decode::Observer;
 
-/// For code made by the derives and by [`leaf!`]; not for use by hand.
+/// For code that the derives and [`leaf!`] generate. Do not use it by hand.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::object::preload::preload;
@@ -120,7 +120,7 @@ pub mod __private {
     /// Writes all replicated fields of an object in order (the derives' `NetSerialize`).
     ///
     /// # Errors
-    /// When a part of the object has no form.
+    /// When a part of the object has no wire form.
     pub fn write_whole<T: Property>(object: &T, writer: &mut BitWriter) -> Result<(), WriteError> {
         write_field(object, &Field::new("", 0, T::SHAPE), writer)
     }
@@ -128,7 +128,7 @@ pub mod __private {
     /// Reads what [`write_whole`] wrote.
     ///
     /// # Errors
-    /// When the bits are no such object.
+    /// When the bits are not such an object.
     pub fn read_whole<T: Property>(
         reader: &mut BitReader<'_>,
         references: &mut ReferenceMap<'_>,

@@ -29,10 +29,6 @@ use crate::schema::step::{News, Step};
 type Visit<'v, I> = &'v mut dyn FnMut(Named<'_, I>, Step<Level<'_>, LevelMut<'_>>);
 
 impl<'a, I: Identity> Elements<'a, I> {
-    fn table_of_elements(&self) -> ElementTable<'a> {
-        ElementTable::of(self.program, self.command.table, self.command.handles)
-    }
-
     pub(crate) fn max_len(&self) -> u32 {
         self.command.max_len
     }
@@ -63,8 +59,8 @@ impl<'a, I: Identity> Elements<'a, I> {
 
     pub(crate) fn element(&self, id: &I) -> Option<Level<'a>> {
         let base = self.collection.element(id)?;
-        // SAFETY: the collection of this command gave it, and is borrowed for `'a`.
-        Some(unsafe { self.table_of_elements().level(base) })
+        // SAFETY: the collection of this command returned it, and is borrowed for `'a`.
+        Some(unsafe { ElementTable::of(self.program, self.command).level(base) })
     }
 
     /// Whether every object that the identity mentions exists.
@@ -78,7 +74,7 @@ impl<'a, I: Identity> Elements<'a, I> {
         other: &Elements<'_, I>,
         is_same: &mut dyn FnMut(Level<'_>, Level<'_>) -> bool,
     ) -> bool {
-        let elements = self.table_of_elements();
+        let elements = ElementTable::of(self.program, self.command);
         self.collection.is_same(other.collection, &mut |one, other| {
             // SAFETY: the collections of this command lend an element each, for the time of the call.
             let one = unsafe { elements.level(one) };
@@ -96,7 +92,7 @@ impl<I: Identity> Elements<'_, I> {
         writer: &mut BitWriter,
         mut write: impl FnMut(Level<'_>, &mut BitWriter) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        let elements = self.table_of_elements();
+        let elements = ElementTable::of(self.program, self.command);
         whole::write_collection(self.collection, self.max_len(), writer, |base, writer| {
             // SAFETY: the collection of this command lends an element for the time of the call.
             write(unsafe { elements.level(base) }, writer)
@@ -110,15 +106,11 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         Elements { program: self.program, command: self.command, collection: self.collection }
     }
 
-    fn table_of_elements(&self) -> ElementTable<'a> {
-        ElementTable::of(self.program, self.command.table, self.command.handles)
-    }
-
     /// Brings the elements of this shadow up to date with `live`. Calls `visit` with each element that may
     /// have changed. Returns whether `live` must be settled.
     #[must_use]
     pub(crate) fn follow(&mut self, live: &Elements<'_, I>, visit: Visit<'_, I>) -> bool {
-        let elements = self.table_of_elements();
+        let elements = ElementTable::of(self.program, self.command);
         self.collection.follow(live.collection, &mut |id, step| {
             // SAFETY: the collections of this command lend an element each, for the time of the visit.
             let live = |base| unsafe { elements.level(base) };
@@ -134,7 +126,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         other: &Elements<'_, I>,
         copy: &mut dyn FnMut(Level<'_>, &mut LevelMut<'_>),
     ) {
-        let elements = self.table_of_elements();
+        let elements = ElementTable::of(self.program, self.command);
         self.collection.copy_from(other.collection, &mut |from, to| {
             // SAFETY: the collections of this command lend an element each, for the time of the call.
             let from = unsafe { elements.level(from) };
@@ -146,7 +138,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
 
     /// Calls `each` with every element. O(elements).
     pub(crate) fn each(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
-        let elements = self.table_of_elements();
+        let elements = ElementTable::of(self.program, self.command);
         self.collection.each(&mut |base| {
             // SAFETY: the collection of this command, which is borrowed by this alone, lends it for the time
             // of the call.
@@ -157,7 +149,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     /// Calls `each` with the elements that were added or changed since the last
     /// [`conclude`](crate::schema::erased::Collection::conclude), or with all.
     pub(crate) fn received(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
-        let elements = self.table_of_elements();
+        let elements = ElementTable::of(self.program, self.command);
         self.collection.received(&mut |base| {
             // SAFETY: the collection of this command, which is borrowed by this alone, lends it for the time
             // of the call.
@@ -168,9 +160,9 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     /// Returns an element of a replica. Inserts an initial one if there is none. `None` if the identity is
     /// not valid.
     pub(crate) fn insert(&mut self, id: &I) -> Option<LevelMut<'_>> {
-        let elements = self.table_of_elements();
+        let elements = ElementTable::of(self.program, self.command);
         let base = self.collection.insert(id)?;
-        // SAFETY: the collection of this command gave it, and is borrowed by this alone for as long as the
+        // SAFETY: the collection of this command returned it, and is borrowed by this alone for as long as the
         // level is.
         Some(unsafe { elements.level_mut(base) })
     }
@@ -184,19 +176,19 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         calls_back: bool,
         change: impl FnOnce(&mut LevelMut<'_>) -> R,
     ) -> Option<R> {
-        let elements = self.table_of_elements();
+        let elements = ElementTable::of(self.program, self.command);
         let base = self.collection.element_mut(id)?;
         let (mut change, mut result) = (Some(change), None);
         let mut apply = |element: &mut LevelMut<'_>| result = change.take().map(|change| change(element));
         if !self.command.watched || I::IS_KEY && !calls_back {
-            // SAFETY: the collection of this command gave it, and nobody else reaches it before the end of
+            // SAFETY: the collection of this command returned it, and nobody else reaches it before the end of
             // the call.
             apply(&mut unsafe { elements.level_mut(base) });
             self.collection.receive(id, News::Changed(handles), false);
             return result;
         }
         let with_initial = self.command.shape.with_initial;
-        // SAFETY: the collection of this command gave `base`, and nobody else reaches it before the end of
+        // SAFETY: the collection of this command returned `base`, and nobody else reaches it before the end of
         // the call; what the shape lends is of the same type.
         let changed = unsafe { changed_by(elements, with_initial, base, handles, &mut apply) };
         if !changed.is_empty() {

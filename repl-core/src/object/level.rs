@@ -112,7 +112,7 @@ impl<'a> Level<'a> {
         self.slot_of(self.program.command(self.table, handle)?)
     }
 
-    /// The collection at `handle`, if it is one of this kind.
+    /// Returns the collection at `handle`, if it is one of this kind.
     pub(crate) fn elements<I: Collected>(&self, handle: u32) -> Option<Elements<'a, I>> {
         let found = self.program.command(self.table, handle)?;
         let command = I::command(&found.kind)?;
@@ -122,7 +122,7 @@ impl<'a> Level<'a> {
         Some(unsafe { self.elements_at(command, at) })
     }
 
-    /// All slots in the order of their handles.
+    /// Returns all slots in the order of their handles.
     pub(crate) fn slots(&self) -> impl Iterator<Item = Slot<'a>> + use<'a> {
         let level = *self;
         self.program.commands_of(self.table).filter_map(move |command| level.slot_of(command))
@@ -209,7 +209,7 @@ impl<'a> LevelMut<'a> {
         Some((&command.kind, unsafe { self.base.add(command.offset as usize) }))
     }
 
-    /// The leaf at `handle`; `None` if there is none.
+    /// Returns the leaf at `handle`. `None` if there is none.
     #[inline]
     pub(crate) fn leaf(&mut self, handle: u32) -> Option<LeafMut<'_>> {
         let (CommandKind::Leaf(command), value) = self.at(handle)? else { return None };
@@ -246,7 +246,7 @@ impl<'a> LevelMut<'a> {
         Some(LevelMut { program: self.program, table, base, object: PhantomData })
     }
 
-    /// The collection at `handle`.
+    /// Returns the collection at `handle`.
     pub(crate) fn elements<I: Collected>(&mut self, handle: u32) -> Option<ElementsMut<'_, I>> {
         let (kind, at) = self.at(handle)?;
         let command = I::command(kind)?;
@@ -330,13 +330,13 @@ impl<'a> Array<'a> {
 }
 
 impl LeafMut<'_> {
-    /// The same, to be read.
+    /// Returns the same leaf, to be read.
     #[inline]
     pub(crate) fn as_leaf(&self) -> Leaf<'_> {
         Leaf { command: self.command, value: self.value, object: PhantomData }
     }
 
-    /// Makes it a copy of `from`, the same property of another object.
+    /// Copies the value of `from`, the same property of another object.
     #[inline]
     pub(crate) fn copy(&mut self, from: Leaf<'_>) {
         assert!(std::ptr::eq(self.command, from.command), "leaves of different properties");
@@ -414,8 +414,8 @@ pub(super) struct ElementTable<'a> {
 }
 
 impl<'a> ElementTable<'a> {
-    pub(super) fn of(program: &'a Program, table: u32, handles: u32) -> Self {
-        Self { program, table: program.table(table, handles) }
+    pub(super) fn of<I: Identity>(program: &'a Program, command: &CollectionCommand<I>) -> Self {
+        Self { program, table: program.table(command.table, command.handles) }
     }
 
     /// Returns the item or value at `base`, to be read.

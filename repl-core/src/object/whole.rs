@@ -123,7 +123,7 @@ unsafe fn write_part(
             count::write_count(len, property.array_len(array), writer)?;
             let element = property.element(array.element);
             count::write_elements(0..len, least_bits(array, element), writer, |index, writer| {
-                // SAFETY: the array gave its first element and its length, and `index` is below that.
+                // SAFETY: the array returned its first element and its length, and `index` is below that.
                 let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
                 // SAFETY: an element lies there.
                 unsafe { write_shape(element, at, writer) }
@@ -148,7 +148,7 @@ unsafe fn write_erased<I: Identity>(
     let collection = unsafe { &*(shape.as_ref)(value) };
     let element = property.element(shape.element);
     write_collection(collection, property.collection_len(shape), writer, |value, writer| {
-        // SAFETY: the collection gave an element, whose shape is the one it states.
+        // SAFETY: the collection returned an element, which has the shape that it states.
         unsafe { write_shape(element, value, writer) }
     })
 }
@@ -244,7 +244,7 @@ unsafe fn read_collection<I: Identity>(
         let start = list.began_at().unwrap_or(reader.position());
         let at = collection.insert(&id).ok_or(ReadError::OutOfRange)?;
         count::read_element(start, count::LEAST_BITS, reader, |reader| {
-            // SAFETY: the collection gave an element, whose shape is the one it states, to be written.
+            // SAFETY: the collection returned an element, which has the shape that it states, to be written.
             unsafe { read_shape(element, reader, references, at) }
         })?;
         if is_ordered {
@@ -323,7 +323,7 @@ unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) 
             len == other_len
                 && (0..len).all(|index| {
                     let offset = index.wrapping_mul(element.shape.size);
-                    // SAFETY: the arrays gave their first elements and their length, and `index` is below
+                    // SAFETY: the arrays returned their first elements and their length, and `index` is below
                     // that.
                     let one = unsafe { one.add(offset) };
                     // SAFETY: as above.
@@ -353,7 +353,7 @@ unsafe fn identical_collection<I: Identity>(
     let other = unsafe { &*(shape.as_ref)(other) };
     let element = property.element(shape.element);
     one.is_same(other, &mut |one, other| {
-        // SAFETY: the collections gave elements, whose shape is the one they state.
+        // SAFETY: the collections returned elements, which have the shape that they state.
         unsafe { identical_shape(element, one, other) }
     })
 }

@@ -79,7 +79,7 @@ impl ConditionMasks {
         &self.marks_itself
     }
 
-    /// Whether any property knows by itself when it was touched.
+    /// Whether any `push` property records by itself when it is touched.
     #[must_use]
     pub fn has_marks_of_its_own(&self) -> bool {
         !self.marks_itself.is_empty()

@@ -64,8 +64,8 @@ pub trait KeyedShadow: Keyed {
     /// since the last time; `visit` copies what differs in the item. O(items touched), or O(items) if the
     /// shadow followed another collection before.
     ///
-    /// Returns whether `live` is to be [settled](Keyed::settle) before it is used again: it has taken the
-    /// place of another collection, and its items get other ids than those that were given there.
+    /// Returns whether `live` must be [settled](Keyed::settle) before it is used again: it has taken the
+    /// place of another collection, and its items get other ids.
     fn follow(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool;
 
     /// Removes the item `id` from this shadow again. It was just [added](Step::Added), but a value in it has
@@ -78,7 +78,7 @@ pub trait KeyedShadow: Keyed {
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&Self::Item, &mut Self::Item));
 }
 
-/// What core asks of a collection as a client's replica, which is told by id what the server did.
+/// What core asks of a collection as a client's replica, which follows the server item by item.
 pub trait KeyedReplica: Keyed {
     /// Makes this a replica: items that its user adds from now on are local.
     fn become_replica(&mut self);

@@ -111,7 +111,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field called `name` on the wire, `offset` bytes from the start of its struct.
+    /// Makes a field called `name` on the wire, `offset` bytes from the start of its struct.
     #[must_use]
     pub const fn new(name: &'static str, offset: usize, shape: &'static Shape) -> Self {
         Self {

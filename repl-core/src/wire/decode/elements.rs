@@ -98,7 +98,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
                     None => P::check(read_handles(command.handles, is_ordered, self.reader))?,
                 };
                 let calls_back = self.observer.calls_back();
-                let mut read = ChangedElement { walk: self, table, handles: &handles };
+                let mut read = ElementReader { walk: self, table, handles: Some(&handles) };
                 match target.change(&id, &handles, calls_back, &mut read) {
                     Some(read) => read?,
                     None => P::check(Err(ReadError::OutOfRange))?,
@@ -204,7 +204,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
             });
         }
         let calls_back = self.observer.calls_back();
-        let is_new = target.whole(id, calls_back, &mut WholeElement { walk: self, table })?;
+        let is_new = target.whole(id, calls_back, &mut ElementReader { walk: self, table, handles: None })?;
         // A server that begins a map anew sends at most as many entries as a map may have.
         progress.whole = progress.whole.saturating_add(u32::from(is_new || I::IS_KEY));
         P::check(count::read_padding(start, count::LEAST_BITS, self.reader))?;
@@ -237,32 +237,20 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
     }
 }
 
-/// Reads a whole element.
-struct WholeElement<'i, 'w, 'r, 'b, O: ?Sized, P> {
+/// Reads an element.
+struct ElementReader<'i, 'w, 'r, 'b, O: ?Sized, P> {
     walk: &'i mut Walk<'w, 'r, 'b, O, P>,
     table: &'i [u32],
+    /// The changed properties. `None` if the element is sent whole.
+    handles: Option<&'i HandleSet>,
 }
 
-impl<O: Observer + ?Sized, P: Pass> ReadElement for WholeElement<'_, '_, '_, '_, O, P> {
+impl<O: Observer + ?Sized, P: Pass> ReadElement for ElementReader<'_, '_, '_, '_, O, P> {
     type Stop = P::Stop;
 
     fn read<T: Target>(&mut self, element: &mut T) -> Result<(), P::Stop> {
-        self.walk.whole(self.table, 1, element)
-    }
-}
-
-/// Reads the changed properties of an element.
-struct ChangedElement<'i, 'w, 'r, 'b, O: ?Sized, P> {
-    walk: &'i mut Walk<'w, 'r, 'b, O, P>,
-    table: &'i [u32],
-    handles: &'i HandleSet,
-}
-
-impl<O: Observer + ?Sized, P: Pass> ReadElement for ChangedElement<'_, '_, '_, '_, O, P> {
-    type Stop = P::Stop;
-
-    fn read<T: Target>(&mut self, element: &mut T) -> Result<(), P::Stop> {
-        for handle in self.handles.iter() {
+        let Some(handles) = self.handles else { return self.walk.whole(self.table, 1, element) };
+        for handle in handles.iter() {
             self.walk.path.push(handle);
             self.walk.property(self.table, handle, element)?;
             self.walk.path.pop();
