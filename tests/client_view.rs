@@ -493,6 +493,41 @@ fn that_a_client_is_synchronized_is_told_until_it_has_heard_it() {
 }
 
 #[test]
+fn a_client_is_not_synchronized_while_items_that_were_lost_are_sent_again() {
+    // The packets that bring the items, and whether the items change after they were lost.
+    for (lost, changes) in (0..4).flat_map(|lost| [(lost, false), (lost, true)]) {
+        let mut room = Room::new(ServerConfig::default(), register);
+        room.server.register::<Player>();
+        let chest = room.server.spawn(Chest { gold: 1, items: (0..1_500).collect::<Vec<u32>>().into() });
+        room.enter();
+        let (mut long, mut lost_in) = (0, None);
+        for tick in 0..200 {
+            room.acknowledge();
+            if changes && lost_in == Some(tick - 1) {
+                room.server[chest].items.mark_all();
+                room.server[chest].items.iter_mut().for_each(|mut item| *item += 1);
+            }
+            for packet in room.tick_one() {
+                let is_long = packet.len() > 200;
+                if is_long && lost_in.is_none() && long == lost {
+                    lost_in = Some(tick);
+                }
+                long += u32::from(is_long);
+                // From the loss on no long packet arrives.
+                if !is_long || lost_in.is_none() {
+                    room.deliver(0, &[packet]);
+                }
+            }
+        }
+        assert!(lost_in.is_some() && room.client()[chest].items.len() < 1_500);
+        assert!(!events(&mut room, 0).contains(&ClientEvent::Synchronized), "packet {lost}, {changes}");
+        room.settle();
+        assert_eq!(events(&mut room, 0), [ClientEvent::Synchronized]);
+        assert_eq!(room.client()[chest].items.len(), 1_500);
+    }
+}
+
+#[test]
 fn a_client_of_an_empty_world_is_synchronized_at_once() {
     let mut room = Room::new(ServerConfig::default(), register);
     room.server.register::<Player>().register::<Chest>();
@@ -540,4 +575,30 @@ fn what_is_not_there_has_no_owner_and_no_role() {
     let next = player.guid().map(|guid| Guid::new(guid.slot(), guid.generation().saturating_add(1)));
     let stranger = ObjectRef::<Player>::new(next.expect("a guid"));
     assert_eq!((room.client().is_owner(stranger), room.client().role(stranger)), (false, None));
+}
+
+#[test]
+fn s204_an_object_that_is_given_to_a_client_before_it_was_sent_is_owned_from_the_start() {
+    let (mut room, ..) = room(2);
+    let owner = room.guests[0].id;
+    let chest = room.server.spawn(Chest::default());
+    room.server.set_owner(chest, Some(owner));
+    room.settle();
+    assert_eq!(views(&room, chest).iter().map(|(is_owner, _)| *is_owner).collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
+fn changes_of_an_object_that_is_gone_are_not_told_of_the_next_one_in_its_slot() {
+    let (mut room, player, _) = room(1);
+    assert_eq!(room.guests[0].client.changes::<Player>().count(), 1);
+    room.server[player].health = 3;
+    room.settle();
+    room.server.despawn(player);
+    room.settle();
+    let next = room.server.spawn(Player { score: 5, ..Player::default() });
+    room.settle();
+    assert_eq!(next.guid().map(|guid| guid.slot()), player.guid().map(|guid| guid.slot()));
+    let changes: Vec<_> = room.guests[0].client.changes::<Player>().collect();
+    let told: Vec<Vec<_>> = changes.iter().map(|change| change.properties().iter().collect()).collect();
+    assert_eq!(told, [["score"]]);
 }

@@ -240,6 +240,51 @@ fn r09_a_closing_on_a_slow_link_is_tried_four_times_a_second() {
 }
 
 #[test]
+fn r09_the_parts_of_a_large_property_on_a_slow_link_are_tried_four_times_a_second_or_more() {
+    let (mut room, object) = one_thing(ServerConfig::default());
+    for size in 2..20 {
+        room.server[object].size = size;
+        let packets = room.tick_one();
+        room.wait(Duration::from_millis(600));
+        room.deliver(0, &packets);
+        room.acknowledge();
+    }
+    let id = room.guests[0].id;
+    room.server[object].text = "x".repeat(4_000);
+    let mut tried = Vec::new();
+    for _ in 0..360 {
+        room.tick_one();
+        let stats = room.server.stats(id).expect("it is connected");
+        tried.push(stats.packets_in_flight as u64 + stats.packets_lost);
+    }
+    assert_eq!(tried[0], 4, "the parts");
+    let in_the_end = tried[359] - tried[179];
+    assert!(in_the_end >= 4 * 8, "{in_the_end} in three seconds");
+}
+
+#[test]
+fn r15_no_part_of_a_large_object_is_sent_once_it_is_hidden() {
+    let secret = "canary in a cave";
+    let config = ServerConfig { max_bytes_per_tick: 1_200, ..ServerConfig::default() };
+    let (mut room, object) = one_thing(config);
+    let id = room.guests[0].id;
+    room.server[object].text = secret.repeat(250);
+    room.acknowledge();
+    let packets = room.tick_one();
+    assert!(packets.iter().any(|packet| leaks(packet, secret.as_bytes())), "a part is on its way");
+    room.server.set_visible(id, object, false);
+    for _ in 0..60 {
+        room.acknowledge();
+        let packets = room.tick_one();
+        assert!(!packets.iter().any(|packet| leaks(packet, secret.as_bytes())));
+        room.deliver(0, &packets);
+    }
+    room.server.set_visible(id, object, true);
+    room.settle();
+    assert_eq!(room.client().get(object).map(|thing| thing.text.len()), Some(4_000));
+}
+
+#[test]
 fn a_hidden_object_is_not_in_step_and_nothing_of_it_is_sent() {
     let (mut room, object) =
         Room::furnished(ServerConfig::default(), register, 2, |server| server.spawn(thing(1)));

@@ -295,3 +295,59 @@ fn s119_references_in_elements_that_are_gone_are_forgotten() {
     room.settle();
     assert_eq!(seen(&room, one).friends, [one, other]);
 }
+
+#[test]
+fn s118_a_reference_that_is_filled_in_is_among_the_changes_of_its_object() {
+    let (mut room, one, other) = two_units();
+    room.server[one].target = other;
+    room.settle();
+    let targets_changed = |room: &mut Room| -> Vec<_> {
+        let changes = room.guests[0].client.changes::<Unit>();
+        changes.filter(|change| change.properties().contains("target")).map(|change| change.object).collect()
+    };
+    targets_changed(&mut room);
+    show(&mut room, other, true);
+    assert!(targets_changed(&mut room).contains(&one));
+    show(&mut room, other, false);
+    assert_eq!(targets_changed(&mut room), [one]);
+}
+
+#[test]
+fn r18_references_of_an_object_that_is_gone_are_not_filled_in_for_the_next_one_in_its_slot() {
+    let (mut room, one, other) = two_units();
+    room.server[one].target = other;
+    room.settle();
+    room.server.despawn(one);
+    room.settle();
+    let next = room.server.spawn(Unit::default());
+    room.settle();
+    assert_eq!(next.guid().map(|guid| guid.slot()), one.guid().map(|guid| guid.slot()));
+    show(&mut room, other, true);
+    assert!(room.client()[next].target.is_null());
+    assert_eq!(room.client()[next].heard, []);
+}
+
+#[test]
+fn s117_what_an_earlier_packet_removed_does_not_hide_the_next_object_in_its_slot() {
+    for packets_between in 0..3 {
+        let (mut room, one, other) = two_units();
+        let third = room.server.spawn(Unit::default());
+        room.settle();
+        room.server.despawn(third);
+        room.settle();
+        let next = room.server.spawn(Unit::default());
+        let last = room.server.spawn(Unit::default());
+        room.settle();
+        assert_eq!(next.guid().map(|guid| guid.slot()), third.guid().map(|guid| guid.slot()));
+        for number in 0..packets_between {
+            room.server[one].number = number + 1;
+            room.step();
+        }
+        // One packet removes an object and mentions another one.
+        room.server.despawn(last);
+        room.server[one].target = next;
+        room.settle();
+        assert_eq!(room.client()[one].target, next);
+        assert!(!room.client().contains(other) && !room.client().contains(last));
+    }
+}

@@ -8,7 +8,7 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use repl_core::{ItemId, KeyedShadow};
+use repl_core::{ItemId, Keyed, KeyedShadow};
 use repl_fastarray::{FastArray, ItemMut};
 
 use support::{Went, contents, follow, id, numbers};
@@ -614,5 +614,22 @@ fn a_copied_shadow_has_followed_what_its_source_has() {
     live[2] = 9;
     for shadow in [&mut shadow, &mut copy] {
         assert_eq!(follow(shadow, &mut live), [(id(3), Went::Touched)]);
+    }
+}
+
+#[test]
+fn an_item_that_was_held_back_and_is_removed_goes_unseen() {
+    let mut live: FastArray<u32> = (0..40).collect();
+    let mut shadow = FastArray::new();
+    follow(&mut shadow, &mut live);
+    for round in 0..3 {
+        let held_back = live.push(round);
+        follow(&mut shadow, &mut live);
+        // A value in it has no form on the wire.
+        shadow.hold_back(held_back);
+        assert!(live.remove_by_id(held_back).is_some());
+        assert_eq!(follow(&mut shadow, &mut live), []);
+        assert_eq!(Keyed::len(&shadow), 40);
+        assert_eq!(contents(&shadow), contents(&live));
     }
 }

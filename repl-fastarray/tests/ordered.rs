@@ -556,3 +556,22 @@ fn arrays_are_written_as_sequences_and_read_with_new_ids() {
 fn inserting_beyond_the_end_panics() {
     OrderedFastArray::new().insert(1, 0_u16);
 }
+
+#[test]
+fn s137_an_array_that_replaces_another_has_new_items_for_a_copy_of_its_shadow_too() {
+    let live: OrderedFastArray<u32> = (0..3).collect();
+    let mut shadow = OrderedFastArray::new();
+    shadow.follow(&live, &mut |_, _| {});
+    let mut copy = OrderedFastArray::new();
+    copy.copy_from(&shadow, &mut |from, to| *to = *from);
+    for shadow in [&mut shadow, &mut copy] {
+        let successor: OrderedFastArray<u32> = (7..9).collect();
+        let mut steps = Vec::new();
+        shadow.follow(&successor, &mut |id, step| {
+            steps.push((id.number(), matches!(step, Step::Added { .. }), matches!(step, Step::Removed)));
+        });
+        let removed: Vec<_> = steps.iter().filter(|step| step.2).map(|step| step.0).collect();
+        assert_eq!(removed, [1, 2, 3]);
+        assert!(steps.iter().filter(|step| !step.2).all(|step| step.1 && step.0 > 3), "{steps:?}");
+    }
+}

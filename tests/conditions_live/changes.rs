@@ -23,6 +23,23 @@ fn s40_initial_only_is_compared_at_every_open() {
 }
 
 #[test]
+fn s40_an_object_that_goes_before_its_opening_is_compared_no_more() {
+    let (mut room, first) = room(1);
+    let object = room.server.spawn(Every::default());
+    room.settle();
+    room.server.despawn(first);
+    room.settle();
+    for value in 1..4 {
+        let brief = room.server.spawn(Every { initial_only: value, ..Every::default() });
+        assert_eq!(brief.guid().map(|guid| guid.slot()), first.guid().map(|guid| guid.slot()));
+        room.server.despawn(brief);
+        room.server[object].none = value;
+        room.settle();
+        assert_eq!(seen(&room, 0, object).none, value);
+    }
+}
+
+#[test]
 fn s43_who_is_open_already_gets_nothing_of_initial_only() {
     let (mut room, object) = room(1);
     for value in 5..8 {
@@ -141,6 +158,25 @@ fn r18_settings_for_an_object_do_not_make_the_opening_of_the_next_one_in_its_slo
         let memory_bytes = |guest: usize| room.server.stats(room.guests[guest].id).unwrap().memory_bytes;
         assert_eq!(memory_bytes(0), memory_bytes(1));
     }
+}
+
+#[test]
+fn s86_objects_in_a_view_of_their_own_that_change_in_every_tick_starve_no_others() {
+    let register = |client: &mut Client| {
+        client.register::<Every>();
+    };
+    let config = ServerConfig { mtu_bytes: 200, max_bytes_per_tick: 200, ..ServerConfig::default() };
+    let (mut room, objects) =
+        Room::furnished(config, register, 1, |server| [0; 400].map(|_| server.spawn(Every::default())));
+    let owner = room.guests[0].id;
+    objects.iter().for_each(|&object| room.server.set_owner(object, Some(owner)));
+    room.settle();
+    for value in 1..=200 {
+        objects.iter().for_each(|&object| room.server[object].owner_only = value);
+        room.step();
+    }
+    let oldest = objects.iter().map(|&object| seen(&room, 0, object).owner_only).min();
+    assert!(oldest > Some(150), "the oldest value is that of tick {oldest:?}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ const HANDLES: u64 = 14;
 const NAME: u64 = 2;
 const LIMBS: u64 = 5;
 const FRIENDS: u64 = 8;
+const MAYBE: u64 = 9;
 const GRID: u64 = 12;
 
 /// Writes the head of an actor or pebble that opens in `slot` as the first of its segment. The properties
@@ -238,6 +239,23 @@ fn runs_of_openings_that_cost_nothing_are_refused() {
         segment(2, writer);
         writer.write_exp_golomb(7, 0);
         writer.write_bits(0, 2);
+        end(writer);
+    });
+}
+
+#[test]
+fn objects_of_a_run_that_take_too_few_bits_are_refused_whatever_follows() {
+    refuse("range", |writer| {
+        segment(1, writer);
+        open(8, ACTOR, writer);
+        only(MAYBE, HANDLES, true, writer);
+        run(5, writer);
+        // One bit for each object.
+        writer.write_bits(0, 5);
+        writer.write_flag(false);
+        update(3, NAME, writer);
+        writer.write_exp_golomb(20, 3);
+        (0..20).for_each(|_| writer.write_bits(u64::from(b'x'), 8));
         end(writer);
     });
 }

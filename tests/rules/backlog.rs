@@ -175,6 +175,31 @@ fn r17_slots_of_ends_that_a_client_never_acks_come_back_in_bounded_time() {
 }
 
 #[test]
+fn r17_an_end_is_waited_for_eight_round_trips_where_these_are_longer_than_timeouts() {
+    let config = ServerConfig { timeout: TIMEOUT, ..ServerConfig::default() };
+    let furnish = |server: &mut Server| [0, 1].map(|a| server.spawn(thing(a)));
+    let (mut room, [one, other]) = Room::furnished(config, super::things, 1, furnish);
+    for b in 1..20 {
+        room.server[one].b = b;
+        let packets = room.tick_one();
+        room.wait(TIMEOUT * 3 / 4);
+        room.deliver(0, &packets);
+        room.acknowledge();
+    }
+    let round_trip = room.server.stats(room.guests[0].id).map(|stats| stats.round_trip);
+    assert!(round_trip > Some(TIMEOUT * 5 / 8), "{round_trip:?}");
+    room.server.despawn(other);
+    let start = room.now;
+    while room.now - start < TIMEOUT * 9 / 2 {
+        room.acknowledge();
+        room.tick_one();
+    }
+    assert_eq!(room.closed(0), None, "four timeouts have passed, but not eight round trips");
+    room.settle();
+    assert!(!room.client().contains(other));
+}
+
+#[test]
 fn a_client_that_acks_late_is_not_disconnected() {
     let mut room = room(ServerConfig::default());
     let all: Vec<_> = (0..20).map(|_| room.server.spawn(Bag::default())).collect();

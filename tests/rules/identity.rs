@@ -95,6 +95,25 @@ fn r18_a_guid_is_never_used_again() {
 }
 
 #[test]
+fn r18_who_joins_later_gets_nothing_of_an_earlier_object_in_a_slot() {
+    let (mut room, one) = one_thing();
+    room.server[one].a = 7;
+    room.settle();
+    // The server keeps the encoded opening for the next client.
+    room.enter();
+    room.settle();
+    room.server.despawn(one);
+    room.settle();
+    let next = room.server.spawn(thing(0));
+    assert_eq!(guid(next).slot(), guid(one).slot());
+    room.enter();
+    room.settle();
+    for guest in &room.guests {
+        assert_eq!(guest.client.get(next), Some(&thing(0)));
+    }
+}
+
+#[test]
 fn s198_an_old_reference_does_not_name_the_next_object_of_its_slot() {
     let (mut room, one) = one_thing();
     room.server.despawn(one);

@@ -307,3 +307,27 @@ fn r15_a_change_during_a_blob_is_not_forgotten() {
     }
     assert_eq!(room.client()[spy].number, 7);
 }
+
+#[test]
+fn r15_large_properties_arrive_in_the_end_though_one_was_lost_again_and_again() {
+    let secret = "canary of a blob";
+    let furnish = |server: &mut Server| [0; 3].map(|a| server.spawn(thing(a)));
+    let (mut room, all) = Room::furnished(ServerConfig::default(), things, 1, furnish);
+    room.server[all[0]].name = secret.repeat(200);
+    for round in 0..60_u16 {
+        for &object in &all[1..] {
+            room.server[object].name = char::from(b'a' + (round % 26) as u8).to_string().repeat(3_000);
+        }
+        room.acknowledge();
+        for packet in room.tick_one() {
+            if !leaks(&packet, secret.as_bytes()) {
+                room.deliver(0, &[packet]);
+            }
+        }
+    }
+    assert_eq!(copy(&room, all[0]).name, "");
+    room.settle();
+    for object in all {
+        assert_eq!(copy(&room, object), room.server[object]);
+    }
+}

@@ -131,25 +131,35 @@ fn r02_an_object_that_grows_before_its_opening_is_acked_never_looks_empty() {
 
 #[test]
 fn r02_an_opening_held_for_lost_that_arrived_is_repeated_with_no_less() {
-    let mut room = room();
-    let mut bag = Bag::default();
-    fill(&mut bag, 0..3);
-    let bag = room.server.spawn(bag);
-    let opening = room.tick_one();
-    room.deliver(0, &opening);
-    assert_eq!(lengths(&room, bag), Some([3; 4]));
-    // No ack arrives. Then the object grows, and is opened again.
-    for _ in 0..40 {
-        room.tick_one();
+    for was_there in [false, true] {
+        let mut room = room();
+        let mut bag = Bag::default();
+        fill(&mut bag, 0..3);
+        let bag = room.server.spawn(bag);
+        if was_there {
+            // An object that the client has had is opened for this client alone.
+            room.settle();
+            let id = room.guests[0].id;
+            room.server.set_visible(id, bag, false);
+            room.settle();
+            room.server.set_visible(id, bag, true);
+        }
+        let opening = room.tick_one();
+        room.deliver(0, &opening);
+        assert_eq!(lengths(&room, bag), Some([3; 4]));
+        // No ack arrives. Then the object grows, and is opened again.
+        for _ in 0..40 {
+            room.tick_one();
+        }
+        fill(&mut room.server[bag], 10..90);
+        for _ in 0..100 {
+            let packets = room.tick_one();
+            deliver_without_loss(&mut room, bag, &packets);
+        }
+        room.settle();
+        assert_equal(&room, bag);
+        assert_eq!(REMOVED.get(), 0);
     }
-    fill(&mut room.server[bag], 10..90);
-    for _ in 0..100 {
-        let packets = room.tick_one();
-        deliver_without_loss(&mut room, bag, &packets);
-    }
-    room.settle();
-    assert_equal(&room, bag);
-    assert_eq!(REMOVED.get(), 0);
 }
 
 #[test]
