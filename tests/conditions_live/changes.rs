@@ -152,8 +152,17 @@ fn r18_settings_for_an_object_do_not_make_the_opening_of_the_next_one_in_its_slo
         old.iter().for_each(|&object| room.server.despawn(object));
         let new = spawn(&mut room);
         assert_eq!(slots(&new), slots(&old));
-        room.acknowledge();
-        assert!(room.tick().iter().all(|packets| size(packets) > 50), "a welcome and all objects");
+        let all_are_sent = (0..10).any(|_| {
+            room.acknowledge();
+            let packets = room.tick();
+            // Packets with all objects do not arrive. Those of the handshake, which are shorter, do.
+            let are_long = packets.iter().all(|packets| size(packets) > 30);
+            if !are_long {
+                packets.iter().enumerate().for_each(|(guest, packets)| room.deliver(guest, packets));
+            }
+            are_long
+        });
+        assert!(all_are_sent);
         // Openings that are shared with other clients take less memory until they are acknowledged.
         let memory_bytes = |guest: usize| room.server.stats(room.guests[guest].id).unwrap().memory_bytes;
         assert_eq!(memory_bytes(0), memory_bytes(1));
