@@ -20,22 +20,23 @@ use super::inquiry::{Entry, MAX_ENTRIES, Question};
 use super::mismatch::{Difference, LayoutMismatch, Side};
 use super::name::{MAX_NAME_BYTES, cut};
 
-/// All classes, ascending by name.
+/// All registered classes, sorted by name.
 #[derive(Default)]
 pub(crate) struct ClassList {
     classes: Vec<ClassEntry>,
     /// The number on the wire of each class, by its number on this side.
     wire: Vec<u32>,
-    /// Covers the whole list.
+    /// The checksum of the whole list.
     checksum: u64,
 }
 
-/// One class.
+/// One class of the list.
 pub(crate) struct ClassEntry {
     layout: &'static Layout,
-    /// For each archetype, the one of `Default` first: the checksum of each property's initial value.
+    /// The checksum of each property's initial value, for each archetype. The archetype of `Default` is the
+    /// first.
     begins: Vec<Vec<u64>>,
-    /// Covers the layout and the initial values.
+    /// The checksum of the layout and the initial values.
     sum: u64,
 }
 
@@ -46,7 +47,7 @@ impl ClassEntry {
         Self { layout, begins, sum: sum.finish() }
     }
 
-    /// The name, cut to the longest that is sent.
+    /// The class's name, cut to the greatest length that is sent.
     fn name(&self) -> &'static str {
         cut(self.layout.name(), MAX_NAME_BYTES)
     }
@@ -71,12 +72,12 @@ fn archetype_sum(values: &[u64]) -> u64 {
     values.iter().fold(Checksum::new(), |sum, &value| sum.number(value)).finish()
 }
 
-/// What the server concludes from an answer.
+/// What the server learns from a client's answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
-    /// Nothing differs.
+    /// The classes of both sides are the same.
     Same,
-    /// The first difference.
+    /// The first difference was found.
     Differs(LayoutMismatch),
     /// The next question to ask.
     Ask(Question),
@@ -113,7 +114,7 @@ impl ClassList {
         self.wire.iter().position(|&number| number == wire)
     }
 
-    /// Covers the names, the layouts and the initial values.
+    /// The checksum of the names, the layouts and the initial values of all classes.
     pub(crate) fn checksum(&self) -> u64 {
         self.checksum
     }
@@ -122,7 +123,8 @@ impl ClassList {
         self.classes.iter().find(|class| class.name() == name)
     }
 
-    /// The client's answer. It is empty if the client has no such class.
+    /// Returns the client's answer to a question. The answer is empty if the client has no class with the
+    /// name in the question.
     pub(crate) fn answer(&self, question: &Question) -> Vec<Entry> {
         let of = |class: &str, entries: &dyn Fn(&ClassEntry) -> Vec<Entry>| {
             self.class(class).map_or_else(Vec::new, entries)
@@ -139,7 +141,7 @@ impl ClassList {
         entries
     }
 
-    /// Compares a client's answer with this side's own.
+    /// Compares a client's answer with the answer that the server itself would give.
     pub(crate) fn examine(&self, question: &Question, client: &[Entry]) -> Finding {
         let server = self.answer(question);
         let differs = |class: &str, difference| {
@@ -176,10 +178,12 @@ impl ClassList {
         }
     }
 
-    /// Adds to a refusal what only the client knows: the form of the property on this side.
+    /// Completes a refusal on the client: adds the form that the refused property has on the client. The
+    /// server does not send this form.
     pub(crate) fn complete(&self, mismatch: &mut LayoutMismatch) {
         let is = |class: &&ClassEntry| class.name() == mismatch.class;
-        // The server cut long names.
+        // The server cuts long names, so the name in the refusal may be only the beginning of the class's
+        // name.
         let begins = |class: &&ClassEntry| class.name().starts_with(&mismatch.class);
         let class = self.classes.iter().find(is).or_else(|| self.classes.iter().find(begins));
         if let (Some(class), Difference::Form { property, client, .. }) = (class, &mut mismatch.difference) {
@@ -195,7 +199,8 @@ fn by_name(list: &[Entry]) -> BTreeMap<&str, &Entry> {
     list.iter().map(|entry| (entry.name.as_str(), entry)).collect()
 }
 
-/// The first class, by name, that differs. If one side lacks the class, also that side.
+/// Returns the first class that differs, in the order of names. If only one side has the class, the result
+/// also says which side lacks it.
 fn first_class<'a>(server: &'a [Entry], client: &'a [Entry]) -> Option<(&'a str, Option<Side>)> {
     let (ours, theirs) = (by_name(server), by_name(client));
     let of_server = server.iter().filter_map(|entry| match theirs.get(entry.name.as_str()) {
@@ -208,7 +213,7 @@ fn first_class<'a>(server: &'a [Entry], client: &'a [Entry]) -> Option<(&'a str,
     of_server.chain(of_client).min_by_key(|(name, _)| *name)
 }
 
-/// The first part of a class that differs.
+/// Returns the first difference between the forms of a class on the two sides.
 fn first_form(server: &[Entry], client: &[Entry]) -> Option<Difference> {
     let (ours, theirs) = (by_name(server), by_name(client));
     for entry in server {
@@ -230,7 +235,8 @@ fn first_form(server: &[Entry], client: &[Entry]) -> Option<Difference> {
     Some(Difference::Order { property: moved.name.clone() })
 }
 
-/// The first archetype that differs. If one side lacks the archetype, also that side.
+/// Returns the first archetype that differs. If only one side has the archetype, the result also says which
+/// side lacks it.
 fn first_archetype(server: &[Entry], client: &[Entry]) -> Option<(u32, Option<Side>)> {
     let most = server.len().max(client.len());
     (0..most).zip(0..).find_map(|(at, number)| match (server.get(at), client.get(at)) {
@@ -240,8 +246,8 @@ fn first_archetype(server: &[Entry], client: &[Entry]) -> Option<(u32, Option<Si
     })
 }
 
-/// Checks that no other class has the wire name of `T`. Otherwise updates of one would be applied to the
-/// other.
+/// Checks that no other class has the same wire name as `T`. If two classes had the same name, updates of one
+/// class would be applied to the other.
 ///
 /// # Panics
 /// If one of `known` has the same name.

@@ -1,7 +1,7 @@
 //! The client's side of a session: hello, the answers to the server's questions, the welcome, the disconnect.
 //!
-//! *Invariant:* packets that are not sealed for this session are ignored (R25), and so is state before the
-//! welcome (R21).
+//! *Invariant:* the client ignores packets whose checksum belongs to another session (R25), and packets of
+//! state that come before the welcome (R21).
 #![cfg_attr(
     not(test),
     deny(
@@ -26,15 +26,15 @@ use crate::transport::packet::{self, Opened};
 use crate::transport::send_queue::SendQueue;
 use crate::transport::sequence::Sequence;
 
-/// How often a client says hello until the server answers.
+/// The time between two hellos of a client that the server has not answered.
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How often a client echoes the token after a welcome. The server repeats the welcome until one echo
-/// arrives, and nine of ten packets may be lost.
+/// How many packets with the token a client sends after a welcome. The server repeats the welcome until one
+/// such packet arrives. With four of them, one is likely to arrive even over a link that loses most packets.
 const ECHOES: u32 = 4;
 const ECHO_INTERVAL: Duration = Duration::from_millis(50);
-/// A client is never silent for longer. It cannot know whether the server received its echo, and without an
-/// echo the server sends it no more.
+/// The longest time that a client stays silent. The client cannot know whether the server received a packet
+/// with the token, and without one the server sends it no more packets.
 const LONGEST_SILENCE: Duration = Duration::from_millis(250);
 
 /// The client's configuration and classes.
@@ -47,15 +47,15 @@ pub(crate) struct Terms<'a> {
 /// The result of a packet from the server.
 #[derive(Debug)]
 pub(crate) enum Heard<'a> {
-    /// Not a packet of this session.
+    /// The packet does not belong to this session.
     Damaged,
-    /// Only the handshake used the packet.
+    /// The handshake used the packet. The caller has nothing to do.
     Nothing,
-    /// A packet of state with this number, and a reader for the rest.
+    /// The packet contains state: its sequence number, and a reader for the rest of the packet.
     State(Sequence, BitReader<'a>),
-    /// The server welcomes this client for the first time. State may be sent.
+    /// The server has welcomed this client for the first time. Now the client may send packets of state.
     Connected,
-    /// The server repeated the welcome.
+    /// The server has repeated its welcome.
     Welcome,
     /// The session is over.
     Ended(DisconnectReason),
@@ -64,11 +64,12 @@ pub(crate) enum Heard<'a> {
 /// The stage of a session.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
-    /// Before the first tick.
+    /// The client has not ticked yet.
     Idle,
-    /// Hello was sent. If the server asked about the classes, the client answers that instead.
+    /// The client has sent its hello. If the server has asked about the classes, the client sends the answer
+    /// instead of another hello.
     Handshake {
-        /// The server's last question.
+        /// The last question of the server.
         asked: Option<Question>,
     },
     Connected,
@@ -80,20 +81,21 @@ enum Stage {
 pub(crate) struct ClientHandshake {
     session: u64,
     stage: Stage,
-    /// The token from the welcome, zero before it (R26).
+    /// The token from the server's welcome (R26). It is zero before the welcome.
     token: u64,
-    /// How often the token must still be echoed, even if there is nothing else to send.
+    /// How many packets with the token the client must still send, even if it has nothing else to send.
     echoes_left: u32,
-    /// The time of the next hello, answer or echo.
+    /// When the client sends its next hello, answer or packet with the token.
     next: Duration,
-    /// When the last packet came from the server. Before the first one, the time of the first tick.
+    /// When the last packet from the server arrived. Before the first packet, this is the time of the first
+    /// tick.
     last_heard: Duration,
-    /// How long the server waits before it closes a silent connection; `MAX` before the welcome.
+    /// How long the server waits before it closes a silent connection. It is `MAX` before the welcome.
     server_timeout: Duration,
 }
 
 impl ClientHandshake {
-    /// A session that begins with the first tick.
+    /// Creates a session that begins with the first tick.
     pub(crate) fn new(session: u64) -> Self {
         Self {
             session,
@@ -130,8 +132,8 @@ impl ClientHandshake {
         self.last_heard = now;
     }
 
-    /// Takes a packet from the server. `newest` is the newest packet of state that came from it; the numbers
-    /// of others are read relative to it. Replies are queued.
+    /// Handles a packet from the server. `newest` is the newest packet of state that has arrived: the 16-bit
+    /// numbers of other packets are extended relative to it. Replies go into the queue.
     pub(crate) fn receive<'a>(
         &mut self,
         bytes: &'a [u8],
@@ -150,8 +152,8 @@ impl ClientHandshake {
                 Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), queue),
             },
             Some(Opened::State(sequence, reader)) if self.is_connected() => Heard::State(sequence, reader),
-            // State that overtook the welcome counts as lost. The server would ignore an ack now, and a late
-            // ack would look like a long round trip.
+            // A packet of state that arrives before the welcome counts as lost. The server would ignore an
+            // ack now, and a late ack would look like a long round trip.
             Some(Opened::State(..)) => Heard::Nothing,
         }
     }
@@ -184,13 +186,14 @@ impl ClientHandshake {
             (Control::Disconnect, Stage::Handshake { .. } | Stage::Connected) => {
                 self.ended(DisconnectReason::Closed)
             }
-            // Late copies of packets that were already handled.
+            // The packet is a late copy of a packet that was already handled.
             _ => Heard::Nothing,
         }
     }
 
-    /// Begins the session at the first tick. After that it sends a hello or answers the server's question at
-    /// regular intervals. Returns the reason if the server was silent for too long.
+    /// Begins the session at the first tick. Later ticks send a hello, or the answer to the server's
+    /// question, at regular intervals. Returns the reason if the session ended because the server was silent
+    /// for too long.
     pub(crate) fn tick(
         &mut self,
         now: Duration,
@@ -232,8 +235,8 @@ impl ClientHandshake {
         timeout.checked_div(40).unwrap_or_default().min(LONGEST_SILENCE)
     }
 
-    /// Whether this tick must send a packet of state to show that the client knows the token, even if it has
-    /// no other content.
+    /// Whether this tick must send a packet of state to show the server that the client knows the token. The
+    /// packet is then sent even if it has no other content.
     pub(crate) fn owes_echo(&mut self, now: Duration) -> bool {
         let owes = self.echoes_left > 0 && now >= self.next;
         if owes {

@@ -1,11 +1,13 @@
 //! Control packets: the messages that begin and end a session.
 //!
-//! The client says hello with its limits and one checksum over all its classes and their initial values. If
-//! the checksum equals the server's, the server welcomes it. If not, the server asks until it knows the first
-//! difference (see `inquiry`), and refuses the client with it.
+//! The client sends a hello with its limits and one checksum of all its classes and their initial values. If
+//! the checksum equals the server's, the server welcomes the client. If the checksums differ, the server asks
+//! the client about its classes until the first difference is known (see `inquiry`), and refuses the client
+//! with this difference.
 //!
-//! *Invariant:* a control packet is bound to its session by its checksum. Only a hello is not: it contains
-//! its session (R25).
+//! *Invariant:* the checksum of a control packet includes the session, so the packet is valid in this session
+//! only. Only the hello's checksum does not include it, because the hello itself contains the number of the
+//! session (R25).
 #![cfg_attr(
     not(test),
     deny(
@@ -23,36 +25,38 @@ use super::limits::{ClientLimits, LimitMismatch, read_timeout};
 use super::mismatch::LayoutMismatch;
 use crate::transport::packet::{self, MTU_BYTES, PacketKind, Salt, read_end};
 
-/// The size of a hello, unless the client's largest packet is smaller.
+/// The size of a hello in bytes, unless the client's largest packet is smaller.
 pub(crate) const HELLO_BYTES: usize = 1_200;
 
-/// The least size of a client's answer about its classes: the smallest limit that a packet can have.
+/// The smallest size of a client's answer about its classes. It is the smallest value that a packet limit can
+/// have.
 const ANSWER_BYTES: usize = *MTU_BYTES.start();
 
 /// The content of a control packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// From a client: its session, the checksum of its classes, and its limits.
+    /// A client begins a session: its number, the checksum of the client's classes, and the client's limits.
     Hello { session: u64, checksum: u64, limits: ClientLimits },
-    /// From a server: state follows. After `timeout_ms` of silence the server closes the connection. The
-    /// client must include the token in its checksums (R26).
+    /// A server accepts a client. Packets of state follow. After `timeout_ms` of silence the server closes
+    /// the connection. The client must include the token in the checksums of its packets (R26).
     Welcome { timeout_ms: u32, token: u64 },
-    /// From a server: the checksums differ, answer this question.
+    /// A server asks a question about the client's classes, because the checksums differ.
     Differs(Question),
-    /// From a client: a part of the answer.
+    /// A client sends a part of its answer to the server's question.
     Classes(Part),
-    /// From a server: the first difference. The session ends.
+    /// A server refuses a client because of the first difference between their classes. The session ends.
     Refused(LayoutMismatch),
-    /// From a server: the client's limits are below the server's. The session ends.
+    /// A server refuses a client because the client's limits are below the server's. The session ends.
     TooSmall(LimitMismatch),
-    /// From either side: the session ends.
+    /// One side ends the session.
     Disconnect,
-    /// From a server: this connection belongs to another session.
+    /// A server answers that the connection belongs to another session.
     Taken,
 }
 
 impl Control {
-    /// The packet as bytes, bound to its session (R25). A hello contains its session instead.
+    /// Returns the packet as bytes. Its checksum includes the session (R25), except for a hello, which
+    /// contains the session instead.
     pub(crate) fn to_packet(&self, session: u64) -> Vec<u8> {
         let mut writer = BitWriter::new();
         packet::begin(PacketKind::Control, &mut writer);
@@ -95,7 +99,8 @@ impl Control {
         bytes
     }
 
-    /// Reads what [`to_packet`](Self::to_packet) wrote. The reader is behind the frame.
+    /// Reads a packet that [`to_packet`](Self::to_packet) wrote. The reader is placed behind the packet's
+    /// frame.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let control = match reader.read_bits(3)? {
             0 => Self::Hello {
@@ -120,8 +125,8 @@ impl Control {
     }
 }
 
-/// Pads a packet to this size. The server may send three times as much back, so it has room for state or a
-/// refusal (R26).
+/// Pads a packet to `bytes`. The server may send three times as many bytes back, so a padded packet gives the
+/// server room for state or a refusal (R26).
 fn pad(bytes: usize, writer: &mut BitWriter) {
     let bits = bytes.saturating_mul(8);
     while writer.bit_len() < bits {
@@ -129,7 +134,7 @@ fn pad(bytes: usize, writer: &mut BitWriter) {
     }
 }
 
-/// Skips the zeros behind a hello or an answer, except those that fill the last byte.
+/// Skips the zero bytes that pad a hello or an answer. The zero bits that fill the last byte are not skipped.
 fn skip_padding(reader: &mut BitReader<'_>) -> Result<(), ReadError> {
     while reader.remaining() >= 8 {
         if reader.read_bits(8)? != 0 {

@@ -1,7 +1,8 @@
-//! How a server finds the first difference between a client's classes and its own. It asks for the classes,
-//! then for the parts of one class. The client answers with lists of names and checksums (R21).
+//! The inquiry: how a server finds the first difference between a client's classes and its own. The server
+//! asks for the classes, and then for the parts of one class. The client answers with lists of names and
+//! checksums (R21).
 //!
-//! *Invariant:* the server stores one answer at a time, of limited size, whatever the client sends.
+//! *Invariant:* the server stores one answer of limited size at a time, whatever the client sends.
 #![cfg_attr(
     not(test),
     deny(
@@ -18,23 +19,25 @@ use repl_core::{BitReader, BitWriter, ReadError};
 
 use super::name::{MAX_NAME_BYTES, cut, read_name, write_name};
 
-/// The most entries of an answer.
+/// The greatest number of entries in an answer.
 pub(crate) const MAX_ENTRIES: usize = 4_096;
-/// The most packets that an answer may take.
+/// The greatest number of packets that an answer may take.
 const MAX_PARTS: u64 = 1_024;
 /// The most bytes of memory that an answer may take on the server.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
-/// A question of the server.
+/// A question that the server asks about the client's classes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// The names and checksums of all classes.
+    /// Asks for the names and checksums of all classes.
     #[default]
     Classes,
-    /// The parts of a class: paths, forms and checksums, in the order of declaration.
+    /// Asks for the parts of a class: their paths, forms and checksums, in the order of declaration.
     Forms { class: String },
-    /// The archetypes of a class: a checksum for each, the one of `Default` first.
+    /// Asks for the archetypes of a class: one checksum for each archetype. The archetype of `Default` is the
+    /// first.
     Archetypes { class: String },
-    /// The initial values in an archetype: names of properties and checksums, in the order of declaration.
+    /// Asks for the initial values in an archetype: the names of the properties and the checksums of their
+    /// values, in the order of declaration.
     Values { class: String, archetype: u32 },
 }
 
@@ -65,29 +68,29 @@ impl Question {
     }
 }
 
-/// One line of an answer.
+/// One entry of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// The name of a class or property, or the path of a part; empty for an archetype.
+    /// The name of a class or property, or the path of a part. It is empty for an archetype.
     pub(crate) name: String,
-    /// The form on the wire, if the question asks for it.
+    /// The form on the wire. It is empty unless the question asks for forms.
     pub(crate) form: String,
     pub(crate) sum: u64,
 }
 
 impl Entry {
-    /// An entry with its texts cut to the longest that are sent.
+    /// Creates an entry. Its texts are cut to the greatest length that is sent.
     pub(crate) fn new(name: &str, form: &str, sum: u64) -> Self {
         let cut = |text| cut(text, MAX_NAME_BYTES).to_owned();
         Self { name: cut(name), form: cut(form), sum }
     }
 
-    /// About how many bytes it takes in a packet.
+    /// Returns about how many bytes the entry takes in a packet.
     fn packet_bytes(&self) -> usize {
         self.name.len().saturating_add(self.form.len()).saturating_add(14)
     }
 
-    /// The bytes it takes in memory.
+    /// Returns how many bytes the entry takes in memory.
     fn memory_bytes(&self) -> usize {
         size_of::<Self>().saturating_add(self.name.len()).saturating_add(self.form.len())
     }
@@ -164,7 +167,7 @@ pub(crate) fn parts_of(question: &Question, mut entries: Vec<Entry>, mtu_bytes: 
     (0..).zip(parts).map(|(part, entries)| question(entries, part)).collect()
 }
 
-/// The server's side: the last question, and the parts of its answer that arrived.
+/// The server's state of an inquiry: the last question, and the parts of its answer that have arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Inquiry {
     question: Question,
@@ -173,12 +176,13 @@ pub(crate) struct Inquiry {
     bytes: usize,
 }
 
-/// The result of taking a part.
+/// What the server knows after one more part of an answer has arrived.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// More parts are missing.
+    /// Other parts of the answer are still missing.
     Incomplete,
-    /// The part answers an earlier question. The last question may have been lost.
+    /// The part belongs to the answer of an earlier question. Perhaps the packet with the last question was
+    /// lost.
     Outdated,
     /// The answer is complete.
     Answered(Vec<Entry>),
@@ -194,10 +198,10 @@ impl Inquiry {
         &self.question
     }
 
-    /// Takes a part of an answer.
+    /// Adds a part of an answer that has arrived.
     ///
     /// # Errors
-    /// If the answer has more entries or takes more memory than any honest answer.
+    /// If the answer has more entries or takes more memory than the answer of any correct client.
     pub(crate) fn take(&mut self, part: Part) -> Result<Progress, ReadError> {
         if part.question != self.question {
             return Ok(Progress::Outdated);

@@ -1,7 +1,7 @@
 //! The limits of a client that the handshake compares with the server's (R21).
 //!
-//! *Invariant:* no limit of a welcomed client is below the server's, so each client can hold whatever the
-//! server sends.
+//! *Invariant:* no limit of an accepted client is below the server's, so each client can hold everything that
+//! the server sends.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,7 +19,8 @@ use repl_core::{BitReader, BitWriter, ReadError};
 use super::config::{ClientConfig, ServerConfig};
 use crate::transport::packet::MTU_BYTES;
 
-/// The limits that a client sends. Numbers that do not fit in 32 bits count as the greatest that does.
+/// The limits that a client sends in its hello. A limit that does not fit in 32 bits is sent as the greatest
+/// number that does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClientLimits {
     mtu_bytes: u16,
@@ -48,7 +49,7 @@ impl ClientLimits {
         Duration::from_millis(self.timeout_ms.into())
     }
 
-    /// The first limit that is below the server's.
+    /// Returns the first limit that is below the server's limit.
     pub(super) fn first_mismatch(&self, server: &ServerConfig) -> Option<LimitMismatch> {
         let limits = [
             (Limit::PacketBytes, u32::from(self.mtu_bytes), server.mtu_bytes),
@@ -84,7 +85,7 @@ impl ClientLimits {
     }
 }
 
-/// A timeout in milliseconds, at least 1.
+/// Returns a timeout in milliseconds, at least 1.
 pub(super) fn timeout_ms(timeout: Duration) -> u32 {
     u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX).max(1)
 }
@@ -98,19 +99,20 @@ fn saturate(limit: usize) -> u32 {
     u32::try_from(limit).unwrap_or(u32::MAX)
 }
 
-/// A limit of what a client can hold. The server may send as much as its own limit.
+/// A limit that both sides have. The client's limit must be at least the server's, because the server may
+/// send as much as its own limit allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Bytes of a packet: `mtu_bytes`.
+    /// The greatest size of a packet: `mtu_bytes`.
     PacketBytes = 0,
-    /// Objects that exist at the same time: `max_objects`.
+    /// The greatest number of objects at the same time: `max_objects`.
     Objects = 1,
-    /// Bytes of one object: `max_object_bytes`.
+    /// The greatest size of one object: `max_object_bytes`.
     ObjectBytes = 2,
 }
 
 impl Limit {
-    /// The name of the field. It is the same in [`ClientConfig`] and [`ServerConfig`].
+    /// The name of the limit's field. The field has the same name in [`ClientConfig`] and [`ServerConfig`].
     #[must_use]
     pub const fn field(self) -> &'static str {
         match self {
@@ -121,7 +123,8 @@ impl Limit {
     }
 }
 
-/// A client's limit that is below its server's. Raise it on the client, or lower it on the server.
+/// A client's limit that is below the limit of its server. Raise the limit on the client, or lower the limit
+/// on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{field}` is {client} on the client and {server} on the server: set `ClientConfig::{field}` to {server} or more, or \
@@ -130,7 +133,7 @@ impl Limit {
 )]
 #[non_exhaustive]
 pub struct LimitMismatch {
-    /// Which limit it is.
+    /// Which limit is too low.
     pub limit: Limit,
     /// The client's limit.
     pub client: u32,

@@ -1,8 +1,8 @@
 //! The first difference between a client's classes and the server's, as the server reports it to the client
 //! (R21).
 //!
-//! *Invariant:* a refusal contains only a few names, each cut to a fixed length. Its size does not depend on
-//! what the peer sent.
+//! *Invariant:* a refusal contains only a few names, and each name is cut to a fixed length. So the size of a
+//! refusal does not depend on what the other side sent.
 #![cfg_attr(
     not(test),
     deny(
@@ -19,10 +19,11 @@ use repl_core::{BitReader, BitWriter, ReadError};
 
 use super::name::{cut, read_name, write_name};
 
-/// The most bytes of a class or property name in a refusal.
+/// The greatest length of a class name or property name in a refusal, in bytes.
 const MAX_REFUSAL_NAME_BYTES: usize = 36;
 
-/// The most bytes of all texts of a refusal together. They fit in the smallest packet.
+/// The greatest length of all texts of a refusal together, in bytes. Texts of this length fit in the smallest
+/// packet.
 const MAX_REFUSAL_BYTES: usize = 108;
 
 /// The first difference between the classes of a client and of its server.
@@ -30,7 +31,7 @@ const MAX_REFUSAL_BYTES: usize = 108;
 pub struct LayoutMismatch {
     /// The wire name of the class.
     pub class: String,
-    /// What differs.
+    /// The difference between the two classes.
     pub difference: Difference,
 }
 
@@ -52,20 +53,21 @@ impl fmt::Display for Side {
     }
 }
 
-/// What differs between two classes with the same name.
+/// How two classes with the same name differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
-    /// One side has no such class. Register it there, or remove it from the other.
+    /// Only one side has the class. Register the class on the other side too, or remove it from both.
     NoClass {
-        /// The side without it.
+        /// The side that lacks it.
         missing_on: Side,
     },
-    /// One side's class has no such property, or no such part of a property. One of the two builds is older.
+    /// Only one side's class has the property, or the part of a property. One of the two programs was built
+    /// from older source code.
     NoProperty {
-        /// The path of the property, or of the part.
+        /// The path of the property, or of the part of the property.
         property: String,
-        /// The side without it.
+        /// The side that lacks it.
         missing_on: Side,
     },
     /// A property has another form on the wire: its type, width, range, limit, condition, or its serialiser's
@@ -73,9 +75,9 @@ pub enum Difference {
     Form {
         /// The path of the property, or of the part of it that differs.
         property: String,
-        /// Its form on the client.
+        /// The form of the property on the client.
         client: String,
-        /// Its form on the server.
+        /// The form of the property on the server.
         server: String,
     },
     /// Both sides have the same properties in a different order.
@@ -83,22 +85,24 @@ pub enum Difference {
         /// The first property that has a different position.
         property: String,
     },
-    /// One side has fewer archetypes. Register the same on both, in the same order.
+    /// One side has fewer archetypes than the other. Register the same archetypes on both sides, in the same
+    /// order.
     NoArchetype {
         /// The number of the missing archetype in the order of registration, from one.
         archetype: u32,
-        /// The side without it.
+        /// The side that lacks it.
         missing_on: Side,
     },
-    /// Objects start with different values.
+    /// The initial value of a property differs.
     Value {
-        /// The property.
+        /// The property whose initial value differs.
         property: String,
-        /// The archetype, counted from one in the order of registration; 0 is `Default`.
+        /// The number of the archetype in the order of registration, from one. The number 0 stands for
+        /// `Default`.
         archetype: u32,
     },
-    /// The class differs in something that the handshake compares only as a whole. Print its `LAYOUT` in both
-    /// builds, and compare the tables.
+    /// The classes differ in something that the handshake compares only as a whole. To find the difference,
+    /// print the class's `LAYOUT` in both programs and compare the tables.
     Elsewhere,
 }
 
@@ -150,7 +154,7 @@ impl fmt::Display for LayoutMismatch {
 }
 
 impl LayoutMismatch {
-    /// Writes everything but the client's form of a property, which the client knows.
+    /// Writes the refusal, except for the form of a property on the client: the client knows its own form.
     pub(crate) fn write(&self, writer: &mut BitWriter) {
         let name = |name: &str, writer: &mut BitWriter| write_name(name, MAX_REFUSAL_NAME_BYTES, writer);
         name(&self.class, writer);
@@ -189,7 +193,7 @@ impl LayoutMismatch {
         }
     }
 
-    /// Reads what [`write`](Self::write) wrote.
+    /// Reads a refusal that [`write`](Self::write) wrote.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let class = read_name(reader)?;
         let side = |reader: &mut BitReader<'_>| {

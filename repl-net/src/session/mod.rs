@@ -1,7 +1,7 @@
 //! The session layer: the handshake, the configuration, and the events and reasons that users see.
 //!
-//! *Invariant:* this layer uses no objects. Each side's state machine takes bytes and times and returns bytes
-//! and outcomes.
+//! *Invariant:* the session layer does not use replicated objects. The state machine of each side takes bytes
+//! and times, and returns bytes and outcomes.
 
 pub(crate) mod archetype;
 pub(crate) mod classes;

@@ -1,7 +1,7 @@
 //! Encoding of names in control packets.
 //!
-//! *Invariant:* a name has at most 128 bytes. Reading a name allocates no more bytes than the packet still
-//! holds.
+//! *Invariant:* a name has at most 128 bytes. Reading a name allocates at most as many bytes as the rest of
+//! the packet has.
 #![cfg_attr(
     not(test),
     deny(
@@ -14,10 +14,10 @@
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
-/// The longest name in bytes.
+/// The length of the longest name, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 128;
 
-/// The longest beginning of a name that has at most `max` bytes.
+/// Returns the beginning of a name, cut to at most `max` bytes.
 pub(crate) fn cut(name: &str, max: usize) -> &str {
     let mut end = name.len().min(max);
     while !name.is_char_boundary(end) {

@@ -1,5 +1,5 @@
-//! A test fixture: both sides of a handshake without a server and a client around them. The test moves each
-//! packet itself.
+//! A test fixture: a client handshake and a server handshake without a client and a server. The test passes
+//! each packet from one side to the other itself.
 //!
 //! *Invariant:* until the client has shown that it knows the token, the server sends at most three times the
 //! client's bytes (R26).
@@ -22,10 +22,10 @@ use crate::transport::sequence::Sequence;
 /// The time between two steps.
 pub(super) const STEP: Duration = Duration::from_millis(20);
 
-/// The session that a pair's client chose.
+/// The number of the session, which the pair's client has chosen.
 pub(super) const SESSION: u64 = 0x0123_4567_89AB_CDEF;
 
-/// What a state machine returned, other than "nothing".
+/// What a handshake returned for a packet, unless it returned "nothing".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     Connected,
@@ -47,13 +47,13 @@ pub(super) struct Pair {
     /// Packets for the server.
     pub(super) to_server: SendQueue,
     pub(super) now: Duration,
-    /// Bytes that the server has received, and bytes that it has sent.
+    /// The number of bytes that the server has received, and the number of bytes that it has sent.
     heard_bytes: usize,
     said_bytes: usize,
-    /// Packets of state that each side has sent.
+    /// The number of packets of state that each side has sent.
     server_sent: u64,
     client_sent: u64,
-    /// What each state machine returned.
+    /// What each side's handshake has returned so far.
     pub(super) server_told: Vec<Told>,
     pub(super) client_told: Vec<Told>,
 }
@@ -66,7 +66,7 @@ pub(super) fn class(value: u64) -> ClassList {
 }
 
 impl Pair {
-    /// Two sides with these classes.
+    /// Creates a server side and a client side with these classes.
     pub(super) fn new(server_classes: ClassList, client_classes: ClassList) -> Self {
         let config = ServerConfig { secret: 77, ..ServerConfig::default() };
         let now = Duration::from_secs(5);
@@ -91,12 +91,12 @@ impl Pair {
         }
     }
 
-    /// Two sides with the same classes.
+    /// Creates a server side and a client side with the same classes.
     pub(super) fn alike() -> Self {
         Self::new(class(1), class(1))
     }
 
-    /// The server receives a packet.
+    /// Passes a packet to the server.
     pub(super) fn server_hears(&mut self, bytes: &[u8]) {
         use server_handshake::{Heard, Terms};
         self.heard_bytes += bytes.len();
@@ -114,7 +114,7 @@ impl Pair {
         self.server_told.push(told);
     }
 
-    /// The client receives a packet.
+    /// Passes a packet to the client.
     pub(super) fn client_hears(&mut self, bytes: &[u8]) {
         use client_handshake::{Heard, Terms};
         let terms = Terms { config: &self.client_config, classes: &self.client_classes };
@@ -129,7 +129,8 @@ impl Pair {
         self.client_told.push(told);
     }
 
-    /// The packets that the server sends in a step, with state once the client is welcome.
+    /// Returns the packets that the server sends in a step. They include a packet of state once the client is
+    /// accepted.
     pub(super) fn server_says(&mut self) -> Vec<Vec<u8>> {
         if self.server.is_connected() {
             let packet = state(self.server.binding(), self.server_sent);
@@ -147,7 +148,8 @@ impl Pair {
         packets
     }
 
-    /// The packets that the client sends in a step, with state if it owes an echo of the token.
+    /// Returns the packets that the client sends in a step. They include a packet of state if the client must
+    /// show that it knows the token.
     pub(super) fn client_says(&mut self) -> Vec<Vec<u8>> {
         let terms = client_handshake::Terms { config: &self.client_config, classes: &self.client_classes };
         let ended = self.client.tick(self.now, terms, &mut self.to_server);
@@ -159,7 +161,7 @@ impl Pair {
         drain(&mut self.to_server)
     }
 
-    /// One step in which every packet arrives.
+    /// Runs one step in which every packet arrives.
     pub(super) fn step(&mut self) {
         for packet in self.client_says() {
             self.server_hears(&packet);
@@ -170,8 +172,8 @@ impl Pair {
         self.now += STEP;
     }
 
-    /// Runs `steps` steps over a link that loses, repeats and delays packets at random. After half of them
-    /// every packet arrives.
+    /// Runs `steps` steps over a link that loses, repeats and delays packets at random. In the second half of
+    /// the steps every packet arrives.
     pub(super) fn run(&mut self, seed: u64, steps: u32) {
         let mut random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         let mut under_way: Vec<(u32, bool, Vec<u8>)> = Vec::new();
@@ -203,7 +205,7 @@ impl Pair {
     }
 }
 
-/// A packet of state with this number.
+/// Returns a packet of state with this sequence number.
 pub(super) fn state(binding: u64, number: u64) -> Vec<u8> {
     let (mut writer, mut bytes) = (BitWriter::new(), Vec::new());
     packet::begin(PacketKind::State, &mut writer);

@@ -1,7 +1,7 @@
-//! The server's side of a session: hello, questions about the classes, welcome, disconnect.
+//! The server's side of a session, from the client's first hello to the end of the session.
 //!
-//! *Invariant:* packets that are not sealed for this session are ignored (R25), and so is state before the
-//! welcome (R21).
+//! *Invariant:* the server ignores packets whose checksum belongs to another session (R25), and packets of
+//! state that come before the welcome (R21).
 #![cfg_attr(
     not(test),
     deny(
@@ -28,7 +28,7 @@ use crate::transport::packet::{self, Opened};
 use crate::transport::send_queue::SendQueue;
 use crate::transport::sequence::Sequence;
 
-/// How often the welcome is repeated until the client shows that it has the token.
+/// The time between two welcomes, until the client has shown that it received one.
 const WELCOME_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The server's configuration and classes, which are the same for all clients.
@@ -41,13 +41,15 @@ pub(crate) struct Terms<'a> {
 /// The result of a packet from a client.
 #[derive(Debug)]
 pub(crate) enum Heard<'a> {
-    /// Only the handshake used the packet.
+    /// The handshake used or ignored the packet. The caller has nothing to do.
     Nothing,
-    /// A packet of state with this number, and a reader for the rest.
+    /// The packet contains state: its sequence number, and a reader for the rest of the packet.
     State(Sequence, BitReader<'a>),
-    /// The client has proved its address, so state may be sent. The packet is one of state, as above.
+    /// The client has proved its address with this packet of state, and packets of state may be sent to it
+    /// from now on: the packet's sequence number, and a reader for the rest of the packet.
     Proved(Sequence, BitReader<'a>),
-    /// Limits and classes agree, and addresses are not validated. State may be sent.
+    /// The client is accepted: its limits and classes agree with the server's. Packets of state may be sent
+    /// to it from now on.
     Connected,
     /// The session is over.
     Ended(DisconnectReason),
@@ -56,23 +58,23 @@ pub(crate) enum Heard<'a> {
 /// The stage of a session.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
-    /// The classes of the client are not known yet.
+    /// The server does not know the client's classes yet.
     Handshake,
-    /// The client was welcomed, but has not proved that it receives what is sent to its address. Only this
-    /// handshake is stored for it, and no state is sent (R26).
+    /// The client was welcomed, but has not proved yet that it receives the packets sent to its address. The
+    /// server keeps only this handshake for the client, and sends it no state (R26).
     Welcomed,
     Connected,
     Ended(DisconnectReason),
 }
 
-/// What a client's first hello contained, and the token for it.
+/// The content of a client's hello, and the client's token.
 #[derive(Clone, Copy, Debug)]
 struct Greeting {
     session: u64,
     /// The client's limits.
     limits: ClientLimits,
-    /// The part of the salt that binds the client's packets of state, besides the session (R26). Zero if the
-    /// transport validates addresses.
+    /// The token that the client's packets of state include in their checksums, besides the session (R26). It
+    /// is zero if the transport validates addresses.
     token: u64,
 }
 
@@ -81,23 +83,24 @@ struct Greeting {
 pub(crate) struct ServerHandshake {
     connection: ConnectionId,
     stage: Stage,
-    /// `None` before the first hello.
+    /// The current client. It is `None` before the first hello.
     client: Option<Greeting>,
-    /// A client that was welcomed and replaced by another session. The first of the two that proves its
-    /// address keeps the connection.
+    /// A client that was welcomed and then replaced by a client of another session. Of the two, the client
+    /// that first proves its address keeps the connection.
     displaced: Option<Greeting>,
-    /// Whether a packet came that was sealed with the token.
+    /// Whether a packet has arrived whose checksum includes the token. Only a client that received the
+    /// welcome knows the token.
     echoes: bool,
-    /// When the last packet came from the client.
+    /// When the last packet of the client arrived.
     last_heard: Duration,
-    /// When the last welcome was sent.
+    /// When the last welcome was sent to the client.
     last_welcome: Duration,
     /// The current question about the client's classes, and its answer so far.
     inquiry: Inquiry,
 }
 
 impl ServerHandshake {
-    /// A session that begins with the first hello.
+    /// Creates a session that begins with the first hello.
     pub(crate) fn new(connection: ConnectionId, now: Duration) -> Self {
         Self {
             connection,
@@ -111,8 +114,8 @@ impl ServerHandshake {
         }
     }
 
-    /// Whether state may be sent: the client was welcomed, has proved its address if addresses are validated,
-    /// and neither side has ended the session since.
+    /// Returns whether state may be sent: the client was welcomed, it has proved its address if the server
+    /// validates addresses, and neither side has ended the session.
     pub(crate) fn is_connected(&self) -> bool {
         self.stage == Stage::Connected
     }
@@ -121,29 +124,30 @@ impl ServerHandshake {
         matches!(self.stage, Stage::Ended(_))
     }
 
-    /// The part of the salt that binds the server's packets of state (R25).
+    /// Returns the number that the checksums of the server's packets of state include (R25).
     pub(crate) fn binding(&self) -> u64 {
         self.client.map_or(0, |client| client.session)
     }
 
-    /// The shorter of the two sides' timeouts.
+    /// Returns the shorter of both sides' timeouts.
     pub(crate) fn shorter_timeout(&self, timeout: Duration) -> Duration {
         self.client.map_or(timeout, |client| client.limits.timeout().min(timeout))
     }
 
-    /// When the last packet came from the client.
+    /// When the last packet of the client arrived.
     pub(crate) fn last_heard(&self) -> Duration {
         self.last_heard
     }
 
-    /// Notes that a packet came from the client.
+    /// Notes that a packet of the client has arrived.
     pub(crate) fn hear(&mut self, now: Duration) {
         self.last_heard = now;
     }
 
-    /// Takes a packet from the client. `newest` is the newest packet of state that came from it; the numbers
-    /// of others are read relative to it. Replies are queued. Hellos and control packets raise the number of
-    /// bytes that may be sent to the client's address; a packet of state removes the limit.
+    /// Handles a packet of the client. `newest` is the newest packet of state that has arrived: the 16-bit
+    /// numbers of other packets are extended relative to it. Replies go into the queue. The bytes of hellos
+    /// and control packets raise the number of bytes that the server may send to the client's address. A
+    /// packet of state removes this limit.
     pub(crate) fn receive<'a>(
         &mut self,
         bytes: &'a [u8],
@@ -152,8 +156,8 @@ impl ServerHandshake {
         terms: Terms<'_>,
         queue: &mut SendQueue,
     ) -> Heard<'a> {
-        // A client does not know the server's packet size, so its own packets may be as large as its hello
-        // said.
+        // A client does not know how large the server's packets may be. So the server accepts packets of the
+        // size that the client has named in its hello, even if they are larger than the server's own.
         let said_bytes = self.client.map_or(HELLO_BYTES, |client| client.limits.mtu_bytes());
         if bytes.len() > said_bytes.max(terms.config.mtu_bytes) {
             return Heard::Nothing;
@@ -162,7 +166,7 @@ impl ServerHandshake {
             queue.allowance.earn(bytes.len());
             return self.hello(&mut reader, now, terms, queue);
         }
-        // Before its hello a client has no session, so no packet can belong to it.
+        // A client that has not sent a hello has no session yet, so no packet can belong to its session.
         let Some(client) = self.client else { return Heard::Nothing };
         match packet::open(bytes, client.session, client.token, newest) {
             None => self.hear_displaced(bytes, newest, queue),
@@ -177,8 +181,8 @@ impl ServerHandshake {
         }
     }
 
-    /// Handles a packet of state. It is sealed with the token, which only the welcome contains, so the client
-    /// receives what is sent to its address.
+    /// Handles a packet of state. Its checksum includes the token, and only the welcome contains the token.
+    /// So the client receives the packets that are sent to its address.
     fn prove<'a>(&mut self, sequence: Sequence, reader: BitReader<'a>, queue: &mut SendQueue) -> Heard<'a> {
         self.echoes = true;
         queue.allowance.lift();
@@ -193,8 +197,8 @@ impl ServerHandshake {
         }
     }
 
-    /// Handles a packet that is not of the current session. If it proves the address of the session that was
-    /// replaced, that one is current again.
+    /// Handles a packet that does not belong to the current client. If the packet proves the address of the
+    /// client that was replaced, that client becomes the current one again.
     fn hear_displaced<'a>(&mut self, bytes: &'a [u8], newest: Sequence, queue: &mut SendQueue) -> Heard<'a> {
         let Some(client) = self.displaced else { return Heard::Nothing };
         match packet::open(bytes, client.session, client.token, newest) {
@@ -207,9 +211,9 @@ impl ServerHandshake {
         }
     }
 
-    /// Whether a hello of another session replaces the current one. Until the current one has proved its
-    /// address, its hello may be a late packet of an older session. A session that agrees with the server is not
-    /// replaced by one that would be refused.
+    /// Returns whether a hello of another session replaces the current client. A client can be replaced until
+    /// it has proved its address, because its hello may be a late packet of an older session. A client whose
+    /// classes agree with the server's is not replaced by a client that the server would refuse.
     fn gives_way(&self, checksum: u64, limits: ClientLimits, terms: Terms<'_>) -> bool {
         let agrees = checksum == terms.classes.checksum();
         limits.first_mismatch(terms.config).is_none()
@@ -220,9 +224,9 @@ impl ServerHandshake {
             }
     }
 
-    /// Handles a hello. Anyone can send one, so a hello of the current session changes nothing once it has
-    /// begun. A hello of another session is answered with `Taken` once the current one has proved its address
-    /// (R25).
+    /// Handles a hello. Anyone can send a hello, so a hello of the current session changes nothing after the
+    /// session has begun. After the current client has proved its address, a hello of another session is
+    /// answered with `Taken` (R25).
     fn hello(
         &mut self,
         reader: &mut BitReader<'_>,
@@ -302,8 +306,8 @@ impl ServerHandshake {
         }
     }
 
-    /// Takes a part of a client's answer about its classes. When the answer is complete, asks the next
-    /// question, refuses the client or welcomes it.
+    /// Handles a part of a client's answer about its classes. When the answer is complete, the server asks
+    /// the next question, refuses the client or welcomes it.
     fn hear_answer(
         &mut self,
         part: Part,
@@ -332,7 +336,7 @@ impl ServerHandshake {
         }
     }
 
-    /// Sends the current question.
+    /// Sends the current question of the inquiry.
     fn ask(&self, queue: &mut SendQueue) {
         self.say(&Control::Differs(self.inquiry.question().clone()), queue);
     }
@@ -353,8 +357,8 @@ impl ServerHandshake {
         self.say(&Control::Welcome { timeout_ms: timeout_ms(timeout), token }, queue);
     }
 
-    /// Repeats the welcome if it is time. Until the client knows the token, the server ignores its packets of
-    /// state.
+    /// Repeats the welcome if it is time. The server ignores the client's packets of state until the client
+    /// knows the token.
     pub(crate) fn remind(&mut self, timeout: Duration, now: Duration, queue: &mut SendQueue) {
         if !self.echoes
             && matches!(self.stage, Stage::Welcomed | Stage::Connected)
@@ -365,7 +369,7 @@ impl ServerHandshake {
         }
     }
 
-    /// Ends the session if it has not ended, and sends a disconnect.
+    /// Ends the session if it has not ended, and sends a closing packet.
     pub(crate) fn end(&mut self, reason: DisconnectReason, queue: &mut SendQueue) -> Heard<'static> {
         if self.is_ended() {
             return Heard::Nothing;
@@ -375,7 +379,8 @@ impl ServerHandshake {
         Heard::Ended(reason)
     }
 
-    /// Queues a packet of the session. Before the first hello it sends nothing, because nobody could open it.
+    /// Queues a control packet of the session. Before the hello there is no session, and nobody could read
+    /// the packet, so nothing is queued.
     fn say(&self, control: &Control, queue: &mut SendQueue) {
         if let Some(client) = self.client {
             queue.push(control.to_packet(client.session));
@@ -383,7 +388,7 @@ impl ServerHandshake {
     }
 }
 
-/// The last packet for a client, by the reason.
+/// Returns the packet that tells a client why the session ended.
 fn farewell(reason: &DisconnectReason) -> Control {
     match reason {
         DisconnectReason::Layouts(mismatch) => Control::Refused(mismatch.clone()),
@@ -399,7 +404,8 @@ mod tests {
     use crate::session::mismatch::{Difference, LayoutMismatch, Side};
     use crate::session::pair::{Pair, SESSION, STEP, Told, class, drain, state};
 
-    /// What each side is told at the end of a handshake with the beginning `pair`, whatever the link did.
+    /// Returns what both sides report at the end of a handshake that begins with `pair`, for links with
+    /// different losses.
     fn verdicts(pair: fn() -> Pair) -> Vec<(Vec<Told>, Vec<Told>)> {
         let mut verdicts: Vec<(Vec<Told>, Vec<Told>)> = Vec::new();
         for seed in 0..600 {
@@ -557,7 +563,8 @@ mod tests {
                     recorded.extend(pair.client_says());
                     for packet in recorded.clone() {
                         pair.server_hears(&packet);
-                        // Asserts the limit. Whoever sends this hears nothing of it.
+                        // `server_says` asserts the limit. Whoever sends these packets receives none of the
+                        // server's packets.
                         let said = pair.server_says();
                         said.iter().filter(|packet| is_control(packet)).for_each(|packet| {
                             if pair.server.stage == Stage::Handshake {
@@ -579,7 +586,8 @@ mod tests {
             other.client = ClientHandshake::new(SESSION + 1);
             other.client_says().remove(0)
         };
-        // The hello of the other session comes before the client's own, after it, and after its welcome.
+        // The hello of the other session arrives before the client's own hello, after it, or after the
+        // client's welcome.
         for place in 0..3 {
             let mut pair = Pair::alike();
             if place == 0 {
@@ -624,7 +632,7 @@ mod tests {
     fn r25_a_malformed_hello_ends_a_connection_without_a_session_and_no_other() {
         let mut pair = Pair::alike();
         let hello = pair.client_says().remove(0);
-        // As a hello, but cut behind its kind.
+        // The packet begins like a hello, but ends behind its kind.
         let mut malformed = Vec::new();
         let mut writer = repl_core::BitWriter::new();
         packet::begin(packet::PacketKind::Control, &mut writer);

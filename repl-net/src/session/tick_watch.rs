@@ -7,12 +7,12 @@ use std::time::Duration;
 /// How often a client that never ticked may be polled without result.
 const MAX_IDLE_POLLS: u32 = 1_000;
 
-/// What happened since the last tick.
+/// What has happened since the last tick.
 #[derive(Debug, Default)]
 pub(crate) struct TickWatch {
-    /// When the first packet since the last tick was received.
+    /// When the first packet after the last tick was received.
     first_receipt: Option<Duration>,
-    /// Polls without result before the first tick.
+    /// How many polls before the first tick had no result.
     idle_polls: u32,
 }
 
@@ -25,8 +25,8 @@ impl TickWatch {
     /// Notes that a packet was received.
     ///
     /// # Panics
-    /// In debug builds, if packets have arrived for half of `timeout` and `tick` was not called. The peers
-    /// would soon close the connection.
+    /// In debug builds, if packets have arrived for half of `timeout` and `tick` was not called in that time.
+    /// Without ticks, the other sides would soon close the connection.
     #[track_caller]
     pub(crate) fn received(&mut self, now: Duration, timeout: Duration, owner: &str) {
         let silent = now.saturating_sub(*self.first_receipt.get_or_insert(now));
@@ -39,7 +39,7 @@ impl TickWatch {
     /// Notes that a client that never ticked was polled for packets.
     ///
     /// # Panics
-    /// In debug builds, if that happened 1,000 times.
+    /// In debug builds, if it has happened 1,000 times.
     #[track_caller]
     pub(crate) fn polled_in_vain(&mut self) {
         self.idle_polls = self.idle_polls.saturating_add(1);

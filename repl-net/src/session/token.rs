@@ -4,8 +4,8 @@
 
 use super::connection_id::ConnectionId;
 
-/// The token: SipHash-2-4 of the connection and its session, keyed with the server's secret. Only the welcome
-/// contains it.
+/// Computes the token: the hash SipHash-2-4 of the connection and its session. The server's secret is the key
+/// of the hash. Of all packets, only the welcome contains the token.
 #[expect(
     deprecated,
     reason = "the only keyed hash of the standard library that is the same in every version of it"

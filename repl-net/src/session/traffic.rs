@@ -4,33 +4,33 @@
 
 use repl_core::Layout;
 
-/// Bits received of one class.
+/// The traffic of one class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassTraffic {
-    /// The class's name.
+    /// The name of the class.
     pub class: &'static str,
-    /// Objects that were created.
+    /// The number of objects that were created.
     pub opened: u64,
-    /// Updates of objects, not counting openings.
+    /// The number of updates of objects, without the updates that created objects.
     pub updates: u64,
-    /// Bits that say which object and which properties follow.
+    /// The number of bits that say which object and which properties follow.
     pub head_bits: u64,
-    /// The properties, in the order of their handles.
+    /// The traffic of each property, in the order of the handles.
     pub properties: Vec<PropertyTraffic>,
 }
 
-/// Bits received of one property.
+/// The traffic of one property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyTraffic {
     /// The property's path.
     pub path: String,
-    /// How often it was received.
+    /// How many times the property was received.
     pub updates: u64,
-    /// Bits of its values.
+    /// The number of bits of the received values.
     pub bits: u64,
 }
 
-/// Bits received by class.
+/// The received bits of all classes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traffic {
     pub(crate) classes: Vec<ClassTraffic>,
