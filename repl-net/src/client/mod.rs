@@ -29,7 +29,7 @@ use std::time::Duration;
 use repl_core::{BitReader, ObjectRef, Replicated};
 
 use crate::session::archetype::ArchetypeId;
-use crate::session::client_handshake::{ClientHandshake, Heard, Terms};
+use crate::session::client_handshake::{ClientHandshake, HandshakeContext, HandshakeOutcome};
 use crate::session::config::ClientConfig;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::events::ClientEvent;
@@ -184,26 +184,26 @@ impl Client {
             return Err(ReceiveError::Closed);
         }
         let newest = self.received.newest().unwrap_or(Sequence::new(self.config.first_sequence));
-        let terms = Terms { config: &self.config, classes: &self.replicas.classes };
-        let heard = self.handshake.receive(bytes, newest, now, terms, &mut self.outbox.queue);
-        if matches!(heard, Heard::Damaged) {
+        let context = HandshakeContext { config: &self.config, classes: &self.replicas.classes };
+        let outcome = self.handshake.receive(bytes, newest, now, context, &mut self.outbox.queue);
+        if matches!(outcome, HandshakeOutcome::Damaged) {
             return Err(ReceiveError::Damaged);
         }
         self.bytes_received = self.bytes_received.saturating_add(bytes.len() as u64);
-        match heard {
-            Heard::Damaged | Heard::Nothing => {}
-            Heard::State(sequence, mut reader) => {
+        match outcome {
+            HandshakeOutcome::Damaged | HandshakeOutcome::Nothing => {}
+            HandshakeOutcome::State(sequence, mut reader) => {
                 if let Err(BodyError::Malformed(why)) = self.state(sequence, &mut reader, now) {
                     self.end(DisconnectReason::Protocol(why.clone()));
                     return Err(ReceiveError::Malformed(why));
                 }
             }
-            Heard::Connected => {
+            HandshakeOutcome::Connected => {
                 self.welcomed(now);
                 self.events.push(ClientEvent::Connected);
             }
-            Heard::Welcome => self.welcomed(now),
-            Heard::Ended(reason) => {
+            HandshakeOutcome::Welcome => self.welcomed(now),
+            HandshakeOutcome::Ended(reason) => {
                 self.events.push(ClientEvent::Disconnected(reason.clone()));
                 if let DisconnectReason::Protocol(why) = reason {
                     return Err(ReceiveError::Malformed(why));
@@ -240,7 +240,7 @@ impl Client {
             }
             return Ok(());
         }
-        self.handshake.hear(now);
+        self.handshake.note_packet(now);
         self.tick_watch.received(now, self.config.timeout, "Client");
         if let Some(floor) = header.floor {
             self.received.forget_below(floor);
@@ -272,7 +272,7 @@ impl Client {
     }
 
     fn end(&mut self, reason: DisconnectReason) {
-        if let Heard::Ended(reason) = self.handshake.end(reason, &mut self.outbox.queue) {
+        if let HandshakeOutcome::Ended(reason) = self.handshake.end(reason, &mut self.outbox.queue) {
             self.events.push(ClientEvent::Disconnected(reason));
         }
     }
@@ -291,8 +291,8 @@ impl Client {
         if self.handshake.is_idle() {
             self.replicas.number_classes();
         }
-        let terms = Terms { config: &self.config, classes: &self.replicas.classes };
-        if let Some(reason) = self.handshake.tick(now, terms, &mut self.outbox.queue) {
+        let context = HandshakeContext { config: &self.config, classes: &self.replicas.classes };
+        if let Some(reason) = self.handshake.tick(now, context, &mut self.outbox.queue) {
             self.events.push(ClientEvent::Disconnected(reason));
         }
         if !self.handshake.is_connected() {
@@ -301,14 +301,14 @@ impl Client {
         let longest_silence = self.handshake.longest_silence(self.config.timeout);
         let is_silent = now.saturating_sub(self.last_sent) >= longest_silence;
         let owes_ack = self.ack_pace.is_due();
-        let owes_echo = self.handshake.owes_echo(now);
+        let must_send_token = self.handshake.must_send_token(now);
         if owes_ack {
             self.outbox.signal(&self.received, now);
-        } else if is_silent || owes_echo {
+        } else if is_silent || must_send_token {
             // These packets contain no acks, because late acks would look like long round trips.
             self.outbox.signal(&Received::default(), now);
         }
-        if owes_ack || is_silent || owes_echo {
+        if owes_ack || is_silent || must_send_token {
             self.last_sent = now;
         }
     }

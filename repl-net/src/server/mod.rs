@@ -306,8 +306,8 @@ impl Server {
                 keep_alive: peer.handshake.shorter_timeout(self.config.timeout) / 40,
             };
             peer.connection.pass(&mut context);
-            peer.handshake.remind(self.config.timeout, now, &mut peer.connection.outbox.queue);
-            if now.saturating_sub(peer.handshake.last_heard()) >= self.config.timeout {
+            peer.handshake.repeat_welcome(self.config.timeout, now, &mut peer.connection.outbox.queue);
+            if now.saturating_sub(peer.handshake.last_received()) >= self.config.timeout {
                 silent.push(id);
             } else if peer.connection.is_overdue(self.config.timeout, now) {
                 overdue.push(id);

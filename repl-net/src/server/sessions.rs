@@ -13,7 +13,7 @@ use crate::session::config::CongestionControl;
 use crate::session::connection_id::ConnectionId;
 use crate::session::disconnect::DisconnectReason;
 use crate::session::events::ServerEvent;
-use crate::session::server_handshake::{Heard, ServerHandshake, Terms};
+use crate::session::server_handshake::{HandshakeContext, HandshakeOutcome, ServerHandshake};
 use crate::transport::allowance::Allowance;
 use crate::transport::congestion::Congestion;
 use crate::transport::outbox::Limits;
@@ -65,7 +65,8 @@ impl Server {
 
     pub(super) fn close(&mut self, id: ConnectionId, reason: DisconnectReason) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
-        if let Heard::Ended(reason) = peer.handshake.end(reason, &mut peer.connection.outbox.queue) {
+        if let HandshakeOutcome::Ended(reason) = peer.handshake.end(reason, &mut peer.connection.outbox.queue)
+        {
             self.closed(id, reason);
         }
     }
@@ -94,7 +95,7 @@ impl Server {
     pub fn receive(&mut self, connection: ConnectionId, now: Duration, bytes: &[u8]) {
         self.hand_over(connection, now, bytes);
         if cfg!(debug_assertions)
-            && self.connections.get(&connection).is_some_and(|peer| peer.handshake.last_heard() == now)
+            && self.connections.get(&connection).is_some_and(|peer| peer.handshake.last_received() == now)
         {
             self.tick_watch.received(now, self.config.timeout, "Server");
         }
@@ -112,17 +113,17 @@ impl Server {
     fn hand_over(&mut self, id: ConnectionId, now: Duration, bytes: &[u8]) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         let Peer { handshake, connection, .. } = &mut **peer;
-        let terms = Terms { config: &self.config, classes: &self.classes };
+        let context = HandshakeContext { config: &self.config, classes: &self.classes };
         let newest = connection.newest_received();
-        match handshake.receive(bytes, newest, now, terms, &mut connection.outbox.queue) {
-            Heard::Nothing => {}
-            Heard::Proved(sequence, reader) => {
+        match handshake.receive(bytes, newest, now, context, &mut connection.outbox.queue) {
+            HandshakeOutcome::Nothing => {}
+            HandshakeOutcome::Proved(sequence, reader) => {
                 self.connected(id);
                 self.hear_state(id, sequence, reader, now);
             }
-            Heard::State(sequence, reader) => self.hear_state(id, sequence, reader, now),
-            Heard::Connected => self.connected(id),
-            Heard::Ended(reason) => self.closed(id, reason),
+            HandshakeOutcome::State(sequence, reader) => self.hear_state(id, sequence, reader, now),
+            HandshakeOutcome::Connected => self.connected(id),
+            HandshakeOutcome::Ended(reason) => self.closed(id, reason),
         }
     }
 
@@ -131,7 +132,7 @@ impl Server {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         let Peer { handshake, connection, .. } = &mut **peer;
         match connection.receive(&mut self.world, sequence, &mut reader, now) {
-            Ok(true) => handshake.hear(now),
+            Ok(true) => handshake.note_packet(now),
             Ok(false) => {}
             Err(error) => self.close(id, DisconnectReason::Protocol(error.to_string())),
         }

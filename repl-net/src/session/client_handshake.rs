@@ -31,22 +31,22 @@ const HELLO_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How many packets with the token a client sends after a welcome. The server repeats the welcome until one
 /// such packet arrives. With four of them, one is likely to arrive even over a link that loses most packets.
-const ECHOES: u32 = 4;
-const ECHO_INTERVAL: Duration = Duration::from_millis(50);
+const TOKEN_PACKETS: u32 = 4;
+const TOKEN_INTERVAL: Duration = Duration::from_millis(50);
 /// The longest time that a client stays silent. The client cannot know whether the server received a packet
 /// with the token, and without one the server sends it no more packets.
 const LONGEST_SILENCE: Duration = Duration::from_millis(250);
 
 /// The client's configuration and classes.
 #[derive(Clone, Copy)]
-pub(crate) struct Terms<'a> {
+pub(crate) struct HandshakeContext<'a> {
     pub(crate) config: &'a ClientConfig,
     pub(crate) classes: &'a ClassList,
 }
 
 /// The result of a packet from the server.
 #[derive(Debug)]
-pub(crate) enum Heard<'a> {
+pub(crate) enum HandshakeOutcome<'a> {
     /// The packet does not belong to this session.
     Damaged,
     /// The handshake used the packet. The caller has nothing to do.
@@ -84,12 +84,12 @@ pub(crate) struct ClientHandshake {
     /// The token from the server's welcome (R26). It is zero before the welcome.
     token: u64,
     /// How many packets with the token the client must still send, even if it has nothing else to send.
-    echoes_left: u32,
+    token_packets_left: u32,
     /// When the client sends its next hello, answer or packet with the token.
     next: Duration,
     /// When the last packet from the server arrived. Before the first packet, this is the time of the first
     /// tick.
-    last_heard: Duration,
+    last_received: Duration,
     /// How long the server waits before it closes a silent connection. It is `MAX` before the welcome.
     server_timeout: Duration,
 }
@@ -101,9 +101,9 @@ impl ClientHandshake {
             session,
             stage: Stage::Idle,
             token: 0,
-            echoes_left: 0,
+            token_packets_left: 0,
             next: Duration::ZERO,
-            last_heard: Duration::ZERO,
+            last_received: Duration::ZERO,
             server_timeout: Duration::MAX,
         }
     }
@@ -128,8 +128,8 @@ impl ClientHandshake {
     }
 
     /// Notes that a packet came from the server.
-    pub(crate) fn hear(&mut self, now: Duration) {
-        self.last_heard = now;
+    pub(crate) fn note_packet(&mut self, now: Duration) {
+        self.last_received = now;
     }
 
     /// Handles a packet from the server. `newest` is the newest packet of state that has arrived: the 16-bit
@@ -139,44 +139,51 @@ impl ClientHandshake {
         bytes: &'a [u8],
         newest: Sequence,
         now: Duration,
-        terms: Terms<'_>,
+        context: HandshakeContext<'_>,
         queue: &mut SendQueue,
-    ) -> Heard<'a> {
-        if bytes.len() > terms.config.mtu_bytes {
-            return Heard::Damaged;
+    ) -> HandshakeOutcome<'a> {
+        if bytes.len() > context.config.mtu_bytes {
+            return HandshakeOutcome::Damaged;
         }
         match packet::open(bytes, self.session, 0, newest) {
-            None => Heard::Damaged,
+            None => HandshakeOutcome::Damaged,
             Some(Opened::Control(mut reader)) => match Control::read(&mut reader) {
-                Ok(control) => self.control(control, now, terms),
+                Ok(control) => self.control(control, now, context),
                 Err(error) => self.end(DisconnectReason::Protocol(error.to_string()), queue),
             },
-            Some(Opened::State(sequence, reader)) if self.is_connected() => Heard::State(sequence, reader),
+            Some(Opened::State(sequence, reader)) if self.is_connected() => {
+                HandshakeOutcome::State(sequence, reader)
+            }
             // A packet of state that arrives before the welcome counts as lost. The server would ignore an
             // ack now, and a late ack would look like a long round trip.
-            Some(Opened::State(..)) => Heard::Nothing,
+            Some(Opened::State(..)) => HandshakeOutcome::Nothing,
         }
     }
 
-    fn control(&mut self, control: Control, now: Duration, terms: Terms<'_>) -> Heard<'static> {
+    fn control(
+        &mut self,
+        control: Control,
+        now: Duration,
+        context: HandshakeContext<'_>,
+    ) -> HandshakeOutcome<'static> {
         match (control, &mut self.stage) {
             (Control::Welcome { timeout_ms, token }, Stage::Handshake { .. } | Stage::Connected) => {
                 self.token = token;
-                (self.echoes_left, self.next) = (ECHOES, now);
+                (self.token_packets_left, self.next) = (TOKEN_PACKETS, now);
                 self.server_timeout = Duration::from_millis(timeout_ms.into());
-                self.last_heard = now;
+                self.last_received = now;
                 if self.is_connected() {
-                    return Heard::Welcome;
+                    return HandshakeOutcome::Welcome;
                 }
                 self.stage = Stage::Connected;
-                Heard::Connected
+                HandshakeOutcome::Connected
             }
             (Control::Differs(question), Stage::Handshake { asked }) if asked.as_ref() != Some(&question) => {
                 (*asked, self.next) = (Some(question), now);
-                Heard::Nothing
+                HandshakeOutcome::Nothing
             }
             (Control::Refused(mut mismatch), Stage::Handshake { .. }) => {
-                terms.classes.complete(&mut mismatch);
+                context.classes.complete(&mut mismatch);
                 self.ended(DisconnectReason::Layouts(mismatch))
             }
             (Control::TooSmall(mismatch), Stage::Handshake { .. }) => {
@@ -187,7 +194,7 @@ impl ClientHandshake {
                 self.ended(DisconnectReason::Closed)
             }
             // The packet is a late copy of a packet that was already handled.
-            _ => Heard::Nothing,
+            _ => HandshakeOutcome::Nothing,
         }
     }
 
@@ -197,14 +204,14 @@ impl ClientHandshake {
     pub(crate) fn tick(
         &mut self,
         now: Duration,
-        terms: Terms<'_>,
+        context: HandshakeContext<'_>,
         queue: &mut SendQueue,
     ) -> Option<DisconnectReason> {
         if self.is_idle() {
             self.stage = Stage::Handshake { asked: None };
-            (self.last_heard, self.next) = (now, now);
+            (self.last_received, self.next) = (now, now);
         }
-        if !self.is_ended() && now.saturating_sub(self.last_heard) >= terms.config.timeout {
+        if !self.is_ended() && now.saturating_sub(self.last_received) >= context.config.timeout {
             self.stage = Stage::Ended;
             return Some(DisconnectReason::Timeout);
         }
@@ -214,14 +221,14 @@ impl ClientHandshake {
             self.next = now.saturating_add(HELLO_INTERVAL);
             match asked {
                 Some(question) => {
-                    let answer = terms.classes.answer(question);
-                    for part in parts_of(question, answer, terms.config.mtu_bytes) {
+                    let answer = context.classes.answer(question);
+                    for part in parts_of(question, answer, context.config.mtu_bytes) {
                         queue.push(Control::Classes(part).to_packet(self.session));
                     }
                 }
                 None => {
-                    let (session, checksum) = (self.session, terms.classes.checksum());
-                    let limits = ClientLimits::of(terms.config);
+                    let (session, checksum) = (self.session, context.classes.checksum());
+                    let limits = ClientLimits::of(context.config);
                     queue.push(Control::Hello { session, checksum, limits }.to_packet(session));
                 }
             }
@@ -237,24 +244,28 @@ impl ClientHandshake {
 
     /// Whether this tick must send a packet of state to show the server that the client knows the token. The
     /// packet is then sent even if it has no other content.
-    pub(crate) fn owes_echo(&mut self, now: Duration) -> bool {
-        let owes = self.echoes_left > 0 && now >= self.next;
+    pub(crate) fn must_send_token(&mut self, now: Duration) -> bool {
+        let owes = self.token_packets_left > 0 && now >= self.next;
         if owes {
-            self.echoes_left = self.echoes_left.saturating_sub(1);
-            self.next = now.saturating_add(ECHO_INTERVAL);
+            self.token_packets_left = self.token_packets_left.saturating_sub(1);
+            self.next = now.saturating_add(TOKEN_INTERVAL);
         }
         owes
     }
 
     /// Sends a disconnect, and ends the session if it has not ended.
-    pub(crate) fn end(&mut self, reason: DisconnectReason, queue: &mut SendQueue) -> Heard<'static> {
+    pub(crate) fn end(
+        &mut self,
+        reason: DisconnectReason,
+        queue: &mut SendQueue,
+    ) -> HandshakeOutcome<'static> {
         queue.push(Control::Disconnect.to_packet(self.session));
-        if self.is_ended() { Heard::Nothing } else { self.ended(reason) }
+        if self.is_ended() { HandshakeOutcome::Nothing } else { self.ended(reason) }
     }
 
-    fn ended(&mut self, reason: DisconnectReason) -> Heard<'static> {
+    fn ended(&mut self, reason: DisconnectReason) -> HandshakeOutcome<'static> {
         self.stage = Stage::Ended;
-        Heard::Ended(reason)
+        HandshakeOutcome::Ended(reason)
     }
 }
 
@@ -262,67 +273,72 @@ impl ClientHandshake {
 mod tests {
     use super::*;
     use crate::session::limits::{Limit, LimitMismatch};
-    use crate::session::pair::{Pair, SESSION, STEP, Told, class, drain, state};
+    use crate::session::pair::{Pair, Reported, SESSION, STEP, class, drain, state};
 
     #[test]
     fn r21_hello_is_said_ten_times_a_second_until_it_is_answered() {
         let mut pair = Pair::alike();
         let mut hellos = Vec::new();
         for _ in 0..50 {
-            hellos.extend(pair.client_says());
+            hellos.extend(pair.client_sends());
             pair.now += STEP;
         }
         assert_eq!(hellos.len(), 10);
         assert!(hellos.iter().all(|hello| *hello == hellos[0]));
-        pair.server_hears(&hellos[0]);
-        pair.server_says().iter().for_each(|packet| pair.client_hears(packet));
-        assert_eq!(pair.client_told[0], Told::Connected);
+        pair.server_receives(&hellos[0]);
+        pair.server_sends().iter().for_each(|packet| pair.client_receives(packet));
+        assert_eq!(pair.client_reports[0], Reported::Connected);
     }
 
     #[test]
     fn r26_a_token_is_echoed_four_times_and_anew_with_each_welcome() {
         let mut pair = Pair::alike();
-        let hello = pair.client_says().remove(0);
-        pair.server_hears(&hello);
-        let welcome = pair.server_says().remove(0);
-        for told in [Told::Connected, Told::Welcome, Told::Welcome] {
-            pair.client_told.clear();
-            pair.client_hears(&welcome);
-            assert_eq!(pair.client_told, [told]);
-            let mut echoes = Vec::new();
+        let hello = pair.client_sends().remove(0);
+        pair.server_receives(&hello);
+        let welcome = pair.server_sends().remove(0);
+        for report in [Reported::Connected, Reported::Welcome, Reported::Welcome] {
+            pair.client_reports.clear();
+            pair.client_receives(&welcome);
+            assert_eq!(pair.client_reports, [report]);
+            let mut has_token = Vec::new();
             for _ in 0..50 {
-                echoes.extend(pair.client_says());
+                has_token.extend(pair.client_sends());
                 pair.now += STEP;
             }
-            assert_eq!(echoes.len(), 4);
-            pair.server_told.clear();
-            echoes.iter().for_each(|echo| pair.server_hears(echo));
-            pair.server_told.retain(|told| *told != Told::Connected);
-            assert_eq!(pair.server_told.len(), 4, "the server takes each for state: {:?}", pair.server_told);
+            assert_eq!(has_token.len(), 4);
+            pair.server_reports.clear();
+            has_token.iter().for_each(|echo| pair.server_receives(echo));
+            pair.server_reports.retain(|report| *report != Reported::Connected);
+            assert_eq!(
+                pair.server_reports.len(),
+                4,
+                "the server takes each for state: {:?}",
+                pair.server_reports
+            );
         }
     }
 
     #[test]
     fn r21_a_question_that_comes_again_is_not_answered_before_its_time() {
         let mut pair = Pair::new(class(1), class(2));
-        let hello = pair.client_says().remove(0);
-        pair.server_hears(&hello);
-        let question = pair.server_says().remove(0);
-        pair.client_hears(&question);
-        let answer = pair.client_says();
+        let hello = pair.client_sends().remove(0);
+        pair.server_receives(&hello);
+        let question = pair.server_sends().remove(0);
+        pair.client_receives(&question);
+        let answer = pair.client_sends();
         for _ in 0..4 {
-            pair.client_hears(&question);
-            assert!(pair.client_says().is_empty());
+            pair.client_receives(&question);
+            assert!(pair.client_sends().is_empty());
             pair.now += STEP;
         }
         pair.now += STEP;
-        assert_eq!(pair.client_says(), answer);
-        assert_eq!(pair.client_told, []);
+        assert_eq!(pair.client_sends(), answer);
+        assert_eq!(pair.client_reports, []);
     }
 
     #[test]
     fn r25_no_packet_of_another_session_is_one() {
-        let said = |session: u64| -> Vec<Vec<u8>> {
+        let sent = |session: u64| -> Vec<Vec<u8>> {
             let mismatch = LimitMismatch { limit: Limit::Objects, client: 1, server: 2 };
             let controls = [
                 Control::Welcome { timeout_ms: 5, token: 9 },
@@ -336,21 +352,21 @@ mod tests {
             packets
         };
         for steps in [1, 40] {
-            for packet in said(SESSION ^ 1) {
+            for packet in sent(SESSION ^ 1) {
                 let mut pair = Pair::alike();
                 (0..steps).for_each(|_| pair.step());
                 let binding = pair.client.binding();
-                pair.client_told.clear();
-                pair.client_hears(&packet);
-                assert_eq!(pair.client_told, [Told::Damaged]);
+                pair.client_reports.clear();
+                pair.client_receives(&packet);
+                assert_eq!(pair.client_reports, [Reported::Damaged]);
                 assert_eq!(pair.client.binding(), binding);
             }
         }
-        for packet in said(SESSION) {
+        for packet in sent(SESSION) {
             let mut pair = Pair::alike();
-            pair.client_says();
-            pair.client_hears(&packet);
-            assert!(!pair.client_told.contains(&Told::Damaged));
+            pair.client_sends();
+            pair.client_receives(&packet);
+            assert!(!pair.client_reports.contains(&Reported::Damaged));
         }
     }
 
@@ -358,48 +374,48 @@ mod tests {
     fn r21_nothing_but_a_farewell_is_heard_once_the_client_is_welcome() {
         let mut pair = Pair::alike();
         (0..10).for_each(|_| pair.step());
-        pair.client_told.clear();
+        pair.client_reports.clear();
         for control in [Control::Taken, Control::Differs(Question::Classes)] {
-            pair.client_hears(&control.to_packet(SESSION));
+            pair.client_receives(&control.to_packet(SESSION));
         }
-        assert_eq!(pair.client_told, []);
-        pair.client_hears(&Control::Disconnect.to_packet(SESSION));
-        assert_eq!(pair.client_told, [Told::Ended(DisconnectReason::Closed)]);
-        pair.client_hears(&Control::Welcome { timeout_ms: 1, token: 1 }.to_packet(SESSION));
-        assert_eq!(pair.client_told.len(), 1);
+        assert_eq!(pair.client_reports, []);
+        pair.client_receives(&Control::Disconnect.to_packet(SESSION));
+        assert_eq!(pair.client_reports, [Reported::Ended(DisconnectReason::Closed)]);
+        pair.client_receives(&Control::Welcome { timeout_ms: 1, token: 1 }.to_packet(SESSION));
+        assert_eq!(pair.client_reports.len(), 1);
     }
 
     #[test]
     fn a_silent_server_is_given_up_once_and_a_welcome_is_a_sign_of_life() {
         let mut pair = Pair::alike();
-        let hello = pair.client_says().remove(0);
+        let hello = pair.client_sends().remove(0);
         pair.now += pair.client_config.timeout - STEP;
-        pair.client_says();
-        pair.server_hears(&hello);
-        pair.server_says().iter().take(1).for_each(|packet| pair.client_hears(packet));
+        pair.client_sends();
+        pair.server_receives(&hello);
+        pair.server_sends().iter().take(1).for_each(|packet| pair.client_receives(packet));
         pair.now += pair.client_config.timeout - STEP;
-        pair.client_says();
-        assert_eq!(pair.client_told, [Told::Connected]);
+        pair.client_sends();
+        assert_eq!(pair.client_reports, [Reported::Connected]);
         pair.now += STEP;
-        pair.client_says();
+        pair.client_sends();
         pair.now += STEP;
-        pair.client_says();
-        assert_eq!(pair.client_told, [Told::Connected, Told::Ended(DisconnectReason::Timeout)]);
+        pair.client_sends();
+        assert_eq!(pair.client_reports, [Reported::Connected, Reported::Ended(DisconnectReason::Timeout)]);
     }
 
     #[test]
     fn a_malformed_control_packet_ends_the_session_with_a_farewell() {
         let mut pair = Pair::alike();
         (0..10).for_each(|_| pair.step());
-        pair.client_told.clear();
+        pair.client_reports.clear();
         let mut writer = repl_core::BitWriter::new();
         packet::begin(packet::PacketKind::Control, &mut writer);
         // A welcome without a timeout.
         writer.write_bits(1, 3);
         let mut bytes = Vec::new();
         packet::seal(&mut writer, packet::Salt::control(SESSION), &mut bytes);
-        pair.client_hears(&bytes);
-        assert!(matches!(pair.client_told.as_slice(), [Told::Ended(DisconnectReason::Protocol(_))]));
+        pair.client_receives(&bytes);
+        assert!(matches!(pair.client_reports.as_slice(), [Reported::Ended(DisconnectReason::Protocol(_))]));
         assert_eq!(drain(&mut pair.to_server), [Control::Disconnect.to_packet(SESSION)]);
     }
 }

@@ -27,7 +27,7 @@ pub(super) const SESSION: u64 = 0x0123_4567_89AB_CDEF;
 
 /// What a handshake returned for a packet, unless it returned "nothing".
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Reported {
     Connected,
     Welcome,
     State(Sequence),
@@ -48,14 +48,14 @@ pub(super) struct Pair {
     pub(super) to_server: SendQueue,
     pub(super) now: Duration,
     /// The number of bytes that the server has received, and the number of bytes that it has sent.
-    heard_bytes: usize,
-    said_bytes: usize,
+    received_bytes: usize,
+    sent_bytes: usize,
     /// The number of packets of state that each side has sent.
     server_sent: u64,
     client_sent: u64,
     /// What each side's handshake has returned so far.
-    pub(super) server_told: Vec<Told>,
-    pub(super) client_told: Vec<Told>,
+    pub(super) server_reports: Vec<Reported>,
+    pub(super) client_reports: Vec<Reported>,
 }
 
 /// A class list of one class with eight properties. The last one's initial value is `value`. It is a tuple
@@ -82,12 +82,12 @@ impl Pair {
             to_client,
             to_server: SendQueue::default(),
             now,
-            heard_bytes: 0,
-            said_bytes: 0,
+            received_bytes: 0,
+            sent_bytes: 0,
             server_sent: 0,
             client_sent: 0,
-            server_told: Vec::new(),
-            client_told: Vec::new(),
+            server_reports: Vec::new(),
+            client_reports: Vec::new(),
         }
     }
 
@@ -97,41 +97,43 @@ impl Pair {
     }
 
     /// Passes a packet to the server.
-    pub(super) fn server_hears(&mut self, bytes: &[u8]) {
-        use server_handshake::{Heard, Terms};
-        self.heard_bytes += bytes.len();
-        let terms = Terms { config: &self.server_config, classes: &self.server_classes };
-        let told = match self.server.receive(bytes, Sequence::new(0), self.now, terms, &mut self.to_client) {
-            Heard::Nothing => return,
-            Heard::State(sequence, _) => Told::State(sequence),
-            Heard::Proved(sequence, _) => {
-                self.server_told.push(Told::Connected);
-                Told::State(sequence)
-            }
-            Heard::Connected => Told::Connected,
-            Heard::Ended(reason) => Told::Ended(reason),
-        };
-        self.server_told.push(told);
+    pub(super) fn server_receives(&mut self, bytes: &[u8]) {
+        use server_handshake::{HandshakeContext, HandshakeOutcome};
+        self.received_bytes += bytes.len();
+        let context = HandshakeContext { config: &self.server_config, classes: &self.server_classes };
+        let reported =
+            match self.server.receive(bytes, Sequence::new(0), self.now, context, &mut self.to_client) {
+                HandshakeOutcome::Nothing => return,
+                HandshakeOutcome::State(sequence, _) => Reported::State(sequence),
+                HandshakeOutcome::Proved(sequence, _) => {
+                    self.server_reports.push(Reported::Connected);
+                    Reported::State(sequence)
+                }
+                HandshakeOutcome::Connected => Reported::Connected,
+                HandshakeOutcome::Ended(reason) => Reported::Ended(reason),
+            };
+        self.server_reports.push(reported);
     }
 
     /// Passes a packet to the client.
-    pub(super) fn client_hears(&mut self, bytes: &[u8]) {
-        use client_handshake::{Heard, Terms};
-        let terms = Terms { config: &self.client_config, classes: &self.client_classes };
-        let told = match self.client.receive(bytes, Sequence::new(0), self.now, terms, &mut self.to_server) {
-            Heard::Damaged => Told::Damaged,
-            Heard::Nothing => return,
-            Heard::State(sequence, _) => Told::State(sequence),
-            Heard::Connected => Told::Connected,
-            Heard::Welcome => Told::Welcome,
-            Heard::Ended(reason) => Told::Ended(reason),
-        };
-        self.client_told.push(told);
+    pub(super) fn client_receives(&mut self, bytes: &[u8]) {
+        use client_handshake::{HandshakeContext, HandshakeOutcome};
+        let context = HandshakeContext { config: &self.client_config, classes: &self.client_classes };
+        let reported =
+            match self.client.receive(bytes, Sequence::new(0), self.now, context, &mut self.to_server) {
+                HandshakeOutcome::Damaged => Reported::Damaged,
+                HandshakeOutcome::Nothing => return,
+                HandshakeOutcome::State(sequence, _) => Reported::State(sequence),
+                HandshakeOutcome::Connected => Reported::Connected,
+                HandshakeOutcome::Welcome => Reported::Welcome,
+                HandshakeOutcome::Ended(reason) => Reported::Ended(reason),
+            };
+        self.client_reports.push(reported);
     }
 
     /// Returns the packets that the server sends in a step. They include a packet of state once the client is
     /// accepted.
-    pub(super) fn server_says(&mut self) -> Vec<Vec<u8>> {
+    pub(super) fn server_sends(&mut self) -> Vec<Vec<u8>> {
         if self.server.is_connected() {
             let packet = state(self.server.binding(), self.server_sent);
             if self.to_client.takes_state(packet.len()) {
@@ -139,22 +141,28 @@ impl Pair {
                 self.to_client.push(packet);
             }
         }
-        self.server.remind(self.server_config.timeout, self.now, &mut self.to_client);
+        self.server.repeat_welcome(self.server_config.timeout, self.now, &mut self.to_client);
         let packets = drain(&mut self.to_client);
-        self.said_bytes += packets.iter().map(Vec::len).sum::<usize>();
+        self.sent_bytes += packets.iter().map(Vec::len).sum::<usize>();
         if self.to_client.allowance.left().is_some() {
-            assert!(self.said_bytes <= 3 * self.heard_bytes, "{} for {}", self.said_bytes, self.heard_bytes);
+            assert!(
+                self.sent_bytes <= 3 * self.received_bytes,
+                "{} for {}",
+                self.sent_bytes,
+                self.received_bytes
+            );
         }
         packets
     }
 
     /// Returns the packets that the client sends in a step. They include a packet of state if the client must
     /// show that it knows the token.
-    pub(super) fn client_says(&mut self) -> Vec<Vec<u8>> {
-        let terms = client_handshake::Terms { config: &self.client_config, classes: &self.client_classes };
-        let ended = self.client.tick(self.now, terms, &mut self.to_server);
-        self.client_told.extend(ended.map(Told::Ended));
-        if self.client.is_connected() && self.client.owes_echo(self.now) {
+    pub(super) fn client_sends(&mut self) -> Vec<Vec<u8>> {
+        let context =
+            client_handshake::HandshakeContext { config: &self.client_config, classes: &self.client_classes };
+        let ended = self.client.tick(self.now, context, &mut self.to_server);
+        self.client_reports.extend(ended.map(Reported::Ended));
+        if self.client.is_connected() && self.client.must_send_token(self.now) {
             self.to_server.push(state(self.client.binding(), self.client_sent));
             self.client_sent += 1;
         }
@@ -163,11 +171,11 @@ impl Pair {
 
     /// Runs one step in which every packet arrives.
     pub(super) fn step(&mut self) {
-        for packet in self.client_says() {
-            self.server_hears(&packet);
+        for packet in self.client_sends() {
+            self.server_receives(&packet);
         }
-        for packet in self.server_says() {
-            self.client_hears(&packet);
+        for packet in self.server_sends() {
+            self.client_receives(&packet);
         }
         self.now += STEP;
     }
@@ -178,10 +186,10 @@ impl Pair {
         let mut random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         let mut under_way: Vec<(u32, bool, Vec<u8>)> = Vec::new();
         for step in 0..steps {
-            let said = self.client_says().into_iter().map(|packet| (true, packet));
-            let said: Vec<_> =
-                said.chain(self.server_says().into_iter().map(|packet| (false, packet))).collect();
-            for (is_of_client, packet) in said {
+            let sent = self.client_sends().into_iter().map(|packet| (true, packet));
+            let sent: Vec<_> =
+                sent.chain(self.server_sends().into_iter().map(|packet| (false, packet))).collect();
+            for (is_of_client, packet) in sent {
                 random =
                     random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let fate = if step > steps / 2 { 3 } else { random >> 61 };
@@ -198,7 +206,7 @@ impl Pair {
             under_way = rest;
             let due: Vec<(u32, bool, Vec<u8>)> = due;
             for (_, is_of_client, packet) in due {
-                if is_of_client { self.server_hears(&packet) } else { self.client_hears(&packet) }
+                if is_of_client { self.server_receives(&packet) } else { self.client_receives(&packet) }
             }
             self.now += STEP;
         }
