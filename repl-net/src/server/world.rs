@@ -1,7 +1,7 @@
 //! The server's world: its classes, its objects, and what changed in this tick.
 //!
-//! *Invariant:* an object is compared at most once a tick, for all connections together (S67). `changes` has
-//! the result until the next tick.
+//! *Invariant:* an object is compared at most once in a tick, for all connections together (S67). The result
+//! is in `changes` until the next tick.
 
 use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
@@ -18,8 +18,8 @@ use crate::session::events::{CompareError, SpawnError};
 use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::spare::ROUND_TICKS;
 
-/// How many comparisons ahead memory is preloaded: a miss of all caches takes about as long as four
-/// comparisons.
+/// How many comparisons ahead memory is loaded into the cache. A miss of all caches takes about as long as
+/// four comparisons.
 const PRELOAD_LEAD: usize = 4;
 
 /// The classes, the objects and the changes of this tick.
@@ -33,13 +33,14 @@ pub(crate) struct World {
     free: VecDeque<u32>,
     /// Objects that may have changed since the last tick.
     dirty: SlotSet,
-    /// The same objects while they are compared. Empty between two comparisons.
+    /// The dirty objects while they are compared. Empty between two comparisons.
     queue: Vec<u32>,
-    /// Classes where every object may have changed.
+    /// For each class, whether every object may have changed.
     polled: Vec<bool>,
-    /// Objects that some connection will open.
+    /// Objects that some connection will open in this tick.
     opening: SlotSet,
-    /// Objects whose openings are sent again if they change. They are compared as before an opening.
+    /// Objects whose openings are sent again if they change. They are compared in the same way as before an
+    /// opening.
     reopening: SlotSet,
     /// Objects whose default view changed since the last tick, or that were destroyed.
     pub(crate) recast: SlotSet,
@@ -56,7 +57,7 @@ pub(crate) struct World {
 /// The limits of a world.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WorldLimits {
-    /// Slots, including those whose destroyed objects are not acknowledged.
+    /// The most slots, including slots whose destroyed objects are not acknowledged.
     pub(crate) max_objects: usize,
     /// The most bytes of an object on the wire.
     pub(crate) max_object_bytes: usize,
@@ -77,26 +78,26 @@ pub(crate) enum Absence {
     NotOwn,
 }
 
-/// What changed in this tick.
+/// The changes of this tick.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// One entry for each object that changed, ascending by slot. Entries past `len` are spare.
+    /// One entry for each changed object, ascending by slot. The entries from `len` on are spare.
     items: Vec<Change>,
     len: usize,
-    /// The most entries of a tick in this round.
+    /// The most entries that a tick of this round has had.
     most: usize,
-    /// The index of a slot's entry; valid for members of `slots`.
+    /// The index of each slot's entry. It is valid if the slot is in `slots`.
     at: Vec<u32>,
     pub(crate) slots: SlotSet,
     /// Objects whose default view changed, or that were destroyed.
     pub(crate) recast: SlotSet,
-    /// Lists that were dropped from a full history: slot, position, list (R10).
+    /// Lists of changes that were dropped from a full history: slot, position and list (R10).
     pub(crate) evicted: Vec<(u32, u64, Changelist)>,
-    /// Values that cannot be sent: the slot and the refusal.
+    /// Values that cannot be sent, each with its slot and its refusal.
     pub(crate) refusals: Vec<(u32, Refusal)>,
 }
 
-/// What changed of one object.
+/// The changes of one object.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) slot: u32,
@@ -104,12 +105,12 @@ pub(crate) struct Change {
 }
 
 impl Changes {
-    /// The changes, ascending by slot.
+    /// Returns the changes, ascending by slot.
     pub(crate) fn as_slice(&self) -> &[Change] {
         self.items.get(..self.len).unwrap_or_default()
     }
 
-    /// The changes of the object in `slot`, if it changed.
+    /// Returns the changes of the object in `slot`, if it has changed.
     pub(crate) fn list(&self, slot: u32) -> Option<&Changelist> {
         if !self.slots.contains(slot) {
             return None;
@@ -135,7 +136,7 @@ impl Changes {
         }
     }
 
-    /// An entry for `slot` with an empty list. [`keep`](Self::keep) adds it.
+    /// Returns a list without changes for the entry of `slot`. [`keep`](Self::keep) adds the entry.
     fn blank(&mut self, slot: u32) -> &mut Changelist {
         if self.items.len() == self.len {
             self.items.push(Change { slot, list: Changelist::new() });
@@ -157,7 +158,8 @@ impl Changes {
 }
 
 impl World {
-    /// The number of the class `T`, whose live objects come from the source `S`. Registers it if it is new.
+    /// Returns the number of the class `T`, whose live objects come from the source `S`. Registers the class
+    /// if it is new.
     ///
     /// # Panics
     /// If the class is new and `frozen`, if the initial values of its objects are too large, or if the class
@@ -195,7 +197,7 @@ impl World {
         &*self.columns[class as usize]
     }
 
-    /// The number of the class of `T`, if it is registered.
+    /// Returns the number of the class of `T`, if it is registered.
     pub(crate) fn class_of<T: Replicated>(&self) -> Option<u16> {
         self.by_type.get(&TypeId::of::<T>()).copied()
     }
@@ -215,7 +217,7 @@ impl World {
         self.columns.get_mut(class as usize)?.shadows_mut().downcast_mut()
     }
 
-    /// The slot of an object, if the object exists.
+    /// Returns the slot of an object, if the object exists.
     pub(crate) fn slot_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<u32> {
         let guid = object.guid()?;
         let entry = self.objects.get(guid.slot() as usize)?;
@@ -229,7 +231,7 @@ impl World {
         rows.get(entry.row as usize).ok_or(Absence::Gone)
     }
 
-    /// The object, mutably. Marks it as dirty.
+    /// Returns the object for writing, and marks it as dirty.
     pub(crate) fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Result<&mut T, Absence> {
         let slot = self.slot_of(object).ok_or(Absence::Gone)?;
         let entry = &self.objects[slot as usize];
@@ -240,7 +242,7 @@ impl World {
         Ok(live)
     }
 
-    /// The class and the row of an object.
+    /// Returns the class and the row of an object.
     fn place_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(usize, usize)> {
         let entry = &self.objects[self.slot_of(object)? as usize];
         Some((entry.class.into(), entry.row as usize))
@@ -252,8 +254,8 @@ impl World {
         }
     }
 
-    /// Several objects of a class, mutably. Marks them as dirty. `None` if one does not exist or is given
-    /// twice.
+    /// Returns several objects of a class for writing, and marks them as dirty. `None` if one does not exist
+    /// or is given twice.
     pub(crate) fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,
         objects: [ObjectRef<T>; N],
@@ -270,8 +272,8 @@ impl World {
         Some(live)
     }
 
-    /// Two objects of any classes, mutably. Marks them as dirty. `None` if one does not exist or both are the
-    /// same.
+    /// Returns two objects of any classes for writing, and marks them as dirty. `None` if one does not exist
+    /// or both are the same.
     pub(crate) fn get_pair_mut<A: Replicated, B: Replicated>(
         &mut self,
         first: ObjectRef<A>,
@@ -291,7 +293,7 @@ impl World {
         Some((a, b))
     }
 
-    /// All objects of a class, mutably. Each is compared at the next tick.
+    /// Returns all objects of a class for writing. Each of them is compared at the next tick.
     pub(crate) fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         let class = self.by_type.get(&TypeId::of::<T>()).copied();
         let Self { columns, objects, polled, .. } = self;
@@ -326,12 +328,12 @@ impl World {
         Ok(self.scratch.take_unsettled())
     }
 
-    /// The column of the object in `slot`.
+    /// Returns the column of the object in `slot`.
     pub(crate) fn column_of(&self, slot: u32) -> &dyn Column {
         self.column(self.objects[slot as usize].class)
     }
 
-    /// The object in `slot`, mutably, and its class's conditions.
+    /// Returns the object in `slot` for writing, and the conditions of its class.
     pub(crate) fn object_mut(&mut self, slot: u32) -> (&mut Object, &ConditionMasks) {
         let object = &mut self.objects[slot as usize];
         let class = object.class;
@@ -342,20 +344,20 @@ impl World {
         self.columns[self.objects[slot as usize].class as usize].lifetime()
     }
 
-    /// Notes that a connection will open an object, so properties that are compared only then are compared at
-    /// the next tick (S40).
+    /// Records that a connection will open an object. So the next tick also compares properties that are
+    /// compared only before an opening (S40).
     pub(crate) fn compare_for_open(&mut self, slot: u32) {
         if asks_at_open(self.lifetime(slot)) {
             self.opening.insert(slot);
         }
     }
 
-    /// Whether any class has properties that are compared only before an opening.
+    /// Returns whether any class has properties that are compared only before an opening.
     pub(crate) fn asks_at_open(&self) -> bool {
         self.asks_at_open
     }
 
-    /// Notes that a connection will send an object's opening again if the object changes in this tick.
+    /// Records that a connection will send an object's opening again if the object changes in this tick.
     pub(crate) fn compare_for_repeated_open(&mut self, slot: u32) {
         if asks_at_open(self.lifetime(slot)) {
             self.reopening.insert(slot);
@@ -405,7 +407,7 @@ impl World {
         Ok(ObjectRef::new(entry.guid(slot)))
     }
 
-    /// Removes an object that `holders` connections use. Its slot is free once none uses it.
+    /// Removes an object whose slot `holders` connections use. The slot is free when none uses it any more.
     pub(crate) fn despawn(&mut self, slot: u32, holders: u32) {
         let entry = &mut self.objects[slot as usize];
         (entry.alive, entry.holders) = (false, holders);
@@ -420,7 +422,7 @@ impl World {
         self.free_if_unheld(slot);
     }
 
-    /// Notes that one connection fewer uses the slot.
+    /// Records that one connection no longer uses the slot.
     pub(crate) fn release(&mut self, slot: u32) {
         let entry = &mut self.objects[slot as usize];
         if !entry.alive {
@@ -434,7 +436,7 @@ impl World {
         if entry.holders > 0 {
             return;
         }
-        // A slot that had all generations is never reused.
+        // A slot that has had all generations is never used again.
         if let Some(generation) = entry.generation.checked_add(1) {
             *entry = Object::new(generation);
             entry.alive = false;
@@ -473,9 +475,9 @@ impl World {
         self.reopening.clear();
     }
 
-    /// Preloads the memory for comparisons later in the queue than `at`, in three steps: each step reads what
-    /// the step before has loaded. Where all objects of a range are in the queue, the processor preloads by
-    /// itself.
+    /// Loads the memory for comparisons later in the queue than `at` into the cache, in three steps: each
+    /// step reads what the step before has loaded. If the queue contains all objects of a range, the
+    /// processor does this by itself.
     #[inline]
     fn preload(&self, queue: &[u32], at: usize) {
         if let Some(&slot) = queue.get(at + 3 * PRELOAD_LEAD) {
@@ -529,9 +531,9 @@ impl World {
         self.column_of(slot).prune(self.objects[slot as usize].row, list);
     }
 
-    /// Writes the values that `list` names from the shadow of the object in `slot`. If a hand-written
-    /// serialiser refuses a value, its property is removed from the list and the others are written. Returns
-    /// what was removed.
+    /// Writes the values in `list` from the shadow of the object in `slot`. If a hand-written serialiser
+    /// refuses a value, its property is removed from the list and the others are written. Returns the removed
+    /// properties.
     pub(crate) fn write_values(
         &self,
         slot: u32,
@@ -563,7 +565,7 @@ impl World {
         refused
     }
 
-    /// A list of all of the given handles for the object in `slot`.
+    /// Returns a list of changes with all of the given handles, for the object in `slot`.
     pub(crate) fn whole(&self, slot: u32, handles: &HandleSet) -> Changelist {
         let mut list = Changelist::new();
         self.columns[self.objects[slot as usize].class as usize].insert_whole(handles, &mut list);
@@ -571,12 +573,12 @@ impl World {
     }
 }
 
-/// Whether a class has properties that are compared only before an opening.
+/// Returns whether a class has properties that are compared only before an opening.
 fn asks_at_open(lifetime: &ConditionMasks) -> bool {
     !lifetime.initial_only().is_empty() || !lifetime.push().is_empty()
 }
 
-/// The objects of a column, if they are of type `T`.
+/// Returns the objects of a column if they have the type `T`.
 fn live_mut<T: Replicated>(column: &mut dyn Column) -> Option<&mut Vec<T>> {
     Some(&mut column.as_any_mut().downcast_mut::<OwnColumn<T>>()?.source.0)
 }

@@ -1,28 +1,30 @@
-//! Measures the memory that a connection holds for its client, and limits it.
+//! Measures and limits the memory that a connection holds for its client.
 //!
-//! *Invariant:* at the configured limit only a few probe packets are sent. So the memory grows only with
-//! changes of the world, which are merged for each object.
+//! *Invariant:* when the memory reaches its limit, only a few packets are sent to probe the link. So the
+//! memory grows only with changes of the world, and the changes of each object are merged.
 
 use std::time::Duration;
 
 use super::Connection;
 
-/// How many timeouts of a connection the close of an object may stay unacknowledged. At 90 % loss in both
-/// directions one try in 12 is acknowledged, and there are four tries a second (R9). So of a million closes
-/// two are not acknowledged within 40 s.
+/// For how many timeouts the close of an object may stay unacknowledged. At 90 % loss in both directions one
+/// try in 12 is acknowledged, and there are four tries a second (R9). So two closes of a million are not
+/// acknowledged within 40 s.
 const CLOSE_TIMEOUTS: u32 = 4;
 
-/// How many round trips it may take if they are long.
+/// For how many round trips the close of an object may stay unacknowledged, if round trips are long.
 const CLOSE_ROUND_TRIPS: u32 = 8;
 
 impl Connection {
-    /// About how many bytes of memory are stored for what the client has not acknowledged. O(1).
+    /// Returns about how many bytes of memory the server holds for everything that the client has not
+    /// acknowledged. O(1).
     pub(crate) fn memory_bytes(&self) -> usize {
         self.outbox.memory_bytes()
     }
 
-    /// Called before a pass: measures the memory outside of packets. If there is no room for another packet's
-    /// record, it frees the spare buffers, and the records for late acks. What those cover is sent again.
+    /// Call it before a pass. Measures the memory outside of packets. If there is no room for the record of
+    /// another packet, frees the spare buffers and the records for late acks. The content in these records is
+    /// then sent again.
     pub(super) fn limit_memory(&mut self) {
         self.weigh();
         if !self.outbox.has_memory() {
@@ -38,8 +40,9 @@ impl Connection {
         self.outbox.other_bytes = self.objects.weigh() + self.late.held_bytes() + self.blobs.held_bytes();
     }
 
-    /// Whether the client left too much unacknowledged for too long: more memory than its limit for a
-    /// `timeout`, or the close of an object for several timeouts. A slot cannot be reused before that ack.
+    /// Returns whether the client has left too much unacknowledged for too long: more memory than its limit
+    /// for a `timeout`, or the close of an object for several timeouts. The slot of a closed object cannot be
+    /// used again before the ack.
     pub(crate) fn is_overdue(&mut self, timeout: Duration, now: Duration) -> bool {
         if !self.is_live {
             return false;

@@ -1,10 +1,10 @@
 //! Sends the owner and role of an object to its client when they change after the opening.
 //!
-//! An opening contains them, in one bit for most objects, so that openings can be shared. When they change,
-//! the client is sent an opening without properties, outside shared segments, until a packet made after the
-//! change has arrived.
+//! An opening contains owner and role, in one bit for most objects, so that openings can be shared. When they
+//! change, the client is sent an opening without properties, outside shared segments, until a packet that was
+//! made after the change has arrived.
 //!
-//! *Invariant:* each such packet contains the whole owner and role, and the ack of a packet from before a
+//! *Invariant:* each of these packets contains the whole owner and role. The ack of a packet from before a
 //! change does not count (R4, R5).
 
 use repl_core::HandleSet;
@@ -18,7 +18,7 @@ use crate::transport::role::Proxy;
 use crate::transport::segment::{ENTRY_BITS, Origin, RunHead, SegmentKind, gap_order, handles_bits};
 
 impl Connection {
-    /// What this client is told of an object's origin.
+    /// Returns the origin of an object for this client: the head of its opening.
     pub(super) fn origin(&self, slot: u32, context: &PassContext<'_>) -> Origin {
         let object = &context.world.objects[slot as usize];
         Origin {
@@ -29,14 +29,15 @@ impl Connection {
         }
     }
 
-    /// Checks whether owner or role of an object changed for this client. `before` is the old state.
+    /// Checks whether owner or role of an object have changed for this client. `before` is the old state.
     pub(crate) fn review_proxy(&mut self, world: &World, slot: u32, before: Proxy) {
         let object = &world.objects[slot as usize];
         let now = self.view().proxy(object);
         self.objects.set_owned(slot, now.is_owner, now != before, self.outbox.next());
     }
 
-    /// Sends owner and role of an object if necessary. Returns `false` if there is no room.
+    /// Sends the owner and role of an object if the client does not know them. Returns `false` if there is no
+    /// room.
     pub(super) fn send_proxy(&mut self, slot: u32, context: &mut PassContext<'_>) -> bool {
         let Some(tracked) = self.objects.get(slot) else { return true };
         if !matches!(tracked.proxy, ProxyNews::Unsent(_)) {

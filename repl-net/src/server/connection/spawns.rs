@@ -1,6 +1,7 @@
-//! Sends pending spawns.
+//! Sends the pending spawns of a connection: objects that are new to the client.
 //!
-//! *Invariant:* all connections share the encoded openings. An object that fits in no run is sent alone.
+//! *Invariant:* all connections share the encoded openings. An object that fits into no run of openings is
+//! sent alone.
 
 use super::Connection;
 use super::context::PassContext;
@@ -10,9 +11,9 @@ use crate::transport::segment::RunHead;
 use crate::transport::slot_set::masks_between;
 
 impl Connection {
-    /// Before a comparison: marks the objects whose openings are sent again with each change until the ack.
-    /// Then properties that only openings contain are compared too (S40). O(objects out of step) if any class
-    /// has such properties.
+    /// Marks the objects whose openings are sent again with each change until the ack, so that properties of
+    /// openings are compared too (S40). Call it before a comparison. O(objects out of step) if any class has
+    /// properties that only openings contain.
     pub(crate) fn note_repeated_openings(&self, world: &mut World) {
         if world.asks_at_open() {
             self.objects
@@ -21,7 +22,7 @@ impl Connection {
         }
     }
 
-    /// Sends the pending spawns, in runs that all connections share.
+    /// Sends the pending spawns in runs of openings, which all connections share.
     pub(super) fn send_spawns(&mut self, context: &mut PassContext<'_>) {
         if !self.objects.has_waiting_spawns() || self.outbox.is_exhausted() {
             return;

@@ -1,4 +1,4 @@
-//! Tracks whether all objects have arrived that existed when the client joined.
+//! The progress of joining: whether all objects that existed when the client joined have arrived.
 //!
 //! *Invariant:* an object counts as arrived only when all packets with its opening and with its first items
 //! and entries are acknowledged.
@@ -16,9 +16,11 @@ use crate::transport::slot_set::{SlotSet, slots_of};
 pub(super) struct Joining {
     /// Objects that have not arrived completely.
     lacking: SlotSet,
-    /// Objects that were sent completely: what this packet and later ones carry was added after joining.
+    /// Objects that were sent completely. The packet with this number and later packets contain only content
+    /// that was added after the client joined.
     all_sent: BTreeMap<u32, Sequence>,
-    /// Whether everything has arrived.
+    /// Returns whether all objects have arrived. All packets before `floor` were acknowledged or counted as
+    /// lost, and `next` is the next packet to send. O(objects that have not arrived).
     is_over: bool,
 }
 
@@ -57,8 +59,8 @@ impl Joining {
     }
 }
 
-/// Whether the client has all that the object had when the client joined. All packets before `floor` are
-/// resolved, and `next` is the next packet.
+/// Returns whether the client has everything that the object had when the client joined. All packets before
+/// `floor` were acknowledged or counted as lost, and `next` is the next packet to send.
 fn is_there(
     slot: u32,
     tracked: &Tracked,
@@ -75,7 +77,7 @@ fn is_there(
         }
         Phase::Open => {
             let end = all_sent.entry(slot).or_insert(next);
-            // New elements that were sent again are listed only for the newest packet, so that packet must
+            // New elements that were sent again are recorded only for the newest packet, so that packet must
             // arrive too.
             *end = (*end).max(tracked.new_elements.repeated.map_or(*end, Sequence::next));
             tracked.new_elements.oldest(floor).is_none_or(|oldest| oldest >= *end)

@@ -1,6 +1,6 @@
-//! New elements of arrays, fast arrays and maps of one object that a client has not acknowledged.
+//! New elements of the arrays, fast arrays and maps of one object that a client has not acknowledged.
 //!
-//! *Invariant:* an element is listed only for the newest packet that carried it.
+//! *Invariant:* an element is recorded only for the newest packet that carried it.
 
 use std::collections::VecDeque;
 
@@ -8,19 +8,19 @@ use repl_core::Changelist;
 
 use crate::transport::sequence::Sequence;
 
-/// At most this many entries are not worth pruning.
+/// Up to this many entries, pruning is not worth its cost.
 const FEW_ENTRIES: usize = 64;
 
-/// New elements by the packet that carried them (R2). They are sent again with each change of their array
-/// until that packet, or a later one with them, is acknowledged.
+/// New elements by the packet that carried them (R2). They are sent again with each change of their array,
+/// until the client acknowledges that packet or a later packet that also contains them.
 #[derive(Debug)]
 pub(crate) struct NewElements {
     entries: VecDeque<(Sequence, Changelist)>,
-    /// How many of these contain more than items of collections.
+    /// The number of entries that contain other elements than items of collections.
     arrays: usize,
     /// The last packet that may have repeated elements of an earlier packet.
     pub(super) repeated: Option<Sequence>,
-    /// They are pruned when there are more entries than this.
+    /// The elements are pruned when there are more entries than this number.
     most: usize,
 }
 
@@ -35,28 +35,29 @@ impl NewElements {
         self.entries.is_empty()
     }
 
-    /// Whether all are items of collections, which are tracked one by one.
+    /// Returns whether all elements are items of collections. Items are tracked one by one.
     pub(super) fn are_items(&self) -> bool {
         self.arrays == 0
     }
 
-    /// Whether there are so many entries that some may be of elements that were removed.
+    /// Returns whether there are so many entries that some of their elements may have been removed since.
     pub(super) fn are_many(&self) -> bool {
         self.entries.len() > self.most
     }
 
-    /// The oldest packet from `floor` on with new elements. The lost elements of older packets are pending
-    /// again, or were removed.
+    /// Returns the oldest packet from `floor` on with new elements. The lost elements of packets before
+    /// `floor` are pending again, or were removed.
     pub(super) fn oldest(&self, floor: Sequence) -> Option<Sequence> {
         self.entries.iter().map(|(sequence, _)| *sequence).find(|sequence| *sequence >= floor)
     }
 
-    /// Whether `list` changes some of them, so that they must be sent whole (R2).
+    /// Returns whether `list` changes any of the elements, so that these must be sent whole (R2).
     pub(super) fn are_changed_by(&self, list: &Changelist) -> bool {
         self.entries.iter().any(|(_, elements)| list.touches_births(elements))
     }
 
-    /// Adds the new elements that the packet `sequence` carries; it is newer than all before.
+    /// Adds the new elements that the packet `sequence` carries. This packet must be newer than all packets
+    /// so far.
     pub(super) fn sent(&mut self, sequence: Sequence, elements: Changelist) {
         if self.entries.iter().any(|(_, earlier)| earlier.may_meet(&elements)) {
             self.repeated = Some(sequence);
@@ -66,15 +67,15 @@ impl NewElements {
         self.count();
     }
 
-    /// Notes that the packet `sequence` arrived with `list`. For each array in it, all new elements up to
-    /// then arrived; for each collection, the items in it.
+    /// Notes that the packet `sequence` has arrived with `list`. With it, all earlier new elements of each
+    /// array in the list have arrived. Of each collection in the list, only the listed items have arrived.
     pub(super) fn arrived(&mut self, sequence: Sequence, list: &Changelist) {
         let end = self.entries.partition_point(|(carried, _)| *carried <= sequence);
         self.entries.iter_mut().take(end).for_each(|(_, elements)| elements.births_arrived(list));
         self.count();
     }
 
-    /// Drops elements that were removed: they need not arrive.
+    /// Drops elements that were removed, because they need not arrive any more.
     pub(super) fn prune(&mut self, mut prune: impl FnMut(&mut Changelist)) {
         for (_, elements) in &mut self.entries {
             prune(elements);
@@ -84,13 +85,13 @@ impl NewElements {
         self.most = FEW_ENTRIES.max(2 * self.entries.len());
     }
 
-    /// Drops empty entries, and counts.
+    /// Drops empty entries, and counts the others.
     fn count(&mut self) {
         self.entries.retain(|(_, elements)| !elements.is_empty());
         self.arrays = self.entries.iter().filter(|(_, elements)| !elements.births_are_of_items()).count();
     }
 
-    /// Adds the elements to the arrays in `list`.
+    /// Adds the unacknowledged elements to the arrays in `list`.
     pub(crate) fn extend(&self, list: &mut Changelist) {
         match self.entries.len() {
             0 => {}
@@ -102,7 +103,7 @@ impl NewElements {
         }
     }
 
-    /// About how many bytes this holds on the heap.
+    /// Returns about how many bytes the elements hold on the heap.
     pub(super) fn heap_bytes(&self) -> usize {
         let lists = self.entries.iter().map(|(_, elements)| elements.heap_bytes());
         self.entries.capacity() * size_of::<(Sequence, Changelist)>() + lists.sum::<usize>()

@@ -1,10 +1,10 @@
 //! Pending spawns: objects with the default view that are being sent to a client for the first time.
 //!
-//! A client that joins receives thousands at once. Each costs one bit in one of two sets until its opening is
-//! acknowledged. If anything else happens to it, it becomes a tracked object.
+//! A client that joins receives thousands of objects at once. Each takes one bit in one of two sets until its
+//! opening is acknowledged. If anything else happens to an object, it becomes a tracked object.
 //!
-//! *Invariant:* a pending spawn is sent at most once, and never in a slot that this client used before. So
-//! packets in flight for its slot are never about another object.
+//! *Invariant:* a pending spawn is sent at most once, and only in a slot that this client has not used
+//! before. So a packet in flight for its slot never belongs to another object.
 
 use super::tracked::Phase;
 use crate::transport::slot_set::SlotSet;
@@ -12,16 +12,16 @@ use crate::transport::slot_set::SlotSet;
 /// The pending spawns of a connection.
 #[derive(Debug, Default)]
 pub(super) struct PendingSpawns {
-    /// Those that were not sent.
+    /// Pending spawns that were not sent yet.
     pub(super) waiting: SlotSet,
-    /// Those whose opening is in flight.
+    /// Pending spawns whose opening is in flight.
     opening: SlotSet,
     /// Slots that the client has used.
     pub(super) used: SlotSet,
 }
 
 impl PendingSpawns {
-    /// Those in a word of slots.
+    /// Returns the pending spawns in a word of slots.
     pub(super) fn in_word(&self, word: usize) -> u64 {
         self.waiting.word(word) | self.opening.word(word)
     }
@@ -30,7 +30,7 @@ impl PendingSpawns {
         self.waiting.contains(slot) || self.opening.contains(slot)
     }
 
-    /// Adds an object that is new to the client. Returns `false` if the client used its slot before.
+    /// Adds an object that is new to the client. Returns `false` if the client has used its slot before.
     pub(super) fn add(&mut self, slot: u32) -> bool {
         let is_new = !self.used.contains(slot);
         if is_new {
@@ -39,7 +39,7 @@ impl PendingSpawns {
         is_new
     }
 
-    /// Adds the objects of `mask` in a word of slots. The client used none of the slots before.
+    /// Adds the objects of `mask` in a word of slots. The client has used none of these slots before.
     pub(super) fn add_mask(&mut self, word: usize, mask: u64) {
         debug_assert!(self.used.word(word) & mask == 0, "a slot that was in use");
         self.waiting.insert_mask(word, mask);
@@ -56,7 +56,7 @@ impl PendingSpawns {
         is_opening.then_some(Phase::Opening)
     }
 
-    /// Notes that the client used the slot and no longer does.
+    /// Notes that the client used the slot and does not use it any more.
     pub(super) fn retire(&mut self, slot: u32) {
         self.remove(slot);
         self.used.insert(slot);
@@ -68,7 +68,7 @@ impl PendingSpawns {
         self.opening.insert_mask(word, mask);
     }
 
-    /// Removes those of a word of slots whose openings arrived, and returns them.
+    /// Removes the pending spawns in a word of slots whose openings have arrived, and returns them.
     pub(super) fn arrived(&mut self, word: usize, mask: u64) -> u64 {
         let here = mask & self.opening.word(word);
         self.opening.remove_mask(word, here);
