@@ -8,7 +8,7 @@ const MARK: u64 = 0xc4a7_91e5_d83b_6f29;
 /// Where a canary comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Canary {
-    /// The object, by the number that the test gave it.
+    /// The number that the test has given to the object.
     pub(crate) object: u32,
     /// The property.
     pub(crate) property: u8,

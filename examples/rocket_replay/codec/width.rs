@@ -27,7 +27,7 @@ impl Widths {
     /// Makes the canonical code with these `lengths`.
     ///
     /// # Panics
-    /// If the lengths make no complete prefix code. In a constant this is a compile error.
+    /// If the lengths make no complete prefix code. If the table is a constant, the panic is a compile error.
     pub(super) const fn new(lengths: [u8; WIDTHS]) -> Self {
         let mut table = Self { lengths, codes: [0; WIDTHS], counts: [0; LONGEST + 1], order: [0; WIDTHS] };
         let (mut code, mut ranked, mut length) = (0_u16, 0, 1);

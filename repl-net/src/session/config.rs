@@ -95,8 +95,8 @@ pub struct ServerConfig {
     /// address. On the open internet use 64 random bits, new in each run of the server: whoever knows the
     /// secret can claim any address. Default 0.
     pub secret: u64,
-    /// The sequence number of the first packet of a connection. Both sides must use about the same number. It
-    /// is for tests in which the numbers wrap around. Default 0.
+    /// The sequence number of the first packet of a connection. Both sides must use about the same number.
+    /// The field is for tests in which the numbers wrap around. Default 0.
     pub first_sequence: u64,
 }
 
@@ -130,11 +130,11 @@ pub struct ClientConfig {
     /// the handshake, and sends keep-alive packets often enough (R9). At least 1 ms. Default 10 s.
     pub timeout: Duration,
     /// The number of slots of the server's world for which this client can hold objects, whether it sees
-    /// these objects or not. It must be at least [`ServerConfig::max_objects`]. A slot takes 20 bytes. At
-    /// least 1. Default 65,536.
+    /// these objects or not. The number must be at least [`ServerConfig::max_objects`]. A slot takes 20
+    /// bytes. At least 1. Default 65,536.
     pub max_objects: usize,
     /// The greatest number of bytes that the client keeps of objects that arrive in fragments and are not
-    /// complete. It must be at least [`ServerConfig::max_object_bytes`]. At least 1. Default 256 KiB.
+    /// complete. The limit must be at least [`ServerConfig::max_object_bytes`]. At least 1. Default 256 KiB.
     pub max_object_bytes: usize,
     /// Whether the client counts the received bits by class and property. Default `false`.
     pub measure: bool,
