@@ -1,8 +1,8 @@
 //! Sends changes that do not fit in a packet: items of a collection in several packets, everything else in
 //! fragments (R15).
 //!
-//! *Invariant:* while a blob of an object is in flight, nothing else of the object is sent. What does not fit
-//! is stored in `pending` or `waiting`.
+//! *Invariant:* while a blob of an object is in flight, nothing else of the object is sent. Changes that do
+//! not fit are stored in `pending` or `waiting`.
 
 use std::time::Duration;
 
@@ -15,14 +15,15 @@ use crate::transport::blob::{BLOB_SPAN, MAX_BLOBS};
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::segment::{ENTRY_BITS, SegmentKind, SegmentWriter, handles_bits};
 
-/// The most bytes of a blob with several items. It is less if [`MAX_BLOBS`] such blobs would not fit
+/// The most bytes of a blob with several items. The limit is lower if [`MAX_BLOBS`] such blobs would not fit
 /// together.
 const MAX_SHARED_BLOB_BYTES: usize = 32 << 10;
-/// The most bits of a blob's part without its content.
+/// The most bits that a part of a blob takes without its content.
 const PART_BITS: usize = 5 * 64 + 2 * BLOB_SPAN as usize;
 
 impl Connection {
-    /// Sends a list that does not fit in a packet, and what `waiting` stores of other collections and maps.
+    /// Sends a list of changes that does not fit into a packet, and the changes of other collections and maps
+    /// in `waiting`.
     pub(super) fn send_large_list(
         &mut self,
         slot: u32,
@@ -45,14 +46,15 @@ impl Connection {
                 cut = Some(at);
             }
         }
-        // Rotate the collections so that none starves.
+        // The collections take turns, so that none waits for ever.
         if let Some(at) = cut {
             let mut portions = waiting.remove(at);
             portions.turn();
             waiting.push(portions);
         }
         waiting.retain(|portions| !portions.is_empty());
-        // One large property at a time, a different one each frame so that none starves.
+        // Only one large property is sent at a time, a different one in each frame, so that none waits for
+        // ever.
         let turn = context.world.frame as usize % large.len().max(1);
         if turn < large.len() {
             self.send_property_as_blob(slot, &large.swap_remove(turn), context);
@@ -61,8 +63,8 @@ impl Connection {
         self.objects.add_waiting(slot, &mut waiting);
     }
 
-    /// Sends the changes of one collection in several packets, the oldest first (R15). If an item needs more
-    /// than a packet, it returns what must be sent as a blob with that item.
+    /// Sends the changes of one collection in several packets, the oldest first (R15). If an item is larger
+    /// than a packet, returns the changes that must be sent as a blob with this item.
     fn send_items(
         &mut self,
         slot: u32,
@@ -75,16 +77,16 @@ impl Connection {
             let (part, bits) = self.write_list(slot, pruned_part(slot, portions, count, context), context);
             match size.judge(count, bits, portions.len()) {
                 Verdict::Send => {
-                    // Pruned items need no room.
+                    // Items that were removed meanwhile need no room.
                     if part.items().is_some() && !self.outbox.make_room(bits, context.now) {
                         return None;
                     }
                     portions.skip(count);
-                    // If all items were removed by now, there is nothing to send.
+                    // If all items were removed meanwhile, there is nothing to send.
                     if part.items().is_some() {
                         self.send_written(slot, part, bits, context);
                     }
-                    // A packet carries each object only once.
+                    // A packet may contain each object only once.
                     self.outbox.flush(context.now);
                 }
                 Verdict::TryAgain => {}
@@ -99,8 +101,8 @@ impl Connection {
         None
     }
 
-    /// How many items go in one blob. The first one takes `first_bits`. As many others as fit are sent with
-    /// it, since nothing else of the object is sent until the blob has arrived.
+    /// Returns how many items are sent in one blob. The first item takes `first_bits`. As many other items as
+    /// fit are sent with it, because nothing else of the object is sent until the blob has arrived.
     fn items_of_blob(
         &mut self,
         slot: u32,
@@ -126,7 +128,8 @@ impl Connection {
         }
     }
 
-    /// Sends the properties of a list that fit in a packet, several in one packet. Returns the others.
+    /// Sends the properties of a list that fit into a packet, several in one packet. Returns the other
+    /// properties.
     fn send_small_properties(
         &mut self,
         slot: u32,
@@ -155,7 +158,7 @@ impl Connection {
             }
             if group_bits + bits > self.outbox.capacity() {
                 self.send_list(slot, std::mem::take(&mut group), context);
-                // A packet carries each object only once.
+                // A packet may contain each object only once.
                 self.outbox.flush(context.now);
                 group_bits = 0;
             }
@@ -186,8 +189,8 @@ impl Connection {
         }
     }
 
-    /// Begins a blob of one item whose values are in the scratch buffer. If too many blobs are in flight, the
-    /// object waits.
+    /// Begins a blob with one update, whose values are in the scratch buffer. If too many blobs are in
+    /// flight, the object waits.
     pub(super) fn send_blob(
         &mut self,
         kind: SegmentKind,
@@ -211,7 +214,7 @@ impl Connection {
         let part_bits = self.outbox.capacity() - ENTRY_BITS - PART_BITS;
         let stamp = self.outbox.stamp();
         self.objects.blob_begun(slot, self.blobs.begin(sent, stamp, &mut body, part_bits));
-        // A packet carries each object only once, also through a blob that it completes.
+        // A packet may contain each object only once, including the objects of blobs that it completes.
         self.outbox.flush(context.now);
         self.send_parts(context.now);
     }
@@ -221,7 +224,7 @@ impl Connection {
         self.objects.get(slot).is_some_and(|tracked| tracked.blob.is_some())
     }
 
-    /// Sends the parts of blobs that are neither in flight nor arrived.
+    /// Sends all parts of blobs that are neither in flight nor have arrived.
     pub(super) fn send_parts(&mut self, now: Duration) {
         if self.blobs.is_empty() {
             return;
@@ -259,7 +262,7 @@ impl Connection {
     }
 }
 
-/// The changes of the first `count` items or entries, without those that were removed in the meantime.
+/// Returns the changes of the first `count` items or entries, without those that were removed meanwhile.
 pub(super) fn pruned_part(
     slot: u32,
     portions: &Portions,

@@ -1,4 +1,4 @@
-//! The health of a link: how long its packets take, how many are lost, and whether it answers at all.
+//! The health of a link: how long its packets take, how many of them are lost, and whether it answers at all.
 //!
 //! *Invariant:* each timeout since the last ack makes the next wait longer (R9).
 
@@ -7,21 +7,21 @@ use std::time::Duration;
 use crate::transport::rtt::RoundTrip;
 use crate::transport::sequence::Sequence;
 
-/// The least time to wait for a packet after a later one was acked. Packets of neighbouring ticks are often
-/// reordered.
+/// The shortest time to wait for a packet after a later packet was acked. Packets of neighbouring ticks often
+/// overtake each other.
 const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
 
-/// How often a link that does not answer is retried (R9).
+/// The time between two tries to reach a link that does not answer (R9).
 pub(super) const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
-/// A link with fewer timeouts in a row than this is not retried before the next one.
+/// A link is retried before its next timeout only after this many timeouts in a row.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
 
-/// What a connection knows of its link.
+/// What a connection has measured about its link.
 #[derive(Debug, Default)]
 pub(crate) struct LinkHealth {
     pub(crate) round_trip: RoundTrip,
-    /// Timeouts since the last ack (R9).
+    /// The number of timeouts since the last ack (R9).
     pub(super) timeouts: u32,
     /// When unanswered packets were last retried before their timeout (R9).
     last_retry: Duration,
@@ -29,9 +29,10 @@ pub(crate) struct LinkHealth {
     pub(super) newest_acked: Option<Sequence>,
     /// When a packet was last sent.
     pub(super) last_sent: Duration,
-    /// Packets that counted as lost so far.
+    /// The number of packets that have counted as lost so far.
     pub(crate) packets_lost: u64,
-    /// Since when the client left so much unacknowledged that the memory exceeds its limit.
+    /// When the memory for unacknowledged data began to exceed its limit. `None` if the memory is within its
+    /// limit.
     over_memory_since: Option<Duration>,
 }
 
@@ -40,30 +41,30 @@ impl LinkHealth {
         Self { last_retry: now, last_sent: now, ..Self::default() }
     }
 
-    /// Notes the newest packet of an ack, and how long ago it was sent, if that is known.
+    /// Notes the newest packet of an ack, and the time since this packet was sent, if that is known.
     pub(super) fn acked(&mut self, newest: Sequence, elapsed: Option<Duration>) {
         elapsed.into_iter().for_each(|elapsed| self.round_trip.sample(elapsed));
         self.newest_acked = self.newest_acked.max(Some(newest));
     }
 
-    /// Whether a packet after `sequence` was acked.
+    /// Returns whether a packet after `sequence` was acked.
     pub(super) fn is_overtaken(&self, sequence: Sequence) -> bool {
         self.newest_acked.is_some_and(|newest| newest > sequence)
     }
 
-    /// Whether a packet that was sent this long ago counts as lost.
+    /// Returns whether a packet that was sent this long ago counts as lost.
     pub(super) fn is_lost(&self, sequence: Sequence, age: Duration) -> bool {
         let timeout = self.round_trip.retry_timeout(self.timeouts);
         let jitter = (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout);
         age >= timeout || self.is_overtaken(sequence) && age >= self.round_trip.smoothed() + jitter
     }
 
-    /// Whether the link has not answered for so long that it must be retried now and then.
+    /// Returns whether the link has been silent for so long that it must be retried now and then.
     pub(super) fn is_silent(&self) -> bool {
         self.timeouts >= TIMEOUTS_BEFORE_RETRY
     }
 
-    /// Whether a silent link must be retried now. Notes that it is.
+    /// Returns whether a silent link must be retried now, and notes the retry.
     pub(super) fn begin_retry(&mut self, now: Duration) -> bool {
         let is_due = self.is_silent() && now.saturating_sub(self.last_retry) >= RETRY_INTERVAL;
         if is_due {
@@ -72,12 +73,12 @@ impl LinkHealth {
         is_due
     }
 
-    /// Whether the memory has exceeded its limit for a `timeout`.
+    /// Returns whether the memory has exceeded its limit for a whole `timeout`.
     pub(super) fn is_over_memory_for(&self, timeout: Duration, now: Duration) -> bool {
         self.over_memory_since.is_some_and(|since| now.saturating_sub(since) >= timeout)
     }
 
-    /// Notes whether the memory exceeds its limit.
+    /// Notes whether the memory exceeds its limit now.
     pub(super) fn watch_memory(&mut self, is_over: bool, now: Duration) {
         self.over_memory_since = is_over.then(|| self.over_memory_since.unwrap_or(now));
     }

@@ -1,6 +1,7 @@
-//! What is sent to a client, and what must wait, as far as it changes the states of objects.
+//! Sending: how sent and waiting data change the states of objects.
 //!
-//! *Invariant:* each change of a tick is sent, pending, waiting, or after a stored position (S86).
+//! *Invariant:* each change of a tick is sent, pending, waiting, or in the history after a stored position
+//! (S86).
 
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
 
 impl ObjectStates {
-    /// Objects changed in this tick. Those that are out of step must be sent to this client alone, except for
-    /// pending spawns that wait: the opening will contain the change.
+    /// Notes the objects that changed in this tick. The changes of objects out of step must be sent to this
+    /// client alone. Pending spawns that wait are an exception: their openings will contain the changes.
     pub(crate) fn changed<'a>(&mut self, slots: &SlotSet, list: impl Fn(u32) -> Option<&'a Changelist>) {
         for (word, mask) in slots.masks_in(&self.with_new_elements) {
             for slot in slots_of(word, mask) {
@@ -30,40 +31,40 @@ impl ObjectStates {
         }
     }
 
-    /// The change of an object is in no shared segment.
+    /// Notes that no shared segment contains the change of an object.
     pub(crate) fn changed_alone(&mut self, slot: u32) {
         if self.is_in_step(slot) {
             self.to_send.insert(slot);
         }
     }
 
-    /// Replaces `slots` by the objects with something to send to this client alone, in the order in which
-    /// they have their turns. `is_limited`: there may not be room for all.
+    /// Replaces `slots` by the objects for which something must be sent to this client alone, in the order of
+    /// their turns. `is_limited` says that there may not be room for all.
     pub(crate) fn turns(&mut self, is_limited: bool, slots: &mut Vec<u32>) {
         slots.clear();
         slots.extend(self.to_send.iter());
         let blob_waits = std::mem::take(&mut self.blob_waits);
         if (is_limited || blob_waits) && !slots.is_empty() {
-            // Rotate the slots, or the first ones would take the whole budget, or all blobs.
+            // The order rotates. Otherwise the first slots would always take the whole budget, or all blobs.
             let last = if blob_waits { self.last_blob } else { self.last_sent };
             let start = slots.partition_point(|&slot| slot <= last) % slots.len();
             slots.rotate_left(start);
         }
     }
 
-    /// An object has its turn: it is sent, or must be [marked](Self::must_send) again.
+    /// Begins the turn of an object. Afterwards it is sent, or it must be [marked](Self::must_send) again.
     pub(crate) fn take_turn(&mut self, slot: u32) {
         self.last_sent = slot;
         self.to_send.remove(slot);
     }
 
-    /// Like [`must_send`](Self::must_send), but there is no room for its blob.
+    /// Notes that an object must be sent, but that its blob cannot begin yet.
     pub(crate) fn wait_for_blob(&mut self, slot: u32) {
         self.must_send(slot);
         self.blob_waits = true;
     }
 
-    /// An object is no pending spawn any more, if it was one. If it waits, it must be sent alone.
+    /// Makes an object tracked if it is a pending spawn. If it waits, it must be sent alone.
     pub(crate) fn leave_spawns(&mut self, slot: u32) {
         if self.pending_spawns.contains(slot) {
             self.track(slot);
@@ -71,14 +72,14 @@ impl ObjectStates {
         }
     }
 
-    /// The openings of pending spawns were sent.
+    /// Notes that the openings of pending spawns were sent.
     pub(crate) fn spawns_sent(&mut self, word: usize, mask: u64) {
         self.pending_spawns.sent(word, mask);
     }
 
-    /// The packet `sequence` carries the whole object in `bits` bits, but for what is left in `later`.
-    /// `has_items`: it carries the items of collections, if there are any. Returns the position in the
-    /// history that the connection gives up.
+    /// Notes that the packet `sequence` carries the whole object, except the part in `later`. The opening has
+    /// `bits` bits. `has_items` says whether it contains the items of collections. Returns the position in
+    /// the history that the connection gives up.
     pub(crate) fn opening_sent(
         &mut self,
         slot: u32,
@@ -97,7 +98,7 @@ impl ObjectStates {
         tracked.position.take()
     }
 
-    /// The packet `sequence` carries the close of an object.
+    /// Notes that the packet `sequence` carries the close of an object.
     pub(crate) fn close_sent(&mut self, slot: u32, sequence: Sequence, now: Duration) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.carried = sequence;
@@ -105,7 +106,7 @@ impl ObjectStates {
         }
     }
 
-    /// The packet `sequence` carries owner and role of an object.
+    /// Notes that the packet `sequence` carries the owner and role of an object.
     pub(crate) fn proxy_sent(&mut self, slot: u32, sequence: Sequence) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && let ProxyNews::Unsent(since) | ProxyNews::Sent(since, _) = tracked.proxy
@@ -114,7 +115,7 @@ impl ObjectStates {
         }
     }
 
-    /// The packet `sequence` carries new elements of an object.
+    /// Notes that the packet `sequence` carries new elements of an object.
     pub(crate) fn new_elements_sent(
         &mut self,
         world: &World,
@@ -137,27 +138,28 @@ impl ObjectStates {
         self.check(slot);
     }
 
-    /// A blob carries the object from now on, and nothing else of it is sent.
+    /// Notes that a blob carries the object from now on. Nothing else of the object is sent until the blob
+    /// has arrived.
     pub(crate) fn blob_begun(&mut self, slot: u32, blob: u32) {
         self.track(slot).blob = Some(blob);
         self.last_blob = slot;
         self.out_of_step.insert(slot);
     }
 
-    /// The packet `sequence` carries a part of the object's blob.
+    /// Notes that the packet `sequence` carries a part of the object's blob.
     pub(crate) fn blob_part_sent(&mut self, slot: u32, sequence: Sequence) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.carried = sequence;
         }
     }
 
-    /// The blob of an object is given up. Returns it, if there was one.
+    /// Gives up the blob of an object. Returns the blob, if there was one.
     pub(crate) fn take_blob(&mut self, slot: u32) -> Option<u32> {
         self.tracked.get_mut(slot)?.blob.take()
     }
 
-    /// What a blob opened the object with must be sent again. Returns `false` if the client has the object by
-    /// another opening, and lacks the values of this one.
+    /// Notes that a blob with the opening of an object was given up, so the opening must be sent again.
+    /// Returns `false` if the client has the object by another opening, and lacks the values of this one.
     pub(crate) fn opening_withdrawn(&mut self, slot: u32) -> bool {
         match self.tracked.get_mut(slot) {
             Some(tracked) if tracked.phase != Phase::Open => tracked.phase = Phase::Unsent,
@@ -167,9 +169,9 @@ impl ObjectStates {
         true
     }
 
-    /// The changes of this tick and later ones are not sent now. `position` is the end of the object's
-    /// history, `changed` what changed in this tick, and `mask` what the client may see. Returns whether the
-    /// connection was not behind before.
+    /// Notes that the changes of this tick and of later ticks are not sent now. `position` is the end of the
+    /// object's history, `changed` has the changes of this tick, and `mask` has the properties that the
+    /// client may see. Returns whether the connection was not behind before.
     pub(crate) fn fall_behind(
         &mut self,
         slot: u32,
@@ -191,8 +193,8 @@ impl ObjectStates {
         is_new
     }
 
-    /// The list at `place` was dropped from an object's full history. If the connection has not sent it, it
-    /// is pending from now on (R10).
+    /// Notes that the list at `place` was dropped from an object's full history. If the connection has not
+    /// sent the list, the list becomes pending (R10).
     pub(crate) fn evicted(&mut self, slot: u32, place: u64, list: &Changelist) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && let Some(position) = &mut tracked.position
@@ -203,7 +205,7 @@ impl ObjectStates {
         }
     }
 
-    /// Takes what is pending of an object, and its position in the history, to be sent.
+    /// Takes the pending changes of an object, and its position in the history, to send them.
     pub(crate) fn take_pending(&mut self, slot: u32) -> (Changelist, Option<u64>) {
         let tracked = self.tracked.get_mut(slot);
         tracked.map_or_else(Default::default, |tracked| {
@@ -211,12 +213,12 @@ impl ObjectStates {
         })
     }
 
-    /// Takes the parts of collections and maps that wait, to be sent.
+    /// Takes the waiting changes of the object's collections and maps, to send them.
     pub(crate) fn take_waiting(&mut self, slot: u32) -> Vec<Portions> {
         self.tracked.get_mut(slot).map_or_else(Vec::new, |tracked| std::mem::take(&mut tracked.waiting))
     }
 
-    /// A list could not be sent: it is pending.
+    /// Makes a list of changes pending that could not be sent.
     pub(crate) fn add_pending(&mut self, slot: u32, list: &Changelist) {
         if !list.is_empty() {
             self.track(slot).pending.merge(list);
@@ -224,7 +226,7 @@ impl ObjectStates {
         }
     }
 
-    /// Parts of collections and maps could not be sent: they wait.
+    /// Makes changes of collections and maps wait that could not be sent.
     pub(crate) fn add_waiting(&mut self, slot: u32, waiting: &mut Vec<Portions>) {
         let tracked = self.track(slot);
         tracked.waiting.append(waiting);

@@ -17,9 +17,9 @@ const SEARCH_CALLS: usize = 256;
 pub(super) struct TrackedObjects {
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
-    /// By slot, the index of its entry plus one; zero for none.
+    /// For each slot, the index of its entry plus one, or zero if there is no entry.
     at: Vec<u32>,
-    /// Slots of entries to be measured again. Some may be removed or listed twice.
+    /// Slots of entries that must be measured again. Some of these slots may be removed or listed twice.
     stale: Vec<u32>,
     /// About how many bytes all measured entries hold on the heap.
     held_bytes: usize,
@@ -31,9 +31,9 @@ pub(super) struct TrackedObjects {
 struct Entry {
     slot: u32,
     tracked: Tracked,
-    /// About how many bytes it held on the heap when it was last measured.
+    /// About how many bytes the entry held on the heap when it was last measured.
     held_bytes: usize,
-    /// Whether it must be measured again.
+    /// Whether the entry must be measured again.
     is_stale: bool,
 }
 
@@ -55,7 +55,7 @@ impl TrackedObjects {
         Some(&mut entry.tracked)
     }
 
-    /// The entry of `slot`. If there is none, `make` creates it.
+    /// Returns the entry of `slot`. If there is none, creates it with `make`.
     pub(super) fn entry(&mut self, slot: u32, make: impl FnOnce() -> Tracked) -> &mut Tracked {
         if self.at.len() <= slot as usize {
             self.at.resize(slot as usize + 1, 0);
@@ -88,8 +88,8 @@ impl TrackedObjects {
         Some(removed.tracked)
     }
 
-    /// About how many bytes the entries hold on the heap: what clients lack, and unacknowledged new elements.
-    /// O(entries changed since the last call).
+    /// Returns about how many bytes the entries hold on the heap: for changes that the client lacks, and for
+    /// unacknowledged new elements. O(entries changed since the last call).
     pub(super) fn weigh(&mut self) -> usize {
         let Self { entries, at, stale, held_bytes, .. } = self;
         for slot in stale.drain(..) {
@@ -105,8 +105,8 @@ impl TrackedObjects {
         *held_bytes
     }
 
-    /// Whether the close of some object was first sent before `start`. Each call looks at some entries only,
-    /// and [`SEARCH_CALLS`] calls at all.
+    /// Returns whether the close of any object was first sent before `start`. Each call looks at only some of
+    /// the entries; [`SEARCH_CALLS`] calls look at all of them.
     pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
         if self.entries.is_empty() {
             return false;
@@ -119,7 +119,8 @@ impl TrackedObjects {
         is_overdue
     }
 
-    /// Frees the memory of removed entries, if they are the majority. Then it takes O(entries).
+    /// Frees the memory of removed entries if they are the majority. A call that frees memory takes
+    /// O(entries).
     pub(super) fn end_round(&mut self) {
         let Self { entries, free, at, stale, .. } = self;
         if stale.capacity() > 4 * stale.len() {
