@@ -200,7 +200,7 @@ fn by_name(list: &[Entry]) -> BTreeMap<&str, &Entry> {
 }
 
 /// Returns the first class that differs, in the order of names. If only one side has the class, the result
-/// also says which side lacks it.
+/// also says which side lacks the class.
 fn first_class<'a>(server: &'a [Entry], client: &'a [Entry]) -> Option<(&'a str, Option<Side>)> {
     let (ours, theirs) = (by_name(server), by_name(client));
     let of_server = server.iter().filter_map(|entry| match theirs.get(entry.name.as_str()) {

@@ -39,16 +39,16 @@ pub struct ServerConfig {
     pub timeout: Duration,
     /// The greatest number of objects at a time. A destroyed object counts until every client that had the
     /// object has acknowledged its end. Beyond the limit, [`Server::try_spawn`](crate::Server::try_spawn)
-    /// returns an error. 1 to 4,294,967,295; a greater number counts as that. Default 65,536.
+    /// returns an error. From 1 to 4,294,967,295; a greater number counts as the greatest. Default 65,536.
     pub max_objects: usize,
     /// The greatest size of one whole object on the wire, in bytes, including the values of its archetype.
     /// Items of its fast arrays and entries of its maps do not count, because they are sent in parts; but
-    /// each single item and entry must also be within this limit.
-    /// A value that would exceed the limit is refused, with the event
-    /// [`ServerEvent::ValueRefused`](crate::ServerEvent::ValueRefused). Clients keep the last value of the
-    /// property that was small enough. The property is sent again when its value is small enough again.
-    /// Objects larger than a packet are sent in fragments, which clients hold until all fragments have
-    /// arrived. 1 to 4,294,967,295; a greater number counts as that. Default 256 KiB.
+    /// each single item and entry must also be within this limit. A value that would exceed the limit is
+    /// refused, with the event [`ServerEvent::ValueRefused`](crate::ServerEvent::ValueRefused). Clients keep
+    /// the last value of the property that was small enough. The property is sent again when its value is
+    /// small enough again. Objects larger than a packet are sent in fragments, which clients hold until all
+    /// fragments have arrived. From 1 to 4,294,967,295; a greater number counts as the greatest. Default 256
+    /// KiB.
     ///
     /// Items and entries larger than a packet are sent in fragments too. Until the client has acknowledged
     /// these fragments, the server sends it nothing else of their object. Therefore other items that wait are
@@ -57,8 +57,8 @@ pub struct ServerConfig {
     /// Each client's [`max_object_bytes`](ClientConfig::max_object_bytes) must be at least as great.
     pub max_object_bytes: usize,
     /// The greatest number of packets of state in flight to a connection. A packet is in flight after it was
-    /// sent, until it is acknowledged or counts as lost (R6). 1 to 1,024; a greater number counts as that.
-    /// Default 1,024.
+    /// sent, until it is acknowledged or counts as lost (R6). From 1 to 1,024; a greater number counts as
+    /// 1,024. Default 1,024.
     pub max_packets_in_flight: usize,
     /// The greatest number of bytes in flight to a connection, at least 1. The server begins a packet only if
     /// a packet of [`mtu_bytes`](Self::mtu_bytes) fits, so the limit always holds. One packet may always be

@@ -59,7 +59,7 @@ impl fmt::Display for Side {
 pub enum Difference {
     /// Only one side has the class. Register the class on the other side too, or remove it from both.
     NoClass {
-        /// The side that lacks it.
+        /// The side that lacks the class.
         missing_on: Side,
     },
     /// Only one side's class has the property, or the part of a property. One of the two programs was built
@@ -67,7 +67,7 @@ pub enum Difference {
     NoProperty {
         /// The path of the property, or of the part of the property.
         property: String,
-        /// The side that lacks it.
+        /// The side that lacks the property, or the part of it.
         missing_on: Side,
     },
     /// A property has another form on the wire: its type, width, range, limit, condition, or its serialiser's
@@ -90,7 +90,7 @@ pub enum Difference {
     NoArchetype {
         /// The number of the missing archetype in the order of registration, from one.
         archetype: u32,
-        /// The side that lacks it.
+        /// The side that lacks the archetype.
         missing_on: Side,
     },
     /// The initial value of a property differs.
