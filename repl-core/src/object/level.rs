@@ -14,7 +14,6 @@ use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::ids::reference::ReferenceMap;
 use crate::object::leaf;
-use crate::schema::codec::Codec;
 use crate::schema::erased::Collection;
 use crate::schema::program::{
     ArrayCommand, Collected, CollectionCommand, Command, CommandKind, LeafCommand, Program,
@@ -388,14 +387,7 @@ impl Leaf<'_> {
 
     /// Whether values that differ in memory may be the same on the wire.
     pub(crate) fn is_lossy(&self) -> bool {
-        matches!(
-            self.command.codec,
-            Codec::QuantizedF32(_)
-                | Codec::QuantizedF64(_)
-                | Codec::SmallestThree { .. }
-                | Codec::UnitVector { .. }
-                | Codec::Opaque(_)
-        ) || matches!(self.command.codec, Codec::Int(int) if int.saturate)
+        self.command.codec.is_lossy()
     }
 }
 

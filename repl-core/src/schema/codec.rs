@@ -315,6 +315,25 @@ impl Codec {
         }
     }
 
+    /// Whether values that differ in memory may be the same on the wire.
+    pub(crate) const fn is_lossy(&self) -> bool {
+        match self {
+            Self::Int(int) => int.saturate,
+            Self::Bool
+            | Self::Wide
+            | Self::F32
+            | Self::F64
+            | Self::Char
+            | Self::Reference
+            | Self::String { .. } => false,
+            Self::QuantizedF32(_)
+            | Self::QuantizedF64(_)
+            | Self::SmallestThree { .. }
+            | Self::UnitVector { .. }
+            | Self::Opaque(_) => true,
+        }
+    }
+
     pub(crate) const fn checksum(&self, sum: Checksum) -> Checksum {
         match self {
             Self::Bool => sum.number(1),

@@ -1,5 +1,9 @@
 //! Replication conditions: to which connections a property is sent.
 //!
+//! A new condition needs a variant, its place in [`Condition::ALL`], its outcome in [`Condition::allows`], and
+//! its name in the derive (`attr/condition`). If it depends on a new fact about objects or connections, that
+//! fact needs a flag in [`ViewFlags`], which `Object::flags` of `repl-net` sets.
+//!
 //! *Invariant:* the outcome of a condition depends only on its [`ViewFlags`]. Nothing here keeps state.
 
 /// Decides to which connections a property is sent. The names are those of Unreal's `COND_*` values (S34),
@@ -124,6 +128,11 @@ impl Condition {
         Self::Dynamic,
         Self::Never,
     ];
+
+    /// Whether each comparison of an object covers a property with this condition (S39).
+    pub(crate) const fn is_compared_each_tick(self) -> bool {
+        !matches!(self, Self::InitialOnly | Self::Never)
+    }
 
     /// Whether a property with this condition is sent to a connection that sees the object with `flags`
     /// (S35).

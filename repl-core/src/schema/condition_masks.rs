@@ -27,8 +27,7 @@ impl ConditionMasks {
     pub(crate) fn new(program: &Program, scan_nothing: bool) -> Self {
         let parents = program.parents().to_vec();
         let select = |keep: &dyn Fn(&Parent) -> bool| handles_where(&parents, keep);
-        let is_updated =
-            |parent: &Parent| !matches!(parent.condition, Condition::InitialOnly | Condition::Never);
+        let is_updated = |parent: &Parent| parent.condition.is_compared_each_tick();
         let active = (0..ViewFlags::COUNT)
             .map(|index| select(&|parent| parent.condition.allows(ViewFlags::from_index(index))))
             .collect();

@@ -4,7 +4,6 @@
 //! is never read.
 
 use crate::schema::codec::Codec;
-use crate::schema::condition::Condition;
 use crate::schema::layout::travels;
 use crate::schema::property::Property;
 use crate::schema::shape::{Field, Formatted, Kind, Shape};
@@ -75,11 +74,12 @@ impl Plan {
         let mut i = 0;
         while i < fields.len() {
             let field = &fields[i];
-            if matches!(field.condition, Condition::InitialOnly | Condition::Never) {
-            } else if !field.push {
-                plan = plan.with_value(object.field(field), field.offset);
-            } else if marks_itself(object.field(field)) {
-                plan.rest = true;
+            if field.condition.is_compared_each_tick() {
+                if !field.push {
+                    plan = plan.with_value(object.field(field), field.offset);
+                } else if marks_itself(object.field(field)) {
+                    plan.rest = true;
+                }
             }
             i += 1;
         }

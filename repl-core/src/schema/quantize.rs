@@ -1,6 +1,10 @@
 //! Quantisation: floats in few bits. Numbers are written in steps, unit quaternions by their smallest three
 //! components, unit vectors as points on an octahedron.
 //!
+//! A new form needs a variant of `Codec` and of `Format` (both in `codec`), its bits in `object/leaf`, its
+//! attribute in `attributes` and `attribute_check`, and its name in the derive (`attr/quantize`, `attr/place`,
+//! `expand/field`). The compiler names the other places that must know it.
+//!
 //! All arithmetic uses operations that IEEE 754 defines to the last bit, so every platform computes the same
 //! bits and values.
 //!

@@ -26,7 +26,8 @@ impl Quantize {
                 "step" => inner.put(&mut step, Argument::number)?,
                 "range" => inner.put(&mut range, Argument::bounds)?,
                 "smallest_three" => inner.put(&mut smallest_three, Argument::number)?,
-                _ => inner.put(&mut unit_vector, Argument::number)?,
+                "unit_vector" => inner.put(&mut unit_vector, Argument::number)?,
+                _ => return Err(inner.malformed()),
             }
         }
         match (step, range, smallest_three, unit_vector) {

@@ -226,6 +226,14 @@ impl Object {
         mask
     }
 
+    /// Returns the handles that an opening contains which connections with the default view share: those that
+    /// they may see and that ever changed.
+    pub(crate) fn shared_opening(&self, lifetime: &ConditionMasks) -> HandleSet {
+        let mut handles = self.mask(lifetime, self.common_flags().with(ViewFlags::INITIAL), None);
+        handles.intersect(self.history.ever());
+        handles
+    }
+
     /// Returns the handles that must be compared now (S39): ordinary properties and marked push properties.
     /// Before an opening also `InitialOnly` properties and all push properties. Properties that are switched
     /// off for all connections are never compared.

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use repl_core::{BitSlice, BitWriter, HandleSet, ViewFlags};
+use repl_core::{BitSlice, BitWriter, HandleSet};
 
 use super::part_size::LEAST_NEW_BITS;
 use super::world::World;
@@ -99,9 +99,7 @@ impl Openings {
 
     fn write_object(&mut self, slot: u32, world: &World, wire: impl Fn(u16) -> u32) {
         let object = &world.objects[slot as usize];
-        let flags = object.common_flags().with(ViewFlags::INITIAL);
-        let mut handles = object.mask(world.lifetime(slot), flags, None);
-        handles.intersect(object.history.ever());
+        let handles = object.shared_opening(world.lifetime(slot));
         let start = self.values.bit_len();
         // An object with so many items would be too large, so it is not encoded first.
         let items = world.column(object.class).items_of(object.row, &handles);

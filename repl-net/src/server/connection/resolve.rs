@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use repl_core::{Changelist, HandleSet, ViewFlags};
+use repl_core::{Changelist, HandleSet};
 
 use super::Connection;
 use super::link::RETRY_INTERVAL;
@@ -221,9 +221,7 @@ impl Connection {
             self.objects.leave_spawns(slot);
             if self.opening_lost(losses, slot) {
                 let (world, object) = (&*losses.world, &losses.world.objects[slot as usize]);
-                let flags = object.common_flags().with(ViewFlags::INITIAL);
-                let mut handles = object.mask(world.lifetime(slot), flags, None);
-                handles.intersect(object.history.ever());
+                let handles = object.shared_opening(world.lifetime(slot));
                 let (generation, list) = (object.generation, world.whole(slot, &handles));
                 self.list_lost(losses, slot, generation, list);
             }
