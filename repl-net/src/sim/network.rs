@@ -41,7 +41,7 @@ pub struct LinkStats {
     pub sent: u64,
     /// Packets delivered, including duplicates.
     pub delivered: u64,
-    /// Packets lost for any reason.
+    /// The number of packets that were lost, for any reason.
     pub lost: u64,
     /// Lost packets that were longer than [`LinkConditions::mtu_bytes`].
     pub too_long: u64,

@@ -48,7 +48,7 @@ impl RoundTrip {
     }
 
     /// Returns the smoothed round trip. The round trip includes the time that an ack waits for the peer's
-    /// tick. Zero before the first sample.
+    /// tick. The time is zero before the first sample.
     pub(crate) fn smoothed(&self) -> Duration {
         self.estimate.map_or(Duration::ZERO, |(smoothed, _)| smoothed)
     }
