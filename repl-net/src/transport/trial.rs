@@ -1,5 +1,5 @@
-//! Rate trials: measure whether a lower send rate delivers as much as a higher one. Then the link is full,
-//! and does not lose packets at random.
+//! Rate trials: measure whether a lower send rate delivers as much as a higher one. If it does, the link is
+//! full, and does not lose packets at random.
 //!
 //! If many packets are lost, a server sends for a while at a high rate and then as long at a low rate. A link
 //! that loses packets at random delivers the same share at both rates. A full link delivers the same amount
