@@ -98,8 +98,17 @@ leaf_of_std! {
     char, "char", true, Codec::Char;
     String, "String", false, text::<Self>(true);
     Box<str>, "String", false, text::<Self>(false);
-    Arc<str>, "String", false, text::<Self>(false); // Objects that hold the same text can share one copy.
 }
+
+/// Shared text: objects with the same text can share one copy.
+// SAFETY: the codec is the one for text in an `Arc`.
+unsafe impl Property for Arc<str> {
+    const SHAPE: &'static Shape = &Shape::leaf::<Self>("String", false, text::<Self>(false));
+    fn initial() -> Self {
+        Self::from("")
+    }
+}
+net_serialize_by_shape!([] Arc<str>, "String");
 
 /// Returns the codec for text in a `T`.
 const fn text<T: Deref<Target = str> + From<String> + Clone + 'static>(is_string: bool) -> Codec {
