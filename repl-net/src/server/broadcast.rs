@@ -1,7 +1,7 @@
 //! The broadcast: changes for all connections with the default view, encoded once and shared (S88).
 //!
-//! *Invariant:* segments depend on the world alone. A connection sends a whole segment, or some of its items
-//! one by one.
+//! *Invariant:* segments depend on the world alone. A connection sends a whole segment, or some of its
+//! entries one by one.
 
 use std::sync::Arc;
 
@@ -14,36 +14,37 @@ use crate::session::classes::ClassList;
 use crate::transport::segment::{SEGMENT_BITS, Segment, SegmentEntry, SegmentKind, SegmentWriter, gap_order};
 use crate::transport::spare::ROUND_TICKS;
 
-/// What one tick sends to all connections that are in step.
+/// The changes that one tick sends to all connections that are in step, which means that their clients have
+/// everything so far.
 #[derive(Debug, Default)]
 pub(crate) struct Broadcast {
     segments: Vec<Arc<Segment>>,
     /// Segments of earlier ticks that packets may still use.
     pool: Vec<Arc<Segment>>,
-    /// Segments that no packet uses any more. Their memory is reused.
+    /// Segments that no packet uses any more. Their memory is used again.
     free: Vec<Arc<Segment>>,
-    /// The most segments of a tick in this round.
+    /// The most segments that a tick of this round has made.
     most: usize,
     encoder: SegmentEncoder,
     /// Slots of changed objects that are in no segment. Each connection sends them itself.
     apart: Vec<u32>,
     openings: Openings,
-    /// The frame of the last build.
+    /// The frame in which segments were built last.
     frame: u64,
 }
 
 impl Broadcast {
-    /// The encoded changes.
+    /// Returns the segments with the encoded changes.
     pub(crate) fn segments(&self) -> &[Arc<Segment>] {
         &self.segments
     }
 
-    /// Changed objects that are in no segment, because they do not fit in one.
+    /// Returns the changed objects that are in no segment, because they do not fit into one.
     pub(crate) fn apart(&self) -> &[u32] {
         &self.apart
     }
 
-    /// The cache of spawn data for connections that do not have an object yet.
+    /// Returns the cache of spawn data for connections that do not have an object yet.
     pub(crate) fn openings(&mut self) -> &mut Openings {
         &mut self.openings
     }
@@ -61,7 +62,7 @@ impl Broadcast {
         self.most = self.most.max(self.segments.len());
         self.reclaim();
         if world.frame.is_multiple_of(ROUND_TICKS) {
-            // Keep as many as one tick needed recently.
+            // As many free segments are kept as a tick needed recently.
             self.free.truncate(std::mem::take(&mut self.most));
             self.free.iter_mut().filter_map(Arc::get_mut).for_each(Segment::clear);
         }
@@ -84,7 +85,7 @@ impl Broadcast {
         }
     }
 
-    /// Splits a change that does not fit in a segment, if it is one of a collection (R15).
+    /// Splits a change that does not fit into a segment, if it is the change of a collection (R15).
     fn build_parts(&mut self, change: &Change, context: &Context<'_>) {
         let first = self.segments.len();
         let mut list = context.list(change);
@@ -116,13 +117,13 @@ impl Broadcast {
             }
         }
         if !portions.is_empty() {
-            // Drop all parts: each connection sends the whole change itself.
+            // All parts are dropped, because each connection sends the whole change itself.
             self.pool.extend(self.segments.drain(first..));
             self.apart.push(change.slot);
         }
     }
 
-    /// Moves the segments of the last tick to the pool, and those that no packet uses any more to the free
+    /// Moves the segments of the last tick to the pool, and segments that no packet uses any more to the free
     /// list.
     fn reclaim(&mut self) {
         self.pool.append(&mut self.segments);
@@ -130,7 +131,7 @@ impl Broadcast {
         free.extend(pool.extract_if(.., |segment| Arc::strong_count(segment) == 1));
     }
 
-    /// An empty segment, with reused memory.
+    /// Returns an empty segment with reused memory.
     fn blank(&mut self) -> Arc<Segment> {
         let mut segment = self.free.pop().unwrap_or_default();
         if let Some(segment) = Arc::get_mut(&mut segment) {
@@ -156,7 +157,7 @@ struct SegmentEncoder {
 }
 
 impl Context<'_> {
-    /// The part of an object's changes that the default view may see.
+    /// Returns the part of an object's changes that the default view may see.
     fn list(&self, change: &Change) -> Changelist {
         let object = &self.world.objects[change.slot as usize];
         let lifetime = self.world.column(object.class).lifetime();
@@ -168,9 +169,9 @@ impl Context<'_> {
     }
 }
 
-/// Why a change is not in a segment.
+/// The reason why a change is not in a segment.
 enum Obstacle {
-    /// It does not fit. With it the segment would have `bits` bits.
+    /// The change does not fit. With it the segment would have `bits` bits.
     Full { bits: usize },
     /// A hand-written serialiser refuses a value.
     Refused,
@@ -178,7 +179,7 @@ enum Obstacle {
 
 impl SegmentEncoder {
     /// Encodes changes into an empty segment until it is full or a change cannot be encoded. Returns the
-    /// number of changes processed. `large` is set if the last of them fits in no segment.
+    /// number of processed changes. Sets `large` if the last of them fits into no segment.
     fn fill<'c>(
         &mut self,
         into: &mut Segment,
@@ -192,7 +193,7 @@ impl SegmentEncoder {
         let mut done = 0;
         for change in changes {
             if change.list.items().is_some_and(|items| items * LEAST_ITEM_BITS > context.max_bits) {
-                // Too many items to fit: do not encode them first.
+                // So many items cannot fit, so they are not encoded first.
                 if into.entries.is_empty() {
                     *large = Some(change);
                     done += 1;
@@ -209,7 +210,7 @@ impl SegmentEncoder {
                 done += 1;
                 continue;
             };
-            // The segment must end here: the writer counts an entry that was removed.
+            // The segment must end here, because the writer has counted an entry that was removed again.
             self.bits.truncate(before);
             if into.entries.is_empty() || matches!(obstacle, Obstacle::Refused) {
                 *large = Some(change);

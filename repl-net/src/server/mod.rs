@@ -46,23 +46,23 @@ pub use transmit::Transmit;
 /// The traffic and memory of a connection so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionStats {
-    /// Bytes of all packets made for it.
+    /// The bytes of all packets made for the connection.
     pub bytes_sent: u64,
-    /// Packets made for it.
+    /// The number of packets made for the connection.
     pub packets_sent: u64,
-    /// Packets of state that count as lost.
+    /// The number of packets of state that count as lost.
     pub packets_lost: u64,
-    /// Packets of state that are neither acknowledged nor counted as lost.
+    /// The number of packets of state that are neither acknowledged nor counted as lost.
     pub packets_in_flight: usize,
-    /// The smoothed round trip. It includes the time that acks wait for the client's tick. Zero before the
+    /// The smoothed round trip. This time includes the wait of acks for the client's tick. Zero before the
     /// first ack.
     pub round_trip: Duration,
-    /// About how many bytes of memory the server stores for what the client has not acknowledged, at the last
-    /// tick. [`ServerConfig::max_connection_bytes`] limits it.
+    /// About how many bytes of memory the server held at the last tick for everything that the client has not
+    /// acknowledged. [`ServerConfig::max_connection_bytes`] limits it.
     pub memory_bytes: usize,
 }
 
-/// Owns objects, and sends each client the state that it may see.
+/// The server: it owns objects, and sends each client the state that it may see.
 ///
 /// In each tick: change objects (or [hand them over](External)), call [`tick`](Self::tick), send the packets
 /// of each connection from [`poll_transmit`](Self::poll_transmit), and pass what arrives to
@@ -73,7 +73,7 @@ pub struct Server {
     classes: ClassList,
     broadcast: Broadcast,
     scratch: PassScratch,
-    /// Boxed, because a map's nodes take up to twice the size of their values.
+    /// Peers are boxed, because the nodes of a map take up to twice the size of their values.
     connections: BTreeMap<ConnectionId, Box<Peer>>,
     /// The number of the next connection.
     next_connection: u32,
@@ -84,7 +84,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server without objects.
+    /// Returns a server without objects.
     ///
     /// # Panics
     /// If a field of `config` is out of the range in its description. The message names the field.
@@ -115,7 +115,8 @@ impl Server {
         self.next_connection > 0
     }
 
-    /// Registers a class. Spawning does it too, but all classes must be known before the first connection.
+    /// Registers a class. Spawning an object also registers its class, but all classes must be known before
+    /// the first connection.
     ///
     /// # Panics
     /// If the class is new and there was a connection already, if the initial values of its objects take more
@@ -127,7 +128,7 @@ impl Server {
         self
     }
 
-    /// Registers a set of initial values. Clients must register the same in the same order.
+    /// Registers a set of initial values. Clients must register the same sets in the same order.
     ///
     /// # Panics
     /// If there was a connection already, or if the values take more than
@@ -153,19 +154,20 @@ impl Server {
         ArchetypeId::new(shadows.add_archetype(Box::new(make)))
     }
 
-    /// Adds an object. Clients create theirs from `T::default()`, so only what differs from that is sent
-    /// (S69).
+    /// Adds an object. Clients create their copies from `T::default()`, so only values that differ from it
+    /// are sent (S69).
     ///
     /// # Panics
-    /// If the class is new and there was a connection already, if [`ServerConfig::max_objects`] slots are
-    /// taken, or if the class is [external](Self::register_external). Where slots can run out use
+    /// If the class is new and a client has connected already, if [`ServerConfig::max_objects`] slots are
+    /// taken, or if the class is [external](Self::register_external). If slots can run out, use
     /// [`try_spawn`](Self::try_spawn).
     #[track_caller]
     pub fn spawn<T: Replicated>(&mut self, object: T) -> ObjectRef<T> {
         self.spawn_from(ArchetypeId::default(), object)
     }
 
-    /// Adds an object that clients create from an archetype: only what differs from the archetype is sent.
+    /// Adds an object that clients create from an archetype. Only values that differ from the archetype are
+    /// sent.
     ///
     /// # Panics
     /// As [`spawn`](Self::spawn).
@@ -241,7 +243,7 @@ impl Server {
         self.world.despawn(slot, holders);
     }
 
-    /// Whether the object exists.
+    /// Returns whether the object exists.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {
         self.world.slot_of(object).is_some()
@@ -260,12 +262,12 @@ impl Server {
         }
     }
 
-    /// Compares what may have changed, and makes the packets of this tick. `now` is the time since any fixed
-    /// start, and must not go back.
+    /// Compares all objects that may have changed, and makes the packets of this tick. `now` is the time
+    /// since a fixed start that you choose, and must not go back.
     ///
-    /// No change is sent before the next tick. Call it in every frame, with or without changes.
+    /// No change is sent before the next tick. Call this function in every frame, even without changes.
     ///
-    /// O(what changed), not O(objects). A connection that needs nothing costs next to nothing.
+    /// O(changes), not O(objects). A connection that needs nothing costs almost nothing.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         for peer in self.connections.values_mut() {
@@ -323,31 +325,32 @@ impl Server {
         }
     }
 
-    /// The next packet for a connection, which must be sent at once. Returns `None` if this tick has no more.
-    /// For all connections in one loop there is [`poll_any_transmit`](Self::poll_any_transmit).
+    /// Returns the next packet for a connection. Send it at once. Returns `None` if this tick has no more
+    /// packets for it. To send the packets of all connections in one loop, use
+    /// [`poll_any_transmit`](Self::poll_any_transmit).
     pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
         let peer = self.connections.get_mut(&connection)?;
         peer.connection.outbox.queue.pop(&mut peer.lent).then_some(peer.lent.as_slice())
     }
 
-    /// The number of ticks so far, which is the number of the last one. Clients receive it
+    /// Returns the number of ticks so far, which is the number of the last tick. Clients receive it
     /// ([`Client::server_tick`](crate::Client::server_tick)).
     #[must_use]
     pub fn ticks(&self) -> u64 {
         self.world.frame
     }
 
-    /// The next event; `None` if there is no more.
+    /// Returns the next event, or `None` if there are no more.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
         self.events.pop()
     }
 
-    /// The connections that are not closed.
+    /// Returns the connections that are not closed.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionId> {
         self.connections.iter().filter(|(_, peer)| !peer.handshake.is_ended()).map(|(&id, _)| id)
     }
 
-    /// The traffic and memory of a connection so far. `None` once it is removed.
+    /// Returns the traffic and memory of a connection so far. `None` after the connection was removed.
     #[must_use]
     pub fn stats(&self, connection: ConnectionId) -> Option<ConnectionStats> {
         let connection = &self.connections.get(&connection)?.connection;

@@ -20,13 +20,13 @@ use crate::transport::outbox::Limits;
 use crate::transport::sequence::Sequence;
 
 impl Server {
-    /// Adds a connection for a new client. Pass its packets to [`receive`](Self::receive) with the returned
-    /// id. State is sent once the client has said hello.
+    /// Adds a connection for a new client. Pass the client's packets to [`receive`](Self::receive) with the
+    /// returned id. The server sends state after the handshake.
     pub fn connect(&mut self, now: Duration) -> ConnectionId {
         self.connect_as(now, false)
     }
 
-    /// Adds a connection for a client that records a replay. Conditions on replays hold for it (S35).
+    /// Adds a connection for a client that records a replay. Conditions about replays apply to it (S35).
     pub fn connect_replay(&mut self, now: Duration) -> ConnectionId {
         self.connect_as(now, true)
     }
@@ -78,7 +78,7 @@ impl Server {
         self.events.push(ServerEvent::Disconnected(id, reason));
     }
 
-    /// Handles the begin of a session.
+    /// Handles the start of a session.
     fn connected(&mut self, id: ConnectionId) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         peer.connection.begin(peer.handshake.binding(), &mut self.world);

@@ -1,4 +1,4 @@
-//! A connection of the server: what one client has, what it lacks, and what is being sent to it.
+//! A connection of the server: what its client has, what the client lacks, and what is being sent to it.
 //!
 //! *Invariant:* the state of an object for the client changes only through [`ObjectStates`], and packets
 //! leave only through the outbox.
@@ -31,19 +31,21 @@ use crate::transport::packet::{Header, read_end};
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 
-/// The server's state for one client.
+/// Everything that the server stores about one client.
 pub(crate) struct Connection {
-    /// Whether state is sent: the session has begun and not ended.
+    /// Whether state is sent: a session has begun and has not ended.
     is_live: bool,
     pub(crate) outbox: Outbox,
-    /// The number of the first packet, in both directions.
+    /// The number of the first packet in each direction.
     first: Sequence,
-    /// Which of the client's packets arrived. They need no acks; this only detects repeated and late packets.
+    /// The client's packets that have arrived. These packets need no acks; the record only detects repeated
+    /// and late packets.
     heard: Received,
     pub(crate) link: LinkHealth,
     objects: ObjectStates,
     blobs: Blobs,
-    /// What packets that counted as lost carried, without updates, in the order in which they were given up.
+    /// The content of packets that counted as lost, without updates, in the order in which the packets were
+    /// given up.
     late: LateAcks,
 }
 
@@ -67,13 +69,13 @@ impl Connection {
         }
     }
 
-    /// How the client sees the objects.
+    /// Returns how the client sees the objects.
     pub(crate) fn view(&self) -> &View {
         self.objects.view()
     }
 
-    /// Begins the session. Packets of state are bound to `binding`. The client receives all objects that are
-    /// not hidden from it.
+    /// Begins the session. The checksums of its packets of state include `binding`. The client receives all
+    /// objects that are not hidden from it.
     pub(crate) fn begin(&mut self, binding: u64, world: &mut World) {
         self.is_live = true;
         self.outbox.binding = binding;
@@ -87,7 +89,7 @@ impl Connection {
         world.alive = alive;
     }
 
-    /// Ends the session: the connection uses no slot any more.
+    /// Ends the session. After that the connection uses no slots.
     pub(crate) fn end(&mut self, world: &mut World) {
         self.is_live = false;
         for (slot, position) in self.objects.end() {
@@ -119,19 +121,19 @@ impl Connection {
         }
     }
 
-    /// Handles the end of an object. Returns whether the client must still be told.
+    /// Handles the end of an object. Returns whether a close must still be sent to the client.
     pub(crate) fn destroy(&mut self, world: &mut World, slot: u32) -> bool {
         let closed = self.objects.destroy(slot, self.outbox.next());
         self.begin_close(world, slot, closed);
         self.uses(slot)
     }
 
-    /// Whether the client has something in a slot, or will get it.
+    /// Returns whether the client has an object in a slot, or will receive one.
     pub(crate) fn uses(&self, slot: u32) -> bool {
         self.objects.is_known(slot)
     }
 
-    /// Gives up what the connection had of an object that it closes.
+    /// Gives up the history position and the blob of an object that the connection closes.
     fn begin_close(&mut self, world: &mut World, slot: u32, closed: Option<Closed>) {
         let Some(Closed { position, blob, is_forgotten }) = closed else { return };
         Self::catch_up(world, slot, position, None);
@@ -143,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// Removes an object that the client no longer has. Nothing in flight can change that.
+    /// Forgets an object that the client no longer has. No packet in flight can change this.
     fn forget(&mut self, world: &mut World, slot: u32) {
         let reopen = self.objects.forget(slot);
         let is_alive = world.objects[slot as usize].alive;
@@ -153,9 +155,9 @@ impl Connection {
         }
     }
 
-    /// Drops the connection's `position` in an object's history, if it has one. If `missed` is given, what
-    /// the connection missed is added to it. If this was the last connection with a position, the history is
-    /// emptied.
+    /// Gives up the connection's `position` in an object's history, if it has one. Adds the changes that the
+    /// connection has not sent to `missed`, if it is given. If this was the last connection with a position,
+    /// the history is emptied.
     fn catch_up(world: &mut World, slot: u32, position: Option<u64>, missed: Option<&mut Changelist>) {
         let Some(position) = position else { return };
         let object = &mut world.objects[slot as usize];
@@ -168,7 +170,8 @@ impl Connection {
         }
     }
 
-    /// Stores the position in the history if the client takes changes: those of this tick are not sent now.
+    /// If the client takes changes of the object, stores the position in the history, because the changes of
+    /// this tick are not sent now.
     fn postpone(&mut self, slot: u32, world: &mut World) {
         if !self.objects.takes_changes(slot) {
             return;
@@ -194,7 +197,8 @@ impl Connection {
         self.review(world, slot, &before);
     }
 
-    /// Handles a change of an object's conditions for this connection. `before` is the old mask (S42).
+    /// Handles a change of an object's conditions for this connection. `before` is what the connection could
+    /// see before (S42).
     pub(crate) fn review(&mut self, world: &mut World, slot: u32, before: &HandleSet) {
         if !self.objects.set_view(slot, self.view().is_default_now(world, slot)) {
             return;
@@ -208,9 +212,9 @@ impl Connection {
         self.objects.settle(slot);
     }
 
-    /// Drops a blob that opens an object if it contains what the connection may no longer see. Properties
-    /// that only openings contain are in no mask of an open object, so comparing masks does not find this
-    /// (R15).
+    /// Drops a blob that opens an object if the connection may no longer see some of its content. Properties
+    /// that only openings contain are in no mask of an open object, so a comparison of masks does not find
+    /// them (R15).
     fn review_opening(&mut self, world: &mut World, slot: u32, mask: &HandleSet) {
         let Some(id) = self.objects.get(slot).and_then(|tracked| tracked.blob) else { return };
         let visible = self.objects.opening_mask(world, slot);
@@ -231,20 +235,20 @@ impl Connection {
         let changed_at = |property| world.objects[slot as usize].changed_at(property);
         let Some(lacking) = self.objects.change_view(slot, world.frame, changed, changed_at) else { return };
         self.objects.add_pending(slot, &world.whole(slot, &lacking));
-        // Its old bytes would leak what the client may no longer see (R15).
+        // The old bytes of the blob would reveal values that the client may no longer see (R15).
         self.withdraw_blob(world, slot, after);
     }
 
-    /// The newest packet of state from the client. Packet numbers are read relative to it.
+    /// Returns the newest packet of state from the client. The numbers of packets are read relative to it.
     pub(crate) fn newest_received(&self) -> Sequence {
         self.heard.newest().unwrap_or(self.first)
     }
 
-    /// Reads the packet of state `sequence` from the client, from behind its number: only acks. Returns
-    /// whether it is new.
+    /// Reads the packet of state `sequence` from the client, after its number. Such a packet contains only
+    /// acks. Returns whether the packet is new.
     ///
     /// # Errors
-    /// If it is malformed. Then the connection must be closed.
+    /// If the packet is malformed. Then the connection must be closed.
     #[cfg_attr(
         not(test),
         deny(
@@ -261,7 +265,7 @@ impl Connection {
         reader: &mut BitReader<'_>,
         now: Duration,
     ) -> Result<bool, ReadError> {
-        // Before its acks are read: a packet that is too old must have no effect.
+        // A packet that is too old must have no effect, so its age is checked before its acks are read.
         if self.heard.check(sequence) != Arrival::New {
             return Ok(false);
         }

@@ -1,7 +1,7 @@
-//! The pass: what a connection sends in one tick.
+//! The pass: everything that a connection sends in one tick.
 //!
-//! *Invariant:* every change of the tick is sent, pending, or after a stored position in the history. None is
-//! forgotten (S86).
+//! *Invariant:* every change of the tick is sent, pending, or in the history after a stored position. No
+//! change is forgotten (S86).
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ const PRIVATE_GAP_ORDER: u32 = 3;
 const FEW_ITEMS: usize = 64;
 
 impl Connection {
-    /// Sends what the client lacks, within the limits.
+    /// Sends the changes that the client lacks, within the limits.
     pub(crate) fn pass(&mut self, context: &mut PassContext<'_>) {
         if !self.is_live {
             return;
@@ -42,7 +42,8 @@ impl Connection {
         self.begin_outbox_pass(context);
         self.route(context);
         let packets_before = self.outbox.queue.packets_sent;
-        // With a limited budget, what waited is sent first, in alternating order, so that nothing starves.
+        // If the room is limited, waiting changes are sent first. The order alternates, so that nothing waits
+        // for ever.
         let waited = self.outbox.is_limited();
         if waited {
             let spawns_first = context.world.frame.is_multiple_of(2);
@@ -63,7 +64,7 @@ impl Connection {
             self.send_spawns(context);
             self.send_private(context);
         }
-        // Settle after the shared segments, or objects that become in step are sent twice.
+        // Objects become in step only after the shared segments, because otherwise they would be sent twice.
         while let Some(slot) = context.scratch.settling.pop() {
             let is_default = self.view().is_default(slot);
             debug_assert_eq!(
@@ -97,9 +98,9 @@ impl Connection {
         self.outbox.begin_pass(context.world.frame, self.link.newest_acked, news);
     }
 
-    /// Requests an ack for the news that the client has joined, if nothing else is sent or in flight that
-    /// requests one. It sends a close for a slot that is empty on the client, which does nothing (R5). If the
-    /// client has an object in each slot, keep-alives tell it.
+    /// Makes sure that the client acks a packet soon after it has joined. If nothing else is sent or in
+    /// flight that needs an ack, sends a close for a slot that is empty on the client. This close has no
+    /// effect (R5). If the client has an object in each slot, the next keep-alive packets do the same.
     fn ask_whether_joined_is_known(&mut self, context: &PassContext<'_>) {
         if !self.outbox.is_pass_empty() || !self.outbox.is_unsure_of_news() {
             return;
@@ -113,7 +114,7 @@ impl Connection {
     /// Frees memory that was not needed recently.
     fn end_round(&mut self, world: &World) {
         if self.outbox.in_flight.len() == 0 && self.objects.has_nothing_to_send() {
-            // No late ack can matter any more.
+            // No late ack can change anything now.
             self.late.clear();
             self.objects.prune_new_elements(world);
         }
@@ -122,7 +123,7 @@ impl Connection {
         self.objects.end_round();
     }
 
-    /// Finds the changes of this tick that only this connection needs.
+    /// Finds the changes of this tick that only this connection must be sent.
     fn route(&mut self, context: &mut PassContext<'_>) {
         let changes = &context.world.changes;
         self.objects.changed(&changes.slots, |slot| changes.list(slot));
@@ -132,8 +133,8 @@ impl Connection {
     }
 
     /// Sends a shared segment: the whole segment if the connection is in step with all of its objects,
-    /// otherwise only the entries in step. `all_in_step`: the connection is in step with all objects that
-    /// changed.
+    /// otherwise only the entries of objects in step. `all_in_step` says whether the connection is in step
+    /// with all objects that changed.
     fn send_shared(&mut self, at: usize, all_in_step: bool, context: &mut PassContext<'_>) {
         let segment = &context.broadcast.segments()[at];
         let (mut wanted, mut unwanted) = (0, 0);
@@ -199,7 +200,7 @@ impl Connection {
         true
     }
 
-    /// Sends what only this connection needs.
+    /// Sends everything that only this connection needs.
     fn send_private(&mut self, context: &mut PassContext<'_>) {
         let mut slots = std::mem::take(&mut context.scratch.slots);
         self.objects.turns(self.outbox.is_limited(), &mut slots);
@@ -253,7 +254,7 @@ impl Connection {
         has_room
     }
 
-    /// Sends a whole object: every property that ever changed and that the connection may see (R2, S69).
+    /// Sends a whole object: every property that has ever changed and that the connection may see (R2, S69).
     fn send_open(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let mut handles = self.objects.opening_mask(context.world, slot);
         handles.intersect(context.world.objects[slot as usize].history.ever());
@@ -291,14 +292,15 @@ impl Connection {
             false
         };
         if !is_sent {
-            // An earlier opening, from before this change, may still arrive.
+            // An earlier opening from before this change may still arrive.
             self.postpone(slot, context.world);
             return;
         }
         let sequence = self.outbox.sequence();
         let has_items = later.is_empty();
         later.merge(&refused);
-        // If items follow, it counts as large: it is sent again when it is lost, not with each change.
+        // If items follow later, the opening counts as large: it is sent again when it is lost, and not with
+        // each change.
         let bits = if later.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
         let position = self.objects.opening_sent(slot, sequence, bits, later, has_items);
         Self::catch_up(context.world, slot, position, None);
@@ -308,7 +310,8 @@ impl Connection {
         }
     }
 
-    /// Sends what changed of an object that the client has, and what else the client lacks.
+    /// Sends the changes of an object that the client has, and everything else of the object that the client
+    /// lacks.
     fn send_update(&mut self, slot: u32, context: &mut PassContext<'_>) {
         let mut list = self.gather(slot, context.world);
         let waiting = self.take_waiting(slot, &mut list, context);
@@ -320,8 +323,8 @@ impl Connection {
         context.scratch.settling.push(slot);
     }
 
-    /// Takes what did not fit in earlier ticks, and adds the changes in `list` of the same collections and
-    /// maps. If only few items wait, they are moved to the list.
+    /// Takes the changes that did not fit in earlier ticks, and adds the changes in `list` of the same
+    /// collections and maps. If only few items wait, moves them to the list.
     fn take_waiting(&mut self, slot: u32, list: &mut Changelist, context: &PassContext<'_>) -> Vec<Portions> {
         let mut waiting = self.objects.take_waiting(slot);
         waiting.retain_mut(|portions| {
@@ -335,7 +338,7 @@ impl Connection {
         waiting
     }
 
-    /// Collects what the client lacks of an object and may see, except for what already waits.
+    /// Collects everything of an object that the client lacks and may see, except waiting changes.
     fn gather(&mut self, slot: u32, world: &mut World) -> Changelist {
         let (mut list, position) = self.objects.take_pending(slot);
         Self::catch_up(world, slot, position, Some(&mut list));
@@ -350,12 +353,12 @@ impl Connection {
         if let Some(tracked) = self.objects.get(slot) {
             tracked.new_elements.extend(&mut list);
         }
-        // Last, because new elements may have been removed.
+        // The list is pruned last, because new elements may have been removed.
         world.prune(slot, &mut list);
         list
     }
 
-    /// Sends a list in one packet, property by property in several packets, or as a blob (R15).
+    /// Sends a list of changes in one packet, property by property in several packets, or as a blob (R15).
     pub(super) fn send_list(&mut self, slot: u32, list: Changelist, context: &mut PassContext<'_>) {
         if list.items().is_some_and(|items| items * LEAST_ITEM_BITS > self.outbox.capacity()) {
             self.send_large_list(slot, list, Vec::new(), context);
@@ -369,8 +372,8 @@ impl Connection {
         }
     }
 
-    /// Writes the values of a list to the scratch buffer. Returns what was written, and the most bits that an
-    /// update with it takes. What a hand-written serialiser refuses is pending.
+    /// Writes the values of a list to the scratch buffer. Returns the changes that were written, and the most
+    /// bits that an update with them takes. Changes that a hand-written serialiser refuses become pending.
     pub(super) fn write_list(
         &mut self,
         slot: u32,
@@ -382,8 +385,8 @@ impl Connection {
         (list, bits)
     }
 
-    /// Writes the values of a list to the scratch buffer. Returns what a serialiser refused, which `list`
-    /// loses, and the most bits that an update with the rest takes.
+    /// Writes the values of a list to the scratch buffer. Changes that a serialiser refuses are removed from
+    /// `list` and returned, with the most bits that an update with the other changes takes.
     pub(super) fn measure(
         &mut self,
         slot: u32,
@@ -396,7 +399,8 @@ impl Connection {
         (refused, ENTRY_BITS + handles_bits(count) + context.scratch.values.bit_len())
     }
 
-    /// Sends a list whose values are in the scratch buffer. It is pending if there is no room.
+    /// Sends a list of changes whose values are in the scratch buffer. If there is no room, the list becomes
+    /// pending.
     pub(super) fn send_written(
         &mut self,
         slot: u32,
@@ -426,15 +430,15 @@ impl Connection {
 /// The content of an opening. Its values are in the scratch buffer.
 struct Opening {
     list: Changelist,
-    /// Items and entries that do not fit in it and follow after the ack (R15).
+    /// Items and entries that do not fit into the opening and are sent after the ack (R15).
     later: Changelist,
-    /// What a hand-written serialiser refuses.
+    /// The properties that a hand-written serialiser refuses.
     refused: Changelist,
 }
 
-/// Writes the values of an opening to the scratch buffer. If collections are large, their items follow later
-/// in several packets (R15). Then the opening resets the collections, unless an opening with items may have
-/// arrived before: then the client keeps the items that still exist.
+/// Writes the values of an opening to the scratch buffer. If collections are large, their items are sent
+/// later in several packets (R15). In this case the opening empties the collections, unless an opening with
+/// items may have arrived before: then the client keeps the items that still exist.
 fn write_opening(
     slot: u32,
     handles: &HandleSet,

@@ -1,12 +1,13 @@
-//! The state of each object for one client: whether the client has it, what it lacks of it, how it sees it.
+//! The state of each object for one client: whether the client has the object, what it lacks of the object,
+//! and how it sees the object.
 //!
-//! An object is *in step* if the client has it, sees it like most clients, and everything was sent and
-//! acknowledged, but for items of collections. Then shared segments carry its changes, and it costs a few
-//! bits. All others are out of step. They are unknown to the client, or pending spawns, or tracked, or in a
-//! view of the client's own.
+//! An object is *in step* if the client has it and sees it like most clients, and if everything except items
+//! of collections was sent and acknowledged. Shared segments carry the changes of an object in step, and its
+//! state takes only a few bits. All other objects are out of step: the client does not know them, or they are
+//! pending spawns, or they are tracked, or the client sees them in another way than most clients.
 //!
-//! *Invariant:* the state changes only by the methods here, which are named after what happened.
-//! [`ObjectStates::check`] says how the sets depend on each other.
+//! *Invariant:* only the methods here change the state, and each method is named after an event.
+//! [`ObjectStates::check`] asserts how the sets depend on each other.
 
 mod joining;
 mod new_elements;
@@ -41,16 +42,16 @@ use crate::transport::slot_set::{SlotSet, slots_of};
 pub(crate) struct ObjectStates {
     /// Objects that the client has, is receiving, or will lose.
     known: SlotSet,
-    /// Objects that are not in step, also those that the client does not have. So this set alone says whose
-    /// changes in shared segments the client must not get.
+    /// Objects that are not in step, including objects that the client does not have. So this set alone says
+    /// which objects' changes in shared segments the client must not get.
     out_of_step: SlotSet,
-    /// Objects with something to send to this client alone.
+    /// Objects for which this connection must send data to this client alone.
     to_send: SlotSet,
     /// The object that was last sent to this client alone.
     last_sent: u32,
     /// The object that last began a blob.
     last_blob: u32,
-    /// Whether an object waits for room for its blob.
+    /// Whether an object waits until its blob can begin.
     blob_waits: bool,
     pending_spawns: PendingSpawns,
     tracked: TrackedObjects,
@@ -60,14 +61,14 @@ pub(crate) struct ObjectStates {
     view: View,
 }
 
-/// What is left to do after an object's close has begun.
+/// What the connection must still do after the close of an object has begun.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Closed {
-    /// Its position in the history, which the connection gives up.
+    /// The object's position in the history, which the connection gives up.
     pub(crate) position: Option<u64>,
-    /// Its blob, which must not be sent any more.
+    /// The object's blob, which must not be sent any more.
     pub(crate) blob: Option<u32>,
-    /// Whether nothing of the object was ever sent. Then it is forgotten already.
+    /// Whether no part of the object was ever sent. In this case its state is removed already.
     pub(crate) is_forgotten: bool,
 }
 
@@ -88,7 +89,7 @@ impl ObjectStates {
         }
     }
 
-    /// How the client sees the objects.
+    /// Returns how the client sees the objects.
     pub(crate) fn view(&self) -> &View {
         &self.view
     }
@@ -101,22 +102,23 @@ impl ObjectStates {
         self.view.opening_mask(world, slot)
     }
 
-    /// What is stored of a tracked object.
+    /// Returns the state of a tracked object.
     pub(super) fn get(&self, slot: u32) -> Option<&Tracked> {
         self.tracked.get(slot)
     }
 
-    /// Whether the client has an object, is receiving it, or will lose it.
+    /// Returns whether the client has an object, is receiving it, or will lose it.
     pub(super) fn is_known(&self, slot: u32) -> bool {
         self.known.contains(slot)
     }
 
-    /// The lowest slot in which the client has nothing.
+    /// Returns the lowest slot in which the client has no object.
     pub(super) fn first_unknown(&self) -> u32 {
         self.known.first_absent()
     }
 
-    /// Whether the client has everything of an object and the default view, so that it uses the broadcast.
+    /// Returns whether the client has everything of an object and sees it in the default view, so that the
+    /// broadcast can update it.
     pub(super) fn is_in_step(&self, slot: u32) -> bool {
         self.known.contains(slot) && !self.out_of_step.contains(slot)
     }
@@ -125,25 +127,26 @@ impl ObjectStates {
         self.pending_spawns.contains(slot)
     }
 
-    /// Whether the client has an object or is receiving it, so that changes must follow.
+    /// Returns whether the client has an object or is receiving it, so that changes of the object must be
+    /// sent.
     pub(super) fn takes_changes(&self, slot: u32) -> bool {
         let phase = self.tracked.get(slot).map_or(Phase::Open, |tracked| tracked.phase);
         self.known.contains(slot) && matches!(phase, Phase::Open | Phase::Opening)
     }
 
-    /// Whether all these objects are in step.
+    /// Returns whether all these objects are in step.
     #[inline]
     pub(super) fn are_in_step(&self, slots: &SlotSet) -> bool {
         slots.masks_in(&self.out_of_step).next().is_none()
     }
 
-    /// The objects in a word of slots that are out of step.
+    /// Returns the objects in a word of slots that are out of step.
     #[inline]
     pub(super) fn out_of_step_in(&self, word: usize) -> u64 {
         self.out_of_step.word(word)
     }
 
-    /// Whether nothing must be sent to this client alone, but for pending spawns.
+    /// Returns whether the connection has nothing to send to this client alone, except pending spawns.
     pub(super) fn has_nothing_to_send(&self) -> bool {
         self.to_send.is_empty()
     }
@@ -152,13 +155,14 @@ impl ObjectStates {
         !self.pending_spawns.waiting.is_empty()
     }
 
-    /// The pending spawns that were not sent, ascending.
+    /// Returns the pending spawns that were not sent yet, in ascending order.
     pub(super) fn waiting_spawns(&self) -> impl Iterator<Item = u32> {
         self.pending_spawns.waiting.iter()
     }
 
-    /// The objects whose opening was sent and is sent again with each change until the ack: those with an
-    /// opening of at most `max_bits` bits. O(objects that the client has out of step).
+    /// Returns the objects whose opening was sent and will be sent again with each change until the ack.
+    /// These are the objects whose opening has at most `max_bits` bits. O(objects that the client has out of
+    /// step).
     pub(super) fn repeated_openings(&self, max_bits: usize) -> impl Iterator<Item = u32> {
         let sent = self
             .out_of_step
@@ -170,31 +174,33 @@ impl ObjectStates {
         })
     }
 
-    /// Whether the packet `sequence` closes the object in its current phase, and not when it was open before.
+    /// Returns whether the packet `sequence` closed the object in its current phase. An earlier packet may
+    /// have closed it when it was open before.
     pub(super) fn is_closing(&self, slot: u32, sequence: Sequence) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && tracked.since <= sequence)
     }
 
-    /// About how many bytes tracked objects hold on the heap. O(objects changed since the last call).
+    /// Returns about how many bytes tracked objects hold on the heap. O(objects changed since the last call).
     #[inline]
     pub(super) fn weigh(&mut self) -> usize {
         self.tracked.weigh()
     }
 
-    /// Whether the close of some object was first sent before `start`. It is found within a few hundred
-    /// calls.
+    /// Returns whether the close of any object was first sent before `start`. Such an object is found within
+    /// a few hundred calls.
     pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
         self.tracked.has_overdue_close(start)
     }
 
-    /// Whether all objects have arrived that existed when the client joined. All packets before `floor` are
-    /// resolved, and `next` is the next packet. O(objects that have not).
+    /// Returns whether all objects that existed when the client joined have arrived. All packets before
+    /// `floor` were acknowledged or counted as lost, and `next` is the next packet to send. O(objects that
+    /// have not arrived).
     pub(super) fn has_joined(&mut self, floor: Sequence, next: Sequence) -> bool {
         self.joining.is_over(&self.pending_spawns, &self.tracked, floor, next)
     }
 
-    /// The session begins with the objects of `alive` in a word of slots. Returns those that are sent as
-    /// pending spawns, and those that must be [shown](Self::show) one by one.
+    /// Begins the session for the objects of `alive` in a word of slots. Returns the objects that are sent as
+    /// pending spawns, and the objects that must be [shown](Self::show) one by one.
     pub(super) fn begin(&mut self, word: usize, alive: u64) -> (u64, u64) {
         let shown = alive & !self.view.hidden.word(word);
         self.joining.begin(word, shown);
@@ -205,8 +211,8 @@ impl ObjectStates {
         (spawns, shown & !spawns)
     }
 
-    /// An object comes to be seen, which must be sent in the packet `since` or later. Returns `false` if the
-    /// client has it already, or still has to lose it.
+    /// Begins to send an object, in the packet `since` or later. Returns `false` if the client has the object
+    /// already, or still has to lose it.
     pub(super) fn show(&mut self, slot: u32, since: Sequence) -> bool {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.is_closing()
@@ -227,20 +233,20 @@ impl ObjectStates {
         true
     }
 
-    /// The client may have an object again. If the session has begun, the object must be
-    /// [shown](Self::show).
+    /// Notes that the client may have an object again. If the session has begun, the caller must
+    /// [show](Self::show) the object.
     pub(super) fn unhide(&mut self, slot: u32) {
         self.view.hidden.remove(slot);
     }
 
-    /// The client may not have an object any more.
+    /// Notes that the client may not have an object any more, and begins to close it.
     pub(super) fn hide(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
         self.view.hidden.insert(slot);
         self.out_of_step.insert(slot);
         self.close(slot, CloseReason::Relevancy, since)
     }
 
-    /// An object is destroyed.
+    /// Handles the end of an object, and begins to close it.
     pub(super) fn destroy(&mut self, slot: u32, since: Sequence) -> Option<Closed> {
         let closed = self.close(slot, CloseReason::Destroyed, since);
         self.view.forget(slot);
@@ -248,7 +254,7 @@ impl ObjectStates {
     }
 
     /// Begins to close an object on the client, in the packet `since` or later. Returns `None` if the client
-    /// does not have it or it is closing already.
+    /// does not have the object or is losing it already.
     fn close(&mut self, slot: u32, reason: CloseReason, since: Sequence) -> Option<Closed> {
         if !self.known.contains(slot) {
             return None;
@@ -274,8 +280,8 @@ impl ObjectStates {
         Some(closed)
     }
 
-    /// An object is gone from the client, and nothing in flight can change that. Returns whether it must be
-    /// [shown](Self::show) again.
+    /// Removes the state of an object that the client has lost. No packet in flight can change this. Returns
+    /// whether the object must be [shown](Self::show) again.
     pub(super) fn forget(&mut self, slot: u32) -> bool {
         self.pending_spawns.retire(slot);
         let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);
@@ -287,8 +293,8 @@ impl ObjectStates {
         reopen
     }
 
-    /// The session ends: the client has no object any more. Returns the slots that it used, each with the
-    /// position in the history that the connection gives up.
+    /// Ends the session: the client has no objects any more. Returns the slots that the connection used, each
+    /// with the position in the history that the connection gives up.
     pub(super) fn end(&mut self) -> Vec<(u32, Option<u64>)> {
         let position = |slot| self.tracked.get(slot).and_then(|tracked| tracked.position);
         let known: Vec<_> = self.known.iter().map(|slot| (slot, position(slot))).collect();
@@ -296,12 +302,12 @@ impl ObjectStates {
         known
     }
 
-    /// The view of an object is the default one, or not. Returns whether something may have been sent, or
-    /// must be, that depends on the view.
+    /// Notes whether the view of an object is the default view. Returns whether something that depends on the
+    /// view may have been sent or must be sent.
     pub(super) fn set_view(&mut self, slot: u32, is_default: bool) -> bool {
         self.view.own.set(slot, !is_default);
         if !self.known.contains(slot) || is_default && self.pending_spawns.waiting.contains(slot) {
-            // Nothing was sent. With the default view the shared opening is still right.
+            // Nothing of the object was sent yet. For the default view the shared opening is still correct.
             return false;
         }
         if self.pending_spawns.waiting.contains(slot) {
@@ -316,7 +322,8 @@ impl ObjectStates {
         true
     }
 
-    /// A custom condition was switched for this connection alone. The view must be [set](Self::set_view).
+    /// Switches a custom condition for this connection alone. Afterwards the caller must [set the
+    /// view](Self::set_view).
     pub(super) fn switch(
         &mut self,
         lifetime: &ConditionMasks,
@@ -327,16 +334,16 @@ impl ObjectStates {
         self.view.switch(lifetime, slot, property, active);
     }
 
-    /// The client is or is not the owner of an object. If this `is_news` to it, or its role is, they must be
-    /// sent in the packet `since` or later.
+    /// Notes whether the client is the owner of an object. `is_news` says that the client does not know its
+    /// ownership or its role yet. Then both must be sent, in the packet `since` or later.
     pub(super) fn set_owned(&mut self, slot: u32, is_owned: bool, is_news: bool, since: Sequence) {
         self.view.owned.set(slot, is_owned);
         if !is_news || !self.known.contains(slot) || !is_owned && self.pending_spawns.waiting.contains(slot) {
             return;
         }
-        // An opening that is sent again will contain it. But the client may have the object by an opening
-        // from before the change whose ack comes late. Then a lost opening is not sent again, so the news
-        // must be tracked.
+        // An opening that is sent again will contain the owner and role. But the client may already have the
+        // object by an earlier opening, whose ack comes late. In that case a lost opening is not sent again,
+        // so the owner and role must be tracked.
         let tracked = self.track(slot);
         if !tracked.is_closing() {
             tracked.proxy = ProxyNews::Unsent(since);
@@ -345,9 +352,10 @@ impl ObjectStates {
         self.check(slot);
     }
 
-    /// The client may see the `gained` properties of an object from now on, or not the `lost` ones any more.
-    /// `changed_at` says in which frame a property last changed, if that is recorded. Returns the properties
-    /// that the client lacks of those that it gained; `None` if the whole object is to be sent or closed.
+    /// Changes which properties of an object the client may see. `properties` says of each property whether
+    /// the client gains or loses it. `changed_at` returns the frame in which a property last changed, if
+    /// frames are recorded. Returns the gained properties whose values the client lacks. Returns `None` if
+    /// the whole object must be sent or closed.
     pub(super) fn change_view(
         &mut self,
         slot: u32,
@@ -377,14 +385,14 @@ impl ObjectStates {
         Some(lacking)
     }
 
-    /// Something of an object must be sent to this client alone.
+    /// Notes that the connection must send something of an object to this client alone.
     pub(super) fn must_send(&mut self, slot: u32) {
         self.out_of_step.insert(slot);
         self.to_send.insert(slot);
     }
 
-    /// Turns a pending spawn into a tracked object. Returns what is stored of the object, which the client
-    /// knows.
+    /// Makes an object tracked, for example a pending spawn. The client must know the object. Returns its
+    /// state.
     fn track(&mut self, slot: u32) -> &mut Tracked {
         debug_assert!(self.known.contains(slot), "tracked objects are known");
         let phase = self.pending_spawns.remove(slot);
@@ -393,7 +401,7 @@ impl ObjectStates {
         }
         self.tracked.entry(slot, || {
             let (phase, is_opening) = (phase.unwrap_or_default(), phase == Some(Phase::Opening));
-            // Only small openings are sent as pending spawns.
+            // Pending spawns have small openings, so their size counts as one bit.
             Tracked {
                 phase,
                 open_bits: is_opening.into(),
@@ -403,8 +411,8 @@ impl ObjectStates {
         })
     }
 
-    /// An object has everything that could be sent. Decides whether it is in step, and whether it must be
-    /// tracked any longer.
+    /// Decides whether an object is in step, and whether it must still be tracked. Call it after everything
+    /// that can be sent of the object was sent.
     pub(super) fn settle(&mut self, slot: u32) {
         let tracked = self.tracked.get(slot);
         let is_settled = match tracked {
@@ -416,7 +424,8 @@ impl ObjectStates {
         let is_in_step = is_settled && self.view.is_default(slot);
         self.out_of_step.set(slot, !is_in_step);
         if is_in_step {
-            // The broadcast carries it from now on. Sent both ways, it would be in one packet twice.
+            // The broadcast carries the object's changes from now on. If they were sent alone as well, one
+            // packet would contain the object twice.
             self.to_send.remove(slot);
         }
         if is_settled && is_plain {
@@ -430,7 +439,7 @@ impl ObjectStates {
         self.tracked.end_round();
     }
 
-    /// Asserts how the sets depend on each other for one object.
+    /// Asserts for one object how the sets depend on each other.
     fn check(&self, slot: u32) {
         if !cfg!(debug_assertions) {
             return;

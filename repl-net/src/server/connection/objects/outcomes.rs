@@ -1,6 +1,6 @@
-//! What arrived or was lost, as far as it changes the states of objects (R4).
+//! The outcomes of packets: how arrived and lost packets change the states of objects (R4).
 //!
-//! *Invariant:* an ack or a loss changes only what the packet carried of the object in its current phase.
+//! *Invariant:* an ack or a loss of a packet changes only the object phase in which the packet was sent.
 
 use repl_core::{Changelist, PropertyIndex};
 
@@ -10,21 +10,23 @@ use crate::server::world::World;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 
-/// What the loss of an opening means.
+/// The consequence of a lost opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LostOpening {
-    /// Nothing: it is older than the object, or a later packet carries the object too.
+    /// No consequence, because the opening belongs to an earlier object in the slot, or because a later
+    /// packet carries the object too.
     Ignored,
     /// The whole object must be sent again.
     Unsent,
-    /// The client has the object by another opening, and may lack the values of this one.
+    /// The client has the object by another opening, and may lack the values of the lost one.
     Values,
 }
 
 impl ObjectStates {
-    /// The packet `sequence` arrived with openings of pending spawns, or of any objects if it had been given
-    /// up. Some of the pending spawns may be tracked by now. Each tracked object has the first packet that may
-    /// have opened it, so earlier packets about the same slot have no effect.
+    /// Notes that the packet `sequence` has arrived with openings: of pending spawns, or of any objects if
+    /// the packet had been given up. Some of the pending spawns may be tracked by now. Each tracked object
+    /// stores the first packet that may have opened it, so earlier packets about the same slot have no
+    /// effect.
     pub(crate) fn openings_arrived(&mut self, sequence: Sequence, word: usize, mask: u64) {
         let here = self.pending_spawns.arrived(word, mask);
         self.out_of_step.remove_mask(word, here & !self.view.own.word(word));
@@ -34,12 +36,13 @@ impl ObjectStates {
         }
     }
 
-    /// The objects of `mask` in a word of slots that the client knows from their first spawn.
+    /// Returns the objects of `mask` in a word of slots that the client received as the first objects of
+    /// their slots.
     pub(crate) fn spawns_in(&self, word: usize, mask: u64) -> u64 {
         mask & self.known.word(word) & !self.pending_spawns.used.word(word)
     }
 
-    /// The packet `sequence` arrived with `list` of an object.
+    /// Notes that the packet `sequence` has arrived with the changes in `list` of an object.
     pub(crate) fn list_arrived(&mut self, slot: u32, sequence: Sequence, list: &Changelist) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.new_elements.arrived(sequence, list);
@@ -47,7 +50,8 @@ impl ObjectStates {
         }
     }
 
-    /// The packet `sequence` arrived with the whole object, or what its list says of it.
+    /// Notes that the packet `sequence` has arrived with an object: with the whole object, or with the part
+    /// of it in `list`.
     pub(crate) fn opening_arrived(&mut self, slot: u32, sequence: Sequence, list: &Changelist) {
         match self.tracked.get_mut(slot).filter(|tracked| tracked.since <= sequence) {
             Some(tracked) if tracked.phase == Phase::Opening => {
@@ -62,7 +66,7 @@ impl ObjectStates {
         self.list_arrived(slot, sequence, list);
     }
 
-    /// A packet with the opening of an object was lost.
+    /// Handles the loss of a packet with the opening of an object.
     pub(crate) fn opening_lost(&mut self, slot: u32, sequence: Sequence) -> LostOpening {
         let opening = self.tracked.get(slot).filter(|tracked| tracked.phase == Phase::Opening);
         let Some(since) = opening.map(|tracked| tracked.since) else {
@@ -72,10 +76,11 @@ impl ObjectStates {
         if sequence < since {
             return LostOpening::Ignored;
         }
-        // A blob contains them too, but the blob may be dropped while the client has the object by an earlier
-        // opening.
+        // A blob of the object contains owner and role too. But the blob may be dropped while the client has
+        // the object by an earlier opening.
         self.proxy_lost(slot, sequence);
-        // A blob may have begun without room for any of its parts. It still counts as an opening in flight.
+        // The object's blob may have begun in a packet that had no room for any part of it. It still counts
+        // as an opening in flight.
         match self.tracked.get_mut(slot) {
             Some(tracked) if tracked.blob.is_none() && tracked.carried <= sequence => {
                 tracked.phase = Phase::Unsent;
@@ -86,7 +91,8 @@ impl ObjectStates {
         LostOpening::Unsent
     }
 
-    /// A packet with the closes of objects was lost: those that no later packet closes must be closed again.
+    /// Handles the loss of a packet with the closes of objects. An object must be closed again, unless a
+    /// later packet closes it too.
     pub(crate) fn closes_lost(&mut self, sequence: Sequence, word: usize, mask: u64) {
         for slot in slots_of(word, mask & self.known.word(word)) {
             let is_carried_later = self.tracked.get(slot).is_some_and(|tracked| tracked.carried > sequence);
@@ -96,7 +102,7 @@ impl ObjectStates {
         }
     }
 
-    /// A packet arrived that may have contained owner and role of an object.
+    /// Notes that a packet has arrived that may have contained the owner and role of an object.
     pub(crate) fn proxy_arrived(&mut self, slot: u32, sequence: Sequence) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && let ProxyNews::Unsent(since) | ProxyNews::Sent(since, _) = tracked.proxy
@@ -106,8 +112,8 @@ impl ObjectStates {
         }
     }
 
-    /// A packet with owner and role of an object was lost. If no later packet has them, they must be sent
-    /// again.
+    /// Handles the loss of a packet with the owner and role of an object. If no later packet contains them,
+    /// they must be sent again.
     pub(crate) fn proxy_lost(&mut self, slot: u32, sequence: Sequence) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && let ProxyNews::Sent(since, last) = tracked.proxy
@@ -118,7 +124,8 @@ impl ObjectStates {
         }
     }
 
-    /// The blob of an object arrived. If the object has no other one by now, what waited may be sent.
+    /// Notes that the blob of an object has arrived. If no other blob of the object has begun since, its
+    /// waiting changes may be sent.
     pub(crate) fn blob_arrived(&mut self, slot: u32, blob: u32) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.blob == Some(blob)
@@ -130,8 +137,8 @@ impl ObjectStates {
         }
     }
 
-    /// Lost changes are pending again, as far as the client may see them; it lacks the `unseen` properties.
-    /// `prune` removes from a list what does not exist any more.
+    /// Makes lost changes pending again, as far as the client may see them. The client lacks the `unseen`
+    /// properties. `prune` removes elements from a list that do not exist any more.
     pub(crate) fn put_back(
         &mut self,
         slot: u32,
@@ -142,13 +149,14 @@ impl ObjectStates {
         let tracked = self.track(slot);
         unseen.for_each(|property| tracked.set_left(property, 0));
         prune(&mut tracked.pending);
-        // The pending list is newer, so it wins.
+        // The pending list is newer than the lost list, so its changes replace lost ones.
         list.merge(&tracked.pending);
         tracked.pending = list;
         self.must_send(slot);
     }
 
-    /// No packet in flight can show that new elements arrived: those that were removed are forgotten.
+    /// Drops new elements that were removed. Call it when no packet in flight can prove any more that they
+    /// arrived.
     pub(crate) fn prune_new_elements(&mut self, world: &World) {
         let slots: Vec<u32> = self.with_new_elements.iter().collect();
         for slot in slots {

@@ -7,10 +7,11 @@ use repl_core::Changelist;
 use super::*;
 use crate::sim::Rng;
 
-/// The slots in use, in two words. They are few, so that each has a long history.
+/// The slots in use, from two words of slots. There are few of them, so that many objects use each slot one
+/// after another.
 const SLOTS: std::ops::Range<u32> = 58..70;
 
-/// What a client may know of one object, with a field for each thing.
+/// The model's state of one object for a client. Each fact has a field of its own.
 #[derive(Clone, Debug, Default)]
 struct Plain {
     generation: u32,
@@ -180,10 +181,10 @@ impl Plain {
     }
 }
 
-/// A packet: its number, and what it carried as slots, generations and contents.
+/// A packet: its number, and its content by slots and generations.
 type Packet = (u64, Vec<(u32, u32, Carried)>);
 
-/// What a packet carried of one object.
+/// The content of a packet that belongs to one object.
 #[derive(Clone, Debug)]
 enum Carried {
     Spawn,
@@ -202,7 +203,7 @@ struct Pair {
     next: u64,
     /// The packets that may still be acked.
     in_flight: Vec<Packet>,
-    /// Packets below this count as lost if they were not acked.
+    /// Packets with lower numbers count as lost if they were not acked.
     floor: u64,
     blobs: u32,
 }
@@ -228,7 +229,8 @@ impl Pair {
             floor: 0,
             blobs: 0,
         };
-        // Some objects are there before the session begins. Some of them are hidden, owned, seen differently.
+        // Some objects exist before the session begins. Some of them are hidden, owned, or seen in a view
+        // that is not the default.
         for slot in SLOTS {
             if pair.rng.chance(0.5) {
                 pair.set_alive(slot);
@@ -271,7 +273,7 @@ impl Pair {
         self.rng.range(SLOTS.start.into()..SLOTS.end.into()) as u32
     }
 
-    /// Up to five of the handles 1 to 8.
+    /// Returns up to five of the handles 1 to 8.
     fn handles(&mut self) -> BTreeSet<u32> {
         (0..self.rng.range(1..6)).map(|_| self.rng.range(1..9) as u32).collect()
     }
@@ -298,7 +300,7 @@ impl Pair {
     }
 
     fn spawn(&mut self, slot: u32) {
-        // A slot is used again when the client has lost the object before.
+        // A slot is used again when the client has lost the object that used it before.
         if !self.plain(slot).is_alive && !self.plain(slot).is_known {
             self.set_alive(slot);
             self.show(slot);
@@ -343,7 +345,7 @@ impl Pair {
         self.states.settle(slot);
     }
 
-    /// The client gains or loses one property, which last changed in some frame.
+    /// Lets the client gain or lose one property, which last changed in some frame.
     fn change_view(&mut self, slot: u32) {
         let (handle, is_gained, frame) = (self.rng.range(1..9) as u32, self.rng.chance(0.5), self.next);
         let changed_at = self.rng.below(frame + 1);
@@ -377,7 +379,7 @@ impl Pair {
         self.withdraw_blob(slot, blob);
     }
 
-    /// Takes back the blob of an object, which carried an opening or one property.
+    /// Gives up the blob of an object. The blob carried an opening or one property.
     fn withdraw_blob(&mut self, slot: u32, blob: Option<u32>) {
         assert_eq!(self.states.take_blob(slot), blob);
         if blob.is_none() {
@@ -416,7 +418,8 @@ impl Pair {
         }
     }
 
-    /// A tick: objects change, and what the client lacks is sent in one packet, as far as there is room.
+    /// Runs one tick: objects change, and everything that the client lacks is sent in one packet, as far as
+    /// there is room.
     fn tick(&mut self) {
         let mut changes = BTreeMap::new();
         for _ in 0..self.rng.below(20) {
@@ -580,7 +583,7 @@ impl Pair {
         }
     }
 
-    /// A list is dropped from the full history of an object.
+    /// Drops a list from the full history of an object.
     fn evict(&mut self, slot: u32) {
         let (place, evicted) = (self.rng.below(self.next), self.handles());
         self.states.evicted(slot, place, &list(&evicted));
@@ -593,7 +596,7 @@ impl Pair {
         }
     }
 
-    /// A packet is acked: one that counts as lost, or another one.
+    /// Acks a packet, which may count as lost already.
     fn arrive(&mut self) {
         if self.in_flight.is_empty() {
             return;
@@ -601,7 +604,7 @@ impl Pair {
         let at = self.rng.below(self.in_flight.len() as u64) as usize;
         let (sequence, contents) = self.in_flight.remove(at);
         for (slot, generation, what) in contents {
-            // Late acks of updates are not heard.
+            // The connection ignores late acks of updates.
             if sequence >= self.floor || !matches!(what, Carried::Update(_)) {
                 self.content_arrived(Sequence::new(sequence), slot, generation, what);
             }
@@ -655,7 +658,7 @@ impl Pair {
         }
     }
 
-    /// The oldest packet that may still arrive in time counts as lost.
+    /// Lets the oldest packet that may still arrive in time count as lost.
     fn lose(&mut self) {
         let Some((sequence, contents)) = self.in_flight.iter().find(|(sequence, _)| *sequence >= self.floor)
         else {
@@ -705,7 +708,7 @@ impl Pair {
                 }
                 self.states.closes_lost(sequence, slot as usize / 64, 1 << (slot % 64));
             }
-            // Its part is sent again.
+            // The lost part of the blob is sent again.
             Carried::Blob(blob) => {
                 if self.plain(slot).tracked.as_ref().is_some_and(|tracked| tracked.blob == Some(blob)) {
                     let generation = self.plain(slot).generation;

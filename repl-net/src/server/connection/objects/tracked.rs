@@ -1,7 +1,7 @@
-//! A tracked object: what a connection stores for an object while something of it is unsent or
-//! unacknowledged.
+//! A tracked object: the state that a connection stores of an object while something of the object is unsent
+//! or unacknowledged.
 //!
-//! *Invariant:* only an object that the client has, or is receiving, is behind in the history or in a blob.
+//! *Invariant:* only an object that the client has or is receiving can be behind in the history or in a blob.
 
 use std::time::Duration;
 
@@ -14,67 +14,72 @@ use crate::transport::sequence::Sequence;
 /// The phase of an object between server and client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The whole object must be sent: it was not sent yet, or the opening counts as lost. A lost opening may
+    /// The whole object must be sent. It was not sent yet, or its opening counts as lost. A lost opening may
     /// still have arrived.
     Unsent,
-    /// The whole object was sent, and not acknowledged yet.
+    /// The whole object was sent, but is not acknowledged yet.
     Opening,
-    /// The client has it.
+    /// The client has the object.
     #[default]
     Open,
-    /// It must be closed, or the close was sent.
+    /// The object must be closed, or its close was sent.
     Closing(CloseReason),
 }
 
 /// Whether the client knows the current owner and role of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ProxyNews {
-    /// It knows them, or the opening will contain them.
+    /// The client knows the owner and role, or the opening will contain them.
     #[default]
     Settled,
-    /// They must be sent. Only this packet and later ones can contain them.
+    /// The owner and role must be sent. Only the packet with this number and later packets can contain the
+    /// current ones.
     Unsent(Sequence),
-    /// They were sent. The first packet is as above, the second is the last one that contains them.
+    /// The owner and role were sent. The first number is the same as in `Unsent`. The second is the last
+    /// packet that contains them.
     Sent(Sequence, Sequence),
 }
 
-/// What is stored of a tracked object.
+/// The state of a tracked object.
 #[derive(Debug, Default)]
 pub(crate) struct Tracked {
     pub(crate) phase: Phase,
-    /// The first packet that may have opened the object, or closed it if it is closing. Earlier packets
-    /// carried it when it was open before.
+    /// The first packet that may have opened the object. If the object is closing, the first packet that may
+    /// have closed it. Packets before it carried the object when it was open before.
     pub(crate) since: Sequence,
     /// The newest packet with the object's opening or close, or with a part of its blob. Packets are given up
-    /// in the order of sending. So until this one is given up, the content of an earlier one need not be sent
-    /// again.
+    /// in the order of sending, so the content of earlier packets need not be sent again before this packet
+    /// is given up.
     pub(crate) carried: Sequence,
-    /// The position in the object's history from which on nothing was sent.
+    /// The first position in the object's history whose changes were not sent.
     pub(crate) position: Option<u64>,
-    /// What the client lacks besides that: it was lost, or it was not sent because there was no room.
+    /// Changes that the client lacks besides those in the history, because they were lost, or because there
+    /// was no room for them.
     pub(crate) pending: Changelist,
-    /// What did not fit in earlier ticks, at most one entry for each collection or map. The next to send is
-    /// first. `pending` is newer, except for lost changes, from which pruning removes what is outdated.
+    /// Changes that did not fit in earlier ticks, with at most one entry for each collection or map. The
+    /// first entry is sent next. `pending` is newer, except for lost changes in it; pruning removes outdated
+    /// ones.
     pub(crate) waiting: Vec<Portions>,
     pub(crate) new_elements: NewElements,
-    /// Properties that the client had and may no longer see, with the frame in which that began. Zero: the
-    /// client's value may be older than that.
+    /// Properties that the client had and may no longer see, each with the frame in which this began. The
+    /// frame is zero if the client's value may be even older.
     pub(super) left: Vec<(PropertyIndex, u64)>,
-    /// The blob that carries the object, if one does.
+    /// The blob that carries the object, if there is one.
     pub(crate) blob: Option<u32>,
     /// Whether the client knows the object's current owner and role.
     pub(crate) proxy: ProxyNews,
-    /// Bits of the last opening; zero if there was none.
+    /// The number of bits of the last opening, or zero if there was none.
     pub(crate) open_bits: usize,
-    /// Whether an opening that may have arrived had items of collections. Then no later opening may empty
-    /// these collections.
+    /// Whether any opening that may have arrived contained items of collections. If so, no later opening may
+    /// empty these collections.
     pub(crate) opened_with_items: bool,
-    /// Whether an opening that counted as lost was acknowledged late. The client has the object, but what
-    /// changed since is unknown, so the whole object is sent again without what only openings contain (S43).
+    /// Whether an opening that counted as lost was acknowledged late. The client then has the object, but the
+    /// connection does not know what changed since. So it sends the whole object again, without the
+    /// properties that only openings contain (S43).
     pub(crate) has_arrived: bool,
-    /// Whether the object must be opened again once its close is acknowledged.
+    /// Whether the object must be opened again after its close is acknowledged.
     pub(super) reopen: bool,
-    /// When its close was first sent.
+    /// When the close of the object was first sent.
     pub(super) close_sent_at: Option<Duration>,
 }
 
@@ -83,9 +88,9 @@ impl Tracked {
         matches!(self.phase, Phase::Closing(_))
     }
 
-    /// Whether the client has everything that it may see, or will have it when packets in flight arrive, so
-    /// that it can use shared segments. Items of collections may be unacknowledged: they are tracked one by
-    /// one.
+    /// Returns whether the client has everything that it may see, or will have it when the packets in flight
+    /// arrive. Then shared segments can update the object. Items of collections may be unacknowledged,
+    /// because they are tracked one by one.
     pub(super) fn is_settled(&self) -> bool {
         self.phase == Phase::Open
             && !self.lacks_something()
@@ -94,28 +99,28 @@ impl Tracked {
             && self.proxy == ProxyNews::Settled
     }
 
-    /// Whether something that changed must still be sent to the client.
+    /// Returns whether something that changed must still be sent to the client.
     pub(super) fn lacks_something(&self) -> bool {
         self.lacks_values() || matches!(self.proxy, ProxyNews::Unsent(_))
     }
 
-    /// Whether values must still be sent to the client.
+    /// Returns whether values must still be sent to the client.
     pub(crate) fn lacks_values(&self) -> bool {
         self.position.is_some() || !self.pending.is_empty() || !self.waiting.is_empty()
     }
 
-    /// Whether new elements must still be sent.
+    /// Returns whether new elements must still be sent.
     pub(super) fn lacks_new_elements(&self) -> bool {
         self.pending.has_births() || !self.waiting.is_empty()
     }
 
-    /// Whether the opening is sent again with each change until the ack, because it has at most `max_bits`
-    /// bits.
+    /// Returns whether the opening is sent again with each change until the ack, because it has at most
+    /// `max_bits` bits.
     pub(super) fn repeats_opening(&self, max_bits: usize) -> bool {
         self.phase == Phase::Opening && self.open_bits <= max_bits
     }
 
-    /// Removes these properties from what must be sent. Returns whether any was to be sent.
+    /// Removes these properties from the changes that must be sent. Returns whether there were any.
     pub(super) fn drop_pending(&mut self, handles: &HandleSet) -> bool {
         let lacks = self.pending.handles().intersects(handles)
             || self.waiting.iter().any(|portions| portions.is_in(handles));
@@ -124,12 +129,12 @@ impl Tracked {
         lacks
     }
 
-    /// Whether this stores nothing but that the object is settled.
+    /// Returns whether nothing else is stored of an object that is settled, so that it need not be tracked.
     pub(super) fn is_plain(&self) -> bool {
         self.left.is_empty() && self.new_elements.is_empty()
     }
 
-    /// The frame since which the client has not seen a property; zero if unknown.
+    /// Returns the frame since which the client has not seen a property, or zero if it is unknown.
     pub(super) fn left_at(&self, property: PropertyIndex) -> u64 {
         self.left.iter().find(|(left, _)| *left == property).map_or(0, |(_, frame)| *frame)
     }
@@ -142,7 +147,7 @@ impl Tracked {
         }
     }
 
-    /// About how many bytes this holds on the heap. O(properties).
+    /// Returns about how many bytes the state holds on the heap. O(properties).
     pub(super) fn heap_bytes(&self) -> usize {
         let waiting = self.waiting.iter().map(Portions::heap_bytes);
         self.pending.heap_bytes()

@@ -1,7 +1,8 @@
-//! How a client sees the objects: as their owner, as a replay, with switches of its own, or not at all.
+//! The views of a client: whether it sees each object as its owner, as a replay, with switches of its own, in
+//! the default way, or not at all.
 //!
-//! *Invariant:* `own` has exactly those objects, among the ones that the client knows, whose view is not the
-//! default.
+//! *Invariant:* of the objects that the client knows, `own` contains exactly those whose view is not the
+//! default view.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +19,14 @@ use crate::transport::slot_set::SlotSet;
 pub(crate) struct View {
     id: ConnectionId,
     pub(crate) is_replay: bool,
-    /// Objects for which this client's view is not the default, whether it has them or not.
+    /// Objects for which this client's view is not the default view, whether the client has them or not.
     pub(super) own: SlotSet,
-    /// Objects that the client owns, whether it has them or not. Their openings cannot be shared.
+    /// Objects that the client owns, whether it has them or not. Their openings cannot be shared with other
+    /// clients.
     pub(super) owned: SlotSet,
-    /// Objects that the client must not have, also before it said hello.
+    /// Objects that the client must not have. The set is kept from before the client's hello on.
     pub(super) hidden: SlotSet,
-    /// By slot, the handles of custom properties whose switch for this connection differs from their
+    /// For each slot, the handles of custom properties whose switch for this connection differs from their
     /// declaration.
     switched: BTreeMap<u32, HandleSet>,
 }
@@ -35,48 +37,48 @@ impl View {
         Self { id, is_replay, own, owned, hidden, switched: BTreeMap::new() }
     }
 
-    /// The view flags of this connection for an object (S36).
+    /// Returns the view flags of this connection for an object (S36).
     fn flags(&self, object: &Object) -> ViewFlags {
         object.flags(object.owner == Some(self.id), self.is_replay)
     }
 
-    /// What this client is told of an object's owner and role.
+    /// Returns the owner and role of an object, as this client must see them.
     pub(crate) fn proxy(&self, object: &Object) -> Proxy {
         object.proxy(object.owner == Some(self.id))
     }
 
-    /// The handles of an object that this connection may see now.
+    /// Returns the handles of an object that this connection may see now.
     pub(crate) fn mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
         object.mask(world.lifetime(slot), self.flags(object), self.switched.get(&slot))
     }
 
-    /// The handles of an object that a first opening for this connection would contain now.
+    /// Returns the handles of an object that a first opening for this connection would contain now.
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
         let flags = self.flags(object).with(ViewFlags::INITIAL);
         object.mask(world.lifetime(slot), flags, self.switched.get(&slot))
     }
 
-    /// Whether the world's state says that the connection has the default view of an object.
+    /// Returns whether the connection has the default view of an object, according to the state of the world.
     pub(crate) fn is_default_now(&self, world: &World, slot: u32) -> bool {
         let object = &world.objects[slot as usize];
         !self.switched.contains_key(&slot)
             && (!world.lifetime(slot).is_conditional() || self.flags(object) == object.common_flags())
     }
 
-    /// Whether the connection has the default view of an object that it knows, so that it can use the
-    /// broadcast.
+    /// Returns whether the connection has the default view of an object that it knows, so that the broadcast
+    /// can update it.
     pub(crate) fn is_default(&self, slot: u32) -> bool {
         !self.own.contains(slot)
     }
 
-    /// The objects in a word of slots whose openings can be shared.
+    /// Returns the objects in a word of slots whose openings can be shared with other clients.
     pub(super) fn default_openings_in(&self, word: usize) -> u64 {
         if self.is_replay { 0 } else { !(self.own.word(word) | self.owned.word(word)) }
     }
 
-    /// Whether the opening of an object can be shared.
+    /// Returns whether the opening of an object can be shared with other clients.
     pub(super) fn is_default_opening(&self, slot: u32) -> bool {
         self.default_openings_in(slot as usize / 64) >> (slot % 64) & 1 == 1
     }
@@ -103,7 +105,7 @@ impl View {
     }
 
     /// Drops all settings for an object that is destroyed, so that they do not apply to the next object in
-    /// the slot.
+    /// its slot.
     pub(super) fn forget(&mut self, slot: u32) {
         self.hidden.remove(slot);
         self.own.remove(slot);
