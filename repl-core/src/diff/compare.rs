@@ -205,8 +205,8 @@ impl Comparison<'_> {
     }
 
     /// Copies the elements of `live` from `first` on. If a value in them has no wire form, copies none:
-    /// otherwise clients would see an initial value that the server never had. Returns whether they were
-    /// copied.
+    /// otherwise clients would see an initial value that the server never had. Returns whether the elements
+    /// were copied.
     fn copy_elements(
         &mut self,
         live: Array<'_>,
