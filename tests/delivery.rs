@@ -240,7 +240,7 @@ fn r09_a_closing_on_a_slow_link_is_tried_four_times_a_second() {
 }
 
 #[test]
-fn r09_the_parts_of_a_large_property_on_a_slow_link_are_tried_four_times_a_second_or_more() {
+fn r09_the_parts_of_a_large_property_on_a_slow_link_are_tried_four_times_a_second() {
     let (mut room, object) = one_thing(ServerConfig::default());
     for size in 2..20 {
         room.server[object].size = size;
@@ -259,7 +259,7 @@ fn r09_the_parts_of_a_large_property_on_a_slow_link_are_tried_four_times_a_secon
     }
     assert_eq!(tried[0], 4, "the parts");
     let in_the_end = tried[359] - tried[179];
-    assert!(in_the_end >= 4 * 8, "{in_the_end} in three seconds");
+    assert!((4 * 8..=4 * 13).contains(&in_the_end), "{in_the_end} in three seconds");
 }
 
 #[test]

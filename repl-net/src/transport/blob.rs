@@ -13,7 +13,8 @@ use super::sequence::Sequence;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Unsent,
-    InFlight,
+    /// The newest packet that contains the part.
+    InFlight(Sequence),
     Arrived,
 }
 
@@ -144,16 +145,20 @@ impl Blobs {
         }
     }
 
-    /// Records that a part was sent.
-    pub(crate) fn sent(&mut self, id: u32, index: u32) {
+    /// Records that the packet `sequence` contains a part.
+    pub(crate) fn sent(&mut self, id: u32, index: u32, sequence: Sequence) {
         if let Some(blob) = self.get_mut(id) {
-            blob.set(index, Part::InFlight);
+            blob.set(index, Part::InFlight(sequence));
         }
     }
 
-    /// Records that a part was lost.
-    pub(crate) fn lost(&mut self, id: u32, index: u32) {
-        if let Some(blob) = self.get_mut(id) {
+    /// Records that the packet `sequence` with a part was lost. The part must be sent again unless a later
+    /// packet contains it too.
+    pub(crate) fn lost(&mut self, id: u32, index: u32, sequence: Sequence) {
+        if let Some(blob) = self.get_mut(id)
+            && let Some(Part::InFlight(newest)) = blob.parts.get(index as usize)
+            && *newest <= sequence
+        {
             blob.set(index, Part::Unsent);
         }
     }

@@ -14,6 +14,7 @@ use crate::server::part_size::{LEAST_ITEM_BITS, PartSize, Verdict};
 use crate::transport::blob::{BLOB_SPAN, MAX_BLOBS};
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::segment::{ENTRY_BITS, SegmentKind, SegmentWriter, handles_bits};
+use crate::transport::sequence::Sequence;
 
 /// The most bytes of a blob with several items. The limit is lower if [`MAX_BLOBS`] such blobs would not fit
 /// together.
@@ -230,7 +231,7 @@ impl Connection {
             return;
         }
         let (oldest, under_way) = self.blobs.under_way();
-        let mut sent_parts: Vec<(u32, u32)> = Vec::with_capacity(MAX_BLOBS);
+        let mut sent_parts: Vec<(u32, u32, Sequence)> = Vec::with_capacity(MAX_BLOBS);
         for blob in self.blobs.iter() {
             for index in blob.unsent() {
                 let part = blob.part(index);
@@ -253,11 +254,11 @@ impl Connection {
                     writer.write_exp_golomb(index.into(), 3);
                     writer.append(part);
                 });
-                sent_parts.push((blob.id, index));
+                sent_parts.push((blob.id, index, sequence));
             }
         }
-        for (id, index) in sent_parts {
-            self.blobs.sent(id, index);
+        for (id, index, sequence) in sent_parts {
+            self.blobs.sent(id, index, sequence);
         }
     }
 }

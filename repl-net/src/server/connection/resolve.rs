@@ -168,7 +168,7 @@ impl Connection {
             let Some(contents) = self.outbox.in_flight.take_contents(sequence) else { continue };
             for sent in &contents.sent {
                 if let Content::Fragment { blob, index } = sent.content {
-                    self.blobs.lost(blob, index);
+                    self.blobs.lost(blob, index, sequence);
                 }
             }
             for (word, mask) in &contents.closed {
@@ -204,7 +204,7 @@ impl Connection {
         for Sent { slot, generation, content } in &mut contents.sent {
             match content {
                 Content::Update(list) => self.list_lost(losses, *slot, *generation, std::mem::take(list)),
-                Content::Fragment { blob, index } => self.blobs.lost(*blob, *index),
+                Content::Fragment { blob, index } => self.blobs.lost(*blob, *index, losses.sequence),
                 _ if !self.is_current(losses.world, *slot, *generation) => {}
                 Content::Proxy => self.objects.proxy_lost(*slot, losses.sequence),
                 Content::Open(list) if self.opening_lost(losses, *slot) => {
