@@ -30,7 +30,7 @@ pub(crate) struct NestedChanges(Vec<(u32, Nested)>);
 impl Clone for NestedChanges {
     #[inline]
     fn clone(&self) -> Self {
-        // Most lists have none. Then no function is called.
+        // Most lists have no nested changes, and cloning these lists calls no function.
         if self.0.is_empty() { Self::NONE } else { Self(self.0.clone()) }
     }
 }

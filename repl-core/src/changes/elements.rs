@@ -1,7 +1,8 @@
 //! The changes of one collection: which items of a fast array, or which entries of a map, were added, changed
 //! or removed.
 //!
-//! *Invariant:* no element is in two of the sets. The last thing that happened to an element counts.
+//! *Invariant:* no element is in two of the sets of added, changed and removed elements. The last event of an
+//! element decides in which set it is.
 
 use std::fmt::Debug;
 

@@ -25,7 +25,8 @@ pub struct History {
 #[derive(Debug, Default)]
 struct Kept {
     lists: VecDeque<Changelist>,
-    /// The last merge: its first place, its end, and the result. For the next connection at the same place.
+    /// The result of the last merge, with the first place and the end of the merged lists. The next
+    /// connection at the same place uses it again.
     merged: Option<(u64, u64, Changelist)>,
 }
 

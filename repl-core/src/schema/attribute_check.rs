@@ -14,7 +14,7 @@ use crate::schema::quantize::{SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
 use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind, Notify};
 
 impl Field {
-    /// `atomic` on a field of type `T`. So far the entry describes the parts of `T`.
+    /// Applies `atomic` to a field of type `T`. Before this call the table entry describes the parts of `T`.
     ///
     /// # Panics
     /// At compile time, if a field of `T` has an attribute that only a property of an object can obey.
@@ -28,7 +28,7 @@ impl Field {
     /// and not at the derive.
     ///
     /// # Panics
-    /// At compile time, if they do not fit.
+    /// At compile time, if the attributes do not fit.
     #[must_use]
     #[track_caller]
     pub const fn checked(self) -> Self {
@@ -46,19 +46,20 @@ impl Field {
     }
 }
 
-/// Why an attribute cannot be obeyed.
+/// The reason why an attribute is refused.
 enum AttributeError {
-    /// The attribute is for other types or numbers.
+    /// The attribute applies to other types or numbers.
     Form(&'static str),
-    /// The number of bits is outside the widths that the attribute takes.
+    /// The number of bits is not one that the attribute allows.
     Width { attribute: &'static str, least: u8, most: u8 },
     /// A field of a nested struct has an attribute that only a property of an object can have.
     Inside(Inside),
 }
 
-/// A field of a nested struct with a condition, a notify or `push`. Nothing could obey it there.
+/// A field of a nested struct with a condition, a notify or `push`. The library could not obey these
+/// attributes there.
 struct Inside {
-    /// The nested struct's name.
+    /// The name of the nested struct.
     owner: &'static str,
     field: &'static Field,
 }
@@ -123,7 +124,8 @@ const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {
     if fits { None } else { Some(AttributeError::Form(otherwise)) }
 }
 
-/// Conditions, notifies and `push` belong to objects. Inside a nested struct nothing could obey them.
+/// Refuses conditions, notifies and `push` inside a nested struct, where the library could not obey them.
+/// They belong to fields of objects.
 const fn check_struct(property: Formatted, fields: &'static [Field]) -> Option<AttributeError> {
     let mut i = 0;
     while i < fields.len() {
@@ -143,7 +145,7 @@ const fn check_struct(property: Formatted, fields: &'static [Field]) -> Option<A
 }
 
 impl Inside {
-    /// Says what is wrong with the field called `holder`, whose type is the struct.
+    /// Returns the error text for the field called `holder`, whose type is the nested struct.
     const fn refusal(&self, holder: &str) -> Text {
         let (word, value) = match (self.field.condition, self.field.notify) {
             (Condition::None, Notify::None) => ("push", ""),

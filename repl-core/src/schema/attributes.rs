@@ -1,4 +1,4 @@
-//! Traits that generated code names: which types an attribute fits, and how the method of a notify is called.
+//! Traits for generated code: which types an attribute fits, and how the method of a notify is called.
 //!
 //! *Invariant:* these traits hold no data and decide no bits. They make the compiler refuse a misplaced
 //! attribute at its place, with advice on what to write.
@@ -20,8 +20,8 @@ use crate::schema::shape::{Field, Shape};
 
 /// A type that `quantize(step = …, range = …)` fits: floats, and arrays and tuples of them.
 ///
-/// Implement it for your own struct of floats to quantise all of them with one attribute on the field that
-/// holds the struct. When the table is made, each leaf below is checked again to be a float.
+/// Implement this trait for your own struct of floats, to quantise all of them with one attribute on the
+/// field that holds the struct. When the table is made, each value in the struct is checked to be a float.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be quantised in steps",
     label = "not a float",
@@ -142,7 +142,7 @@ impl<T: UnitQuaternion, const N: usize> UnitQuaternion for [T; N] {}
 impl<T: UnitVector, const N: usize> UnitVector for [T; N] {}
 
 impl Field {
-    /// `quantize(step = …, range = …)` on a field of type `T`.
+    /// Applies `quantize(step = …, range = …)` to a field of type `T`.
     #[must_use]
     pub const fn quantize<T: Quantizable + ?Sized>(
         self,
@@ -154,39 +154,39 @@ impl Field {
         self.format(Format::Quantize { step, min, max, saturate })
     }
 
-    /// `quantize(smallest_three = …)` on a field of type `T`.
+    /// Applies `quantize(smallest_three = …)` to a field of type `T`.
     #[must_use]
     pub const fn smallest_three<T: UnitQuaternion + ?Sized>(self, bits: u8) -> Self {
         self.format(Format::SmallestThree { bits })
     }
 
-    /// `quantize(unit_vector = …)` on a field of type `T`.
+    /// Applies `quantize(unit_vector = …)` to a field of type `T`.
     #[must_use]
     pub const fn unit_vector<T: UnitVector + ?Sized>(self, bits: u8) -> Self {
         self.format(Format::UnitVector { bits })
     }
 
-    /// `bits = …` on a field of type `T`.
+    /// Applies `bits = …` to a field of type `T`.
     #[must_use]
     pub const fn bits<T: Ranged + ?Sized>(self, bits: u8, saturate: bool) -> Self {
         self.format(Format::Bits { bits, saturate })
     }
 
-    /// `range = …` on a field of type `T`.
+    /// Applies `range = …` to a field of type `T`.
     #[must_use]
     pub const fn range<T: Ranged + ?Sized>(self, min: i128, max: i128, saturate: bool) -> Self {
         self.format(Format::Range { min, max, saturate })
     }
 
-    /// `max_len = …` on a field of type `T`.
+    /// Applies `max_len = …` to a field of type `T`.
     #[must_use]
     pub const fn max_len_of<T: Lengthy + ?Sized>(self, max_len: u32) -> Self {
         self.max_len(max_len)
     }
 }
 
-/// What generated code requires of a field marked `atomic`. It is one trait, so that an unsuitable type is
-/// reported once.
+/// The trait that generated code requires of a field marked `atomic`. It is a single trait, so that an
+/// unsuitable type is reported once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be `atomic`",
     label = "not a value that can be cloned and replicated",
@@ -195,15 +195,15 @@ impl Field {
     note = "for a foreign type say `#[replicated(with = module)]`"
 )]
 pub trait Unit: Sized {
-    /// The shape of the parts.
+    /// The shape of the type with its parts.
     const PARTS: &'static Shape;
 
     /// The shape of the whole value as one command (S13).
     const WHOLE: &'static Shape;
 }
 
-/// `Clone`, which a type that is sent as a unit needs. It is a separate trait, so that the error for a type
-/// that is not `Clone` says why.
+/// `Clone`, which a type that is always sent whole needs. It is a separate trait, so that the error for a
+/// type without `Clone` gives the reason.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` travels as a unit, but is not `Clone`",
     label = "not `Clone`",
@@ -214,8 +214,8 @@ pub trait CloneAsUnit: Clone {}
 #[diagnostic::do_not_recommend]
 impl<T: Clone> CloneAsUnit for T {}
 
-/// Each derive implements it. It only serves the error when a type has two of these derives: the error prints
-/// the names of the parameters.
+/// Each derive implements this trait. It only serves the error for a type that has two of these derives: the
+/// error prints the names of the parameters.
 pub trait OnlyOneDerive<A, B, C> {}
 
 /// `derive(Replicated)` is for objects, and for structs that are fields of objects.
@@ -227,8 +227,8 @@ pub enum FastArrayItemForItemsAndFields {}
 /// `derive(NetSerialize)` is for values that are sent as a unit.
 pub enum NetSerializeForUnits {}
 
-/// Never implemented. Generated code requires it when a notify names a method that the object does not have.
-/// `Method` is a type with the name of the method, `Old` is the type of the field.
+/// A trait that no type implements. Generated code requires it when a notify names a method that the object
+/// does not have. `Method` is a type with the name of the method, `Old` is the type of the field.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no method `{Method}`",
     label = "no such method",
@@ -268,7 +268,8 @@ impl<Object, Old, F: FnOnce(&mut Object, &Old)> Notified<Object, Old, WithOld> f
     }
 }
 
-/// The form that the notify of a keyed collection must have: the items from before are not kept.
+/// The form that the notify of a fast array must have: without the old value, because clients do not keep the
+/// old items.
 #[diagnostic::on_unimplemented(
     message = "the notify of a collection takes no argument",
     label = "asks for the collection from before",
@@ -280,18 +281,18 @@ pub trait WithoutOld<Object> {}
 
 impl<Object> WithoutOld<Object> for Alone {}
 
-/// Checks what the notify of a field of type `Old` in an `Object` needs besides [`Notified`]. Its own
-/// function takes precedence over the one of [`NotifyOfAny`], but exists for collections only.
+/// Checks requirements for the notify of a field of type `Old` in an `Object`, besides [`Notified`]. The
+/// function of this type takes precedence over the one of [`NotifyOfAny`], but exists only for collections.
 pub struct NotifyOf<Object, Old>(PhantomData<fn(Object, Old)>);
 
 impl<Object, Old: Keyed> NotifyOf<Object, Old> {
-    /// For collections: the notify takes only the object.
+    /// Accepts only a notify without the old value. For collections.
     pub fn fits<F: Notified<Object, Old, Form>, Form: WithoutOld<Object>>(_: &F) {}
 }
 
 /// Replaces the function of [`NotifyOf`] if the field is not a collection.
 pub trait NotifyOfAny {
-    /// Requires nothing more.
+    /// Accepts every notify.
     fn fits<F>(_: &F) {}
 }
 

@@ -4,9 +4,9 @@
 //! whole.
 
 use crate::ids::handles::HandleSet;
-/// Functions that a client calls on an object around an update (S54). All do nothing unless overridden: write
-/// `#[replicated(callbacks)]` on the struct, and `impl Callbacks for` it. A callback may change the object,
-/// as a client may at any time. What arrives later replaces the change.
+/// Functions that a client calls on an object around an update (S54). All do nothing by default. To use them,
+/// write `#[replicated(callbacks)]` on the struct, and `impl Callbacks for` it. A callback may change the
+/// object, like the client's own code at any other time. A value that arrives later replaces the change.
 ///
 /// The order for one packet: `pre_net_receive`, the values, `post_net_receive`, notifies in ascending order
 /// of handles, `post_rep_notifies`, and for a new object `post_net_init`.
@@ -17,18 +17,18 @@ use crate::ids::handles::HandleSet;
     note = "`Callbacks` is for objects, `ItemCallbacks` for items"
 )]
 pub trait Callbacks: SaysCallbacks {
-    /// Called before the first value of a packet is applied.
+    /// The client calls this before it applies the first value of a packet.
     fn pre_net_receive(&mut self) {}
-    /// Called after all values of a packet are applied, before any notify.
+    /// The client calls this after it has applied all values of a packet, before any notify.
     fn post_net_receive(&mut self) {}
-    /// Called after all notifies have run, even if there were none.
+    /// The client calls this after all notifies, even if there were none.
     fn post_rep_notifies(&mut self) {}
-    /// Called last, for a new object only.
+    /// The client calls this last, and only for a new object.
     fn post_net_init(&mut self) {}
 }
 
-/// An object whose derive knows that it has callbacks. Only the derive implements it, so that an
-/// `impl Callbacks` that would never be called is an error.
+/// A marker of objects with `#[replicated(callbacks)]`. Only the derive implements it, so that an `impl
+/// Callbacks` that would never be called is an error.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has callbacks that nobody would call, for it does not say `callbacks`",
@@ -41,7 +41,7 @@ pub trait SaysCallbacks {}
 /// Which callbacks of an object run. By default none.
 #[doc(hidden)]
 pub trait ObjectCallbackPolicy<T> {
-    /// Whether there is any callback to call.
+    /// Whether the object has callbacks.
     const HAS_CALLBACKS: bool;
 
     /// See [`Callbacks::pre_net_receive`].
@@ -54,7 +54,7 @@ pub trait ObjectCallbackPolicy<T> {
     fn begun(_: &mut T) {}
 }
 
-/// The type says `callbacks`: the user's functions are called.
+/// The policy of a type with the attribute `callbacks`: the user's functions are called.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum OwnCallbacks {}
@@ -76,7 +76,7 @@ impl<T: Callbacks> ObjectCallbackPolicy<T> for OwnCallbacks {
     }
 }
 
-/// The type does not say `callbacks`: nothing is called.
+/// The policy of a type without the attribute `callbacks`: nothing is called.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum NoCallbacks {}
@@ -85,7 +85,7 @@ impl<T> ObjectCallbackPolicy<T> for NoCallbacks {
     const HAS_CALLBACKS: bool = false;
 }
 
-/// The callbacks of a value on clients. Set by the derive of items.
+/// The callbacks of a map's values on clients. The derive of items sets them.
 #[derive(Clone, Copy)]
 pub struct ValueCallbacks<T> {
     /// Called before the value is removed.

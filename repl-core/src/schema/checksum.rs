@@ -9,7 +9,7 @@
 pub struct Checksum(u64);
 
 impl Checksum {
-    /// Returns the checksum of nothing.
+    /// Returns the checksum to which nothing has been added.
     #[must_use]
     pub const fn new() -> Self {
         Self(0xcbf2_9ce4_8422_2325)

@@ -1,7 +1,8 @@
-//! Codecs: how one leaf is written. Formats: what an attribute asks for.
+//! Codecs and formats. A codec says how one leaf is written, and a format is the wire form that an attribute
+//! sets.
 //!
-//! *Invariant:* a codec is complete: it holds the width, range and rules of the leaf, and no attribute is
-//! needed beside it.
+//! *Invariant:* a codec contains the width, range and rules of the leaf, so attributes are not needed any
+//! more.
 
 use std::ops::RangeInclusive;
 
@@ -9,18 +10,18 @@ use crate::schema::checksum::Checksum;
 use crate::schema::opaque::OpaqueLeaf;
 use crate::schema::quantize::{Quantizer, SMALLEST_THREE_BITS, UNIT_VECTOR_BITS};
 
-/// How one leaf is written.
+/// The wire form of one leaf.
 #[derive(Clone, Copy)]
 pub(crate) enum Codec {
-    /// One bit.
+    /// A `bool` in one bit.
     Bool,
     /// An integer of up to 64 bits, written as its distance from `min`.
     Int(IntCodec),
     /// A `u128` or `i128` in 128 bits.
     Wide,
-    /// 32 raw bits.
+    /// An `f32` in 32 raw bits.
     F32,
-    /// 64 raw bits.
+    /// An `f64` in 64 raw bits.
     F64,
     /// An `f32` as a number of steps.
     QuantizedF32(Quantizer),
@@ -30,17 +31,17 @@ pub(crate) enum Codec {
     SmallestThree { bits: u8 },
     /// A unit vector `[f32; 3]` on an octahedron, two coordinates of `bits` bits each.
     UnitVector { bits: u8 },
-    /// One bit that tells the width, then 7 or 21 bits.
+    /// A `char`: one bit that says the width, then 7 or 21 bits.
     Char,
-    /// UTF-8 of at most `max_bytes`, held by a `String` or another owner.
+    /// A text in UTF-8 of at most `max_bytes`, in a `String` or another owner.
     String { max_bytes: u32, text: TextLeaf },
-    /// A guid or null.
+    /// A reference: a guid or null.
     Reference,
-    /// Written by the type's own functions.
+    /// A value that the type's own functions write.
     Opaque(OpaqueLeaf),
 }
 
-/// How text is held in memory.
+/// The functions that access a text in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct TextLeaf {
     /// Whether a `String` holds the text.
@@ -50,7 +51,7 @@ pub(crate) struct TextLeaf {
     pub(crate) copy: unsafe fn(*const u8, *mut u8),
 }
 
-/// An integer in memory and on the wire.
+/// The codec of an integer: its range, and its width in memory and on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IntCodec {
     pub(crate) repr: Repr,
@@ -60,7 +61,7 @@ pub(crate) struct IntCodec {
     pub(crate) span: u64,
     /// The width on the wire.
     pub(crate) bits: u8,
-    /// Whether a value outside the range is set to the nearest bound. If not, it is refused.
+    /// Whether a value outside the range is written as the nearest bound. If not, it is refused.
     pub(crate) saturate: bool,
 }
 
@@ -79,17 +80,17 @@ pub(crate) enum Repr {
     Isize,
 }
 
-/// What an attribute asks of the leaves in a field.
+/// The wire form that an attribute sets for the leaves in a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Format {
-    /// The type's own form.
+    /// The type's own form, without an attribute.
     #[default]
     Native,
     /// `bits = n`: an integer in `n` bits, two's complement if signed.
     Bits {
         /// The width, 1 to 64.
         bits: u8,
-        /// Whether a value outside the range is set to the nearest bound. If not, it is refused.
+        /// Whether a value outside the range is written as the nearest bound. If not, it is refused.
         saturate: bool,
     },
     /// `range = a..=b`: an integer between two bounds, both included.
@@ -98,28 +99,29 @@ pub enum Format {
         min: i128,
         /// The greatest value.
         max: i128,
-        /// As for [`Bits`](Self::Bits).
+        /// Whether a value outside the range is written as the nearest bound. If not, it is refused.
         saturate: bool,
     },
     /// `quantize(step = s, range = a..=b)`: a float as a number of steps above `min`, rounded to the nearest.
     Quantize {
-        /// The step, above zero.
+        /// The size of a step, above zero.
         step: f64,
         /// The least value.
         min: f64,
         /// The greatest value.
         max: f64,
-        /// As for [`Bits`](Self::Bits). A NaN is always refused.
+        /// Whether a value outside the range is written as the nearest bound. If not, it is refused. A NaN is
+        /// always refused.
         saturate: bool,
     },
     /// `quantize(smallest_three = n)`: a unit quaternion `[f32; 4]`.
     SmallestThree {
-        /// Bits of each of the three components, 3 to 20.
+        /// The bits of each of the three components, 3 to 20.
         bits: u8,
     },
     /// `quantize(unit_vector = n)`: a unit vector `[f32; 3]`.
     UnitVector {
-        /// Bits of each of the two coordinates, 2 to 22.
+        /// The bits of each of the two coordinates, 2 to 22.
         bits: u8,
     },
 }
@@ -127,16 +129,16 @@ pub enum Format {
 /// A value whose wire form equals its memory, except for the highest bit of a signed integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Direct {
-    /// Bytes in memory: 1, 2, 4 or 8.
+    /// The number of bytes in memory: 1, 2, 4 or 8.
     pub(crate) bytes: u8,
-    /// Bits on the wire.
+    /// The number of bits on the wire.
     pub(crate) bits: u8,
     /// The bits that differ between memory and wire.
     pub(crate) flip: u64,
 }
 
 impl Codec {
-    /// Returns how the value is written if its wire form equals its memory.
+    /// Returns the direct form of the value, if its wire form equals its memory.
     pub(crate) const fn direct(&self) -> Option<Direct> {
         match self {
             Self::Bool => Some(Direct { bytes: 1, bits: 1, flip: 0 }),
@@ -186,7 +188,7 @@ impl Repr {
     }
 }
 
-/// Whether a width is one of `widths`.
+/// Returns whether a width is in `widths`.
 pub(crate) const fn is_within(bits: u8, widths: &RangeInclusive<u8>) -> bool {
     *widths.start() <= bits && bits <= *widths.end()
 }
@@ -219,7 +221,7 @@ impl IntCodec {
         Self::between(repr, min, min + count - 1, saturate)
     }
 
-    /// Whether the codec covers all values of the type.
+    /// Returns whether the codec has a wire form for all values of the type.
     pub(crate) const fn is_native(&self) -> bool {
         self.span == u64::MAX >> (64 - self.repr.bits())
     }
@@ -245,7 +247,7 @@ impl Codec {
         Self::UnitVector { bits }
     }
 
-    /// Returns the codec that an attribute makes of this one.
+    /// Returns this codec with the format and the limit that attributes set.
     pub(crate) const fn formatted(self, format: Format, max_len: Option<u32>) -> Self {
         let formatted = match (self, format) {
             (codec, Format::Native) => codec,
@@ -300,8 +302,8 @@ impl Codec {
         })
     }
 
-    /// Whether some values of the type have no wire form, or the same form as other values. Such a value must
-    /// be tried before it is accepted.
+    /// Returns whether some values of the type have no wire form, or the same form as other values. Such a
+    /// value must be encoded as a trial before it is accepted.
     pub(crate) const fn must_be_tried(&self) -> bool {
         match self {
             Self::Int(int) => !int.is_native(),

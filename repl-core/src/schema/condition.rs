@@ -4,58 +4,60 @@
 //! its name in the derive (`attr/condition`). If it depends on a new fact about objects or connections, that
 //! fact needs a flag in [`ViewFlags`], which `Object::flags` of `repl-net` sets.
 //!
-//! *Invariant:* the outcome of a condition depends only on its [`ViewFlags`]. Nothing here keeps state.
+//! *Invariant:* the outcome of a condition depends only on its [`ViewFlags`], and conditions keep no state.
 
-/// Decides to which connections a property is sent. The names are those of Unreal's `COND_*` values (S34),
-/// the outcomes those of S35.
+/// A condition decides to which connections a property is sent. Conditions have the names of Unreal's
+/// `COND_*` values (S34), and the outcomes of S35.
 ///
 /// Conditions affect only what is sent, never what is compared. The exceptions are stated at
 /// [`InitialOnly`](Self::InitialOnly), [`Custom`](Self::Custom) and [`Never`](Self::Never) (S39).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Condition {
-    /// To every connection.
+    /// The property is sent to every connection.
     #[default]
     None = 0,
-    /// Only with the object's opening. Compared at every opening (S40, S43).
+    /// The property is sent only with the object's opening. It is compared at every opening (S40, S43).
     InitialOnly = 1,
-    /// Only to the connection that owns the object.
+    /// The property is sent only to the connection that owns the object.
     OwnerOnly = 2,
-    /// To every connection except the owner's.
+    /// The property is sent to every connection except the owner's.
     SkipOwner = 3,
-    /// Only where the object is a simulated proxy.
+    /// The property is sent only to clients for which the object is a simulated proxy.
     SimulatedOnly = 4,
-    /// Only where the object is not a simulated proxy.
+    /// The property is sent only to clients for which the object is not a simulated proxy.
     AutonomousOnly = 5,
-    /// To simulated proxies, and to all connections while the object replicates physics.
+    /// The property is sent to clients for which the object is a simulated proxy, and to all clients while
+    /// the object replicates physics.
     SimulatedOrPhysics = 6,
-    /// To all with the opening, and always to the owner.
+    /// The property is sent to all connections with the opening, and always to the owner.
     InitialOrOwner = 7,
-    /// Only to connections for which the property is switched on. There are two switches, and a value is sent
-    /// only while both are on. The switch of the object counts for all connections and begins on. The switch
-    /// of the object on one connection begins on, or off if the field says `starts_off`.
+    /// The property is sent only to connections for which it is switched on. There are two switches, and a
+    /// value is sent only while both are on. The switch of the object applies to all connections and is on at
+    /// first. The switch of the object on one connection is on at first, or off if the field has
+    /// `starts_off`.
     ///
     /// While the object's switch is off, the property is not compared, and a client for which the object
     /// opens gets the value of the archetype (S45). When both switches are on, a connection that lacks the
     /// current value gets it.
     Custom = 8,
-    /// To replay connections and to the owner.
+    /// The property is sent to replay connections and to the owner.
     ReplayOrOwner = 9,
-    /// Only to replay connections.
+    /// The property is sent only to replay connections.
     ReplayOnly = 10,
-    /// As `SimulatedOnly`, but never to replay connections.
+    /// Like `SimulatedOnly`, but the property is never sent to replay connections.
     SimulatedOnlyNoReplay = 11,
-    /// As `SimulatedOrPhysics`, but never to replay connections.
+    /// Like `SimulatedOrPhysics`, but the property is never sent to replay connections.
     SimulatedOrPhysicsNoReplay = 12,
-    /// To all connections except replays.
+    /// The property is sent to all connections except replays.
     SkipReplay = 13,
-    /// To all connections, until another condition is set for the object at run time.
+    /// The property is sent to all connections, until another condition is set for the object at run time.
     Dynamic = 14,
-    /// To nobody. The property has a handle, but is neither compared nor sent (S37).
+    /// The property is sent to nobody. It has a handle, but is neither compared nor sent (S37).
     Never = 15,
 }
 
-/// The facts about one object on one connection that conditions depend on (S36).
+/// The facts about one object on one connection on which conditions depend (S36).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ViewFlags(u8);
 
@@ -64,13 +66,13 @@ impl ViewFlags {
     pub const INITIAL: Self = Self(1);
     /// The connection owns the object.
     pub const OWNER: Self = Self(2);
-    /// On the connection the object is a simulated proxy, after the downgrade of S204.
+    /// The object is a simulated proxy for the connection, after the downgrade of S204.
     pub const SIMULATED: Self = Self(4);
     /// The object replicates physics.
     pub const PHYSICS: Self = Self(8);
     /// The connection records a replay.
     pub const REPLAY: Self = Self(16);
-    /// The number of distinct values.
+    /// The number of different values.
     pub const COUNT: usize = 32;
 
     /// Returns these flags and those of `other`.
@@ -91,7 +93,7 @@ impl ViewFlags {
         Self(self.0 & !other.0)
     }
 
-    /// Whether all flags of `other` are set.
+    /// Returns whether all flags of `other` are set.
     #[must_use]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -134,8 +136,8 @@ impl Condition {
         !matches!(self, Self::InitialOnly | Self::Never)
     }
 
-    /// Whether a property with this condition is sent to a connection that sees the object with `flags`
-    /// (S35).
+    /// Returns whether a property with this condition is sent to a connection that sees the object with
+    /// `flags` (S35).
     #[must_use]
     pub const fn allows(self, flags: ViewFlags) -> bool {
         let initial = flags.has(ViewFlags::INITIAL);
@@ -161,7 +163,7 @@ impl Condition {
         }
     }
 
-    /// Returns the name as it is written in an attribute.
+    /// Returns the name of the condition, as an attribute writes it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,5 @@
-//! Condition masks: sets of handles that say what of a class is compared, and what is sent to whom.
+//! Condition masks: sets of handles that say which properties of a class are compared, and which are sent to
+//! whom.
 //!
 //! *Invariant:* a mask contains all handles of a property or none. Conditions never split a property (S73).
 
@@ -47,33 +48,35 @@ impl ConditionMasks {
         }
     }
 
-    /// Returns what every comparison covers: all but `InitialOnly`, `Never` and `push` (S37, S39, S123).
+    /// Returns the properties that every comparison covers: all except `InitialOnly`, `Never` and `push`
+    /// (S37, S39, S123).
     #[must_use]
     pub fn ordinary(&self) -> &HandleSet {
         &self.ordinary
     }
 
-    /// Returns what is compared when an object opens on a connection (S40).
+    /// Returns the properties that are compared when an object opens on a connection (S40).
     #[must_use]
     pub fn initial_only(&self) -> &HandleSet {
         &self.initial_only
     }
 
-    /// Returns what is compared only when marked (S123), and at every opening. An `InitialOnly` property is
-    /// compared only at openings, marked or not.
+    /// Returns the properties that are compared only when they are marked (S123), and at every opening. An
+    /// `InitialOnly` property is compared only at openings, even if it is marked.
     #[must_use]
     pub fn push(&self) -> &HandleSet {
         &self.push
     }
 
-    /// Returns what is sent to a connection only after it was switched on for that connection.
+    /// Returns the properties that are sent to a connection only after they were switched on for that
+    /// connection.
     #[must_use]
     pub fn starts_off(&self) -> &HandleSet {
         &self.starts_off
     }
 
-    /// Returns the fast arrays among [`push`](Self::push). They record by themselves when they are touched
-    /// (S129).
+    /// Returns the fast arrays among [`push`](Self::push). Such arrays record by themselves when they are
+    /// touched (S129).
     pub(crate) fn marks_itself(&self) -> &HandleSet {
         &self.marks_itself
     }
@@ -84,19 +87,19 @@ impl ConditionMasks {
         !self.marks_itself.is_empty()
     }
 
-    /// Returns what comparing runs of plain memory does not cover.
+    /// Returns the properties that a comparison of plain memory does not cover.
     pub(crate) fn rest(&self) -> &HandleSet {
         &self.rest
     }
 
-    /// Returns what is sent to a connection that sees an object with `flags`, before switches and conditions
-    /// set at run time.
+    /// Returns the properties that are sent to a connection that sees an object with `flags`, before switches
+    /// and run-time conditions are applied.
     #[must_use]
     pub fn active(&self, flags: ViewFlags) -> &HandleSet {
         &self.active[flags.index()]
     }
 
-    /// Whether any property has a condition. If not, all connections see the same.
+    /// Returns whether any property has a condition. If not, all connections see the same properties.
     #[must_use]
     pub fn is_conditional(&self) -> bool {
         self.conditional
@@ -108,7 +111,7 @@ impl ConditionMasks {
         handles_where(&self.parents, &|parent| parent.property == property)
     }
 
-    /// Returns the condition that a property was declared with.
+    /// Returns the condition with which a property was declared.
     #[must_use]
     pub fn condition_of(&self, property: PropertyIndex) -> Condition {
         self.parents
@@ -117,8 +120,8 @@ impl ConditionMasks {
             .map_or(Condition::None, |parent| parent.condition)
     }
 
-    /// Returns the properties with a notify: the index, when the notify is called, and the handles as a
-    /// half-open range.
+    /// Returns the properties with a notify: the index, when the notify is called, and the range of handles,
+    /// whose end is exclusive.
     pub fn notifies(&self) -> impl Iterator<Item = (PropertyIndex, Notify, (u32, u32))> {
         self.parents
             .iter()
@@ -126,7 +129,7 @@ impl ConditionMasks {
             .map(|parent| (parent.property, parent.notify, parent.handles))
     }
 
-    /// Returns the property that a handle belongs to.
+    /// Returns the property to which a handle belongs.
     #[must_use]
     pub fn property_of(&self, handle: u32) -> Option<PropertyIndex> {
         let at = self.parents.partition_point(|parent| parent.handles.1 <= handle);

@@ -1,15 +1,15 @@
 //! Texts of errors in constants: composed at compile time, without allocation, so that a compile error can
 //! name its cause.
 //!
-//! *Invariant:* everything here is for texts of errors. No table and no bit depends on it.
+//! *Invariant:* this module makes only error texts. No table and no bit depends on it.
 
-/// The longest text, in bytes. What does not fit is dropped.
+/// The longest text, in bytes. The rest of a longer text is dropped.
 const CAPACITY: usize = 1024;
 
 /// The longest name that is compared with similar names, in bytes.
 const LONGEST_NAME: usize = 63;
 
-/// A text that grows piece by piece. The first piece that does not fit is dropped, and so are all after it.
+/// A text that grows piece by piece. If a piece does not fit, that piece and all later ones are dropped.
 #[derive(Clone, Copy)]
 pub(crate) struct Text {
     bytes: [u8; CAPACITY],

@@ -1,7 +1,7 @@
-//! Prints layouts as tables, and names the place that a path of handles leads to.
+//! Prints layouts as tables, and returns the path in words to which handles lead.
 //!
-//! *Invariant:* without `#` the text depends on the source alone. With `#` it depends on the compiler's
-//! layout too.
+//! *Invariant:* without `#` the text depends only on the source. With `#` it also depends on the compiler's
+//! layout.
 
 use std::fmt::{self, Write as _};
 use std::ops::Range;
@@ -127,7 +127,7 @@ pub(crate) fn type_name(property: Formatted) -> String {
 /// generic.
 fn arguments(rust_name: &str) -> String {
     let (mut open, mut start) = (0_usize, None);
-    // From the end, because types inside functions have brackets in their paths.
+    // The search starts at the end, because types inside functions have brackets in their paths.
     for (at, c) in rust_name.char_indices().rev().take_while(|_| rust_name.ends_with('>')) {
         match c {
             '>' if !rust_name[..at].ends_with('-') => open += 1,
@@ -190,7 +190,7 @@ struct Row {
     remarks: String,
 }
 
-/// Appends a row for each entry, and for the entries of its elements.
+/// Appends a row for each entry of a level, and for the entries of its elements.
 fn rows(level: Vec<Entry>, prefix: &str, path: &str, remarks: &str, first: usize, into: &mut Vec<Row>) {
     for (mut entry, handle) in level.into_iter().zip(first..) {
         let handle = format!("{prefix}{handle}");
@@ -215,9 +215,10 @@ impl Layout {
         level.into_iter().map(|entry| entry.path).collect()
     }
 
-    /// Returns the handles of what is at `path`, at the object's or item's own level: a property or a part of
-    /// one. Paths are written as in the printed table, for example `pose.position[2]`. Returns `None` if
-    /// there is no such place, or if it is inside a `Vec`, an `Option` or a collection. O(fields on the way).
+    /// Returns the handles of the property, or the part of a property, at `path`. The path is at the object's
+    /// or item's own level, and is written as in the printed table, for example `pose.position[2]`. Returns
+    /// `None` if there is no such path, or if it is inside a `Vec`, an `Option` or a collection. O(fields on
+    /// the way).
     #[must_use]
     pub fn handles_at(&self, path: &str) -> Option<Range<u32>> {
         if path.is_empty() || path.starts_with('.') {
@@ -227,7 +228,7 @@ impl Layout {
     }
 }
 
-/// Returns the handles of what is at `path` in a property whose first handle is `first`.
+/// Returns the handles at `path` in a property whose first handle is `first`.
 fn handles_at(property: Formatted, path: &str, first: usize) -> Option<Range<u32>> {
     let handles = |property| count(property).handles;
     if path.is_empty() {
@@ -316,8 +317,8 @@ impl fmt::Debug for Layout {
     }
 }
 
-/// Returns the name of the place that a path of handles leads to, such as `items[3].count`. Visits only types
-/// on the way.
+/// Returns the path in words to which handles lead, for example `items[3].count`. Visits only the types on
+/// the way.
 pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
     let mut text = String::new();
     let Some((&own, steps)) = handles.split_first() else { return text };
@@ -355,8 +356,8 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
     text
 }
 
-/// Returns the leaf or array that has the `skip`th handle of a property, counted from zero. Appends the way
-/// there to `text`.
+/// Returns the leaf or array that has the `skip`th handle of a property, counted from zero. Appends the path
+/// to it to `text`.
 fn locate(property: Formatted, skip: usize, text: &mut String) -> Option<Formatted> {
     let mut skip = skip;
     match property.kind() {

@@ -1,7 +1,7 @@
-//! Collections without their types: what a shape can do with one.
+//! Collections without their types: the operations that a shape offers on a collection.
 //!
 //! *Invariant:* a pointer that a collection returns points to one of its elements, which has the shape that
-//! the collection's own shape names. The pointer is valid for the borrow that it came from.
+//! the collection's own shape names. The pointer is valid as long as the borrow from which it came.
 
 use std::any::Any;
 
@@ -103,7 +103,8 @@ pub(crate) trait Collection<I: Identity>: Any {
         None
     }
 
-    /// Ends an update of a replica.
+    /// Ends an update of a replica: calls the callbacks if the argument is true, and removes the marked
+    /// elements.
     fn conclude(&mut self, _: bool) {}
 
     fn as_any(&self) -> &dyn Any;

@@ -1,8 +1,8 @@
-//! Forms: a description of each part of a layout, as text and as a checksum. Two builds find by them where
-//! they differ (R21).
+//! Forms: a description of each part of a layout, as text and as a checksum. Two builds compare them to find
+//! the first difference (R21).
 //!
-//! *Invariant:* the checksums of all forms together cover what the layout's checksum covers, in the order of
-//! declaration.
+//! *Invariant:* the checksums of all forms together cover everything that the layout's checksum covers, in
+//! the order of declaration.
 
 use crate::schema::checksum::Checksum;
 use crate::schema::condition::Condition;
@@ -13,11 +13,12 @@ use crate::schema::shape::{Field, Formatted, Kind};
 /// One part of a layout: a property, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// Where it is, such as `pose.position[]`. All elements of an array or collection have one form.
+    /// The path of the part, for example `pose.position[]`. All elements of an array or collection have one
+    /// form.
     pub path: String,
-    /// How it is written, such as `u16 0..=99, 7 bits, OwnerOnly`.
+    /// The wire form of the part, for example `u16 0..=99, 7 bits, OwnerOnly`.
     pub text: String,
-    /// The checksum of the text's content, and of what the text leaves out.
+    /// The checksum of everything that the text says, and of details that it omits.
     pub sum: u64,
 }
 

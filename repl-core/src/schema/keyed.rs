@@ -1,27 +1,27 @@
 //! Keyed collections: their items have ids, and are compared, written and read one by one.
 //!
-//! *Invariant:* an id names one item, however the item moves. Nothing here depends on where an item is
-//! stored.
+//! *Invariant:* an id identifies one item, however the item moves. These traits do not depend on where an
+//! item is stored.
 
 use crate::ids::item_id::ItemId;
 use crate::ids::label::Label;
 use crate::schema::property::Property;
 use crate::schema::step::{News, Step};
 
-/// Called with the step of each item.
+/// A function that is called with the step of each item.
 pub(crate) type Visit<'v, I> = &'v mut dyn FnMut(ItemId, Step<&I, &mut I>);
 
-/// A collection of identified items: what core asks of it. `repl-fastarray` has them.
+/// A collection of items with ids: the functions that `repl-core` needs. `repl-fastarray` implements them.
 ///
 /// One type has three roles. A *live* collection belongs to the server: user code adds, changes and removes
 /// items, and the collection records what was touched. A *shadow* follows a live collection, item by item. A
 /// *replica* belongs to a client: items are added, changed and removed by id, and callbacks run when the
 /// update ends.
 pub trait Keyed: Property {
-    /// The items.
+    /// The type of the items.
     type Item: Property;
 
-    /// Whether user code is called after an update. If not, nobody computes what an item had before.
+    /// Whether the items have callbacks. If not, the old values of items are not computed.
     const HAS_CALLBACKS: bool;
 
     /// Whether items have an order, which is sent as labels (R13).
@@ -30,7 +30,7 @@ pub trait Keyed: Property {
     /// Returns the number of items, including those that are marked for removal.
     fn len(&self) -> usize;
 
-    /// Whether the collection is empty.
+    /// Returns whether the collection is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -50,52 +50,51 @@ pub trait Keyed: Property {
     /// Calls `each` with every id, in no particular order.
     fn ids(&self, each: &mut dyn FnMut(ItemId));
 
-    /// Gives the items of a live collection the ids under which a shadow has followed them, if these differ.
-    /// O(1) if they do not differ, else O(items).
+    /// Gives the items of a live collection the ids that a shadow has given them, if these differ. O(1) if
+    /// they do not differ, otherwise O(items).
     fn settle(&mut self);
 }
 
-/// What core asks of a collection as a shadow, which follows a live one.
+/// The functions that `repl-core` needs of a shadow, which follows a live collection.
 pub trait KeyedShadow: Keyed {
-    /// Whether this shadow is up to date with `live`. O(1).
+    /// Returns whether this shadow has all changes of `live`. O(1).
     fn is_up_to_date(&self, live: &Self) -> bool;
 
-    /// Brings the items of this shadow up to date with `live`. Calls `visit` with each item that was touched
-    /// since the last time; `visit` copies what differs in the item. O(items touched), or O(items) if the
-    /// shadow followed another collection before.
+    /// Gives this shadow the items of `live`. Calls `visit` with each item that was touched since the last
+    /// time; `visit` copies the values that differ. O(items touched), or O(items) if the shadow followed
+    /// another collection before.
     ///
     /// Returns whether `live` must be [settled](Keyed::settle) before it is used again: it has taken the
     /// place of another collection, and its items get other ids.
     fn follow(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool;
 
-    /// Removes the item `id` from this shadow again. It was just [added](Step::Added), but a value in it has
-    /// no wire form. The item counts as followed, and is added anew when it is touched. Does nothing if the
-    /// item is not there. O(1), or O(log n) if the collection is ordered.
+    /// Removes the item `id` from this shadow again. The item was just [added](Step::Added), but a value in
+    /// it has no wire form. It is added again when the live item is touched. Does nothing if the shadow does
+    /// not have the item. O(1), or O(log n) if the collection is ordered.
     fn hold_back(&mut self, id: ItemId);
 
-    /// Gives this collection the ids of `other`, in its order. Calls `copy` with each item of `other` and the
-    /// item of the same id here.
+    /// Gives this collection the ids of `other`, in the same order. Calls `copy` with each item of `other`
+    /// and the item with the same id here.
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&Self::Item, &mut Self::Item));
 }
 
 /// What core asks of a collection as a client's replica, which follows the server item by item.
 pub trait KeyedReplica: Keyed {
-    /// Makes this a replica: items that its user adds from now on are local.
+    /// Makes this a replica: items that its user adds from now on get local ids.
     fn become_replica(&mut self);
 
-    /// Makes this a replica if it is not one yet. In that case a client's user has put it where a replica
-    /// was, so all its items get local ids (S183). O(1), or O(items) in that case.
+    /// Makes this a replica if it is not one yet. In that case the user of a client has put it in place of a
+    /// replica, so all its items get local ids (S183). O(1), or O(items) in that case.
     fn own(&mut self);
 
-    /// Returns the item `id` of a replica, which is new or is sent whole again. Inserts an initial item if it
-    /// is not there.
+    /// Returns the item `id` of a replica, which is new or is sent whole again. Inserts an initial item if
+    /// there is none.
     fn received_whole(&mut self, id: ItemId) -> &mut Self::Item;
 
-    /// Records what happened to the item `id`. Does nothing if the item is not there.
+    /// Records what happened to the item `id`. Does nothing if there is no such item.
     fn receive(&mut self, id: ItemId, news: News<'_>);
 
-    /// Marks all items that the server gave for removal, except those that are received or spared after this
-    /// call.
+    /// Marks all items of the server for removal, except those that are received or spared after this call.
     fn received_sweep(&mut self);
 
     /// Calls `each` with the ids of the items of a replica that are marked for removal.
@@ -105,16 +104,16 @@ pub trait KeyedReplica: Keyed {
     /// [`conclude`](Self::conclude).
     fn received(&mut self, each: &mut dyn FnMut(&mut Self::Item));
 
-    /// Whether any item was added, changed or marked for removal since the last [`conclude`](Self::conclude).
-    /// O(1), or O(items) after a sweep.
+    /// Returns whether any item was added, changed or marked for removal since the last
+    /// [`conclude`](Self::conclude). O(1), or O(items) after a sweep.
     fn has_news(&self) -> bool;
 
-    /// Ends an update of a replica: calls the user's code if `with_callbacks`, and removes the marked items.
+    /// Ends an update of a replica: calls the callbacks if `with_callbacks`, and removes the marked items.
     fn conclude(&mut self, with_callbacks: bool);
 }
 
-/// Hints to the processor.
+/// Hints to the processor's cache.
 pub trait Preload: Keyed {
-    /// Hints that the item `id` will be needed soon. May do nothing. O(1).
+    /// Loads the item `id` into the cache, because it will be needed soon. May do nothing. O(1).
     fn preload(&self, _: ItemId) {}
 }

@@ -1,7 +1,7 @@
 //! Layouts: the table of one object type, as `'static` data.
 //!
-//! *Invariant:* a layout follows from the shape alone, in the order of declaration. Unreal sorts by offset
-//! (S3, S11); here nothing that is sent depends on the compiler's choice of offsets.
+//! *Invariant:* a layout depends only on the shape, in the order of declaration. Unreal sorts by offset (S3,
+//! S11); here nothing that is sent depends on the compiler's choice of offsets.
 
 use crate::bits::count::LEAST_BITS;
 use crate::ids::property_index::PropertyIndex;
@@ -12,7 +12,8 @@ use crate::schema::shape::{ArrayShape, Field, Formatted, Kind, Shape};
 use std::any::TypeId;
 use std::ops::Range;
 
-/// The table of one object type. `{}` prints it for reviewers, and `{:#}` adds what varies by compiler.
+/// The table of one object type. `{}` prints it for reviewers, and `{:#}` adds everything that varies by
+/// compiler.
 pub struct Layout {
     /// The type that this layout describes. Only [`Layout::of`] sets it, together with that type's shape.
     type_id: fn() -> TypeId,
@@ -25,22 +26,23 @@ pub struct Layout {
 /// The sizes of the flat form of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// One for each field. A field that is a fixed array has one for each element (S2, S6).
+    /// The number of parents: one for each field. A field that is a fixed array has one for each element (S2,
+    /// S6).
     pub parents: usize,
-    /// Leaves, arrays, collections and maps, a return for each of the last three, and one for the whole (S8
-    /// to S10).
+    /// The number of commands: one for each leaf, array, collection and map, a return for each of the last
+    /// three, and one for the whole (S8 to S10).
     pub commands: usize,
-    /// The handles of the object's own level (S19).
+    /// The number of handles at the object's own level (S19).
     pub handles: usize,
-    /// The handles of all levels together.
+    /// The number of handles of all levels together.
     pub tables: usize,
 }
 
 /// The most handles of one level.
 pub(crate) const MAX_HANDLES: usize = 65_535;
 
-/// The deepest nesting of arrays; a collection or map counts as two. Bounds the length of paths, and how deep
-/// a walk recurses.
+/// The deepest nesting of arrays. A collection or map counts as two. It limits the length of paths, and how
+/// deep code recurses.
 pub(crate) const MAX_DEPTH: usize = 15;
 
 impl Layout {
@@ -84,18 +86,18 @@ impl Layout {
         }
     }
 
-    /// Whether this is the layout of `T`.
+    /// Returns whether this is the layout of `T`.
     pub(crate) fn describes<T: 'static>(&self) -> bool {
         (self.type_id)() == TypeId::of::<T>()
     }
 
-    /// The type's name on the wire.
+    /// Returns the type's name on the wire.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.shape.name
     }
 
-    /// Returns the compiler's name of the type, with its path. For texts, never for the wire.
+    /// Returns the compiler's name of the type, with its path. It is used in texts, and never sent.
     #[must_use]
     pub fn rust_name(&self) -> &'static str {
         (self.shape.rust_name)()
@@ -107,7 +109,7 @@ impl Layout {
         self.counts
     }
 
-    /// Returns a checksum of everything that decides what the bits of this type mean: names, types, widths,
+    /// Returns a checksum of everything that decides the meaning of this type's bits: names, types, widths,
     /// conditions, quantisers (R21).
     #[must_use]
     pub const fn checksum(&self) -> u64 {
@@ -117,7 +119,7 @@ impl Layout {
     /// Returns the property called `name`.
     ///
     /// # Panics
-    /// If there is none. In a constant this is a compile error.
+    /// If there is no such property. In a constant this is a compile error.
     #[must_use]
     #[track_caller]
     pub const fn property(&self, name: &str) -> PropertyIndex {
@@ -167,7 +169,7 @@ impl Layout {
         holds_items(self.shape.native())
     }
 
-    /// Returns the number of properties, that is, replicated fields.
+    /// Returns the number of properties, which are the replicated fields.
     #[must_use]
     pub const fn properties(&self) -> usize {
         self.fields.len()
@@ -182,9 +184,9 @@ pub(crate) const fn parents_of(field: &Field) -> usize {
     }
 }
 
-/// Whether a property takes any bits on the wire. A property that takes none has no command: a long list of
-/// them would take time to process but no bits. An array whose elements take no bits is never sent (S16). An
-/// `Option` is sent, because it tells whether there is a value.
+/// Returns whether a property takes any bits on the wire. A property without bits has no command, because a
+/// long list of them would take time but no bits. An array whose elements take no bits is never sent (S16).
+/// An `Option` is always sent, because it says whether there is a value.
 pub(crate) const fn travels(property: Formatted) -> bool {
     match property.kind() {
         Kind::Leaf(codec) => !matches!(codec.width_bits(), Some(0)),
@@ -240,13 +242,13 @@ const fn depth(property: Formatted) -> usize {
         }
         Kind::FixedArray { element, .. } => depth(property.element(element)),
         Kind::Array(array) => 1 + depth(property.element(array.element)),
-        // Two steps of a path: which item, and what of it.
+        // A collection takes two steps of a path: the item, and the property in the item.
         Kind::Items(items) => 2 + depth(property.element(items.element)),
         Kind::Entries(entries) => 2 + depth(property.element(entries.elements.element)),
     }
 }
 
-/// Returns what a property contributes to its level.
+/// Returns the counts that a property adds to its level.
 #[track_caller]
 pub(crate) const fn count(property: Formatted) -> Counts {
     let mut counts = Counts { parents: 0, commands: 0, handles: 0, tables: 0 };
@@ -310,7 +312,7 @@ impl Counts {
         }
     }
 
-    /// Returns the counts of an array, collection or map with such elements.
+    /// Returns the counts of an array, collection or map whose elements have these counts.
     const fn around(self) -> Self {
         Self { parents: 0, commands: self.commands + 2, handles: 1, tables: self.tables + 1 }
     }
@@ -380,8 +382,8 @@ const fn same(a: &str, b: &str) -> bool {
 }
 
 /// Returns the minimum size of a new element of an array in bits, so that few bits cannot allocate much
-/// memory. It is 8, or 0 if every value has at least one bit for two bytes of its memory. Follows from the
-/// wire types alone, never from sizes that vary with the compiler.
+/// memory. It is 8 bits, or 0 if every value has at least one bit for two bytes of its memory. It depends
+/// only on the wire types, never on sizes that vary with the compiler.
 pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
     if array.optional {
         // An option's value is stored inside the object, whether it is set or not.

@@ -10,15 +10,15 @@ use std::ops::Deref;
 use crate::ids::property_index::PropertyIndex;
 use crate::schema::layout::Layout;
 
-/// The [`Layout`] of the object type `T`. The indices that it returns are valid for `T` only. Prints as the
-/// layout does.
+/// The [`Layout`] of the object type `T`. The indices that it returns are valid for `T` only. It prints like
+/// the layout.
 pub struct LayoutOf<T> {
     table: &'static Layout,
     class: PhantomData<fn() -> T>,
 }
 
 impl<T> LayoutOf<T> {
-    /// For the derive.
+    /// Returns the layout of `T` with this table. Only for the derive.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(table: &'static Layout) -> Self {
@@ -34,7 +34,7 @@ impl<T> LayoutOf<T> {
     /// Returns the property called `name`, to mark it or to set its condition at run time.
     ///
     /// # Panics
-    /// If there is none. In a constant this is a compile error.
+    /// If there is no such property. In a constant this is a compile error.
     #[must_use]
     #[track_caller]
     pub const fn property(&self, name: &str) -> PropertyIndex<T> {

@@ -1,7 +1,7 @@
 //! Prints programs for debugging: parents, and commands step by step.
 //!
-//! *Invariant:* without `#` the text depends on the source alone. With `#` it depends on the compiler's
-//! layout too.
+//! *Invariant:* without `#` the text depends only on the source. With `#` it also depends on the compiler's
+//! layout.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ impl fmt::Debug for Program {
     }
 }
 
-/// Describes a command with inner commands, which end before `end`.
+/// Returns a description of a command with inner commands, which end before `end`.
 fn inner(what: &str, end: u32, handles: u32, of: &str) -> String {
     format!("{what} to {end}, {handles} {} {of}", if handles == 1 { "handle" } else { "handles" })
 }

@@ -1,6 +1,6 @@
-//! Maps and sets as fields: what the core requires of a map, and of the types of keys.
+//! Maps and sets as fields: the functions that the core needs of a map, and of the types of keys.
 //!
-//! *Invariant:* an entry is identified by its key alone. The trait requires only what every map can do.
+//! *Invariant:* only its key identifies an entry. The trait requires only functions that every map can have.
 #![cfg_attr(
     not(test),
     deny(
@@ -24,36 +24,36 @@ use crate::schema::property::Property;
 /// of an `IndexMap` is not replicated.
 ///
 /// A key is sent whole, in the form that its type has without attributes. Keys that are equal must have the
-/// same form, or clients lose entries. Examples that break this are names that are equal in upper and lower
-/// case, and wrapped floats for which zero and minus zero are equal. A key that reads back as another key, or
-/// has no wire form, is refused: its entry stays on the server, and the refusal is reported like that of a
-/// value without a wire form.
+/// same form, because clients would otherwise lose entries. Examples that break this are names that are equal
+/// in upper and lower case, and wrapped floats for which zero and minus zero are equal. A key is refused if
+/// it reads back as another key or has no wire form. Its entry stays on the server, and the refusal is
+/// reported like that of a value without a wire form.
 ///
-/// If a key is or holds a reference, a client shows the entry only while the object that it names is there.
-/// The entry appears when the object does and disappears with it, though nothing is sent for it. The client
-/// keeps entries that it does not show in a second copy of the object, and keeps them up to date. An entry
-/// with a null key is shown. Such entries run callbacks like others: the callbacks of the value and the
-/// notify of the property run when the entry appears and before it disappears.
+/// If a key is or contains a reference, a client shows the entry only while it has the object of the
+/// reference. The entry appears and disappears with the object, although nothing is sent for it. The client
+/// keeps hidden entries in a second copy of the object, and keeps them up to date. An entry with a null key
+/// is shown. Such entries have callbacks like others: the callbacks of the value and the notify of the
+/// property run when the entry appears and before it disappears.
 ///
 /// If values are items with callbacks (`#[replicated(callbacks)]`), their callbacks run one by one while the
 /// update is applied: first for entries that are removed by name, then for new and changed entries in the
 /// order of their keys, and last for entries that a sweep removes. Callbacks that take all items of an array
 /// at once are not called. Other properties of the object may not have arrived yet.
 ///
-/// An entry that a client's user added becomes the server's when the server sends one with its key. It is
-/// removed when the server starts the map anew.
+/// An entry that a client's user added belongs to the server when the server sends an entry with its key. It
+/// is removed when the server sends the whole map again.
 pub trait Map: Property {
     /// The type of keys, which identify entries.
     type Key: Property + Clone + PartialEq;
     /// The type of values, which are replicated property by property. `()` for a set.
     type Value: Property;
-    /// Whether this is a set.
+    /// Whether the type is a set.
     const IS_SET: bool;
 
     /// Returns the number of entries.
     fn len(&self) -> usize;
 
-    /// Whether the map is empty.
+    /// Returns whether the map is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -61,13 +61,13 @@ pub trait Map: Property {
     /// Returns the value of `key`.
     fn value(&self, key: &Self::Key) -> Option<&Self::Value>;
 
-    /// Returns the value of `key`, to be written.
+    /// Returns the value of `key` for writing.
     fn value_mut(&mut self, key: &Self::Key) -> Option<&mut Self::Value>;
 
     /// Returns the value of `key`. Inserts an initial value if there is none.
     fn insert(&mut self, key: Self::Key) -> &mut Self::Value;
 
-    /// Removes the entry, if there is one.
+    /// Removes the entry with this key, if there is one.
     fn remove(&mut self, key: &Self::Key);
 
     /// Removes the entries for which `keep` returns false.
@@ -94,7 +94,8 @@ pub trait HashKey: Property + Clone + Eq + Hash {}
 #[diagnostic::do_not_recommend]
 impl<K: Property + Clone + Eq + Hash> HashKey for K {}
 
-/// The requirements for a key of a sorted map, in one trait for the same reason.
+/// The requirements for a key of a sorted map, in one trait, so that a type that does not meet them is
+/// reported once.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the key of a sorted map, nor the element of a sorted set",

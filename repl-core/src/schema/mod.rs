@@ -1,6 +1,6 @@
-//! Schemas: what types look like to replication. Shapes describe types, and tables are made from shapes.
+//! Schemas: the description of types for replication. Shapes describe types, and tables are made from shapes.
 //!
-//! *Invariant:* everything here follows from the types alone. No object is read or written.
+//! *Invariant:* schemas depend only on types. This folder reads and writes no object.
 
 pub(crate) mod attribute_check;
 pub(crate) mod attributes;

@@ -1,7 +1,7 @@
-//! Leaves that serialise themselves. Such a leaf has one command, whatever it holds.
+//! Leaves with serialisers of their own. Such a leaf has one command, whatever it contains.
 //!
-//! *Invariant:* all functions of a leaf are made for one type, and only the shape of that type holds the
-//! leaf.
+//! *Invariant:* all functions of a leaf are made for the same type, and only the shape of this type contains
+//! the leaf.
 #![cfg_attr(
     not(test),
     deny(
@@ -15,7 +15,7 @@
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;
 
-/// A leaf whose type only its own functions know.
+/// A leaf whose type is known only to its own functions.
 #[derive(Clone, Copy)]
 pub(crate) struct OpaqueLeaf {
     pub(crate) checksum: u64,

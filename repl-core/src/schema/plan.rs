@@ -1,7 +1,7 @@
-//! Plans: which memory of an object a scan compares. Computed at compile time for each type.
+//! Plans: which memory of an object a scan compares. The compiler computes the plan of each type.
 //!
-//! *Invariant:* a run covers only replicated values that are equal exactly if their bytes are equal. Padding
-//! is never read.
+//! *Invariant:* a run covers only replicated values that are equal if and only if their bytes are equal.
+//! Padding is never read.
 
 use crate::schema::codec::Codec;
 use crate::schema::layout::travels;
@@ -13,16 +13,16 @@ const MAX_RUNS: usize = 32;
 /// The most strings that a scan compares. If a type has more, the plan overflows.
 const MAX_STRINGS: usize = 8;
 
-/// A stretch of plain memory inside an object.
+/// A range of plain memory inside an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// The offset from the start of the object, in bytes.
+    /// The offset of the range from the start of the object, in bytes.
     pub(crate) offset: usize,
-    /// The length in bytes.
+    /// The length of the range in bytes.
     pub(crate) len: usize,
 }
 
-/// How the parts of a type are compared.
+/// The plan of a type: how its parts are compared.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     runs: [Run; MAX_RUNS],
@@ -50,12 +50,13 @@ impl Plan {
         }
     }
 
-    /// Whether some properties must be compared by command.
+    /// Returns whether some properties must be compared by their commands.
     pub(crate) const fn has_rest(&self) -> bool {
         self.rest
     }
 
-    /// Whether there are more runs or strings than a plan holds. Then everything must be compared by command.
+    /// Returns whether the type has more runs or strings than a plan can hold. Then everything must be
+    /// compared by commands.
     pub(crate) const fn overflows(&self) -> bool {
         self.overflow
     }
@@ -124,7 +125,7 @@ impl Plan {
         plan
     }
 
-    /// Inserts a run so that runs stay in ascending order, and joins it with the runs that it touches.
+    /// Inserts a run at its place in the ascending order, and joins it with the runs that it touches.
     const fn with_run(self, offset: usize, len: usize) -> Self {
         let mut plan = self;
         if len == 0 {
@@ -163,7 +164,7 @@ impl Plan {
     }
 }
 
-/// Whether a property is a collection, or has one in a struct or fixed array. Collections record by
+/// Returns whether a property is a collection, or has one in a struct or fixed array. Collections record by
 /// themselves when they are touched (S129).
 const fn marks_itself(property: Formatted) -> bool {
     match property.kind() {
@@ -183,7 +184,7 @@ const fn marks_itself(property: Formatted) -> bool {
     }
 }
 
-/// Whether every leaf of plain data takes bits on the wire. The bytes of a leaf that takes none are not
+/// Returns whether every leaf of plain data takes bits on the wire. The bytes of a leaf without bits are not
 /// compared.
 const fn all_travel(property: Formatted) -> bool {
     match property.kind() {
@@ -202,7 +203,8 @@ const fn all_travel(property: Formatted) -> bool {
     }
 }
 
-/// Gives each property type its plan as a separate constant, so that the scan is compiled for that type.
+/// A trait that gives each property type its plan as a constant of its own, so that the scan is compiled for
+/// that type.
 pub(crate) trait Planned: Property {
     const PLAN: Plan = Plan::of(Self::SHAPE);
 }

@@ -29,12 +29,12 @@ pub struct Program {
 pub(crate) struct Command {
     /// The offset in bytes from the start of the object or element.
     pub(crate) offset: u32,
-    /// The handle at its level, counted from one. Zero for a return.
+    /// The handle of the command at its level, counted from one. Zero for a return.
     pub(crate) handle: u32,
     pub(crate) kind: CommandKind,
 }
 
-/// What a command is for.
+/// The kind of value to which a command belongs.
 #[derive(Clone, Copy)]
 pub(crate) enum CommandKind {
     Leaf(LeafCommand),
@@ -44,21 +44,22 @@ pub(crate) enum CommandKind {
     Return,
 }
 
-/// A value that is sent as a unit.
+/// The command of a value that is always sent whole.
 #[derive(Clone, Copy)]
 pub(crate) struct LeafCommand {
     pub(crate) codec: Codec,
-    /// The size of the value in bytes, if two values are equal exactly if their bytes are. Otherwise zero.
+    /// The size of the value in bytes, if two values are equal if and only if their bytes are equal.
+    /// Otherwise zero.
     pub(crate) bytes: u32,
-    /// Set if the value's wire form equals its memory, as it does for most values.
+    /// The direct form, if the value's wire form equals its memory, as for most values.
     pub(crate) direct: Option<Direct>,
 }
 
-/// An array of variable length. The commands of its element and a return follow.
+/// The command of an array of variable length. The commands of its element and a return follow.
 #[derive(Clone, Copy)]
 pub(crate) struct ArrayCommand {
     pub(crate) shape: &'static ArrayShape,
-    /// The index just past the array's return.
+    /// The index after the array's return.
     pub(crate) end: u32,
     /// The index at which the element's handle table begins.
     pub(crate) table: u32,
@@ -70,14 +71,14 @@ pub(crate) struct ArrayCommand {
     pub(crate) least_bits: u32,
 }
 
-/// A collection, followed by the commands of an element and a return.
+/// The command of a collection. The commands of an element and a return follow.
 pub(crate) struct CollectionCommand<I: Identity> {
     pub(crate) shape: &'static CollectionShape<I>,
     /// The index of the element's first command.
     pub(crate) first: u32,
-    /// The index just past the collection's return.
+    /// The index after the collection's return.
     pub(crate) end: u32,
-    /// Where the element's handle table begins.
+    /// The index at which the element's handle table begins.
     pub(crate) table: u32,
     /// The number of handles of one element.
     pub(crate) handles: u32,
@@ -123,9 +124,9 @@ pub struct Parent {
     pub(crate) push: bool,
     /// Whether a custom condition begins switched off for each connection.
     pub(crate) starts_off: bool,
-    /// Half-open range of commands (S7).
+    /// The range of the parent's commands; the end is exclusive (S7).
     pub(crate) commands: (u32, u32),
-    /// Half-open range of handles.
+    /// The range of the parent's handles; the end is exclusive.
     pub(crate) handles: (u32, u32),
 }
 
@@ -140,8 +141,8 @@ const BLANK_PARENT: Parent = Parent {
     handles: (0, 0),
 };
 
-/// Static tables of exact length, for a type without generic parameters. Made by
-/// [`static_program!`](crate::__private::static_program).
+/// Static tables with exact lengths, for a type without generic parameters.
+/// [`static_program!`](crate::__private::static_program) makes them.
 pub struct Tables<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> {
     layout: &'static Layout,
     commands: [Command; COMMANDS],
@@ -150,7 +151,7 @@ pub struct Tables<const COMMANDS: usize, const PARENTS: usize, const TABLES: usi
 }
 
 impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<COMMANDS, PARENTS, TABLES> {
-    /// Flattens `layout`. Its counts are the lengths of the tables.
+    /// Flattens `layout`. The lengths of the tables are its counts.
     #[must_use]
     pub const fn of(layout: &'static Layout) -> Self {
         let mut made = Self {
@@ -163,7 +164,7 @@ impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<CO
         made
     }
 
-    /// Returns the program over these tables.
+    /// Returns the program that uses these tables.
     #[must_use]
     pub const fn program(&'static self) -> Program {
         Program {
@@ -176,7 +177,8 @@ impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<CO
 }
 
 impl Program {
-    /// Flattens `layout` at run time. For generic types, whose table lengths cannot be constants.
+    /// Flattens `layout` at run time. For generic types, because the lengths of their tables cannot be
+    /// constants.
     #[must_use]
     pub fn build(layout: &'static Layout) -> Self {
         let counts = layout.counts;
@@ -192,7 +194,7 @@ impl Program {
         }
     }
 
-    /// Returns the layout that this program was made from.
+    /// Returns the layout from which this program was made.
     #[must_use]
     pub fn layout(&self) -> &'static Layout {
         self.layout
@@ -248,17 +250,17 @@ impl Program {
         self.command(self.own_table(), handle).map(|command| &command.kind)
     }
 
-    /// Whether the property of `handle` at the object's own level is an array.
+    /// Returns whether the property of `handle` at the object's own level is an array.
     pub(crate) fn is_array(&self, handle: u32) -> bool {
         matches!(self.kind(handle), Some(CommandKind::Array(_)))
     }
 
-    /// Whether it is a collection of this kind.
+    /// Returns whether the property of `handle` at the object's own level is a collection of this kind.
     pub(crate) fn is_collection<I: Collected>(&self, handle: u32) -> bool {
         self.kind(handle).is_some_and(|kind| I::command(kind).is_some())
     }
 
-    /// Whether a scan of plain memory and strings covers the property of `handle`.
+    /// Returns whether a scan of plain memory and strings covers the property of `handle`.
     pub(crate) fn is_plain(&self, handle: u32) -> bool {
         match self.kind(handle) {
             Some(CommandKind::Leaf(leaf)) => {
@@ -276,8 +278,7 @@ struct Cursor<'a> {
     command: usize,
     /// The first table entry that no level has reserved.
     free: usize,
-    /// Whether the property that is being flattened has a notify, or a collection around the next commands
-    /// has callbacks.
+    /// Whether the property that is being flattened has a notify, or is inside a collection with callbacks.
     watched: bool,
 }
 
@@ -410,7 +411,7 @@ const fn reserve(element: Formatted, cursor: &mut Cursor<'_>) -> (u32, u32) {
     (table as u32, handles as u32)
 }
 
-/// Appends the commands of an element and a return. Returns the index past them.
+/// Appends the commands of an element and a return. Returns the index after them.
 const fn emit_element(element: Formatted, table: u32, cursor: &mut Cursor<'_>) -> u32 {
     emit(element, 0, Level { table: table as usize, handles: 0 }, cursor);
     cursor.commands[cursor.command] = BLANK;

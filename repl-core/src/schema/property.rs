@@ -1,7 +1,8 @@
-//! [`Property`]: the trait of types that can be fields. It states what the type looks like.
+//! [`Property`]: the trait of types that can be fields. It describes how a type looks in memory and on the
+//! wire.
 //!
-//! *Invariant:* a field's `Property::SHAPE` decides how it is replicated. The spelling of its type decides
-//! nothing.
+//! *Invariant:* a field's `Property::SHAPE` decides how it is replicated. How its type is spelt does not
+//! matter.
 #![expect(unsafe_code, reason = "declares the trait that only the right shape may implement")]
 
 use crate::schema::callbacks::ValueCallbacks;
@@ -10,9 +11,9 @@ use crate::schema::shape::Shape;
 /// A type that can be replicated. Derive it, or use [`leaf!`](crate::leaf). Do not implement it by hand.
 ///
 /// # Safety
-/// `SHAPE` describes `Self`: each field that it names lies at the stated offset and has the type whose shape
-/// is stated. If it is marked as bitwise, two values are the same exactly if their bytes are, and no byte of
-/// a value is padding.
+/// `SHAPE` describes `Self`: each field that it names is at the stated offset, and has a type with the stated
+/// shape. If the shape is marked as bitwise, two values are the same if and only if their bytes are the same,
+/// and no byte of a value is padding.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be replicated",
     label = "not a property",
@@ -23,7 +24,7 @@ use crate::schema::shape::Shape;
             `Rc`, `Arc`, `Cell` or `Mutex` what is in it; of a pointer an `ObjectRef`"
 )]
 pub unsafe trait Property: Sized + 'static {
-    /// What the type looks like.
+    /// The shape of the type: its parts, and how each is written.
     const SHAPE: &'static Shape;
 
     /// The callbacks that a client calls on values of maps of this type, if it has any.

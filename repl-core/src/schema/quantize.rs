@@ -33,7 +33,7 @@ const MAX_MAGNITUDE_STEPS: f64 = (1_u64 << 48) as f64;
 /// How far the length of a unit vector may be from one.
 const UNIT_TOLERANCE: f64 = 1e-3;
 
-/// Numbers as whole steps above a minimum.
+/// A quantizer writes numbers as whole steps above a minimum.
 ///
 /// A decoded value differs from the encoded one by at most half a step, plus rounding errors, which are below
 /// 2⁻⁵⁰ of the bound that is farther from zero. Decoded values encode to the same step again: always as
@@ -48,9 +48,10 @@ pub(crate) struct Quantizer {
 }
 
 impl Quantizer {
-    /// Numbers from `min` to `max` in steps of `step`. A number up to half a step outside counts as the
-    /// bound. A number farther outside is set to the bound if `saturate`, else refused. If the range is not a
-    /// whole number of steps, the greatest decoded number is the step nearest to `max`.
+    /// Returns a quantizer for numbers from `min` to `max` in steps of `step`. A number up to half a step
+    /// outside counts as the bound. A number farther outside is set to the bound if `saturate`, otherwise
+    /// refused. If the range is not a whole number of steps, the greatest decoded number is the step nearest
+    /// to `max`.
     ///
     /// # Panics
     /// At compile time if used there: if an argument or the range is not finite, `min` is not below `max`,
@@ -84,7 +85,7 @@ impl Quantizer {
 
     /// Adds to `sum` everything that decides which number has which bits.
     pub(crate) const fn checksum(&self, sum: Checksum) -> Checksum {
-        // Zero and minus zero are the same bound.
+        // Zero and minus zero count as the same bound.
         let min = self.min + 0.0;
         sum.number(min.to_bits()).number(self.step.to_bits()).number(self.steps)
     }
@@ -104,7 +105,7 @@ impl Quantizer {
         if !value.is_finite() {
             return Err(WriteError::NotFinite);
         }
-        // `round` is a slow call on many machines. The cast drops the fraction and saturates.
+        // A call of `round` is slow on many machines. The cast drops the fraction and saturates.
         let position = (value - self.min) / self.step + 0.5;
         let step = position as u64;
         if position >= 0.0 && step <= self.steps {
@@ -132,7 +133,7 @@ impl Quantizer {
 /// Whole numbers from −n to n that represent −1 to 1. Zero is one of them, and negation needs no rounding.
 #[derive(Clone, Copy)]
 struct Lattice {
-    /// n, at most 2²³.
+    /// The number n, at most 2²³.
     half: i32,
     bits: u32,
 }
@@ -196,9 +197,9 @@ pub const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 /// one by more than 0.001.
 pub(crate) fn encode_smallest_three(quaternion: [f32; 4], bits: u32) -> Result<u64, WriteError> {
     let mut packed = pack_smallest_three(normalise(quaternion)?, bits);
-    // If components are almost equal, another one may be the largest after three are rounded. Encoding the
-    // decoded value again settles this: then the omitted component is restored to within half a step of its
-    // point, and stays the largest. The second round is for values halfway between two points.
+    // If components are almost equal, another one may be the largest after three are rounded. A second
+    // encoding of the decoded value corrects this: then the omitted component is restored to within half a
+    // step of its point, and stays the largest. It also corrects values halfway between two points.
     for _ in 0..2 {
         let arrives = decode_smallest_three(packed, bits).map_err(|_| WriteError::OutOfRange)?;
         let again = pack_smallest_three(normalise(arrives)?, bits);
@@ -230,7 +231,8 @@ fn pack_smallest_three(quaternion: [f64; 4], bits: u32) -> u64 {
     packed << 2 | largest as u64
 }
 
-/// Returns the distance of a component's nearest point from zero. It may lie beyond the end of the lattice.
+/// Returns the distance of a component's nearest point from zero. The point may be beyond the end of the
+/// lattice.
 fn unclamped_size(lattice: Lattice, component: f64) -> i32 {
     (component.abs() / FRAC_1_SQRT_2 * f64::from(lattice.half) + 0.5) as i32
 }
@@ -250,8 +252,8 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
         rest -= value * value;
         *component = value as f32;
     }
-    // The largest of four components is at least a half. If the others were rounded up it may be a little
-    // less, and with few bits zero.
+    // The largest of four components is at least a half. It may be a little less if the others were rounded
+    // up, and even zero with few bits.
     if packed != 0 || rest < -1e-9 {
         return Err(ReadError::OutOfRange);
     }
@@ -274,7 +276,7 @@ pub(crate) fn encode_unit_vector(vector: [f32; 3], bits: u32) -> Result<u64, Wri
     let (x, y) = (x / sum, y / sum);
     let (u, v) = if z < 0.0 { fold(x, y) } else { (x, y) };
     let (mut u, mut v) = (lattice.point(u), lattice.point(v));
-    // On an edge of the square two points are the same direction, and so are its four corners.
+    // Two points on an edge of the square may have the same direction, and so do its four corners.
     if u.abs() == lattice.half {
         v = v.abs();
     }
@@ -303,8 +305,8 @@ pub(crate) fn decode_unit_vector(packed: u64, bits: u32) -> Result<[f32; 3], Rea
     Ok([x, y, z].map(|component| (component / length) as f32))
 }
 
-/// Mirrors a point of the square at the nearest side of the diamond, which is the upper half. It is its own
-/// inverse.
+/// Mirrors a point of the square at the nearest side of the diamond, which is the upper half. Mirroring twice
+/// returns the same point.
 fn fold(u: f64, v: f64) -> (f64, f64) {
     let sign = |value: f64| if value >= 0.0 { 1.0 } else { -1.0 };
     ((1.0 - v.abs()) * sign(u), (1.0 - u.abs()) * sign(v))

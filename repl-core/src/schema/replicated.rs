@@ -1,4 +1,5 @@
-//! [`Replicated`]: the trait of objects. It gives a type its tables and calls its notifies. Derived.
+//! [`Replicated`]: the trait of objects. It contains the tables of a type, and calls its notifies. The derive
+//! implements it.
 //!
 //! *Invariant:* the layout and the program of a type are made from its own shape.
 
@@ -31,7 +32,7 @@ impl<T: Sync> EveryFieldIsSync for T {}
     note = "items of fast arrays (`FastArrayItem`) and values (`NetSerialize`) are no objects: hold them in a field of one"
 )]
 pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsSync {
-    /// The table of the type: handles, paths, types, conditions, widths. Prints as a table for reviewers.
+    /// The table of the type: handles, paths, types, conditions, widths. It prints as a table for reviewers.
     const LAYOUT: &'static LayoutOf<Self>;
 
     /// Whether callbacks of the object are called: [`OwnCallbacks`](crate::schema::callbacks::OwnCallbacks)
@@ -39,12 +40,13 @@ pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsS
     #[doc(hidden)]
     type CallbackPolicy: ObjectCallbackPolicy<Self>;
 
-    /// Returns the flat form of the table. Objects are compared, written and read by it. It is static for
-    /// types without generic parameters; for generic types each call makes it (about 2 µs for 25 commands).
+    /// Returns the program of the type, which is the flat form of its table. Objects are compared, written
+    /// and read with the program. For types without generic parameters it is static. For generic types each
+    /// call makes a new one (about 2 µs for 25 commands).
     fn program() -> Program;
 
     /// Calls the notify method of the replicated field `field`, an index in the order of declaration. `old`
-    /// holds the values from before the update.
+    /// has the values from before the update.
     #[doc(hidden)]
     fn notify(&mut self, field: usize, old: &Self);
 }

@@ -1,5 +1,5 @@
-//! Shapes: what a type looks like to replication, as a `'static` tree of plain data. A shape says where each
-//! replicated value is in memory and how it is written.
+//! Shapes: the description of a type for replication, as a `'static` tree of plain data. A shape says where
+//! each replicated value is in memory and how it is written.
 //!
 //! *Invariant:* only implementations of [`Property`](crate::Property) make shapes, so a shape always
 //! describes its type.
@@ -16,44 +16,48 @@ use crate::schema::erased::Collection;
 /// The shape of one type.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// The type's name on the wire. Never `type_name`, which compilers may change.
+    /// The type's name on the wire. It is never `type_name`, which compilers may change.
     pub(crate) name: &'static str,
-    /// Returns the compiler's name of the type. Its generic arguments are printed.
+    /// A function that returns the compiler's name of the type. Its generic arguments are printed.
     pub(crate) rust_name: fn() -> &'static str,
-    /// `size_of` the type. This is the distance between elements of an array.
+    /// The size of the type in bytes. This is also the distance between elements of an array.
     pub(crate) size: usize,
-    /// Whether two values are the same exactly if their bytes are, and no byte of a value is padding.
+    /// Whether two values are the same if and only if their bytes are the same, and no byte of a value is
+    /// padding.
     pub(crate) bitwise: bool,
     pub(crate) kind: Kind,
 }
 
-/// What kind of property a shape describes.
+/// The kind of property that a shape describes.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    /// One command: a value that is sent as a unit.
+    /// A value that is always sent whole. It has one command.
     Leaf(Codec),
-    /// Flattened: the commands of its fields, in the order of declaration.
+    /// A struct. It is flattened: it has the commands of its fields, in the order of declaration.
     Struct(&'static [Field]),
-    /// `[T; N]`: the commands of `T`, N times.
+    /// An array `[T; N]`. It has the commands of `T`, N times.
     FixedArray { element: &'static Shape, len: usize },
-    /// `Vec<T>`, or `Option<T>` as an array of at most one element: one command with inner commands.
+    /// A `Vec<T>`, or an `Option<T>` as an array of at most one element. It has one command with inner
+    /// commands.
     Array(&'static ArrayShape),
-    /// A collection of identified items: one command with inner commands.
+    /// A collection of items with ids. It has one command with inner commands.
     Items(&'static CollectionShape<ItemId>),
-    /// A map or set: one command with inner commands.
+    /// A map or set. It has one command with inner commands.
     Entries(&'static MapShape),
 }
 
-/// An array of variable length: how to access its elements without knowing their type.
+/// An array of variable length, with functions that access its elements without knowing their type.
 pub(crate) struct ArrayShape {
     pub(crate) element: &'static Shape,
-    /// Whether it is an `Option`, that is, an array of at most one element.
+    /// Whether the array is an `Option`, which is an array of at most one element.
     pub(crate) optional: bool,
-    /// The most elements that it may have on the wire.
+    /// The most elements that the array may have on the wire.
     pub(crate) max_len: u32,
-    /// Takes a pointer to the array. Returns a pointer to its first element, and its length.
+    /// A function that takes a pointer to the array. It returns a pointer to the first element, and the
+    /// length.
     pub(crate) parts: unsafe fn(*const u8) -> (*const u8, usize),
-    /// Shortens the array, or grows it with initial values. Returns a pointer to its first element.
+    /// A function that shortens the array, or lengthens it with initial values. It returns a pointer to the
+    /// first element.
     pub(crate) resize: unsafe fn(*mut u8, usize) -> *mut u8,
 }
 
@@ -68,7 +72,7 @@ pub(crate) struct CollectionShape<I: Identity> {
     pub(crate) form: I::Form,
     /// Converts a pointer to the collection.
     pub(crate) as_ref: fn(*const u8) -> *const dyn Collection<I>,
-    /// The same, to be written.
+    /// A function that turns a pointer to the collection into a pointer to its trait, for writing.
     pub(crate) as_mut: fn(*mut u8) -> *mut dyn Collection<I>,
     /// Calls a function with an initial element, which it may use as a temporary copy.
     pub(crate) with_initial: fn(&mut dyn FnMut(*mut u8)),
@@ -80,7 +84,7 @@ pub(crate) struct MapShape {
     pub(crate) elements: CollectionShape<KeyBits>,
     /// The shape of keys. Attributes apply to values only.
     pub(crate) key: &'static Shape,
-    /// Whether it is a set.
+    /// Whether the type is a set.
     pub(crate) is_set: bool,
 }
 
@@ -96,7 +100,7 @@ pub enum Notify {
     Always,
 }
 
-/// One replicated field of a struct. Made by the derives.
+/// One replicated field of a struct. The derives make it.
 #[derive(Clone, Copy)]
 pub struct Field {
     pub(crate) name: &'static str,
@@ -140,7 +144,7 @@ impl Field {
         Self { max_len: Some(max_len), ..self }
     }
 
-    /// Sends the field only where `condition` holds.
+    /// Sends the field only to connections for which `condition` holds.
     #[must_use]
     pub const fn condition(self, condition: Condition) -> Self {
         Self { condition, ..self }
@@ -152,7 +156,7 @@ impl Field {
         Self { notify, ..self }
     }
 
-    /// Compares the field only when it is marked dirty (S123).
+    /// Compares the field only when it is marked as dirty (S123).
     #[must_use]
     pub const fn push(self) -> Self {
         Self { push: true, ..self }
@@ -165,7 +169,7 @@ impl Field {
     }
 }
 
-/// A shape with the attributes of its field. Tables are made from these.
+/// A shape together with the attributes of its field. Tables are made from these.
 #[derive(Clone, Copy)]
 pub(crate) struct Formatted {
     pub(crate) shape: &'static Shape,
@@ -174,7 +178,7 @@ pub(crate) struct Formatted {
 }
 
 impl Formatted {
-    /// Returns the kind of property that shape and attributes make.
+    /// Returns the kind of property that results from the shape and the attributes.
     pub(crate) const fn kind(self) -> Kind {
         match (self.format, self.shape.kind) {
             (Format::SmallestThree { bits }, Kind::FixedArray { element, len: 4 }) if element.is_f32() => {
@@ -198,7 +202,8 @@ impl Formatted {
         Self { shape: element, format: self.format, max_len: if taken { None } else { self.max_len } }
     }
 
-    /// Returns the elements of an array, collection or map, and the most of them. `None` for anything else.
+    /// Returns the elements of an array, collection or map, and their greatest number. `None` for anything
+    /// else.
     pub(crate) const fn elements(self) -> Option<(Self, u32)> {
         match self.shape.kind {
             Kind::Leaf(_) | Kind::Struct(_) | Kind::FixedArray { .. } => None,

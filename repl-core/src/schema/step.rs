@@ -1,51 +1,52 @@
-//! Steps and news: what happened to one element of a collection, as a shadow and as a replica hear of it.
+//! Steps and news. A step says what happened to an element of a live collection, for its shadow. News say
+//! what an update does to an element of a client's replica.
 //!
-//! *Invariant:* neither names the type of the collection.
+//! *Invariant:* neither of the two depends on the type of the collection.
 
 use crate::ids::handles::HandleSet;
 use crate::ids::label::Label;
 
-/// What happened to an element since a shadow last followed its collection. `L` is the live element, `S` is
-/// the shadow's.
+/// What happened to an element since the shadow last followed its collection. `L` is the live element, and
+/// `S` the element of the shadow.
 #[derive(Debug)]
 pub enum Step<L, S> {
-    /// It is new. The shadow has an initial one in its place.
+    /// The element is new. The shadow has an initial element for it.
     Added {
-        /// The element.
+        /// The live element.
         live: L,
-        /// Its shadow.
+        /// The element of the shadow.
         shadow: S,
     },
-    /// It was touched, and may have changed.
+    /// The element was touched, and may have changed.
     Touched {
-        /// The element.
+        /// The live element.
         live: L,
-        /// Its shadow.
+        /// The element of the shadow.
         shadow: S,
-        /// Whether it has another label. The shadow has that label already.
+        /// Whether the element has another label. The shadow has this label already.
         moved: bool,
     },
-    /// It was removed, from the live collection and from the shadow.
+    /// The element was removed from the live collection and from the shadow.
     Removed,
 }
 
-/// What an update says of an element of a replica.
+/// What an update does to an element of a replica.
 #[derive(Clone, Debug)]
 pub enum News<'a> {
-    /// It was added, and has its values.
+    /// The element was added, and has its values.
     Added,
-    /// It stays.
+    /// The element stays, although the update removes all elements that it does not name.
     Spared,
     /// The properties with these handles changed.
     Changed(&'a HandleSet),
-    /// It has this label now.
+    /// The element has this label now.
     Moved(Label),
-    /// It is removed.
+    /// The element is removed.
     Removed,
 }
 
 impl<L, S> Step<L, S> {
-    /// Converts both elements.
+    /// Returns the same step with both elements converted.
     pub(crate) fn map<M, T>(
         self,
         of_live: impl FnOnce(L) -> M,
