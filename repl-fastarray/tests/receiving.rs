@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use repl_core::{HandleSet, ItemId, Keyed, KeyedReplica, News};
-use repl_fastarray::FastArray;
+use repl_fastarray::{FastArray, OrderedFastArray};
 
 use support::{Call, Told, View, calls, contents, id};
 
@@ -309,6 +309,26 @@ fn s183_items_of_an_array_that_a_user_put_there_are_taken_for_no_other() {
             assert_eq!(array.index_of(id), Some(at));
         }
     }
+}
+
+#[test]
+fn s183_what_a_user_adds_to_an_array_of_the_users_own_has_an_id_of_its_own() {
+    fn has_ids_of_its_own(ids: &[ItemId]) {
+        let distinct: BTreeSet<ItemId> = ids.iter().copied().collect();
+        assert_eq!(distinct.len(), ids.len(), "{ids:?}");
+    }
+    let mut array: FastArray<u32> = (0..3).collect();
+    array.own();
+    *array.received_whole(id(2)) = 7;
+    array.conclude(true);
+    array.extend([8, 9]);
+    has_ids_of_its_own(array.ids());
+    let mut array: OrderedFastArray<u32> = (0..3).collect();
+    array.own();
+    *array.received_whole(id(2)) = 7;
+    array.conclude(true);
+    array.extend([8, 9]);
+    has_ids_of_its_own(&array.ids().collect::<Vec<_>>());
 }
 
 #[test]

@@ -639,6 +639,23 @@ mod tests {
     }
 
     #[test]
+    fn r21_a_session_that_replaces_another_is_asked_from_the_beginning() {
+        let questions = |steps_of_another: u32| {
+            let mut pair = Pair::new(class(1), class(2));
+            let own = std::mem::replace(&mut pair.client, ClientHandshake::new(SESSION + 1));
+            (0..steps_of_another).for_each(|_| pair.step());
+            assert!(!pair.server.is_ended(), "after {steps_of_another} steps");
+            pair.client = own;
+            pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
+            pair.server_sends()
+        };
+        let first = questions(0);
+        assert_eq!(first.len(), 1);
+        assert_eq!(questions(1), first);
+        assert_eq!(questions(2), first);
+    }
+
+    #[test]
     fn r26_before_its_address_is_proved_a_client_is_sent_no_state() {
         let mut pair = Pair::alike();
         let hello = pair.client_sends().remove(0);
