@@ -18,7 +18,7 @@ pub enum CloseReason {
 }
 
 /// The error of a spawn when every slot is taken. Despawn other objects and wait until clients have
-/// acknowledged their end, or raise [`ServerConfig::max_objects`] and the clients' limit.
+/// acknowledged their end, or raise [`max_objects`](crate::ServerConfig::max_objects) and the clients' limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no slot is free: there are {max_objects} objects, those included whose end some client has not acknowledged; `ServerConfig::max_objects` \
@@ -26,7 +26,7 @@ pub enum CloseReason {
 )]
 #[non_exhaustive]
 pub struct SpawnError {
-    /// The configured limit, [`ServerConfig::max_objects`].
+    /// The configured limit, [`max_objects`](crate::ServerConfig::max_objects).
     pub max_objects: usize,
 }
 
