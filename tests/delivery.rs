@@ -215,8 +215,8 @@ fn r09_what_gets_lost_both_ways_is_acked_again() {
     assert_eq!(told.count(), 5);
 }
 
-#[test]
-fn r09_a_closing_on_a_slow_link_is_tried_four_times_a_second() {
+/// A room with one thing, whose client has acked its packets 600 ms late for some time.
+fn slow_link() -> (Room, ObjectRef<Thing>) {
     let (mut room, object) = one_thing(ServerConfig::default());
     for size in 2..20 {
         room.server[object].size = size;
@@ -225,40 +225,40 @@ fn r09_a_closing_on_a_slow_link_is_tried_four_times_a_second() {
         room.deliver(0, &packets);
         room.acknowledge();
     }
+    (room, object)
+}
+
+/// Returns for each of the next 360 ticks how many packets with state were sent up to then. Nobody answers,
+/// so each of them is either in flight or given up.
+fn sent_in_silence(room: &mut Room) -> Vec<u64> {
     let id = room.guests[0].id;
-    room.server.set_visible(id, object, false);
-    let mut tried = Vec::new();
+    let mut sent = Vec::new();
     for _ in 0..360 {
         room.tick_one();
         let stats = room.server.stats(id).expect("it is connected");
-        // Nobody answers, so every packet with state is either in flight or given up.
-        tried.push(stats.packets_in_flight as u64 + stats.packets_lost);
+        sent.push(stats.packets_in_flight as u64 + stats.packets_lost);
     }
+    sent
+}
+
+#[test]
+fn r09_a_closing_on_a_slow_link_is_tried_four_times_a_second() {
+    let (mut room, object) = slow_link();
+    let id = room.guests[0].id;
+    room.server.set_visible(id, object, false);
+    let sent = sent_in_silence(&mut room);
     // In the first seconds the server learns that nobody answers. After that it tries four times a second.
-    let in_the_end = tried[359] - tried[179];
+    let in_the_end = sent[359] - sent[179];
     assert!((8..=14).contains(&in_the_end), "{in_the_end} in three seconds");
 }
 
 #[test]
 fn r09_the_parts_of_a_large_property_on_a_slow_link_are_tried_four_times_a_second() {
-    let (mut room, object) = one_thing(ServerConfig::default());
-    for size in 2..20 {
-        room.server[object].size = size;
-        let packets = room.tick_one();
-        room.wait(Duration::from_millis(600));
-        room.deliver(0, &packets);
-        room.acknowledge();
-    }
-    let id = room.guests[0].id;
+    let (mut room, object) = slow_link();
     room.server[object].text = "x".repeat(4_000);
-    let mut tried = Vec::new();
-    for _ in 0..360 {
-        room.tick_one();
-        let stats = room.server.stats(id).expect("it is connected");
-        tried.push(stats.packets_in_flight as u64 + stats.packets_lost);
-    }
-    assert_eq!(tried[0], 4, "the parts");
-    let in_the_end = tried[359] - tried[179];
+    let sent = sent_in_silence(&mut room);
+    assert_eq!(sent[0], 4, "the parts");
+    let in_the_end = sent[359] - sent[179];
     assert!((4 * 8..=4 * 13).contains(&in_the_end), "{in_the_end} in three seconds");
 }
 

@@ -69,7 +69,7 @@ pub(crate) struct Player {
     pub(crate) team: ObjectRef<Team>,
     #[replicated(quantize(step = 0.01, range = -25.0..=25.0))]
     pub(crate) position: Vec2,
-    /// The direction in degrees. The owner does not need it, because the owner decides where the player looks.
+    /// The direction in degrees. The owner does not need it, because the owner chooses the direction.
     #[replicated(condition = SkipOwner, quantize(step = 2.0, range = 0.0..=360.0))]
     pub(crate) heading: f32,
     #[replicated(range = 0..=100, notify = on_health)]
@@ -199,8 +199,8 @@ pub(crate) struct Supply {
     pub(crate) kind: SupplyKind,
     #[replicated(range = 0..=99)]
     pub(crate) amount: u8,
-    /// The player who lost the supply. The reference is null if nobody lost it, and on clients that do not see
-    /// that player now.
+    /// The player who lost the supply. The reference is null if nobody lost it. It is also null on clients
+    /// that do not see that player now.
     pub(crate) loser: ObjectRef<Player>,
 }
 

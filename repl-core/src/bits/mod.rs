@@ -18,7 +18,7 @@ pub use reader::BitReader;
 pub use slice::BitSlice;
 pub use writer::BitWriter;
 
-/// Returns how many bits a number below `bound` takes: ⌈log₂ `bound`⌉. The result is 0 if `bound` is 1 or 0.
+/// Returns how many bits a number below `bound` takes: ⌈log₂ `bound`⌉. Returns 0 if `bound` is 1 or 0.
 #[must_use]
 pub const fn width_bits(bound: u64) -> u32 {
     u64::BITS - bound.saturating_sub(1).leading_zeros()

@@ -162,8 +162,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     pub(crate) fn insert(&mut self, id: &I) -> Option<LevelMut<'_>> {
         let elements = ElementTable::of(self.program, self.command);
         let base = self.collection.insert(id)?;
-        // SAFETY: the collection of this command returned it, and is borrowed by this alone for as long as the
-        // level is.
+        // SAFETY: the collection of this command returned `base`. Only this borrows the collection, for as
+        // long as the level lives.
         Some(unsafe { elements.level_mut(base) })
     }
 
@@ -181,15 +181,15 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         let (mut change, mut result) = (Some(change), None);
         let mut apply = |element: &mut LevelMut<'_>| result = change.take().map(|change| change(element));
         if !self.command.watched || I::IS_KEY && !calls_back {
-            // SAFETY: the collection of this command returned it, and nobody else reaches it before the end of
-            // the call.
+            // SAFETY: the collection of this command returned `base`, and nothing else accesses it before the
+            // end of the call.
             apply(&mut unsafe { elements.level_mut(base) });
             self.collection.receive(id, News::Changed(handles), false);
             return result;
         }
         let with_initial = self.command.shape.with_initial;
-        // SAFETY: the collection of this command returned `base`, and nobody else reaches it before the end of
-        // the call; what the shape lends is of the same type.
+        // SAFETY: the collection of this command returned `base`, and nothing else accesses it before the
+        // end of the call. The value that the shape lends has the same type.
         let changed = unsafe { changed_by(elements, with_initial, base, handles, &mut apply) };
         if !changed.is_empty() {
             self.collection.receive(id, News::Changed(&changed), calls_back);

@@ -1,9 +1,9 @@
 //! Quantisation: floats in few bits. Numbers are written in steps, unit quaternions by their smallest three
 //! components, unit vectors as points on an octahedron.
 //!
-//! A new form needs a variant of `Codec` and of `Format` (both in `codec`), its bits in `object/leaf`, its
-//! attribute in `attributes` and `attribute_check`, and its name in the derive (`attr/quantize`, `attr/place`,
-//! `expand/field`). The compiler names the other places that must know it.
+//! A new form needs a variant of `Codec` and one of `Format`, both in `codec`. `object/leaf` reads and writes
+//! its bits, and `attributes` and `attribute_check` check its attribute. The derive needs its name, in
+//! `attr/quantize`, `attr/place` and `expand/field`. The compiler reports all other places that are missing.
 //!
 //! All arithmetic uses operations that IEEE 754 defines to the last bit, so every platform computes the same
 //! bits and values.

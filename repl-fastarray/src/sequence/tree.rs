@@ -5,8 +5,8 @@
 //! keys below it. All nodes are in one vector and refer to each other by index. Each node knows its parent,
 //! and each key its leaf.
 //!
-//! *Invariant:* between calls each node except the root has from `MIN_ENTRIES` to `NODE_ENTRIES` − 1 entries,
-//! all leaves have the same depth, and the count of an entry is the number of keys below it.
+//! *Invariant:* between calls each node except the root has `MIN_ENTRIES` to `NODE_ENTRIES` − 1 entries. All
+//! leaves have the same depth. The count of an entry is the number of keys below it.
 
 use std::ops::Range;
 

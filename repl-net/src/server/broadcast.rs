@@ -49,8 +49,8 @@ impl Broadcast {
         &mut self.openings
     }
 
-    /// Encodes the changes of `world` in segments of at most `max_bits`. A second build in the same frame, or a
-    /// build after a frame without one, encodes everything again.
+    /// Encodes the changes of `world` in segments of at most `max_bits`. It encodes everything again if it is
+    /// called twice in a frame, or if it was not called in the frame before.
     pub(crate) fn build(&mut self, world: &World, classes: &ClassList, max_bits: usize) {
         let last = std::mem::replace(&mut self.frame, world.frame);
         if last + 1 != world.frame {

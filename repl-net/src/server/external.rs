@@ -38,8 +38,8 @@ use crate::session::events::{CompareError, SpawnError};
 /// }
 ///
 /// // In each tick, before `server.tick`.
-/// fn hand_over<Player: Replicated>(server: &mut Server, rows: &mut [Row<Player>]) -> Result<(), CompareError> {
-///     let mut players = server.external::<Player>();
+/// fn hand_over<T: Replicated>(server: &mut Server, rows: &mut [Row<T>]) -> Result<(), CompareError> {
+///     let mut players = server.external::<T>();
 ///     for row in rows.iter_mut().filter(|row| row.has_changed) {
 ///         row.has_changed = false;
 ///         players.compare(row.object, &row.player)?;

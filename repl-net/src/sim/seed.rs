@@ -22,7 +22,7 @@ fn only(seed: &str) -> Range<u64> {
     seed..seed.checked_add(1).expect("SIM_SEED is a number below 2^64 - 1")
 }
 
-/// Prints `SIM_SEED=… SIM_TICKS=…` to standard error if it is dropped during a panic, which means that the
+/// Prints `SIM_SEED=… SIM_TICKS=…` to standard error if it is dropped during a panic. A panic means that the
 /// test has failed.
 ///
 /// ```

@@ -1,0 +1,287 @@
+//! Tests of the server's side of a handshake, with a client's side and without a server.
+
+use super::*;
+use crate::session::client_handshake::ClientHandshake;
+use crate::session::mismatch::{Difference, LayoutMismatch, Side};
+use crate::session::pair::{Pair, Reported, SESSION, STEP, class, drain, state};
+
+/// Returns what both sides report at the end of a handshake that begins with `pair`, for links with
+/// different losses.
+fn verdicts(pair: fn() -> Pair) -> Vec<(Vec<Reported>, Vec<Reported>)> {
+    let mut verdicts: Vec<(Vec<Reported>, Vec<Reported>)> = Vec::new();
+    for seed in 0..600 {
+        let mut pair = pair();
+        pair.run(seed, 120);
+        let ends = |reports: &[Reported]| -> Vec<Reported> {
+            let is_state = |report: &&Reported| matches!(report, Reported::State(_) | Reported::Welcome);
+            reports.iter().filter(|report| !is_state(report)).cloned().collect()
+        };
+        for reports in [&pair.server_reports, &pair.client_reports] {
+            let state = reports.iter().position(|report| matches!(report, Reported::State(_)));
+            let connected = reports.iter().position(|report| *report == Reported::Connected);
+            assert!(state.is_none_or(|state| connected.is_some_and(|connected| connected < state)));
+        }
+        let verdict = (ends(&pair.server_reports), ends(&pair.client_reports));
+        if !verdicts.contains(&verdict) {
+            verdicts.push(verdict);
+        }
+    }
+    verdicts
+}
+
+fn refused(difference: Difference) -> Vec<(Vec<Reported>, Vec<Reported>)> {
+    let reason = DisconnectReason::Layouts(LayoutMismatch { class: "()".to_owned(), difference });
+    vec![(vec![Reported::Ended(reason.clone())], vec![Reported::Ended(reason)])]
+}
+
+#[test]
+fn r21_whatever_is_lost_repeated_or_overtaken_who_agrees_is_connected_once() {
+    assert_eq!(verdicts(Pair::alike), [(vec![Reported::Connected], vec![Reported::Connected])]);
+}
+
+#[test]
+fn r21_whatever_is_lost_repeated_or_overtaken_the_first_difference_is_told_once() {
+    let value = Difference::Value { property: "7".to_owned(), archetype: 0 };
+    assert_eq!(verdicts(|| Pair::new(class(1), class(2))), refused(value.clone()));
+    let in_parts = || {
+        let mut pair = Pair::new(class(1), class(2));
+        (pair.client_config.mtu_bytes, pair.server_config.mtu_bytes) = (128, 128);
+        pair
+    };
+    assert_eq!(verdicts(in_parts), refused(value));
+    let missing = Difference::NoClass { missing_on: Side::Client };
+    assert_eq!(verdicts(|| Pair::new(class(1), ClassList::default())), refused(missing));
+}
+
+#[test]
+fn r21_whatever_is_lost_repeated_or_overtaken_a_limit_that_is_too_small_is_told_once() {
+    let too_small = || {
+        let mut pair = Pair::alike();
+        pair.client_config.max_objects = 10;
+        pair
+    };
+    let verdicts = verdicts(too_small);
+    let [(server, client)] = verdicts.as_slice() else { panic!("{verdicts:?}") };
+    assert_eq!(server, client);
+    assert!(matches!(server.as_slice(), [Reported::Ended(DisconnectReason::Limits(_))]), "{server:?}");
+}
+
+#[test]
+fn r21_a_welcome_is_said_again_until_its_token_is_echoed() {
+    let mut pair = Pair::alike();
+    let hello = pair.client_sends().remove(0);
+    pair.server_receives(&hello);
+    let mut welcomes = 0;
+    for _ in 0..50 {
+        welcomes += pair.server_sends().iter().filter(|packet| is_control(packet)).count();
+        pair.server_receives(&hello);
+        let said_again = drain(&mut pair.to_client);
+        assert_eq!(said_again.len(), 1, "a hello that comes again is answered at once");
+        pair.now += STEP;
+    }
+    assert_eq!(welcomes, 1, "hellos were answered all the time");
+    let mut silent = 0;
+    for _ in 0..50 {
+        silent += pair.server_sends().iter().filter(|packet| is_control(packet)).count();
+        pair.now += STEP;
+    }
+    assert_eq!(silent, 10, "ten times a second");
+    let token = token(77, ConnectionId(3), SESSION);
+    pair.server_receives(&state(SESSION ^ token, 0));
+    for _ in 0..50 {
+        assert_eq!(pair.server_sends().iter().filter(|packet| is_control(packet)).count(), 0);
+        pair.now += STEP;
+    }
+}
+
+fn is_control(packet: &[u8]) -> bool {
+    packet[4] & 1 == 1
+}
+
+#[test]
+fn r25_packets_of_another_session_are_answered_with_taken_or_nothing() {
+    let mut other = Pair::new(class(1), class(2));
+    other.client = ClientHandshake::new(SESSION + 1);
+    let mut recorded = Vec::new();
+    for _ in 0..60 {
+        for packet in other.client_sends() {
+            other.server_receives(&packet);
+            recorded.push(packet);
+        }
+        other.server_sends().iter().for_each(|packet| other.client_receives(packet));
+        other.now += STEP;
+    }
+    assert!(recorded.len() > 4, "{} packets", recorded.len());
+    recorded.push(Control::Disconnect.to_packet(SESSION + 1));
+    for steps in [1, 40] {
+        let mut pair = Pair::alike();
+        (0..steps).for_each(|_| pair.step());
+        let (reports, received) = (pair.server_reports.clone(), pair.server.last_received());
+        pair.now += STEP;
+        for packet in &recorded {
+            pair.server_receives(packet);
+            for answer in drain(&mut pair.to_client) {
+                other.client = ClientHandshake::new(SESSION + 1);
+                other.client_sends();
+                other.client_reports.clear();
+                other.client_receives(&answer);
+                assert_eq!(other.client_reports, [Reported::Ended(DisconnectReason::Taken)]);
+            }
+        }
+        assert_eq!((reports, received), (pair.server_reports.clone(), pair.server.last_received()));
+        (0..2).for_each(|_| pair.step());
+        assert!(pair.server.is_connected());
+        assert_eq!(pair.server.binding(), SESSION);
+    }
+}
+
+#[test]
+fn r26_a_wrong_token_neither_is_heard_nor_lifts_the_limit() {
+    let mut pair = Pair::alike();
+    let hello = pair.client_sends().remove(0);
+    pair.server_receives(&hello);
+    pair.server_reports.clear();
+    let right = token(77, ConnectionId(3), SESSION);
+    let of_others = [token(78, ConnectionId(3), SESSION), token(77, ConnectionId(4), SESSION), 0, !right];
+    for wrong in of_others.into_iter().chain((0..64).map(|bit| right ^ 1 << bit)) {
+        pair.server_receives(&state(SESSION ^ wrong, 0));
+        assert!(pair.to_client.allowance.left().is_some());
+    }
+    assert_eq!(pair.server_reports, []);
+    pair.server_receives(&state(SESSION ^ right, 0));
+    assert_eq!(pair.server_reports, [Reported::Connected, Reported::State(Sequence::new(0))]);
+    assert_eq!(pair.to_client.allowance.left(), None);
+}
+
+#[test]
+fn r26_no_row_of_hellos_and_answers_brings_more_than_three_times_its_bytes() {
+    for value in [1, 2] {
+        for mtu_bytes in [128, 1_200] {
+            let mut pair = Pair::new(class(1), class(value));
+            (pair.client_config.mtu_bytes, pair.server_config.mtu_bytes) = (mtu_bytes, mtu_bytes);
+            let mut recorded = Vec::new();
+            for _ in 0..30 {
+                recorded.extend(pair.client_sends());
+                for packet in recorded.clone() {
+                    pair.server_receives(&packet);
+                    // `server_sends` asserts the limit. Whoever sends these packets receives none of the
+                    // server's packets.
+                    let sent = pair.server_sends();
+                    sent.iter().filter(|packet| is_control(packet)).for_each(|packet| {
+                        if pair.server.stage == Stage::Handshake {
+                            pair.client_receives(packet);
+                        }
+                    });
+                }
+                pair.now += STEP;
+            }
+            assert!(pair.to_client.allowance.left().is_some());
+        }
+    }
+}
+
+#[test]
+fn r25_whoever_proves_its_address_first_has_the_connection_whatever_hellos_came_before() {
+    let late = {
+        let mut other = Pair::alike();
+        other.client = ClientHandshake::new(SESSION + 1);
+        other.client_sends().remove(0)
+    };
+    // The hello of the other session arrives before the client's own hello, after it, or after the
+    // client's welcome.
+    for place in 0..3 {
+        let mut pair = Pair::alike();
+        if place == 0 {
+            pair.server_receives(&late);
+        }
+        for packet in pair.client_sends() {
+            pair.server_receives(&packet);
+        }
+        if place == 1 {
+            pair.server_receives(&late);
+        }
+        for packet in pair.server_sends() {
+            pair.client_receives(&packet);
+        }
+        if place == 2 {
+            pair.server_receives(&late);
+        }
+        (0..20).for_each(|_| pair.step());
+        assert_eq!(pair.server_reports.first(), Some(&Reported::Connected), "place {place}");
+        assert!(pair.client_reports.contains(&Reported::Connected), "place {place}");
+        assert!(
+            !pair.client_reports.iter().any(|report| matches!(report, Reported::Ended(_))),
+            "place {place}"
+        );
+        assert!(pair.server.is_connected() && pair.server.binding() == SESSION);
+        pair.server_receives(&late);
+        assert_eq!(drain(&mut pair.to_client).len(), 1, "taken");
+        assert!(pair.server.is_connected() && pair.server.binding() == SESSION);
+    }
+}
+
+#[test]
+fn r21_a_session_that_replaces_another_is_asked_from_the_beginning() {
+    let questions = |steps_of_another: u32| {
+        let mut pair = Pair::new(class(1), class(2));
+        let own = std::mem::replace(&mut pair.client, ClientHandshake::new(SESSION + 1));
+        (0..steps_of_another).for_each(|_| pair.step());
+        assert!(!pair.server.is_ended(), "after {steps_of_another} steps");
+        pair.client = own;
+        pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
+        pair.server_sends()
+    };
+    let first = questions(0);
+    assert_eq!(first.len(), 1);
+    assert_eq!(questions(1), first);
+    assert_eq!(questions(2), first);
+}
+
+#[test]
+fn r26_before_its_address_is_proved_a_client_is_sent_no_state() {
+    let mut pair = Pair::alike();
+    let hello = pair.client_sends().remove(0);
+    for _ in 0..50 {
+        pair.server_receives(&hello);
+        assert!(pair.server_sends().iter().all(|packet| is_control(packet)));
+        pair.now += STEP;
+    }
+    assert!(pair.server_reports.is_empty() && !pair.server.is_connected());
+}
+
+#[test]
+fn r25_a_malformed_hello_ends_a_connection_without_a_session_and_no_other() {
+    let mut pair = Pair::alike();
+    let hello = pair.client_sends().remove(0);
+    // The packet begins like a hello, but ends behind its kind.
+    let mut malformed = Vec::new();
+    let mut writer = repl_core::BitWriter::new();
+    packet::begin(packet::PacketKind::Control, &mut writer);
+    writer.write_bits(0, 3);
+    packet::seal(&mut writer, packet::Salt::HELLO, &mut malformed);
+    pair.server_receives(&hello);
+    pair.server_receives(&malformed);
+    assert_eq!(pair.server_reports, []);
+    (0..10).for_each(|_| pair.step());
+    assert_eq!(pair.server_reports.first(), Some(&Reported::Connected));
+    let mut pair = Pair::alike();
+    pair.server_receives(&malformed);
+    assert!(matches!(pair.server_reports.as_slice(), [Reported::Ended(DisconnectReason::Protocol(_))]));
+    assert!(pair.server_sends().is_empty(), "nobody could open a closing packet");
+}
+
+#[test]
+fn a_session_ends_once_and_a_hello_that_comes_late_is_told_so() {
+    let mut pair = Pair::alike();
+    let hello = pair.client_sends().remove(0);
+    pair.server_receives(&hello);
+    let end = |pair: &mut Pair| pair.server.end(DisconnectReason::Timeout, &mut pair.to_client);
+    assert!(matches!(end(&mut pair), HandshakeOutcome::Ended(DisconnectReason::Timeout)));
+    assert!(matches!(end(&mut pair), HandshakeOutcome::Nothing));
+    pair.server_sends();
+    pair.server_receives(&hello);
+    let closing = pair.server_sends();
+    assert_eq!(closing, [Control::Disconnect.to_packet(SESSION)]);
+    pair.client_receives(&closing[0]);
+    assert_eq!(pair.client_reports, [Reported::Ended(DisconnectReason::Closed)]);
+}
