@@ -220,7 +220,7 @@ impl Connection {
         self.send_parts(context.now);
     }
 
-    /// Whether a blob carries the object.
+    /// Returns whether a blob of the object is in flight.
     pub(super) fn has_blob(&self, slot: u32) -> bool {
         self.objects.get(slot).is_some_and(|tracked| tracked.blob.is_some())
     }

@@ -19,8 +19,7 @@ pub(super) struct Joining {
     /// Objects that were sent completely. The packet with this number and later packets contain only content
     /// that was added after the client joined.
     all_sent: BTreeMap<u32, Sequence>,
-    /// Returns whether all objects have arrived. All packets before `floor` were acknowledged or counted as
-    /// lost, and `next` is the next packet to send. O(objects that have not arrived).
+    /// Whether all objects have arrived.
     is_over: bool,
 }
 
@@ -30,8 +29,8 @@ impl Joining {
         self.lacking.insert_mask(word, mask);
     }
 
-    /// Whether everything has arrived. All packets before `floor` are resolved, and `next` is the next
-    /// packet. O(objects that have not arrived).
+    /// Returns whether all objects have arrived. All packets before `floor` were acknowledged or counted as
+    /// lost, and `next` is the next packet to send. O(objects that have not arrived).
     pub(super) fn is_over(
         &mut self,
         pending: &PendingSpawns,

@@ -94,7 +94,7 @@ impl ObjectStates {
         &self.view
     }
 
-    /// The handles of an object that an opening for this client would contain now.
+    /// Returns the handles of an object that an opening for this client would contain now.
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         if self.tracked.get(slot).is_some_and(|tracked| tracked.has_arrived) {
             return self.view.mask(world, slot);
