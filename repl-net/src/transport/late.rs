@@ -1,8 +1,8 @@
-//! A record of what packets carried that were given up, so that a late ack still counts: openings, closes and
-//! parts of blobs (R4).
+//! Late acks: acks of packets that already count as lost. This module records which openings, closes and parts
+//! of blobs these packets contained, so that their acks still have an effect (R4).
 //!
-//! *Invariant:* entries ascend by packet, since packets are given up in ascending order. There are at most
-//! [`MAX_LATE`].
+//! *Invariant:* the entries are in the order of their packets, because packets are given up in this order.
+//! There are at most [`MAX_LATE`] entries.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,29 +12,29 @@ use super::sequence::Sequence;
 use super::slot_set::{bit_of, word_of};
 use super::spare::shrink_sparse;
 
-/// The most entries kept. An entry is an object, or a word of 64 slots.
+/// The greatest number of entries. An entry is about one object, or about a word of 64 slots.
 const MAX_LATE: usize = 512;
 
-/// One thing that a packet given up carried.
+/// One entry: a part of the contents of a packet that counts as lost.
 #[derive(Debug)]
 pub(crate) enum Late {
-    /// Sent to this connection alone: the owner and role of an object, or a part of a blob.
+    /// The owner and role of an object, or a part of a blob.
     Sent(Sent),
-    /// Objects that it opened, in a word of slots. What the openings contained is not recorded.
+    /// Objects that the packet opened, as a mask over a word of slots. The values are not recorded.
     Opened(usize, u64),
-    /// Objects that it closed, in a word of slots.
+    /// Objects that the packet closed, as a mask over a word of slots.
     Closed(usize, u64),
 }
 
-/// The entries that late acks may resolve.
+/// The packets that count as lost and may still be acked.
 #[derive(Debug, Default)]
 pub(crate) struct LateAcks {
     waiting: VecDeque<(Sequence, Late)>,
 }
 
 impl LateAcks {
-    /// Records what the packet `sequence` carried, which was given up. Updates are left out: they are sent
-    /// again anyway.
+    /// Records the contents of the packet `sequence`, which counts as lost. Updates are not recorded, because
+    /// they are sent again in any case.
     pub(crate) fn add(&mut self, sequence: Sequence, contents: &Contents) {
         let is_newest = self.waiting.back().is_none_or(|(last, _)| *last <= sequence);
         debug_assert!(is_newest, "packets are given up in ascending order");
@@ -53,7 +53,7 @@ impl LateAcks {
         self.waiting.drain(..self.waiting.len().saturating_sub(MAX_LATE));
     }
 
-    /// Removes and returns what the packets of a range carried.
+    /// Removes and returns the entries of the packets in a range.
     pub(crate) fn take(&mut self, range: AckRange) -> Vec<(Sequence, Late)> {
         if self.waiting.is_empty() {
             return Vec::new();
@@ -63,12 +63,12 @@ impl LateAcks {
         self.waiting.drain(start..end).collect()
     }
 
-    /// Forgets all entries.
+    /// Removes all entries.
     pub(crate) fn clear(&mut self) {
         self.waiting.clear();
     }
 
-    /// About how many bytes of memory this holds. O(1).
+    /// Returns about how many bytes of memory the entries take. O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.waiting.capacity() * size_of::<(Sequence, Late)>()
     }
