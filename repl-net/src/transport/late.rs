@@ -1,5 +1,5 @@
-//! Late acks: acks of packets that already count as lost. This module records which openings, closes and parts
-//! of blobs these packets contained, so that their acks still have an effect (R4).
+//! Late acks: acks of packets that already count as lost. This module records the openings, closes and parts
+//! of blobs in these packets, so that their acks still have an effect (R4).
 //!
 //! *Invariant:* the entries are in the order of their packets, because packets are given up in this order.
 //! There are at most [`MAX_LATE`] entries.

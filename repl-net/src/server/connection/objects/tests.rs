@@ -1,185 +1,18 @@
 //! Compares the states of objects with a naive model while random things happen to the objects.
 
+mod plain;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use repl_core::Changelist;
 
 use super::*;
 use crate::sim::Rng;
+use plain::{Plain, PlainTracked};
 
 /// The slots in use, from two words of slots. There are few of them, so that many objects use each slot one
 /// after another.
 const SLOTS: std::ops::Range<u32> = 58..70;
-
-/// The model's state of one object for a client. Each fact has a field of its own.
-#[derive(Clone, Debug, Default)]
-struct Plain {
-    generation: u32,
-    is_alive: bool,
-    is_hidden: bool,
-    has_own_view: bool,
-    is_owned: bool,
-    is_known: bool,
-    was_used: bool,
-    /// The phase of a pending spawn.
-    spawn: Option<Phase>,
-    must_send: bool,
-    tracked: Option<PlainTracked>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct PlainTracked {
-    phase: Phase,
-    since: u64,
-    carried: u64,
-    position: Option<u64>,
-    pending: BTreeSet<u32>,
-    left: BTreeMap<u32, u64>,
-    blob: Option<u32>,
-    proxy: ProxyNews,
-    open_bits: usize,
-    has_arrived: bool,
-    reopen: bool,
-}
-
-impl PlainTracked {
-    fn new(phase: Phase, since: u64) -> Self {
-        Self { phase, since, open_bits: usize::from(phase == Phase::Opening), ..Self::default() }
-    }
-
-    fn is_closing(&self) -> bool {
-        matches!(self.phase, Phase::Closing(_))
-    }
-
-    fn lacks_something(&self) -> bool {
-        self.position.is_some() || !self.pending.is_empty() || matches!(self.proxy, ProxyNews::Unsent(_))
-    }
-
-    fn is_settled(&self) -> bool {
-        let has_all = !self.lacks_something() && self.proxy == ProxyNews::Settled;
-        self.phase == Phase::Open && has_all && self.blob.is_none()
-    }
-}
-
-impl Plain {
-    fn is_in_step(&self) -> bool {
-        let is_settled = self.tracked.as_ref().is_none_or(PlainTracked::is_settled);
-        self.is_known && self.spawn.is_none() && !self.has_own_view && is_settled
-    }
-
-    fn track(&mut self) -> &mut PlainTracked {
-        let phase = self.spawn.take();
-        self.must_send |= phase == Some(Phase::Unsent);
-        self.tracked.get_or_insert_with(|| PlainTracked::new(phase.unwrap_or(Phase::Open), 0))
-    }
-
-    fn show(&mut self, next: u64) {
-        if let Some(tracked) = self.tracked.as_mut().filter(|tracked| tracked.is_closing()) {
-            tracked.reopen = true;
-        } else if !self.is_known {
-            self.is_known = true;
-            if self.was_used || self.has_own_view || self.is_owned {
-                self.must_send = true;
-                self.tracked = Some(PlainTracked::new(Phase::Unsent, next));
-            } else {
-                self.spawn = Some(Phase::Unsent);
-            }
-        }
-    }
-
-    fn close(&mut self, reason: CloseReason, next: u64) -> Option<Closed> {
-        if !self.is_known {
-            return None;
-        }
-        let tracked = self.track();
-        tracked.reopen = false;
-        if tracked.is_closing() {
-            if reason == CloseReason::Destroyed {
-                tracked.phase = Phase::Closing(reason);
-            }
-            return None;
-        }
-        let is_forgotten = tracked.phase == Phase::Unsent && tracked.open_bits == 0;
-        (tracked.phase, tracked.since) = (Phase::Closing(reason), next);
-        tracked.pending.clear();
-        let closed = Closed { position: tracked.position.take(), blob: tracked.blob.take(), is_forgotten };
-        self.must_send = true;
-        if is_forgotten {
-            self.forget();
-        }
-        Some(closed)
-    }
-
-    fn forget(&mut self) -> bool {
-        let reopen = self.tracked.take().is_some_and(|tracked| tracked.reopen);
-        (self.is_known, self.was_used, self.must_send, self.spawn) = (false, true, false, None);
-        reopen
-    }
-
-    fn settle_if_tracked(&mut self) {
-        if self.tracked.is_some() {
-            self.settle();
-        }
-    }
-
-    fn opening_arrived(&mut self, sequence: Sequence) {
-        if let Some(tracked) = &mut self.tracked
-            && tracked.since <= sequence.number()
-        {
-            tracked.has_arrived |= tracked.phase == Phase::Unsent;
-            if tracked.phase == Phase::Opening {
-                tracked.phase = Phase::Open;
-                self.must_send |= tracked.lacks_something();
-            }
-        }
-        self.settle_if_tracked();
-    }
-
-    fn opening_lost(&mut self, sequence: Sequence) -> LostOpening {
-        let opening = self.tracked.clone().filter(|tracked| tracked.phase == Phase::Opening);
-        if opening.as_ref().is_some_and(|opening| sequence.number() < opening.since) {
-            return LostOpening::Ignored;
-        }
-        self.proxy_lost(sequence);
-        match opening {
-            None => LostOpening::Values,
-            Some(opening) if opening.blob.is_some() || opening.carried > sequence.number() => {
-                LostOpening::Ignored
-            }
-            Some(_) => {
-                self.track().phase = Phase::Unsent;
-                self.must_send = true;
-                LostOpening::Unsent
-            }
-        }
-    }
-
-    fn proxy_arrived(&mut self, sequence: Sequence) {
-        if let Some(tracked) = &mut self.tracked
-            && let ProxyNews::Unsent(since) | ProxyNews::Sent(since, _) = tracked.proxy
-            && since <= sequence
-        {
-            tracked.proxy = ProxyNews::Settled;
-        }
-    }
-
-    fn proxy_lost(&mut self, sequence: Sequence) {
-        if let Some(tracked) = &mut self.tracked
-            && let ProxyNews::Sent(since, last) = tracked.proxy
-            && last <= sequence
-        {
-            tracked.proxy = ProxyNews::Unsent(since);
-            self.must_send = true;
-        }
-    }
-
-    fn settle(&mut self) {
-        self.must_send &= !self.is_in_step();
-        if self.tracked.as_ref().is_some_and(|tracked| tracked.is_settled() && tracked.left.is_empty()) {
-            self.tracked = None;
-        }
-    }
-}
 
 /// A packet: its number, and its content by slots and generations.
 type Packet = (u64, Vec<(u32, u32, Carried)>);

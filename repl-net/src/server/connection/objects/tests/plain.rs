@@ -1,0 +1,177 @@
+//! The naive model: the state of one object for a client, as plain fields that are changed one by one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::{Closed, LostOpening, Phase, ProxyNews};
+use crate::session::events::CloseReason;
+use crate::transport::sequence::Sequence;
+
+/// The model's state of one object for a client. Each fact has a field of its own.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plain {
+    pub(super) generation: u32,
+    pub(super) is_alive: bool,
+    pub(super) is_hidden: bool,
+    pub(super) has_own_view: bool,
+    pub(super) is_owned: bool,
+    pub(super) is_known: bool,
+    pub(super) was_used: bool,
+    /// The phase of a pending spawn.
+    pub(super) spawn: Option<Phase>,
+    pub(super) must_send: bool,
+    pub(super) tracked: Option<PlainTracked>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct PlainTracked {
+    pub(super) phase: Phase,
+    pub(super) since: u64,
+    pub(super) carried: u64,
+    pub(super) position: Option<u64>,
+    pub(super) pending: BTreeSet<u32>,
+    pub(super) left: BTreeMap<u32, u64>,
+    pub(super) blob: Option<u32>,
+    pub(super) proxy: ProxyNews,
+    pub(super) open_bits: usize,
+    pub(super) has_arrived: bool,
+    pub(super) reopen: bool,
+}
+
+impl PlainTracked {
+    pub(super) fn new(phase: Phase, since: u64) -> Self {
+        Self { phase, since, open_bits: usize::from(phase == Phase::Opening), ..Self::default() }
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        matches!(self.phase, Phase::Closing(_))
+    }
+
+    pub(super) fn lacks_something(&self) -> bool {
+        self.position.is_some() || !self.pending.is_empty() || matches!(self.proxy, ProxyNews::Unsent(_))
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        let has_all = !self.lacks_something() && self.proxy == ProxyNews::Settled;
+        self.phase == Phase::Open && has_all && self.blob.is_none()
+    }
+}
+
+impl Plain {
+    pub(super) fn is_in_step(&self) -> bool {
+        let is_settled = self.tracked.as_ref().is_none_or(PlainTracked::is_settled);
+        self.is_known && self.spawn.is_none() && !self.has_own_view && is_settled
+    }
+
+    pub(super) fn track(&mut self) -> &mut PlainTracked {
+        let phase = self.spawn.take();
+        self.must_send |= phase == Some(Phase::Unsent);
+        self.tracked.get_or_insert_with(|| PlainTracked::new(phase.unwrap_or(Phase::Open), 0))
+    }
+
+    pub(super) fn show(&mut self, next: u64) {
+        if let Some(tracked) = self.tracked.as_mut().filter(|tracked| tracked.is_closing()) {
+            tracked.reopen = true;
+        } else if !self.is_known {
+            self.is_known = true;
+            if self.was_used || self.has_own_view || self.is_owned {
+                self.must_send = true;
+                self.tracked = Some(PlainTracked::new(Phase::Unsent, next));
+            } else {
+                self.spawn = Some(Phase::Unsent);
+            }
+        }
+    }
+
+    pub(super) fn close(&mut self, reason: CloseReason, next: u64) -> Option<Closed> {
+        if !self.is_known {
+            return None;
+        }
+        let tracked = self.track();
+        tracked.reopen = false;
+        if tracked.is_closing() {
+            if reason == CloseReason::Destroyed {
+                tracked.phase = Phase::Closing(reason);
+            }
+            return None;
+        }
+        let is_forgotten = tracked.phase == Phase::Unsent && tracked.open_bits == 0;
+        (tracked.phase, tracked.since) = (Phase::Closing(reason), next);
+        tracked.pending.clear();
+        let closed = Closed { position: tracked.position.take(), blob: tracked.blob.take(), is_forgotten };
+        self.must_send = true;
+        if is_forgotten {
+            self.forget();
+        }
+        Some(closed)
+    }
+
+    pub(super) fn forget(&mut self) -> bool {
+        let reopen = self.tracked.take().is_some_and(|tracked| tracked.reopen);
+        (self.is_known, self.was_used, self.must_send, self.spawn) = (false, true, false, None);
+        reopen
+    }
+
+    pub(super) fn settle_if_tracked(&mut self) {
+        if self.tracked.is_some() {
+            self.settle();
+        }
+    }
+
+    pub(super) fn opening_arrived(&mut self, sequence: Sequence) {
+        if let Some(tracked) = &mut self.tracked
+            && tracked.since <= sequence.number()
+        {
+            tracked.has_arrived |= tracked.phase == Phase::Unsent;
+            if tracked.phase == Phase::Opening {
+                tracked.phase = Phase::Open;
+                self.must_send |= tracked.lacks_something();
+            }
+        }
+        self.settle_if_tracked();
+    }
+
+    pub(super) fn opening_lost(&mut self, sequence: Sequence) -> LostOpening {
+        let opening = self.tracked.clone().filter(|tracked| tracked.phase == Phase::Opening);
+        if opening.as_ref().is_some_and(|opening| sequence.number() < opening.since) {
+            return LostOpening::Ignored;
+        }
+        self.proxy_lost(sequence);
+        match opening {
+            None => LostOpening::Values,
+            Some(opening) if opening.blob.is_some() || opening.carried > sequence.number() => {
+                LostOpening::Ignored
+            }
+            Some(_) => {
+                self.track().phase = Phase::Unsent;
+                self.must_send = true;
+                LostOpening::Unsent
+            }
+        }
+    }
+
+    pub(super) fn proxy_arrived(&mut self, sequence: Sequence) {
+        if let Some(tracked) = &mut self.tracked
+            && let ProxyNews::Unsent(since) | ProxyNews::Sent(since, _) = tracked.proxy
+            && since <= sequence
+        {
+            tracked.proxy = ProxyNews::Settled;
+        }
+    }
+
+    pub(super) fn proxy_lost(&mut self, sequence: Sequence) {
+        if let Some(tracked) = &mut self.tracked
+            && let ProxyNews::Sent(since, last) = tracked.proxy
+            && last <= sequence
+        {
+            tracked.proxy = ProxyNews::Unsent(since);
+            self.must_send = true;
+        }
+    }
+
+    pub(super) fn settle(&mut self) {
+        self.must_send &= !self.is_in_step();
+        if self.tracked.as_ref().is_some_and(|tracked| tracked.is_settled() && tracked.left.is_empty()) {
+            self.tracked = None;
+        }
+    }
+}
