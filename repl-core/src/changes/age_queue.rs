@@ -61,9 +61,9 @@ impl<I: Ord + Clone> AgeQueue<I> {
         });
     }
 
-    /// Adds later changes, each element once. A change is merged with the one that waits for the same
-    /// element. Otherwise it is inserted according to its age. O(changes × log waiting), and O(waiting) only
-    /// if one is older than some that wait.
+    /// Adds later changes. Each element occurs once in them. If a change of the same element waits, the later
+    /// change is merged with it. Otherwise the later change is inserted at its age. O(changes × log waiting).
+    /// O(waiting) only if a later change is older than a waiting change.
     pub(crate) fn add(&mut self, later: Vec<ElementChange<I>>) {
         let (mut found, mut places) = (Vec::new(), Vec::new());
         for change in later {
@@ -100,7 +100,7 @@ impl<I: Ord + Clone> AgeQueue<I> {
         waiting.binary_search_by(|change| (change.age, &change.id).cmp(&(age, id))).ok()
     }
 
-    /// Returns the same for an element that is removed, and forgets its age.
+    /// Returns the index of an element's change, and removes the element from the index of ages.
     fn take_place(&mut self, id: &I) -> Option<usize> {
         let at = self.place(id)?;
         self.ages.as_mut()?.remove(id);

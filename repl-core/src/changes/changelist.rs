@@ -14,7 +14,7 @@ use crate::ids::ranges::Ranges;
 /// The handles of one object that changed, in ascending order, with nested changes for arrays and
 /// collections.
 ///
-/// A list does not say since when: its holder knows that. A list does not know the lengths of arrays.
+/// A list does not say when the changes happened, and does not know the lengths of arrays.
 /// Elements past the end of an array are dropped when the list is [pruned](crate::Class::prune) or encoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changelist {
@@ -22,8 +22,8 @@ pub struct Changelist {
     pub(crate) nested: NestedChanges,
 }
 
-/// Changes inside arrays and collections, by the handle of each at its level, ascending. Of an array without
-/// an entry only the count changed (S61).
+/// The changes inside arrays and collections, in ascending order of their handles. If a changed array has no
+/// entry here, only its count changed (S61).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NestedChanges(Vec<(u32, Nested)>);
 
@@ -46,10 +46,11 @@ pub(crate) enum Nested {
 /// The changes of a collection whose elements are changed by [`Changelist`]s.
 pub(crate) type ElementChanges<I> = elements::ElementChanges<I, Changelist>;
 
-/// The changes of one of its elements.
+/// The changes of one element of a collection.
 pub(crate) type ElementChange<I> = elements::ElementChange<I, Changelist>;
 
-/// Runs the same code for the changes of items and of entries, and `$else` for those of an array.
+/// Runs the same code for the changes of items and for the changes of entries. Runs `$else` for the changes
+/// of an array.
 macro_rules! of_elements {
     ($nested:expr, $changes:ident => $then:expr, _ => $else:expr) => {
         match $nested {
@@ -60,7 +61,7 @@ macro_rules! of_elements {
     };
 }
 
-/// Runs the same code for two changes of one collection. The other arms are for arrays, and for changes of
+/// Runs the same code for two changes of one collection. The other arms are for two arrays, and for two
 /// properties of different kinds.
 macro_rules! of_both {
     ($one:expr, $other:expr, ($ours:ident, $theirs:ident) => $then:expr, $($arms:tt)*) => {
@@ -78,7 +79,8 @@ pub(crate) type Growing = (HandleSet, fn() -> Nested);
 /// The changes of one array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ArrayChanges {
-    /// The elements from this index on are new and are sent whole until acked (R2). `u32::MAX` for none.
+    /// The index of the first new element. This element and all elements after it are sent whole until they
+    /// are acked (R2). `u32::MAX` if no element is new.
     pub(crate) tail: u32,
     /// The changed element handles before the tail (S20), counted from zero.
     pub(crate) edits: Ranges,
@@ -114,14 +116,14 @@ impl Changelist {
         &self.handles
     }
 
-    /// Adds the handle of a leaf, or of an array of which only the count changed. Handles count from one
-    /// (S18).
+    /// Adds the handle of a leaf, or of an array if only its count changed. The first handle is 1 (S18).
     #[inline]
     pub fn insert(&mut self, handle: u32) {
         self.handles.insert(handle);
     }
 
-    /// Adds properties, to be sent whole. `whole` has the change for each kind of property that has elements.
+    /// Adds properties that must be sent whole. `whole` has the change that sends all elements, for each kind
+    /// of property that has elements.
     pub(crate) fn insert_whole(&mut self, handles: &HandleSet, whole: &[Growing]) {
         self.handles.union(handles);
         for (growing, whole) in whole.iter().filter(|(growing, _)| handles.intersects(growing)) {
@@ -131,7 +133,7 @@ impl Changelist {
         }
     }
 
-    /// Adds the changes inside a property. Of an array perhaps only the count changed.
+    /// Adds the changes inside a property. Empty changes of an array mean that only its count changed.
     pub(crate) fn insert_nested(&mut self, handle: u32, changes: impl Into<Nested>) {
         self.handles.insert(handle);
         let changes = changes.into();
@@ -147,7 +149,8 @@ impl Changelist {
         !self.nested.0.is_empty() && self.nested.has_births()
     }
 
-    /// Adds all changes of `other`, a later list: the ordered union of S72, without pruning.
+    /// Adds all changes of `other`, which is a later list. The result is the ordered union of S72, without
+    /// pruning.
     pub fn merge(&mut self, other: &Self) {
         self.handles.union(&other.handles);
         self.nested.merge(&other.nested);
@@ -156,8 +159,8 @@ impl Changelist {
     /// Merges these lists, the earliest first. O(length of all lists), times the logarithm of their number.
     #[must_use]
     pub fn merged(mut lists: Vec<Self>) -> Self {
-        // Merges neighbours, because merging each list into one that grows would visit the long list each
-        // time.
+        // Neighbours are merged in pairs. If all lists were merged into one list, one after another, that
+        // list would become longer and each merge would visit all of it.
         while lists.len() > 1 {
             let mut rest = std::mem::take(&mut lists).into_iter();
             while let Some(mut list) = rest.next() {
@@ -170,8 +173,8 @@ impl Changelist {
         lists.pop().unwrap_or_default()
     }
 
-    /// Whether both lists may change the same thing. Changes of different items of one collection, or of
-    /// different entries of one map, mostly do not. O(properties).
+    /// Returns whether both lists may change the same property. Mostly false for changes of different items
+    /// of one collection, or of different entries of one map. O(properties).
     #[must_use]
     pub fn may_meet(&self, other: &Self) -> bool {
         let mut both = self.handles.iter().filter(|&handle| other.handles.contains(handle));
@@ -183,12 +186,12 @@ impl Changelist {
         })
     }
 
-    /// Removes what is also in `later`: a change that was lost and has been sent again is not sent a third
-    /// time (R4). If some of the new elements of an array remain, all from the first of them on remain.
+    /// Removes the changes that are also in `later`. So a change that was lost and sent again is not sent a
+    /// third time (R4). If a new element of an array remains, all elements after it remain too.
     pub fn subtract(&mut self, later: &Self) {
         self.nested.subtract(&later.nested);
         let Self { handles, nested } = self;
-        // An array stays while some of its elements do, although the later list has its count.
+        // The handle of an array stays while any of its elements stay, although the later list has its count.
         handles.difference_unless(&later.handles, |handle| nested.get(handle).is_some());
     }
 
@@ -216,8 +219,8 @@ impl Changelist {
         rest.merge(&removed);
     }
 
-    /// Adds births that may not have arrived: to each array in this list its new elements in `births`. Each
-    /// changed item that is born in `births` is sent whole (R2).
+    /// Adds new elements that may not have arrived. Each array in this list gets its new elements from
+    /// `births`. Each changed item that is new in `births` is sent whole (R2).
     pub fn extend_births(&mut self, births: &Self) {
         for (handle, births) in &births.nested.0 {
             if self.handles.contains(*handle) {
@@ -232,8 +235,8 @@ impl Changelist {
         }
     }
 
-    /// Returns only the births. Until they are acked, they are sent again with every later change of the same
-    /// element.
+    /// Returns only the births, which are the new elements. Until they are acked, they are sent again with
+    /// every later change of the same element.
     #[must_use]
     pub fn births(&self) -> Self {
         let mut births = Self::new();
@@ -246,8 +249,8 @@ impl Changelist {
         births
     }
 
-    /// Removes the births that arrived with `list`, which contained them or was sent later: for an array in
-    /// it all births, for a collection those of the items in it.
+    /// Removes the births that have arrived with `list`. The list contained these births, or it was sent
+    /// later. Removes all births of each array in `list`, and the births of each item in `list`.
     pub fn births_arrived(&mut self, list: &Self) {
         let Self { handles, nested } = self;
         nested.0.retain_mut(|(handle, births)| {
@@ -290,15 +293,16 @@ impl Changelist {
         })
     }
 
-    /// Makes a list that begins collections anew keep what exists: the receiver may have some of it by now.
+    /// Changes a list that first empties collections: afterwards it removes only elements that do not exist
+    /// any more. The receiver may have some of the others by now.
     pub fn soften(&mut self) {
         for (_, nested) in &mut self.nested.0 {
             of_elements!(nested, changes => changes.soften(), _ => {});
         }
     }
 
-    /// Returns about how many bytes the list takes on the heap, to limit the memory of a connection. Lists
-    /// inside items and entries count as short. O(properties).
+    /// Returns about how many bytes the list takes on the heap, to limit the memory of a connection. The
+    /// lists inside items and entries count as if they were short. O(properties).
     #[inline]
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
@@ -316,8 +320,8 @@ impl Changelist {
         self.handles.iter().eq(std::iter::once(*handle)).then_some(count)
     }
 
-    /// Takes the change out of the list, if it changes one collection at the object's own level and nothing
-    /// else.
+    /// If the list changes one collection at the object's own level and nothing else, removes this change and
+    /// returns it.
     pub(crate) fn take_only(&mut self) -> Option<(u32, Nested)> {
         self.items()?;
         let only = self.nested.0.pop();
@@ -325,15 +329,16 @@ impl Changelist {
         only
     }
 
-    /// Takes the changes of one property out of the list.
+    /// Removes and returns the changes of one property.
     pub(crate) fn take_nested(&mut self, handle: u32) -> Option<Nested> {
         self.handles.remove(handle);
         let at = self.nested.0.binary_search_by_key(&handle, |(handle, _)| *handle).ok()?;
         Some(self.nested.0.remove(at).1)
     }
 
-    /// For the first list of an object: moves the items of collections and the entries of maps at the
-    /// object's own level to the list that is returned, which is sent later. In this list they begin empty.
+    /// Splits the list of an opening that is too large. Moves the items of collections and the entries of
+    /// maps at the object's own level to the list that is returned, to be sent later. With what stays, the
+    /// receiver's collections and maps begin empty.
     #[must_use]
     pub fn take_items(&mut self) -> Self {
         let mut taken = Self::new();
@@ -479,7 +484,8 @@ impl From<ElementChanges<KeyBits>> for Nested {
 }
 
 impl Nested {
-    /// Whether this says only that the property changed. For an array that means its count.
+    /// Returns whether this contains no changes of elements. For an array it then means that the count
+    /// changed.
     pub(crate) fn is_bare(&self) -> bool {
         match self {
             Self::Array(array) => array.is_count_only(),
@@ -533,7 +539,7 @@ impl ArrayChanges {
             self.tail = u32::MAX;
         }
         self.nested.subtract(&later.nested);
-        // The handle of a nested array stays while some of its changes do.
+        // The handle of a nested array stays while any of its changes stay.
         self.edits.subtract(&later.edits);
         for (handle, _) in &self.nested.0 {
             self.edits.insert(*handle);

@@ -12,9 +12,8 @@ use crate::ids::identity::{IdSet, Identity};
 /// elements exist (R12).
 pub(crate) const MAX_REMOVED: usize = 1_024;
 
-/// The changed properties of one element, as far as the changes of a collection use them. A
-/// [`Changelist`](crate::Changelist) is one. It may hold changes of further collections, which lie in the
-/// element.
+/// The changed properties of one element. [`Changelist`](crate::Changelist) implements this trait. It can
+/// also hold the changes of collections inside the element.
 pub(crate) trait PropertyChanges: Clone + Debug + Eq {
     fn is_empty(&self) -> bool;
     fn has_births(&self) -> bool;
@@ -28,11 +27,11 @@ pub(crate) trait PropertyChanges: Clone + Debug + Eq {
 /// Elements that were added, changed and removed. `L` lists the changed properties of one element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ElementChanges<I: Identity, L> {
-    /// Which of the receiver's other elements are removed.
+    /// Which elements of the receiver are removed besides `removed`.
     pub(crate) sweep: Sweep,
     /// Elements that were removed.
     pub(crate) removed: I::Set,
-    /// New elements, which are sent whole until acked (R2). May also name elements that do not exist.
+    /// New elements, which are sent whole until they are acked (R2). Some of them may not exist any more.
     pub(crate) born: I::Set,
     /// Elements with changed properties, ascending.
     pub(crate) changed: Vec<ElementChange<I, L>>,
@@ -42,11 +41,11 @@ pub(crate) struct ElementChanges<I: Identity, L> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ElementChange<I, L> {
     pub(crate) id: I,
-    /// When the oldest of the changes was found. Grows with time.
+    /// The time when the oldest of the changes was found, as a number that grows.
     pub(crate) age: u64,
-    /// Whether its label changed.
+    /// Whether the label of the element changed.
     pub(crate) moved: bool,
-    /// Its changed properties, with handles of its own level.
+    /// The changed properties of the element, with handles of its own level.
     pub(crate) list: L,
 }
 
@@ -62,8 +61,8 @@ impl<I, L: PropertyChanges> ElementChange<I, L> {
         self.age = self.age.min(later.age);
     }
 
-    /// Removes the changes that are also in `later`, a change of the same element. Returns whether any are
-    /// left.
+    /// Removes the changes that are also in `later`, which is a change of the same element. Returns whether
+    /// any changes are left.
     fn outlasts(&mut self, later: &Self) -> bool {
         self.list.subtract(&later.list);
         self.moved &= !later.moved;
@@ -77,9 +76,10 @@ pub(crate) enum Sweep {
     /// None.
     #[default]
     None,
-    /// All that no longer exist. For a receiver that may have missed more removals than are remembered (R12).
+    /// All elements that do not exist any more. Used if the receiver may have missed more removals than the
+    /// server remembers (R12).
     Dead,
-    /// All that are not born in this list: the collection begins anew.
+    /// All elements that are not new in this list. The receiver's collection is emptied first.
     All,
 }
 
@@ -91,7 +91,7 @@ impl<I: Identity, L> Default for ElementChanges<I, L> {
 }
 
 impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
-    /// Makes a list of what a comparison found. Each element occurs once.
+    /// Makes a list from the results of a comparison. Each element occurs once.
     pub(crate) fn new(born: Vec<I>, removed: Vec<I>, mut changed: Vec<ElementChange<I, L>>) -> Self {
         let set = |mut ids: Vec<I>| {
             ids.sort_unstable();
@@ -141,7 +141,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         self.born.subtract(&later.removed);
         self.born.union(&later.born);
         let Self { removed, born, changed, .. } = self;
-        // An element that is sent whole, or was removed, stays so, whatever changed in it later.
+        // Later changes inside an element make no difference if it is sent whole or was removed.
         let is_over = |id: &I| removed.contains(id) || born.contains(id);
         if !removed.is_empty() || !born.is_empty() {
             changed.retain(|element| !is_over(&element.id));
@@ -165,7 +165,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         }
     }
 
-    /// Returns the first and the last element that this names.
+    /// Returns the first and the last element in this list.
     fn span(&self) -> Option<(I, I)> {
         let changed = self.changed.first().zip(self.changed.last());
         let changed = changed.map(|(first, last)| (first.id.clone(), last.id.clone()));
@@ -173,14 +173,14 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         spans.into_iter().flatten().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
-    /// Whether both may name the same element. The parts of a long list mostly do not.
+    /// Returns whether the same element may be in both lists. Mostly false for two parts of a long list.
     pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let spans = || self.span().zip(other.span());
         let is_all = self.born.is_all() || other.born.is_all();
         is_all || spans().is_some_and(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
     }
 
-    /// Removes what is also in `later`, or replaced by it (R4).
+    /// Removes the changes that are also in `later`, or that `later` replaces (R4).
     pub(crate) fn subtract(&mut self, later: &Self) {
         if later.sweep == Sweep::None && !self.may_meet(later) {
             return;
@@ -207,8 +207,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         });
     }
 
-    /// Subtracts from the changed elements if `later` has fewer of them. Visits all of ours only if one of
-    /// them must be removed.
+    /// Subtracts the changed elements of `later`, which has fewer of them than this list. Visits all changed
+    /// elements of this list only if one of them must be removed.
     fn subtract_few(&mut self, later: &Self) {
         let mut stretches = later.born.stretches().chain(later.removed.stretches());
         let mut any_over = stretches.any(|stretch| self.changes_within(&stretch));
@@ -252,8 +252,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         (!births.is_empty()).then_some(births)
     }
 
-    /// Makes changed elements that are born in `births`, and so may not have arrived, be sent whole again.
-    /// For the other changed elements, adds the new elements of the arrays that changed (R2).
+    /// Each changed element that is new in `births` is sent whole again, because it may not have arrived. For
+    /// the other changed elements, adds the new elements of the arrays that changed (R2).
     pub(crate) fn extend_births(&mut self, births: &Self) {
         if !self.touches_births(births) {
             return;
@@ -271,9 +271,9 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         });
     }
 
-    /// Removes the births that arrived with `list`. Returns whether any are left.
+    /// Removes the births that have arrived with `list`. Returns whether any births are left.
     pub(crate) fn births_arrived(&mut self, list: &Self) -> bool {
-        // A list that meant all elements names them after it was pruned.
+        // After pruning, a list that sends all elements has the id or key of each.
         if list.born.is_all() || (I::Set::CAN_BE_ALL && list.sweep == Sweep::All) {
             *self = Self::default();
             return false;
@@ -309,20 +309,21 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
             || births.changed.iter().any(|element| self.change_of(&element.id).is_some())
     }
 
-    /// Makes a list that begins the collection anew keep what exists: the receiver may have some of it by
-    /// now.
+    /// Changes a list that first empties the collection: afterwards it removes only elements that do not
+    /// exist any more. The receiver may have some of the others by now.
     pub(crate) fn soften(&mut self) {
         self.sweep = self.sweep.min(Sweep::Dead);
     }
 
-    /// Takes out everything except that the collection begins anew. `None` if there is nothing else.
+    /// Removes and returns everything but the fact that the collection is emptied first. `None` if there is
+    /// nothing else.
     pub(crate) fn take_elements(&mut self) -> Option<Self> {
         let begun = Self { sweep: self.sweep, ..Self::default() };
         let taken = Self { sweep: Sweep::None, ..std::mem::replace(self, begun) };
         (!taken.is_empty()).then_some(taken)
     }
 
-    /// Returns how many elements are named.
+    /// Returns how many elements are in the list.
     pub(crate) fn count(&self) -> usize {
         self.removed.count() + self.changed.len() + self.born.count()
     }

@@ -1,8 +1,8 @@
-//! Portions: the changes of one collection in the order in which they are sent, to be taken from the front in
-//! parts (R15).
+//! Portions: the changes of one collection in the order in which they are sent. Parts of a chosen size are
+//! taken from the front (R15).
 //!
-//! *Invariant:* the changes are sorted once and not visited again before their turn. So cutting a list costs
-//! O(its length), whatever the number of parts.
+//! *Invariant:* the changes are sorted once and not visited again before their turn. So all parts together
+//! cost O(length of the list), whatever their number.
 
 use crate::changes::age_queue::AgeQueue;
 use crate::changes::changelist::{Changelist, ElementChange, ElementChanges, Nested};
@@ -14,9 +14,10 @@ use crate::ids::key::KeyBits;
 
 /// The changes of the elements of one collection: first removals, then the oldest changes, then births in the
 /// order of their ids or keys. After every other [turn](Self::turn) births come before changes, so that
-/// neither starves if the other never ends.
+/// neither waits for ever if the other never ends.
 ///
-/// A sweep is in the last part, and keeps what the earlier parts brought, in whatever order the parts arrive.
+/// A sweep is in the last part. It does not remove elements of earlier parts, in whatever order the parts
+/// arrive.
 #[derive(Clone, Debug)]
 pub struct Portions {
     /// The collection's handle at the object's own level.
@@ -73,8 +74,9 @@ impl Portions {
         handles.contains(self.handle)
     }
 
-    /// Takes the changes of the same collection out of a later list. O(their number), times the logarithm of
-    /// what waits. O(what waits) only if they remove an element that waits, or are older than what waits.
+    /// Removes the changes of the same collection from a later list and adds them here. O(number of these
+    /// changes × log waiting). O(waiting) only if they remove a waiting element or are older than waiting
+    /// changes.
     pub fn add(&mut self, list: &mut Changelist) {
         match (&mut self.queue, list.take_nested(self.handle)) {
             (Queue::Items(items), Some(Nested::Items(later))) => items.add(*later),
@@ -83,8 +85,7 @@ impl Portions {
         }
     }
 
-    /// Ends a turn: what is left waits for the next one. Births, which came after changes, then come before
-    /// them, or the other way round.
+    /// Ends a turn. The rest waits for the next turn, in which births and changes swap places.
     pub fn turn(&mut self) {
         each_queue!(&mut self.queue, elements => elements.births_first ^= true);
     }
@@ -101,8 +102,8 @@ impl Portions {
         each_queue!(&self.queue, elements => elements.is_empty())
     }
 
-    /// Returns the changes of the first `count` elements, or of all if there are not more. O(count), times
-    /// the logarithm if there are several ages.
+    /// Returns the changes of the first `count` elements, or of all elements if there are fewer. O(count),
+    /// times the logarithm if there are several ages.
     #[must_use]
     pub fn part(&self, count: usize) -> Changelist {
         let mut part = Changelist::new();
@@ -110,7 +111,7 @@ impl Portions {
         part
     }
 
-    /// Removes what [`part`](Self::part) returns for `count`. O(count).
+    /// Removes the changes that [`part`](Self::part) returns for `count`. O(count).
     pub fn skip(&mut self, count: usize) {
         each_queue!(&mut self.queue, elements => elements.skip(count));
     }
