@@ -50,6 +50,7 @@
 //! tables, in the trait [`Property`] and its implementations, and in `class`, which checks that a layout is
 //! that of the object's type.
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 #![warn(missing_docs)]
 
 pub mod bits;

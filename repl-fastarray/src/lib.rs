@@ -61,6 +61,7 @@
 //! *Invariant:* like `repl-core`, this crate uses no socket, clock or thread. The only `unsafe` in this crate
 //! is the `unsafe impl Property` of the two arrays.
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 #![warn(missing_docs)]
 
 mod array;

@@ -53,6 +53,7 @@
 //! Not guaranteed: objects, or properties of one object, that changed in the same tick may arrive in
 //! different ticks.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 
 mod client;
 mod server;

@@ -2,15 +2,7 @@
 //!
 //! *Invariant:* a count that a peer claims is checked against the bits that are left before memory is
 //! allocated for it.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::{BitReader, BitWriter, ReadError, WriteError};
 

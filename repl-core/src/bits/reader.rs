@@ -2,15 +2,7 @@
 //!
 //! *Invariant:* `start` ≤ `at` ≤ `end`, and `end` lies within the bytes. No input makes a reader panic or
 //! read past `end`.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::io;
 use std::ops::Range;

@@ -1,15 +1,7 @@
 //! Slices of bits: borrowed bits that begin and end at any bit.
 //!
 //! *Invariant:* a slice lies within its bytes.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::fmt;
 use std::ops::Range;

@@ -1,15 +1,6 @@
 //! How a client validates and applies updates of an object, and ends them.
 //!
 //! *Invariant:* only validated updates are applied.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use super::Class;
 use crate::bits::{BitReader, BitSlice, ReadError};

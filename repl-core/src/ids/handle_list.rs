@@ -2,15 +2,7 @@
 //!
 //! *Invariant:* the shorter form is written. The choice depends on no connection, so the same change has the
 //! same bits for every connection (S90).
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError, width_bits};
 use crate::ids::handles::HandleSet;

@@ -2,15 +2,7 @@
 //!
 //! *Invariant:* code for both fast arrays and maps takes from the traits here everything in which they
 //! differ.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::borrow::Borrow;
 use std::fmt::Debug;

@@ -6,15 +6,7 @@
 //! them.
 //!
 //! *Invariant:* ids ascend, so no id occurs twice. Reading a list allocates nothing.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::borrow::Borrow;
 

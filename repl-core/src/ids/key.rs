@@ -2,15 +2,7 @@
 //!
 //! *Invariant:* a key's form is used only if it reads back as the same key, so two keys of one map never have
 //! the same form.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::sync::Arc;
 

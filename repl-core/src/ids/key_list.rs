@@ -1,15 +1,7 @@
 //! Lists of keys on the wire, in ascending order. The content of an entry follows its key.
 //!
 //! *Invariant:* keys ascend in every list, so no key occurs twice.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::borrow::Borrow;
 

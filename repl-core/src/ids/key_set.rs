@@ -1,15 +1,7 @@
 //! Sets of the keys of a map.
 //!
 //! *Invariant:* a set that stands for all existing keys still stands for all of them after any subtraction.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::BTreeSet;
 

@@ -2,15 +2,7 @@
 //!
 //! *Invariant:* a guid names one object for ever (R18). On a client, a reference names an object that is
 //! there, or it is null.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError};
 use std::fmt;

@@ -3,15 +3,7 @@
 //!
 //! *Invariant:* a pointer that a collection returns points to one of its elements, which has the shape that
 //! the collection's own shape names. The pointer is valid for the borrow that it came from.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::any::{Any, type_name};
 use std::ptr;

@@ -1,15 +1,7 @@
 //! Operations on all collections of an object, at any depth.
 //!
 //! *Invariant:* [`Conclude`] visits collections inside elements before the collection of these elements.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;

@@ -3,15 +3,7 @@
 //! *Invariant:* an [`ElementTable`] is only used with pointers that the collection of its command returned,
 //! and only while that collection is borrowed.
 #![expect(unsafe_code, reason = "reads and writes objects through their layouts")]
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitWriter, WriteError};
 use crate::ids::handles::HandleSet;

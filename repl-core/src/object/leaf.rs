@@ -4,15 +4,7 @@
 //! *Invariant:* every pointer holds a value of the type that the codec was made for. The callers guarantee
 //! it.
 #![expect(unsafe_code, reason = "reads and writes single values")]
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitSlice, BitWriter, ReadError, WriteError};
 use crate::ids::reference::{ReferenceMap, read_guid, write_guid};

@@ -255,15 +255,7 @@ impl<'a> LevelMut<'a> {
     }
 
     /// Reads the leaf at `handle`. On an error the value is unchanged.
-    #[cfg_attr(
-        not(test),
-        deny(
-            clippy::unwrap_used,
-            clippy::expect_used,
-            clippy::indexing_slicing,
-            clippy::arithmetic_side_effects
-        )
-    )]
+    #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     pub(crate) fn read_leaf(
         &mut self,
         handle: u32,

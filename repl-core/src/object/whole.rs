@@ -7,15 +7,7 @@
 //! *Invariant:* the bits are those of a new element of an array, so a value that is written in one way may be
 //! read in the other.
 #![expect(unsafe_code, reason = "walks whole values")]
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError, count};
 use crate::ids::identity::{Identity, ReadIds, WriteIds};

@@ -2,15 +2,7 @@
 //!
 //! *Invariant:* these traits hold no data and decide no bits. They make the compiler refuse a misplaced
 //! attribute at its place, with advice on what to write.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::marker::PhantomData;
 

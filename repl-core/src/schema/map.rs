@@ -1,15 +1,7 @@
 //! Maps and sets as fields: the functions that the core needs of a map, and of the types of keys.
 //!
 //! *Invariant:* only its key identifies an entry. The trait requires only functions that every map can have.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::hash::Hash;
 

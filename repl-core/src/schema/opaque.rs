@@ -2,15 +2,7 @@
 //!
 //! *Invariant:* all functions of a leaf are made for the same type, and only the shape of this type contains
 //! the leaf.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;

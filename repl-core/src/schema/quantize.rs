@@ -10,15 +10,7 @@
 //!
 //! *Invariant:* a decoded value encodes to the same bits again. [`Quantizer`] states the limits of this for
 //! numbers.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::f64::consts::FRAC_1_SQRT_2;
 use std::ops::RangeInclusive;

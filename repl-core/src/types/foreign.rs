@@ -2,15 +2,6 @@
 //!
 //! *Invariant:* a foreign type is written as the numbers of which it consists in memory.
 #![cfg_attr(feature = "glam", expect(unsafe_code, reason = "types state their own shapes"))]
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 /// The vectors and quaternions of `glam`, as arrays of their components.
 #[cfg(feature = "glam")]

@@ -2,15 +2,6 @@
 //!
 //! *Invariant:* entries are accessed through [`Map`] alone.
 #![expect(unsafe_code, reason = "types state their own shapes")]
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::BuildHasher;

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* the modules below reach these types through their shapes. These modules import nothing from
 //! here.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 pub(crate) mod foreign;
 pub(crate) mod maps;

@@ -2,15 +2,6 @@
 //!
 //! *Invariant:* each shape describes its type in memory. How a field's type is spelt does not matter.
 #![expect(unsafe_code, reason = "types state their own shapes")]
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -1,15 +1,6 @@
 //! The traits that generated code requires of the fields of values, and of fields marked `atomic`.
 //!
 //! *Invariant:* each requirement is one trait, so that an unsuitable type is reported once.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use crate::bits::{BitReader, BitWriter, ReadError, WriteError};
 use crate::ids::reference::ReferenceMap;

@@ -2,15 +2,6 @@
 //!
 //! *Invariant:* each value has one form, and bits that no value writes are refused.
 #![expect(unsafe_code, reason = "types state their own shapes")]
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};

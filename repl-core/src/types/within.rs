@@ -3,16 +3,6 @@
 //! *Invariant:* the form of a map does not depend on its order in memory. A value that is read allocates
 //! memory only for elements that take at least eight bits each.
 
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
-
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::BuildHasher;
 use std::marker::PhantomData;

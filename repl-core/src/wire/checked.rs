@@ -3,15 +3,7 @@
 //!
 //! *Invariant:* only [`Class::validate`](crate::Class::validate) fills it. So applying knows where to
 //! continue, whatever user code returns when it reads a value again.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitSlice, ReadError};
 

@@ -2,15 +2,7 @@
 //!
 //! *Invariant:* a server that follows the protocol stays below these limits, however many of its packets are
 //! lost.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::ReadError;
 use crate::schema::limits::MAX_ITEMS;

@@ -2,15 +2,7 @@
 //!
 //! *Invariant:* items keep their indices until all callbacks about items have run. After that, the last item
 //! of the array takes the place of each removed item (S180).
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::cmp::Reverse;
 

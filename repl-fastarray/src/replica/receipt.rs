@@ -3,15 +3,6 @@
 //!
 //! *Invariant:* the receipt refers to items by id, so it stays correct when items move. The receipt contains
 //! only items that the server added.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use repl_core::{HandleSet, ItemId};
 

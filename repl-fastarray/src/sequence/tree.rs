@@ -161,8 +161,9 @@ impl Order {
     /// If `index` is greater than the number of keys.
     pub(crate) fn insert(&mut self, index: usize) -> u32 {
         let key = self.free_keys.pop().unwrap_or_else(|| {
+            let key = key_count(self.leaves.len());
             self.leaves.push(NONE);
-            u32::try_from(self.leaves.len() - 1).expect("a sequence has fewer than 2^32 items")
+            key
         });
         self.attach(key, index);
         key
@@ -275,7 +276,7 @@ impl Order {
     /// Replaces all keys by the keys from 0 to `len` - 1, in this order. O(n).
     pub(crate) fn fill(&mut self, len: usize) {
         self.free_keys.clear();
-        let keys: Vec<u32> = (0..u32::try_from(len).expect("a sequence has fewer than 2^32 items")).collect();
+        let keys: Vec<u32> = (0..key_count(len)).collect();
         self.leaves.clear();
         self.leaves.resize(len, NONE);
         self.build(&keys);
@@ -485,6 +486,11 @@ impl Order {
         }
         None
     }
+}
+
+/// Returns a number of keys in the width of a key.
+fn key_count(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or_else(|_| panic!("a sequence has fewer than 2^32 items"))
 }
 
 /// An iterator over the keys of an [`Order`], from both ends.

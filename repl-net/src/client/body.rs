@@ -3,15 +3,6 @@
 //!
 //! *Invariant:* a body is read twice, by a visitor that validates and by one that applies. Both visitors read
 //! the same entries in the same order.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use std::num::NonZeroU32;
 

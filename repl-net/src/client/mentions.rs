@@ -3,15 +3,6 @@
 //!
 //! *Invariant:* each value that refers to objects is in the index exactly once, with its last bits. A value
 //! that is one reference, for example in an array of references, takes about 12 bytes.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::{Bound, Range};

@@ -2,15 +2,7 @@
 //!
 //! *Invariant:* bytes from the server never panic and never decide how much is allocated. A packet is applied
 //! as a whole or not at all (R20).
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod body;
 mod change_feed;

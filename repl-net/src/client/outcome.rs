@@ -2,15 +2,6 @@
 //!
 //! *Invariant:* while a packet is validated and applied, references resolve to the objects that exist after
 //! the whole packet has been applied.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use repl_core::Guid;
 

@@ -3,15 +3,6 @@
 //! *Invariant:* row `n` of each vector belongs to the same object. `old` is used only by classes with
 //! notifies. Updates are deltas to what the server sent. So each object with collections that the user may
 //! have changed has a copy, its base, with exactly what the server sent.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use std::any::Any;
 use std::collections::HashMap;

@@ -2,15 +2,6 @@
 //!
 //! *Invariant:* a body is applied completely or not at all. A property never returns to a value that is older
 //! than one it had (R1).
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 mod view;
 

@@ -3,15 +3,6 @@
 //!
 //! *Invariant:* while a packet is applied, references resolve to the objects that exist after the whole
 //! packet.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use std::num::NonZeroU32;
 

@@ -101,15 +101,7 @@ impl Server {
         }
     }
 
-    #[cfg_attr(
-        not(test),
-        deny(
-            clippy::unwrap_used,
-            clippy::expect_used,
-            clippy::indexing_slicing,
-            clippy::arithmetic_side_effects
-        )
-    )]
+    #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     fn hand_over(&mut self, id: ConnectionId, now: Duration, bytes: &[u8]) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         let Peer { handshake, connection, .. } = &mut **peer;

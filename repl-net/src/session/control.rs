@@ -8,15 +8,6 @@
 //! *Invariant:* the checksum of a control packet includes the session, so the packet is valid in this session
 //! only. Only the hello's checksum does not include it, because the hello itself contains the number of the
 //! session (R25).
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use repl_core::{BitReader, BitWriter, ReadError};
 

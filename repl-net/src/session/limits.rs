@@ -2,15 +2,6 @@
 //!
 //! *Invariant:* no limit of an accepted client is below the server's, so each client can hold everything that
 //! the server sends.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use std::time::Duration;
 

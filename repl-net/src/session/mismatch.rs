@@ -3,15 +3,6 @@
 //!
 //! *Invariant:* a refusal contains only a few names, and each name is cut to a fixed length. So the size of a
 //! refusal does not depend on what the other side sent.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use std::fmt;
 

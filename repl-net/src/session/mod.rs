@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* the session layer does not use replicated objects. The state machine of each side takes bytes
 //! and times, and returns bytes and outcomes.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 pub(crate) mod archetype;
 pub(crate) mod classes;

@@ -2,15 +2,6 @@
 //!
 //! *Invariant:* a name has at most 128 bytes. Reading a name allocates at most as many bytes as the rest of
 //! the packet has.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use repl_core::{BitReader, BitWriter, ReadError};
 

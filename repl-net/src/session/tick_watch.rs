@@ -31,7 +31,7 @@ impl TickWatch {
     pub(crate) fn received(&mut self, now: Duration, timeout: Duration, owner: &str) {
         let silent = now.saturating_sub(*self.first_receipt.get_or_insert(now));
         debug_assert!(
-            silent < timeout / 2,
+            silent.saturating_mul(2) < timeout,
             "packets have arrived for {silent:?}, but `{owner}::tick` was not called: call it in every frame, it makes the packets to be sent",
         );
     }

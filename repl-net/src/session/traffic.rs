@@ -56,11 +56,11 @@ impl Traffic {
     pub(crate) fn object(&mut self, class: u16, is_new: bool, head_bits: usize) {
         if let Some(traffic) = self.classes.get_mut(class as usize) {
             if is_new {
-                traffic.opened += 1
+                traffic.opened = traffic.opened.saturating_add(1);
             } else {
-                traffic.updates += 1
+                traffic.updates = traffic.updates.saturating_add(1);
             }
-            traffic.head_bits += head_bits as u64;
+            traffic.head_bits = traffic.head_bits.saturating_add(head_bits as u64);
         }
     }
 
@@ -68,8 +68,8 @@ impl Traffic {
         let class = self.classes.get_mut(class as usize);
         let property = class.and_then(|class| class.properties.get_mut(handle.wrapping_sub(1) as usize));
         if let Some(property) = property {
-            property.updates += 1;
-            property.bits += bits as u64;
+            property.updates = property.updates.saturating_add(1);
+            property.bits = property.bits.saturating_add(bits as u64);
         }
     }
 }

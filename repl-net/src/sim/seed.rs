@@ -18,8 +18,10 @@ pub fn seeds(range: Range<u64>) -> Range<u64> {
 }
 
 fn only(seed: &str) -> Range<u64> {
-    let seed: u64 = seed.trim().parse().expect("SIM_SEED is a number below 2^64 - 1");
-    seed..seed.checked_add(1).expect("SIM_SEED is a number below 2^64 - 1")
+    match seed.trim().parse::<u64>() {
+        Ok(first) if first < u64::MAX => first..first + 1,
+        _ => panic!("SIM_SEED is not a number below 2^64 - 1: {seed}"),
+    }
 }
 
 /// Prints `SIM_SEED=… SIM_TICKS=…` to standard error if it is dropped during a panic. A panic means that the

@@ -8,15 +8,7 @@
 //! every other range is the number of missing packets between it and the range before, less one, in
 //! Exp-Golomb code of order 0. A zero bit ends the list. So an empty list takes one bit, and a list of one
 //! range with up to four packets takes 21.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::sequence::{Sequence, WINDOW};
 use repl_core::{BitReader, BitWriter, ReadError};

@@ -3,15 +3,7 @@
 //!
 //! *Invariant:* the stored parts never take more bytes than configured, and their buffers take at most half
 //! as much again plus 4 KiB. A length that a peer claims allocates nothing.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::collections::{BTreeMap, BTreeSet};
 

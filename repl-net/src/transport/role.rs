@@ -2,15 +2,7 @@
 //! S205).
 //!
 //! *Invariant:* only the client that owns an object ever sees the role of an autonomous proxy.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use repl_core::{BitReader, BitWriter, ReadError};
 

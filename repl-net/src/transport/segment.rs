@@ -10,15 +10,7 @@
 //! their values.
 //!
 //! *Invariant:* a segment's bits depend on nothing outside the segment, so it may be copied into any packet.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::num::NonZeroU32;
 use std::ops::Range;

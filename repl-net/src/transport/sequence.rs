@@ -1,15 +1,7 @@
 //! Packet numbers: 64 bits in memory, 16 bits on the wire (R6).
 //!
 //! *Invariant:* a connection uses each number once in each direction, and numbers never wrap.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 /// The most packets that may be unresolved at a time. For so many packets before the newest, a receiver can
 /// tell late packets from repeated ones (R6).

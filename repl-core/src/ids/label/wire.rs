@@ -2,15 +2,7 @@
 //!
 //! *Invariant:* relative to a given label, each label has exactly one form. Reading a label takes at most
 //! [`Label::MAX_BYTES`] bytes.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use super::Label;
 use crate::bits::{BitReader, BitWriter, ReadError};

@@ -1,15 +1,6 @@
 //! The changed handles of an array's old elements. They are read one by one, together with their values.
 //!
 //! *Invariant:* a list allocates no memory, however long it claims to be.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use std::ops::Range;
 

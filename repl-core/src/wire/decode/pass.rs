@@ -2,15 +2,6 @@
 //!
 //! *Invariant:* the pass that applies cannot stop early. It only runs on updates that the other pass has read
 //! to their end.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use std::convert::Infallible;
 

@@ -3,15 +3,6 @@
 //!
 //! *Invariant:* the lent object is written before the copy of what the server sent. Nothing that a user did
 //! makes an update fail (S49): values that have no place any more are skipped.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use crate::bits::{BitReader, ReadError};
 use crate::ids::handles::HandleSet;

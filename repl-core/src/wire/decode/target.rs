@@ -1,15 +1,6 @@
 //! Where decoded values go: into an object, or nowhere while an update is validated.
 //!
 //! *Invariant:* all targets read the same bits for the same command.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
-    )
-)]
 
 use crate::bits::{BitReader, ReadError};
 use crate::ids::handles::HandleSet;

@@ -249,15 +249,7 @@ impl Connection {
     ///
     /// # Errors
     /// If the packet is malformed. Then the connection must be closed.
-    #[cfg_attr(
-        not(test),
-        deny(
-            clippy::unwrap_used,
-            clippy::expect_used,
-            clippy::indexing_slicing,
-            clippy::arithmetic_side_effects
-        )
-    )]
+    #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     pub(crate) fn receive(
         &mut self,
         world: &mut World,
