@@ -92,7 +92,7 @@ impl Elements {
             handles.iter().for_each(|handle| change(&mut squad, *handle));
             let mut list = Changelist::new();
             let mut refusals: Vec<Refusal> = Vec::new();
-            let scope = class.lifetime().ordinary();
+            let scope = class.conditions().ordinary();
             class.compare(&squad, &mut shadow, scope, &mut list, &mut refusals, &mut Scratch::default());
             lists.push(list);
         }

@@ -169,7 +169,7 @@ impl<T: Subject> Column<T> {
         for &row in &self.rows {
             self.changes.clear();
             let (live, shadow) = (&self.live[row], &mut self.shadow[row]);
-            let scope = self.class.lifetime().ordinary();
+            let scope = self.class.conditions().ordinary();
             self.class.compare(live, shadow, scope, &mut self.changes, &mut refusals, &mut self.scratch);
             black_box(&self.changes);
         }

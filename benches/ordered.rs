@@ -118,7 +118,7 @@ impl Pair {
         changes.clear();
         writer.clear();
         let mut refusals = Vec::new();
-        class.compare(live, shadow, class.lifetime().ordinary(), changes, &mut refusals, scratch);
+        class.compare(live, shadow, class.conditions().ordinary(), changes, &mut refusals, scratch);
         class.write_values(shadow, changes, writer).expect("written");
         let handles: &HandleSet = changes.handles();
         let bits = writer.bit_len();

@@ -47,7 +47,7 @@ impl Crowd {
         (live.position, live.yaw) = ([7.0; 3], 7.0);
         let mut moved = Changelist::new();
         let mut refusals: Vec<Refusal> = Vec::new();
-        let scope = class.lifetime().ordinary();
+        let scope = class.conditions().ordinary();
         class.compare(
             &live,
             &mut shadows[0].clone(),

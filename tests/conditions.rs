@@ -104,10 +104,10 @@ fn s35_s73_each_outcome_of_flags_is_a_set_of_whole_properties() {
         for (index, (condition, name, allows)) in TABLE.into_iter().enumerate() {
             let properties = (0..Soldier::LAYOUT.properties()).map(repl::PropertyIndex::new);
             for property in
-                properties.filter(|&property| class.lifetime().condition_of(property) == condition)
+                properties.filter(|&property| class.conditions().condition_of(property) == condition)
             {
-                let active = class.lifetime().active(flags(bits));
-                let members = class.lifetime().handles_of(property);
+                let active = class.conditions().active(flags(bits));
+                let members = class.conditions().handles_of(property);
                 assert_eq!(members.is_subset(active), allows(bits), "{index} {name} with {bits:05b}");
                 assert_eq!(members.intersects(active), allows(bits), "{index} {name} with {bits:05b}");
             }
@@ -115,19 +115,19 @@ fn s35_s73_each_outcome_of_flags_is_a_set_of_whole_properties() {
     }
     assert_eq!(own("ammo"), [2, 3]);
     assert_eq!(own("pose"), [6, 7]);
-    assert!(class.lifetime().is_conditional());
+    assert!(class.conditions().is_conditional());
 }
 
 fn handles_of(class: &Class<Soldier>, property: &str) -> Vec<u32> {
-    class.lifetime().handles_of(Soldier::LAYOUT.property(property).erase()).iter().collect()
+    class.conditions().handles_of(Soldier::LAYOUT.property(property).erase()).iter().collect()
 }
 
 #[test]
 fn s37_s39_s40_what_is_never_sent_is_never_compared_and_initial_only_only_at_an_open() {
     let class = Class::<Soldier>::new();
-    assert_eq!(*class.lifetime().ordinary(), handles([1, 2, 3, 6, 7, 8]));
-    assert_eq!(*class.lifetime().initial_only(), handles([4, 10]));
-    assert_eq!(*class.lifetime().push(), handles([9]));
+    assert_eq!(*class.conditions().ordinary(), handles([1, 2, 3, 6, 7, 8]));
+    assert_eq!(*class.conditions().initial_only(), handles([4, 10]));
+    assert_eq!(*class.conditions().push(), handles([9]));
     let (mut live, shadow) = (Soldier::default(), class.shadow_of(&Soldier::default()));
     (live.name, live.secret, live.stance, live.born) = ("Ann".into(), 7, 7, 7);
     assert!(!class.differs(&live, &shadow));
@@ -205,7 +205,7 @@ fn s39_conditions_do_not_affect_comparing() {
     pair.live.ammo = [1, 0];
     pair.live.pose.1 = 3;
     pair.live.cheat = true;
-    let ordinary = pair.class.lifetime().ordinary().clone();
+    let ordinary = pair.class.conditions().ordinary().clone();
     let changes = pair.compare_some(&ordinary);
     assert_eq!(pair.flat(&changes), [1, 2, 7, 8, 0]);
 }
@@ -229,7 +229,7 @@ fn s73_filtering_keeps_whole_properties_and_the_rest_is_put_aside() {
     assert_eq!(pair.flat(&changes), whole);
 
     let (mut kept, mut inactive) = (changes.clone(), repl::Changelist::new());
-    kept.split(pair.class.lifetime().active(ViewFlags::default()), &mut inactive);
+    kept.split(pair.class.conditions().active(ViewFlags::default()), &mut inactive);
     assert_eq!(pair.flat(&kept), [2, 0]);
     assert_eq!(pair.flat(&inactive), [1, 3, 4, 7, 8, 0, 0]);
     kept.merge(&inactive);
@@ -245,8 +245,9 @@ fn s73_filtering_keeps_whole_properties_and_the_rest_is_put_aside() {
 #[test]
 fn properties_are_found_by_their_handles() {
     let class = Class::<Soldier>::new();
-    let name =
-        |handle| class.lifetime().property_of(handle).map(|property| Soldier::LAYOUT.property_name(property));
+    let name = |handle| {
+        class.conditions().property_of(handle).map(|property| Soldier::LAYOUT.property_name(property))
+    };
     let names = [0, 1, 2, 3, 4, 6, 7, 10, 11].map(name);
     let expected = [
         None,

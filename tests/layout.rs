@@ -6,7 +6,7 @@ use repl::{
 
 /// Returns the handles of a property.
 fn handles_of<T: Replicated>(property: &str) -> Vec<u32> {
-    Class::<T>::new().lifetime().handles_of(T::LAYOUT.property(property).erase()).iter().collect()
+    Class::<T>::new().conditions().handles_of(T::LAYOUT.property(property).erase()).iter().collect()
 }
 
 #[derive(Replicated, Default)]
@@ -88,8 +88,8 @@ fn s05_s37_a_property_that_is_never_sent_still_has_its_parent_and_its_handle() {
     let class = Class::<Hidden>::new();
     assert_eq!(Hidden::LAYOUT.counts().parents, 2);
     assert_eq!(handles_of::<Hidden>("kept"), [1]);
-    assert!(!class.lifetime().ordinary().contains(1));
-    assert!(class.lifetime().ordinary().contains(2));
+    assert!(!class.conditions().ordinary().contains(1));
+    assert!(class.conditions().ordinary().contains(2));
     let _ = Hidden::default().local;
 }
 

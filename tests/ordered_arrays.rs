@@ -232,7 +232,7 @@ fn update(class: &Class<Scroll>, live: &Scroll, shadow: &mut Scroll) -> (HandleS
     class.compare(
         live,
         shadow,
-        class.lifetime().ordinary(),
+        class.conditions().ordinary(),
         &mut list,
         &mut refusals,
         &mut Scratch::default(),

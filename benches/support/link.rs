@@ -31,7 +31,7 @@ impl<T: Replicated> Link<T> {
             writer: BitWriter::new(),
             checked: Checked::new(),
             scratch: Scratch::default(),
-            all: class.lifetime().ordinary().clone(),
+            all: class.conditions().ordinary().clone(),
             class,
         };
         link.build();

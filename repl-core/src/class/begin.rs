@@ -28,11 +28,11 @@ impl<T: Replicated> Class<T> {
 
     fn begin_sum(&self, object: &T, property: PropertyIndex, writer: &mut BitWriter) -> u64 {
         let mut sum = Checksum::new();
-        if self.lifetime().condition_of(property) == Condition::Never {
+        if self.conditions().condition_of(property) == Condition::Never {
             return sum.finish();
         }
         let level = self.level(object);
-        for handle in self.lifetime().handles_of(property).iter() {
+        for handle in self.conditions().handles_of(property).iter() {
             writer.clear();
             sum = match self.write_one(&level, handle, writer) {
                 Ok(()) => {

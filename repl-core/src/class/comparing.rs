@@ -46,7 +46,7 @@ impl<T: Replicated> Class<T> {
 
     fn rest_differs(&self, live: &T, shadow: &T) -> bool {
         let (live, shadow) = (self.level(live), self.level(shadow));
-        let mut handles = self.lifetime.rest().iter().chain(self.lifetime.marks_itself().iter());
+        let mut handles = self.conditions.rest().iter().chain(self.conditions.marks_itself().iter());
         handles.any(|handle| differs(live, shadow, handle, Answer::Shadow))
     }
 
@@ -56,11 +56,11 @@ impl<T: Replicated> Class<T> {
     #[must_use]
     pub fn touched(&self, live: &T, shadow: &T) -> HandleSet {
         let (live, shadow, mut touched) = (self.level(live), self.level(shadow), HandleSet::new());
-        for handle in self.lifetime.marks_itself().iter() {
+        for handle in self.conditions.marks_itself().iter() {
             if differs(live, shadow, handle, Answer::Shadow)
-                && let Some(property) = self.lifetime.property_of(handle)
+                && let Some(property) = self.conditions.property_of(handle)
             {
-                touched.union(&self.lifetime.handles_of(property));
+                touched.union(&self.conditions.handles_of(property));
             }
         }
         touched

@@ -46,7 +46,7 @@ impl<T: Replicated> Class<T> {
         let (bits, growths) = self.growths(live, shadow, scope);
         let mut refusals = Vec::new();
         for growth in fit(bits, max_bits, growths, |growth| growth.by) {
-            scope.difference(&self.lifetime().handles_of(growth.property));
+            scope.difference(&self.conditions().handles_of(growth.property));
             let error = WriteError::TooLarge {
                 bytes: growth.bits.div_ceil(8) as usize,
                 max: (max_bits / 8) as usize,
@@ -76,10 +76,10 @@ impl<T: Replicated> Class<T> {
         let (mut scale, mut total, mut growths) = (Scale::default(), self.sizes().fixed_bits, Vec::new());
         let mut last = None;
         for handle in self.sizes().varying.iter() {
-            let property = self.lifetime().property_of(handle);
+            let property = self.conditions().property_of(handle);
             let Some(property) = property.filter(|&property| last != Some(property)) else { continue };
             last = Some(property);
-            let mut handles = self.lifetime().handles_of(property);
+            let mut handles = self.conditions().handles_of(property);
             handles.intersect(&self.sizes().varying);
             let before = scale.values(shadow, &handles);
             total = total.saturating_add(before);

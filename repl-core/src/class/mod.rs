@@ -31,7 +31,7 @@ use std::marker::PhantomData;
 /// An object type at run time.
 pub struct Class<T> {
     program: Program,
-    lifetime: ConditionMasks,
+    conditions: ConditionMasks,
     places: Places,
     /// The handles of arrays, of fast arrays and of maps, each with the change that sends one whole.
     growing: [Growing; 3],
@@ -58,7 +58,7 @@ impl<T: Replicated> Class<T> {
     pub fn new() -> Self {
         let program = T::program();
         assert!(program.layout().describes::<T>(), "the program of another type");
-        let lifetime = ConditionMasks::new(&program, T::PLAN.overflows());
+        let conditions = ConditionMasks::new(&program, T::PLAN.overflows());
         let places = Places::of::<T>(&program);
         let handles = || 1..=program.handles();
         let (arrays, items, entries): (HandleSet, HandleSet, HandleSet) = (
@@ -75,7 +75,7 @@ impl<T: Replicated> Class<T> {
         let (lends_arrays, lends_entries) = (lends::<ItemId>(&program), lends::<KeyBits>(&program));
         let sizes = Sizes::of(&program);
         Self {
-            lifetime,
+            conditions,
             places,
             growing,
             holds_items,
@@ -95,8 +95,8 @@ impl<T: Replicated> Class<T> {
 
     /// Returns the masks that say under which conditions each handle is compared and sent.
     #[must_use]
-    pub fn lifetime(&self) -> &ConditionMasks {
-        &self.lifetime
+    pub fn conditions(&self) -> &ConditionMasks {
+        &self.conditions
     }
 
     pub(crate) fn sizes(&self) -> &Sizes {

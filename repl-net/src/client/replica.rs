@@ -119,7 +119,7 @@ impl<T: Replicated> TypedReplica<T> {
         let class = Class::new();
         // A static array has several ranges of handles in a row, and one notify for all of them.
         let mut notifies: Vec<(PropertyIndex, Notify, (u32, u32))> = Vec::new();
-        for (property, notify, range) in class.lifetime().notifies() {
+        for (property, notify, range) in class.conditions().notifies() {
             match notifies.last_mut() {
                 Some((last, _, known)) if *last == property => known.1 = range.1,
                 _ => notifies.push((property, notify, range)),

@@ -160,10 +160,10 @@ impl Context<'_> {
     /// Returns the part of an object's changes that the default view may see.
     fn list(&self, change: &Change) -> Changelist {
         let object = &self.world.objects[change.slot as usize];
-        let lifetime = self.world.column(object.class).lifetime();
+        let conditions = self.world.column(object.class).conditions();
         let mut list = change.list.clone();
-        if lifetime.is_conditional() {
-            list.retain(&object.mask(lifetime, object.common_flags(), None));
+        if conditions.is_conditional() {
+            list.retain(&object.mask(conditions, object.common_flags(), None));
         }
         list
     }

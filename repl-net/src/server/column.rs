@@ -22,7 +22,7 @@ pub(crate) struct Outcome<'a> {
 /// All objects of one class, without their Rust type.
 pub(crate) trait Column: Any + Send + Sync {
     fn program(&self) -> &Program;
-    fn lifetime(&self) -> &ConditionMasks;
+    fn conditions(&self) -> &ConditionMasks;
     /// Compares a row's object with its shadow; see [`Class::compare`].
     fn compare(&mut self, row: u32, scope: &HandleSet, outcome: Outcome<'_>);
     /// Loads a row into the cache that will be compared soon.
@@ -156,8 +156,8 @@ impl<T: Replicated, S: Source<T>> Column for TypedColumn<T, S> {
         self.shadows.class.program()
     }
 
-    fn lifetime(&self) -> &ConditionMasks {
-        self.shadows.class.lifetime()
+    fn conditions(&self) -> &ConditionMasks {
+        self.shadows.class.conditions()
     }
 
     fn compare(&mut self, row: u32, scope: &HandleSet, outcome: Outcome<'_>) {

@@ -57,14 +57,14 @@ impl<T: Replicated> ExternalColumn<T> {
     /// at the row.
     pub(crate) fn hand_over(&mut self, row: u32, live: &T, max_bits: u64, scratch: &mut Scratch) -> bool {
         let (row, Shadows { class, rows, .. }) = (row as usize, &mut self.shadows);
-        let (shadow, lifetime) = (&mut rows[row], class.lifetime());
+        let (shadow, conditions) = (&mut rows[row], class.conditions());
         let (mut list, mut rare) = (Changelist::new(), Rare::default());
-        if lifetime.has_marks_of_its_own() {
+        if conditions.has_marks_of_its_own() {
             rare.touched = class.touched(live, shadow);
         }
-        let mut scope = lifetime.ordinary().clone();
-        scope.union(lifetime.initial_only());
-        scope.union(lifetime.push());
+        let mut scope = conditions.ordinary().clone();
+        scope.union(conditions.initial_only());
+        scope.union(conditions.push());
         rare.too_large = class.keep_within(max_bits, live, shadow, &mut scope);
         class.compare(live, shadow, &scope, &mut list, &mut rare.refusals, scratch);
         let found = &mut self.source.0[row];
@@ -127,9 +127,9 @@ impl<T: Replicated> Source<T> for HandedOver {
     /// Returns the values that were too large when they were compared.
     fn keep_within(&self, shadows: &Shadows<T>, _: u64, row: usize, scope: &mut HandleSet) -> Vec<Refusal> {
         let Some(rare) = &self.0[row].rare else { return Vec::new() };
-        let lifetime = shadows.class.lifetime();
-        for property in rare.too_large.iter().filter_map(|refusal| lifetime.property_of(refusal.handle())) {
-            scope.difference(&lifetime.handles_of(property));
+        let conditions = shadows.class.conditions();
+        for property in rare.too_large.iter().filter_map(|refusal| conditions.property_of(refusal.handle())) {
+            scope.difference(&conditions.handles_of(property));
         }
         rare.too_large.clone()
     }

@@ -256,8 +256,8 @@ impl Server {
     #[track_caller]
     pub fn mark_dirty<T: Replicated>(&mut self, object: ObjectRef<T>, property: PropertyIndex<T>) {
         if let Some((slot, property)) = self.place_of(object, property) {
-            let (entry, lifetime) = self.world.object_mut(slot);
-            entry.mark(lifetime, &lifetime.handles_of(property));
+            let (entry, conditions) = self.world.object_mut(slot);
+            entry.mark(conditions, &conditions.handles_of(property));
             self.world.mark_dirty(slot);
         }
     }
@@ -283,7 +283,7 @@ impl Server {
                 object: ObjectRef::new(object.guid(slot)),
                 class: layout.name(),
                 property: column
-                    .lifetime()
+                    .conditions()
                     .property_of(refusal.handle())
                     .map_or("?", |p| layout.property_name(p)),
                 path: refusal.path(layout),

@@ -82,11 +82,11 @@ impl Object {
 
     /// Switches the custom property of `handles` for all connections. A property that is switched on is
     /// compared in the next tick, even if it is not marked (S45).
-    pub(crate) fn switch_custom(&mut self, lifetime: &ConditionMasks, handles: &HandleSet, active: bool) {
+    pub(crate) fn switch_custom(&mut self, conditions: &ConditionMasks, handles: &HandleSet, active: bool) {
         let off = &mut self.particulars().custom_off;
         if active {
             off.difference(handles);
-            self.mark(lifetime, handles);
+            self.mark(conditions, handles);
         } else {
             off.union(handles);
         }
@@ -102,12 +102,12 @@ impl Object {
     /// the next tick, even if it is not marked (S45).
     pub(crate) fn set_condition(
         &mut self,
-        lifetime: &ConditionMasks,
+        conditions: &ConditionMasks,
         property: PropertyIndex,
         condition: Condition,
     ) {
         if self.condition(property) == Condition::Never {
-            self.mark(lifetime, &lifetime.handles_of(property));
+            self.mark(conditions, &conditions.handles_of(property));
         }
         let dynamic = &mut self.particulars().dynamic;
         match dynamic.iter_mut().find(|(known, _)| *known == property) {
@@ -117,9 +117,9 @@ impl Object {
     }
 
     /// Marks the push properties among `handles`, so that they are compared in the next tick (S124).
-    pub(crate) fn mark(&mut self, lifetime: &ConditionMasks, handles: &HandleSet) {
+    pub(crate) fn mark(&mut self, conditions: &ConditionMasks, handles: &HandleSet) {
         let mut handles = handles.clone();
-        handles.intersect(lifetime.push());
+        handles.intersect(conditions.push());
         if !handles.is_empty() {
             self.particulars().marked.union(&handles);
         }
@@ -140,11 +140,11 @@ impl Object {
 
     /// Records the properties that changed in a frame, if changes are recorded.
     #[inline]
-    pub(crate) fn note_changes(&mut self, handles: &HandleSet, lifetime: &ConditionMasks, frame: u64) {
+    pub(crate) fn note_changes(&mut self, handles: &HandleSet, conditions: &ConditionMasks, frame: u64) {
         let Some(particulars) = self.particulars.as_mut().filter(|own| !own.changed_at.is_empty()) else {
             return;
         };
-        for property in handles.iter().filter_map(|handle| lifetime.property_of(handle)) {
+        for property in handles.iter().filter_map(|handle| conditions.property_of(handle)) {
             particulars.changed_at[property.index()] = frame;
         }
     }
@@ -203,19 +203,19 @@ impl Object {
     /// whose switch for this connection is not as declared; `None` if there are none.
     pub(crate) fn mask(
         &self,
-        lifetime: &ConditionMasks,
+        conditions: &ConditionMasks,
         flags: ViewFlags,
         switched: Option<&HandleSet>,
     ) -> HandleSet {
-        let mut mask = lifetime.active(flags).clone();
+        let mut mask = conditions.active(flags).clone();
         for (property, condition) in self.particulars.iter().flat_map(|own| &own.dynamic) {
-            let handles = lifetime.handles_of(*property);
+            let handles = conditions.handles_of(*property);
             if condition.allows(flags) { mask.union(&handles) } else { mask.difference(&handles) }
         }
         match switched {
-            None => mask.difference(lifetime.starts_off()),
+            None => mask.difference(conditions.starts_off()),
             Some(switched) => {
-                let mut off = lifetime.starts_off().clone();
+                let mut off = conditions.starts_off().clone();
                 off.symmetric_difference(switched);
                 mask.difference(&off);
             }
@@ -228,8 +228,8 @@ impl Object {
 
     /// Returns the handles that an opening contains which connections with the default view share: those that
     /// they may see and that ever changed.
-    pub(crate) fn shared_opening(&self, lifetime: &ConditionMasks) -> HandleSet {
-        let mut handles = self.mask(lifetime, self.common_flags().with(ViewFlags::INITIAL), None);
+    pub(crate) fn shared_opening(&self, conditions: &ConditionMasks) -> HandleSet {
+        let mut handles = self.mask(conditions, self.common_flags().with(ViewFlags::INITIAL), None);
         handles.intersect(self.history.ever());
         handles
     }
@@ -238,19 +238,19 @@ impl Object {
     /// Before an opening also `InitialOnly` properties and all push properties. Properties that are switched
     /// off for all connections are never compared.
     #[inline]
-    pub(crate) fn scope(&self, lifetime: &ConditionMasks, opening: bool) -> HandleSet {
-        let mut scope = lifetime.ordinary().clone();
+    pub(crate) fn scope(&self, conditions: &ConditionMasks, opening: bool) -> HandleSet {
+        let mut scope = conditions.ordinary().clone();
         if let Some(own) = &self.particulars {
             scope.union(&own.marked);
         }
         if opening {
-            scope.union(lifetime.initial_only());
-            scope.union(lifetime.push());
+            scope.union(conditions.initial_only());
+            scope.union(conditions.push());
         }
         if let Some(own) = &self.particulars {
             scope.difference(&own.custom_off);
             for (property, _) in own.dynamic.iter().filter(|(_, condition)| *condition == Condition::Never) {
-                scope.difference(&lifetime.handles_of(*property));
+                scope.difference(&conditions.handles_of(*property));
             }
         }
         scope

@@ -99,7 +99,7 @@ impl Openings {
 
     fn write_object(&mut self, slot: u32, world: &World, wire: impl Fn(u16) -> u32) {
         let object = &world.objects[slot as usize];
-        let handles = object.shared_opening(world.lifetime(slot));
+        let handles = object.shared_opening(world.conditions(slot));
         let start = self.values.bit_len();
         // An object with so many items would be too large, so it is not encoded first.
         let items = world.column(object.class).items_of(object.row, &handles);

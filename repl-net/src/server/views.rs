@@ -103,13 +103,13 @@ impl Server {
     ) {
         let Some((slot, property)) = self.place_of(object, property) else { return };
         self.assert_condition::<T>(slot, property, Condition::Custom);
-        let handles = self.world.lifetime(slot).handles_of(property);
+        let handles = self.world.conditions(slot).handles_of(property);
         if self.world.objects[slot as usize].is_custom_on(&handles) == active {
             return;
         }
         self.change_view(object.erase(), |world, slot| {
-            let (entry, lifetime) = world.object_mut(slot);
-            entry.switch_custom(lifetime, &handles, active);
+            let (entry, conditions) = world.object_mut(slot);
+            entry.switch_custom(conditions, &handles, active);
             world.mark_dirty(slot);
         });
     }
@@ -160,15 +160,15 @@ impl Server {
             return;
         }
         self.change_view(object.erase(), |world, slot| {
-            let (entry, lifetime) = world.object_mut(slot);
-            entry.set_condition(lifetime, property, condition);
+            let (entry, conditions) = world.object_mut(slot);
+            entry.set_condition(conditions, property, condition);
             world.mark_dirty(slot);
         });
     }
 
     #[track_caller]
     fn assert_condition<T: Replicated>(&self, slot: u32, property: PropertyIndex, wanted: Condition) {
-        let declared = self.world.lifetime(slot).condition_of(property);
+        let declared = self.world.conditions(slot).condition_of(property);
         assert!(
             declared == wanted,
             "`{}.{}` has the condition `{}`: declare it with `condition = {}` to set it at run time",

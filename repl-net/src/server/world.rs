@@ -180,7 +180,7 @@ impl World {
         let class = self.columns.len() as u16;
         let column = TypedColumn::<T, S>::new(self.limits.max_object_bits());
         column.shadows.assert_fits(&T::initial(), self.limits.max_object_bytes);
-        self.asks_at_open |= asks_at_open(column.lifetime());
+        self.asks_at_open |= asks_at_open(column.conditions());
         self.columns.push(Box::new(column));
         self.polled.push(false);
         self.by_type.insert(TypeId::of::<T>(), class);
@@ -337,17 +337,17 @@ impl World {
     pub(crate) fn object_mut(&mut self, slot: u32) -> (&mut Object, &ConditionMasks) {
         let object = &mut self.objects[slot as usize];
         let class = object.class;
-        (object, self.columns[class as usize].lifetime())
+        (object, self.columns[class as usize].conditions())
     }
 
-    pub(crate) fn lifetime(&self, slot: u32) -> &ConditionMasks {
-        self.columns[self.objects[slot as usize].class as usize].lifetime()
+    pub(crate) fn conditions(&self, slot: u32) -> &ConditionMasks {
+        self.columns[self.objects[slot as usize].class as usize].conditions()
     }
 
     /// Records that a connection will open an object. So the next tick also compares properties that are
     /// compared only before an opening (S40).
     pub(crate) fn compare_for_open(&mut self, slot: u32) {
-        if asks_at_open(self.lifetime(slot)) {
+        if asks_at_open(self.conditions(slot)) {
             self.opening.insert(slot);
         }
     }
@@ -359,7 +359,7 @@ impl World {
 
     /// Records that a connection will send an object's opening again if the object changes in this tick.
     pub(crate) fn compare_for_repeated_open(&mut self, slot: u32) {
-        if asks_at_open(self.lifetime(slot)) {
+        if asks_at_open(self.conditions(slot)) {
             self.reopening.insert(slot);
         }
     }
@@ -395,7 +395,7 @@ impl World {
         let column = self.columns[class as usize].as_any_mut().downcast_mut::<TypedColumn<T, S>>();
         let Some(column) = column else { unreachable!("`register` returns the column of the type") };
         let row = column.insert(slot, archetype, add);
-        let remembers = self.columns[class as usize].lifetime().is_conditional();
+        let remembers = self.columns[class as usize].conditions().is_conditional();
         let entry = &mut self.objects[slot as usize];
         *entry = Object::new(entry.generation);
         (entry.class, entry.archetype, entry.row) = (class, archetype, row);
@@ -499,14 +499,14 @@ impl World {
     fn compare_object(&mut self, slot: u32) {
         let entry = &mut self.objects[slot as usize];
         let column = &mut *self.columns[entry.class as usize];
-        if column.lifetime().has_marks_of_its_own() {
+        if column.conditions().has_marks_of_its_own() {
             let touched = column.touched(entry.row);
             if !touched.is_empty() {
-                entry.mark(column.lifetime(), &touched);
+                entry.mark(column.conditions(), &touched);
             }
         }
         let opens = self.opening.contains(slot) || self.reopening.contains(slot);
-        let mut scope = entry.scope(column.lifetime(), opens);
+        let mut scope = entry.scope(column.conditions(), opens);
         let too_large = column.keep_within(self.limits.max_object_bits(), entry.row, &mut scope);
         entry.unmark(&scope);
         entry.find_too_large(too_large, &mut self.refusals);
@@ -520,7 +520,7 @@ impl World {
         if list.is_empty() {
             return;
         }
-        entry.note_changes(list.handles(), column.lifetime(), self.frame);
+        entry.note_changes(list.handles(), column.conditions(), self.frame);
         let evicted = &mut self.changes.evicted;
         entry.history.push(list, entry.laggards > 0, |place, list| evicted.push((slot, place, list.clone())));
         self.changes.keep(slot);
@@ -549,9 +549,11 @@ impl World {
         writer.truncate(start);
         loop {
             let first = list.handles().iter().next();
-            let Some(property) = first.and_then(|first| column.lifetime().property_of(first)) else { break };
+            let Some(property) = first.and_then(|first| column.conditions().property_of(first)) else {
+                break;
+            };
             let mut rest = Changelist::new();
-            list.split(&column.lifetime().handles_of(property), &mut rest);
+            list.split(&column.conditions().handles_of(property), &mut rest);
             let before = writer.bit_len();
             if column.write_values(row, list, writer).is_ok() {
                 written.merge(list);
@@ -574,8 +576,8 @@ impl World {
 }
 
 /// Returns whether a class has properties that are compared only before an opening.
-fn asks_at_open(lifetime: &ConditionMasks) -> bool {
-    !lifetime.initial_only().is_empty() || !lifetime.push().is_empty()
+fn asks_at_open(conditions: &ConditionMasks) -> bool {
+    !conditions.initial_only().is_empty() || !conditions.push().is_empty()
 }
 
 /// Returns the objects of a column if they have the type `T`.

@@ -143,11 +143,11 @@ impl Connection {
         let (mut large, mut group, mut group_bits) = (Vec::new(), Changelist::new(), 0);
         let mut left = list;
         loop {
-            let lifetime = context.world.lifetime(slot);
+            let conditions = context.world.conditions(slot);
             let first = left.handles().iter().next();
-            let Some(property) = first.and_then(|first| lifetime.property_of(first)) else { break };
+            let Some(property) = first.and_then(|first| conditions.property_of(first)) else { break };
             let (mut part, mut rest) = (left, Changelist::new());
-            part.split(&lifetime.handles_of(property), &mut rest);
+            part.split(&conditions.handles_of(property), &mut rest);
             left = rest;
             let bits = match part.items() {
                 Some(items) if items * LEAST_ITEM_BITS > self.outbox.capacity() => usize::MAX,

@@ -193,7 +193,7 @@ impl Connection {
         active: bool,
     ) {
         let before = self.view().mask(world, slot);
-        self.objects.switch(world.lifetime(slot), slot, property, active);
+        self.objects.switch(world.conditions(slot), slot, property, active);
         self.review(world, slot, &before);
     }
 
@@ -224,10 +224,10 @@ impl Connection {
     }
 
     fn change_view(&mut self, world: &mut World, slot: u32, before: &HandleSet, after: &HandleSet) {
-        let lifetime = world.lifetime(slot);
+        let conditions = world.conditions(slot);
         let properties = (0..world.column_of(slot).program().layout().properties()).map(PropertyIndex::new);
         let changed = properties.filter_map(|property| {
-            let handles = lifetime.handles_of(property);
+            let handles = conditions.handles_of(property);
             let first = handles.iter().next()?;
             let is_gained = after.contains(first);
             (before.contains(first) != is_gained).then_some((property, handles, is_gained))

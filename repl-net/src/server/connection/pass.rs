@@ -347,7 +347,7 @@ impl Connection {
         {
             list.merge(changed);
         }
-        if world.lifetime(slot).is_conditional() {
+        if world.conditions(slot).is_conditional() {
             list.retain(&self.view().mask(world, slot));
         }
         if let Some(tracked) = self.objects.get(slot) {

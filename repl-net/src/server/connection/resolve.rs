@@ -221,7 +221,7 @@ impl Connection {
             self.objects.leave_spawns(slot);
             if self.opening_lost(losses, slot) {
                 let (world, object) = (&*losses.world, &losses.world.objects[slot as usize]);
-                let handles = object.shared_opening(world.lifetime(slot));
+                let handles = object.shared_opening(world.conditions(slot));
                 let (generation, list) = (object.generation, world.whole(slot, &handles));
                 self.list_lost(losses, slot, generation, list);
             }
@@ -269,7 +269,7 @@ impl Connection {
         list.soften();
         let mut hidden = Changelist::new();
         list.split(mask, &mut hidden);
-        let unseen = hidden.handles().iter().filter_map(|handle| world.lifetime(slot).property_of(handle));
+        let unseen = hidden.handles().iter().filter_map(|handle| world.conditions(slot).property_of(handle));
         world.prune(slot, &mut list);
         self.objects.put_back(slot, list, unseen, |pending| world.prune(slot, pending));
     }

@@ -326,12 +326,12 @@ impl ObjectStates {
     /// view](Self::set_view).
     pub(super) fn switch(
         &mut self,
-        lifetime: &ConditionMasks,
+        conditions: &ConditionMasks,
         slot: u32,
         property: PropertyIndex,
         active: bool,
     ) {
-        self.view.switch(lifetime, slot, property, active);
+        self.view.switch(conditions, slot, property, active);
     }
 
     /// Notes whether the client is the owner of an object. `is_news` says that the client does not know its

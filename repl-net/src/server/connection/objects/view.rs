@@ -50,21 +50,21 @@ impl View {
     /// Returns the handles of an object that this connection may see now.
     pub(crate) fn mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
-        object.mask(world.lifetime(slot), self.flags(object), self.switched.get(&slot))
+        object.mask(world.conditions(slot), self.flags(object), self.switched.get(&slot))
     }
 
     /// Returns the handles of an object that a first opening for this connection would contain now.
     pub(super) fn opening_mask(&self, world: &World, slot: u32) -> HandleSet {
         let object = &world.objects[slot as usize];
         let flags = self.flags(object).with(ViewFlags::INITIAL);
-        object.mask(world.lifetime(slot), flags, self.switched.get(&slot))
+        object.mask(world.conditions(slot), flags, self.switched.get(&slot))
     }
 
     /// Returns whether the connection has the default view of an object, according to the state of the world.
     pub(crate) fn is_default_now(&self, world: &World, slot: u32) -> bool {
         let object = &world.objects[slot as usize];
         !self.switched.contains_key(&slot)
-            && (!world.lifetime(slot).is_conditional() || self.flags(object) == object.common_flags())
+            && (!world.conditions(slot).is_conditional() || self.flags(object) == object.common_flags())
     }
 
     /// Returns whether the connection has the default view of an object that it knows, so that the broadcast
@@ -86,13 +86,13 @@ impl View {
     /// Switches a custom condition for this connection alone.
     pub(super) fn switch(
         &mut self,
-        lifetime: &ConditionMasks,
+        conditions: &ConditionMasks,
         slot: u32,
         property: PropertyIndex,
         active: bool,
     ) {
-        let handles = lifetime.handles_of(property);
-        let is_as_declared = active != handles.intersects(lifetime.starts_off());
+        let handles = conditions.handles_of(property);
+        let is_as_declared = active != handles.intersects(conditions.starts_off());
         let switched = self.switched.entry(slot).or_default();
         if is_as_declared {
             switched.difference(&handles)
