@@ -295,9 +295,9 @@ impl Changelist {
 
     /// Changes a list that first empties collections: afterwards it removes only elements that do not exist
     /// any more. The receiver may have some of the others by now.
-    pub fn soften(&mut self) {
+    pub fn forget_resets(&mut self) {
         for (_, nested) in &mut self.nested.0 {
-            of_elements!(nested, changes => changes.soften(), _ => {});
+            of_elements!(nested, changes => changes.forget_resets(), _ => {});
         }
     }
 

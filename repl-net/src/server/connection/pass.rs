@@ -461,7 +461,7 @@ fn write_opening(
     }
     let later = list.take_items();
     if may_have_items && !later.is_empty() {
-        list.soften();
+        list.forget_resets();
     }
     world.prune(slot, &mut list);
     values.clear();

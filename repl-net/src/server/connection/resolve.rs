@@ -266,7 +266,7 @@ impl Connection {
     fn put_back(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
         // The client has the object, so its collections were reset already and may have items. Do not reset
         // them again.
-        list.soften();
+        list.forget_resets();
         let mut hidden = Changelist::new();
         list.split(mask, &mut hidden);
         let unseen = hidden.handles().iter().filter_map(|handle| world.conditions(slot).property_of(handle));
