@@ -13,7 +13,7 @@ use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 
 /// The changes of the elements of one collection: first removals, then the oldest changes, then births in the
-/// order of their ids or keys. After every other [turn](Self::turn) births come before changes, so that
+/// order of their ids or keys. After every other [rotation](Self::rotate) births come before changes, so that
 /// neither waits for ever if the other never ends.
 ///
 /// A sweep is in the last part. It does not remove elements of earlier parts, in whatever order the parts
@@ -86,7 +86,7 @@ impl Portions {
     }
 
     /// Ends a turn. The rest waits for the next turn, in which births and changes swap places.
-    pub fn turn(&mut self) {
+    pub fn rotate(&mut self) {
         each_queue!(&mut self.queue, elements => elements.births_first ^= true);
     }
 

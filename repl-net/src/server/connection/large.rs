@@ -50,7 +50,7 @@ impl Connection {
         // The collections take turns, so that none waits for ever.
         if let Some(at) = cut {
             let mut portions = waiting.remove(at);
-            portions.turn();
+            portions.rotate();
             waiting.push(portions);
         }
         waiting.retain(|portions| !portions.is_empty());
