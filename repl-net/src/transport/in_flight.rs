@@ -272,7 +272,7 @@ impl InFlight {
     /// (R4).
     ///
     /// It goes through the packets once for all objects: O(lost lists and packets in flight).
-    pub(crate) fn set_off(&self, lost: &mut [LostObject]) {
+    pub(crate) fn subtract_later(&self, lost: &mut [LostObject]) {
         debug_assert!(lost.is_sorted_by(|one, other| one.slot < other.slot), "each object once");
         let mut slots = SlotSet::default();
         lost.iter().for_each(|lost| slots.insert(lost.slot));
@@ -373,7 +373,7 @@ mod tests {
             object.lists.push_back((sequence, list(handles)));
         }
         let mut objects = [object];
-        in_flight.set_off(&mut objects);
+        in_flight.subtract_later(&mut objects);
         let [object] = objects;
         object.into_list()
     }

@@ -250,7 +250,7 @@ impl Connection {
     fn fold_lost(&mut self, losses: Losses<'_>) {
         let Losses { world, objects, .. } = losses;
         let mut objects: Vec<LostObject> = objects.into_values().collect();
-        self.outbox.in_flight.set_off(&mut objects);
+        self.outbox.in_flight.subtract_later(&mut objects);
         for object in objects {
             let slot = object.slot;
             let list = object.into_list();
