@@ -256,14 +256,14 @@ impl Connection {
             let list = object.into_list();
             if !list.is_empty() {
                 let mask = self.view().mask(world, slot);
-                self.put_back(world, slot, list, &mask);
+                self.make_pending(world, slot, list, &mask);
             }
         }
     }
 
     /// Makes a list pending, as far as the connection may see it. The rest is noted as lacking, for when it
     /// may see it again.
-    fn put_back(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
+    fn make_pending(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
         // The client has the object, so its collections were reset already and may have items. Do not reset
         // them again.
         list.forget_resets();
@@ -271,7 +271,7 @@ impl Connection {
         list.split(mask, &mut hidden);
         let unseen = hidden.handles().iter().filter_map(|handle| world.conditions(slot).property_of(handle));
         world.prune(slot, &mut list);
-        self.objects.put_back(slot, list, unseen, |pending| world.prune(slot, pending));
+        self.objects.return_to_pending(slot, list, unseen, |pending| world.prune(slot, pending));
     }
 
     /// Drops the blob of an object, if there is one: its content is pending again, or the object unsent.
@@ -280,7 +280,7 @@ impl Connection {
         let Some(content) = blob.map(|blob| blob.sent.content) else { return };
         match content {
             Content::Open(_) if self.objects.opening_withdrawn(slot) => world.compare_for_open(slot),
-            Content::Open(list) | Content::Update(list) => self.put_back(world, slot, list, mask),
+            Content::Open(list) | Content::Update(list) => self.make_pending(world, slot, list, mask),
             Content::Proxy | Content::Fragment { .. } => {}
         }
     }

@@ -139,7 +139,7 @@ impl ObjectStates {
 
     /// Makes lost changes pending again, as far as the client may see them. The client lacks the `unseen`
     /// properties. `prune` removes elements from a list that do not exist any more.
-    pub(crate) fn put_back(
+    pub(crate) fn return_to_pending(
         &mut self,
         slot: u32,
         mut list: Changelist,

@@ -226,15 +226,15 @@ impl Pair {
         }
         assert_eq!(self.states.opening_withdrawn(slot), !is_open);
         if is_open {
-            self.put_back(slot, BTreeSet::from([8]));
+            self.return_to_pending(slot, BTreeSet::from([8]));
         }
     }
 
-    fn put_back(&mut self, slot: u32, lost: BTreeSet<u32>) {
+    fn return_to_pending(&mut self, slot: u32, lost: BTreeSet<u32>) {
         let plain = self.plain(slot);
         plain.track().pending.extend(&lost);
         plain.must_send = true;
-        self.states.put_back(slot, list(&lost), std::iter::empty(), |_| {});
+        self.states.return_to_pending(slot, list(&lost), std::iter::empty(), |_| {});
     }
 
     fn set_owned(&mut self, slot: u32) {
@@ -519,7 +519,7 @@ impl Pair {
                 assert_eq!(self.states.opening_lost(slot, sequence), expected);
                 if expected == LostOpening::Values && self.states.takes_changes(slot) {
                     let lost = self.handles();
-                    self.put_back(slot, lost);
+                    self.return_to_pending(slot, lost);
                 }
             }
             Carried::Update(lost) => {
@@ -527,7 +527,7 @@ impl Pair {
                 let takes_changes = matches!(phase, Phase::Open | Phase::Opening);
                 assert_eq!(self.states.takes_changes(slot), takes_changes);
                 if takes_changes {
-                    self.put_back(slot, lost);
+                    self.return_to_pending(slot, lost);
                 }
             }
             Carried::Proxy => {
