@@ -27,7 +27,7 @@ pub(crate) struct Broadcast {
     most: usize,
     encoder: SegmentEncoder,
     /// Slots of changed objects that are in no segment. Each connection sends them itself.
-    apart: Vec<u32>,
+    unsegmented: Vec<u32>,
     openings: Openings,
     /// The frame in which segments were built last.
     frame: u64,
@@ -40,8 +40,8 @@ impl Broadcast {
     }
 
     /// Returns the changed objects that are in no segment, because they do not fit into one.
-    pub(crate) fn apart(&self) -> &[u32] {
-        &self.apart
+    pub(crate) fn unsegmented(&self) -> &[u32] {
+        &self.unsegmented
     }
 
     /// Returns the cache of spawn data for connections that do not have an object yet.
@@ -66,7 +66,7 @@ impl Broadcast {
             self.free.truncate(std::mem::take(&mut self.most));
             self.free.iter_mut().filter_map(Arc::get_mut).for_each(Segment::clear);
         }
-        self.apart.clear();
+        self.unsegmented.clear();
         let mut changes = world.changes.as_slice();
         let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return };
         let order = gap_order(last.slot - first.slot + 1, changes.len() as u32);
@@ -93,7 +93,7 @@ impl Broadcast {
             return;
         }
         let Some(mut portions) = list.take_portions() else {
-            self.apart.push(change.slot);
+            self.unsegmented.push(change.slot);
             return;
         };
         let mut size = PartSize::new(context.max_bits);
@@ -119,7 +119,7 @@ impl Broadcast {
         if !portions.is_empty() {
             // All parts are dropped, because each connection sends the whole change itself.
             self.pool.extend(self.segments.drain(first..));
-            self.apart.push(change.slot);
+            self.unsegmented.push(change.slot);
         }
     }
 

@@ -127,7 +127,7 @@ impl Connection {
     fn route(&mut self, context: &mut PassContext<'_>) {
         let changes = &context.world.changes;
         self.objects.changed(&changes.slots, |slot| changes.list(slot));
-        for &slot in context.broadcast.apart() {
+        for &slot in context.broadcast.unsegmented() {
             self.objects.changed_alone(slot);
         }
     }
