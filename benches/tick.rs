@@ -222,7 +222,7 @@ impl JoiningByHand {
 
     fn floor(&mut self) -> u64 {
         let mut bytes = 0;
-        self.floor.encode_births(&self.world, &mut self.writer);
+        self.floor.encode_spawns(&self.world, &mut self.writer);
         self.floor.send(0, |packet| bytes += black_box(packet).len() as u64);
         bytes
     }

@@ -63,7 +63,7 @@ fn s21_s72_pruning_drops_elements_past_the_end_and_keeps_the_array() {
     }));
     pair.class.prune(&pair.shadow, &mut merged);
     assert_eq!(pair.flat(&merged), [2, 0, 0, 3, 0, 0, 0]);
-    assert!(!merged.has_births());
+    assert!(!merged.has_new_elements());
 
     let mut counts = Changelist::new();
     counts.insert(2);
@@ -94,15 +94,15 @@ fn r02_the_tail_of_a_merged_list_begins_where_the_shortest_array_ended() {
 #[test]
 fn r02_later_changes_of_an_array_carry_its_new_elements_along() {
     let mut pair = lists();
-    let births = pair.edit(|object| object.list.extend([7, 8])).births();
-    assert!(births.has_births());
+    let new_elements = pair.edit(|object| object.list.extend([7, 8])).new_elements();
+    assert!(new_elements.has_new_elements());
     let mut later = pair.edit(|object| object.list[0] = 1);
-    assert!(!later.has_births());
-    later.extend_births(&births);
+    assert!(!later.has_new_elements());
+    later.extend_new_elements(&new_elements);
     assert_eq!(pair.flat(&later), [2, 3, 1, 5, 6, 0, 0]);
 
     let mut elsewhere = pair.edit(|object| object.first = 1);
-    elsewhere.extend_births(&births);
+    elsewhere.extend_new_elements(&new_elements);
     assert_eq!(pair.flat(&elsewhere), [1, 0]);
 }
 
@@ -136,9 +136,9 @@ fn r04_new_elements_stay_lost_unless_a_later_packet_holds_all_of_them() {
     left.subtract(&edit);
     assert_eq!(pair.flat(&left), [2, 2, 5, 6, 0, 0]);
 
-    let mut with_births = edit;
-    with_births.extend_births(&lost.births());
-    left.subtract(&with_births);
+    let mut with_new_elements = edit;
+    with_new_elements.extend_new_elements(&lost.new_elements());
+    left.subtract(&with_new_elements);
     assert!(left.is_empty());
 }
 
@@ -234,7 +234,7 @@ impl Connection {
         if list.is_empty() {
             return;
         }
-        self.in_flight.iter().for_each(|(earlier, _)| list.extend_births(&earlier.births()));
+        self.in_flight.iter().for_each(|(earlier, _)| list.extend_new_elements(&earlier.new_elements()));
         self.pair.class.prune(&self.pair.shadow, &mut list);
         if arrives {
             self.pair.receive(&self.pair.encode(&list)).unwrap();

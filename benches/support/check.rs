@@ -106,7 +106,7 @@ pub(crate) fn both_encoders_carry(workload: &Workload) {
     let mut writer = BitWriter::new();
     let (mut floor, mut connection) = (Floor::new(), Connection::new(players));
     let (mut from_floor, mut from_delta) = (Mirror::new(players), Mirror::new(players));
-    floor.encode_births(&world, &mut writer);
+    floor.encode_spawns(&world, &mut writer);
     let mut sequence = floor.send(0, |packet| assert!(from_floor.receive(packet)));
     connection.send(&world, &mut writer, |packet| assert!(from_delta.receive(packet)));
     connection.acknowledge_all();

@@ -39,23 +39,23 @@ impl Floor {
     }
 
     /// Encodes every player whole.
-    pub(crate) fn encode_births(&mut self, world: &World, writer: &mut BitWriter) {
+    pub(crate) fn encode_spawns(&mut self, world: &World, writer: &mut BitWriter) {
         self.clear();
         let bits = wire::slot_bits(world.players.len());
         writer.clear();
-        let (mut previous, mut births) = (None, 0);
+        let (mut previous, mut spawns) = (None, 0);
         for (slot, player) in (0..).zip(&world.players) {
             if writer.byte_len() > PACKET_BYTES - wire::RECORD_BYTES {
-                self.close(writer, births);
-                (previous, births) = (None, 0);
+                self.close(writer, spawns);
+                (previous, spawns) = (None, 0);
             }
             if writer.byte_len() == 0 {
                 wire::write_header(writer, 0);
             }
-            wire::write_birth(writer, slot, bits, previous, player);
-            (previous, births) = (Some(slot), births + 1);
+            wire::write_spawn(writer, slot, bits, previous, player);
+            (previous, spawns) = (Some(slot), spawns + 1);
         }
-        self.close(writer, births);
+        self.close(writer, spawns);
     }
 
     /// Copies the encoded bodies into packets for one connection. The first packet has this sequence. Returns
@@ -78,12 +78,12 @@ impl Floor {
         self.ends.clear();
     }
 
-    fn close(&mut self, writer: &mut BitWriter, births: u16) {
+    fn close(&mut self, writer: &mut BitWriter, spawns: u16) {
         let packet = writer.finish();
         if packet.is_empty() {
             return;
         }
-        wire::patch_births(packet, births);
+        wire::patch_spawns(packet, spawns);
         self.bytes.extend_from_slice(packet);
         self.ends.push(self.bytes.len());
         writer.clear();

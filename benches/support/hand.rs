@@ -77,7 +77,7 @@ struct Slot {
     /// The fields that the client lacks and that no packet in flight carries.
     pending: Mask,
     /// Whether a packet with the whole player was acknowledged.
-    born: bool,
+    spawned: bool,
 }
 
 struct Record {
@@ -88,15 +88,15 @@ struct Record {
 struct InFlight {
     sequence: u64,
     records: Vec<Record>,
-    /// How many records at the start of the packet are births.
-    births: usize,
+    /// How many records at the start of the packet are spawns.
+    spawns: usize,
 }
 
 /// One client, as the server sees it.
 pub(crate) struct Connection {
     slots: Vec<Slot>,
     /// Slots with pending fields that were never acknowledged, each once.
-    unborn: Vec<u32>,
+    unspawned: Vec<u32>,
     /// The other slots with pending fields, each once.
     queue: Vec<u32>,
     in_flight: VecDeque<InFlight>,
@@ -110,8 +110,8 @@ impl Connection {
     /// A client that has nothing yet of a world of `players`.
     pub(crate) fn new(players: usize) -> Self {
         Self {
-            slots: vec![Slot { pending: wire::ALL, born: false }; players],
-            unborn: (0..players as u32).collect(),
+            slots: vec![Slot { pending: wire::ALL, spawned: false }; players],
+            unspawned: (0..players as u32).collect(),
             queue: Vec::new(),
             in_flight: VecDeque::new(),
             spare: Vec::new(),
@@ -124,29 +124,29 @@ impl Connection {
         for (slot, fields) in world.changes() {
             self.want(slot, fields);
         }
-        let mut births = self.unborn.len();
+        let mut spawns = self.unspawned.len();
         let mut changes = self.queue.len();
-        let (mut next_birth, mut next_change) = (0, 0);
-        while births + changes > 0 {
+        let (mut next_spawn, mut next_change) = (0, 0);
+        while spawns + changes > 0 {
             let mut records = self.spare.pop().unwrap_or_default();
             packet.clear();
             wire::write_header(packet, self.sequence);
-            let born = self.write_births(&world.players, packet, next_birth, &mut records);
+            let spawned = self.write_spawns(&world.players, packet, next_spawn, &mut records);
             let changed = self.write_changes(&world.players, packet, next_change, &mut records);
-            (next_birth, next_change) = (next_birth + born, next_change + changed);
-            (births, changes) = (births - born, changes - changed);
+            (next_spawn, next_change) = (next_spawn + spawned, next_change + changed);
+            (spawns, changes) = (spawns - spawned, changes - changed);
             let bytes = packet.finish();
-            wire::patch_births(bytes, born as u16);
+            wire::patch_spawns(bytes, spawned as u16);
             transmit(bytes);
-            self.in_flight.push_back(InFlight { sequence: self.sequence, records, births: born });
+            self.in_flight.push_back(InFlight { sequence: self.sequence, records, spawns: spawned });
             self.sequence += 1;
         }
-        self.unborn.clear();
+        self.unspawned.clear();
         self.queue.clear();
     }
 
-    /// Writes births from number `from` on while there is room. Returns how many.
-    fn write_births(
+    /// Writes spawns from number `from` on while there is room. Returns how many.
+    fn write_spawns(
         &mut self,
         players: &[Player],
         packet: &mut BitWriter,
@@ -155,12 +155,12 @@ impl Connection {
     ) -> usize {
         let bits = wire::slot_bits(players.len());
         let mut previous = None;
-        for slot in &self.unborn[from..] {
+        for slot in &self.unspawned[from..] {
             if packet.byte_len() > PACKET_BYTES - wire::RECORD_BYTES {
                 break;
             }
             self.slots[*slot as usize].pending = 0;
-            wire::write_birth(packet, *slot, bits, previous, &players[*slot as usize]);
+            wire::write_spawn(packet, *slot, bits, previous, &players[*slot as usize]);
             previous = Some(*slot);
             records.push(Record { slot: *slot, fields: wire::ALL });
         }
@@ -192,7 +192,7 @@ impl Connection {
     fn want(&mut self, slot: u32, fields: Mask) {
         let state = &mut self.slots[slot as usize];
         if state.pending == 0 {
-            if state.born { self.queue.push(slot) } else { self.unborn.push(slot) }
+            if state.spawned { self.queue.push(slot) } else { self.unspawned.push(slot) }
         }
         state.pending |= fields;
     }
@@ -201,14 +201,14 @@ impl Connection {
     /// lost.
     pub(crate) fn acknowledge(&mut self, last: u64, is_lost: impl Fn(u64) -> bool) {
         while self.in_flight.front().is_some_and(|packet| packet.sequence <= last) {
-            let Some(InFlight { sequence, mut records, births }) = self.in_flight.pop_front() else { return };
+            let Some(InFlight { sequence, mut records, spawns }) = self.in_flight.pop_front() else { return };
             if is_lost(sequence) {
                 for record in &records {
                     self.want(record.slot, record.fields);
                 }
             } else {
-                for record in &records[..births] {
-                    self.slots[record.slot as usize].born = true;
+                for record in &records[..spawns] {
+                    self.slots[record.slot as usize].spawned = true;
                 }
             }
             records.clear();

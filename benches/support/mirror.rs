@@ -42,7 +42,7 @@ impl Mirror {
         while bits.remaining() >= 8 {
             let slot = bits.read(slot_bits) as usize;
             let fields = bits.read(wire::FIELDS) as wire::Mask;
-            let player = self.players[slot].as_mut().expect("a birth comes before a change");
+            let player = self.players[slot].as_mut().expect("a spawn comes before a change");
             wire::read_fields(&mut bits, fields, player);
         }
         let rest = bits.remaining() as u32;

@@ -1,7 +1,7 @@
-//! The wire format of the hand-written encoder: the birth of one player, and the changes of one player.
+//! The wire format of the hand-written encoder: the spawn of one player, and the changes of one player.
 //!
-//! A packet has the sequence, the acknowledged sequence, the acknowledged bits and the number of births (16
-//! bits each). Then come the births, and then changes until fewer than eight bits are left. A birth begins
+//! A packet has the sequence, the acknowledged sequence, the acknowledged bits and the number of spawns (16
+//! bits each). Then come the spawns, and then changes until fewer than eight bits are left. A spawn begins
 //! with one bit if its slot follows the last one, otherwise with the slot. All fields of the player follow. A
 //! change has the slot, a mask of fields, and the values of these fields without compression.
 //!
@@ -34,11 +34,11 @@ const FLAGS: Mask = 1 << 12;
 const SCORE: Mask = 1 << 13;
 const NAME: Mask = 1 << 14;
 
-/// The most bytes of a birth or change: slot, mask, 54 bytes of numbers, and a name of 31 bytes with its
+/// The most bytes of a spawn or change: slot, mask, 54 bytes of numbers, and a name of 31 bytes with its
 /// length.
 pub(crate) const RECORD_BYTES: usize = (32 + 15 + 54 * 8 + 31 * 8 + 5_usize).div_ceil(8);
 
-/// The header of a packet, before the number of births is known.
+/// The header of a packet, before the number of spawns is known.
 pub(crate) fn write_header(bits: &mut BitWriter, sequence: u64) {
     bits.write(sequence & 0xffff, 16);
     // No client of this baseline sends anything that needs an acknowledgement, but the packet has room for
@@ -47,8 +47,8 @@ pub(crate) fn write_header(bits: &mut BitWriter, sequence: u64) {
 }
 
 /// Writes the last field of the header.
-pub(crate) fn patch_births(packet: &mut [u8], births: u16) {
-    packet[6..8].copy_from_slice(&births.to_le_bytes());
+pub(crate) fn patch_spawns(packet: &mut [u8], spawns: u16) {
+    packet[6..8].copy_from_slice(&spawns.to_le_bytes());
 }
 
 /// Returns the bits of a slot among `count`.
@@ -56,9 +56,9 @@ pub(crate) fn slot_bits(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).max(1).leading_zeros()
 }
 
-/// A whole player. `previous` is the last slot born in this packet.
+/// A whole player. `previous` is the last slot spawned in this packet.
 #[inline]
-pub(crate) fn write_birth(
+pub(crate) fn write_spawn(
     bits: &mut BitWriter,
     slot: u32,
     slot_bits: u32,

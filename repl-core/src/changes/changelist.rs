@@ -145,8 +145,8 @@ impl Changelist {
     /// Whether any array or collection, at any depth, has new elements.
     #[inline]
     #[must_use]
-    pub fn has_births(&self) -> bool {
-        !self.nested.0.is_empty() && self.nested.has_births()
+    pub fn has_new_elements(&self) -> bool {
+        !self.nested.0.is_empty() && self.nested.has_new_elements()
     }
 
     /// Adds all changes of `other`, which is a later list. The result is the ordered union of S72, without
@@ -220,48 +220,49 @@ impl Changelist {
     }
 
     /// Adds new elements that may not have arrived. Each array in this list gets its new elements from
-    /// `births`. Each changed item that is new in `births` is sent whole (R2).
-    pub fn extend_births(&mut self, births: &Self) {
-        for (handle, births) in &births.nested.0 {
+    /// `new_elements`. Each changed item that is new in `new_elements` is sent whole (R2).
+    pub fn extend_new_elements(&mut self, new_elements: &Self) {
+        for (handle, new_elements) in &new_elements.nested.0 {
             if self.handles.contains(*handle) {
-                match (births, self.nested.get_mut(*handle)) {
-                    (Nested::Array(_), _) => self.nested.precede(*handle, births),
+                match (new_elements, self.nested.get_mut(*handle)) {
+                    (Nested::Array(_), _) => self.nested.precede(*handle, new_elements),
                     (_, None) => {}
-                    (births, Some(ours)) => {
-                        of_both!(ours, births, (ours, births) => ours.extend_births(births), _ => {});
+                    (new_elements, Some(ours)) => {
+                        of_both!(ours, new_elements, (ours, new_elements) => ours.extend_new_elements(new_elements), _ => {});
                     }
                 }
             }
         }
     }
 
-    /// Returns only the births, which are the new elements. Until they are acked, they are sent again with
+    /// Returns only the new elements, which are sent whole. Until they are acked, they are sent again with
     /// every later change of the same element.
     #[must_use]
-    pub fn births(&self) -> Self {
-        let mut births = Self::new();
+    pub fn new_elements(&self) -> Self {
+        let mut new_elements = Self::new();
         for (handle, nested) in &self.nested.0 {
-            if let Some(own) = nested.births() {
-                births.handles.insert(*handle);
-                births.nested.add(*handle, own);
+            if let Some(own) = nested.new_elements() {
+                new_elements.handles.insert(*handle);
+                new_elements.nested.add(*handle, own);
             }
         }
-        births
+        new_elements
     }
 
-    /// Removes the births that have arrived with `list`. The list contained these births, or it was sent
-    /// later. Removes all births of each array in `list`, and the births of each item in `list`.
-    pub fn births_arrived(&mut self, list: &Self) {
+    /// Removes the new elements that have arrived with `list`. The list contained these new elements, or it
+    /// was sent later. Removes all new elements of each array in `list`, and the new elements of each item in
+    /// `list`.
+    pub fn new_elements_arrived(&mut self, list: &Self) {
         let Self { handles, nested } = self;
-        nested.0.retain_mut(|(handle, births)| {
+        nested.0.retain_mut(|(handle, new_elements)| {
             if !list.handles.contains(*handle) {
                 return true;
             }
-            let is_left = match (births, list.nested.get(*handle)) {
+            let is_left = match (new_elements, list.nested.get(*handle)) {
                 (Nested::Array(_), _) => false,
                 (_, None) => true,
-                (births, Some(list)) => {
-                    of_both!(births, list, (births, list) => births.births_arrived(list), _ => true)
+                (new_elements, Some(list)) => {
+                    of_both!(new_elements, list, (new_elements, list) => new_elements.new_elements_arrived(list), _ => true)
                 }
             };
             if !is_left {
@@ -271,23 +272,23 @@ impl Changelist {
         });
     }
 
-    /// Whether all births are items of collections or entries of maps at the object's own level. Then only
-    /// changes of these items concern them.
+    /// Whether all new elements are items of collections or entries of maps at the object's own level. Then
+    /// only changes of these items concern them.
     #[must_use]
-    pub fn births_are_of_items(&self) -> bool {
+    pub fn new_elements_are_items(&self) -> bool {
         self.nested.0.iter().all(|(_, nested)| !matches!(nested, Nested::Array(_)))
     }
 
-    /// Whether this list changes an item that is born in `births`, or an array with births.
+    /// Whether this list changes an item that is new in `new_elements`, or an array with new elements.
     #[must_use]
-    pub fn touches_births(&self, births: &Self) -> bool {
-        births.nested.0.iter().any(|(handle, births)| {
+    pub fn touches_new_elements(&self, new_elements: &Self) -> bool {
+        new_elements.nested.0.iter().any(|(handle, new_elements)| {
             self.handles.contains(*handle)
-                && match (births, self.nested.get(*handle)) {
+                && match (new_elements, self.nested.get(*handle)) {
                     (Nested::Array(_), _) => true,
                     (_, None) => false,
-                    (births, Some(ours)) => {
-                        of_both!(ours, births, (ours, births) => ours.touches_births(births), _ => false)
+                    (new_elements, Some(ours)) => {
+                        of_both!(ours, new_elements, (ours, new_elements) => ours.touches_new_elements(new_elements), _ => false)
                     }
                 }
         })
@@ -357,11 +358,11 @@ impl PropertyChanges for Changelist {
     fn is_empty(&self) -> bool {
         self.is_empty()
     }
-    fn has_births(&self) -> bool {
-        self.has_births()
+    fn has_new_elements(&self) -> bool {
+        self.has_new_elements()
     }
-    fn births(&self) -> Self {
-        self.births()
+    fn new_elements(&self) -> Self {
+        self.new_elements()
     }
     fn merge(&mut self, later: &Self) {
         self.merge(later);
@@ -369,11 +370,11 @@ impl PropertyChanges for Changelist {
     fn subtract(&mut self, later: &Self) {
         self.subtract(later);
     }
-    fn extend_births(&mut self, births: &Self) {
-        self.extend_births(births);
+    fn extend_new_elements(&mut self, new_elements: &Self) {
+        self.extend_new_elements(new_elements);
     }
-    fn births_arrived(&mut self, list: &Self) {
-        self.births_arrived(list);
+    fn new_elements_arrived(&mut self, list: &Self) {
+        self.new_elements_arrived(list);
     }
 }
 
@@ -445,10 +446,10 @@ impl NestedChanges {
         });
     }
 
-    fn has_births(&self) -> bool {
+    fn has_new_elements(&self) -> bool {
         self.0.iter().any(|(_, nested)| match nested {
-            Nested::Array(array) => array.tail != u32::MAX || array.nested.has_births(),
-            elements => of_elements!(elements, changes => changes.has_births(), _ => false),
+            Nested::Array(array) => array.tail != u32::MAX || array.nested.has_new_elements(),
+            elements => of_elements!(elements, changes => changes.has_new_elements(), _ => false),
         })
     }
 
@@ -507,10 +508,10 @@ impl Nested {
         );
     }
 
-    fn births(&self) -> Option<Self> {
+    fn new_elements(&self) -> Option<Self> {
         match self {
-            Self::Array(array) => array.births().map(Self::Array),
-            elements => of_elements!(elements, changes => changes.births().map(Self::from), _ => None),
+            Self::Array(array) => array.new_elements().map(Self::Array),
+            elements => of_elements!(elements, changes => changes.new_elements().map(Self::from), _ => None),
         }
     }
 }
@@ -546,10 +547,10 @@ impl ArrayChanges {
         }
     }
 
-    fn births(&self) -> Option<Self> {
+    fn new_elements(&self) -> Option<Self> {
         let mut own = Self { tail: self.tail, ..Self::count_only() };
         for (handle, changes) in &self.nested.0 {
-            if let Some(nested) = changes.births() {
+            if let Some(nested) = changes.new_elements() {
                 own.edits.insert(*handle);
                 own.nested.set(*handle, nested);
             }

@@ -16,12 +16,12 @@ pub(crate) const MAX_REMOVED: usize = 1_024;
 /// also hold the changes of collections inside the element.
 pub(crate) trait PropertyChanges: Clone + Debug + Eq {
     fn is_empty(&self) -> bool;
-    fn has_births(&self) -> bool;
-    fn births(&self) -> Self;
+    fn has_new_elements(&self) -> bool;
+    fn new_elements(&self) -> Self;
     fn merge(&mut self, later: &Self);
     fn subtract(&mut self, later: &Self);
-    fn extend_births(&mut self, births: &Self);
-    fn births_arrived(&mut self, list: &Self);
+    fn extend_new_elements(&mut self, new_elements: &Self);
+    fn new_elements_arrived(&mut self, list: &Self);
 }
 
 /// Elements that were added, changed and removed. `L` lists the changed properties of one element.
@@ -32,7 +32,7 @@ pub(crate) struct ElementChanges<I: Identity, L> {
     /// Elements that were removed.
     pub(crate) removed: I::Set,
     /// New elements, which are sent whole until they are acked (R2). Some of them may not exist any more.
-    pub(crate) born: I::Set,
+    pub(crate) added: I::Set,
     /// Elements with changed properties, ascending.
     pub(crate) changed: Vec<ElementChange<I, L>>,
 }
@@ -85,31 +85,31 @@ pub(crate) enum Sweep {
 
 impl<I: Identity, L> Default for ElementChanges<I, L> {
     fn default() -> Self {
-        let (removed, born) = (I::Set::default(), I::Set::default());
-        Self { sweep: Sweep::None, removed, born, changed: Vec::new() }
+        let (removed, added) = (I::Set::default(), I::Set::default());
+        Self { sweep: Sweep::None, removed, added, changed: Vec::new() }
     }
 }
 
 impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
     /// Makes a list from the results of a comparison. Each element occurs once.
-    pub(crate) fn new(born: Vec<I>, removed: Vec<I>, mut changed: Vec<ElementChange<I, L>>) -> Self {
+    pub(crate) fn new(added: Vec<I>, removed: Vec<I>, mut changed: Vec<ElementChange<I, L>>) -> Self {
         let set = |mut ids: Vec<I>| {
             ids.sort_unstable();
             I::Set::of(ids.into_iter())
         };
         changed.sort_unstable_by(|one, other| one.id.cmp(&other.id));
-        Self { sweep: Sweep::None, removed: set(removed), born: set(born), changed }
+        Self { sweep: Sweep::None, removed: set(removed), added: set(added), changed }
     }
 
     /// Returns the list that sends the whole collection.
     pub(crate) fn whole() -> Self {
-        Self { sweep: Sweep::All, born: I::Set::all(), ..Self::default() }
+        Self { sweep: Sweep::All, added: I::Set::all(), ..Self::default() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.sweep == Sweep::None
             && self.removed.is_empty()
-            && self.born.is_empty()
+            && self.added.is_empty()
             && self.changed.is_empty()
     }
 
@@ -117,20 +117,20 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
     pub(crate) fn heap_bytes(&self) -> usize {
         size_of::<Self>()
             + self.removed.heap_bytes()
-            + self.born.heap_bytes()
+            + self.added.heap_bytes()
             + self.changed.capacity() * size_of::<ElementChange<I, L>>()
     }
 
-    pub(crate) fn has_births(&self) -> bool {
-        !self.born.is_empty() || self.changed.iter().any(|element| element.list.has_births())
+    pub(crate) fn has_new_elements(&self) -> bool {
+        !self.added.is_empty() || self.changed.iter().any(|element| element.list.has_new_elements())
     }
 
     /// Adds later changes.
     pub(crate) fn merge(&mut self, later: &Self) {
         self.sweep = self.sweep.max(later.sweep);
         // An id is used again if an array was assigned over another.
-        self.removed.subtract(&later.born);
-        if later.born.is_all() && later.sweep != Sweep::None {
+        self.removed.subtract(&later.added);
+        if later.added.is_all() && later.sweep != Sweep::None {
             self.removed = I::Set::default();
         }
         self.removed.union(&later.removed);
@@ -138,12 +138,12 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
             self.removed = I::Set::default();
             self.sweep = self.sweep.max(Sweep::Dead);
         }
-        self.born.subtract(&later.removed);
-        self.born.union(&later.born);
-        let Self { removed, born, changed, .. } = self;
+        self.added.subtract(&later.removed);
+        self.added.union(&later.added);
+        let Self { removed, added, changed, .. } = self;
         // Later changes inside an element make no difference if it is sent whole or was removed.
-        let is_over = |id: &I| removed.contains(id) || born.contains(id);
-        if !removed.is_empty() || !born.is_empty() {
+        let is_over = |id: &I| removed.contains(id) || added.contains(id);
+        if !removed.is_empty() || !added.is_empty() {
             changed.retain(|element| !is_over(&element.id));
         }
         let (mut at, mut found) = (0, Vec::new());
@@ -169,14 +169,14 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
     fn span(&self) -> Option<(I, I)> {
         let changed = self.changed.first().zip(self.changed.last());
         let changed = changed.map(|(first, last)| (first.id.clone(), last.id.clone()));
-        let spans = [self.removed.span(), self.born.span(), changed];
+        let spans = [self.removed.span(), self.added.span(), changed];
         spans.into_iter().flatten().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
     /// Returns whether the same element may be in both lists. Mostly false for two parts of a long list.
     pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let spans = || self.span().zip(other.span());
-        let is_all = self.born.is_all() || other.born.is_all();
+        let is_all = self.added.is_all() || other.added.is_all();
         is_all || spans().is_some_and(|(one, other)| one.0 <= other.1 && other.0 <= one.1)
     }
 
@@ -189,14 +189,14 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
             self.sweep = Sweep::None;
             self.removed = I::Set::default();
         }
-        if later.born.is_all() {
+        if later.added.is_all() {
             *self = Self { sweep: self.sweep, ..Self::default() };
             return;
         }
         self.removed.subtract(&later.removed);
-        self.removed.subtract(&later.born);
-        self.born.subtract(&later.born);
-        self.born.subtract(&later.removed);
+        self.removed.subtract(&later.added);
+        self.added.subtract(&later.added);
+        self.added.subtract(&later.removed);
         if later.changed.len() < self.changed.len() {
             self.subtract_few(later);
             return;
@@ -210,7 +210,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
     /// Subtracts the changed elements of `later`, which has fewer of them than this list. Visits all changed
     /// elements of this list only if one of them must be removed.
     fn subtract_few(&mut self, later: &Self) {
-        let mut stretches = later.born.stretches().chain(later.removed.stretches());
+        let mut stretches = later.added.stretches().chain(later.removed.stretches());
         let mut any_over = stretches.any(|stretch| self.changes_within(&stretch));
         for change in &later.changed {
             if let Ok(at) = self.changed.binary_search_by(|element| element.id.cmp(&change.id))
@@ -226,7 +226,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
 
     /// Whether an element is sent whole or was removed.
     fn is_over(&self, id: &I) -> bool {
-        self.born.contains(id) || self.removed.contains(id)
+        self.added.contains(id) || self.removed.contains(id)
     }
 
     /// Whether an element in this stretch changed. O(log elements).
@@ -240,73 +240,73 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         self.changed.get(at)
     }
 
-    /// Returns only the births, including those inside changed elements.
-    pub(crate) fn births(&self) -> Option<Self> {
-        let nested = self.changed.iter().filter(|element| element.list.has_births());
-        let births = |element: &ElementChange<I, L>| {
-            let (id, list) = (element.id.clone(), element.list.births());
+    /// Returns only the new elements, including those of collections inside changed elements.
+    pub(crate) fn new_elements(&self) -> Option<Self> {
+        let nested = self.changed.iter().filter(|element| element.list.has_new_elements());
+        let new_elements = |element: &ElementChange<I, L>| {
+            let (id, list) = (element.id.clone(), element.list.new_elements());
             ElementChange { id, age: element.age, moved: false, list }
         };
-        let changed = nested.map(births).collect();
-        let births = Self { born: self.born.clone(), changed, ..Self::default() };
-        (!births.is_empty()).then_some(births)
+        let changed = nested.map(new_elements).collect();
+        let new_elements = Self { added: self.added.clone(), changed, ..Self::default() };
+        (!new_elements.is_empty()).then_some(new_elements)
     }
 
-    /// Each changed element that is new in `births` is sent whole again, because it may not have arrived. For
-    /// the other changed elements, adds the new elements of the arrays that changed (R2).
-    pub(crate) fn extend_births(&mut self, births: &Self) {
-        if !self.touches_births(births) {
+    /// Each changed element that is new in `new_elements` is sent whole again, because it may not have
+    /// arrived. For the other changed elements, adds the new elements of the arrays that changed (R2).
+    pub(crate) fn extend_new_elements(&mut self, new_elements: &Self) {
+        if !self.touches_new_elements(new_elements) {
             return;
         }
-        let Self { born, changed, .. } = self;
+        let Self { added, changed, .. } = self;
         changed.retain_mut(|element| {
-            if births.born.contains(&element.id) {
-                born.insert_anywhere(element.id.clone());
+            if new_elements.added.contains(&element.id) {
+                added.insert_anywhere(element.id.clone());
                 return false;
             }
-            if let Some(births) = births.change_of(&element.id) {
-                element.list.extend_births(&births.list);
+            if let Some(new_elements) = new_elements.change_of(&element.id) {
+                element.list.extend_new_elements(&new_elements.list);
             }
             true
         });
     }
 
-    /// Removes the births that have arrived with `list`. Returns whether any births are left.
-    pub(crate) fn births_arrived(&mut self, list: &Self) -> bool {
+    /// Removes the new elements that have arrived with `list`. Returns whether any new elements are left.
+    pub(crate) fn new_elements_arrived(&mut self, list: &Self) -> bool {
         // After pruning, a list that sends all elements has the id or key of each.
-        if list.born.is_all() || (I::Set::CAN_BE_ALL && list.sweep == Sweep::All) {
+        if list.added.is_all() || (I::Set::CAN_BE_ALL && list.sweep == Sweep::All) {
             *self = Self::default();
             return false;
         }
         if self.may_meet(list) {
-            self.born.subtract(&list.born);
-            self.born.subtract(&list.removed);
+            self.added.subtract(&list.added);
+            self.added.subtract(&list.removed);
             self.changed.retain_mut(|element| {
                 if list.is_over(&element.id) {
                     return false;
                 }
                 if let Some(arrived) = list.change_of(&element.id) {
-                    element.list.births_arrived(&arrived.list);
+                    element.list.new_elements_arrived(&arrived.list);
                 }
                 !element.list.is_empty()
             });
         }
-        !self.born.is_empty() || !self.changed.is_empty()
+        !self.added.is_empty() || !self.changed.is_empty()
     }
 
-    /// Whether `self` changes an element that has a birth in `births`. O(length of the shorter list), times
-    /// the logarithm of the length of the other.
-    pub(crate) fn touches_births(&self, births: &Self) -> bool {
-        if !self.may_meet(births) {
+    /// Whether `self` changes an element that has a new part in `new_elements`. O(length of the shorter
+    /// list), times the logarithm of the length of the other.
+    pub(crate) fn touches_new_elements(&self, new_elements: &Self) -> bool {
+        if !self.may_meet(new_elements) {
             return false;
         }
-        let is_shorter = self.changed.len() < births.born.stretch_count() + births.changed.len();
-        if is_shorter || births.born.is_all() {
-            let is_birth = |id| births.born.contains(id) || births.change_of(id).is_some();
-            return self.changed.iter().any(|element| is_birth(&element.id));
+        let is_shorter = self.changed.len() < new_elements.added.stretch_count() + new_elements.changed.len();
+        if is_shorter || new_elements.added.is_all() {
+            let is_new = |id| new_elements.added.contains(id) || new_elements.change_of(id).is_some();
+            return self.changed.iter().any(|element| is_new(&element.id));
         }
-        births.born.stretches().any(|stretch| self.changes_within(&stretch))
-            || births.changed.iter().any(|element| self.change_of(&element.id).is_some())
+        new_elements.added.stretches().any(|stretch| self.changes_within(&stretch))
+            || new_elements.changed.iter().any(|element| self.change_of(&element.id).is_some())
     }
 
     /// Changes a list that first empties the collection: afterwards it removes only elements that do not
@@ -325,7 +325,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
 
     /// Returns how many elements are in the list.
     pub(crate) fn count(&self) -> usize {
-        self.removed.count() + self.changed.len() + self.born.count()
+        self.removed.count() + self.changed.len() + self.added.count()
     }
 }
 

@@ -49,7 +49,7 @@ fn flatten_array(array: Array<'_>, changes: &ArrayChanges, flat: &mut Vec<u32>) 
 /// Appends the ids of changed items. Keys are not numbers, so entries are numbered from one.
 fn flatten_elements<I: Identity>(changes: &ElementChanges<I>, flat: &mut Vec<u32>) {
     let changed = changes.changed.iter().map(|change| change.id.clone());
-    let mut ids: Vec<I> = changes.removed.iter().chain(changes.born.iter()).chain(changed).collect();
+    let mut ids: Vec<I> = changes.removed.iter().chain(changes.added.iter()).chain(changed).collect();
     ids.sort_unstable();
     let count = if I::IS_KEY { changes.count() } else { ids.len() } as u32;
     let mut numbers = ids.iter().map(I::number_of);

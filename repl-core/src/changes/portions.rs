@@ -12,9 +12,9 @@ use crate::ids::identity::{IdSet, Identity};
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 
-/// The changes of the elements of one collection: first removals, then the oldest changes, then births in the
-/// order of their ids or keys. After every other [rotation](Self::rotate) births come before changes, so that
-/// neither waits for ever if the other never ends.
+/// The changes of the elements of one collection: first removals, then the oldest changes, then new elements
+/// in the order of their ids or keys. After every other [rotation](Self::rotate) new elements come before
+/// changes, so that neither waits for ever if the other never ends.
 ///
 /// A sweep is in the last part. It does not remove elements of earlier parts, in whatever order the parts
 /// arrive.
@@ -85,9 +85,9 @@ impl Portions {
         }
     }
 
-    /// Ends a turn. The rest waits for the next turn, in which births and changes swap places.
+    /// Ends a turn. The rest waits for the next turn, in which new elements and changes swap places.
     pub fn rotate(&mut self) {
-        each_queue!(&mut self.queue, elements => elements.births_first ^= true);
+        each_queue!(&mut self.queue, elements => elements.added_first ^= true);
     }
 
     /// Returns how many elements are left.
@@ -120,28 +120,28 @@ impl Portions {
 /// The changes of one collection in the order in which they are sent.
 #[derive(Clone, Debug)]
 pub(crate) struct ElementQueue<I: Identity> {
-    /// Whether births come before changes.
-    births_first: bool,
+    /// Whether new elements come before changes.
+    added_first: bool,
     sweep: Sweep,
     removed: I::Set,
     changed: AgeQueue<I>,
     /// Elements that are sent whole.
-    born: I::Set,
-    /// The numbers of removed and of born elements.
+    added: I::Set,
+    /// The numbers of removed and of new elements.
     counts: (usize, usize),
 }
 
 impl<I: Identity> ElementQueue<I> {
     pub(crate) fn new(changes: ElementChanges<I>) -> Self {
-        let ElementChanges { sweep, removed, born, changed } = changes;
+        let ElementChanges { sweep, removed, added, changed } = changes;
         let changed = AgeQueue::new(changed);
-        let counts = (removed.count(), born.count());
-        Self { births_first: false, sweep, removed, changed, born, counts }
+        let counts = (removed.count(), added.count());
+        Self { added_first: false, sweep, removed, changed, added, counts }
     }
 
     fn heap_bytes(&self) -> usize {
         let changed = self.changed.len() * 2 * size_of::<ElementChange<I>>();
-        self.removed.heap_bytes() + self.born.heap_bytes() + changed
+        self.removed.heap_bytes() + self.added.heap_bytes() + changed
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -154,51 +154,56 @@ impl<I: Identity> ElementQueue<I> {
 
     /// Adds later changes, as [`ElementChanges::merge`] does.
     pub(crate) fn add(&mut self, later: ElementChanges<I>) {
-        if self.born.is_all() || later.born.is_all() {
+        if self.added.is_all() || later.added.is_all() {
             let mut all = self.part(self.len());
             all.merge(&later);
             *self = Self::new(all);
             return;
         }
         self.sweep = self.sweep.max(later.sweep);
-        if !later.removed.is_empty() || !later.born.is_empty() {
-            self.removed.subtract(&later.born);
+        if !later.removed.is_empty() || !later.added.is_empty() {
+            self.removed.subtract(&later.added);
             self.removed.union(&later.removed);
             if self.removed.stretch_count() > MAX_REMOVED {
                 self.removed = I::Set::default();
                 self.sweep = self.sweep.max(Sweep::Dead);
             }
-            self.born.subtract(&later.removed);
-            self.born.union(&later.born);
-            self.counts = (self.removed.count(), self.born.count());
+            self.added.subtract(&later.removed);
+            self.added.union(&later.added);
+            self.counts = (self.removed.count(), self.added.count());
         }
-        if later.removed.count() + later.born.count() < self.changed.len() {
-            self.changed.remove(later.removed.iter().chain(later.born.iter()));
+        if later.removed.count() + later.added.count() < self.changed.len() {
+            self.changed.remove(later.removed.iter().chain(later.added.iter()));
         } else {
-            self.changed.remove_where(|id| later.removed.contains(id) || later.born.contains(id));
+            self.changed.remove_where(|id| later.removed.contains(id) || later.added.contains(id));
         }
-        let (removed, born) = (&self.removed, &self.born);
+        let (removed, added) = (&self.removed, &self.added);
         let mut found = later.changed;
-        found.retain(|element| !removed.contains(&element.id) && !born.contains(&element.id));
+        found.retain(|element| !removed.contains(&element.id) && !added.contains(&element.id));
         self.changed.add(found);
     }
 
-    /// Returns how many changes and how many births are among the first `count` of both.
+    /// Returns how many changes and how many new elements are among the first `count` of both.
     fn share(&self, count: usize) -> (usize, usize) {
-        let (changes, births) = (self.changed.len(), self.counts.1);
-        if self.births_first {
-            (count.saturating_sub(births).min(changes), count.min(births))
+        let (changes, new_elements) = (self.changed.len(), self.counts.1);
+        if self.added_first {
+            (count.saturating_sub(new_elements).min(changes), count.min(new_elements))
         } else {
-            (count.min(changes), count.saturating_sub(changes).min(births))
+            (count.min(changes), count.saturating_sub(changes).min(new_elements))
         }
     }
 
     pub(crate) fn part(&self, count: usize) -> ElementChanges<I> {
-        let (changes, births) = self.share(count.saturating_sub(self.counts.0));
+        let (changes, new_elements) = self.share(count.saturating_sub(self.counts.0));
         let mut changed: Vec<_> = self.changed.iter().take(changes).cloned().collect();
         changed.sort_unstable_by(|one, other| one.id.cmp(&other.id));
         let sweep = if count >= self.len() { self.sweep } else { Sweep::None };
-        ElementChanges { sweep, removed: self.removed.first(count), changed, born: self.born.first(births) }
+        ElementChanges {
+            sweep,
+            removed: self.removed.first(count),
+            changed,
+            added: self.added.first(new_elements),
+        }
     }
 
     pub(crate) fn skip(&mut self, count: usize) {
@@ -208,10 +213,10 @@ impl<I: Identity> ElementQueue<I> {
         }
         self.sweep = self.sweep.min(Sweep::Dead);
         let removed = count.min(self.counts.0);
-        let (changes, births) = self.share(count - removed);
+        let (changes, new_elements) = self.share(count - removed);
         self.removed.skip(removed);
         self.changed.skip(changes);
-        self.born.skip(births);
-        self.counts = (self.counts.0 - removed, self.counts.1 - births);
+        self.added.skip(new_elements);
+        self.counts = (self.counts.0 - removed, self.counts.1 - new_elements);
     }
 }

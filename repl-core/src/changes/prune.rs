@@ -41,8 +41,8 @@ fn prune_elements<I: Identity>(elements: Elements<'_, I>, changes: &mut ElementC
         element.into_iter().for_each(|element| prune(element, &mut change.list));
         element.is_some()
     });
-    if !changes.born.is_empty() {
-        changes.born = there(elements, &changes.born);
+    if !changes.added.is_empty() {
+        changes.added = there(elements, &changes.added);
     }
     if !changes.removed.is_empty() {
         let back = there(elements, &changes.removed);

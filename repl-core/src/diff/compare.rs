@@ -298,7 +298,7 @@ impl Comparison<'_> {
             self.refuse(None, WriteError::TooLong { len, max });
             return None;
         }
-        let (mut born, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut added, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
         // New elements in which a value has no wire form. If these elements were sent, clients would see an
         // initial value that the server never had.
         let mut held_back = BTreeSet::new();
@@ -313,7 +313,7 @@ impl Comparison<'_> {
                     if self.refusals.len() > told {
                         held_back.insert(id);
                     } else {
-                        born.push(id);
+                        added.push(id);
                     }
                 }
                 // The element was touched more than once, and was tried already.
@@ -348,7 +348,7 @@ impl Comparison<'_> {
         });
         held_back.iter().for_each(|id| shadow.collection.hold_back(id));
         self.scratch.unsettled |= is_unsettled;
-        let changes = ElementChanges::new(born, removed, changed);
+        let changes = ElementChanges::new(added, removed, changed);
         (!changes.is_empty()).then_some(changes)
     }
 }

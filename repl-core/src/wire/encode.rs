@@ -212,20 +212,20 @@ fn write_elements<I: Identity>(
     let none = ElementChanges::default();
     let changes = changes.unwrap_or(&none);
     let there = |id: I| elements.element(&id).map(|element| (id, element));
-    let born: Vec<(I, Level<'_>)> =
-        if changes.born.is_all() || changes.born.count() > elements.collection.len() {
+    let added: Vec<(I, Level<'_>)> =
+        if changes.added.is_all() || changes.added.count() > elements.collection.len() {
             let ids = elements.collection.ids().into_iter();
-            ids.filter(|id| changes.born.contains(id)).filter_map(there).collect()
+            ids.filter(|id| changes.added.contains(id)).filter_map(there).collect()
         } else {
-            changes.born.iter().filter_map(there).collect()
+            changes.added.iter().filter_map(there).collect()
         };
-    write_departures(elements, changes, &born, writer);
-    let mut list = I::list(ascending(&born, &changes.changed).map(|listed| listed.id()));
+    write_departures(elements, changes, &added, writer);
+    let mut list = I::list(ascending(&added, &changes.changed).map(|listed| listed.id()));
     let (mut labels, mut previous) = (Labels::of(elements), None);
-    for listed in ascending(&born, &changes.changed) {
+    for listed in ascending(&added, &changes.changed) {
         let (id, change) = match listed {
             Listed::Changed(change) => (&change.id, change),
-            Listed::Born(id, element) => {
+            Listed::Added(id, element) => {
                 let start = list.id(id, writer);
                 // The elements of a set cannot change.
                 if !I::IS_KEY || elements.handles() > 0 {
@@ -259,14 +259,14 @@ fn write_elements<I: Identity>(
 
 /// An element in the list of an update.
 enum Listed<'a, I> {
-    Born(&'a I, Level<'a>),
+    Added(&'a I, Level<'a>),
     Changed(&'a ElementChange<I>),
 }
 
 impl<'a, I> Listed<'a, I> {
     fn id(&self) -> &'a I {
         match self {
-            Self::Born(id, _) => id,
+            Self::Added(id, _) => id,
             Self::Changed(change) => &change.id,
         }
     }
@@ -274,19 +274,19 @@ impl<'a, I> Listed<'a, I> {
 
 /// Returns the new and the changed elements in ascending order.
 fn ascending<'a, I: Ord>(
-    born: &'a [(I, Level<'a>)],
+    added: &'a [(I, Level<'a>)],
     changed: &'a [ElementChange<I>],
 ) -> impl Iterator<Item = Listed<'a, I>> {
-    let (mut born, mut changed) = (born.iter().peekable(), changed.iter().peekable());
+    let (mut added, mut changed) = (added.iter().peekable(), changed.iter().peekable());
     std::iter::from_fn(move || {
-        let is_change = match (born.peek(), changed.peek()) {
+        let is_change = match (added.peek(), changed.peek()) {
             (Some((id, _)), Some(change)) => change.id < *id,
-            (born, _) => born.is_none(),
+            (added, _) => added.is_none(),
         };
         if is_change {
             changed.next().map(Listed::Changed)
         } else {
-            born.next().map(|(id, element)| Listed::Born(id, *element))
+            added.next().map(|(id, element)| Listed::Added(id, *element))
         }
     })
 }
@@ -296,13 +296,13 @@ fn ascending<'a, I: Ord>(
 fn write_departures<I: Identity>(
     elements: Elements<'_, I>,
     changes: &ElementChanges<I>,
-    born: &[(I, Level<'_>)],
+    added: &[(I, Level<'_>)],
     writer: &mut BitWriter,
 ) {
     // In a sweep, a receiver keeps each entry that the update has, but an item only if it is sent whole.
     let changed = changes.changed.iter().filter(|change| I::IS_KEY && elements.has(&change.id));
     let changed: Vec<&I> = changed.map(|change| &change.id).collect();
-    let all_here = elements.collection.len() == born.len() + changed.len();
+    let all_here = elements.collection.len() == added.len() + changed.len();
     let only_here = match changes.sweep {
         Sweep::All => true,
         Sweep::Dead => all_here,
@@ -313,9 +313,9 @@ fn write_departures<I: Identity>(
         writer.write_bits(Departures::AllButNew as u64, 2);
     } else if changes.sweep == Sweep::Dead {
         writer.write_bits(Departures::AllButListed as u64, 2);
-        let is_born = |id: &I| born.binary_search_by(|(born, _)| born.cmp(id)).is_ok();
+        let is_added = |id: &I| added.binary_search_by(|(added, _)| added.cmp(id)).is_ok();
         let mut others = elements.collection.ids();
-        others.retain(|id| !is_born(id) && changed.binary_search(&id).is_err());
+        others.retain(|id| !is_added(id) && changed.binary_search(&id).is_err());
         write_ids::<I, _>(others.iter(), writer);
     } else if gone.clone().next().is_none() {
         writer.write_bits(Departures::None as u64, 2);

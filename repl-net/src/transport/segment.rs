@@ -59,7 +59,7 @@ pub(crate) struct Segment {
     pub(crate) continues: bool,
     /// Whether the segment contains new array elements. If so, each connection must track the object until
     /// they arrive (R2).
-    pub(crate) has_births: bool,
+    pub(crate) has_new_elements: bool,
     /// The slots of the entries, as bit masks over words of 64 slots.
     pub(crate) masks: Vec<(usize, u64)>,
     /// About how many bytes of memory the segment holds. Until [`complete`](Self::complete) is called, only
@@ -81,7 +81,7 @@ impl Segment {
     pub(crate) fn clear(&mut self) {
         self.bit_len = 0;
         self.continues = false;
-        self.has_births = false;
+        self.has_new_elements = false;
         self.held_bytes = 0;
         self.entries.clear();
         self.masks.clear();
@@ -109,7 +109,7 @@ impl Segment {
             Some((last, mask)) if *last == word => *mask |= bit,
             _ => self.masks.push((word, bit)),
         }
-        self.has_births |= entry.list.has_births();
+        self.has_new_elements |= entry.list.has_new_elements();
         self.held_bytes = self.held_bytes.saturating_add(entry.list.heap_bytes());
         self.entries.push(entry);
     }

@@ -16,7 +16,7 @@ use crate::ids::key::KeyBits;
 #[derive(Clone, Debug, PartialEq)]
 enum Said {
     Removed,
-    Born,
+    Added,
     Changed(u32),
 }
 
@@ -50,7 +50,7 @@ impl Numbered for KeyBits {
 }
 
 fn model() -> impl Strategy<Value = Model> {
-    let said = prop_oneof![Just(Said::Removed), Just(Said::Born), (1..8_u32).prop_map(Said::Changed)];
+    let said = prop_oneof![Just(Said::Removed), Just(Said::Added), (1..8_u32).prop_map(Said::Changed)];
     prop::collection::btree_map(1..24_u8, said, 0..16)
 }
 
@@ -70,14 +70,14 @@ fn changes<I: Numbered>(model: &Model, age: u64) -> ElementChanges<I> {
         }
         _ => None,
     });
-    ElementChanges::new(of(&Said::Born), of(&Said::Removed), changed.collect())
+    ElementChanges::new(of(&Said::Added), of(&Said::Removed), changed.collect())
 }
 
 fn told<I: Numbered>(changes: &ElementChanges<I>) -> Model {
     let mut model = Model::new();
     let mut say = |id: &I, said: Said| assert_eq!(model.insert(id.number(), said), None, "{id:?} twice");
     changes.removed.iter().for_each(|id| say(&id, Said::Removed));
-    changes.born.iter().for_each(|id| say(&id, Said::Born));
+    changes.added.iter().for_each(|id| say(&id, Said::Added));
     assert!(changes.changed.is_sorted_by(|a, b| a.id < b.id));
     for change in &changes.changed {
         let bits = change.list.handles().iter().map(|handle| 1 << (handle - 1)).sum();
@@ -91,7 +91,7 @@ fn merged(mut one: Model, later: &Model) -> Model {
         let said = match (one.get(id), said) {
             (Some(Said::Changed(bits)), Said::Changed(more)) => Said::Changed(bits | more),
             // What goes whole, or is gone, stays so whatever changed of it later.
-            (Some(before @ (Said::Born | Said::Removed)), Said::Changed(_)) => before.clone(),
+            (Some(before @ (Said::Added | Said::Removed)), Said::Changed(_)) => before.clone(),
             (_, said) => said.clone(),
         };
         one.insert(*id, said);
@@ -102,7 +102,7 @@ fn merged(mut one: Model, later: &Model) -> Model {
 fn subtracted(one: &Model, later: &Model) -> Model {
     let left = one.iter().filter_map(|(id, said)| {
         let left = match (said, later.get(id)) {
-            (said, None) | (said @ (Said::Born | Said::Removed), Some(Said::Changed(_))) => said.clone(),
+            (said, None) | (said @ (Said::Added | Said::Removed), Some(Said::Changed(_))) => said.clone(),
             (Said::Changed(bits), Some(Said::Changed(more))) if bits & !more > 0 => {
                 Said::Changed(bits & !more)
             }
@@ -152,30 +152,30 @@ fn splitting_loses_nothing<I: Numbered>(
         let left = queue.part(queue.len());
         assert_eq!(left.count(), queue.len());
         assert!(left.changed.iter().all(|change| change.age >= newest));
-        assert!(left.removed.is_empty() || part.changed.is_empty() && part.born.is_empty());
-        assert!(left.changed.is_empty() || part.born.is_empty());
+        assert!(left.removed.is_empty() || part.changed.is_empty() && part.added.is_empty());
+        assert!(left.changed.is_empty() || part.added.is_empty());
         seen.extend(told(&part));
         assert_eq!(merged(seen.clone(), &told(&left)), all);
     }
     assert_eq!(seen, all);
 }
 
-fn what_is_not_acked_goes_whole<I: Numbered>(born: &Model, changed: &Model, arrived: &Model) {
-    let mut births = changes::<I>(born, 1).births().unwrap_or_default();
+fn what_is_not_acked_goes_whole<I: Numbered>(added: &Model, changed: &Model, arrived: &Model) {
+    let mut new_elements = changes::<I>(added, 1).new_elements().unwrap_or_default();
     let mut sent = changes(changed, 2);
-    let touches = sent.touches_births(&births);
-    sent.extend_births(&births);
+    let touches = sent.touches_new_elements(&new_elements);
+    sent.extend_new_elements(&new_elements);
     let mut any = false;
     for (id, said) in told(&sent) {
-        let whole = born.get(&id) == Some(&Said::Born) && matches!(changed[&id], Said::Changed(_));
+        let whole = added.get(&id) == Some(&Said::Added) && matches!(changed[&id], Said::Changed(_));
         any |= whole;
-        assert_eq!(said, if whole { Said::Born } else { changed[&id].clone() });
+        assert_eq!(said, if whole { Said::Added } else { changed[&id].clone() });
     }
     assert_eq!(touches, any);
-    births.births_arrived(&changes(arrived, 3));
-    for (number, said) in born {
-        let over = matches!(arrived.get(number), Some(Said::Born | Said::Removed));
-        assert_eq!(births.born.contains(&I::of(*number)), *said == Said::Born && !over);
+    new_elements.new_elements_arrived(&changes(arrived, 3));
+    for (number, said) in added {
+        let over = matches!(arrived.get(number), Some(Said::Added | Said::Removed));
+        assert_eq!(new_elements.added.contains(&I::of(*number)), *said == Said::Added && !over);
     }
 }
 
@@ -205,9 +205,9 @@ proptest! {
     }
 
     #[test]
-    fn r02_what_is_not_acked_goes_whole_until_it_is(born in model(), changed in model(), arrived in model()) {
-        what_is_not_acked_goes_whole::<ItemId>(&born, &changed, &arrived);
-        what_is_not_acked_goes_whole::<KeyBits>(&born, &changed, &arrived);
+    fn r02_what_is_not_acked_goes_whole_until_it_is(added in model(), changed in model(), arrived in model()) {
+        what_is_not_acked_goes_whole::<ItemId>(&added, &changed, &arrived);
+        what_is_not_acked_goes_whole::<KeyBits>(&added, &changed, &arrived);
     }
 }
 
@@ -230,14 +230,14 @@ fn r12_one_who_lags_far_behind_is_told_what_there_is() {
 
 #[test]
 fn what_goes_whole_overtakes_what_was_said_of_entries() {
-    let said = [(1, Said::Removed), (2, Said::Changed(1)), (3, Said::Born)];
+    let said = [(1, Said::Removed), (2, Said::Changed(1)), (3, Said::Added)];
     let mut pending = changes::<KeyBits>(&Model::from(said), 1);
     pending.merge(&ElementChanges::whole());
     assert_eq!(pending, ElementChanges::whole());
     pending.merge(&changes(&Model::from([(4, Said::Changed(1))]), 2));
     assert_eq!(pending, ElementChanges::whole());
-    let mut births = changes::<KeyBits>(&Model::from([(5, Said::Born)]), 1);
-    assert!(!births.births_arrived(&ElementChanges::whole()));
+    let mut new_elements = changes::<KeyBits>(&Model::from([(5, Said::Added)]), 1);
+    assert!(!new_elements.new_elements_arrived(&ElementChanges::whole()));
     pending.subtract(&ElementChanges::whole());
     assert!(pending.is_empty());
 }

@@ -184,7 +184,7 @@ impl Connection {
             segment.update(slot, class, count, part.handles(), values, writer);
         });
         if self.has_blob(slot) {
-            self.objects.new_elements_sent(context.world, slot, self.outbox.sequence(), part.births());
+            self.objects.new_elements_sent(context.world, slot, self.outbox.sequence(), part.new_elements());
         } else {
             self.objects.add_pending(slot, part);
         }

@@ -154,10 +154,10 @@ impl Connection {
         }
         if is_whole && self.outbox.make_room(segment.bits().len(), context.now) {
             self.outbox.segment(segment);
-            if segment.has_births {
+            if segment.has_new_elements {
                 let sequence = self.outbox.sequence();
-                for entry in segment.entries.iter().filter(|entry| entry.list.has_births()) {
-                    let elements = entry.list.births();
+                for entry in segment.entries.iter().filter(|entry| entry.list.has_new_elements()) {
+                    let elements = entry.list.new_elements();
                     self.objects.new_elements_sent(context.world, entry.slot, sequence, elements);
                 }
             }
@@ -194,8 +194,8 @@ impl Connection {
         self.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {
             segment.update(*slot, wire_class, count, list.handles(), values, writer);
         });
-        if list.has_births() {
-            self.objects.new_elements_sent(world, *slot, self.outbox.sequence(), list.births());
+        if list.has_new_elements() {
+            self.objects.new_elements_sent(world, *slot, self.outbox.sequence(), list.new_elements());
         }
         true
     }
@@ -304,7 +304,7 @@ impl Connection {
         let bits = if later.is_empty() { estimate } else { estimate.max(SMALL_OPEN_BITS + 1) };
         let position = self.objects.opening_sent(slot, sequence, bits, later, has_items);
         Self::catch_up(context.world, slot, position, None);
-        self.objects.new_elements_sent(context.world, slot, sequence, list.births());
+        self.objects.new_elements_sent(context.world, slot, sequence, list.new_elements());
         if !self.has_blob(slot) {
             self.objects.proxy_sent(slot, sequence);
         }
@@ -417,7 +417,7 @@ impl Connection {
         let (generation, handles) = (object.generation, list.handles().clone());
         let count = context.world.column_of(slot).program().handles();
         let class = context.classes.wire(object.class.into()) as usize;
-        let elements = list.births();
+        let elements = list.new_elements();
         let sent = Sent { slot, generation, content: Content::Update(list) };
         let values = context.scratch.values.as_slice();
         self.outbox.entry(SegmentKind::Update, PRIVATE_GAP_ORDER, sent, |segment, writer| {

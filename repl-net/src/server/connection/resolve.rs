@@ -71,8 +71,8 @@ impl Connection {
 
     fn arrived(&mut self, world: &mut World, sequence: Sequence) {
         let Some(contents) = self.outbox.in_flight.take_contents(sequence) else { return };
-        for segment in contents.shared.iter().filter(|segment| segment.has_births) {
-            for entry in segment.entries.iter().filter(|entry| entry.list.has_births()) {
+        for segment in contents.shared.iter().filter(|segment| segment.has_new_elements) {
+            for entry in segment.entries.iter().filter(|entry| entry.list.has_new_elements()) {
                 if self.is_current(world, entry.slot, entry.generation) {
                     self.objects.list_arrived(entry.slot, sequence, &entry.list);
                 }

@@ -53,7 +53,7 @@ impl NewElements {
 
     /// Returns whether `list` changes any of the elements, so that these must be sent whole (R2).
     pub(super) fn are_changed_by(&self, list: &Changelist) -> bool {
-        self.entries.iter().any(|(_, elements)| list.touches_births(elements))
+        self.entries.iter().any(|(_, elements)| list.touches_new_elements(elements))
     }
 
     /// Adds the new elements that the packet `sequence` carries. This packet must be newer than all packets
@@ -62,7 +62,7 @@ impl NewElements {
         if self.entries.iter().any(|(_, earlier)| earlier.may_meet(&elements)) {
             self.repeated = Some(sequence);
         }
-        self.entries.iter_mut().for_each(|(_, earlier)| earlier.births_arrived(&elements));
+        self.entries.iter_mut().for_each(|(_, earlier)| earlier.new_elements_arrived(&elements));
         self.entries.push_back((sequence, elements));
         self.count();
     }
@@ -71,7 +71,7 @@ impl NewElements {
     /// array in the list have arrived. Of each collection in the list, only the listed items have arrived.
     pub(super) fn arrived(&mut self, sequence: Sequence, list: &Changelist) {
         let end = self.entries.partition_point(|(carried, _)| *carried <= sequence);
-        self.entries.iter_mut().take(end).for_each(|(_, elements)| elements.births_arrived(list));
+        self.entries.iter_mut().take(end).for_each(|(_, elements)| elements.new_elements_arrived(list));
         self.count();
     }
 
@@ -79,7 +79,7 @@ impl NewElements {
     pub(super) fn prune(&mut self, mut prune: impl FnMut(&mut Changelist)) {
         for (_, elements) in &mut self.entries {
             prune(elements);
-            *elements = elements.births();
+            *elements = elements.new_elements();
         }
         self.count();
         self.most = FEW_ENTRIES.max(2 * self.entries.len());
@@ -88,17 +88,17 @@ impl NewElements {
     /// Drops empty entries, and counts the others.
     fn count(&mut self) {
         self.entries.retain(|(_, elements)| !elements.is_empty());
-        self.arrays = self.entries.iter().filter(|(_, elements)| !elements.births_are_of_items()).count();
+        self.arrays = self.entries.iter().filter(|(_, elements)| !elements.new_elements_are_items()).count();
     }
 
     /// Adds the unacknowledged elements to the arrays in `list`.
     pub(crate) fn extend(&self, list: &mut Changelist) {
         match self.entries.len() {
             0 => {}
-            1 => self.entries.iter().for_each(|(_, elements)| list.extend_births(elements)),
+            1 => self.entries.iter().for_each(|(_, elements)| list.extend_new_elements(elements)),
             _ => {
                 let elements = self.entries.iter().map(|(_, elements)| elements.clone()).collect();
-                list.extend_births(&Changelist::merged(elements));
+                list.extend_new_elements(&Changelist::merged(elements));
             }
         }
     }

@@ -111,7 +111,7 @@ impl Tracked {
 
     /// Returns whether new elements must still be sent.
     pub(super) fn lacks_new_elements(&self) -> bool {
-        self.pending.has_births() || !self.waiting.is_empty()
+        self.pending.has_new_elements() || !self.waiting.is_empty()
     }
 
     /// Returns whether the opening is sent again with each change until the ack, because it has at most
