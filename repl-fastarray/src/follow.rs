@@ -52,11 +52,11 @@ pub(crate) trait Following: Sized {
     fn continue_as(&mut self, live: &Self);
 
     /// Gives this shadow the items of `live`. Reads only the log of `live` if the log reaches back far
-    /// enough, otherwise all items. Returns whether `live` must be settled, which means that its items get
+    /// enough, otherwise all items. Returns whether `live` must be renumbered, which means that its items get
     /// other ids: an array that has replaced another one has new items, even if their ids are the same
     /// (S137).
     fn catch_up(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool {
-        debug_assert!(live.log().is_settled(), "an array is settled before it is followed again");
+        debug_assert!(live.log().has_final_ids(), "an array is renumbered before it is followed again");
         let (log, mut lineage) = (live.log(), live.log().lineage());
         let known = *self.followed();
         let is_other = known.is_some_and(|followed| followed.lineage != lineage);

@@ -191,7 +191,7 @@ impl Trio {
     fn follow(&mut self) {
         let (mut told, mut known) = (Vec::new(), self.replica.ids().collect::<Vec<_>>());
         known.sort_unstable();
-        let is_unsettled = self.shadow.follow(&self.live, &mut |id, step| {
+        let must_renumber = self.shadow.follow(&self.live, &mut |id, step| {
             match step {
                 Step::Added { live, shadow } => *shadow = *live,
                 Step::Touched { live, shadow, .. } => *shadow = *live,
@@ -199,8 +199,8 @@ impl Trio {
             }
             told.push(id);
         });
-        if is_unsettled {
-            self.live.settle();
+        if must_renumber {
+            self.live.renumber();
             self.model.iter_mut().zip(self.live.ids()).for_each(|((known, _), id)| *known = id);
         }
         assert!(self.shadow.is_up_to_date(&self.live));
@@ -254,7 +254,7 @@ proptest! {
 /// Returns the steps of a shadow: the ids, and whether the label changed or the item was only visited.
 fn told(shadow: &mut OrderedFastArray<u16>, live: &mut OrderedFastArray<u16>) -> BTreeMap<ItemId, bool> {
     let mut told = BTreeMap::new();
-    let is_unsettled = shadow.follow(live, &mut |id, step| {
+    let must_renumber = shadow.follow(live, &mut |id, step| {
         let moved = match step {
             Step::Touched { moved, .. } => moved,
             Step::Added { live, shadow } => {
@@ -265,8 +265,8 @@ fn told(shadow: &mut OrderedFastArray<u16>, live: &mut OrderedFastArray<u16>) ->
         };
         told.insert(id, moved);
     });
-    if is_unsettled {
-        live.settle();
+    if must_renumber {
+        live.renumber();
     }
     told
 }

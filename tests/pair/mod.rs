@@ -53,8 +53,8 @@ impl<T: Replicated + Default> Pair<T> {
         let mut changes = Changelist::new();
         let (refusals, scratch) = (&mut self.refusals, &mut self.scratch);
         self.class.compare(&self.live, &mut self.shadow, scope, &mut changes, refusals, scratch);
-        if scratch.take_unsettled() {
-            self.class.settle(&mut self.live);
+        if scratch.take_must_renumber() {
+            self.class.renumber_items(&mut self.live);
         }
         changes
     }

@@ -7,7 +7,7 @@ use crate::changes::changelist::Changelist;
 use crate::diff::compare::{Comparison, Scratch};
 use crate::diff::refusal::Refusal;
 use crate::ids::handles::HandleSet;
-use crate::object::collections::{Settle, VisitCollections};
+use crate::object::collections::{Renumber, VisitCollections};
 use crate::object::equality::{Answer, differs};
 use crate::object::scan::{preload_strings, scan};
 use crate::schema::plan::Planned;
@@ -92,10 +92,10 @@ impl<T: Replicated> Class<T> {
         scratch.candidates = candidates;
     }
 
-    /// Settles the collections of an object that was compared. If a collection has replaced another one, its
-    /// items get the ids that they have in the shadow. Call it when [`Scratch::take_unsettled`] returns true,
-    /// before the object is used again. O(items).
-    pub fn settle(&self, live: &mut T) {
-        Settle.visit(&mut self.level_mut(live));
+    /// Renumbers the items of an object that was compared. If a collection has replaced another one, its
+    /// items get the ids that they have in the shadow. Call it when [`Scratch::take_must_renumber`] returns
+    /// true, before the object is used again. O(items).
+    pub fn renumber_items(&self, live: &mut T) {
+        Renumber.visit(&mut self.level_mut(live));
     }
 }

@@ -30,16 +30,16 @@ pub struct Scratch {
     /// The number of comparisons so far. This number is the age of the changes that the next comparison
     /// finds.
     pub(crate) comparisons: u64,
-    /// Whether a collection took the place of another, so that its object must be settled.
-    unsettled: bool,
+    /// Whether a collection took the place of another, so that its object must be renumbered.
+    must_renumber: bool,
 }
 
 impl Scratch {
     /// Returns whether an object that was compared since the last call must be
-    /// [settled](crate::Class::settle).
+    /// [renumbered](crate::Class::renumber_items).
     #[must_use]
-    pub fn take_unsettled(&mut self) -> bool {
-        std::mem::take(&mut self.unsettled)
+    pub fn take_must_renumber(&mut self) -> bool {
+        std::mem::take(&mut self.must_renumber)
     }
 }
 
@@ -303,7 +303,7 @@ impl Comparison<'_> {
         // initial value that the server never had.
         let mut held_back = BTreeSet::new();
         let table = live.table();
-        let is_unsettled = shadow.follow(&live, &mut |named, step| {
+        let must_renumber = shadow.follow(&live, &mut |named, step| {
             let told = self.refusals.len();
             match step {
                 Step::Added { live, mut shadow } => {
@@ -347,7 +347,7 @@ impl Comparison<'_> {
             }
         });
         held_back.iter().for_each(|id| shadow.collection.hold_back(id));
-        self.scratch.unsettled |= is_unsettled;
+        self.scratch.must_renumber |= must_renumber;
         let changes = ElementChanges::new(added, removed, changed);
         (!changes.is_empty()).then_some(changes)
     }

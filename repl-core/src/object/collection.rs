@@ -89,8 +89,8 @@ impl<A: KeyedShadow + KeyedReplica + Preload> Collection<ItemId> for A {
         });
     }
 
-    fn settle(&mut self) {
-        Keyed::settle(self);
+    fn renumber(&mut self) {
+        Keyed::renumber(self);
     }
 
     fn become_replica(&mut self) {

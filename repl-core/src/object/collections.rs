@@ -48,11 +48,11 @@ pub(crate) trait VisitCollections: Sized {
 }
 
 /// Gives the items of collections the ids that they have in the shadows.
-pub(crate) struct Settle;
+pub(crate) struct Renumber;
 
-impl VisitCollections for Settle {
+impl VisitCollections for Renumber {
     fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
-        elements.collection.settle();
+        elements.collection.renumber();
         self.visit_elements(elements);
     }
 }

@@ -99,7 +99,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     }
 
     /// Brings the elements of this shadow up to date with `live`. Calls `visit` with each element that may
-    /// have changed. Returns whether `live` must be settled.
+    /// have changed. Returns whether `live` must be renumbered.
     #[must_use]
     pub(crate) fn follow(&mut self, live: &Elements<'_, I>, visit: Visit<'_, I>) -> bool {
         let elements = ElementTable::of(self.program, self.command);

@@ -59,7 +59,7 @@ pub(crate) trait Collection<I: Identity>: Any {
     }
 
     /// Brings the elements of this shadow up to date with `live`. Calls `visit` with each element that may
-    /// have changed. Returns whether `live` must be settled.
+    /// have changed. Returns whether `live` must be renumbered.
     fn follow(&mut self, live: &dyn Collection<I>, visit: &mut dyn FnMut(Named<'_, I>, RawStep)) -> bool;
 
     /// Removes an element that was just added to this shadow. It is added again when it is touched.
@@ -69,7 +69,7 @@ pub(crate) trait Collection<I: Identity>: Any {
     fn copy_from(&mut self, other: &dyn Collection<I>, copy: &mut dyn FnMut(*const u8, *mut u8));
 
     /// Gives the elements the ids that they have in the shadow.
-    fn settle(&mut self) {}
+    fn renumber(&mut self) {}
 
     /// Makes this a replica: elements that its user adds from now on are local.
     fn become_replica(&mut self) {}

@@ -52,7 +52,7 @@ pub trait Keyed: Property {
 
     /// Gives the items of a live collection the ids that a shadow has given them, if these differ. O(1) if
     /// they do not differ, otherwise O(items).
-    fn settle(&mut self);
+    fn renumber(&mut self);
 }
 
 /// The functions that `repl-core` needs of a shadow, which follows a live collection.
@@ -64,7 +64,7 @@ pub trait KeyedShadow: Keyed {
     /// time; `visit` copies the values that differ. O(items touched), or O(items) if the shadow followed
     /// another collection before.
     ///
-    /// Returns whether `live` must be [settled](Keyed::settle) before it is used again: it has taken the
+    /// Returns whether `live` must be [renumbered](Keyed::renumber) before it is used again: it has taken the
     /// place of another collection, and its items get other ids.
     fn follow(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool;
 

@@ -42,8 +42,8 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
         self.item_ids.present().for_each(|(id, _)| each(id));
     }
 
-    fn settle(&mut self) {
-        if let Some(first) = self.item_ids.log.settle() {
+    fn renumber(&mut self) {
+        if let Some(first) = self.item_ids.log.renumber() {
             self.item_ids.rename_from(first);
         }
     }
@@ -55,9 +55,9 @@ impl<T: FastArrayItem> KeyedShadow for FastArray<T> {
     }
 
     fn follow(&mut self, live: &Self, visit: &mut dyn FnMut(ItemId, Step<&T, &mut T>)) -> bool {
-        let is_unsettled = self.catch_up(live, visit);
+        let must_renumber = self.catch_up(live, visit);
         self.item_ids.set_gaps(Keyed::len(self) < live.items.len());
-        is_unsettled
+        must_renumber
     }
 
     fn hold_back(&mut self, id: ItemId) {

@@ -41,7 +41,7 @@ pub(crate) struct Log {
     lineage: AtomicU64,
     /// The last revision that a shadow has followed. The next change drops all entries up to this revision.
     followed: AtomicU64,
-    /// The first new id, if the items get new ids when the array is settled. Zero if the items keep their
+    /// The first new id, if the items get new ids when the array is renumbered. Zero if the items keep their
     /// ids.
     first: AtomicU32,
     revision: u64,
@@ -71,7 +71,7 @@ impl Log {
     }
 
     /// Records that this array has replaced another one, so that its items get ids from `first` on when the
-    /// array is settled. Returns the new lineage.
+    /// array is renumbered. Returns the new lineage.
     pub(crate) fn begin_lineage(&self, first: ItemId) -> NonZeroU64 {
         let new = Self::new_lineage();
         self.first.store(first.number(), Ordering::Relaxed);
@@ -80,7 +80,7 @@ impl Log {
     }
 
     /// If the items get new ids, returns the first of these and drops the entries, because they hold old ids.
-    pub(crate) fn settle(&mut self) -> Option<ItemId> {
+    pub(crate) fn renumber(&mut self) -> Option<ItemId> {
         let first = ItemId::new(std::mem::take(self.first.get_mut()))?;
         self.entries.clear();
         self.drift = 0;
@@ -88,7 +88,7 @@ impl Log {
     }
 
     /// Returns whether the items have their final ids.
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn has_final_ids(&self) -> bool {
         self.first.load(Ordering::Relaxed) == 0
     }
 

@@ -49,8 +49,8 @@ impl<T: FastArrayItem> Keyed for OrderedFastArray<T> {
         self.ids().for_each(each);
     }
 
-    fn settle(&mut self) {
-        if let Some(first) = self.log.settle() {
+    fn renumber(&mut self) {
+        if let Some(first) = self.log.renumber() {
             self.rename_from(first);
         }
     }

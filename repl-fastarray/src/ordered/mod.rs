@@ -108,7 +108,7 @@ pub struct OrderedFastArray<T> {
     /// On a replica: the results of the update that is being received.
     receipt: Option<Box<Receipt>>,
     /// On a replica: the items that got new labels from the update.
-    unsettled: Vec<Key>,
+    relabeled: Vec<Key>,
 }
 
 impl<T> OrderedFastArray<T> {
@@ -130,7 +130,7 @@ impl<T> OrderedFastArray<T> {
             runs: Runs::new(),
             followed: None,
             receipt: None,
-            unsettled: Vec::new(),
+            relabeled: Vec::new(),
         }
     }
 

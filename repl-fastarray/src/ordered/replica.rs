@@ -84,7 +84,7 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
 
     fn has_moved(&self) -> bool {
         // An item with a new label has not always moved. Only items that change their position count.
-        self.unsettled.iter().any(|&key| {
+        self.relabeled.iter().any(|&key| {
             let is_new = |id| self.receipt.as_ref().is_some_and(|receipt| receipt.is_added(id));
             let is_old = self.items.by_key(key).is_some_and(|entry| !is_new(entry.id));
             is_old && !self.is_in_order(key)
@@ -93,8 +93,8 @@ impl<T: FastArrayItem> Replica for OrderedFastArray<T> {
 
     fn sort_moved(&mut self) -> bool {
         let moved = self.has_moved();
-        let unsettled = std::mem::take(&mut self.unsettled);
-        self.items.sort_moved(&unsettled, Entry::compare_position);
+        let relabeled = std::mem::take(&mut self.relabeled);
+        self.items.sort_moved(&relabeled, Entry::compare_position);
         moved
     }
 }
@@ -119,7 +119,7 @@ impl<T: FastArrayItem> OrderedFastArray<T> {
             && entry.label != label
         {
             entry.label = label;
-            self.unsettled.push(key);
+            self.relabeled.push(key);
         }
     }
 

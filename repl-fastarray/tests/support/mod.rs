@@ -140,7 +140,7 @@ pub(crate) fn follow<T: FastArrayItem + Clone>(
     live: &mut FastArray<T>,
 ) -> Vec<(ItemId, Went)> {
     let mut steps = Vec::new();
-    let is_unsettled = shadow.follow(live, &mut |id, step| {
+    let must_renumber = shadow.follow(live, &mut |id, step| {
         steps.push((
             id,
             match step {
@@ -156,8 +156,8 @@ pub(crate) fn follow<T: FastArrayItem + Clone>(
             },
         ));
     });
-    if is_unsettled {
-        live.settle();
+    if must_renumber {
+        live.renumber();
     }
     steps
 }

@@ -119,8 +119,8 @@ impl<T: Replicated> External<'_, T> {
         live: &T,
     ) -> Result<ObjectRef<T>, SpawnError> {
         let reference = self.server.add(archetype, HandedOver::push)?;
-        let unsettled = self.server.world.hand_over(reference, live);
-        debug_assert_eq!(unsettled, Ok(false), "a new shadow has followed no other array");
+        let must_renumber = self.server.world.hand_over(reference, live);
+        debug_assert_eq!(must_renumber, Ok(false), "a new shadow has followed no other array");
         Ok(reference)
     }
 
@@ -154,7 +154,7 @@ impl<T: Replicated> External<'_, T> {
         if self.server.world.hand_over(object, live)?
             && let Some(shadows) = self.server.world.shadows::<T>()
         {
-            shadows.class.settle(live);
+            shadows.class.renumber_items(live);
         }
         Ok(())
     }

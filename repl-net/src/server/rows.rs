@@ -40,8 +40,8 @@ impl<T: Replicated> Source<T> for OwnRows<T> {
     fn compare(&mut self, shadows: &mut Shadows<T>, row: usize, scope: &HandleSet, outcome: Outcome<'_>) {
         let Outcome { changes, refusals, scratch } = outcome;
         shadows.class.compare(&self.0[row], &mut shadows.rows[row], scope, changes, refusals, scratch);
-        if scratch.take_unsettled() {
-            shadows.class.settle(&mut self.0[row]);
+        if scratch.take_must_renumber() {
+            shadows.class.renumber_items(&mut self.0[row]);
         }
     }
 

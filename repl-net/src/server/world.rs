@@ -312,7 +312,7 @@ impl World {
     }
 
     /// Compares an object outside the server. What differs is sent by the next tick. Returns whether `live`
-    /// is to be [settled](repl_core::Class::settle).
+    /// is to be [renumbered](repl_core::Class::renumber_items).
     pub(crate) fn hand_over<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
@@ -325,7 +325,7 @@ impl World {
         if column.hand_over(entry.row, live, self.limits.max_object_bits(), &mut self.scratch) {
             self.dirty.insert(slot);
         }
-        Ok(self.scratch.take_unsettled())
+        Ok(self.scratch.take_must_renumber())
     }
 
     /// Returns the column of the object in `slot`.
