@@ -209,7 +209,7 @@ impl Connection {
         } else {
             self.review_opening(world, slot, &after);
         }
-        self.objects.settle(slot);
+        self.objects.update_step(slot);
     }
 
     /// Drops a blob that opens an object if the connection may no longer see some of its content. Properties

@@ -72,7 +72,7 @@ impl Connection {
                 self.view().is_default_now(context.world, slot),
                 "the view is known"
             );
-            self.objects.settle(slot);
+            self.objects.update_step(slot);
         }
         self.ask_whether_joined_is_known(context);
         self.outbox.end_pass(context.now);

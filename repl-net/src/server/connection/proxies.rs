@@ -11,7 +11,7 @@ use repl_core::HandleSet;
 
 use super::Connection;
 use super::context::{OPEN_BITS, PassContext};
-use super::objects::ProxyNews;
+use super::objects::ProxyState;
 use crate::server::world::World;
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::role::Proxy;
@@ -40,7 +40,7 @@ impl Connection {
     /// room.
     pub(super) fn send_proxy(&mut self, slot: u32, context: &mut PassContext<'_>) -> bool {
         let Some(tracked) = self.objects.get(slot) else { return true };
-        if !matches!(tracked.proxy, ProxyNews::Unsent(_)) {
+        if !matches!(tracked.proxy, ProxyState::Unsent(_)) {
             return true;
         }
         let more = tracked.lacks_values() || context.world.changes.list(slot).is_some();

@@ -121,7 +121,7 @@ impl Connection {
             }
             _ if !self.is_current(world, slot, sent.generation) => {}
             Content::Update(list) => self.objects.list_arrived(slot, sequence, list),
-            Content::Proxy => self.objects.settle(slot),
+            Content::Proxy => self.objects.update_step(slot),
             Content::Open(list) => self.objects.opening_arrived(slot, sequence, list),
         }
     }

@@ -27,7 +27,7 @@ use repl_core::{ConditionMasks, HandleSet, PropertyIndex};
 use joining::Joining;
 pub(crate) use outcomes::LostOpening;
 use pending_spawns::PendingSpawns;
-pub(crate) use tracked::{Phase, ProxyNews, Tracked};
+pub(crate) use tracked::{Phase, ProxyState, Tracked};
 use tracked_objects::TrackedObjects;
 pub(crate) use view::View;
 
@@ -316,7 +316,7 @@ impl ObjectStates {
         if !is_default {
             self.out_of_step.insert(slot);
         } else if self.tracked.get(slot).is_none() {
-            self.settle(slot);
+            self.update_step(slot);
         }
         self.check(slot);
         true
@@ -346,7 +346,7 @@ impl ObjectStates {
         // so the owner and role must be tracked.
         let tracked = self.track(slot);
         if !tracked.is_closing() {
-            tracked.proxy = ProxyNews::Unsent(since);
+            tracked.proxy = ProxyState::Unsent(since);
             self.must_send(slot);
         }
         self.check(slot);
@@ -413,22 +413,22 @@ impl ObjectStates {
 
     /// Decides whether an object is in step, and whether it must still be tracked. Call it after everything
     /// that can be sent of the object was sent.
-    pub(super) fn settle(&mut self, slot: u32) {
+    pub(super) fn update_step(&mut self, slot: u32) {
         let tracked = self.tracked.get(slot);
-        let is_settled = match tracked {
-            Some(tracked) => tracked.is_settled(),
+        let is_up_to_date = match tracked {
+            Some(tracked) => tracked.is_up_to_date(),
             None => self.known.contains(slot) && !self.pending_spawns.contains(slot),
         };
         let is_plain = tracked.is_some_and(Tracked::is_plain);
         self.with_new_elements.set(slot, tracked.is_some_and(|tracked| !tracked.new_elements.is_empty()));
-        let is_in_step = is_settled && self.view.is_default(slot);
+        let is_in_step = is_up_to_date && self.view.is_default(slot);
         self.out_of_step.set(slot, !is_in_step);
         if is_in_step {
             // The broadcast carries the object's changes from now on. If they were sent alone as well, one
             // packet would contain the object twice.
             self.to_send.remove(slot);
         }
-        if is_settled && is_plain {
+        if is_up_to_date && is_plain {
             self.tracked.remove(slot);
         }
         self.check(slot);
@@ -449,7 +449,7 @@ impl ObjectStates {
         match self.tracked.get(slot) {
             Some(tracked) => {
                 assert!(known && !pending, "it is tracked, so it is known and no pending spawn");
-                assert!(!in_step || default_view && tracked.is_settled(), "what is in step lacks nothing");
+                assert!(!in_step || default_view && tracked.is_up_to_date(), "what is in step lacks nothing");
                 let has_more = tracked.lacks_values() || tracked.blob.is_some();
                 assert!(!tracked.is_closing() || !has_more, "no values are sent of what is closing");
             }

@@ -5,7 +5,7 @@
 use repl_core::{Changelist, PropertyIndex};
 
 use super::ObjectStates;
-use super::tracked::{Phase, ProxyNews};
+use super::tracked::{Phase, ProxyState};
 use crate::server::world::World;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
@@ -46,7 +46,7 @@ impl ObjectStates {
     pub(crate) fn list_arrived(&mut self, slot: u32, sequence: Sequence, list: &Changelist) {
         if let Some(tracked) = self.tracked.get_mut(slot) {
             tracked.new_elements.arrived(sequence, list);
-            self.settle(slot);
+            self.update_step(slot);
         }
     }
 
@@ -105,10 +105,10 @@ impl ObjectStates {
     /// Notes that a packet has arrived that may have contained the owner and role of an object.
     pub(crate) fn proxy_arrived(&mut self, slot: u32, sequence: Sequence) {
         if let Some(tracked) = self.tracked.get_mut(slot)
-            && let ProxyNews::Unsent(since) | ProxyNews::Sent(since, _) = tracked.proxy
+            && let ProxyState::Unsent(since) | ProxyState::Sent(since, _) = tracked.proxy
             && since <= sequence
         {
-            tracked.proxy = ProxyNews::Settled;
+            tracked.proxy = ProxyState::UpToDate;
         }
     }
 
@@ -116,10 +116,10 @@ impl ObjectStates {
     /// they must be sent again.
     pub(crate) fn proxy_lost(&mut self, slot: u32, sequence: Sequence) {
         if let Some(tracked) = self.tracked.get_mut(slot)
-            && let ProxyNews::Sent(since, last) = tracked.proxy
+            && let ProxyState::Sent(since, last) = tracked.proxy
             && last <= sequence
         {
-            tracked.proxy = ProxyNews::Unsent(since);
+            tracked.proxy = ProxyState::Unsent(since);
             self.must_send(slot);
         }
     }
@@ -164,7 +164,7 @@ impl ObjectStates {
                 && !tracked.is_closing()
             {
                 tracked.new_elements.prune(|list| world.prune(slot, list));
-                self.settle(slot);
+                self.update_step(slot);
             }
         }
     }

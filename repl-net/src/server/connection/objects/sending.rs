@@ -8,7 +8,7 @@ use std::time::Duration;
 use repl_core::{Changelist, HandleSet, Portions};
 
 use super::ObjectStates;
-use super::tracked::{Phase, ProxyNews};
+use super::tracked::{Phase, ProxyState};
 use crate::server::world::World;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::{SlotSet, slots_of};
@@ -109,9 +109,9 @@ impl ObjectStates {
     /// Notes that the packet `sequence` carries the owner and role of an object.
     pub(crate) fn proxy_sent(&mut self, slot: u32, sequence: Sequence) {
         if let Some(tracked) = self.tracked.get_mut(slot)
-            && let ProxyNews::Unsent(since) | ProxyNews::Sent(since, _) = tracked.proxy
+            && let ProxyState::Unsent(since) | ProxyState::Sent(since, _) = tracked.proxy
         {
-            tracked.proxy = ProxyNews::Sent(since, sequence);
+            tracked.proxy = ProxyState::Sent(since, sequence);
         }
     }
 
@@ -131,7 +131,7 @@ impl ObjectStates {
         if tracked.new_elements.are_many() {
             tracked.new_elements.prune(|list| world.prune(slot, list));
         }
-        if !tracked.is_settled() {
+        if !tracked.is_up_to_date() {
             self.out_of_step.insert(slot);
         }
         self.with_new_elements.insert(slot);

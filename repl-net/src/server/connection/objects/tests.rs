@@ -174,8 +174,8 @@ impl Pair {
         if self.rng.chance(0.5) {
             self.change_view(slot);
         }
-        self.plain(slot).settle();
-        self.states.settle(slot);
+        self.plain(slot).update_step();
+        self.states.update_step(slot);
     }
 
     /// Lets the client gain or lose one property, which last changed in some frame.
@@ -246,7 +246,7 @@ impl Pair {
         let plain = self.plain(slot);
         let opens_right = !is_owned && plain.spawn == Some(Phase::Unsent);
         if is_news && plain.is_known && !opens_right && !plain.track().is_closing() {
-            plain.track().proxy = ProxyNews::Unsent(next);
+            plain.track().proxy = ProxyState::Unsent(next);
             plain.must_send = true;
         }
     }
@@ -341,7 +341,7 @@ impl Pair {
                 }
                 return Some((slot, generation, blob.map_or(Carried::Opening, Carried::Blob)));
             }
-            Phase::Open if matches!(tracked.proxy, ProxyNews::Unsent(_)) && is_large => None,
+            Phase::Open if matches!(tracked.proxy, ProxyState::Unsent(_)) && is_large => None,
             Phase::Open => return self.send_update(slot, changed).map(|what| (slot, generation, what)),
         };
         self.postpone(slot, changed);
@@ -350,7 +350,7 @@ impl Pair {
 
     fn send_update(&mut self, slot: u32, changed: Option<&BTreeSet<u32>>) -> Option<Carried> {
         let mut what = None;
-        if matches!(self.plain(slot).track().proxy, ProxyNews::Unsent(_)) {
+        if matches!(self.plain(slot).track().proxy, ProxyState::Unsent(_)) {
             self.proxy_sent(slot);
             what = Some(Carried::Proxy);
         }
@@ -372,8 +372,8 @@ impl Pair {
                 what = Some(Carried::Update(all));
             }
         }
-        self.plain(slot).settle();
-        self.states.settle(slot);
+        self.plain(slot).update_step();
+        self.states.update_step(slot);
         what
     }
 
@@ -391,8 +391,8 @@ impl Pair {
         let sequence = Sequence::new(self.next);
         self.states.proxy_sent(slot, sequence);
         let tracked = self.plain(slot).track();
-        if let ProxyNews::Unsent(since) | ProxyNews::Sent(since, _) = tracked.proxy {
-            tracked.proxy = ProxyNews::Sent(since, sequence);
+        if let ProxyState::Unsent(since) | ProxyState::Sent(since, _) = tracked.proxy {
+            tracked.proxy = ProxyState::Sent(since, sequence);
         }
     }
 
@@ -486,7 +486,7 @@ impl Pair {
                 plain.proxy_arrived(sequence);
                 plain.settle_if_tracked();
                 self.states.proxy_arrived(slot, sequence);
-                self.states.settle(slot);
+                self.states.update_step(slot);
             }
         }
     }

@@ -28,10 +28,10 @@ pub(crate) enum Phase {
 
 /// Whether the client knows the current owner and role of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ProxyNews {
+pub(crate) enum ProxyState {
     /// The client knows the owner and role, or the opening will contain them.
     #[default]
-    Settled,
+    UpToDate,
     /// The owner and role must be sent. Only the packet with this number and later packets can contain the
     /// current ones.
     Unsent(Sequence),
@@ -67,7 +67,7 @@ pub(crate) struct Tracked {
     /// The blob that carries the object, if there is one.
     pub(crate) blob: Option<u32>,
     /// Whether the client knows the object's current owner and role.
-    pub(crate) proxy: ProxyNews,
+    pub(crate) proxy: ProxyState,
     /// The number of bits of the last opening, or zero if there was none.
     pub(crate) open_bits: usize,
     /// Whether any opening that may have arrived contained items of collections. If so, no later opening may
@@ -91,17 +91,17 @@ impl Tracked {
     /// Returns whether the client has everything that it may see, or will have it when the packets in flight
     /// arrive. Then shared segments can update the object. Items of collections may be unacknowledged,
     /// because they are tracked one by one.
-    pub(super) fn is_settled(&self) -> bool {
+    pub(super) fn is_up_to_date(&self) -> bool {
         self.phase == Phase::Open
             && !self.lacks_something()
             && self.new_elements.are_items()
             && self.blob.is_none()
-            && self.proxy == ProxyNews::Settled
+            && self.proxy == ProxyState::UpToDate
     }
 
     /// Returns whether something that changed must still be sent to the client.
     pub(super) fn lacks_something(&self) -> bool {
-        self.lacks_values() || matches!(self.proxy, ProxyNews::Unsent(_))
+        self.lacks_values() || matches!(self.proxy, ProxyState::Unsent(_))
     }
 
     /// Returns whether values must still be sent to the client.
@@ -129,7 +129,7 @@ impl Tracked {
         lacks
     }
 
-    /// Returns whether nothing else is stored of an object that is settled, so that it need not be tracked.
+    /// Returns whether nothing else is stored of an object that is up to date, so that it need not be tracked.
     pub(super) fn is_plain(&self) -> bool {
         self.left.is_empty() && self.new_elements.is_empty()
     }

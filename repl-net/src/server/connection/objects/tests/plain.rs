@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::{Closed, LostOpening, Phase, ProxyNews};
+use super::super::{Closed, LostOpening, Phase, ProxyState};
 use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
 
@@ -31,7 +31,7 @@ pub(super) struct PlainTracked {
     pub(super) pending: BTreeSet<u32>,
     pub(super) left: BTreeMap<u32, u64>,
     pub(super) blob: Option<u32>,
-    pub(super) proxy: ProxyNews,
+    pub(super) proxy: ProxyState,
     pub(super) open_bits: usize,
     pub(super) has_arrived: bool,
     pub(super) reopen: bool,
@@ -47,19 +47,19 @@ impl PlainTracked {
     }
 
     pub(super) fn lacks_something(&self) -> bool {
-        self.position.is_some() || !self.pending.is_empty() || matches!(self.proxy, ProxyNews::Unsent(_))
+        self.position.is_some() || !self.pending.is_empty() || matches!(self.proxy, ProxyState::Unsent(_))
     }
 
-    pub(super) fn is_settled(&self) -> bool {
-        let has_all = !self.lacks_something() && self.proxy == ProxyNews::Settled;
+    pub(super) fn is_up_to_date(&self) -> bool {
+        let has_all = !self.lacks_something() && self.proxy == ProxyState::UpToDate;
         self.phase == Phase::Open && has_all && self.blob.is_none()
     }
 }
 
 impl Plain {
     pub(super) fn is_in_step(&self) -> bool {
-        let is_settled = self.tracked.as_ref().is_none_or(PlainTracked::is_settled);
-        self.is_known && self.spawn.is_none() && !self.has_own_view && is_settled
+        let is_up_to_date = self.tracked.as_ref().is_none_or(PlainTracked::is_up_to_date);
+        self.is_known && self.spawn.is_none() && !self.has_own_view && is_up_to_date
     }
 
     pub(super) fn track(&mut self) -> &mut PlainTracked {
@@ -113,7 +113,7 @@ impl Plain {
 
     pub(super) fn settle_if_tracked(&mut self) {
         if self.tracked.is_some() {
-            self.settle();
+            self.update_step();
         }
     }
 
@@ -151,26 +151,26 @@ impl Plain {
 
     pub(super) fn proxy_arrived(&mut self, sequence: Sequence) {
         if let Some(tracked) = &mut self.tracked
-            && let ProxyNews::Unsent(since) | ProxyNews::Sent(since, _) = tracked.proxy
+            && let ProxyState::Unsent(since) | ProxyState::Sent(since, _) = tracked.proxy
             && since <= sequence
         {
-            tracked.proxy = ProxyNews::Settled;
+            tracked.proxy = ProxyState::UpToDate;
         }
     }
 
     pub(super) fn proxy_lost(&mut self, sequence: Sequence) {
         if let Some(tracked) = &mut self.tracked
-            && let ProxyNews::Sent(since, last) = tracked.proxy
+            && let ProxyState::Sent(since, last) = tracked.proxy
             && last <= sequence
         {
-            tracked.proxy = ProxyNews::Unsent(since);
+            tracked.proxy = ProxyState::Unsent(since);
             self.must_send = true;
         }
     }
 
-    pub(super) fn settle(&mut self) {
+    pub(super) fn update_step(&mut self) {
         self.must_send &= !self.is_in_step();
-        if self.tracked.as_ref().is_some_and(|tracked| tracked.is_settled() && tracked.left.is_empty()) {
+        if self.tracked.as_ref().is_some_and(|tracked| tracked.is_up_to_date() && tracked.left.is_empty()) {
             self.tracked = None;
         }
     }
