@@ -30,7 +30,7 @@ const GREATEST_SENT_SHARE: u64 = 800;
 const LEAST_TIME: Duration = Duration::from_millis(300);
 /// After a change of the rate, a trial counts no packets for this time. The queue of the link still holds
 /// packets that were sent at the other rate.
-const SETTLE_TIME: Duration = Duration::from_millis(100);
+const DRAIN_TIME: Duration = Duration::from_millis(100);
 /// How long no other trial begins after the result that the link loses packets at random.
 const PAUSE: Duration = Duration::from_secs(4);
 
@@ -47,7 +47,7 @@ enum Stage {
     /// No trial is running. The current rate is used.
     Rest,
     /// The trial sends at one of its rates since this time, and does not count the packets yet.
-    Settle(Side, Duration),
+    Drain(Side, Duration),
     /// The trial sends at one of its rates, and counts the packets since this time.
     Count(Side, Duration),
     /// The trial waits until it is known for all counted packets whether they have arrived. The current rate
@@ -116,8 +116,8 @@ impl Trial {
     /// Returns the send rate in bytes a second. The rate is at most `greatest`.
     pub(crate) fn rate(&self, greatest: u64) -> u64 {
         let rate = match self.stage {
-            Stage::Settle(Side::High, _) | Stage::Count(Side::High, _) => self.high_rate,
-            Stage::Settle(Side::Low, _) | Stage::Count(Side::Low, _) => self.low_rate,
+            Stage::Drain(Side::High, _) | Stage::Count(Side::High, _) => self.high_rate,
+            Stage::Drain(Side::Low, _) | Stage::Count(Side::Low, _) => self.low_rate,
             Stage::Rest | Stage::Wait => self.enough.unwrap_or(greatest),
         };
         rate.min(greatest)
@@ -128,7 +128,7 @@ impl Trial {
     pub(crate) fn advance(&mut self, now: Duration, is_wanted: bool, link: Link, next: Sequence) {
         match self.stage {
             Stage::Rest if is_wanted && now >= self.not_before => self.begin(now, link),
-            Stage::Settle(side, since) if now.saturating_sub(since) >= SETTLE_TIME => {
+            Stage::Drain(side, since) if now.saturating_sub(since) >= DRAIN_TIME => {
                 self.sample(side).packets = next..Sequence::new(u64::MAX);
                 self.stage = Stage::Count(side, now);
             }
@@ -139,7 +139,7 @@ impl Trial {
                 self.stage = match side {
                     Side::High => {
                         self.low_rate = (self.high.rate().min(self.high_rate) / STEP).max(LEAST_RATE);
-                        Stage::Settle(Side::Low, now)
+                        Stage::Drain(Side::Low, now)
                     }
                     Side::Low => Stage::Wait,
                 };
@@ -161,7 +161,7 @@ impl Trial {
         self.high_rate = so_far.saturating_mul(RAISE).min(link.greatest_rate);
         (self.high, self.low) = (RateSample::default(), RateSample::default());
         self.unknown = 0;
-        self.stage = Stage::Settle(Side::High, now);
+        self.stage = Stage::Drain(Side::High, now);
     }
 
     fn judge(&mut self, now: Duration, link: Link) {
@@ -171,7 +171,7 @@ impl Trial {
             // Other limits kept both rates nearly equal, so there is no result.
             self.pause(now);
         } else if arrived < ARRIVED_PACKETS * link.packet_bytes {
-            self.stage = Stage::Settle(Side::High, now);
+            self.stage = Stage::Drain(Side::High, now);
         } else {
             let arrived_share = self.low.thousandths(self.low.arrived, (arrived, time));
             // The threshold is half way between "the same amount arrived" and "the same share arrived".
@@ -286,7 +286,7 @@ mod tests {
         let mut trial = Trial::new();
         trial.advance(TICK, true, LINK, Sequence::new(48));
         trial.sent(PACKET);
-        trial.advance(TICK + SETTLE_TIME, true, LINK, Sequence::new(50));
+        trial.advance(TICK + DRAIN_TIME, true, LINK, Sequence::new(50));
         trial.sent(PACKET);
         trial.resolved(Sequence::new(49), PACKET, true);
         assert_eq!((trial.unknown, trial.high.arrived), (PACKET, 0));
