@@ -623,11 +623,11 @@ fn an_item_that_was_held_back_and_is_removed_goes_unseen() {
     let mut shadow = FastArray::new();
     follow(&mut shadow, &mut live);
     for round in 0..3 {
-        let held_back = live.push(round);
+        let unsendable = live.push(round);
         follow(&mut shadow, &mut live);
         // A value in it has no form on the wire.
-        shadow.hold_back(held_back);
-        assert!(live.remove_by_id(held_back).is_some());
+        shadow.remove_unsendable(unsendable);
+        assert!(live.remove_by_id(unsendable).is_some());
         assert_eq!(follow(&mut shadow, &mut live), []);
         assert_eq!(Keyed::len(&shadow), 40);
         assert_eq!(contents(&shadow), contents(&live));

@@ -301,7 +301,7 @@ impl Comparison<'_> {
         let (mut added, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
         // New elements in which a value has no wire form. If these elements were sent, clients would see an
         // initial value that the server never had.
-        let mut held_back = BTreeSet::new();
+        let mut unsendable = BTreeSet::new();
         let table = live.table();
         let must_renumber = shadow.follow(&live, &mut |named, step| {
             let told = self.refusals.len();
@@ -311,13 +311,13 @@ impl Comparison<'_> {
                     self.new_item(table, live, &mut shadow);
                     self.put_before(told, id.steps());
                     if self.refusals.len() > told {
-                        held_back.insert(id);
+                        unsendable.insert(id);
                     } else {
                         added.push(id);
                     }
                 }
                 // The element was touched more than once, and was tried already.
-                Step::Touched { .. } if named.known().is_some_and(|id| held_back.contains(id)) => {}
+                Step::Touched { .. } if named.known().is_some_and(|id| unsendable.contains(id)) => {}
                 Step::Touched { live, mut shadow, moved } => {
                     let list = self.item(table, live, &mut shadow);
                     let is_same = !moved && list.is_empty();
@@ -340,13 +340,13 @@ impl Comparison<'_> {
                     }
                 }
                 Step::Removed => match named.id() {
-                    Ok(id) if held_back.remove(&id) => {}
+                    Ok(id) if unsendable.remove(&id) => {}
                     Ok(id) => removed.push(id),
                     Err(error) => self.refuse(None, error),
                 },
             }
         });
-        held_back.iter().for_each(|id| shadow.collection.hold_back(id));
+        unsendable.iter().for_each(|id| shadow.collection.remove_unsendable(id));
         self.scratch.must_renumber |= must_renumber;
         let changes = ElementChanges::new(added, removed, changed);
         (!changes.is_empty()).then_some(changes)

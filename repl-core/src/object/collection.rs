@@ -79,8 +79,8 @@ impl<A: KeyedShadow + KeyedReplica + Preload> Collection<ItemId> for A {
         })
     }
 
-    fn hold_back(&mut self, &id: &ItemId) {
-        KeyedShadow::hold_back(self, id);
+    fn remove_unsendable(&mut self, &id: &ItemId) {
+        KeyedShadow::remove_unsendable(self, id);
     }
 
     fn copy_from(&mut self, other: &dyn Collection<ItemId>, copy: &mut dyn FnMut(*const u8, *mut u8)) {
@@ -215,7 +215,7 @@ impl<M: Map> Collection<KeyBits> for M {
         false
     }
 
-    fn hold_back(&mut self, id: &KeyBits) {
+    fn remove_unsendable(&mut self, id: &KeyBits) {
         key_of(id).into_iter().for_each(|key| self.remove(&key));
     }
 

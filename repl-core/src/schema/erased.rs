@@ -63,7 +63,7 @@ pub(crate) trait Collection<I: Identity>: Any {
     fn follow(&mut self, live: &dyn Collection<I>, visit: &mut dyn FnMut(Named<'_, I>, RawStep)) -> bool;
 
     /// Removes an element that was just added to this shadow. It is added again when it is touched.
-    fn hold_back(&mut self, id: &I);
+    fn remove_unsendable(&mut self, id: &I);
 
     /// Gives this collection the elements of `other`. Calls `copy` with each element there and here.
     fn copy_from(&mut self, other: &dyn Collection<I>, copy: &mut dyn FnMut(*const u8, *mut u8));

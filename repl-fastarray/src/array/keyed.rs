@@ -60,7 +60,7 @@ impl<T: FastArrayItem> KeyedShadow for FastArray<T> {
         must_renumber
     }
 
-    fn hold_back(&mut self, id: ItemId) {
+    fn remove_unsendable(&mut self, id: ItemId) {
         self.remove_unsendable(id);
     }
 

@@ -65,7 +65,7 @@ impl<T: FastArrayItem> KeyedShadow for OrderedFastArray<T> {
         self.catch_up(live, visit)
     }
 
-    fn hold_back(&mut self, id: ItemId) {
+    fn remove_unsendable(&mut self, id: ItemId) {
         if let Some(key) = self.key(id) {
             self.take(key);
         }
