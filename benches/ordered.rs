@@ -63,7 +63,7 @@ impl Pair {
         let class = Class::new();
         let live = Scroll { lines: (0..items as u32).collect() };
         let (shadow, mut client) = (class.shadow_of(&Scroll::default()), Scroll::default());
-        class.adopt(&mut client);
+        class.make_replica(&mut client);
         let mut pair = Self {
             class,
             live,

@@ -267,7 +267,7 @@ fn label(going: u64, coming: u64, digits: &[u8]) -> Vec<bool> {
 
 fn client(class: &Class<Scroll>) -> Scroll {
     let mut client = Scroll::default();
-    class.adopt(&mut client);
+    class.make_replica(&mut client);
     client
 }
 

@@ -22,7 +22,7 @@ impl<T: Replicated> Link<T> {
     pub(crate) fn new(live: T) -> Self {
         let class = Class::<T>::new();
         let mut replica = T::initial();
-        class.adopt(&mut replica);
+        class.make_replica(&mut replica);
         let mut link = Self {
             live,
             shadow: class.shadow_of(&T::initial()),

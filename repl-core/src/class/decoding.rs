@@ -9,7 +9,7 @@ use crate::ids::identity::Identity;
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 use crate::ids::reference::ReferenceMap;
-use crate::object::collections::{Adopt, Conclude, VisitCollections};
+use crate::object::collections::{BecomeReplica, Conclude, VisitCollections};
 use crate::object::copy::copy_slots;
 use crate::object::equality::{Answer, differs};
 use crate::object::level::{Elements, Level, LevelMut, Slot};
@@ -58,9 +58,9 @@ impl<T: Replicated> Class<T> {
 
     /// Makes an object a client's object: items that the user adds to its collections from now on are local
     /// (S183).
-    pub fn adopt(&self, object: &mut T) {
+    pub fn make_replica(&self, object: &mut T) {
         if self.holds_items {
-            Adopt.visit(&mut self.level_mut(object));
+            BecomeReplica.visit(&mut self.level_mut(object));
         }
     }
 
@@ -192,7 +192,7 @@ impl<T: Replicated> Class<T> {
                 (true, Some(base)) if !is_shown => {
                     let Some(mut value) = entries.insert(&key) else { return };
                     copy_slots(base, &mut value, 1..=base.handles());
-                    Adopt.visit(&mut value);
+                    BecomeReplica.visit(&mut value);
                     Hide(objects).visit(&mut value);
                     entries.collection.receive(&key, News::Added, true);
                 }

@@ -58,9 +58,9 @@ impl VisitCollections for Renumber {
 }
 
 /// Makes collections replicas, which belong to a client.
-pub(crate) struct Adopt;
+pub(crate) struct BecomeReplica;
 
-impl VisitCollections for Adopt {
+impl VisitCollections for BecomeReplica {
     fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
         elements.collection.become_replica();
         self.visit_elements(elements);

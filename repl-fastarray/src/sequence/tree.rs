@@ -397,12 +397,12 @@ impl Order {
         target.ids[positions.clone()].copy_from_slice(&source.ids[range.clone()]);
         target.counts[positions.clone()].copy_from_slice(&source.counts[range.clone()]);
         source.close(range);
-        self.adopt(to, positions, level)
+        self.set_parents(to, positions, level)
     }
 
     /// Sets the parent of the entries in a range of `node`, which is at `level`. Returns how many keys are
     /// below these entries.
-    fn adopt(&mut self, node: u32, range: Range<usize>, level: u32) -> u32 {
+    fn set_parents(&mut self, node: u32, range: Range<usize>, level: u32) -> u32 {
         for at in range.clone() {
             let id = self.nodes[node as usize].ids[at] as usize;
             if level == 0 {
@@ -452,7 +452,7 @@ impl Order {
                     let end = self.nodes[node as usize].len();
                     self.nodes[node as usize].insert(end, *entry);
                 }
-                Entry { id: node, count: self.adopt(node, 0..len, level) }
+                Entry { id: node, count: self.set_parents(node, 0..len, level) }
             });
             let above: Vec<Entry> = above.collect();
             if let [root] = above[..] {

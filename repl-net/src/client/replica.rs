@@ -155,7 +155,7 @@ impl<T: Replicated> TypedReplica<T> {
         if self.class.has_arrays() {
             self.bases.entry(*slot).or_insert_with(|| {
                 let mut base = self.class.shadow_of(live);
-                self.class.adopt(&mut base);
+                self.class.make_replica(&mut base);
                 base
             });
         }
@@ -320,7 +320,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
     fn insert(&mut self, slot: u32, archetype: u32) -> u32 {
         let make = || {
             let mut object = self.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());
-            self.class.adopt(&mut object);
+            self.class.make_replica(&mut object);
             object
         };
         if !self.notifies.is_empty() {

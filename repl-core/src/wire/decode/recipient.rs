@@ -8,7 +8,7 @@ use crate::bits::{BitReader, ReadError};
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::Identity;
 use crate::ids::reference::{Objects, ReferenceMap};
-use crate::object::collections::{Adopt, VisitCollections};
+use crate::object::collections::{BecomeReplica, VisitCollections};
 use crate::object::copy::copy_slots;
 use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
 use crate::schema::program::{Collected, LeafCommand};
@@ -49,7 +49,7 @@ impl<'a> Recipient<'a> {
         copy_slots(base, &mut self.live, std::iter::once(handle));
         for index in 0..sent.len() {
             if let Some(mut element) = self.live.element(handle, index) {
-                adopt(&mut element, self.seen);
+                make_replica(&mut element, self.seen);
             }
         }
     }
@@ -71,8 +71,8 @@ impl VisitCollections for Hide<'_> {
 
 /// Makes the collections in a new part of an object replicas. In a lent object, hides the entries that its
 /// user must not see.
-fn adopt(part: &mut LevelMut<'_>, seen: Option<&dyn Objects>) {
-    Adopt.visit(part);
+fn make_replica(part: &mut LevelMut<'_>, seen: Option<&dyn Objects>) {
+    BecomeReplica.visit(part);
     seen.into_iter().for_each(|objects| Hide(objects).visit(part));
 }
 
@@ -102,7 +102,7 @@ impl Target for Recipient<'_> {
         let old_len = self.live.resize(handle, len).unwrap_or(0);
         for index in old_len..len {
             if let Some(mut element) = self.live.element(handle, index) {
-                Adopt.visit(&mut element);
+                BecomeReplica.visit(&mut element);
             }
         }
         old_len
@@ -165,7 +165,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
                     return read.map(|()| false);
                 }
             } else if let Some(mut element) = live.insert(id) {
-                Adopt.visit(&mut element);
+                BecomeReplica.visit(&mut element);
                 read_into(&mut element)?;
                 live.collection.receive(id, News::Added, calls_back);
                 return Ok(true);
@@ -189,7 +189,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
             if let (false, Some(base)) = (live.as_elements().has(id), base) {
                 if let Some(mut element) = live.insert(id) {
                     copy_slots(base, &mut element, 1..=base.handles());
-                    adopt(&mut element, seen);
+                    make_replica(&mut element, seen);
                     let result = read_into(&mut element);
                     if let Some(label) = sent.and_then(|sent| sent.collection.label(id)) {
                         live.collection.receive(id, News::Moved(label.clone()), calls_back);

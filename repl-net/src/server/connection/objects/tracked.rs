@@ -129,7 +129,8 @@ impl Tracked {
         lacks
     }
 
-    /// Returns whether nothing else is stored of an object that is up to date, so that it need not be tracked.
+    /// Returns whether nothing else is stored of an object that is up to date, so that it need not be
+    /// tracked.
     pub(super) fn is_plain(&self) -> bool {
         self.left.is_empty() && self.new_elements.is_empty()
     }
