@@ -92,7 +92,7 @@ pub use schema::program::Program;
 pub use schema::property::Property;
 pub use schema::replicated::Replicated;
 pub use schema::shape::Notify;
-pub use schema::step::{News, Step};
+pub use schema::step::{ReceivedChange, Step};
 pub use schema::value::{NetSerialize, With};
 pub use wire::checked::{Checked, CheckedMark, CheckedUpdate};
 pub use wire::decode::Observer;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use repl_core::label::Label;
-use repl_core::{HandleSet, ItemId, Keyed, KeyedReplica, KeyedShadow, News, Step};
+use repl_core::{HandleSet, ItemId, Keyed, KeyedReplica, KeyedShadow, ReceivedChange, Step};
 use repl_fastarray::{ItemMut, OrderedFastArray};
 use support::{Call, Told, View, calls, id};
 
@@ -210,9 +210,9 @@ impl Trio {
             match (Keyed::item(&self.shadow, id), Keyed::label(&self.shadow, id)) {
                 (Some(&item), Some(label)) => {
                     *self.replica.received_whole(id) = item;
-                    self.replica.receive(id, News::Moved(label.clone()));
+                    self.replica.receive(id, ReceivedChange::Moved(label.clone()));
                 }
-                _ => self.replica.receive(id, News::Removed),
+                _ => self.replica.receive(id, ReceivedChange::Removed),
             }
         }
         self.replica.conclude(true);
@@ -372,7 +372,7 @@ fn replica(items: &[(u32, &[u8])]) -> OrderedFastArray<u16> {
 fn receive(array: &mut OrderedFastArray<u16>, items: &[(u32, &[u8])]) {
     for &(number, digits) in items {
         *array.received_whole(id(number)) = number as u16;
-        array.receive(id(number), News::Moved(label(digits)));
+        array.receive(id(number), ReceivedChange::Moved(label(digits)));
     }
     array.conclude(true);
 }
@@ -392,9 +392,9 @@ fn label(digits: &[u8]) -> Label {
 fn r13_a_client_sorts_by_label_and_then_by_id() {
     let mut array = replica(&[(5, &[3]), (4, &[1, 7]), (9, &[3]), (2, &[3, 1])]);
     assert_eq!(array, [4, 5, 9, 2]);
-    array.receive(id(2), News::Moved(label(&[1])));
-    array.receive(id(77), News::Moved(label(&[1])));
-    array.receive(id(5), News::Removed);
+    array.receive(id(2), ReceivedChange::Moved(label(&[1])));
+    array.receive(id(77), ReceivedChange::Moved(label(&[1])));
+    array.receive(id(5), ReceivedChange::Removed);
     receive(&mut array, &[(3, &[2])]);
     assert_eq!(array, [2, 4, 3, 9]);
     assert_eq!(array.index_of(id(9)), Some(3));
@@ -418,7 +418,7 @@ fn outline(call: &Call) -> String {
 
 fn receive_told(array: &mut OrderedFastArray<Told>, name: u32, digits: &[u8]) {
     array.received_whole(id(name)).name = name;
-    array.receive(id(name), News::Moved(label(digits)));
+    array.receive(id(name), ReceivedChange::Moved(label(digits)));
 }
 
 /// Returns a replica of items with these ids. Their labels are ten apart.
@@ -433,8 +433,8 @@ fn told_replica(names: std::ops::Range<u8>) -> OrderedFastArray<Told> {
 #[test]
 fn s178_s179_callbacks_find_items_where_they_belong() {
     let mut array = told_replica(1..5);
-    array.receive(id(3), News::Removed);
-    array.receive(id(4), News::Changed(&HandleSet::up_to(1)));
+    array.receive(id(3), ReceivedChange::Removed);
+    array.receive(id(4), ReceivedChange::Changed(&HandleSet::up_to(1)));
     receive_told(&mut array, 9, &[25]);
     receive_told(&mut array, 8, &[5]);
     array.conclude(true);
@@ -457,8 +457,8 @@ fn s178_s179_callbacks_find_items_where_they_belong() {
 #[test]
 fn s145_a_move_is_told_as_no_change_of_an_item() {
     let mut array = told_replica(1..5);
-    array.receive(id(1), News::Moved(label(&[35])));
-    array.receive(id(1), News::Changed(&HandleSet::new()));
+    array.receive(id(1), ReceivedChange::Moved(label(&[35])));
+    array.receive(id(1), ReceivedChange::Changed(&HandleSet::new()));
     array.conclude(true);
     let outlines: Vec<String> = calls().iter().map(outline).collect();
     assert_eq!(
@@ -470,9 +470,9 @@ fn s145_a_move_is_told_as_no_change_of_an_item() {
             "receive [] of [2, 3, 1, 4], 4 to 4",
         ]
     );
-    array.receive(id(1), News::Moved(label(&[36])));
-    array.receive(id(3), News::Moved(label(&[31])));
-    array.receive(id(1), News::Changed(&HandleSet::new()));
+    array.receive(id(1), ReceivedChange::Moved(label(&[36])));
+    array.receive(id(3), ReceivedChange::Moved(label(&[31])));
+    array.receive(id(1), ReceivedChange::Changed(&HandleSet::new()));
     array.conclude(true);
     assert_eq!(calls(), [], "labels that change no order are nobody's business");
 }
@@ -485,12 +485,12 @@ fn s183_local_items_stay_where_they_were_put() {
     receive(&mut array, &[(4, &[5]), (5, &[25])]);
     assert_eq!(array, [4, 1, 1_000, 2, 5, 3]);
     array.received_sweep();
-    array.receive(id(1), News::Spared);
-    array.receive(id(3), News::Spared);
+    array.receive(id(1), ReceivedChange::Spared);
+    array.receive(id(3), ReceivedChange::Spared);
     array.conclude(true);
     assert_eq!(array, [1, 1_000, 3]);
-    array.receive(local, News::Removed);
-    array.receive(local, News::Moved(label(&[40])));
+    array.receive(local, ReceivedChange::Removed);
+    array.receive(local, ReceivedChange::Moved(label(&[40])));
     array.conclude(true);
     assert_eq!(array, [1, 1_000, 3]);
 }
@@ -527,8 +527,8 @@ fn a_copy_has_the_ids_and_the_order_of_its_source() {
 #[test]
 fn s172_handles_of_changes_and_sparings_touch_no_order() {
     let mut array = replica(&[(1, &[10]), (2, &[20])]);
-    array.receive(id(2), News::Changed(&HandleSet::up_to(1)));
-    array.receive(id(1), News::Removed);
+    array.receive(id(2), ReceivedChange::Changed(&HandleSet::up_to(1)));
+    array.receive(id(1), ReceivedChange::Removed);
     array.conclude(false);
     assert_eq!(array, [2]);
 }

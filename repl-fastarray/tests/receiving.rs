@@ -8,7 +8,7 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use repl_core::{HandleSet, ItemId, Keyed, KeyedReplica, News};
+use repl_core::{HandleSet, ItemId, Keyed, KeyedReplica, ReceivedChange};
 use repl_fastarray::{FastArray, OrderedFastArray};
 
 use support::{Call, Told, View, calls, contents, id};
@@ -37,7 +37,7 @@ fn replica(items: &[u32]) -> FastArray<Told> {
 
 fn change(array: &mut FastArray<Told>, item: u32, count: u64) {
     array.item_mut(id(item)).expect("an item").count = count;
-    array.receive(id(item), News::Changed(&handles(&[4])));
+    array.receive(id(item), ReceivedChange::Changed(&handles(&[4])));
 }
 
 fn names(array: &FastArray<Told>) -> Vec<u32> {
@@ -69,9 +69,9 @@ fn s176_unknown_ids_are_added_and_known_ones_kept() {
     let mut array = replica(&[5, 9]);
     *array.received_whole(id(7)) = told(7, 1);
     array.received_whole(id(5)).count = 2;
-    array.receive(id(5), News::Changed(&handles(&[4])));
-    array.receive(id(6), News::Changed(&handles(&[4])));
-    array.receive(id(8), News::Removed);
+    array.receive(id(5), ReceivedChange::Changed(&handles(&[4])));
+    array.receive(id(6), ReceivedChange::Changed(&handles(&[4])));
+    array.receive(id(8), ReceivedChange::Removed);
     array.conclude(true);
     assert_eq!(
         contents(&array),
@@ -95,10 +95,10 @@ fn s178_callbacks_come_in_their_order() {
     let mut array = replica(&[1, 2, 3, 4, 5, 6]);
     change(&mut array, 4, 9);
     *array.received_whole(id(8)) = told(8, 0);
-    array.receive(id(5), News::Removed);
-    array.receive(id(1), News::Removed);
+    array.receive(id(5), ReceivedChange::Removed);
+    array.receive(id(1), ReceivedChange::Removed);
     *array.received_whole(id(7)) = told(7, 0);
-    array.receive(id(2), News::Changed(&handles(&[1, 3])));
+    array.receive(id(2), ReceivedChange::Changed(&handles(&[1, 3])));
     array.conclude(true);
     assert_eq!(
         outlines(),
@@ -120,9 +120,9 @@ fn s178_callbacks_come_in_their_order() {
 #[test]
 fn s172_s178_implicit_removals_come_after_those_told_by_index() {
     let mut array = replica(&[1, 2, 3, 4, 5, 6]);
-    array.receive(id(4), News::Removed);
+    array.receive(id(4), ReceivedChange::Removed);
     array.received_sweep();
-    array.receive(id(5), News::Spared);
+    array.receive(id(5), ReceivedChange::Spared);
     change(&mut array, 2, 1);
     array.received_whole(id(3));
     *array.received_whole(id(7)) = told(7, 0);
@@ -147,7 +147,7 @@ fn s172_s178_implicit_removals_come_after_those_told_by_index() {
 #[test]
 fn s179_doomed_items_are_there_while_callbacks_run() {
     let mut array = replica(&[1, 2, 3]);
-    array.receive(id(1), News::Removed);
+    array.receive(id(1), ReceivedChange::Removed);
     *array.received_whole(id(4)) = told(4, 0);
     array.conclude(true);
     for call in calls() {
@@ -166,7 +166,7 @@ fn s179_doomed_items_are_there_while_callbacks_run() {
 fn s180_the_last_items_take_the_places_of_those_that_go() {
     let mut array = replica(&[1, 2, 3, 4, 5, 6]);
     for gone in [1, 5, 2] {
-        array.receive(id(gone), News::Removed);
+        array.receive(id(gone), ReceivedChange::Removed);
     }
     array.conclude(true);
     assert_eq!(names(&array), [4, 6, 3]);
@@ -177,9 +177,9 @@ fn s180_the_last_items_take_the_places_of_those_that_go() {
 fn s173_what_is_spared_or_sent_again_stays() {
     let mut array = replica(&[1, 2, 3]);
     array.received_sweep();
-    array.receive(id(1), News::Spared);
+    array.receive(id(1), ReceivedChange::Spared);
     array.received_whole(id(2));
-    array.receive(id(3), News::Changed(&handles(&[4])));
+    array.receive(id(3), ReceivedChange::Changed(&handles(&[4])));
     array.conclude(true);
     assert_eq!(names(&array), [1, 2, 3]);
     calls();
@@ -193,9 +193,9 @@ fn s173_what_is_spared_or_sent_again_stays() {
 fn s171_an_item_sent_again_as_it_is_calls_nothing() {
     let mut array = replica(&[1, 2]);
     array.received_whole(id(2));
-    array.receive(id(2), News::Changed(&HandleSet::new()));
-    array.receive(id(1), News::Spared);
-    array.receive(id(3), News::Removed);
+    array.receive(id(2), ReceivedChange::Changed(&HandleSet::new()));
+    array.receive(id(1), ReceivedChange::Spared);
+    array.receive(id(3), ReceivedChange::Removed);
     array.conclude(true);
     assert_eq!(outlines(), [""; 0]);
 }
@@ -204,9 +204,9 @@ fn s171_an_item_sent_again_as_it_is_calls_nothing() {
 fn r05_what_is_told_twice_counts_once() {
     let mut array = replica(&[1, 2, 3]);
     for _ in 0..2 {
-        array.receive(id(1), News::Removed);
+        array.receive(id(1), ReceivedChange::Removed);
         change(&mut array, 2, 5);
-        array.receive(id(2), News::Changed(&handles(&[1])));
+        array.receive(id(2), ReceivedChange::Changed(&handles(&[1])));
         *array.received_whole(id(4)) = told(4, 4);
     }
     array.conclude(true);
@@ -230,10 +230,10 @@ fn r05_what_is_told_twice_counts_once() {
 fn what_came_and_went_in_one_update_is_not_told() {
     let mut array = replica(&[1]);
     *array.received_whole(id(2)) = told(2, 0);
-    array.receive(id(2), News::Removed);
+    array.receive(id(2), ReceivedChange::Removed);
     *array.received_whole(id(3)) = told(3, 0);
     array.received_sweep();
-    array.receive(id(1), News::Spared);
+    array.receive(id(1), ReceivedChange::Spared);
     array.conclude(true);
     assert_eq!(outlines(), [""; 0]);
     assert_eq!(names(&array), [1]);
@@ -242,9 +242,9 @@ fn what_came_and_went_in_one_update_is_not_told() {
 #[test]
 fn an_item_that_comes_back_after_its_removal_stays() {
     let mut array = replica(&[1, 2]);
-    array.receive(id(1), News::Removed);
+    array.receive(id(1), ReceivedChange::Removed);
     array.received_whole(id(1)).count = 7;
-    array.receive(id(1), News::Changed(&handles(&[4])));
+    array.receive(id(1), ReceivedChange::Changed(&handles(&[4])));
     array.conclude(true);
     assert_eq!(contents(&array)[&id(1)], told(1, 7));
     assert_eq!(outlines()[1..3], ["adds [] of 2 → 2", "change 1 [\"count\"]"]);
@@ -254,9 +254,9 @@ fn an_item_that_comes_back_after_its_removal_stays() {
 fn an_item_that_changed_went_and_came_back_in_one_update_changed_once() {
     let mut array = replica(&[1]);
     change(&mut array, 1, 1);
-    array.receive(id(1), News::Removed);
+    array.receive(id(1), ReceivedChange::Removed);
     array.received_whole(id(1)).count = 2;
-    array.receive(id(1), News::Changed(&handles(&[4])));
+    array.receive(id(1), ReceivedChange::Changed(&handles(&[4])));
     array.conclude(true);
     assert_eq!(outlines()[2..4], ["change 1 [\"count\"]", "changes [0] of 1 → 1"]);
 }
@@ -267,9 +267,9 @@ fn s183_local_items_stay_and_are_taken_for_no_other() {
     let local = array.push(told(100, 0));
     assert_eq!(local, ItemId::FIRST_LOCAL);
     array.received_sweep();
-    array.receive(local, News::Spared);
-    array.receive(local, News::Removed);
-    array.receive(local, News::Changed(&handles(&[4])));
+    array.receive(local, ReceivedChange::Spared);
+    array.receive(local, ReceivedChange::Removed);
+    array.receive(local, ReceivedChange::Changed(&handles(&[4])));
     *array.received_whole(id(3)) = told(3, 0);
     array.conclude(true);
     assert_eq!(contents(&array), BTreeMap::from([(id(3), told(3, 0)), (local, told(100, 0))]));
@@ -282,8 +282,8 @@ fn s183_local_items_stay_and_are_taken_for_no_other() {
 fn s183_a_local_removal_lasts_until_the_item_comes_again() {
     let mut array = replica(&[1, 2, 3]);
     array.remove(1);
-    array.receive(id(2), News::Changed(&handles(&[4])));
-    array.receive(id(2), News::Removed);
+    array.receive(id(2), ReceivedChange::Changed(&handles(&[4])));
+    array.receive(id(2), ReceivedChange::Removed);
     array.conclude(true);
     assert_eq!((names(&array), outlines()), (vec![1, 3], vec![]));
     *array.received_whole(id(2)) = told(2, 8);
@@ -302,7 +302,7 @@ fn s183_items_of_an_array_that_a_user_put_there_are_taken_for_no_other() {
         assert!(array.ids().iter().all(|id| id.is_local()));
         assert_eq!(array.index_of(id(len)), None);
         *array.received_whole(id(2)) = 7;
-        array.receive(id(3), News::Removed);
+        array.receive(id(3), ReceivedChange::Removed);
         array.conclude(true);
         assert!(array.iter().copied().eq((0..len).chain([7])));
         for (at, &id) in array.ids().iter().enumerate() {
@@ -348,7 +348,7 @@ fn s184_what_changed_or_came_is_shown_for_healing() {
 #[test]
 fn without_callbacks_nothing_is_called_and_everything_is_applied() {
     let mut array = replica(&[1, 2]);
-    array.receive(id(1), News::Removed);
+    array.receive(id(1), ReceivedChange::Removed);
     change(&mut array, 2, 1);
     array.conclude(false);
     assert_eq!((names(&array), outlines()), (vec![2], vec![]));
@@ -361,8 +361,8 @@ fn items_without_callbacks_are_received_all_the_same() {
     *array.received_whole(id(1)) = 5;
     *array.received_whole(id(2)) = 6;
     array.conclude(true);
-    array.receive(id(1), News::Removed);
-    array.receive(id(2), News::Changed(&handles(&[1])));
+    array.receive(id(1), ReceivedChange::Removed);
+    array.receive(id(2), ReceivedChange::Changed(&handles(&[1])));
     array.conclude(true);
     assert_eq!(array, [6]);
 }
@@ -373,7 +373,7 @@ fn s146_items_of_the_archetype_are_the_servers() {
     array.become_replica();
     array.become_replica();
     change(&mut array, 2, 5);
-    array.receive(id(1), News::Removed);
+    array.receive(id(1), ReceivedChange::Removed);
     array.conclude(true);
     assert_eq!(contents(&array), BTreeMap::from([(id(2), told(2, 5))]));
     assert_eq!(outlines()[0], "remove 1");
@@ -441,7 +441,7 @@ impl Model {
                 }
                 *array.received_whole(id(number)) = told(number, count);
                 if differs {
-                    array.receive(id(number), News::Changed(&handles(&[4])));
+                    array.receive(id(number), ReceivedChange::Changed(&handles(&[4])));
                 }
             }
             Op::Change(number, count) => {
@@ -451,7 +451,7 @@ impl Model {
                     said.changed |= !said.added;
                     array.item_mut(id(number)).expect("an item").count = count;
                 }
-                array.receive(id(number), News::Changed(&handles(&[4])));
+                array.receive(id(number), ReceivedChange::Changed(&handles(&[4])));
             }
             Op::Removal(number) => {
                 match self.items.get_mut(&number) {
@@ -462,7 +462,7 @@ impl Model {
                     }
                     _ => {}
                 }
-                array.receive(id(number), News::Removed);
+                array.receive(id(number), ReceivedChange::Removed);
             }
             Op::Sweep => {
                 self.swept = true;
@@ -473,7 +473,7 @@ impl Model {
                 if let Some((_, said)) = self.items.get_mut(&number) {
                     said.safe = true;
                 }
-                array.receive(id(number), News::Spared);
+                array.receive(id(number), ReceivedChange::Spared);
             }
             // The user changes the array only between updates.
             Op::Conclude | Op::PushLocal | Op::RemoveLocally(_) | Op::Shuffle(_) => self.conclude(array),

@@ -16,7 +16,7 @@ use crate::object::level::{Elements, Level, LevelMut, Slot};
 use crate::schema::display;
 use crate::schema::program::Collected;
 use crate::schema::replicated::Replicated;
-use crate::schema::step::News;
+use crate::schema::step::ReceivedChange;
 use crate::wire::checked::{Checked, CheckedUpdate};
 use crate::wire::decode::{Applying, Hide, Observer, Path, Recipient, Validating, Validation, Walk};
 
@@ -194,9 +194,9 @@ impl<T: Replicated> Class<T> {
                     copy_slots(base, &mut value, 1..=base.handles());
                     BecomeReplica.visit(&mut value);
                     Hide(objects).visit(&mut value);
-                    entries.collection.receive(&key, News::Added, true);
+                    entries.collection.receive(&key, ReceivedChange::Added, true);
                 }
-                (false, _) if is_shown => entries.collection.receive(&key, News::Removed, true),
+                (false, _) if is_shown => entries.collection.receive(&key, ReceivedChange::Removed, true),
                 _ => {}
             }
         });

@@ -23,7 +23,7 @@ use crate::schema::limits;
 use crate::schema::map::Map;
 use crate::schema::property::Property;
 use crate::schema::shape::{CollectionShape, Field, Kind, MapShape, Shape};
-use crate::schema::step::{News, Step};
+use crate::schema::step::{ReceivedChange, Step};
 
 #[expect(clippy::expect_used, reason = "two objects of one class, whatever a peer sends")]
 fn typed<I: Identity, T: 'static>(other: &dyn Collection<I>) -> &T {
@@ -105,8 +105,8 @@ impl<A: KeyedShadow + KeyedReplica + Preload> Collection<ItemId> for A {
         Some(ptr::from_mut(self.received_whole(id)).cast())
     }
 
-    fn receive(&mut self, &id: &ItemId, news: News<'_>, _: bool) {
-        KeyedReplica::receive(self, id, news);
+    fn receive(&mut self, &id: &ItemId, change: ReceivedChange<'_>, _: bool) {
+        KeyedReplica::receive(self, id, change);
     }
 
     fn sweep(&mut self) -> Vec<ItemId> {
@@ -122,8 +122,8 @@ impl<A: KeyedShadow + KeyedReplica + Preload> Collection<ItemId> for A {
         KeyedReplica::received(self, &mut |item| each(ptr::from_mut(item).cast()));
     }
 
-    fn has_news(&self) -> Option<bool> {
-        Some(KeyedReplica::has_news(self))
+    fn has_received(&self) -> Option<bool> {
+        Some(KeyedReplica::has_received(self))
     }
 
     fn conclude(&mut self, with_callbacks: bool) {
@@ -236,23 +236,23 @@ impl<M: Map> Collection<KeyBits> for M {
         key_of(id).map(|key| ptr::from_mut(Map::insert(self, key)).cast())
     }
 
-    fn receive(&mut self, id: &KeyBits, news: News<'_>, calls_back: bool) {
+    fn receive(&mut self, id: &KeyBits, change: ReceivedChange<'_>, calls_back: bool) {
         let callbacks = <M::Value as Property>::CALLBACKS.filter(|_| calls_back);
-        if callbacks.is_none() && !matches!(news, News::Removed) {
+        if callbacks.is_none() && !matches!(change, ReceivedChange::Removed) {
             return;
         }
         let Some(key) = key_of(id) else { return };
         if let Some(callbacks) = callbacks
             && let Some(value) = self.value_mut(&key)
         {
-            match news {
-                News::Added => (callbacks.added)(value),
-                News::Changed(handles) => (callbacks.changed)(value, handles),
-                News::Removed => (callbacks.removing)(value),
-                News::Spared | News::Moved(_) => {}
+            match change {
+                ReceivedChange::Added => (callbacks.added)(value),
+                ReceivedChange::Changed(handles) => (callbacks.changed)(value, handles),
+                ReceivedChange::Removed => (callbacks.removing)(value),
+                ReceivedChange::Spared | ReceivedChange::Moved(_) => {}
             }
         }
-        if let News::Removed = news {
+        if let ReceivedChange::Removed = change {
             self.remove(&key);
         }
     }

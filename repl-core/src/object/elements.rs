@@ -15,7 +15,7 @@ use crate::object::equality::{Answer, differs};
 use crate::object::level::{ElementTable, Elements, ElementsMut, Level, LevelMut, Slot, nests};
 use crate::object::whole;
 use crate::schema::erased::Named;
-use crate::schema::step::{News, Step};
+use crate::schema::step::{ReceivedChange, Step};
 
 /// Called with each element that a comparison visits.
 type Visit<'v, I> = &'v mut dyn FnMut(Named<'_, I>, Step<Level<'_>, LevelMut<'_>>);
@@ -176,7 +176,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
             // SAFETY: the collection of this command returned `base`, and nothing else accesses it before the
             // end of the call.
             apply(&mut unsafe { elements.level_mut(base) });
-            self.collection.receive(id, News::Changed(handles), false);
+            self.collection.receive(id, ReceivedChange::Changed(handles), false);
             return result;
         }
         let with_initial = self.command.shape.with_initial;
@@ -184,7 +184,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         // end of the call. The value that the shape lends has the same type.
         let changed = unsafe { changed_by(elements, with_initial, base, handles, &mut apply) };
         if !changed.is_empty() {
-            self.collection.receive(id, News::Changed(&changed), calls_back);
+            self.collection.receive(id, ReceivedChange::Changed(&changed), calls_back);
         }
         result
     }

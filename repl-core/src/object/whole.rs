@@ -19,7 +19,7 @@ use crate::schema::layout::{least_bits, travels};
 use crate::schema::program::LeafCommand;
 use crate::schema::property::Property;
 use crate::schema::shape::{ArrayShape, CollectionShape, Field, Formatted, Kind};
-use crate::schema::step::News;
+use crate::schema::step::ReceivedChange;
 use crate::schema::value::{With, same_bits};
 
 /// How many elements an array grows by before any is read.
@@ -240,7 +240,7 @@ unsafe fn read_collection<I: Identity>(
             unsafe { read_shape(element, reader, references, at) }
         })?;
         if is_ordered {
-            collection.receive(&id, News::Moved(label.clone()), false);
+            collection.receive(&id, ReceivedChange::Moved(label.clone()), false);
         }
     }
     collection.conclude(false);

@@ -8,7 +8,7 @@ use std::any::Any;
 use crate::bits::WriteError;
 use crate::ids::identity::Identity;
 use crate::ids::label::Label;
-use crate::schema::step::{News, Step};
+use crate::schema::step::{ReceivedChange, Step};
 
 /// A step with pointers to elements of an unknown type.
 pub(crate) type RawStep = Step<*const u8, *mut u8>;
@@ -83,7 +83,7 @@ pub(crate) trait Collection<I: Identity>: Any {
 
     /// Records what happened to an element of a replica. A map cannot record it, so it runs the callback at
     /// once if `calls_back`.
-    fn receive(&mut self, id: &I, news: News<'_>, calls_back: bool);
+    fn receive(&mut self, id: &I, change: ReceivedChange<'_>, calls_back: bool);
 
     /// Marks all elements for removal that are not received after this. The caller must remove those that are
     /// returned; the collection removes the others.
@@ -99,7 +99,7 @@ pub(crate) trait Collection<I: Identity>: Any {
     }
 
     /// Whether the current update changed anything. `None` if the collection does not record it.
-    fn has_news(&self) -> Option<bool> {
+    fn has_received(&self) -> Option<bool> {
         None
     }
 

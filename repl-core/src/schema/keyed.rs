@@ -6,7 +6,7 @@
 use crate::ids::item_id::ItemId;
 use crate::ids::label::Label;
 use crate::schema::property::Property;
-use crate::schema::step::{News, Step};
+use crate::schema::step::{ReceivedChange, Step};
 
 /// A function that is called with the step of each item.
 pub(crate) type Visit<'v, I> = &'v mut dyn FnMut(ItemId, Step<&I, &mut I>);
@@ -92,7 +92,7 @@ pub trait KeyedReplica: Keyed {
     fn received_whole(&mut self, id: ItemId) -> &mut Self::Item;
 
     /// Records what happened to the item `id`. Does nothing if there is no such item.
-    fn receive(&mut self, id: ItemId, news: News<'_>);
+    fn receive(&mut self, id: ItemId, change: ReceivedChange<'_>);
 
     /// Marks all items of the server for removal, except those that are received or spared after this call.
     fn received_sweep(&mut self);
@@ -106,7 +106,7 @@ pub trait KeyedReplica: Keyed {
 
     /// Returns whether any item was added, changed or marked for removal since the last
     /// [`conclude`](Self::conclude). O(1), or O(items) after a sweep.
-    fn has_news(&self) -> bool;
+    fn has_received(&self) -> bool;
 
     /// Ends an update of a replica: calls the callbacks if `with_callbacks`, and removes the marked items.
     fn conclude(&mut self, with_callbacks: bool);

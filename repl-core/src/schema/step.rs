@@ -1,5 +1,5 @@
-//! Steps and news. A step says what happened to an element of a live collection, for its shadow. News say
-//! what an update does to an element of a client's replica.
+//! Steps and received changes. A step is what happened to an element of a live collection; a shadow follows
+//! it. A received change is what an update does to an element of a client's replica.
 //!
 //! *Invariant:* neither of the two depends on the type of the collection.
 
@@ -32,7 +32,7 @@ pub enum Step<L, S> {
 
 /// What an update does to an element of a replica.
 #[derive(Clone, Debug)]
-pub enum News<'a> {
+pub enum ReceivedChange<'a> {
     /// The element was added, and has its values.
     Added,
     /// The element stays, although the update removes all elements that it does not name.

@@ -3,7 +3,7 @@
 //! *Invariant:* `repl-core` reaches items only by id. What it writes to a replica or a shadow marks no item.
 
 use repl_core::__private::{Preload, Shape};
-use repl_core::{ItemId, Keyed, KeyedReplica, KeyedShadow, News, Property, Step};
+use repl_core::{ItemId, Keyed, KeyedReplica, KeyedShadow, Property, ReceivedChange, Step};
 
 use super::FastArray;
 use crate::follow::Following;
@@ -85,13 +85,13 @@ impl<T: FastArrayItem> KeyedReplica for FastArray<T> {
         self.receive_whole(id)
     }
 
-    fn receive(&mut self, id: ItemId, news: News<'_>) {
-        match news {
-            News::Spared => self.receive_sparing(id),
-            News::Changed(handles) => self.receive_change(id, handles),
-            News::Removed => self.receive_removal(id),
+    fn receive(&mut self, id: ItemId, change: ReceivedChange<'_>) {
+        match change {
+            ReceivedChange::Spared => self.receive_sparing(id),
+            ReceivedChange::Changed(handles) => self.receive_change(id, handles),
+            ReceivedChange::Removed => self.receive_removal(id),
             // `received_whole` has already recorded a new item. A fast array has no order, so nothing moves.
-            News::Added | News::Moved(_) => {}
+            ReceivedChange::Added | ReceivedChange::Moved(_) => {}
         }
     }
 
@@ -107,7 +107,7 @@ impl<T: FastArrayItem> KeyedReplica for FastArray<T> {
         self.each_received(each);
     }
 
-    fn has_news(&self) -> bool {
+    fn has_received(&self) -> bool {
         self.has_received()
     }
 

@@ -4,7 +4,7 @@
 
 use repl_core::__private::{Preload, Shape};
 use repl_core::label::Label;
-use repl_core::{ItemId, Keyed, KeyedReplica, KeyedShadow, News, Property, Step};
+use repl_core::{ItemId, Keyed, KeyedReplica, KeyedShadow, Property, ReceivedChange, Step};
 
 use super::OrderedFastArray;
 use crate::follow::Following;
@@ -92,14 +92,14 @@ impl<T: FastArrayItem> KeyedReplica for OrderedFastArray<T> {
         self.receive_whole(id)
     }
 
-    fn receive(&mut self, id: ItemId, news: News<'_>) {
-        match news {
-            News::Spared => self.receive_sparing(id),
-            News::Changed(handles) => self.receive_change(id, handles),
-            News::Moved(label) => self.receive_label(id, label),
-            News::Removed => self.receive_removal(id),
+    fn receive(&mut self, id: ItemId, change: ReceivedChange<'_>) {
+        match change {
+            ReceivedChange::Spared => self.receive_sparing(id),
+            ReceivedChange::Changed(handles) => self.receive_change(id, handles),
+            ReceivedChange::Moved(label) => self.receive_label(id, label),
+            ReceivedChange::Removed => self.receive_removal(id),
             // `received_whole` has already recorded a new item.
-            News::Added => {}
+            ReceivedChange::Added => {}
         }
     }
 
@@ -115,7 +115,7 @@ impl<T: FastArrayItem> KeyedReplica for OrderedFastArray<T> {
         self.each_received(each);
     }
 
-    fn has_news(&self) -> bool {
+    fn has_received(&self) -> bool {
         self.has_received()
     }
 

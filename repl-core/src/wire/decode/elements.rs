@@ -12,7 +12,7 @@ use crate::ids::identity::{Identity, ReadIds};
 use crate::ids::item_list::Departures;
 use crate::ids::label::Label;
 use crate::schema::program::CollectionCommand;
-use crate::schema::step::News;
+use crate::schema::step::ReceivedChange;
 use crate::wire::decode::pass::Pass;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target};
 use crate::wire::decode::{Observer, Walk};
@@ -94,7 +94,9 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
                     Some(read) => read?,
                     None => P::check(Err(ReadError::OutOfRange))?,
                 }
-                label.into_iter().for_each(|label| target.receive(&id, News::Moved(label), calls_back));
+                label
+                    .into_iter()
+                    .for_each(|label| target.receive(&id, ReceivedChange::Moved(label), calls_back));
                 previous = Some(handles);
             }
             self.path.leave(depth);
@@ -152,7 +154,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
                 self.remove(&id, target);
             } else {
                 progress.swept.remove(&id);
-                target.receive(&id, News::Spared, false);
+                target.receive(&id, ReceivedChange::Spared, false);
             }
         }
         Ok(departed)
@@ -199,13 +201,13 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         // A server that begins a map anew sends at most as many entries as a map may have.
         progress.whole = progress.whole.saturating_add(u32::from(is_new || I::IS_KEY));
         P::check(count::read_padding(start, count::LEAST_BITS, self.reader))?;
-        label.into_iter().for_each(|label| target.receive(id, News::Moved(label), calls_back));
+        label.into_iter().for_each(|label| target.receive(id, ReceivedChange::Moved(label), calls_back));
         Ok(())
     }
 
     /// Removes an element.
     fn remove<I: Identity, T: ElementTarget<I>>(&mut self, id: &I, target: &mut T) {
-        target.receive(id, News::Removed, self.observer.calls_back());
+        target.receive(id, ReceivedChange::Removed, self.observer.calls_back());
         if I::IS_KEY {
             self.forget(id);
         }

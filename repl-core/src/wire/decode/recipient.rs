@@ -12,7 +12,7 @@ use crate::object::collections::{BecomeReplica, VisitCollections};
 use crate::object::copy::copy_slots;
 use crate::object::level::{Elements, ElementsMut, Level, LevelMut, Slot};
 use crate::schema::program::{Collected, LeafCommand};
-use crate::schema::step::News;
+use crate::schema::step::ReceivedChange;
 use crate::wire::decode::target::{ElementTarget, ReadElement, Target, Validation};
 
 /// An object or a part of one, to be written.
@@ -62,7 +62,7 @@ impl VisitCollections for Hide<'_> {
     fn collection<I: Identity>(&mut self, elements: &mut ElementsMut<'_, I>) {
         for id in if I::IS_KEY { elements.collection.ids() } else { Vec::new() } {
             if !elements.as_elements().is_mapped(&id, self.0) {
-                elements.collection.receive(&id, News::Removed, false);
+                elements.collection.receive(&id, ReceivedChange::Removed, false);
             }
         }
         self.visit_elements(elements);
@@ -159,7 +159,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
         };
         if let Some(live) = self.place_of(id) {
             if live.as_elements().has(id) {
-                live.collection.receive(id, News::Spared, calls_back);
+                live.collection.receive(id, ReceivedChange::Spared, calls_back);
                 let all = HandleSet::up_to(live.as_elements().handles());
                 if let Some(read) = live.change(id, &all, calls_back, &mut read_into) {
                     return read.map(|()| false);
@@ -167,7 +167,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
             } else if let Some(mut element) = live.insert(id) {
                 BecomeReplica.visit(&mut element);
                 read_into(&mut element)?;
-                live.collection.receive(id, News::Added, calls_back);
+                live.collection.receive(id, ReceivedChange::Added, calls_back);
                 return Ok(true);
             }
         }
@@ -192,9 +192,9 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
                     make_replica(&mut element, seen);
                     let result = read_into(&mut element);
                     if let Some(label) = sent.and_then(|sent| sent.collection.label(id)) {
-                        live.collection.receive(id, News::Moved(label.clone()), calls_back);
+                        live.collection.receive(id, ReceivedChange::Moved(label.clone()), calls_back);
                     }
-                    live.collection.receive(id, News::Added, calls_back);
+                    live.collection.receive(id, ReceivedChange::Added, calls_back);
                     return Some(result);
                 }
             } else if let Some(result) = live.change(id, handles, calls_back, &mut read_into) {
@@ -204,8 +204,8 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
         Some(read.read(&mut Validation(None)))
     }
 
-    fn receive(&mut self, id: &I, news: News<'_>, calls_back: bool) {
-        self.live.iter_mut().for_each(|live| live.collection.receive(id, news.clone(), calls_back));
+    fn receive(&mut self, id: &I, change: ReceivedChange<'_>, calls_back: bool) {
+        self.live.iter_mut().for_each(|live| live.collection.receive(id, change.clone(), calls_back));
     }
 
     fn departing(&self, each: &mut dyn FnMut(I)) {

@@ -9,7 +9,7 @@ use crate::ids::reference::ReferenceMap;
 use crate::object::leaf::validate_value;
 use crate::object::level::{Elements, Level, Slot};
 use crate::schema::program::{Collected, LeafCommand};
-use crate::schema::step::News;
+use crate::schema::step::ReceivedChange;
 
 /// Where decoded values go.
 pub(crate) trait Target {
@@ -72,7 +72,7 @@ pub(crate) trait ElementTarget<I> {
     ) -> Option<Result<(), R::Stop>>;
 
     /// Records what an update says of an element besides its values.
-    fn receive(&mut self, _: &I, _: News<'_>, _: bool) {}
+    fn receive(&mut self, _: &I, _: ReceivedChange<'_>, _: bool) {}
 
     /// Calls `each` with the elements that are marked for removal.
     fn departing(&self, _: &mut dyn FnMut(I)) {}
@@ -158,9 +158,9 @@ impl<I: Identity> ElementTarget<I> for ElementValidation<'_, I> {
         Some(read.read(&mut Validation(element)))
     }
 
-    fn receive(&mut self, id: &I, news: News<'_>, _: bool) {
+    fn receive(&mut self, id: &I, change: ReceivedChange<'_>, _: bool) {
         // Applying will look for it soon.
-        if let (News::Removed, Some(elements)) = (news, self.0) {
+        if let (ReceivedChange::Removed, Some(elements)) = (change, self.0) {
             elements.collection.preload(id);
         }
     }
