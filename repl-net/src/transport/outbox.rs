@@ -18,7 +18,7 @@ use super::segment::{RunHead, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter}
 use super::send_queue::SendQueue;
 use super::sequence::{Sequence, WINDOW};
 use super::slot_set::masks_between;
-use super::status::{News, STATUS_BITS, StatusSource};
+use super::status::{LinkStatus, STATUS_BITS, StatusSource};
 
 /// The most bits that the frame of a packet takes: checksum, kind, number, offset to the stamp, floor,
 /// status, acks, and the end of the body.
@@ -111,7 +111,7 @@ impl Outbox {
     }
 
     /// Begins a pass: all packets of the pass have the same stamp.
-    pub(crate) fn begin_pass(&mut self, tick: u64, newest_acked: Option<Sequence>, news: News) {
+    pub(crate) fn begin_pass(&mut self, tick: u64, newest_acked: Option<Sequence>, news: LinkStatus) {
         debug_assert!(self.record.is_none(), "a pass ends with a flush");
         self.pass_packets = 0;
         self.pass_bytes = 0;

@@ -37,7 +37,7 @@ enum TickForm {
 
 /// The part of the status that only some packets contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct News {
+pub(crate) struct LinkStatus {
     pub(crate) round_trip: Duration,
     /// Whether all objects that existed when the client joined have arrived.
     pub(crate) has_joined: bool,
@@ -47,7 +47,7 @@ pub(crate) struct News {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     tick: TickForm,
-    pub(crate) news: Option<News>,
+    pub(crate) news: Option<LinkStatus>,
 }
 
 impl Status {
@@ -74,7 +74,7 @@ impl Status {
                 return Err(ReadError::OutOfRange);
             }
             let round_trip = Duration::from_millis(round_trip_ms);
-            news = Some(News { round_trip, has_joined: reader.read_flag()? });
+            news = Some(LinkStatus { round_trip, has_joined: reader.read_flag()? });
         }
         let tick = if !reader.read_flag()? {
             TickForm::SameLead
@@ -100,7 +100,7 @@ pub(crate) struct StatusSource {
     mark: Option<(Sequence, u64)>,
     /// A tick that the client certainly knows, or an older one.
     known_tick: Option<u64>,
-    news: Option<News>,
+    news: Option<LinkStatus>,
     /// The first packet that says that the client has joined.
     joined_in: Option<Sequence>,
 }
@@ -112,7 +112,7 @@ impl StatusSource {
         tick: u64,
         next: Sequence,
         newest_acked: Option<Sequence>,
-        news: News,
+        news: LinkStatus,
     ) {
         (self.tick, self.newest_acked, self.news) = (tick, newest_acked, Some(news));
         if let Some((_, known)) = self.mark.take_if(|(sequence, _)| newest_acked >= Some(*sequence)) {
@@ -162,7 +162,7 @@ impl StatusSource {
 pub(crate) struct StatusSink {
     /// The newest packet, with its stamp and its tick.
     newest: Option<(Sequence, Sequence, u64)>,
-    pub(crate) news: Option<News>,
+    pub(crate) news: Option<LinkStatus>,
 }
 
 impl StatusSink {
@@ -196,7 +196,7 @@ impl StatusSink {
 mod tests {
     use super::*;
 
-    const NEWS: News = News { round_trip: Duration::from_millis(60), has_joined: false };
+    const NEWS: LinkStatus = LinkStatus { round_trip: Duration::from_millis(60), has_joined: false };
 
     /// The packets of a server, each with its number, its stamp and its tick.
     struct Wire {
@@ -278,9 +278,11 @@ mod tests {
         for tick in
             [TickForm::SameLead, TickForm::Short(200), TickForm::Middle(40_000), TickForm::Long(u32::MAX)]
         {
-            for news in
-                [None, Some(NEWS), Some(News { round_trip: Duration::from_millis(65_535), has_joined: true })]
-            {
+            for news in [
+                None,
+                Some(NEWS),
+                Some(LinkStatus { round_trip: Duration::from_millis(65_535), has_joined: true }),
+            ] {
                 let (status, mut writer) = (Status { tick, news }, BitWriter::new());
                 status.write(&mut writer);
                 assert!(writer.bit_len() <= STATUS_BITS);
