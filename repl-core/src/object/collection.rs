@@ -122,8 +122,8 @@ impl<A: KeyedShadow + KeyedReplica + Preload> Collection<ItemId> for A {
         KeyedReplica::received(self, &mut |item| each(ptr::from_mut(item).cast()));
     }
 
-    fn has_received(&self) -> Option<bool> {
-        Some(KeyedReplica::has_received(self))
+    fn has_received_changes(&self) -> Option<bool> {
+        Some(KeyedReplica::has_received_changes(self))
     }
 
     fn conclude(&mut self, with_callbacks: bool) {

@@ -99,7 +99,7 @@ pub(crate) trait Collection<I: Identity>: Any {
     }
 
     /// Whether the current update changed anything. `None` if the collection does not record it.
-    fn has_received(&self) -> Option<bool> {
+    fn has_received_changes(&self) -> Option<bool> {
         None
     }
 

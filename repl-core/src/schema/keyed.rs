@@ -106,7 +106,7 @@ pub trait KeyedReplica: Keyed {
 
     /// Returns whether any item was added, changed or marked for removal since the last
     /// [`conclude`](Self::conclude). O(1), or O(items) after a sweep.
-    fn has_received(&self) -> bool;
+    fn has_received_changes(&self) -> bool;
 
     /// Ends an update of a replica: calls the callbacks if `with_callbacks`, and removes the marked items.
     fn conclude(&mut self, with_callbacks: bool);

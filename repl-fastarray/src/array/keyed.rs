@@ -107,7 +107,7 @@ impl<T: FastArrayItem> KeyedReplica for FastArray<T> {
         self.each_received(each);
     }
 
-    fn has_received(&self) -> bool {
+    fn has_received_changes(&self) -> bool {
         self.has_received()
     }
 

@@ -115,7 +115,7 @@ impl<T: FastArrayItem> KeyedReplica for OrderedFastArray<T> {
         self.each_received(each);
     }
 
-    fn has_received(&self) -> bool {
+    fn has_received_changes(&self) -> bool {
         self.has_received()
     }
 

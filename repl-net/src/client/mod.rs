@@ -256,7 +256,7 @@ impl Client {
     fn take_status(&mut self, header: &Header) {
         let Some(status) = header.status else { return };
         self.status.take(header.sequence, header.stamp, status);
-        if status.news.is_some_and(|news| news.has_joined)
+        if status.connection.is_some_and(|connection| connection.has_joined)
             && !std::mem::replace(&mut self.is_synchronized, true)
         {
             self.events.push(ClientEvent::Synchronized);

@@ -156,7 +156,11 @@ impl Client {
         let first = self.config.first_sequence;
         let next = self.received.newest().map_or(first, |newest| newest.next().number());
         let packets_sent = next.saturating_sub(first);
-        let round_trip = self.status.news.map(|news| news.round_trip).filter(|time| *time > Duration::ZERO);
+        let round_trip = self
+            .status
+            .connection
+            .map(|connection| connection.round_trip)
+            .filter(|time| *time > Duration::ZERO);
         ClientStats {
             bytes_sent: self.outbox.queue.bytes_sent,
             bytes_received: self.bytes_received,

@@ -156,14 +156,15 @@ impl Object {
     }
 
     /// Stores the values that a comparison found too large. Adds the values that the previous comparison had
-    /// not found to `news`, so that each is reported once and not in each tick.
+    /// not found to `unreported`, so that each is reported once and not in each tick.
     #[inline]
-    pub(crate) fn find_too_large(&mut self, found: Vec<Refusal>, news: &mut Vec<Refusal>) {
+    pub(crate) fn find_too_large(&mut self, found: Vec<Refusal>, unreported: &mut Vec<Refusal>) {
         if found.is_empty() && self.particulars.as_ref().is_none_or(|own| own.too_large.is_empty()) {
             return;
         }
         let known = std::mem::replace(&mut self.particulars().too_large, found);
-        news.extend(self.particulars().too_large.iter().filter(|refusal| !known.contains(refusal)).cloned());
+        unreported
+            .extend(self.particulars().too_large.iter().filter(|refusal| !known.contains(refusal)).cloned());
     }
 
     /// Loads all cache lines of this object into the cache.

@@ -18,7 +18,7 @@ use super::segment::{RunHead, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter}
 use super::send_queue::SendQueue;
 use super::sequence::{Sequence, WINDOW};
 use super::slot_set::masks_between;
-use super::status::{LinkStatus, STATUS_BITS, StatusSource};
+use super::status::{ConnectionStatus, STATUS_BITS, StatusSource};
 
 /// The most bits that the frame of a packet takes: checksum, kind, number, offset to the stamp, floor,
 /// status, acks, and the end of the body.
@@ -111,12 +111,17 @@ impl Outbox {
     }
 
     /// Begins a pass: all packets of the pass have the same stamp.
-    pub(crate) fn begin_pass(&mut self, tick: u64, newest_acked: Option<Sequence>, news: LinkStatus) {
+    pub(crate) fn begin_pass(
+        &mut self,
+        tick: u64,
+        newest_acked: Option<Sequence>,
+        connection: ConnectionStatus,
+    ) {
         debug_assert!(self.record.is_none(), "a pass ends with a flush");
         self.pass_packets = 0;
         self.pass_bytes = 0;
         if let Some(status) = &mut self.status {
-            status.begin_pass(tick, self.next, newest_acked, news);
+            status.begin_pass(tick, self.next, newest_acked, connection);
         }
     }
 
@@ -232,7 +237,7 @@ impl Outbox {
 
     /// Returns whether the client has joined, and no packet has said so yet.
     pub(crate) fn has_unsent_news(&self) -> bool {
-        self.status.as_ref().is_some_and(StatusSource::is_news_unsent)
+        self.status.as_ref().is_some_and(StatusSource::is_join_unsent)
     }
 
     /// Returns whether the client may not know that it has joined, and no packet is in flight whose ack would

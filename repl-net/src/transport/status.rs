@@ -37,7 +37,7 @@ enum TickForm {
 
 /// The part of the status that only some packets contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LinkStatus {
+pub(crate) struct ConnectionStatus {
     pub(crate) round_trip: Duration,
     /// Whether all objects that existed when the client joined have arrived.
     pub(crate) has_joined: bool,
@@ -47,15 +47,15 @@ pub(crate) struct LinkStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     tick: TickForm,
-    pub(crate) news: Option<LinkStatus>,
+    pub(crate) connection: Option<ConnectionStatus>,
 }
 
 impl Status {
     pub(crate) fn write(&self, writer: &mut BitWriter) {
-        if let Some(news) = self.news {
-            let round_trip_ms = news.round_trip.as_millis().min(MAX_ROUND_TRIP_MS.into()) as u64;
+        if let Some(connection) = self.connection {
+            let round_trip_ms = connection.round_trip.as_millis().min(MAX_ROUND_TRIP_MS.into()) as u64;
             writer.write_exp_golomb(round_trip_ms, 5);
-            writer.write_flag(news.has_joined);
+            writer.write_flag(connection.has_joined);
         }
         match self.tick {
             TickForm::SameLead => writer.write_bits(0, 1),
@@ -65,16 +65,16 @@ impl Status {
         }
     }
 
-    /// Reads the form that [`write`](Self::write) writes. `has_news` comes from the header.
-    pub(crate) fn read(reader: &mut BitReader<'_>, has_news: bool) -> Result<Self, ReadError> {
-        let mut news = None;
-        if has_news {
+    /// Reads the form that [`write`](Self::write) writes. `has_connection` comes from the header.
+    pub(crate) fn read(reader: &mut BitReader<'_>, has_connection: bool) -> Result<Self, ReadError> {
+        let mut connection = None;
+        if has_connection {
             let round_trip_ms = reader.read_exp_golomb(5)?;
             if round_trip_ms > MAX_ROUND_TRIP_MS {
                 return Err(ReadError::OutOfRange);
             }
             let round_trip = Duration::from_millis(round_trip_ms);
-            news = Some(LinkStatus { round_trip, has_joined: reader.read_flag()? });
+            connection = Some(ConnectionStatus { round_trip, has_joined: reader.read_flag()? });
         }
         let tick = if !reader.read_flag()? {
             TickForm::SameLead
@@ -85,7 +85,7 @@ impl Status {
         } else {
             TickForm::Long(reader.read_bits(32)? as u32)
         };
-        Ok(Self { tick, news })
+        Ok(Self { tick, connection })
     }
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct StatusSource {
     mark: Option<(Sequence, u64)>,
     /// A tick that the client certainly knows, or an older one.
     known_tick: Option<u64>,
-    news: Option<LinkStatus>,
+    connection: Option<ConnectionStatus>,
     /// The first packet that says that the client has joined.
     joined_in: Option<Sequence>,
 }
@@ -112,9 +112,9 @@ impl StatusSource {
         tick: u64,
         next: Sequence,
         newest_acked: Option<Sequence>,
-        news: LinkStatus,
+        connection: ConnectionStatus,
     ) {
-        (self.tick, self.newest_acked, self.news) = (tick, newest_acked, Some(news));
+        (self.tick, self.newest_acked, self.connection) = (tick, newest_acked, Some(connection));
         if let Some((_, known)) = self.mark.take_if(|(sequence, _)| newest_acked >= Some(*sequence)) {
             self.known_tick = Some(known);
         }
@@ -124,17 +124,17 @@ impl StatusSource {
     /// Returns whether the next packet must say that the client has joined, because the client may not know
     /// it yet.
     pub(crate) fn is_urgent(&self) -> bool {
-        self.news.is_some_and(|news| news.has_joined)
+        self.connection.is_some_and(|connection| connection.has_joined)
             && self.joined_in.is_none_or(|told| self.newest_acked < Some(told))
     }
 
     /// Returns whether no packet has said yet that the client has joined.
-    pub(crate) fn is_news_unsent(&self) -> bool {
+    pub(crate) fn is_join_unsent(&self) -> bool {
         self.joined_in.is_none() && self.is_urgent()
     }
 
     /// Returns the status for the packet `sequence`, whose pass has this stamp.
-    pub(crate) fn next(&mut self, sequence: Sequence, stamp: Sequence, with_news: bool) -> Status {
+    pub(crate) fn next(&mut self, sequence: Sequence, stamp: Sequence, with_connection: bool) -> Status {
         let lead = self.tick.wrapping_sub(stamp.number());
         let since = match self.lead {
             Some((known, since)) if known == lead => since,
@@ -149,11 +149,11 @@ impl StatusSource {
                 _ => TickForm::Long(self.tick as u32),
             }
         };
-        let news = self.news.filter(|_| with_news);
-        if news.is_some_and(|news| news.has_joined) {
+        let connection = self.connection.filter(|_| with_connection);
+        if connection.is_some_and(|connection| connection.has_joined) {
             self.joined_in.get_or_insert(sequence);
         }
-        Status { tick, news }
+        Status { tick, connection }
     }
 }
 
@@ -162,7 +162,7 @@ impl StatusSource {
 pub(crate) struct StatusSink {
     /// The newest packet, with its stamp and its tick.
     newest: Option<(Sequence, Sequence, u64)>,
-    pub(crate) news: Option<LinkStatus>,
+    pub(crate) connection: Option<ConnectionStatus>,
 }
 
 impl StatusSink {
@@ -177,7 +177,7 @@ impl StatusSink {
             return;
         }
         // A client that has joined never returns to the state before.
-        self.news = status.news.or(self.news);
+        self.connection = status.connection.or(self.connection);
         let known = self.newest.map_or(0, |(.., tick)| tick);
         let tick = match (status.tick, self.newest) {
             (TickForm::SameLead, None) => return,
@@ -196,7 +196,8 @@ impl StatusSink {
 mod tests {
     use super::*;
 
-    const NEWS: LinkStatus = LinkStatus { round_trip: Duration::from_millis(60), has_joined: false };
+    const CONNECTION: ConnectionStatus =
+        ConnectionStatus { round_trip: Duration::from_millis(60), has_joined: false };
 
     /// The packets of a server, each with its number, its stamp and its tick.
     struct Wire {
@@ -212,7 +213,7 @@ mod tests {
         }
 
         fn pass(&mut self, tick: u64, packets: u64, acked: Option<Sequence>) {
-            self.source.begin_pass(tick, self.next, acked, NEWS);
+            self.source.begin_pass(tick, self.next, acked, CONNECTION);
             let stamp = self.next;
             for _ in 0..packets {
                 let mut writer = BitWriter::new();
@@ -278,15 +279,15 @@ mod tests {
         for tick in
             [TickForm::SameLead, TickForm::Short(200), TickForm::Middle(40_000), TickForm::Long(u32::MAX)]
         {
-            for news in [
+            for connection in [
                 None,
-                Some(NEWS),
-                Some(LinkStatus { round_trip: Duration::from_millis(65_535), has_joined: true }),
+                Some(CONNECTION),
+                Some(ConnectionStatus { round_trip: Duration::from_millis(65_535), has_joined: true }),
             ] {
-                let (status, mut writer) = (Status { tick, news }, BitWriter::new());
+                let (status, mut writer) = (Status { tick, connection }, BitWriter::new());
                 status.write(&mut writer);
                 assert!(writer.bit_len() <= STATUS_BITS);
-                assert_eq!(Status::read(&mut writer.as_slice().reader(), news.is_some()), Ok(status));
+                assert_eq!(Status::read(&mut writer.as_slice().reader(), connection.is_some()), Ok(status));
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::transport::segment::{
     ENTRY_BITS, RunHead, SegmentEntry, SegmentKind, SegmentWriter, gap_order, handles_bits,
 };
 use crate::transport::spare::ROUND_TICKS;
-use crate::transport::status::LinkStatus;
+use crate::transport::status::ConnectionStatus;
 
 /// The gap order for objects that are sent to one connection alone.
 const PRIVATE_GAP_ORDER: u32 = 3;
@@ -94,8 +94,8 @@ impl Connection {
 
     fn begin_outbox_pass(&mut self, context: &PassContext<'_>) {
         let has_joined = self.objects.has_joined(self.outbox.in_flight.floor(), self.outbox.next());
-        let news = LinkStatus { round_trip: self.link.round_trip.smoothed(), has_joined };
-        self.outbox.begin_pass(context.world.frame, self.link.newest_acked, news);
+        let connection = ConnectionStatus { round_trip: self.link.round_trip.smoothed(), has_joined };
+        self.outbox.begin_pass(context.world.frame, self.link.newest_acked, connection);
     }
 
     /// Makes sure that the client acks a packet soon after it has joined. If nothing else is sent or in
