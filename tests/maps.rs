@@ -70,7 +70,7 @@ fn s17_w16_maps_and_sets_are_replicated_by_entry() {
 fn r14_an_update_costs_what_changed_of_the_entries_that_did() {
     let mut pair = Pair::<Board>::new();
     pair.update(|board| board.scores = scores(0..1_000));
-    // 3 bits for the object's handles, 2 for departures, 1 + 32 + 1 for one entry, 4 for its handles, 16 for
+    // 3 bits for the object's handles, 2 for removals, 1 + 32 + 1 for one entry, 4 for its handles, 16 for
     // the value, 1 for the end.
     let changed = pair.update(|board| board.scores.get_mut(&500).unwrap().deaths = 9);
     assert!(changed <= 64, "{changed} bits");
@@ -273,12 +273,12 @@ struct Target {
     map: BTreeMap<u8, u8>,
 }
 
-/// Returns an update with this kind of departures, the removed key, and the entries: each has its key, the
+/// Returns an update with this kind of removals, the removed key, and the entries: each has its key, the
 /// flag of new entries, and the rest as a number of this many bits.
-fn forged(departures: u64, gone: Option<&[u8]>, entries: &[(u8, bool, u64, u32)]) -> BitWriter {
+fn forged(removals: u64, gone: Option<&[u8]>, entries: &[(u8, bool, u64, u32)]) -> BitWriter {
     let mut writer = BitWriter::new();
     repl::wire::write_handles(&pair::handles([1]), 1, false, &mut writer);
-    writer.write_bits(departures, 2);
+    writer.write_bits(removals, 2);
     if let Some(gone) = gone {
         for key in gone {
             writer.write_flag(true);

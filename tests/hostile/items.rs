@@ -23,9 +23,9 @@ const ALL_BUT_LISTED: u64 = 2;
 const ALL_BUT_NEW: u64 = 3;
 
 /// Begins an update of the numbers of the actor in slot 3.
-fn numbers(departures: u64, writer: &mut BitWriter) {
+fn numbers(removals: u64, writer: &mut BitWriter) {
     update(3, NUMBERS, writer);
-    writer.write_bits(departures, 2);
+    writer.write_bits(removals, 2);
 }
 
 /// Writes a list of ids. After each id, `each` writes its data.
@@ -78,9 +78,9 @@ fn the_forge_makes_items_that_are_taken() {
 
 #[test]
 fn r05_removals_of_unknown_ids_are_ignored() {
-    let listed = |departures: u64| {
+    let listed = |removals: u64| {
         take(|writer| {
-            numbers(departures, writer);
+            numbers(removals, writer);
             list(&[1, 9, 77, 1 << 30], writer, |_| ());
             list(&[5, 8], writer, born);
         })
@@ -97,9 +97,9 @@ fn r05_removals_of_unknown_ids_are_ignored() {
 #[test]
 fn ids_out_of_range_are_refused() {
     for id in [1_u64 << 31, (1 << 32) - 1, 1 << 32, (1 << 32) + 5, 1 << 63] {
-        for departures in [NONE, LISTED, ALL_BUT_LISTED] {
+        for removals in [NONE, LISTED, ALL_BUT_LISTED] {
             refuse("numbers", |writer| {
-                numbers(departures, writer);
+                numbers(removals, writer);
                 list(&[id], writer, born);
                 end(writer);
             });

@@ -22,7 +22,7 @@ const FIRST_ORDER: u32 = 7;
 
 /// Which items of a collection an update removes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Departures {
+pub(crate) enum Removals {
     /// No items.
     #[default]
     None = 0,
@@ -34,7 +34,7 @@ pub(crate) enum Departures {
     AllButNew = 3,
 }
 
-impl Departures {
+impl Removals {
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         Ok(match reader.read_bits(2)? {
             0 => Self::None,

@@ -114,8 +114,8 @@ impl<A: KeyedShadow + KeyedReplica + Preload> Collection<ItemId> for A {
         Vec::new()
     }
 
-    fn departing(&self, each: &mut dyn FnMut(ItemId)) {
-        KeyedReplica::departing(self, each);
+    fn marked_for_removal(&self, each: &mut dyn FnMut(ItemId)) {
+        KeyedReplica::marked_for_removal(self, each);
     }
 
     fn received(&mut self, each: &mut dyn FnMut(*mut u8)) {

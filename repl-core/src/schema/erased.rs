@@ -90,7 +90,7 @@ pub(crate) trait Collection<I: Identity>: Any {
     fn sweep(&mut self) -> Vec<I>;
 
     /// Calls `each` with the elements that are marked for removal.
-    fn departing(&self, _: &mut dyn FnMut(I)) {}
+    fn marked_for_removal(&self, _: &mut dyn FnMut(I)) {}
 
     /// Calls `each` with the elements that were added or changed since the last [`conclude`](Self::conclude),
     /// or with all.

@@ -98,7 +98,7 @@ pub trait KeyedReplica: Keyed {
     fn received_sweep(&mut self);
 
     /// Calls `each` with the ids of the items of a replica that are marked for removal.
-    fn departing(&self, each: &mut dyn FnMut(ItemId));
+    fn marked_for_removal(&self, each: &mut dyn FnMut(ItemId));
 
     /// Calls `each` with the items of a replica that were added or changed since the last
     /// [`conclude`](Self::conclude).

@@ -11,7 +11,7 @@ use crate::changes::changelist::{ArrayChanges, Changelist, ElementChange, Elemen
 use crate::changes::elements::Sweep;
 use crate::ids::handle_list::write_handles;
 use crate::ids::identity::{IdSet, Identity, WriteIds};
-use crate::ids::item_list::Departures;
+use crate::ids::item_list::Removals;
 use crate::ids::label::Label;
 use crate::object::level::{Array, Elements, Level, Slot};
 
@@ -219,7 +219,7 @@ fn write_elements<I: Identity>(
         } else {
             changes.added.iter().filter_map(there).collect()
         };
-    write_departures(elements, changes, &added, writer);
+    write_removals(elements, changes, &added, writer);
     let mut list = I::list(ascending(&added, &changes.changed).map(|listed| listed.id()));
     let (mut labels, mut previous) = (Labels::of(elements), None);
     for listed in ascending(&added, &changes.changed) {
@@ -293,7 +293,7 @@ fn ascending<'a, I: Ord>(
 
 /// Writes which of the receiver's elements are removed: those listed, all except those listed, or all except
 /// the new ones.
-fn write_departures<I: Identity>(
+fn write_removals<I: Identity>(
     elements: Elements<'_, I>,
     changes: &ElementChanges<I>,
     added: &[(I, Level<'_>)],
@@ -310,17 +310,17 @@ fn write_departures<I: Identity>(
     };
     let gone = changes.removed.iter().filter(|id| !I::IS_KEY || !elements.has(id));
     if only_here {
-        writer.write_bits(Departures::AllButNew as u64, 2);
+        writer.write_bits(Removals::AllButNew as u64, 2);
     } else if changes.sweep == Sweep::Dead {
-        writer.write_bits(Departures::AllButListed as u64, 2);
+        writer.write_bits(Removals::AllButListed as u64, 2);
         let is_added = |id: &I| added.binary_search_by(|(added, _)| added.cmp(id)).is_ok();
         let mut others = elements.collection.ids();
         others.retain(|id| !is_added(id) && changed.binary_search(&id).is_err());
         write_ids::<I, _>(others.iter(), writer);
     } else if gone.clone().next().is_none() {
-        writer.write_bits(Departures::None as u64, 2);
+        writer.write_bits(Removals::None as u64, 2);
     } else {
-        writer.write_bits(Departures::Listed as u64, 2);
+        writer.write_bits(Removals::Listed as u64, 2);
         write_ids::<I, _>(gone, writer);
     }
 }

@@ -99,8 +99,8 @@ impl<T: FastArrayItem> KeyedReplica for FastArray<T> {
         self.receive_sweep();
     }
 
-    fn departing(&self, each: &mut dyn FnMut(ItemId)) {
-        self.each_departing(each);
+    fn marked_for_removal(&self, each: &mut dyn FnMut(ItemId)) {
+        self.each_marked_for_removal(each);
     }
 
     fn received(&mut self, each: &mut dyn FnMut(&mut T)) {

@@ -107,8 +107,8 @@ impl<T: FastArrayItem> KeyedReplica for OrderedFastArray<T> {
         self.receive_sweep();
     }
 
-    fn departing(&self, each: &mut dyn FnMut(ItemId)) {
-        self.each_departing(each);
+    fn marked_for_removal(&self, each: &mut dyn FnMut(ItemId)) {
+        self.each_marked_for_removal(each);
     }
 
     fn received(&mut self, each: &mut dyn FnMut(&mut T)) {

@@ -136,7 +136,7 @@ pub(crate) trait Replica: Sized {
 
     /// Calls `each` with the items that this update removes, one by one or by a sweep. O(items) after a
     /// sweep.
-    fn each_departing(&self, each: &mut dyn FnMut(ItemId)) {
+    fn each_marked_for_removal(&self, each: &mut dyn FnMut(ItemId)) {
         let Some(receipt) = self.receipt() else { return };
         receipt.removed.iter().copied().for_each(&mut *each);
         if receipt.has_sweep() {
@@ -152,7 +152,7 @@ pub(crate) trait Replica: Sized {
     /// after a sweep.
     fn has_received(&self) -> bool {
         let mut any = self.has_moved();
-        self.each_departing(&mut |_| any = true);
+        self.each_marked_for_removal(&mut |_| any = true);
         any || self.receipt().is_some_and(|receipt| !receipt.added.is_empty() || !receipt.changed.is_empty())
     }
 

@@ -9,7 +9,7 @@ use crate::bits::{BitReader, ReadError, count};
 use crate::ids::handle_list::read_handles;
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::{Identity, ReadIds};
-use crate::ids::item_list::Departures;
+use crate::ids::item_list::Removals;
 use crate::ids::label::Label;
 use crate::schema::program::CollectionCommand;
 use crate::schema::step::ReceivedChange;
@@ -20,12 +20,12 @@ use crate::wire::room::check_room;
 
 /// The removed elements of an update. While the update is validated they are compared with those that it adds
 /// and changes.
-struct Departed<'b, I: Identity> {
+struct RemovedList<'b, I: Identity> {
     list: Option<(I::Reader, BitReader<'b>)>,
     next: Option<I>,
 }
 
-impl<I: Identity> Departed<'_, I> {
+impl<I: Identity> RemovedList<'_, I> {
     /// Whether `id` was removed. Must be called with ascending ids.
     fn contains(&mut self, id: &I) -> Result<bool, ReadError> {
         let Some((list, reader)) = &mut self.list else { return Ok(false) };
@@ -68,11 +68,11 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         let table = self.program.table(command.table, command.handles);
         let mut progress = Progress::default();
         target.own();
-        let mut departed = self.departures(command, &mut progress, target)?;
+        let mut removed = self.removals(command, &mut progress, target)?;
         let mut list = I::read_list(&command.shape.form);
         let mut previous: Option<HandleSet> = None;
         while let Some(id) = P::check(list.next(self.reader, &mut self.pass))? {
-            if P::check(departed.contains(&id))? {
+            if P::check(removed.contains(&id))? {
                 return P::check(Err(ReadError::OutOfRange));
             }
             progress.swept.remove(&id);
@@ -130,24 +130,24 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
     }
 
     /// Reads which elements are removed. Returns the list of them if the update lists them.
-    fn departures<I: Identity, T: ElementTarget<I>>(
+    fn removals<I: Identity, T: ElementTarget<I>>(
         &mut self,
         command: &CollectionCommand<I>,
         progress: &mut Progress<I>,
         target: &mut T,
-    ) -> Result<Departed<'b, I>, P::Stop> {
-        let departures = P::check(Departures::read(self.reader))?;
-        if matches!(departures, Departures::AllButListed | Departures::AllButNew) {
+    ) -> Result<RemovedList<'b, I>, P::Stop> {
+        let removals = P::check(Removals::read(self.reader))?;
+        if matches!(removals, Removals::AllButListed | Removals::AllButNew) {
             progress.swept.extend(target.sweep());
         }
-        let mut departed = Departed { list: None, next: None };
-        if matches!(departures, Departures::None | Departures::AllButNew) {
-            return Ok(departed);
+        let mut removed = RemovedList { list: None, next: None };
+        if matches!(removals, Removals::None | Removals::AllButNew) {
+            return Ok(removed);
         }
-        let is_listed = departures == Departures::Listed;
+        let is_listed = removals == Removals::Listed;
         let list = || I::read_list(&command.shape.form);
         // Only validation checks that none of them is added or changed too.
-        departed.list = (is_listed && P::VALIDATES).then(|| (list(), self.reader.clone()));
+        removed.list = (is_listed && P::VALIDATES).then(|| (list(), self.reader.clone()));
         let mut ids = list();
         while let Some(id) = P::check(ids.next(self.reader, &mut self.pass))? {
             if is_listed {
@@ -157,7 +157,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
                 target.receive(&id, ReceivedChange::Spared, false);
             }
         }
-        Ok(departed)
+        Ok(removed)
     }
 
     /// Reads the next label, if elements have labels.
@@ -226,7 +226,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
     /// collection has marked.
     fn end_elements<I: Identity, T: ElementTarget<I>>(&mut self, progress: Progress<I>, target: &mut T) {
         progress.swept.iter().for_each(|id| self.remove(id, target));
-        target.departing(&mut |id| self.forget(&id));
+        target.marked_for_removal(&mut |id| self.forget(&id));
     }
 }
 

@@ -208,7 +208,7 @@ impl<I: Identity> ElementTarget<I> for ElementRecipient<'_, I> {
         self.live.iter_mut().for_each(|live| live.collection.receive(id, change.clone(), calls_back));
     }
 
-    fn departing(&self, each: &mut dyn FnMut(I)) {
-        self.live.iter().for_each(|live| live.collection.departing(&mut *each));
+    fn marked_for_removal(&self, each: &mut dyn FnMut(I)) {
+        self.live.iter().for_each(|live| live.collection.marked_for_removal(&mut *each));
     }
 }

@@ -75,7 +75,7 @@ pub(crate) trait ElementTarget<I> {
     fn receive(&mut self, _: &I, _: ReceivedChange<'_>, _: bool) {}
 
     /// Calls `each` with the elements that are marked for removal.
-    fn departing(&self, _: &mut dyn FnMut(I)) {}
+    fn marked_for_removal(&self, _: &mut dyn FnMut(I)) {}
 }
 
 /// Reads an element into any target.
