@@ -1,7 +1,7 @@
 //! Implements for fast arrays how a shadow follows a live array, so that the shadow gets the same items.
 //!
-//! *Invariant:* an item that departed from a shadow is still stored there for a while, but no lookup finds
-//! it.
+//! *Invariant:* an item that was removed from a shadow may stay stored for a while as a tombstone. Lookups do
+//! not find it.
 
 use std::mem::needs_drop;
 
@@ -26,7 +26,7 @@ impl<T: FastArrayItem> Following for FastArray<T> {
     fn take_step(&mut self, live: &Self, entry: Entry, visit: Visit<'_, T>) {
         if entry.is_removal() {
             if self.item_ids.had(&live.item_ids, entry.id) {
-                self.depart(entry.id);
+                self.remove_from_shadow(entry.id);
                 visit(entry.id, Step::Removed);
             }
         } else if let Some(at) = live.item_ids.locate(entry.id, entry.position()) {
@@ -35,7 +35,7 @@ impl<T: FastArrayItem> Following for FastArray<T> {
     }
 
     fn match_up(&mut self, live: &Self, visit: Visit<'_, T>) {
-        self.take_out_departed();
+        self.take_out_tombstones();
         let mut is_there = vec![false; self.items.len()];
         for at in 0..live.items.len() {
             let own = self.step(live, at, visit);
@@ -56,7 +56,7 @@ impl<T: FastArrayItem> Following for FastArray<T> {
     }
 
     fn start_over(&mut self, live: &Self, first: ItemId, visit: Visit<'_, T>) {
-        self.take_out_departed();
+        self.take_out_tombstones();
         self.item_ids.ids.iter().for_each(|&id| visit(id, Step::Removed));
         self.truncate(0);
         let mut id = first;
@@ -82,26 +82,26 @@ impl<T: FastArrayItem> FastArray<T> {
             visit(id, Step::Touched { live, shadow: &mut self.items[at], moved: false });
             return at;
         }
-        if self.item_ids.has_departed(id) {
-            self.take_out_departed();
+        if self.item_ids.is_tombstone(id) {
+            self.take_out_tombstones();
         }
         let at = self.append_initial(id);
         visit(id, Step::Added { live, shadow: &mut self.items[at] });
         at
     }
 
-    /// Removes the item `id` from a shadow. Items that may own memory are taken out at once. Other items only
-    /// count as removed at first, and are taken out later together. Finding an item in a large array takes
+    /// Removes the item `id` from a shadow. Items that may own memory are taken out at once. Other items
+    /// become tombstones, and are taken out later together. Finding an item in a large array takes
     /// longer than the rest of the work, and finding many at a time is faster.
-    fn depart(&mut self, id: ItemId) {
-        if self.item_ids.depart(id) || needs_drop::<T>() {
-            self.take_out_departed();
+    fn remove_from_shadow(&mut self, id: ItemId) {
+        if self.item_ids.add_tombstone(id) || needs_drop::<T>() {
+            self.take_out_tombstones();
         }
     }
 
-    fn take_out_departed(&mut self) {
-        self.item_ids.preload_departed();
-        while let Some(id) = self.item_ids.departed.pop() {
+    fn take_out_tombstones(&mut self) {
+        self.item_ids.preload_tombstones();
+        while let Some(id) = self.item_ids.tombstones.pop() {
             if let Some(at) = self.item_ids.position(id) {
                 self.items.swap_remove(at);
                 self.item_ids.take_out(id, at);
@@ -128,7 +128,7 @@ impl<T: FastArrayItem> FastArray<T> {
     /// Copies the items of `other` into this array: `copy` copies the values. Also copies how far `other` has
     /// followed its array. Local items are neither copied nor removed (S183).
     pub(super) fn copy_items(&mut self, other: &Self, copy: &mut dyn FnMut(&T, &mut T)) {
-        self.take_out_departed();
+        self.take_out_tombstones();
         for at in (0..self.items.len()).rev() {
             let id = self.item_ids.ids[at];
             if !id.is_local() && other.item_ids.position(id).is_none() {
@@ -153,7 +153,7 @@ mod tests {
     use repl_core::{Keyed, KeyedShadow};
 
     use super::*;
-    use crate::array::item_ids::MAX_DEPARTED;
+    use crate::array::item_ids::MAX_TOMBSTONES;
 
     /// Returns the steps that a shadow reports when it follows `live`.
     fn steps(shadow: &mut FastArray<u32>, live: &FastArray<u32>) -> Vec<(u32, &'static str)> {
@@ -194,7 +194,7 @@ mod tests {
             last = shadow.items.len() - live.len();
             most = last.max(most);
         }
-        assert_eq!(most, MAX_DEPARTED - 1);
+        assert_eq!(most, MAX_TOMBSTONES - 1);
         assert!(last <= shadow.items.len() / 4, "{last} of {}", shadow.items.len());
 
         let mut copy = FastArray::new();

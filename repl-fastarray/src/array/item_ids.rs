@@ -1,7 +1,7 @@
 //! The ids of a fast array's items, in the order of the items, with the log of their changes.
 //!
 //! *Invariant:* no id occurs twice, and the id at an index belongs to the item at the same index. On a
-//! shadow, the id of a departed item stays in `ids` until the item is taken out, but lookups do not find it.
+//! shadow, a removed item may stay stored for a while as a tombstone. Lookups do not find tombstones.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -16,8 +16,8 @@ use crate::marks::Log;
 /// Up to this many ids, a linear search is as fast as the index.
 const LINEAR_SEARCH_IDS: usize = 32;
 
-/// A shadow takes departed items out when there are this many, or a quarter of all items if that is less.
-pub(crate) const MAX_DEPARTED: usize = 32;
+/// A shadow takes its tombstones out when there are this many, or a quarter of all items if that is less.
+pub(crate) const MAX_TOMBSTONES: usize = 32;
 
 /// The ids of an array's items, and the data that the array stores about its items.
 pub(crate) struct ItemIds {
@@ -27,8 +27,9 @@ pub(crate) struct ItemIds {
     index: OnceLock<Index>,
     pub(crate) log: Log,
     counter: IdCounter,
-    /// On a shadow: items that count as removed, but are still in the list. At most [`MAX_DEPARTED`].
-    pub(crate) departed: Vec<ItemId>,
+    /// On a shadow: the ids of items that count as removed, but are still in `ids`. At most
+    /// [`MAX_TOMBSTONES`].
+    pub(crate) tombstones: Vec<ItemId>,
 }
 
 impl ItemIds {
@@ -39,7 +40,7 @@ impl ItemIds {
             index: OnceLock::new(),
             log: Log::default(),
             counter: IdCounter::starting(next),
-            departed: Vec::new(),
+            tombstones: Vec::new(),
         }
     }
 
@@ -113,7 +114,7 @@ impl ItemIds {
 
     /// Returns the position of `id`. O(1), but O(n) for the first lookup after many items have moved.
     pub(crate) fn position(&self, id: ItemId) -> Option<usize> {
-        if self.has_departed(id) {
+        if self.is_tombstone(id) {
             return None;
         }
         match self.index.get() {
@@ -125,7 +126,7 @@ impl ItemIds {
 
     /// Returns the position of `id`. Tries `index` first.
     pub(crate) fn position_from(&self, id: ItemId, index: usize) -> Option<usize> {
-        if self.ids.get(index) == Some(&id) && !self.has_departed(id) {
+        if self.ids.get(index) == Some(&id) && !self.is_tombstone(id) {
             // The caller usually looks up the same item again soon, so its index entry is loaded.
             self.preload(id);
             return Some(index);
@@ -213,28 +214,28 @@ impl ItemIds {
         self.counter.had(id, &live.counter).unwrap_or_else(|| self.position(id).is_some())
     }
 
-    /// Marks the item `id` of a shadow as departed. Returns whether the departed items must be taken out now.
+    /// Makes the item `id` of a shadow a tombstone. Returns whether the tombstones must be taken out now.
     #[must_use]
-    pub(crate) fn depart(&mut self, id: ItemId) -> bool {
-        self.departed.push(id);
-        self.departed.len() >= MAX_DEPARTED.min(self.ids.len() / 4)
+    pub(crate) fn add_tombstone(&mut self, id: ItemId) -> bool {
+        self.tombstones.push(id);
+        self.tombstones.len() >= MAX_TOMBSTONES.min(self.ids.len() / 4)
     }
 
-    pub(crate) fn has_departed(&self, id: ItemId) -> bool {
+    pub(crate) fn is_tombstone(&self, id: ItemId) -> bool {
         // The search does not stop at the first match. Without a branch the processor compares several ids at
         // a time and predicts nothing wrongly.
-        self.departed.iter().fold(false, |found, &departed| found | (departed == id))
+        self.tombstones.iter().fold(false, |found, &tombstones| found | (tombstones == id))
     }
 
-    /// Prepares the cache, because all departed items are about to be taken out.
-    pub(crate) fn preload_departed(&self) {
-        let last = self.ids.iter().rev().take(self.departed.len());
-        self.departed.iter().chain(last).for_each(|&id| self.preload(id));
+    /// Loads the index entries of all tombstones into the cache, because they are about to be taken out.
+    pub(crate) fn preload_tombstones(&self) {
+        let last = self.ids.iter().rev().take(self.tombstones.len());
+        self.tombstones.iter().chain(last).for_each(|&id| self.preload(id));
     }
 
-    /// Returns the ids that have not departed, with their positions in ascending order.
+    /// Returns the ids that are not tombstones, with their positions in ascending order.
     pub(crate) fn present(&self) -> impl Iterator<Item = (ItemId, usize)> {
-        self.ids.iter().copied().zip(0..).filter(|&(id, _)| !self.has_departed(id))
+        self.ids.iter().copied().zip(0..).filter(|&(id, _)| !self.is_tombstone(id))
     }
 
     /// Removes a range of ids. The other ids keep their order.

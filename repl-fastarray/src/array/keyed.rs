@@ -27,7 +27,7 @@ impl<T: FastArrayItem> Keyed for FastArray<T> {
     const HAS_CALLBACKS: bool = T::CallbackPolicy::HAS_CALLBACKS;
 
     fn len(&self) -> usize {
-        self.items.len() - self.item_ids.departed.len()
+        self.items.len() - self.item_ids.tombstones.len()
     }
 
     fn item(&self, id: ItemId) -> Option<&T> {
