@@ -4,7 +4,7 @@
 //! *Invariant:* sets are sorted and have no duplicates. A property with nested changes is also in the set of
 //! its level, because the count of an array is always sent with its changes (S92).
 
-use crate::changes::elements::{self, PropertyChanges};
+use crate::changes::element_changes::{self, PropertyChanges};
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::IdSet;
 use crate::ids::item_id::ItemId;
@@ -44,10 +44,10 @@ pub(crate) enum Nested {
 }
 
 /// The changes of a collection whose elements are changed by [`Changelist`]s.
-pub(crate) type ElementChanges<I> = elements::ElementChanges<I, Changelist>;
+pub(crate) type ElementChanges<I> = element_changes::ElementChanges<I, Changelist>;
 
 /// The changes of one element of a collection.
-pub(crate) type ElementChange<I> = elements::ElementChange<I, Changelist>;
+pub(crate) type ElementChange<I> = element_changes::ElementChange<I, Changelist>;
 
 /// Runs the same code for the changes of items and for the changes of entries. Runs `$else` for the changes
 /// of an array.

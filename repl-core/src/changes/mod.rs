@@ -5,7 +5,7 @@
 
 pub(crate) mod age_queue;
 pub(crate) mod changelist;
-pub(crate) mod elements;
+pub(crate) mod element_changes;
 pub(crate) mod flat;
 pub(crate) mod history;
 pub(crate) mod portions;

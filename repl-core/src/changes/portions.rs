@@ -6,7 +6,7 @@
 
 use crate::changes::age_queue::AgeQueue;
 use crate::changes::changelist::{Changelist, ElementChange, ElementChanges, Nested};
-use crate::changes::elements::{MAX_REMOVED, Sweep};
+use crate::changes::element_changes::{MAX_REMOVED, Sweep};
 use crate::ids::handles::HandleSet;
 use crate::ids::identity::{IdSet, Identity};
 use crate::ids::item_id::ItemId;

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::bits::{BitWriter, WriteError, count, width_bits};
 use crate::changes::changelist::{ArrayChanges, Changelist, ElementChange, ElementChanges, NestedChanges};
-use crate::changes::elements::Sweep;
+use crate::changes::element_changes::Sweep;
 use crate::ids::handle_list::write_handles;
 use crate::ids::identity::{IdSet, Identity, WriteIds};
 use crate::ids::item_list::Removals;
