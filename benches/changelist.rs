@@ -10,7 +10,8 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput};
-use repl::{Changelist, Class, History, Refusal, Replicated, Scratch};
+use repl::tools::{Changelist, Class, History, Scratch};
+use repl::{Refusal, Replicated};
 
 use ratios::{Side, timed};
 

@@ -12,7 +12,8 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput};
-use repl::{Changelist, Class, Replicated, Scratch};
+use repl::Replicated;
+use repl::tools::{Changelist, Class, Scratch};
 
 use player::Player;
 use ratios::{Side, timed};

@@ -13,10 +13,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion};
-use repl::{
-    BitReader, BitWriter, Changelist, Checked, Class, HandleSet, NoObjects, OrderedFastArray, ReferenceMap,
-    Replicated, Scratch,
-};
+use repl::tools::{Changelist, Checked, Class, HandleSet, Scratch};
+use repl::{BitReader, BitWriter, NoObjects, OrderedFastArray, ReferenceMap, Replicated};
 
 use ratios::Side;
 

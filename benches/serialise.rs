@@ -17,9 +17,8 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
-use repl::{
-    BitReader, BitWriter, Changelist, Checked, Class, HandleSet, NoObjects, ReferenceMap, Refusal, Scratch,
-};
+use repl::tools::{Changelist, Checked, Class, HandleSet, Scratch};
+use repl::{BitReader, BitWriter, NoObjects, ReferenceMap, Refusal};
 
 use player::Player;
 use ratios::{Side, timed};

@@ -182,8 +182,8 @@
 //! - [`ObjectRef`] names an object on both sides: spawning returns it, and fields hold it to refer to other
 //!   objects.
 //!
-//! Below them [`Class`], [`Changelist`], [`BitWriter`] and [`BitReader`] compare, list and encode single
-//! objects, for tools and for your own transports.
+//! Below them is [`tools`]: it compares, lists and encodes single objects, for tools, tests and transports of
+//! your own.
 //!
 //! # Guarantees
 //!
@@ -241,18 +241,17 @@
 #![forbid(unsafe_code)]
 
 pub mod fast_array;
+pub mod tools;
 
 /// Your own serialisers read and write with its traits `BitRead` and `BitWrite`; see the example `layouts`.
 pub use repl_core::bitstream_io;
 #[cfg(feature = "bitflags")]
 pub use repl_core::flags;
+pub use repl_core::leaf;
 pub use repl_core::{
-    BitReader, BitSlice, BitWriter, Callbacks, Changelist, Checked, CheckedMark, CheckedUpdate, Checksum,
-    Class, Condition, ConditionMasks, Counts, DecodeError, Guid, HandleSet, History, ItemId, Keyed, Layout,
-    LayoutOf, Map, NetSerialize, NoObjects, Notify, ObjectRef, Objects, Observer, Program, Property,
-    PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, Scratch, ViewFlags, With, WriteError,
+    BitReader, BitWriter, Callbacks, Condition, Guid, ItemId, Layout, Map, NetSerialize, NoObjects,
+    ObjectRef, Property, PropertyIndex, ReadError, ReferenceMap, Refusal, Replicated, WriteError,
 };
-pub use repl_core::{bits, leaf, limits, wire};
 pub use repl_derive::{FastArrayItem, NetSerialize, Replicated};
 /// An item of a fast array: most often a struct with this derive.
 ///
@@ -279,10 +278,9 @@ pub use repl_fastarray::{
 };
 pub use repl_net::sim;
 pub use repl_net::{
-    ArchetypeId, Change, ClassTraffic, Client, ClientConfig, ClientEvent, ClientStats, CloseReason,
-    CompareError, CongestionControl, ConnectionId, ConnectionStats, Difference, DisconnectReason, External,
-    LayoutMismatch, Limit, LimitMismatch, PropertyTraffic, ReceiveError, Role, Server, ServerConfig,
-    ServerEvent, Side, SpawnError, Transmit,
+    ArchetypeId, Change, Client, ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError,
+    CongestionControl, ConnectionId, ConnectionStats, DisconnectReason, External, ReceiveError, Role, Server,
+    ServerConfig, ServerEvent, SpawnError, Transmit,
 };
 
 /// The names that most programs need: the derives with their traits, server and client with their

@@ -8,7 +8,8 @@ use std::collections::{BTreeSet, VecDeque};
 use pair::world::{Change, World, changes};
 use pair::{Pair, handles};
 use proptest::prelude::*;
-use repl::{BitWriter, Changelist, NetSerialize, Replicated};
+use repl::tools::Changelist;
+use repl::{BitWriter, NetSerialize, Replicated};
 
 #[derive(Replicated, Default)]
 #[replicated(all)]

@@ -6,7 +6,8 @@ mod pair;
 use pair::world::{World, changes};
 use pair::{Pair, handles};
 use proptest::prelude::*;
-use repl::{Changelist, Class, NetSerialize, Replicated, WriteError};
+use repl::tools::{Changelist, Class};
+use repl::{NetSerialize, Replicated, WriteError};
 
 #[derive(Replicated, Default)]
 #[replicated(all)]

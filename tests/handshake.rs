@@ -8,7 +8,8 @@ mod support;
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::{Difference, DisconnectReason, LayoutMismatch, ReceiveError, Side};
+use repl::tools::{Difference, LayoutMismatch, Side};
+use repl::{DisconnectReason, ReceiveError};
 use support::{Packets, Room, TICK, collect, size};
 
 #[derive(Replicated, Default)]

@@ -1,7 +1,7 @@
 //! The changes that all connections share: their places, the ring of 64 changelists, and what a late joiner
 //! receives (S65, S66, R10).
 
-use repl::{Changelist, HandleSet, History};
+use repl::tools::{Changelist, HandleSet, History};
 
 fn list(handles: impl IntoIterator<Item = u32>) -> Changelist {
     let mut list = Changelist::new();

@@ -1,8 +1,7 @@
 //! The tables of a type: parents, commands, handles and checksums (S1 to S23), and how they print.
 
-use repl::{
-    BitReader, BitWriter, Class, NetSerialize, ReadError, ReferenceMap, Replicated, WriteError, leaf,
-};
+use repl::tools::Class;
+use repl::{BitReader, BitWriter, NetSerialize, ReadError, ReferenceMap, Replicated, WriteError, leaf};
 
 /// Returns the handles of a property.
 fn handles_of<T: Replicated>(property: &str) -> Vec<u32> {
@@ -291,11 +290,11 @@ fn a_property_that_is_not_there_is_answered_with_those_that_are() {
 struct Impostor;
 
 impl Replicated for Impostor {
-    const LAYOUT: &'static repl::LayoutOf<Self> = &repl::LayoutOf::new(Mixed::LAYOUT.table());
+    const LAYOUT: &'static repl::tools::LayoutOf<Self> = &repl::tools::LayoutOf::new(Mixed::LAYOUT.table());
 
     type CallbackPolicy = repl::__private::NoCallbacks;
 
-    fn program() -> repl::Program {
+    fn program() -> repl::tools::Program {
         Mixed::program()
     }
 

@@ -7,8 +7,9 @@ mod support;
 
 use std::collections::{BTreeMap, HashMap};
 
+use repl::WriteError;
 use repl::prelude::*;
-use repl::{Keyed, WriteError};
+use repl::tools::Keyed;
 use support::Room;
 
 #[derive(Replicated, Default)]

@@ -8,7 +8,8 @@ mod support;
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::{BitWriter, Changelist, Class, DisconnectReason, HandleSet, Limit, Scratch, WriteError};
+use repl::tools::{Changelist, Class, HandleSet, Limit, Scratch};
+use repl::{BitWriter, DisconnectReason, WriteError};
 use support::{Guest, Room};
 
 /// The most bytes of an object in most of these tests.

@@ -277,7 +277,7 @@ struct Target {
 /// flag of new entries, and the rest as a number of this many bits.
 fn forged(removals: u64, gone: Option<&[u8]>, entries: &[(u8, bool, u64, u32)]) -> BitWriter {
     let mut writer = BitWriter::new();
-    repl::wire::write_handles(&pair::handles([1]), 1, false, &mut writer);
+    repl::tools::wire::write_handles(&pair::handles([1]), 1, false, &mut writer);
     writer.write_bits(removals, 2);
     if let Some(gone) = gone {
         for key in gone {

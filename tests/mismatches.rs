@@ -7,7 +7,8 @@
 mod support;
 
 use repl::prelude::*;
-use repl::{ArchetypeId, Difference, DisconnectReason, LayoutMismatch, Side};
+use repl::tools::{Difference, LayoutMismatch, Side};
+use repl::{ArchetypeId, DisconnectReason};
 use support::{Room, size};
 
 /// A server or a client. The same classes and archetypes can be registered on both.

@@ -7,7 +7,8 @@ mod support;
 
 use proptest::prelude::*;
 use repl::prelude::*;
-use repl::{BitReader, BitWriter, Changelist, Class, HandleSet, ItemId, NoObjects, ReferenceMap, Scratch};
+use repl::tools::{Changelist, Class, HandleSet, Scratch};
+use repl::{BitReader, BitWriter, ItemId, NoObjects, ReferenceMap};
 use support::{Packets, Room};
 
 #[derive(Replicated, Default)]
@@ -275,7 +276,7 @@ fn client(class: &Class<Scroll>) -> Scroll {
 fn take(class: &Class<Scroll>, client: &mut Scroll, handles: &HandleSet, bits: &[bool]) -> bool {
     let bytes = bytes(bits);
     let (mut reader, mut references) = (BitReader::new(&bytes), ReferenceMap::new(&NoObjects));
-    let mut checked = repl::Checked::new();
+    let mut checked = repl::tools::Checked::new();
     if class.validate(Some(client), handles, &mut reader.clone(), &mut references, &mut checked).is_err() {
         return false;
     }

@@ -8,10 +8,11 @@ use std::num::NonZeroU32;
 use pair::world::{Mood, World, changes};
 use pair::{AllObjects, Pair, receive};
 use proptest::prelude::*;
-use repl::wire::{read_handles, write_handles};
+use repl::tools::wire::{read_handles, write_handles};
+use repl::tools::{BitSlice, Class, DecodeError, HandleSet, Objects, Observer};
 use repl::{
-    BitReader, BitSlice, BitWriter, Class, DecodeError, FastArray, Guid, HandleSet, NetSerialize, NoObjects,
-    ObjectRef, Objects, Observer, ReadError, ReferenceMap, Replicated, WriteError,
+    BitReader, BitWriter, FastArray, Guid, NetSerialize, NoObjects, ObjectRef, ReadError, ReferenceMap,
+    Replicated, WriteError,
 };
 
 /// Writes a value and reads it again. Returns the value and its number of bits.
@@ -424,7 +425,7 @@ fn s69_an_update_of_a_new_object_is_validated_against_the_value_it_begins_with()
             changes.handles(),
             &mut writer.clone().as_slice().reader(),
             &mut references,
-            &mut repl::Checked::new(),
+            &mut repl::tools::Checked::new(),
         )
     };
     assert_eq!(validate(None), Ok(()));
@@ -513,15 +514,15 @@ fn receive_squad(
     let class = Class::<Squad>::new();
     let mut live = shadow.clone();
     edit(&mut live);
-    let mut changes = repl::Changelist::new();
+    let mut changes = repl::tools::Changelist::new();
     let all = HandleSet::up_to(3);
-    class.compare(&live, shadow, &all, &mut changes, &mut Vec::new(), &mut repl::Scratch::default());
+    class.compare(&live, shadow, &all, &mut changes, &mut Vec::new(), &mut repl::tools::Scratch::default());
     let mut writer = BitWriter::new();
     class.write_values(shadow, &changes, &mut writer).unwrap();
     let objects = Present(present.to_vec());
     let mut references = ReferenceMap::new(&objects);
     let mut reader = writer.as_slice().reader();
-    let (checked, ahead) = (&mut repl::Checked::new(), &mut reader.clone());
+    let (checked, ahead) = (&mut repl::tools::Checked::new(), &mut reader.clone());
     class.validate(Some(replica), changes.handles(), ahead, &mut references, checked).unwrap();
     let mut told = Told::default();
     class.apply(replica, changes.handles(), checked.take(&mut reader), &mut references, &mut told);

@@ -2,7 +2,8 @@
 //!
 //! *Invariant:* each update is applied before the next one is built, so the replica always equals the shadow.
 
-use repl::{BitWriter, Changelist, Checked, Class, HandleSet, NoObjects, ReferenceMap, Replicated, Scratch};
+use repl::tools::{Changelist, Checked, Class, HandleSet, Scratch};
+use repl::{BitWriter, NoObjects, ReferenceMap, Replicated};
 
 /// An object on both sides.
 pub(crate) struct Link<T: Replicated> {

@@ -109,8 +109,9 @@ impl<T: Replicated> Link<T> {
 
     /// Returns the bits of state that the client has received: slots, handles and values.
     pub(crate) fn bits(&self) -> u64 {
-        let values =
-            |class: &repl::ClassTraffic| class.properties.iter().map(|property| property.bits).sum::<u64>();
+        let values = |class: &repl::tools::ClassTraffic| {
+            class.properties.iter().map(|property| property.bits).sum::<u64>()
+        };
         self.client.traffic().iter().map(|class| class.head_bits + values(class)).sum()
     }
 }

@@ -115,7 +115,7 @@ pub mod __private {
     pub use crate::schema::value::{assert_named, unsaid};
     pub use crate::static_program;
     pub use crate::types::unit::Value;
-    pub use crate::types::within::{ReadsField, WritesField, around, read_with, write_with};
+    pub use crate::types::within::*;
     pub use crate::*;
 
     /// Writes all replicated fields of an object in order (the derives' `NetSerialize`).

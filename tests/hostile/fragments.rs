@@ -115,7 +115,7 @@ fn a_blob_cannot_touch_what_its_packet_touches() {
         writer.write_flag(false);
         segment(3, writer);
         fragment(3, 0, [bit_len as u64, 256, 0], 0, writer);
-        writer.append(repl::BitSlice::new(&blob, 0, bit_len).unwrap());
+        writer.append(repl::tools::BitSlice::new(&blob, 0, bit_len).unwrap());
         end(writer);
     });
 }
@@ -131,7 +131,7 @@ fn a_blob_within_a_blob_is_refused() {
     refuse("a blob within a blob", |writer| {
         segment(3, writer);
         fragment(3, 0, [bit_len as u64, 256, 0], 0, writer);
-        writer.append(repl::BitSlice::new(&blob, 0, bit_len).unwrap());
+        writer.append(repl::tools::BitSlice::new(&blob, 0, bit_len).unwrap());
         end(writer);
     });
 }

@@ -6,7 +6,8 @@
 
 use std::time::Duration;
 
-use repl::{BitWriter, HandleSet, wire};
+use repl::BitWriter;
+use repl::tools::{HandleSet, wire};
 
 use super::allocator::measure;
 use super::claims::{client, refuse, update};

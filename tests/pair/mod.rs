@@ -6,11 +6,9 @@
 
 pub(crate) mod world;
 
-use repl::wire::{read_handles, write_handles};
-use repl::{
-    BitReader, BitWriter, Changelist, Class, DecodeError, Guid, HandleSet, Objects, ReferenceMap, Refusal,
-    Replicated, Scratch,
-};
+use repl::tools::wire::{read_handles, write_handles};
+use repl::tools::{Changelist, Class, DecodeError, HandleSet, Objects, Scratch};
+use repl::{BitReader, BitWriter, Guid, ReferenceMap, Refusal, Replicated};
 
 /// An object with its shadow and one replica. All three begin as copies of the same archetype.
 pub(crate) struct Pair<T> {
@@ -83,7 +81,7 @@ impl<T: Replicated + Default> Pair<T> {
     pub(crate) fn receive(&mut self, bits: &BitWriter) -> Result<(), DecodeError> {
         let len = bits.bit_len();
         let bytes = bits.clone().into_bytes();
-        receive(&self.class, &mut self.replica, repl::BitSlice::new(&bytes, 0, len).unwrap().reader())
+        receive(&self.class, &mut self.replica, repl::tools::BitSlice::new(&bytes, 0, len).unwrap().reader())
     }
 
     /// Returns the list as S58 prints it.
@@ -112,7 +110,7 @@ pub(crate) fn receive<T: Replicated>(
     let handles = read_handles(class.program().handles(), false, &mut reader);
     let handles = handles.map_err(|reason| wrong(reason, reader.position()))?;
     let mut ahead = reader.clone();
-    let mut checked = repl::Checked::new();
+    let mut checked = repl::tools::Checked::new();
     class.validate(Some(replica), &handles, &mut ahead, &mut references, &mut checked)?;
     if ahead.remaining() > 0 {
         return Err(wrong(repl::ReadError::OutOfRange, ahead.position()));

@@ -6,7 +6,8 @@ use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 
 use repl::sim::Rng;
-use repl::{ArchetypeId, Client, Condition, ConnectionId, Guid, ObjectRef, Role, Server, ViewFlags};
+use repl::tools::ViewFlags;
+use repl::{ArchetypeId, Client, Condition, ConnectionId, Guid, ObjectRef, Role, Server};
 
 use crate::canary::Canary;
 use crate::classes::{Actor, Chest, Creature, Dot, Hoard, Ink, Pack, Shown, Vault};

@@ -87,12 +87,6 @@ impl ViewFlags {
         if on { self.with(other) } else { self }
     }
 
-    /// Returns these flags without those of `other`.
-    #[must_use]
-    pub const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
     /// Returns whether all flags of `other` are set.
     #[must_use]
     pub const fn has(self, other: Self) -> bool {

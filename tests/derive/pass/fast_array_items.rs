@@ -17,9 +17,10 @@
 
 use std::time::Duration;
 
+use repl::tools::Keyed;
 use repl::{
-    BitReader, BitWriter, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, Keyed,
-    NetSerialize, NoObjects, ObjectRef, ReferenceMap, Replicated,
+    BitReader, BitWriter, ChangedProperties, FastArray, FastArrayItem, ItemCallbacks, NetSerialize,
+    NoObjects, ObjectRef, ReferenceMap, Replicated,
 };
 
 mod seconds {

@@ -1,0 +1,33 @@
+//! Names for tools, tests and transports of your own: single objects without a server, and the details of
+//! errors and statistics.
+//!
+//! [`Class`] compares an object with its shadow, writes what differs, and reads it into a replica.
+//! [`Changelist`] says what differs, and [`History`] keeps these lists for receivers that are behind:
+//!
+//! ```
+//! use repl::prelude::*;
+//! use repl::tools::{Changelist, Class, HandleSet, Scratch};
+//!
+//! #[derive(Replicated, Default)]
+//! struct Player {
+//!     #[replicated]
+//!     health: u16,
+//!     #[replicated]
+//!     ammo: u16,
+//! }
+//!
+//! let class = Class::<Player>::new();
+//! let (player, mut shadow) = (Player { health: 0, ammo: 5 }, Player::default());
+//! let all = HandleSet::up_to(class.program().handles());
+//! let (mut changes, mut refusals) = (Changelist::new(), Vec::new());
+//! class.compare(&player, &mut shadow, &all, &mut changes, &mut refusals, &mut Scratch::default());
+//! assert_eq!(changes.handles().iter().collect::<Vec<_>>(), [2]);
+//! assert_eq!(shadow.ammo, 5);
+//! ```
+pub use repl_core::{
+    BitSlice, Changelist, Checked, CheckedMark, CheckedUpdate, Checksum, Class, ConditionMasks, Counts,
+    DecodeError, Form, HandleSet, History, Keyed, KeyedReplica, KeyedShadow, LayoutOf, News, Notify, Objects,
+    Observer, Portions, Program, Scratch, Step, ViewFlags, With,
+};
+pub use repl_core::{bits, label, limits, wire};
+pub use repl_net::{ClassTraffic, Difference, LayoutMismatch, Limit, LimitMismatch, PropertyTraffic, Side};
