@@ -26,8 +26,8 @@
 //! ```
 pub use repl_core::{
     BitSlice, Changelist, Checked, CheckedMark, CheckedUpdate, Checksum, Class, ConditionMasks, Counts,
-    DecodeError, Form, HandleSet, History, Keyed, KeyedReplica, KeyedShadow, LayoutOf, News, Notify, Objects,
-    Observer, Portions, Program, Scratch, Step, ViewFlags, With,
+    DecodeError, Form, HandleSet, History, Keyed, KeyedReplica, KeyedShadow, LayoutOf, Notify, Objects,
+    Observer, Portions, Program, ReceivedChange, Scratch, Step, ViewFlags, With,
 };
 pub use repl_core::{bits, label, limits, wire};
 pub use repl_net::{ClassTraffic, Difference, LayoutMismatch, Limit, LimitMismatch, PropertyTraffic, Side};
