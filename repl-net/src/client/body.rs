@@ -25,9 +25,16 @@ pub(crate) enum BodyError {
     Malformed(String),
 }
 
+impl BodyError {
+    /// Returns the error for a body that is malformed in this way.
+    pub(crate) fn malformed(error: impl std::fmt::Display) -> Self {
+        Self::Malformed(error.to_string())
+    }
+}
+
 impl From<ReadError> for BodyError {
     fn from(error: ReadError) -> Self {
-        Self::Malformed(error.to_string())
+        Self::malformed(error)
     }
 }
 

@@ -1,0 +1,146 @@
+//! Applies the entries of a body that was validated.
+//!
+//! *Invariant:* nothing that a peer sends makes applying fail: validation has refused it before.
+
+use std::ops::Range;
+
+use repl_core::{BitReader, BitSlice, Checked, Guid, ObjectRef, Observer, ReferenceMap};
+
+use super::{ChangedObject, Replicas};
+use crate::client::body::{BodyError, OpenHead, PropertyList, Visitor};
+use crate::client::events::ClientEvents;
+use crate::client::mentions::Mentions;
+use crate::client::replica::Callback;
+use crate::session::events::{ClientEvent, CloseReason};
+use crate::session::traffic::Traffic;
+use crate::transport::reassembly::Part;
+use crate::transport::sequence::Sequence;
+
+/// The visitor that applies validated entries.
+pub(super) struct Applier<'a> {
+    pub(super) replicas: &'a mut Replicas,
+    pub(super) stamp: Sequence,
+    pub(super) events: &'a mut ClientEvents,
+    pub(super) checked: &'a mut Checked,
+}
+
+impl Applier<'_> {
+    fn values(
+        &mut self,
+        slot: u32,
+        is_new: bool,
+        list: PropertyList<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError> {
+        let Replicas { columns, slots, mentions, traffic, touched, feeds, .. } = &mut *self.replicas;
+        let (class, row) = slots.class_and_row(slot).ok_or_else(|| BodyError::malformed("an empty slot"))?;
+        let column = columns.get_mut(class as usize).ok_or_else(|| BodyError::malformed("no such class"))?;
+        slots.stamp(slot, self.stamp);
+        column.call(row, Callback::PreNetReceive);
+        if let Some(traffic) = traffic {
+            traffic.object(class, is_new, list.head_bits);
+        }
+        let mut references = ReferenceMap::new(slots);
+        let mut record = Record { slot, class, mentions, traffic: traffic.as_mut() };
+        column.apply(row, list.handles, self.checked.take(reader), &mut references, &mut record);
+        let mut notified = Vec::new();
+        column.changed(row, list.handles, &mut notified);
+        if let Some(feed) = feeds.get_mut(&class) {
+            feed.note(slot, is_new, list.handles);
+        }
+        touched.push(ChangedObject { slot, is_new, notified });
+        Ok(())
+    }
+}
+
+/// Records the references and the traffic of one object while an update of it is applied.
+struct Record<'a> {
+    slot: u32,
+    class: u16,
+    mentions: &'a mut Mentions,
+    traffic: Option<&'a mut Traffic>,
+}
+
+impl Observer for Record<'_> {
+    fn property(&mut self, handle: u32, bits: usize) {
+        if let Some(traffic) = &mut self.traffic {
+            traffic.property(self.class, handle, bits);
+        }
+    }
+
+    fn plain(&mut self, path: &[u32]) {
+        self.mentions.remove_leaf(self.slot, path);
+    }
+
+    fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>) {
+        self.mentions.set(self.slot, path, guids, bits);
+    }
+
+    fn cut(&mut self, path: &[u32], steps: Range<u32>) {
+        self.mentions.cut(self.slot, path, steps);
+    }
+}
+
+impl Visitor for Applier<'_> {
+    fn class_of(&mut self, slot: u32) -> Result<u32, BodyError> {
+        self.replicas.wire_class(slot).ok_or_else(|| BodyError::malformed("an empty slot"))
+    }
+
+    fn handles_of(&self, class: u32) -> Option<u32> {
+        self.replicas.handles_of(class)
+    }
+
+    fn classes(&self) -> u32 {
+        self.replicas.classes.len()
+    }
+
+    fn update(
+        &mut self,
+        slot: u32,
+        list: PropertyList<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError> {
+        self.values(slot, false, list, reader)
+    }
+
+    fn open(
+        &mut self,
+        head: OpenHead,
+        list: PropertyList<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError> {
+        let is_new = self.replicas.slots.generation(head.slot).is_none();
+        if is_new {
+            let class = self
+                .replicas
+                .classes
+                .registered(head.class)
+                .ok_or_else(|| BodyError::malformed("no such class"))?;
+            let column =
+                self.replicas.columns.get_mut(class).ok_or_else(|| BodyError::malformed("no such class"))?;
+            let row = column.insert(head.slot, head.archetype);
+            self.replicas.slots.set(head.slot, head.generation.get(), class as u16, row);
+            let guid = Guid::new(head.slot, head.generation);
+            self.replicas.created_or_removed.push(guid);
+            self.events.push(ClientEvent::Spawned(ObjectRef::new(guid)));
+        }
+        if self.replicas.slots.set_proxy(head.slot, head.proxy) && !is_new {
+            let guid = Guid::new(head.slot, head.generation);
+            self.events.push(ClientEvent::RoleChanged(ObjectRef::new(guid)));
+        }
+        self.values(head.slot, is_new, list, reader)
+    }
+
+    fn close(&mut self, slot: u32, reason: CloseReason) -> Result<(), BodyError> {
+        self.replicas.slots.stamp(slot, self.stamp);
+        if let Some(guid) = self.replicas.close(slot) {
+            self.replicas.created_or_removed.push(guid);
+            self.events.push(ClientEvent::Despawned(ObjectRef::new(guid), reason));
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, _: Part) -> Result<(), BodyError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! Validates the entries of a body: each entry must be readable and must concern an object that it can change.
+//!
+//! *Invariant:* validating changes no objects. An entry that was validated can be applied, whatever else the
+//! packet contains.
+
+use std::cell::Cell;
+
+use repl_core::{BitReader, Checked, Guid, Objects, ReferenceMap};
+
+use super::Replicas;
+use crate::client::body::{BodyError, OpenHead, PropertyList, Visitor};
+use crate::client::outcome::Outcome;
+use crate::client::replica::Subject;
+use crate::client::slot_table::SlotTable;
+use crate::session::events::CloseReason;
+use crate::transport::blob::MAX_BLOBS;
+use crate::transport::reassembly::Part;
+use crate::transport::sequence::Sequence;
+use crate::transport::slot_set::SlotSet;
+
+/// How references resolve while a packet is validated.
+pub(super) enum Resolution {
+    /// Every reference resolves, because it is not known yet which objects the packet creates and removes.
+    /// The cell stores whether any object was missing.
+    AnyObject(Cell<bool>),
+    /// References resolve to the objects that exist after the packet.
+    AfterPacket,
+}
+
+impl Resolution {
+    pub(super) fn has_missed(&self) -> bool {
+        matches!(self, Self::AnyObject(missed) if missed.get())
+    }
+}
+
+pub(super) struct ResolvingObjects<'a> {
+    pub(super) slots: &'a SlotTable,
+    pub(super) resolution: &'a Resolution,
+}
+
+impl Objects for ResolvingObjects<'_> {
+    fn contains(&self, guid: Guid) -> bool {
+        let is_there = self.slots.contains(guid);
+        match self.resolution {
+            Resolution::AnyObject(missed) => {
+                missed.set(missed.get() || !is_there);
+                true
+            }
+            Resolution::AfterPacket => is_there,
+        }
+    }
+}
+
+/// What the validator does with fragments of blobs.
+pub(super) enum Parts<'a> {
+    Take(&'a mut Vec<Part>),
+    /// Skips the fragments, because the first validation has taken them.
+    Skip,
+    Refuse,
+}
+
+/// The visitor that validates the entries of a body. The visitor changes no objects.
+pub(super) struct Validator<'a> {
+    pub(super) references: ReferenceMap<'a>,
+    pub(super) replicas: &'a Replicas,
+    pub(super) stamp: Sequence,
+    pub(super) seen: &'a mut SlotSet,
+    pub(super) outcome: &'a mut Outcome,
+    pub(super) checked: &'a mut Checked,
+    pub(super) parts: Parts<'a>,
+}
+
+impl Validator<'_> {
+    /// Checks the slot of an entry: each object may be in a packet only once, including the blobs that the
+    /// packet completes. And the packet must not be older than the state of the object. So each validated
+    /// entry can be applied, whatever else the packet contains.
+    fn check(&mut self, slot: u32) -> Result<(), BodyError> {
+        let slots = &self.replicas.slots;
+        if slot as usize >= slots.len() {
+            return Err(BodyError::Malformed(format!(
+                "slot {slot} is over the limit of {} objects",
+                slots.len()
+            )));
+        }
+        if slots.is_stale(slot, self.stamp) {
+            return Err(BodyError::Stale);
+        }
+        if self.seen.contains(slot) {
+            return Err(BodyError::malformed(format_args!("slot {slot} stands twice in one packet")));
+        }
+        self.seen.insert(slot);
+        Ok(())
+    }
+}
+
+impl Visitor for Validator<'_> {
+    fn class_of(&mut self, slot: u32) -> Result<u32, BodyError> {
+        self.check(slot)?;
+        self.replicas
+            .wire_class(slot)
+            .ok_or_else(|| BodyError::malformed(format_args!("update of slot {slot}, which is empty")))
+    }
+
+    fn handles_of(&self, class: u32) -> Option<u32> {
+        self.replicas.handles_of(class)
+    }
+
+    fn classes(&self) -> u32 {
+        self.replicas.classes.len()
+    }
+
+    fn update(
+        &mut self,
+        slot: u32,
+        list: PropertyList<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError> {
+        let (class, row) =
+            self.replicas.slots.class_and_row(slot).ok_or_else(|| BodyError::malformed("an empty slot"))?;
+        let column =
+            self.replicas.columns.get(class as usize).ok_or_else(|| BodyError::malformed("no such class"))?;
+        let Self { references, checked, .. } = self;
+        column
+            .validate(Subject::Row(row), list.handles, reader, references, checked)
+            .map_err(BodyError::malformed)
+    }
+
+    fn open(
+        &mut self,
+        head: OpenHead,
+        list: PropertyList<'_>,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(), BodyError> {
+        self.check(head.slot)?;
+        let class = self
+            .replicas
+            .classes
+            .registered(head.class)
+            .ok_or_else(|| BodyError::malformed("no such class"))?;
+        let column = self.replicas.columns.get(class).ok_or_else(|| BodyError::malformed("no such class"))?;
+        if !column.has_archetype(head.archetype) {
+            return Err(BodyError::Malformed(format!("archetype {} was not registered", head.archetype)));
+        }
+        let subject = match self.replicas.slots.generation(head.slot) {
+            None => {
+                self.outcome.open(Guid::new(head.slot, head.generation));
+                Subject::Archetype(head.archetype)
+            }
+            Some(generation) => match self.replicas.slots.class_and_row(head.slot) {
+                Some((known, row)) if known as usize == class && generation == head.generation => {
+                    Subject::Row(row)
+                }
+                _ => {
+                    return Err(BodyError::Malformed(format!(
+                        "slot {} is taken by another object",
+                        head.slot
+                    )));
+                }
+            },
+        };
+        let Self { references, checked, .. } = self;
+        column.validate(subject, list.handles, reader, references, checked).map_err(BodyError::malformed)
+    }
+
+    fn close(&mut self, slot: u32, _: CloseReason) -> Result<(), BodyError> {
+        self.check(slot)?;
+        self.outcome.close(slot);
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part) -> Result<(), BodyError> {
+        match &mut self.parts {
+            // A fragment that does not complete its blob fills the rest of the packet, so a packet has at
+            // most one of them. Fragments that complete blobs are at most as many as blobs in flight.
+            Parts::Take(parts) if parts.len() > MAX_BLOBS => {
+                return Err(BodyError::malformed("too many fragments"));
+            }
+            Parts::Take(parts) => parts.push(part),
+            Parts::Skip => {}
+            Parts::Refuse => return Err(BodyError::malformed("a blob within a blob")),
+        }
+        Ok(())
+    }
+}
