@@ -125,3 +125,87 @@ impl<I: Ord + Clone> AgeQueue<I> {
 fn sort<I: Ord>(changes: &mut [ElementChange<I>]) {
     changes.sort_by(|one, other| (one.age, &one.id).cmp(&(other.age, &other.id)));
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::changes::changelist::Changelist;
+
+    /// The changes by element: the age of the oldest change, and the changed handles as bits.
+    type Model = BTreeMap<u8, (u64, u8)>;
+
+    #[derive(Clone, Debug)]
+    enum Action {
+        Add(Model),
+        Remove(Vec<u8>),
+        RemoveMultiples(u8),
+        Skip(usize),
+    }
+
+    fn model() -> impl Strategy<Value = Model> {
+        prop::collection::btree_map(0..12_u8, (0..5_u64, 1..8_u8), 0..8)
+    }
+
+    fn action() -> impl Strategy<Value = Action> {
+        prop_oneof![
+            model().prop_map(Action::Add),
+            prop::collection::btree_set(0..14_u8, 0..4)
+                .prop_map(|ids| Action::Remove(ids.into_iter().collect())),
+            (2..5_u8).prop_map(Action::RemoveMultiples),
+            (0..6_usize).prop_map(Action::Skip),
+        ]
+    }
+
+    fn changes(model: &Model) -> Vec<ElementChange<u8>> {
+        let change = |(&id, &(age, bits)): (&u8, &(u64, u8))| {
+            let mut list = Changelist::new();
+            (0..3).filter(|bit| bits >> bit & 1 == 1).for_each(|bit| list.insert(bit + 1));
+            ElementChange { id, age, moved: bits & 1 == 1, list }
+        };
+        model.iter().map(change).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_queue_equals_the_naive_one_and_indexes_only_what_waits(
+            mut waiting in model(), actions in prop::collection::vec(action(), 0..12),
+        ) {
+            let mut queue = AgeQueue::new(changes(&waiting));
+            for action in actions {
+                match action {
+                    Action::Add(later) => {
+                        queue.add(changes(&later));
+                        for (id, (age, bits)) in later {
+                            let known = waiting.entry(id).or_insert((age, 0));
+                            *known = (known.0.min(age), known.1 | bits);
+                        }
+                    }
+                    Action::Remove(ids) => {
+                        queue.remove(ids.iter().copied());
+                        waiting.retain(|id, _| !ids.contains(id));
+                    }
+                    Action::RemoveMultiples(of) => {
+                        queue.remove_where(|id| id.is_multiple_of(of));
+                        waiting.retain(|id, _| !id.is_multiple_of(of));
+                    }
+                    Action::Skip(count) => {
+                        let count = count.min(waiting.len());
+                        queue.skip(count);
+                        let mut ages: Vec<_> = waiting.iter().map(|(&id, &(age, _))| (age, id)).collect();
+                        ages.sort_unstable();
+                        ages.into_iter().take(count).for_each(|(_, id)| _ = waiting.remove(&id));
+                    }
+                }
+                let mut expected = changes(&waiting);
+                sort(&mut expected);
+                prop_assert_eq!(queue.iter().cloned().collect::<Vec<_>>(), expected);
+                prop_assert_eq!(queue.len(), waiting.len());
+                if let Some(ages) = queue.ages.clone() {
+                    prop_assert_eq!(ages, waiting.iter().map(|(&id, &(age, _))| (id, age)).collect());
+                }
+            }
+        }
+    }
+}

@@ -360,3 +360,128 @@ impl Values {
             .map(|(_, leaf)| leaf.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// For each leaf the slots of the objects that it refers to. A leaf with one object is exactly one
+    /// reference.
+    type Model = BTreeMap<(u32, Vec<u32>), BTreeSet<u32>>;
+
+    #[derive(Clone, Debug)]
+    enum Action {
+        Set(u32, Vec<u32>, BTreeSet<u32>),
+        RemoveLeaf(u32, Vec<u32>),
+        Cut(u32, Vec<u32>, Range<u32>),
+        RemoveObject(u32),
+    }
+
+    fn path(len: Range<usize>) -> impl Strategy<Value = Vec<u32>> {
+        prop::collection::vec(prop_oneof![1..3_u32, 63..66_u32], len)
+    }
+
+    fn action() -> impl Strategy<Value = Action> {
+        let slot = 0..3_u32;
+        let referred = || prop::collection::btree_set(0..4_u32, 1..3);
+        let steps = prop_oneof![
+            (1..66_u32).prop_map(|step| step..step + 1),
+            (0..66_u32).prop_map(|first| first..u32::MAX),
+            (0..3_u32, 0..66_u32).prop_map(|(first, end)| first..end),
+        ];
+        prop_oneof![
+            6 => (slot.clone(), path(1..5), referred()).prop_map(|(slot, path, of)| Action::Set(slot, path, of)),
+            2 => (slot.clone(), path(1..5)).prop_map(|(slot, path)| Action::RemoveLeaf(slot, path)),
+            2 => (slot.clone(), path(0..3), steps).prop_map(|(slot, path, steps)| Action::Cut(slot, path, steps)),
+            1 => slot.prop_map(Action::RemoveObject),
+        ]
+    }
+
+    fn guid(slot: u32) -> Guid {
+        Guid::new(slot, NonZeroU32::MIN)
+    }
+
+    fn bits_of(referred: &BTreeSet<u32>) -> BitWriter {
+        let mut writer = BitWriter::new();
+        referred.iter().for_each(|&slot| write_guid(Some(guid(slot)), &mut writer));
+        writer
+    }
+
+    /// Returns the leaves that refer to any of these objects, as the index visits them.
+    fn visited(mentions: &Mentions, of: &[u32]) -> Vec<(u32, Vec<u32>, Vec<u8>)> {
+        let mut visited = Vec::new();
+        let guids: Vec<Guid> = of.iter().copied().map(guid).collect();
+        mentions.each_of(&guids, &mut |slot, path, bits| {
+            let mut copy = BitWriter::new();
+            copy.append(bits);
+            visited.push((slot, path.to_vec(), copy.into_bytes()));
+        });
+        visited.sort_unstable();
+        visited
+    }
+
+    /// Asserts that the index has the leaves of the model and keeps nothing of others.
+    fn assert_equal(mentions: &Mentions, model: &Model) {
+        for of in [&[0][..], &[1], &[2, 3], &[0, 1, 2, 3]] {
+            let leaves = model.iter().filter(|(_, referred)| of.iter().any(|slot| referred.contains(slot)));
+            let expected: Vec<_> = leaves
+                .map(|((slot, path), referred)| (*slot, path.clone(), bits_of(referred).into_bytes()))
+                .collect();
+            assert_eq!(visited(mentions, of), expected);
+        }
+        for slot in 0..3 {
+            let count = model.keys().filter(|(of, _)| *of == slot).count() as u32;
+            assert_eq!(mentions.objects.get(&slot).copied(), Some(count).filter(|count| *count > 0));
+        }
+        let Mentions { references, values, .. } = mentions;
+        let chunks: BTreeSet<_> = references
+            .chunks
+            .iter()
+            .flat_map(|(key, chunk)| chunk.guids.iter().map(|guid| (*guid, *key)))
+            .collect();
+        assert_eq!(references.by_guid, chunks);
+        assert!(references.chunks.values().all(|chunk| chunk.mask != 0));
+        let mentioned: usize = values.by_path.values().map(|value| value.guids.len()).sum();
+        assert_eq!(values.by_guid.len(), mentioned);
+        let leaves: usize = references.chunks.values().map(|chunk| chunk.guids.len()).sum();
+        assert_eq!(leaves + values.by_path.len(), model.len());
+    }
+
+    proptest! {
+        #[test]
+        fn s117_an_index_equals_the_naive_one_and_keeps_nothing_of_what_was_removed(
+            actions in prop::collection::vec(action(), 0..40),
+        ) {
+            let (mut mentions, mut model) = (Mentions::default(), Model::new());
+            for action in actions {
+                match action {
+                    Action::Set(slot, path, referred) => {
+                        let mut guids = referred.iter().copied().map(guid);
+                        mentions.set(slot, &path, &mut guids, bits_of(&referred).as_slice());
+                        model.insert((slot, path), referred);
+                    }
+                    Action::RemoveLeaf(slot, path) => {
+                        mentions.remove_leaf(slot, &path);
+                        model.remove(&(slot, path));
+                    }
+                    Action::Cut(slot, path, steps) => {
+                        mentions.cut(slot, &path, steps.clone());
+                        model.retain(|(of, leaf), _| {
+                            let next = leaf.strip_prefix(&*path).and_then(<[u32]>::first);
+                            *of != slot || next.is_none_or(|step| !steps.contains(step))
+                        });
+                    }
+                    Action::RemoveObject(slot) => {
+                        mentions.remove_object(slot);
+                        model.retain(|(of, _), _| *of != slot);
+                    }
+                }
+                assert_equal(&mentions, &model);
+            }
+        }
+    }
+}

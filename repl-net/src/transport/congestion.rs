@@ -645,4 +645,85 @@ mod tests {
         (0..SHARE_PACKETS).for_each(|_| congestion.arrived(Sequence::new(0), PACKET));
         assert_eq!(congestion.least_window(), least);
     }
+
+    #[test]
+    fn a_link_that_becomes_slower_is_known_to_be_slower() {
+        let mut link = Link::new(1_000_000, Duration::from_millis(40));
+        link.run(0..300, 1_000);
+        assert!(link.congestion.rate() > 800_000, "{}", link.congestion.rate());
+        link.rate = 500_000;
+        link.run(0..600, 1_000);
+        assert!(link.congestion.rate() < 600_000, "{}", link.congestion.rate());
+    }
+
+    /// Returns in how many of 1,000 ticks the controller was measuring the shortest round trip, and the least
+    /// that was in flight in these ticks.
+    fn probed(link: &mut Link, wanted: usize) -> (u32, u64) {
+        let (mut ticks, mut least) = (0, u64::MAX);
+        for _ in 0..1_000 {
+            link.step(wanted);
+            if let Phase::ProbeRoundTrip { .. } = link.congestion.phase {
+                (ticks, least) = (ticks + 1, least.min(link.congestion.in_flight));
+            }
+        }
+        (ticks, least)
+    }
+
+    #[test]
+    fn a_busy_link_is_drained_now_and_then_to_measure_its_round_trip_and_an_idle_one_is_not() {
+        let mut link = Link::new(1_000_000, Duration::from_millis(100));
+        link.run(0..300, 1_000);
+        let product = link.congestion.product();
+        let (ticks, least) = probed(&mut link, 1_000);
+        assert!((20..150).contains(&ticks), "{ticks} of 1,000 ticks");
+        assert!(least <= product / 2, "{least} bytes, the link carries {product} in a round trip");
+        // The first span of time was still busy for a part.
+        link.run(0..400, 1);
+        assert_eq!(probed(&mut link, 1).0, 0);
+    }
+
+    #[test]
+    fn what_was_not_needed_for_long_is_not_sent_in_one_burst() {
+        let mut link = Link::new(1_000_000, Duration::from_millis(200));
+        link.run(0..300, 1_000);
+        link.run(0..300, 1);
+        let burst = (link.step(10_000) * PACKET) as u64;
+        let most = bytes_in(link.congestion.pacing_rate(), STEP * 2).max(link.congestion.least_window());
+        assert!(burst <= most && link.congestion.window() > most * 2, "{burst} bytes at once, {most} may be");
+    }
+
+    /// Lets packets `packets` arrive, and acknowledges them.
+    fn acknowledge(congestion: &mut Congestion, packets: std::ops::RangeInclusive<u64>, now: Duration) {
+        let newest = Sequence::new(*packets.end());
+        packets.for_each(|number| congestion.arrived(Sequence::new(number), PACKET));
+        congestion.acked(newest, now);
+    }
+
+    #[test]
+    fn packets_that_arrive_together_are_not_taken_for_a_fast_link() {
+        let packet = PACKET as u64;
+        // An ack that comes within a tick shows no more than what was sent in this tick.
+        let mut congestion = Congestion::new(PACKET);
+        (0..10).for_each(|number| congestion.sent(Sequence::new(number), PACKET, Duration::ZERO));
+        acknowledge(&mut congestion, 0..=9, Duration::from_millis(1));
+        assert_eq!(congestion.rate(), 10 * packet * 1_000 / 16);
+        // The link stops for a second, and then delivers what was sent in this second.
+        let mut congestion = Congestion::new(PACKET);
+        (0..60).for_each(|number| congestion.sent(Sequence::new(number), PACKET, STEP * number as u32));
+        acknowledge(&mut congestion, 0..=0, STEP * 60);
+        congestion.sent(Sequence::new(60), PACKET, STEP * 60);
+        acknowledge(&mut congestion, 1..=60, STEP * 61);
+        assert_eq!(congestion.rate(), 60 * packet * 1_000 / (16 * 60));
+    }
+
+    #[test]
+    fn the_time_without_packets_in_flight_does_not_count() {
+        let mut congestion = Congestion::new(PACKET);
+        congestion.sent(Sequence::new(0), PACKET, Duration::ZERO);
+        acknowledge(&mut congestion, 0..=0, STEP);
+        let later = Duration::from_secs(10);
+        (1..=10).for_each(|number| congestion.sent(Sequence::new(number), PACKET, later));
+        acknowledge(&mut congestion, 1..=10, later + STEP);
+        assert_eq!(congestion.rate(), 10 * PACKET as u64 * 1_000 / 16);
+    }
 }

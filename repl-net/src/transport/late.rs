@@ -78,3 +78,76 @@ impl LateAcks {
         shrink_sparse(&mut self.waiting);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use repl_core::Changelist;
+
+    use super::*;
+
+    /// Returns the entries of the packets `first` to `last`, each as its packet and what it records.
+    fn taken(late: &mut LateAcks, first: u64, last: u64) -> Vec<(u64, String)> {
+        let range = AckRange { first: Sequence::new(first), last: Sequence::new(last) };
+        let text = |entry: Late| match entry {
+            Late::Sent(Sent { slot, content: Content::Proxy, .. }) => format!("proxy {slot}"),
+            Late::Sent(Sent { slot, content: Content::Fragment { blob, index }, .. }) => {
+                format!("part {index} of blob {blob} of {slot}")
+            }
+            Late::Sent(sent) => format!("{:?}", sent.content),
+            Late::Opened(word, mask) => format!("opened {mask:#b} in {word}"),
+            Late::Closed(word, mask) => format!("closed {mask:#b} in {word}"),
+        };
+        late.take(range).into_iter().map(|(sequence, entry)| (sequence.number(), text(entry))).collect()
+    }
+
+    fn closes(slot: u32) -> Contents {
+        let mut contents = Contents::default();
+        contents.close(slot);
+        contents
+    }
+
+    #[test]
+    fn r04_all_but_updates_is_recorded_and_told_once() {
+        let sent = |slot, content| Sent { slot, generation: NonZeroU32::MIN, content };
+        let contents = Contents {
+            sent: vec![
+                sent(3, Content::Update(Changelist::new())),
+                sent(4, Content::Proxy),
+                sent(65, Content::Open(Changelist::new())),
+                sent(6, Content::Fragment { blob: 7, index: 8 }),
+            ],
+            opened: vec![(0, 0b1), (1, 0b1)],
+            closed: vec![(2, 0b101)],
+            ..Contents::default()
+        };
+        let mut late = LateAcks::default();
+        late.add(Sequence::new(5), &contents);
+        let expected =
+            ["proxy 4", "part 8 of blob 7 of 6", "opened 0b1 in 0", "opened 0b11 in 1", "closed 0b101 in 2"];
+        assert_eq!(taken(&mut late, 5, 5), expected.map(|text| (5, text.to_owned())));
+        assert_eq!(taken(&mut late, 0, 10), []);
+    }
+
+    #[test]
+    fn r04_an_ack_takes_the_entries_of_its_packets_and_no_others() {
+        let mut late = LateAcks::default();
+        (0..10).for_each(|number| late.add(Sequence::new(number), &closes(number as u32)));
+        let packets =
+            |taken: Vec<(u64, String)>| taken.into_iter().map(|(number, _)| number).collect::<Vec<_>>();
+        assert_eq!(packets(taken(&mut late, 3, 5)), [3, 4, 5]);
+        assert_eq!(packets(taken(&mut late, 5, 6)), [6]);
+        assert_eq!(packets(taken(&mut late, 0, 100)), [0, 1, 2, 7, 8, 9]);
+    }
+
+    #[test]
+    fn r04_of_too_many_entries_the_oldest_are_dropped() {
+        let mut late = LateAcks::default();
+        let end = 3 * MAX_LATE as u64;
+        (0..end).for_each(|number| late.add(Sequence::new(number), &closes(0)));
+        let left = taken(&mut late, 0, end);
+        assert_eq!(left.len(), MAX_LATE);
+        assert_eq!((left[0].0, left[MAX_LATE - 1].0), (end - MAX_LATE as u64, end - 1));
+    }
+}

@@ -177,3 +177,107 @@ impl Reassembly {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The size of each part here, in bytes.
+    const PART_BYTES: usize = LEAST_PART_BITS / 8;
+
+    /// Returns a part of a blob with so many parts. `under_way` has the blobs in flight when the part was
+    /// sent.
+    fn part(blob: u32, index: usize, parts: usize, under_way: &[u32]) -> Part {
+        let oldest = under_way.iter().copied().min().unwrap_or(blob);
+        let mask = under_way.iter().fold(0, |mask, id| mask | 1_u64 << (id - oldest));
+        let mut bits = BitWriter::new();
+        (0..LEAST_PART_BITS / 64).for_each(|_| bits.write_bits(index as u64, 64));
+        Part {
+            slot: blob,
+            blob,
+            under_way: (oldest, mask),
+            stamp: Sequence::default(),
+            bit_len: parts * LEAST_PART_BITS,
+            part_bits: LEAST_PART_BITS,
+            index,
+            bits,
+        }
+    }
+
+    fn too_long(len: usize, max: usize) -> ReadError {
+        ReadError::TooLong { len, max }
+    }
+
+    #[test]
+    fn r15_a_blob_is_whole_when_it_has_all_parts_in_any_order() {
+        let mut reassembly = Reassembly::default();
+        for index in [2, 0, 2, 3] {
+            let taken = reassembly.take(part(0, index, 4, &[0]), 1_000);
+            assert!(matches!(taken, Ok(None)), "part {index}");
+        }
+        let whole = reassembly.take(part(0, 1, 4, &[0]), 1_000).expect("it has room").expect("it is whole");
+        let words: Vec<u8> = whole.into_bytes().into_iter().step_by(8).collect();
+        assert_eq!(words, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
+        assert!(reassembly.partial.is_empty() && reassembly.bytes == 0);
+        // A blob that is whole is not begun again, though it is still in flight, and neither is one that is
+        // older than all blobs in flight.
+        for (late, under_way, waiting) in [(0, &[0, 9][..], 0), (9, &[9], 1), (3, &[3, 9], 1)] {
+            assert!(matches!(reassembly.take(part(late, 0, 4, under_way), 1_000), Ok(None)));
+            assert_eq!(reassembly.partial.len(), waiting, "after a part of blob {late}");
+        }
+    }
+
+    #[test]
+    fn r15_parts_take_the_configured_bytes_and_not_one_more() {
+        let max = 2 * PART_BYTES;
+        let mut reassembly = Reassembly::default();
+        let taken = reassembly.take(part(0, 0, 3, &[0]), max);
+        assert_eq!(taken.err(), Some(too_long(3 * PART_BYTES, max)), "the blob alone is too large");
+        let all = [0, 1, 2];
+        assert!(matches!(reassembly.take(part(0, 0, 2, &all), max), Ok(None)));
+        assert!(matches!(reassembly.take(part(0, 0, 2, &all), max), Ok(None)), "it has come before");
+        assert!(matches!(reassembly.take(part(1, 0, 2, &all), max), Ok(None)), "now the limit is reached");
+        let taken = reassembly.take(part(2, 0, 2, &all), max);
+        assert_eq!(taken.err(), Some(too_long(3 * PART_BYTES, max)));
+    }
+
+    #[test]
+    fn r15_blobs_that_are_whole_or_given_up_take_no_room_and_do_not_come_back() {
+        let max = 2 * PART_BYTES;
+        let mut reassembly = Reassembly::default();
+        for blob in (0..2_000).step_by(4) {
+            // Of four blobs the first becomes whole, the second is given up while the third is in flight, and
+            // the third is older than all blobs in flight when the next part comes.
+            let [first, second, third] = [blob, blob + 1, blob + 2];
+            assert!(matches!(reassembly.take(part(first, 0, 2, &[first, second]), max), Ok(None)));
+            let whole = reassembly.take(part(first, 1, 2, &[first, second]), max);
+            assert!(matches!(whole, Ok(Some(_))), "blob {first}");
+            assert!(matches!(reassembly.take(part(second, 0, 2, &[second]), max), Ok(None)));
+            assert_eq!(reassembly.bytes, PART_BYTES);
+            assert!(matches!(reassembly.take(part(third, 0, 2, &[first, third]), max), Ok(None)));
+            assert_eq!((reassembly.bytes, reassembly.partial.len()), (PART_BYTES, 1));
+            for (late, under_way) in [(first, [first, third]), (second, [second, third])] {
+                for index in [0, 1] {
+                    let taken = reassembly.take(part(late, index, 2, &under_way), max);
+                    assert!(matches!(taken, Ok(None)), "part {index} of blob {late}");
+                }
+            }
+            assert_eq!((reassembly.bytes, reassembly.partial.len()), (PART_BYTES, 1));
+            assert!(reassembly.done.len() <= 4, "{:?}", reassembly.done);
+        }
+    }
+
+    #[test]
+    fn r15_parts_that_contradict_each_other_are_refused() {
+        let mut reassembly = Reassembly::default();
+        assert!(matches!(reassembly.take(part(0, 0, 3, &[0]), 1_000), Ok(None)));
+        let contradictions = [
+            Part { slot: 1, ..part(0, 1, 3, &[0]) },
+            part(0, 1, 2, &[0]),
+            Part { part_bits: LEAST_PART_BITS * 2, ..part(0, 1, 3, &[0]) },
+        ];
+        for part in contradictions {
+            assert_eq!(reassembly.take(part, 1_000).err(), Some(ReadError::OutOfRange));
+        }
+    }
+}

@@ -293,4 +293,159 @@ mod tests {
         trial.resolved(Sequence::new(50), PACKET, true);
         assert_eq!((trial.unknown, trial.high.arrived), (0, PACKET));
     }
+
+    /// A trial whose test decides what is sent and what arrives at each rate.
+    struct Script {
+        trial: Trial,
+        now: Duration,
+        number: u64,
+    }
+
+    impl Script {
+        fn new() -> Self {
+            Self { trial: Trial::new(), now: TICK, number: 0 }
+        }
+
+        fn rate(&self) -> u64 {
+            self.trial.rate(LINK.greatest_rate)
+        }
+
+        /// Lets this time pass, in two steps: the trial may not move on before its end.
+        fn pass(&mut self, time: Duration, is_wanted: bool) {
+            let (before, almost) = (self.trial.stage, time - Duration::from_nanos(1));
+            for now in [self.now + almost, self.now + time] {
+                assert_eq!(self.trial.stage, before, "it moves on at {now:?}");
+                self.trial.advance(now, is_wanted, LINK, Sequence::new(self.number));
+            }
+            self.now += time;
+        }
+
+        fn send(&mut self, packets: u64) -> Range<u64> {
+            (0..packets).for_each(|_| self.trial.sent(PACKET));
+            self.number += packets;
+            self.number - packets..self.number
+        }
+
+        /// Resolves these packets; the first `arrived` of them have arrived.
+        fn resolve(&mut self, packets: Range<u64>, arrived: u64) {
+            for (place, number) in (0..).zip(packets) {
+                self.trial.resolved(Sequence::new(number), PACKET, place < arrived);
+            }
+        }
+
+        /// Begins a trial in the next tick.
+        fn begin(&mut self) {
+            self.now += TICK;
+            self.trial.advance(self.now, true, LINK, Sequence::new(self.number));
+            assert!(self.trial.is_running() && self.trial.is_limit());
+        }
+
+        /// Runs both rates of a trial that has begun: `high` and `low` say how many packets are sent and how
+        /// many arrive.
+        fn both(&mut self, high: (u64, u64), low: (u64, u64)) {
+            for (sent, arrived) in [high, low] {
+                // These belong to the rate before.
+                let earlier = self.send(5);
+                self.pass(DRAIN_TIME, false);
+                let counted = self.send(sent);
+                self.pass(LEAST_TIME, false);
+                let later = self.send(5);
+                self.resolve(earlier, 5);
+                self.resolve(later, 5);
+                if arrived < sent {
+                    self.resolve(counted.start..counted.end - 1, arrived);
+                    if self.trial.stage == Stage::Wait {
+                        let rate = self.rate();
+                        self.trial.advance(self.now, true, LINK, Sequence::new(self.number));
+                        assert_eq!((self.trial.stage, self.rate()), (Stage::Wait, rate), "one is not known");
+                    }
+                    self.resolve(counted.end - 1..counted.end, 0);
+                } else {
+                    self.resolve(counted, arrived);
+                }
+            }
+            self.trial.advance(self.now, false, LINK, Sequence::new(self.number));
+        }
+    }
+
+    #[test]
+    fn the_low_rate_is_enough_if_as_much_arrives() {
+        let mut script = Script::new();
+        assert_eq!(script.rate(), LINK.greatest_rate);
+        script.begin();
+        assert_eq!(script.rate(), LINK.greatest_rate, "no rate is above the greatest");
+        script.both((100, 25), (30, 25));
+        // 30 packets in 300 ms. The rate of the trial was lower: a quarter of 100 packets in 300 ms.
+        assert_eq!((script.rate(), script.trial.is_running()), (30 * PACKET * 10 / 3, false));
+        assert!(script.trial.is_limit());
+        // The next trial begins at once, at twice the rate that is enough.
+        script.begin();
+        assert_eq!(script.rate(), 2 * 30 * PACKET * 10 / 3);
+        script.both((40, 30), (5, 5));
+        assert_eq!(script.rate(), 2 * 30 * PACKET * 10 / 3, "much less arrives at the low rate");
+        assert!(script.trial.is_limit() && !script.trial.is_running());
+        // The next one tries the greatest rate.
+        script.begin();
+        script.both((80, 60), (5, 5));
+        assert_eq!((script.rate(), script.trial.is_limit()), (LINK.greatest_rate, false));
+    }
+
+    #[test]
+    fn a_trial_without_a_result_is_followed_by_a_pause() {
+        // The same share arrives at both rates, or both rates were nearly equal.
+        for (high, low) in [((100, 40), (25, 10)), ((100, 40), (81, 40))] {
+            let mut script = Script::new();
+            script.begin();
+            script.both(high, low);
+            assert_eq!((script.rate(), script.trial.is_limit()), (LINK.greatest_rate, false));
+            script.pass(PAUSE, true);
+            assert!(script.trial.is_running());
+        }
+    }
+
+    #[test]
+    fn a_trial_is_repeated_until_enough_packets_of_the_high_rate_have_arrived() {
+        let mut script = Script::new();
+        script.begin();
+        for _ in 0..3 {
+            script.both((60, 5), (15, 5));
+            assert!(script.trial.is_running(), "{} bytes have arrived", script.trial.high.arrived);
+        }
+        script.both((60, 5), (15, 5));
+        assert_eq!((script.rate(), script.trial.is_running()), (15 * PACKET * 10 / 3, false));
+    }
+
+    #[test]
+    fn a_trial_that_was_given_up_leaves_nothing_for_the_next_one() {
+        let mut script = Script::new();
+        script.begin();
+        script.pass(DRAIN_TIME, false);
+        script.send(50);
+        script.trial.give_up();
+        assert_eq!((script.rate(), script.trial.is_limit()), (LINK.greatest_rate, false));
+        script.begin();
+        script.both((100, 25), (30, 25));
+        assert_eq!(script.rate(), 30 * PACKET * 10 / 3);
+    }
+
+    #[test]
+    fn each_rate_lasts_a_round_trip_and_is_at_least_one_packet_in_100_ms() {
+        let slow = Link { round_trip: Duration::from_secs(2), ..LINK };
+        let mut trial = Trial::new();
+        let mut stages = Vec::new();
+        for tick in 1..400 {
+            let before = trial.stage;
+            trial.advance(TICK * tick, true, slow, Sequence::new(0));
+            if trial.stage != before {
+                stages.push((tick, trial.rate(u64::MAX)));
+            }
+        }
+        // 100 ms and 2 s take seven ticks and 125 ticks.
+        let expected = [1, 8, 133, 140, 265].map(|tick| match tick {
+            133 | 140 => (tick, LEAST_RATE),
+            265 => (tick, u64::MAX),
+            _ => (tick, LINK.greatest_rate),
+        });
+        assert_eq!(stages[..5], expected);
+    }
 }

@@ -162,4 +162,41 @@ mod tests {
         objects.end_round();
         assert_eq!(objects.entries.len(), 6, "most are in use");
     }
+
+    #[test]
+    fn r17_an_old_close_is_found_wherever_it_is_within_a_few_hundred_calls() {
+        let times = [1, 2, 3].map(Duration::from_secs);
+        for (count, old) in [(1, 0), (3, 2), (255, 254), (256, 255), (257, 256), (1_000, 400), (1_000, 999)] {
+            let mut objects = TrackedObjects::default();
+            for slot in 0..count {
+                let close_sent_at = Some(times[usize::from(slot != old)]);
+                objects.entry(slot, || Tracked { close_sent_at, ..Tracked::default() });
+            }
+            let found = |objects: &mut TrackedObjects, start| {
+                (0..SEARCH_CALLS).filter(|_| objects.has_overdue_close(start)).count()
+            };
+            assert_eq!(found(&mut objects, times[0]), 0, "no close is older than this");
+            assert!(found(&mut objects, times[1]) > 0, "{old} of {count}");
+            objects.remove(old);
+            assert_eq!(found(&mut objects, times[1]), 0);
+        }
+    }
+
+    #[test]
+    fn the_memory_of_removed_entries_does_not_count() {
+        let mut objects = TrackedObjects::default();
+        for slot in 0..10 {
+            objects.entry(slot, || Tracked { left: Vec::with_capacity(100), ..Tracked::default() });
+        }
+        let all = objects.weigh();
+        assert!(all > 0 && all.is_multiple_of(10));
+        // One that is changed, one that is changed after it was weighed, and all others.
+        objects.get_mut(3).into_iter().for_each(|tracked| tracked.left = Vec::new());
+        assert_eq!(objects.weigh(), all / 10 * 9);
+        objects.get_mut(4);
+        objects.remove(4);
+        assert_eq!(objects.weigh(), all / 10 * 8);
+        (0..10).for_each(|slot| _ = objects.remove(slot));
+        assert_eq!(objects.weigh(), 0);
+    }
 }
