@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::{CloseReason, Guid};
+use repl::{CloseReason, DisconnectReason, Guid};
 
 use support::{Room, TICK};
 
@@ -601,4 +601,54 @@ fn changes_of_an_object_that_is_gone_are_not_told_of_the_next_one_in_its_slot() 
     let changes: Vec<_> = room.guests[0].client.changes::<Player>().collect();
     let told: Vec<Vec<_>> = changes.iter().map(|change| change.properties().iter().collect()).collect();
     assert_eq!(told, [["score"]]);
+}
+
+#[test]
+fn each_event_of_a_session_is_told_once_and_in_order() {
+    for (copies, polls) in [(1, true), (1, false), (2, true), (2, false)] {
+        let mut room = Room::new(ServerConfig::default(), register);
+        let player = room.server.spawn(Player::default());
+        let chest = room.server.spawn(Chest::default());
+        let id = room.enter();
+        let (player_there, chest_there) =
+            (ClientEvent::Spawned(player.erase()), ClientEvent::Spawned(chest.erase()));
+        let mut expected =
+            vec![ClientEvent::Connected, player_there, chest_there.clone(), ClientEvent::Synchronized];
+        let mut told = Vec::new();
+        for step in 0..6 {
+            match step {
+                0 => {}
+                1 => room.server.set_owner(player, Some(id)),
+                2 => room.server.set_visible(id, chest, false),
+                3 => room.server.set_visible(id, chest, true),
+                4 => room.server.despawn(player),
+                _ => room.server.disconnect(id),
+            }
+            for _ in 0..20 {
+                let replies = room.replies(0);
+                (0..copies).for_each(|_| room.hear(0, &replies));
+                for packet in room.tick_one() {
+                    // After its end the client refuses everything.
+                    let now = room.now;
+                    (0..copies).for_each(|_| _ = room.guests[0].client.receive(now, &packet));
+                }
+                if polls {
+                    told.extend(events(&mut room, 0));
+                }
+            }
+            expected.extend(match step {
+                0 => None,
+                1 => Some(ClientEvent::RoleChanged(player.erase())),
+                2 => Some(ClientEvent::Despawned(chest.erase(), CloseReason::Relevancy)),
+                3 => Some(chest_there.clone()),
+                4 => Some(ClientEvent::Despawned(player.erase(), CloseReason::Destroyed)),
+                _ => Some(ClientEvent::Disconnected(DisconnectReason::Closed)),
+            });
+        }
+        told.extend(events(&mut room, 0));
+        assert_eq!(told, expected, "{copies} copies of each packet");
+        let told: Vec<_> = std::iter::from_fn(|| room.server.poll_event()).collect();
+        let end = ServerEvent::Disconnected(id, DisconnectReason::Closed);
+        assert_eq!(told, [ServerEvent::Connected(id), end]);
+    }
 }

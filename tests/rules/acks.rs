@@ -79,6 +79,64 @@ fn r06_no_more_packets_or_bytes_are_in_flight_than_configured() {
     }
 }
 
+/// Returns a room with mtu 200 and one client that has 400 things, all of which have just changed.
+fn many_changes(config: ServerConfig) -> Room {
+    let config = ServerConfig { mtu_bytes: 200, ..config };
+    let spawn = |server: &mut Server| (0..400).map(|_| server.spawn(thing(0))).collect::<Vec<_>>();
+    let (mut room, all) = Room::furnished(config, things, 1, spawn);
+    all.into_iter().for_each(|object| room.server[object].a = u32::MAX);
+    room
+}
+
+#[test]
+fn r06_as_many_packets_and_bytes_are_in_flight_as_configured() {
+    let first = many_changes(ServerConfig::default()).tick_one().swap_remove(0).len();
+    for (packets, bytes, expected) in [
+        (1, 4_000, 1),
+        (2, 4_000, 2),
+        (7, 4_000, 7),
+        // The second packet begins if 200 bytes fit beside the first.
+        (100, first + 199, 1),
+        (100, first + 200, 2),
+    ] {
+        let mut room = many_changes(ServerConfig {
+            max_packets_in_flight: packets,
+            max_bytes_in_flight: bytes,
+            ..ServerConfig::default()
+        });
+        assert_eq!(room.tick_one().len(), expected, "{packets} packets, {bytes} bytes");
+        assert_eq!(room.tick_one().len(), 0);
+    }
+}
+
+#[test]
+fn a_tick_ends_with_the_packet_that_reaches_the_bytes_that_a_tick_may_send() {
+    let sizes: Vec<usize> = many_changes(ServerConfig::default()).tick_one().iter().map(Vec::len).collect();
+    let two = sizes[0] + sizes[1];
+    for (bytes, expected) in [(1, 1), (sizes[0], 1), (sizes[0] + 1, 2), (two, 2), (two + 1, 3)] {
+        let mut room = many_changes(ServerConfig { max_bytes_per_tick: bytes, ..ServerConfig::default() });
+        assert_eq!(room.tick_one().len(), expected, "{bytes} bytes of {sizes:?}");
+    }
+}
+
+#[test]
+fn r06_where_memory_is_used_up_four_packets_are_in_flight() {
+    let config = ServerConfig { max_connection_bytes: 65_536, ..ServerConfig::default() };
+    let spawn = |server: &mut Server| (0..300).map(|_| server.spawn(thing(0))).collect::<Vec<_>>();
+    let (mut room, all) = Room::furnished(config, things, 1, spawn);
+    for round in 1..40 {
+        for &object in &all {
+            room.server[object].name = "n".repeat(30);
+            room.server[object].a = round;
+        }
+        room.tick_one();
+        room.now -= TICK - Duration::from_micros(5);
+        assert_eq!(room.in_flight(0), 4, "round {round}");
+    }
+    room.settle();
+    assert!(all.iter().all(|&object| copy(&room, object) == room.server[object]));
+}
+
 #[test]
 fn limits_of_zero_are_refused_and_those_of_one_work() {
     type Set = fn(&mut ServerConfig);
@@ -278,6 +336,33 @@ fn r09_a_silent_peer_is_given_up_after_the_timeout() {
     assert!(!room.client().is_connected());
     let events: Vec<_> = std::iter::from_fn(|| room.guests[0].client.poll_event()).collect();
     assert_eq!(events.last(), Some(&ClientEvent::Disconnected(DisconnectReason::Timeout)));
+}
+
+#[test]
+fn r09_a_side_is_silent_for_too_long_when_its_whole_timeout_has_passed() {
+    let moment = Duration::from_nanos(1);
+    for server_waits in [true, false] {
+        let (mut room, one) = one_thing();
+        let timeout = ServerConfig::default().timeout;
+        for a in [1, 2] {
+            room.acknowledge();
+            room.server[one].a = a;
+            let packets = room.tick_one();
+            room.deliver(0, &packets);
+        }
+        // The server heard the client a tick before the client heard the server.
+        let heard = if server_waits { room.now - TICK } else { room.now };
+        for (now, is_open) in [(heard + timeout - moment, true), (heard + timeout, false)] {
+            room.now = now;
+            if server_waits {
+                room.server.tick(now);
+                assert_eq!(room.server.connections().count(), usize::from(is_open));
+            } else {
+                room.replies(0);
+                assert_eq!(room.client().is_connected(), is_open);
+            }
+        }
+    }
 }
 
 #[test]

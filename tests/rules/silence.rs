@@ -158,3 +158,25 @@ fn a_transport_that_has_validated_the_address_gets_everything_at_once() {
     room.hear(0, &hello);
     assert!(size(&room.tick_one()) > 4_000);
 }
+
+#[test]
+fn r26_a_token_of_one_secret_proves_nothing_to_a_server_with_another() {
+    let enter = |secret| {
+        let mut room = Room::new(ServerConfig { secret, ..ServerConfig::default() }, things);
+        room.server.spawn(thing(1));
+        room.enter();
+        let hello = room.replies(0);
+        room.hear(0, &hello);
+        room
+    };
+    let mut welcomed = enter(1);
+    let welcome = welcomed.tick_one();
+    welcomed.deliver(0, &welcome);
+    let proof = welcomed.replies(0);
+    for (secret, is_proved) in [(1, true), (2, false), (0, false)] {
+        let mut room = enter(secret);
+        room.hear(0, &proof);
+        let event = room.server.poll_event();
+        assert_eq!(event.is_some(), is_proved, "secret {secret}: {event:?}");
+    }
+}
