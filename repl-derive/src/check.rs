@@ -64,7 +64,7 @@ fn kind(container: &Container<'_>, errors: &mut Errors) {
     match (&container.body, container.derive) {
         (Body::Union, _) => errors.at(
             union_span(container),
-            "a union cannot be replicated: nobody knows which of its fields is alive. Make it an enum and derive `NetSerialize`",
+            "a union cannot be replicated, because its active field is unknown: make it an enum and derive `NetSerialize`",
         ),
         (Body::Enum(_), Derive::Replicated) => errors.at(
             enum_span(container),
@@ -73,11 +73,11 @@ fn kind(container: &Container<'_>, errors: &mut Errors) {
         (Body::Enum(_), Derive::FastArrayItem) => errors.at(
             enum_span(container),
             format!(
-                "an item is a struct, whose fields are sent one by one: derive `NetSerialize` for `{ident}`, and let an item hold it in a field"
+                "an item must be a struct: derive `NetSerialize` for `{ident}`, and use it as a field of an item"
             ),
         ),
         (Body::Enum(variants), Derive::NetSerialize) if variants.is_empty() => {
-            errors.at(ident.span(), format!("`{ident}` has no variant, so it has no value that could travel: give it one"));
+            errors.at(ident.span(), format!("`{ident}` has no variants, so it has no values to send: add a variant"));
         }
         _ => {}
     }
@@ -105,8 +105,7 @@ fn packed(container: &Container<'_>, errors: &mut Errors) {
             if meta.path.is_ident("packed") {
                 errors.over(
                     &meta.path,
-                    "a packed struct cannot be replicated, for its fields cannot be referred to: remove `packed`; on the wire \
-                     nothing is padded anyway",
+                    "a packed struct cannot be replicated, because Rust forbids references to its fields: remove `packed`; packets contain no padding in any case",
                 );
             }
             if meta.input.peek(syn::token::Paren) {
@@ -128,8 +127,7 @@ fn lifetimes(container: &Container<'_>, errors: &mut Errors) {
         if let GenericParam::Lifetime(parameter) = parameter {
             errors.at(
                 parameter.lifetime.span(),
-                "a replicated type owns its values and has no lifetimes: hold a `String` for a `&str`, a `Vec` for a slice, an \
-                 `ObjectRef` for a reference to an object",
+                "a replicated type cannot have lifetimes: replace `&str` by `String`, a slice by `Vec`, and a reference to an object by `ObjectRef`",
             );
         }
     }
@@ -146,13 +144,13 @@ fn container_attributes(container: &Container<'_>, errors: &mut Errors) {
     if let Some(all) = &container.attrs.all {
         errors.at(
             all.span,
-            format!("{what} sends all its fields anyway: remove `all`, and say `skip` on a field that must stay here"),
+            format!("{what} always sends all its fields: remove `all`, and write `skip` on a field that must not be sent"),
         );
     }
     if let (Some(callbacks), Derive::NetSerialize) = (&container.attrs.callbacks, container.derive) {
         errors.at(
             callbacks.span,
-            "only objects and items are called back: remove `callbacks`, or derive `Replicated` or `FastArrayItem`",
+            "only objects and items have callbacks: remove `callbacks`, or derive `Replicated` or `FastArrayItem`",
         );
     }
 }
@@ -169,7 +167,7 @@ fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
         errors.at(
             ident.span(),
             format!(
-                "no field of `{ident}` is replicated: write `#[replicated]` above each field that is, or `#[replicated(all)]` above the struct"
+                "no field of `{ident}` is replicated: write `#[replicated]` above each field to replicate, or `#[replicated(all)]` above the struct"
             ),
         );
         return;
@@ -182,8 +180,7 @@ fn something_is_sent(container: &Container<'_>, errors: &mut Errors) {
         errors.at(
             skip.span,
             format!(
-                "`skip` leaves out nothing here: in an object only fields that say `#[replicated]` are replicated, and none of `{ident}` does. \
-                 Write `#[replicated(all)]` above the struct to replicate all fields but this, or `#[replicated]` above each that is"
+                "`skip` has no effect here: an object replicates only fields with `#[replicated]`, and `{ident}` has no such field. Write `#[replicated(all)]` above the struct to replicate all other fields, or `#[replicated]` above each field to replicate"
             ),
         );
     }
@@ -231,7 +228,7 @@ fn skip_stands_alone(field: &Field<'_>, errors: &mut Errors) {
     }
     for (name, span) in field.attrs.names_and_spans().into_iter().filter(|&(name, _)| name != "skip") {
         errors
-            .at(span, format!("the field is skipped, so `{name}` says nothing: remove it or remove `skip`"));
+            .at(span, format!("the field is skipped, so `{name}` has no effect: remove it or remove `skip`"));
     }
 }
 
@@ -246,7 +243,7 @@ fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Error
             Derive::Replicated => return,
             Derive::FastArrayItem => misplaced_in_an_item(name),
             Derive::NetSerialize => format!(
-                "a value travels as a unit: say `{name}` on the field of the object that holds it, whose derive is `Replicated`"
+                "a value is sent as a whole: write `{name}` on the field of the object that holds it, in a struct that derives `Replicated`"
             ),
         };
         errors.at(span, message);
@@ -256,15 +253,12 @@ fn objects_only(container: &Container<'_>, field: &Field<'_>, errors: &mut Error
 /// Returns why an item's field cannot have the attribute `name`, and what to write instead.
 fn misplaced_in_an_item(name: &str) -> String {
     match name {
-        "condition" | "starts_off" => "an item has no owner and no view of its own: say `condition` on the field of the object that holds the array; what \
-                        only some may see goes into an array of its own"
+        "condition" | "starts_off" => "conditions do not apply to single items: write `condition` on the object's field that holds the array; put items that only some clients may see into a separate array"
             .to_owned(),
-        "push" => "a write to an item marks the item, and only marked items are compared: remove `push`, or say it on the field of the \
-                   object that holds the array"
+        "push" => "items are marked automatically when they are written to: remove `push`, or write it on the object's field that holds the array"
             .to_owned(),
         _ => format!(
-            "an item is told by its callbacks what came, changed or goes: say `#[replicated(callbacks)]` above it and write `impl \
-             ItemCallbacks`, or say `{name}` on the field of the object that holds the array"
+            "an item has callbacks instead of notifies: write `#[replicated(callbacks)]` above it and implement `ItemCallbacks`, or write `{name}` on the object's field that holds the array"
         ),
     }
 }
@@ -277,15 +271,15 @@ fn notifies(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) {
     }
     let attrs = &field.attrs;
     if let (Some(always), None, None) = (&attrs.notify_always, &attrs.notify, &attrs.skip) {
-        errors.at(always.span, "say what to call: `notify = method, notify_always`");
+        errors.at(always.span, "`notify_always` needs a method: write `notify = method, notify_always`");
     }
     let never = attrs.condition.as_ref().is_some_and(|condition| condition.value == "Never");
-    for (what, why) in [("notify", "is never called"), ("push", "marks nothing")] {
+    for (what, why) in [("notify", "is never called"), ("push", "has no effect")] {
         if let Some((_, span)) = attrs.names_and_spans().into_iter().find(|&(name, _)| never && name == what)
         {
             errors.at(
                 span,
-                format!("under `condition = Never` nothing is sent, so `{what}` {why}: remove one of them"),
+                format!("with `condition = Never` the property is never sent, so `{what}` {why}: remove one of them"),
             );
         }
     }
@@ -325,7 +319,7 @@ fn one_form(field: &Field<'_>, errors: &mut Errors) {
     for (name, span) in rest {
         errors.at(
             *span,
-            format!("`{}` and `{name}` each say the whole form of a number: remove one of them", first.0),
+            format!("`{}` and `{name}` each define the wire format of a number: remove one of them", first.0),
         );
     }
 }
@@ -334,16 +328,16 @@ fn one_form(field: &Field<'_>, errors: &mut Errors) {
 fn whole_values_have_their_own_form(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     let (owner, why) = match (&attrs.with, &attrs.atomic) {
-        (Some(_), _) => ("with", "the module that `with` names decides how the value travels"),
-        (None, Some(_)) => ("atomic", "an `atomic` value travels in its type's own form"),
+        (Some(_), _) => ("with", "the module of `with` defines the wire format"),
+        (None, Some(_)) => ("atomic", "an `atomic` value is sent in the format of its type"),
         (None, None) => return,
     };
     for (name, span) in attrs.names_and_spans() {
         let ours = matches!(name, "quantize" | "bits" | "range" | "saturate" | "max_len");
         if ours {
-            errors.at(span, format!("{why}, so `{name}` says nothing: remove one of them"));
+            errors.at(span, format!("{why}, so `{name}` has no effect: remove one of them"));
         } else if name == "atomic" && owner == "with" {
-            errors.at(span, "what `with` names travels as a unit anyway: remove `atomic`");
+            errors.at(span, "`with` already sends the value as a whole: remove `atomic`");
         }
     }
 }
@@ -358,7 +352,7 @@ fn saturates_something(field: &Field<'_>, errors: &mut Errors) {
     if !bounded && attrs.with.is_none() && attrs.atomic.is_none() && attrs.skip.is_none() {
         errors.at(
             saturate.span,
-            "there are no bounds to saturate at: say `range = …` or `bits = …` for an integer, `quantize(step = …, range = …)` for a float",
+            "`saturate` needs bounds: write `range = …` or `bits = …` for an integer, or `quantize(step = …, range = …)` for a float",
         );
     }
 }
@@ -379,7 +373,7 @@ fn numbers(field: &Field<'_>, errors: &mut Errors) {
             if bound.literal().is_some() && bound.whole().is_none() {
                 errors.over(
                     &bound.0,
-                    "`range` is for integers: for a float say `quantize(step = 0.01, range = …)`",
+                    "`range` is for integers: for a float write `quantize(step = 0.01, range = …)`",
                 );
             }
         }
@@ -389,7 +383,7 @@ fn numbers(field: &Field<'_>, errors: &mut Errors) {
             if step.literal().is_some_and(|step| step <= 0.0) {
                 errors.over(
                     &step.0,
-                    "a step is above zero: the distance between two values that can be told apart",
+                    "a step must be greater than zero: it is the distance between two neighbouring values",
                 );
             }
             ascending(range, errors);
@@ -410,7 +404,7 @@ fn within(number: &Number, least: i128, most: i128, name: &str, errors: &mut Err
         (None, literal) => literal.is_none(),
     };
     if !inside {
-        errors.over(&number.0, format!("`{name}` is a whole number from {least} to {most}"));
+        errors.over(&number.0, format!("`{name}` must be a whole number from {least} to {most}"));
     }
 }
 
@@ -421,7 +415,7 @@ fn ascending(range: &Bounds, errors: &mut Errors) {
         } else if min == max {
             errors.over(
                 &range.whole,
-                "the range holds one value, so there is nothing to send: widen it or say `skip`",
+                "the range contains only one value, so there is nothing to send: widen it or write `skip`",
             );
         }
     }
@@ -434,7 +428,7 @@ fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) 
         let ident = container.ident();
         let instead = match container.derive {
             Derive::FastArrayItem => {
-                "keep a field by which another item is found, such as `parent: u32`".to_owned()
+                "store a number that identifies the other item, such as `parent: u32`".to_owned()
             }
             Derive::Replicated | Derive::NetSerialize => {
                 format!("refer to another object by `ObjectRef<{ident}>`")
@@ -442,7 +436,7 @@ fn recursion(container: &Container<'_>, field: &Field<'_>, errors: &mut Errors) 
         };
         errors.over(
             field.ty,
-            format!("`{ident}` holds itself, and recursive values are refused: {instead}, or say `skip`"),
+            format!("`{ident}` contains itself, and recursive types cannot be replicated: {instead}, or write `skip`"),
         );
     }
 }

@@ -35,7 +35,7 @@ impl Field {
         match check_attributes(self.formatted()) {
             Some(AttributeError::Form(why)) => panic!("{}", why),
             Some(AttributeError::Width { attribute, least, most }) => {
-                let text = Text::of("`").and(attribute).and("` is a whole number from ");
+                let text = Text::of("`").and(attribute).and("` must be a whole number from ");
                 panic!("{}", text.and_number(least).and(" to ").and_number(most).as_str())
             }
             Some(AttributeError::Inside(inside)) => panic!("{}", inside.refusal(self.name).as_str()),
@@ -103,7 +103,7 @@ const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {
     let (fits, otherwise) = match (codec, format) {
         (_, Format::Native) => (true, ""),
         (Codec::Int(int), Format::Bits { bits, .. }) => {
-            (bits >= 1 && bits <= int.bits, "`bits` is from 1 to the width of the field's integer type")
+            (bits >= 1 && bits <= int.bits, "`bits` must be from 1 to the width of the field's integer type")
         }
         (Codec::Int(int), Format::Range { min, max, .. }) => {
             let least = int.min as i64 as i128;
@@ -156,9 +156,9 @@ impl Inside {
             .and(self.owner)
             .and(".")
             .and(self.field.name)
-            .and("` says `")
+            .and("` has the attribute `")
             .and(word)
-            .and("`, which nothing can obey inside another object: remove it there, and write `#[replicated(")
+            .and("`, which has no effect inside another object: remove it there, and write `#[replicated(")
             .and(word)
             .and(if value.is_empty() { "" } else { " = " })
             .and(value)

@@ -18,7 +18,7 @@ use crate::schema::shape::{Field, Shape};
     message = "`{Self}` cannot be quantised in steps",
     label = "not a float",
     note = "`quantize(step = …, range = …)` is for `f32` and `f64`, and for arrays, `Vec`s, `Option`s and tuples of them",
-    note = "it is for a fast array of `f32` or `f64`, too; items that are structs say it on their own fields",
+    note = "it also works for a fast array of `f32` or `f64`; if the items are structs, write it on the fields of the struct",
     note = "for an integer write `range = a..=b` or `bits = n` without `quantize`"
 )]
 pub trait Quantizable {}
@@ -26,10 +26,10 @@ pub trait Quantizable {}
 /// A type that `bits` and `range` fit: integers of up to 64 bits, and arrays and tuples of them. As with
 /// [`Quantizable`], a struct of such integers may implement it too.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no integer whose width could be said",
+    message = "`{Self}` cannot have `bits` or `range`",
     label = "not an integer of up to 64 bits",
     note = "`bits = n` and `range = a..=b` are for integers of up to 64 bits, and for arrays, `Vec`s, `Option`s and tuples of them",
-    note = "they are for a fast array of such integers, too; items that are structs say it on their own fields",
+    note = "they also work for a fast array of such integers; if the items are structs, write them on the fields of the struct",
     note = "for a float write `quantize(step = 0.01, range = a..=b)`; the length of a `String` or `Vec` is limited by `max_len = n`"
 )]
 pub trait Ranged {}
@@ -38,25 +38,25 @@ pub trait Ranged {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no length to limit",
     label = "neither a `String` nor a collection",
-    note = "`max_len = n` is for a `String`, in bytes, for a `Vec` or a fast array, in elements, and for a map or set, in entries; an array `[T; N]` has its length anyway",
+    note = "`max_len = n` limits the bytes of a `String`, the elements of a `Vec` or a fast array, and the entries of a map or set; an array `[T; N]` has a fixed length",
     note = "for an integer write `range = a..=b` or `bits = n`"
 )]
 pub trait Lengthy {}
 
 /// A type that `quantize(smallest_three = n)` fits.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no unit quaternion",
+    message = "`{Self}` is not a unit quaternion",
     label = "not `[f32; 4]`",
-    note = "`quantize(smallest_three = n)` is for a unit quaternion `[f32; 4]`, and for arrays, `Vec`s and `Option`s of such",
+    note = "`quantize(smallest_three = n)` is for a unit quaternion `[f32; 4]`, and for arrays, `Vec`s and `Option`s of these",
     note = "for a direction `[f32; 3]` write `quantize(unit_vector = n)`, for other floats `quantize(step = 0.01, range = a..=b)`"
 )]
 pub trait UnitQuaternion {}
 
 /// A type that `quantize(unit_vector = n)` fits.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no unit vector",
+    message = "`{Self}` is not a unit vector",
     label = "not `[f32; 3]`",
-    note = "`quantize(unit_vector = n)` is for a unit vector `[f32; 3]`, and for arrays, `Vec`s and `Option`s of such",
+    note = "`quantize(unit_vector = n)` is for a unit vector `[f32; 3]`, and for arrays, `Vec`s and `Option`s of these",
     note = "for a rotation `[f32; 4]` write `quantize(smallest_three = n)`, for other floats `quantize(step = 0.01, range = a..=b)`"
 )]
 pub trait UnitVector {}
@@ -183,8 +183,8 @@ impl Field {
     message = "`{Self}` cannot be `atomic`",
     label = "not a value that can be cloned and replicated",
     note = "derive `Replicated` or `NetSerialize` for it, and `Clone`",
-    note = "a fast array goes item by item and cannot: say `atomic` on a field of its items, or hold a `Vec`, which can go as a unit",
-    note = "for a foreign type say `#[replicated(with = module)]`"
+    note = "a fast array is sent item by item, so it cannot be `atomic`: write `atomic` on a field of its items, or use a `Vec`",
+    note = "for a type of another crate, write `#[replicated(with = module)]`"
 )]
 pub trait Unit: Sized {
     /// The shape of the type with its parts.
@@ -197,9 +197,9 @@ pub trait Unit: Sized {
 /// `Clone`, which a type that is always sent whole needs. It is a separate trait, so that the error for a
 /// type without `Clone` gives the reason.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` travels as a unit, but is not `Clone`",
+    message = "`{Self}` is sent as a whole, but is not `Clone`",
     label = "not `Clone`",
-    note = "say `#[derive(Clone)]` on it: a server keeps a copy of each value that it sends, to see when it changes"
+    note = "write `#[derive(Clone)]` on it: the server stores a copy of each value that it sends, to detect changes"
 )]
 pub trait CloneAsUnit: Clone {}
 
@@ -224,8 +224,8 @@ pub enum NetSerializeForUnits {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no method `{Method}`",
     label = "no such method",
-    note = "write in `impl {Self}`: `fn {Method}(&mut self)`, or `fn {Method}(&mut self, old: &{Old})` for the value from before",
-    note = "a function that is no method of the object's own is named by its path: `notify = self::{Method}`"
+    note = "write in `impl {Self}`: `fn {Method}(&mut self)`, or `fn {Method}(&mut self, old: &{Old})` to receive the old value",
+    note = "for a function that is not a method of the object, write its path: `notify = self::{Method}`"
 )]
 pub trait HasMethod<Method, Old> {}
 
@@ -234,7 +234,7 @@ pub trait HasMethod<Method, Old> {}
 #[diagnostic::on_unimplemented(
     message = "this function cannot be a notify of the field",
     label = "wrong parameters",
-    note = "a notify is `fn(&mut {Object})`, or `fn(&mut {Object}, old: &{Old})` for the value from before; it is called after the packet has \
+    note = "a notify is `fn(&mut {Object})`, or `fn(&mut {Object}, old: &{Old})` to receive the old value; it is called after the packet has \
             been applied"
 )]
 pub trait Notified<Object, Old, Form> {
@@ -263,11 +263,10 @@ impl<Object, Old, F: FnOnce(&mut Object, &Old)> Notified<Object, Old, WithOld> f
 /// The form that the notify of a fast array must have: without the old value, because clients do not keep the
 /// old items.
 #[diagnostic::on_unimplemented(
-    message = "the notify of a collection takes no argument",
-    label = "asks for the collection from before",
-    note = "the items from before are not kept: write `fn(&mut {Object})`",
-    note = "what came, changed and goes is told by the callbacks of the items: say `#[replicated(callbacks)]` on their type and write \
-            `impl ItemCallbacks` for it"
+    message = "the notify of a collection cannot receive the old value",
+    label = "has a parameter for the old collection",
+    note = "the old items are not stored: write `fn(&mut {Object})`",
+    note = "to learn which items were added, changed or removed, write `#[replicated(callbacks)]` on the type of the items and implement `ItemCallbacks` for it"
 )]
 pub trait WithoutOld<Object> {}
 

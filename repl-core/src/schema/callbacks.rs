@@ -11,9 +11,9 @@ use crate::ids::handles::HandleSet;
 /// The order for one packet: `pre_net_receive`, the values, `post_net_receive`, notifies in ascending order
 /// of handles, `post_rep_notifies`, and for a new object `post_net_init`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` says `callbacks`, but has no `impl Callbacks`",
-    label = "nothing says what is called",
-    note = "write `impl Callbacks for {Self} {{}}`, and in it those functions that are to be called; or remove `callbacks`",
+    message = "`{Self}` has the attribute `callbacks`, but no `impl Callbacks`",
+    label = "the trait with the callbacks is not implemented",
+    note = "write `impl Callbacks for {Self} {{}}` with the functions that you need, or remove `callbacks`",
     note = "`Callbacks` is for objects, `ItemCallbacks` for items"
 )]
 pub trait Callbacks: SaysCallbacks {
@@ -31,10 +31,10 @@ pub trait Callbacks: SaysCallbacks {
 /// Callbacks` that would never be called is an error.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has callbacks that nobody would call, for it does not say `callbacks`",
-    label = "not an object that says `callbacks`",
+    message = "the callbacks of `{Self}` are never called, because it lacks the attribute `callbacks`",
+    label = "not an object with the attribute `callbacks`",
     note = "write `#[replicated(callbacks)]` above `{Self}`, below `#[derive(Replicated)]`",
-    note = "an item, which derives `FastArrayItem`, has `ItemCallbacks` in place of `Callbacks`"
+    note = "a type that derives `FastArrayItem` implements `ItemCallbacks` instead of `Callbacks`"
 )]
 pub trait SaysCallbacks {}
 

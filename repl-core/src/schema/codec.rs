@@ -214,7 +214,7 @@ impl IntCodec {
     const fn in_bits(repr: Repr, bits: u8, saturate: bool) -> Self {
         assert!(
             bits >= 1 && bits <= repr.bits(),
-            "`bits` is from 1 to the width of the field's integer type"
+            "`bits` must be from 1 to the width of the field's integer type"
         );
         let count = 1i128 << bits;
         let min = if repr.signed() { -(count / 2) } else { 0 };

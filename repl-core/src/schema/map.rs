@@ -78,8 +78,8 @@ pub trait Map: Property {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the key of a hashed map, nor the element of a hashed set",
     label = "not a key",
-    note = "keys are told apart by `Eq` and `Hash` and travel: on a type of your own say `#[derive(NetSerialize, Clone, PartialEq, Eq, Hash)]`",
-    note = "a float is no key: take an integer, such as how many steps of a millimetre it is, or keep it in the value"
+    note = "keys are sent, and compared by `Eq` and `Hash`: on a type of your own, write `#[derive(NetSerialize, Clone, PartialEq, Eq, Hash)]`",
+    note = "a float cannot be a key: use an integer, for example a number of millimetres, or store the float in the value"
 )]
 pub trait HashKey: Property + Clone + Eq + Hash {}
 
@@ -92,8 +92,8 @@ impl<K: Property + Clone + Eq + Hash> HashKey for K {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the key of a sorted map, nor the element of a sorted set",
     label = "not a key",
-    note = "keys are told apart by `Ord` and travel: on a type of your own say `#[derive(NetSerialize, Clone, PartialEq, Eq, PartialOrd, Ord)]`",
-    note = "a float is no key: take an integer, such as how many steps of a millimetre it is, or keep it in the value"
+    note = "keys are sent, and compared by `Ord`: on a type of your own, write `#[derive(NetSerialize, Clone, PartialEq, Eq, PartialOrd, Ord)]`",
+    note = "a float cannot be a key: use an integer, for example a number of millimetres, or store the float in the value"
 )]
 pub trait SortKey: Property + Clone + Ord {}
 

@@ -17,11 +17,9 @@ use crate::schema::shape::Shape;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be replicated",
     label = "not a property",
-    note = "derive `Replicated` or `NetSerialize` for it, or implement `NetSerialize` by hand and say `repl::leaf!({Self})`",
-    note = "to keep the field on the server leave it without `#[replicated]`, or say `#[replicated(skip)]`; for a foreign type say `#[replicated(with = module)]`",
-    note = "instead of an `Instant` or a `SystemTime` hold a `Duration`; of a \
-            `&str` or a `PathBuf` a `String`; of an \
-            `Rc`, `Arc`, `Cell` or `Mutex` what is in it; of a pointer an `ObjectRef`"
+    note = "derive `Replicated` or `NetSerialize` for it, or implement `NetSerialize` by hand and write `repl::leaf!({Self})`",
+    note = "to keep the field on the server, remove `#[replicated]` or write `#[replicated(skip)]`; for a type of another crate, write `#[replicated(with = module)]`",
+    note = "replace `Instant` and `SystemTime` by `Duration`; `&str` and `PathBuf` by `String`; `Rc<T>`, `Arc<T>`, `Cell<T>` and `Mutex<T>` by `T`; a pointer to an object by `ObjectRef`"
 )]
 pub unsafe trait Property: Sized + 'static {
     /// The shape of the type: its parts, and how each is written.

@@ -26,10 +26,10 @@ impl<T: Sync> EveryFieldIsSync for T {}
 /// An object: a struct whose annotated fields are replicated. Derive it. All its fields must be `Send` and
 /// `Sync`, including those that are not replicated.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no object",
+    message = "`{Self}` is not an object",
     label = "does not derive `Replicated`",
-    note = "say `#[derive(Replicated, Default)]` on the struct, and `#[replicated]` on each field that clients are to have",
-    note = "items of fast arrays (`FastArrayItem`) and values (`NetSerialize`) are no objects: hold them in a field of one"
+    note = "write `#[derive(Replicated, Default)]` on the struct, and `#[replicated]` on each field to replicate",
+    note = "items of fast arrays (`FastArrayItem`) and values (`NetSerialize`) are not objects: use them as fields of an object"
 )]
 pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsSync {
     /// The table of the type: handles, paths, types, conditions, widths. It prints as a table for reviewers.

@@ -98,8 +98,7 @@ pub mod unsaid {
 pub const fn assert_named(name: &str) {
     assert!(
         !name.is_empty(),
-        "the module does not say what its form is called on the wire: write `pub const NAME: &str = \"…\";` in it, with a name \
-         that no other form has, and raise `pub const VERSION: u32` whenever its bits change"
+        "the module lacks a name for its wire format: write `pub const NAME: &str = \"…\";` in it, with a name that no other format has, and increase `pub const VERSION: u32` whenever the format changes"
     );
 }
 

@@ -15,11 +15,9 @@ use crate::schema::value::NetSerialize;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be replicated",
     label = "not a property",
-    note = "derive `NetSerialize` for it, or implement `NetSerialize` by hand and say `repl::leaf!({Self})`",
-    note = "to keep the field out say `#[replicated(skip)]`; for a foreign type say `#[replicated(with = module)]`",
-    note = "instead of an `Instant` or a `SystemTime` hold a `Duration`; of a \
-            `&str` or a `PathBuf` a `String`; of an \
-            `Rc`, `Arc`, `Cell` or `Mutex` what is in it; of a pointer an `ObjectRef`"
+    note = "derive `NetSerialize` for it, or implement `NetSerialize` by hand and write `repl::leaf!({Self})`",
+    note = "to leave the field out, write `#[replicated(skip)]`; for a type of another crate, write `#[replicated(with = module)]`",
+    note = "replace `Instant` and `SystemTime` by `Duration`; `&str` and `PathBuf` by `String`; `Rc<T>`, `Arc<T>`, `Cell<T>` and `Mutex<T>` by `T`; a pointer to an object by `ObjectRef`"
 )]
 pub trait Value: Sized {
     /// The type's shape.

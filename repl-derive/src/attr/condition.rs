@@ -50,7 +50,7 @@ pub(super) fn one(value: &TokenStream) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "a property has one condition, such as `condition = InitialOrOwner`. There are {}",
+        "a property has exactly one condition, for example `condition = InitialOrOwner`. The conditions are {}",
         NAMES.join(", ")
     );
     Err(Error::new_spanned(value, message))
@@ -76,9 +76,12 @@ pub(super) fn named(path: &Path) -> Result<Ident> {
     } else if NAMES.contains(&bare) {
         format!("conditions are written without `COND_`: `condition = {bare}`")
     } else if let Some(near) = nearest(bare, NAMES) {
-        format!("no condition is called `{spelled}`: did you mean `{near}`? There are {}", NAMES.join(", "))
+        format!(
+            "no condition is called `{spelled}`: did you mean `{near}`? The conditions are {}",
+            NAMES.join(", ")
+        )
     } else {
-        format!("no condition is called `{spelled}`. There are {}", NAMES.join(", "))
+        format!("no condition is called `{spelled}`. The conditions are {}", NAMES.join(", "))
     };
     Err(Error::new(name.span(), message))
 }

@@ -37,10 +37,10 @@ pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
     }
     if let Some(form) = FIELD.form(key) {
         return if in_quantize {
-            format!("`{key}` stands beside `quantize(…)`, not in it: `quantize(…), {form}`")
+            format!("write `{key}` after `quantize(…)`, not inside it: `quantize(…), {form}`")
         } else {
             format!(
-                "`{key}` belongs on a field, as `#[replicated({form})]`; {} can stand {}",
+                "`{key}` belongs on a field, as `#[replicated({form})]`; allowed {}: {}",
                 place.name,
                 place.list()
             )
@@ -52,7 +52,7 @@ pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
     if let (Some(condition), false) = (condition::condition_named(key), in_quantize) {
         if !has_conditions {
             return format!(
-                "`{key}` is a condition: say `condition = {condition}` on the field of the object that holds this"
+                "`{key}` is a condition: write `condition = {condition}` on the field of the object that holds this"
             );
         }
         let field = if on_a_field { "" } else { "on a field " };
@@ -64,7 +64,7 @@ pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
         place.nearest(key).map(str::to_owned)
     };
     let hint = meant.map_or(".".to_owned(), |meant| format!(": did you mean `{meant}`?"));
-    format!("unknown attribute `{key}`{hint} What can stand {}: {}", place.name, place.list())
+    format!("unknown attribute `{key}`{hint} Allowed {}: {}", place.name, place.list())
 }
 
 /// Returns what the user probably meant by a name on a field: a condition, or the name of an attribute. If

@@ -45,9 +45,9 @@ use super::update::ArrayUpdate;
 /// (S179). If any item is added, changed or removed, all functions for the array are called, even those with
 /// an empty list. An update that does not change the array calls nothing.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` says `callbacks`, but has no `impl ItemCallbacks`",
-    label = "nothing says what is called",
-    note = "write `impl ItemCallbacks for {Self} {{}}`, and in it those functions that are to be called; or remove `callbacks`",
+    message = "`{Self}` has the attribute `callbacks`, but no `impl ItemCallbacks`",
+    label = "the trait with the callbacks is not implemented",
+    note = "write `impl ItemCallbacks for {Self} {{}}` with the functions that you need, or remove `callbacks`",
     note = "`Callbacks` is for objects, `ItemCallbacks` for items"
 )]
 pub trait ItemCallbacks: SaysItemCallbacks + Sized {
@@ -84,10 +84,10 @@ pub trait ItemCallbacks: SaysItemCallbacks + Sized {
 /// ItemCallbacks` that would never be called does not compile.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has callbacks that nobody would call, for it does not say `callbacks`",
-    label = "not an item that says `callbacks`",
+    message = "the callbacks of `{Self}` are never called, because it lacks the attribute `callbacks`",
+    label = "not an item with the attribute `callbacks`",
     note = "write `#[replicated(callbacks)]` above `{Self}`, below `#[derive(FastArrayItem)]`",
-    note = "an object, which derives `Replicated`, has `Callbacks` in place of `ItemCallbacks`"
+    note = "a type that derives `Replicated` implements `Callbacks` instead of `ItemCallbacks`"
 )]
 pub trait SaysItemCallbacks {}
 

@@ -33,8 +33,7 @@ pub(crate) use update::ItemAccess;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an item of a fast array",
     label = "not an item",
-    note = "on a struct of your own say `#[derive(FastArrayItem)]`, in place of `Replicated` or `NetSerialize` if it says one of these: an \
-            item can be a field, too",
+    note = "on a struct of your own, write `#[derive(FastArrayItem)]` instead of `Replicated` or `NetSerialize`; such a struct can also be a field",
     note = "any other type, such as an enum, a `Vec`, a tuple or another fast array, is wrapped in a struct: `#[derive(FastArrayItem, \
             Clone, Default)] struct Entry({Self});`"
 )]
