@@ -43,8 +43,8 @@
 //! - The bits of a type depend only on its source: not on the compiler, the target or the order of fields in
 //!   memory.
 //!
-//! Not guaranteed: [`write_values`](Class::write_values) does not write which values follow. Write the
-//! handles too, in the form that [`wire`] has for them.
+//! Not guaranteed: [`write_values`](Class::write_values) writes only values, so the bits do not contain which
+//! properties follow. Write the handles too, in the form that [`wire`] has for them.
 //!
 //! *Invariant:* `unsafe` is used only in the folder `object`, which reads and writes objects through their
 //! tables, in the trait [`Property`] and its implementations, and in `class`, which checks that a layout is

@@ -33,7 +33,7 @@ pub(crate) struct Variant<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) attrs: VariantAttrs,
     pub(crate) fields: Vec<Field<'a>>,
-    /// Whether it is marked `#[default]`.
+    /// Whether the variant is marked `#[default]`.
     pub(crate) is_default: bool,
 }
 
@@ -119,8 +119,8 @@ impl<'a> Container<'a> {
         field.attrs.skip.is_none() && (opt_out || field.attrs.marked.is_some())
     }
 
-    /// Whether `ty` mentions a generic parameter of this type. If so, the compiler knows which traits `ty`
-    /// implements only where the parameter is known.
+    /// Whether `ty` contains a generic parameter of this type. If so, the traits that `ty` implements are
+    /// known only where the parameter is known.
     pub(crate) fn depends_on_parameters(&self, ty: &Type) -> bool {
         self.generics().params.iter().any(|parameter| match parameter {
             GenericParam::Type(parameter) => mentions(ty.to_token_stream(), &parameter.ident),
@@ -138,8 +138,8 @@ impl Variant<'_> {
 }
 
 impl Field<'_> {
-    /// Returns the field's name on the wire. For a raw identifier it is the name without `r#`, and for a
-    /// field of a tuple its number.
+    /// Returns the field's name on the wire. The name of a raw identifier is written without `r#`, and the
+    /// name of a field of a tuple is its number.
     pub(crate) fn wire_name(&self) -> String {
         wire_name(self.attrs.name.as_ref(), || match &self.member {
             Member::Named(ident) => ident.unraw().to_string(),

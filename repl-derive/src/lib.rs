@@ -48,9 +48,9 @@ pub fn derive_replicated(input: TokenStream) -> TokenStream {
 /// struct has `#[replicated(callbacks)]`, implement `ItemCallbacks` for it. The attributes are listed at
 /// [`Replicated`](macro@Replicated).
 ///
-/// An item can also be a field of an object or of another item. There it is flattened like a struct that
-/// derives `Replicated`. One derive is enough, and two for one type are an error. Derive
-/// [`Replicated`](macro@Replicated) only for types that are spawned on their own.
+/// An item can also be a field of an object or of another item. As a field, the item is flattened like a
+/// struct that derives `Replicated`. One of the derives is enough, and two derives on one type are an error.
+/// Derive [`Replicated`](macro@Replicated) only for types that are spawned on their own.
 #[proc_macro_derive(FastArrayItem, attributes(replicated))]
 pub fn derive_fast_array_item(input: TokenStream) -> TokenStream {
     expand::derive(Derive::FastArrayItem, input.into()).into()

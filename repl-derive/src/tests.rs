@@ -1,4 +1,4 @@
-//! Snapshots of what the derives generate.
+//! Snapshots of the code that the derives generate.
 //!
 //! *Invariant:* each snapshot shows one feature, so that a changed snapshot shows which feature changed.
 

@@ -1,4 +1,4 @@
-//! How a shadow follows a live array: the shadow gets the same items, and finds out which items were touched.
+//! How a shadow follows a live array: the shadow gets the same items, and reports which items were touched.
 //!
 //! A shadow is the server's copy of an array, with the values that the server compared last.
 //!

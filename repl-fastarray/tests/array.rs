@@ -1,4 +1,4 @@
-//! [`FastArray`] as its user knows it: a `Vec` that finds its items by id.
+//! Tests of the public methods of [`FastArray`]: it is used like a `Vec`, and finds its items by id.
 //!
 //! *Invariant:* every operation has the same result as the `Vec` method of the same name, and ids stay with
 //! their items.

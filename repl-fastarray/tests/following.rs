@@ -1,7 +1,7 @@
 //! Shadows that follow a live array.
 //!
-//! *Invariant:* after following, a shadow has the live array's items by id, and it reported exactly the
-//! touched ones.
+//! *Invariant:* after a shadow has followed, it has the same items as the live array, by id, and has reported
+//! exactly the touched items.
 
 mod support;
 
@@ -69,13 +69,13 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A shadow, and which items it may report when it follows next.
+/// A shadow, and the items that it may report when it follows the next time.
 struct Watcher {
     shadow: FastArray<u32>,
-    /// The items touched since it followed. `None` if it may report every item, because the array was
-    /// replaced or its log was cut.
+    /// The items that were touched since the shadow followed. `None` if the shadow may report every item,
+    /// because the array was replaced or its log was cut.
     touched: Option<BTreeSet<ItemId>>,
-    /// The number of the array that it has followed.
+    /// The number of the array that the shadow has followed.
     followed: Option<u32>,
 }
 
@@ -534,7 +534,7 @@ fn s137_an_array_assigned_over_another_has_new_items_with_ids_of_their_own() {
 #[test]
 fn s137_items_of_an_array_assigned_over_another_are_found_by_their_new_ids_alone() {
     let (_, mut shadow) = pair(3);
-    // So many that they are looked up in an index.
+    // So many items that lookups use an index.
     let mut live: FastArray<u32> = (0..1_000).collect();
     let old = live.ids().to_vec();
     assert_eq!(live.index_of(old[999]), Some(999));
@@ -625,7 +625,7 @@ fn an_item_that_was_held_back_and_is_removed_goes_unseen() {
     for round in 0..3 {
         let unsendable = live.push(round);
         follow(&mut shadow, &mut live);
-        // A value in it has no form on the wire.
+        // The item contains a value without a wire form.
         shadow.remove_unsendable(unsendable);
         assert!(live.remove_by_id(unsendable).is_some());
         assert_eq!(follow(&mut shadow, &mut live), []);

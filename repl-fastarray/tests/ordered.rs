@@ -1,4 +1,4 @@
-//! [`OrderedFastArray`] as its user, a shadow and a replica know it.
+//! Tests of [`OrderedFastArray`] as a live array, as a shadow and as a replica.
 //!
 //! *Invariant:* every operation has the same result as the `Vec` method of the same name, ids stay with their
 //! items, and labels ascend.
@@ -294,7 +294,7 @@ fn s145_moves_tell_of_as_few_items_as_need_be() {
     assert_eq!(moved(&|live| live.rotate_left(3)), 3);
     assert_eq!(moved(&|live| live.rotate_left(997)), 3);
     assert_eq!(moved(&|live| live.rotate_right(2)), 2);
-    // Two items at the front belong to the end.
+    // The two items at the front must move to the end.
     assert_eq!(moved(&|live| live.sort()), 2);
     assert_eq!(moved(&|live| live.sort()), 0);
     assert_eq!(moved(&|live| live.move_item(7, 7)), 0);
@@ -377,7 +377,7 @@ fn receive(array: &mut OrderedFastArray<u16>, items: &[(u32, &[u8])]) {
     array.conclude(true);
 }
 
-/// Returns the label with these digits, as it is received.
+/// Returns the label with these digits, as an update contains it.
 fn label(digits: &[u8]) -> Label {
     let mut writer = repl_core::BitWriter::new();
     writer.write_bits(0, 2);

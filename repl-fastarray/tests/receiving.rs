@@ -379,7 +379,7 @@ fn s146_items_of_the_archetype_are_the_servers() {
     assert_eq!(outlines()[0], "remove 1");
 }
 
-/// What an update may contain, or a user may do.
+/// A change that an update contains, or that a user makes.
 #[derive(Clone, Debug)]
 enum Op {
     Whole(u32, u64),

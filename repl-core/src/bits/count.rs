@@ -6,11 +6,11 @@
 
 use super::{BitReader, BitWriter, ReadError, WriteError};
 
-/// The length of an array is written in a fixed width if its `max_len` is at most this. Above it, small
-/// lengths have a short form.
+/// The length of an array is written in a fixed width if its `max_len` is at most this. If the `max_len` is
+/// greater, small lengths have a short form.
 const FIXED_COUNT_MAX: u32 = 31;
 
-/// The minimum size of a new element in bits, if its type alone does not guarantee one.
+/// The minimum size of a new element in bits, for elements whose type alone guarantees no minimum.
 pub(crate) const LEAST_BITS: u32 = 8;
 
 /// Writes the number of elements of an array that may have at most `max_len`.
@@ -26,7 +26,7 @@ pub(crate) fn write_count(len: usize, max_len: u32, writer: &mut BitWriter) -> R
     Ok(())
 }
 
-/// Reads the number that [`write_count`] wrote.
+/// Reads a number of elements that [`write_count`] wrote.
 pub(crate) fn read_count(max_len: u32, reader: &mut BitReader<'_>) -> Result<usize, ReadError> {
     let len = if max_len <= FIXED_COUNT_MAX {
         reader.read_below(u64::from(max_len).saturating_add(1))?
@@ -68,7 +68,7 @@ pub(crate) fn write_element(
     Ok(())
 }
 
-/// Writes new elements, each with `write`.
+/// Writes new elements, by calling `write` for each.
 #[inline]
 pub(crate) fn write_elements<T>(
     elements: impl IntoIterator<Item = T>,

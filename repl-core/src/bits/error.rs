@@ -7,7 +7,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// A quantised float is a NaN or infinite. Send the float raw, or avoid such values.
+    /// A quantised float is a NaN or infinite. Remove `quantize`, or avoid such values.
     #[error("the value is not finite")]
     NotFinite,
     /// The value is outside the range that the field declares. Widen the range, or write `saturate`.
@@ -30,7 +30,7 @@ pub enum WriteError {
         /// The most bytes that the whole object may take.
         max: usize,
     },
-    /// The reason that a hand-written [`NetSerialize`](crate::NetSerialize) returned.
+    /// The error text that a hand-written [`NetSerialize`](crate::NetSerialize) returned.
     #[error("{0}")]
     Other(&'static str),
 }
@@ -59,7 +59,7 @@ pub enum ReadError {
         /// The limit in the same unit.
         max: usize,
     },
-    /// The reason that a hand-written [`NetSerialize`](crate::NetSerialize) returned.
+    /// The error text that a hand-written [`NetSerialize`](crate::NetSerialize) returned.
     #[error("{0}")]
     Other(&'static str),
 }

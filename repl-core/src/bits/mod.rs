@@ -24,7 +24,7 @@ pub const fn width_bits(bound: u64) -> u32 {
     u64::BITS - bound.saturating_sub(1).leading_zeros()
 }
 
-/// Returns a word with its lowest `bits` bits set. For more than 64 bits, all 64 are set.
+/// Returns a word with its lowest `bits` bits set. If `bits` is above 64, all 64 bits are set.
 #[inline]
 const fn mask(bits: u32) -> u64 {
     match u64::MAX.checked_shr(u64::BITS.saturating_sub(bits)) {

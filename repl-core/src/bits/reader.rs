@@ -1,4 +1,4 @@
-//! Reads bits from memory. The bytes may come from anyone, so nothing in them is trusted.
+//! Reads bits from memory. The bytes may come from an attacker, so the reader checks all of them.
 //!
 //! *Invariant:* `start` ≤ `at` ≤ `end`, and `end` lies within the bytes. No input makes a reader panic or
 //! read past `end`.
@@ -14,7 +14,8 @@ use bitstream_io::{
 use super::{BitSlice, load, mask, width_bits};
 use crate::bits::ReadError;
 
-/// Reads what a [`BitWriter`](super::BitWriter) wrote. A clone is cheap, so it can serve as a bookmark.
+/// Reads what a [`BitWriter`](super::BitWriter) wrote. Cloning is cheap, so a clone can mark a position to
+/// which the caller returns later.
 ///
 /// User code reads through [`bitstream_io::BitRead`]. After an error, the position is somewhere within the
 /// value that could not be read.
@@ -27,7 +28,7 @@ pub struct BitReader<'a> {
 }
 
 impl<'a> BitSlice<'a> {
-    /// Returns a reader of these bits and of nothing after them.
+    /// Returns a reader of exactly these bits.
     #[inline]
     #[must_use]
     pub const fn reader(self) -> BitReader<'a> {
@@ -275,7 +276,7 @@ mod tests {
     use super::super::BitWriter;
     use super::*;
 
-    /// A value of this test, with the function that writes it.
+    /// A value of this test. Each variant is written by another function.
     #[derive(Clone, Debug, PartialEq)]
     enum Item {
         Bits(u64, u32),

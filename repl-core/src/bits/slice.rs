@@ -59,8 +59,8 @@ impl<'a> BitSlice<'a> {
         (self.bytes, self.start)
     }
 
-    /// Returns up to 64 bits from bit `at` of the slice on. `at` must be within the slice. Bits past its end
-    /// are zero.
+    /// Returns up to 64 bits from bit `at` of the slice on. `at` must be within the slice. Bits past the end
+    /// of the slice are zero.
     #[inline]
     pub(super) fn word(&self, at: usize) -> u64 {
         let left = self.len.saturating_sub(at).min(64);

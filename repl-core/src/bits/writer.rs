@@ -66,7 +66,7 @@ impl BitWriter {
     ///
     /// # Panics
     /// In debug builds, if `value` is wider than `bits`, or `bits` is above 64. In release builds, the bits
-    /// after it are wrong in this case.
+    /// after such a value are wrong.
     #[inline]
     pub fn write_bits(&mut self, value: u64, bits: u32) {
         debug_assert!(bits <= 64 && value <= mask(bits), "{value} does not fit {bits} bits");
@@ -137,7 +137,7 @@ impl BitWriter {
         let mut at = 0;
         // Most slices are too short for the block copy to pay off.
         if bits.len() > 320 {
-            // Fills the last byte, so that whole bytes follow.
+            // Fills the last byte of the writer, so that whole bytes can be appended after it.
             let head = (8 - self.pending_bits % 8) % 8;
             self.write_bits(bits.word(0) & mask(head), head);
             at = self.append_words(bits, head as usize);
@@ -176,7 +176,7 @@ impl BitWriter {
         at + words * 64
     }
 
-    /// Drops the bits from `bit_len` on. Does nothing if the writer has no more bits than that.
+    /// Drops the bits from `bit_len` on. Does nothing if the writer has at most `bit_len` bits.
     pub fn truncate(&mut self, bit_len: usize) {
         if bit_len >= self.bit_len() {
             return;

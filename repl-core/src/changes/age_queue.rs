@@ -1,7 +1,7 @@
 //! A queue of changed elements that wait to be sent, the oldest first.
 //!
 //! *Invariant:* each element is in the queue once, at the age of its oldest change. An element that does not
-//! change again is not visited before its turn.
+//! change again is not visited before it is sent.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,7 +11,7 @@ use crate::changes::changelist::ElementChange;
 #[derive(Clone, Debug)]
 pub(crate) struct AgeQueue<I> {
     waiting: VecDeque<ElementChange<I>>,
-    /// The age at which each element waits. Made when it is first needed, because most queues are emptied at
+    /// The age at which each element waits. Built when it is first needed, because most queues are emptied at
     /// once.
     ages: Option<BTreeMap<I, u64>>,
 }

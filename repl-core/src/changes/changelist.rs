@@ -14,8 +14,8 @@ use crate::ids::ranges::Ranges;
 /// The handles of one object that changed, in ascending order, with nested changes for arrays and
 /// collections.
 ///
-/// A list does not say when the changes happened, and does not know the lengths of arrays.
-/// Elements past the end of an array are dropped when the list is [pruned](crate::Class::prune) or encoded.
+/// A list contains neither the times of the changes nor the lengths of arrays. Elements past the end of an
+/// array are dropped when the list is [pruned](crate::Class::prune) or encoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changelist {
     pub(crate) handles: HandleSet,
@@ -73,7 +73,7 @@ macro_rules! of_both {
     };
 }
 
-/// The properties of one kind that have elements, and the change that sends one of them whole.
+/// The properties of one kind that have elements, and the change that sends such a property whole.
 pub(crate) type Growing = (HandleSet, fn() -> Nested);
 
 /// The changes of one array.
@@ -122,8 +122,8 @@ impl Changelist {
         self.handles.insert(handle);
     }
 
-    /// Adds properties that must be sent whole. `whole` has the change that sends all elements, for each kind
-    /// of property that has elements.
+    /// Adds properties that must be sent whole. For each kind of property that has elements, `whole` contains
+    /// the change that sends all elements.
     pub(crate) fn insert_whole(&mut self, handles: &HandleSet, whole: &[Growing]) {
         self.handles.union(handles);
         for (growing, whole) in whole.iter().filter(|(growing, _)| handles.intersects(growing)) {
@@ -272,8 +272,8 @@ impl Changelist {
         });
     }
 
-    /// Whether all new elements are items of collections or entries of maps at the object's own level. Then
-    /// only changes of these items concern them.
+    /// Whether all new elements are items of collections or entries of maps at the object's own level. In
+    /// this case, only changes of these items affect the new elements.
     #[must_use]
     pub fn new_elements_are_items(&self) -> bool {
         self.nested.0.iter().all(|(_, nested)| !matches!(nested, Nested::Array(_)))
@@ -295,7 +295,7 @@ impl Changelist {
     }
 
     /// Changes a list that first empties collections: afterwards it removes only elements that do not exist
-    /// any more. The receiver may have some of the others by now.
+    /// any more. The receiver may have received other elements since the list was made.
     pub fn forget_resets(&mut self) {
         for (_, nested) in &mut self.nested.0 {
             of_elements!(nested, changes => changes.forget_resets(), _ => {});
@@ -311,8 +311,8 @@ impl Changelist {
         self.handles.heap_bytes() + nested
     }
 
-    /// Returns how many items or entries the list names, if it changes one collection or map at the object's
-    /// own level and nothing else. Such a list can be sent in parts (R15).
+    /// Returns how many items or entries the list contains, if it changes one collection or map at the
+    /// object's own level and nothing else. Such a list can be sent in parts (R15).
     #[inline]
     #[must_use]
     pub fn items(&self) -> Option<usize> {
@@ -338,8 +338,8 @@ impl Changelist {
     }
 
     /// Splits the list of an opening that is too large. Moves the items of collections and the entries of
-    /// maps at the object's own level to the list that is returned, to be sent later. With what stays, the
-    /// receiver's collections and maps begin empty.
+    /// maps at the object's own level to the list that is returned, to be sent later. The remaining list
+    /// makes the receiver's collections and maps begin empty.
     #[must_use]
     pub fn take_items(&mut self) -> Self {
         let mut taken = Self::new();
@@ -485,8 +485,8 @@ impl From<ElementChanges<KeyBits>> for Nested {
 }
 
 impl Nested {
-    /// Returns whether this contains no changes of elements. For an array it then means that the count
-    /// changed.
+    /// Returns whether this contains no changes of elements. A handle of an array without nested changes
+    /// means that only the count changed.
     pub(crate) fn is_bare(&self) -> bool {
         match self {
             Self::Array(array) => array.is_count_only(),

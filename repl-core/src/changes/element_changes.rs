@@ -8,8 +8,8 @@ use std::fmt::Debug;
 
 use crate::ids::identity::{IdSet, Identity};
 
-/// How many stretches of removed elements a list holds. If there are more, the list says instead which
-/// elements exist (R12).
+/// How many stretches of removed elements a list holds. If there are more, the list contains instead the
+/// elements that exist (R12).
 pub(crate) const MAX_REMOVED: usize = 1_024;
 
 /// The changed properties of one element. [`Changelist`](crate::Changelist) implements this trait. It can
@@ -31,7 +31,8 @@ pub(crate) struct ElementChanges<I: Identity, L> {
     pub(crate) sweep: Sweep,
     /// Elements that were removed.
     pub(crate) removed: I::Set,
-    /// New elements, which are sent whole until they are acked (R2). Some of them may not exist any more.
+    /// New elements, which are sent whole until they are acked (R2). Some of these elements may not exist any
+    /// more.
     pub(crate) added: I::Set,
     /// Elements with changed properties, ascending.
     pub(crate) changed: Vec<ElementChange<I, L>>,
@@ -41,7 +42,7 @@ pub(crate) struct ElementChanges<I: Identity, L> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ElementChange<I, L> {
     pub(crate) id: I,
-    /// The time when the oldest of the changes was found, as a number that grows.
+    /// The number of the comparison that found the oldest of the changes.
     pub(crate) age: u64,
     /// Whether the label of the element changed.
     pub(crate) moved: bool,
@@ -70,7 +71,7 @@ impl<I, L: PropertyChanges> ElementChange<I, L> {
     }
 }
 
-/// Which of the receiver's elements are removed, besides those that the list names.
+/// Which of the receiver's elements are removed, besides those in `removed`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sweep {
     /// None.
@@ -113,7 +114,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
             && self.changed.is_empty()
     }
 
-    /// About how many bytes this takes on the heap, in a box. O(1).
+    /// About how many bytes these changes take on the heap, including the box that holds them. O(1).
     pub(crate) fn heap_bytes(&self) -> usize {
         size_of::<Self>()
             + self.removed.heap_bytes()
@@ -315,8 +316,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         self.sweep = self.sweep.min(Sweep::Dead);
     }
 
-    /// Removes and returns everything but the fact that the collection is emptied first. `None` if there is
-    /// nothing else.
+    /// Removes and returns all changes except `sweep`. Returns `None` if there are no such changes.
     pub(crate) fn take_elements(&mut self) -> Option<Self> {
         let begun = Self { sweep: self.sweep, ..Self::default() };
         let taken = Self { sweep: Sweep::None, ..std::mem::replace(self, begun) };

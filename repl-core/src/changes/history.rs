@@ -12,7 +12,7 @@ use crate::ids::handles::HandleSet;
 /// The changelists of one object, the oldest first.
 ///
 /// A place in the history is a number that only grows. A connection that has gathered everything is at the
-/// [`end`](Self::end) and is not known here. A connection that has not remembers its own place.
+/// [`end`](Self::end). The history stores nothing about it. Any other connection remembers its own place.
 #[derive(Debug, Default)]
 pub struct History {
     end: u64,
@@ -46,8 +46,8 @@ impl History {
         self.end - self.kept.as_ref().map_or(0, |kept| kept.lists.len() as u64)
     }
 
-    /// Returns the properties that ever changed. A late joiner needs them (S69, S75). It receives them whole,
-    /// so the changes inside them are not kept.
+    /// Returns the properties that ever changed. Clients that join late need these properties (S69, S75).
+    /// These clients receive the properties whole, so the changes inside them are not kept.
     #[must_use]
     pub fn ever(&self) -> &HandleSet {
         &self.ever
@@ -57,7 +57,7 @@ impl History {
     /// end.
     ///
     /// If the history is full, the oldest list is removed and passed to `evicted` with its place. A
-    /// connection that is still at that place must take it over (R10).
+    /// connection that is still at that place must store the list itself (R10).
     #[inline]
     pub fn push(&mut self, list: &Changelist, keep: bool, evicted: impl FnOnce(u64, &Changelist)) {
         debug_assert!(!list.is_empty(), "an empty list is no change");

@@ -1,7 +1,7 @@
 //! Portions: the changes of one collection in the order in which they are sent. Parts of a chosen size are
 //! taken from the front (R15).
 //!
-//! *Invariant:* the changes are sorted once and not visited again before their turn. So all parts together
+//! *Invariant:* the changes are sorted once and not visited again before they are sent. So all parts together
 //! cost O(length of the list), whatever their number.
 
 use crate::changes::age_queue::AgeQueue;
@@ -14,7 +14,7 @@ use crate::ids::key::KeyBits;
 
 /// The changes of the elements of one collection: first removals, then the oldest changes, then new elements
 /// in the order of their ids or keys. After every other [rotation](Self::rotate) new elements come before
-/// changes, so that neither waits for ever if the other never ends.
+/// changes, so that neither of the two waits for ever.
 ///
 /// A sweep is in the last part. It does not remove elements of earlier parts, in whatever order the parts
 /// arrive.
@@ -43,7 +43,8 @@ macro_rules! each_queue {
 
 impl Changelist {
     /// Takes the changes out of the list, to be sent in parts, if it changes one collection or map at the
-    /// object's own level and nothing else (R15). O(items), times the logarithm if they have several ages.
+    /// object's own level and nothing else (R15). O(items), or O(items × log items) if the changes have
+    /// several ages.
     #[must_use]
     pub fn take_portions(&mut self) -> Option<Portions> {
         let (handle, nested) = self.take_only()?;
@@ -52,7 +53,8 @@ impl Changelist {
 }
 
 impl Portions {
-    /// Makes portions of the changes of the property at `handle`. `None` if it is not a collection.
+    /// Makes portions of the changes of the property at `handle`. Returns `None` if the property is not a
+    /// collection.
     fn of(handle: u32, nested: Nested) -> Option<Self> {
         let queue = match nested {
             Nested::Items(changes) => Queue::Items(ElementQueue::new(*changes)),
@@ -75,8 +77,8 @@ impl Portions {
     }
 
     /// Removes the changes of the same collection from a later list and adds them here. O(number of these
-    /// changes × log waiting). O(waiting) only if they remove a waiting element or are older than waiting
-    /// changes.
+    /// changes × log waiting). O(waiting) only if the added changes remove a waiting element or are older
+    /// than waiting changes.
     pub fn add(&mut self, list: &mut Changelist) {
         match (&mut self.queue, list.take_nested(self.handle)) {
             (Queue::Items(items), Some(Nested::Items(later))) => items.add(*later),
@@ -85,7 +87,8 @@ impl Portions {
         }
     }
 
-    /// Ends a turn. The rest waits for the next turn, in which new elements and changes swap places.
+    /// Call it when some parts were sent in a tick and others remain. In the next tick, new elements and
+    /// changes swap places.
     pub fn rotate(&mut self) {
         each_queue!(&mut self.queue, elements => elements.added_first ^= true);
     }

@@ -7,7 +7,7 @@ use crate::ids::identity::{IdSet, Identity};
 use crate::object::level::{Array, Elements, Level, Slot};
 
 /// Drops changes past the ends of a level's arrays, changes of items and entries that do not exist, and
-/// removals of items and entries that exist again. Another list says that they were added again.
+/// removals of items and entries that exist again. Another list contains the addition of these elements.
 pub(crate) fn prune(level: Level<'_>, changes: &mut Changelist) {
     changes.nested.prune_each(|handle, nested| {
         if let Some(slot) = level.slot(handle) {
@@ -50,7 +50,7 @@ fn prune_elements<I: Identity>(elements: Elements<'_, I>, changes: &mut ElementC
     }
 }
 
-/// Returns the members of a set that exist, each by its own id or key.
+/// Returns the members of a set that exist, as single ids or keys.
 fn there<I: Identity>(elements: Elements<'_, I>, set: &I::Set) -> I::Set {
     if set.is_all() || set.count() > elements.collection.len() {
         I::Set::of(elements.collection.ids().into_iter().filter(|id| set.contains(id)))

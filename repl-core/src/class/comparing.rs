@@ -25,8 +25,8 @@ impl<T: Replicated> Class<T> {
 
     /// Calls `found` with the index of each object in a column that differs from its shadow in the properties
     /// that ordinary updates compare. Runs of plain memory are compared first, eight objects at a time, and
-    /// the other properties by command. Costs about as much as a `memcmp` of the objects if all is plain, and
-    /// 1.6 to 2.4 times as much with a `String`.
+    /// the other properties by command. Costs about as much as a `memcmp` of the objects if all properties
+    /// are plain memory, and 1.6 to 2.4 times as much with a `String`.
     pub fn scan(&self, live: &[T], shadow: &[T], mut found: impl FnMut(usize)) {
         if const { T::PLAN.has_rest() } {
             let pairs = live.iter().zip(shadow).enumerate();

@@ -85,7 +85,8 @@ impl<T: Replicated> Class<T> {
     /// `checked`.
     ///
     /// # Errors
-    /// If the bits are not an update of an object of this class. The error contains the property and the bit.
+    /// Returns an error with the property and the bit if the bits are not an update of an object of this
+    /// class.
     pub fn validate(
         &self,
         object: Option<&T>,
@@ -99,7 +100,7 @@ impl<T: Replicated> Class<T> {
         let (pass, observer) = (Validating(checked), &mut ());
         let mut walk = Walk { program: &self.program, reader, references, observer, pass, path: Path::new() };
         let result = walk.object(&mut target, handles);
-        // Objects that an invalid value mentioned must not count for the next value.
+        // Objects that an invalid value refers to must not be recorded for the next value.
         walk.references.take_mentioned();
         result.map_err(|reason| {
             let layout = self.program.layout();
@@ -110,7 +111,7 @@ impl<T: Replicated> Class<T> {
         Ok(())
     }
 
-    /// Reads the values of `handles` into `object`, and tells `observer` about them. If user code now refuses
+    /// Reads the values of `handles` into `object`, and reports them to `observer`. If user code now refuses
     /// a value that it accepted during validation, the old value stays.
     pub fn apply(
         &self,
@@ -155,7 +156,7 @@ impl<T: Replicated> Class<T> {
         debug_assert_eq!(walk.reader.position(), end, "both passes read the same bits");
     }
 
-    /// Reads one leaf again from the bits that it had, because an object that it mentions appeared or
+    /// Reads one leaf again from its stored bits, because an object to which it refers appeared or
     /// disappeared (S118). `path` is the one that `apply` passed to the observer. Does nothing if the leaf's
     /// element no longer exists (S119).
     pub fn read_again(
@@ -220,7 +221,7 @@ impl<T: Replicated> Class<T> {
     }
 }
 
-/// Returns the key that `path` leads to, and its map. `None` if the path leads to something else.
+/// Returns the key that `path` leads to, and its map. Returns `None` if the path leads to another place.
 fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(Elements<'a, KeyBits>, KeyBits)> {
     match level.slot(handle)? {
         Slot::Leaf(_) => None,
@@ -244,8 +245,8 @@ fn find_key<'a>(level: Level<'a>, handle: u32, path: &[u32]) -> Option<(Elements
     }
 }
 
-/// Calls `at_end` with the level and the handle that `path` leads to. `None` if there is no such place any
-/// more. Below `level`'s own handle a path has element handles, or the steps of an identity and then a
+/// Calls `at_end` with the level and the handle that `path` leads to. Returns `None` if this place no longer
+/// exists. Below `level`'s own handle a path has element handles, or the steps of an identity and then a
 /// handle.
 fn descend(
     level: &mut LevelMut<'_>,
@@ -270,7 +271,7 @@ fn descend(
     }
 }
 
-/// Does the same if the next part of the path is an element of a collection.
+/// Follows the path if its next part is an element of a collection.
 fn descend_into<I: Collected>(
     level: &mut LevelMut<'_>,
     handle: u32,

@@ -1,4 +1,4 @@
-//! How a server completes changelists and writes the values that they name.
+//! How a server completes changelists and writes the values of the handles in them.
 //!
 //! *Invariant:* all values are read from the shadow.
 
@@ -42,7 +42,7 @@ impl<T: Replicated> Class<T> {
         prune(self.level(shadow), changes);
     }
 
-    /// Writes the values that `changes` names, without the handles.
+    /// Writes the values of the handles in `changes`, without the handles themselves.
     ///
     /// # Errors
     /// If a hand-written serialiser refuses a value that it accepted when the value was compared. There is no

@@ -19,14 +19,14 @@ struct Growth {
     handle: u32,
     /// The bits of the new value.
     bits: u64,
-    /// How many more bits the new value takes than the old one.
+    /// How many bits the new value takes more than the old one.
     by: i128,
 }
 
 impl<T: Replicated> Class<T> {
     /// Removes from `scope` the properties whose new values would make the object larger than `max_bits`, and
     /// returns them as refusals. So a comparison does not copy these values to `shadow`, from which values
-    /// are sent. If there is room for some of these properties, the properties that grow least are kept.
+    /// are sent. If some of these properties fit, those that grow least are accepted.
     ///
     /// O(1) for classes that cannot grow so large, O(properties) while only values of fixed size change,
     /// otherwise O(object).

@@ -1,7 +1,7 @@
 //! Classes: an object type at run time, with the functions that compare, write and read its objects.
 //!
-//! *Invariant:* a class is made from its type's own tables, which is checked once. So its functions take
-//! plain references and are safe.
+//! *Invariant:* a class is made from the tables of its own type. `new` checks this once. So its functions
+//! take plain references and are safe.
 #![expect(unsafe_code, reason = "vouches for a layout being the object's own")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -93,7 +93,7 @@ impl<T: Replicated> Class<T> {
         &self.program
     }
 
-    /// Returns the masks that say under which conditions each handle is compared and sent.
+    /// Returns the masks of handles that are compared, and that are sent under each condition.
     #[must_use]
     pub fn conditions(&self) -> &ConditionMasks {
         &self.conditions

@@ -13,7 +13,7 @@ use crate::object::level::{Array, Elements, Leaf, Level, LevelMut, Slot};
 use crate::schema::program::Collected;
 use crate::schema::step::Step;
 
-/// One comparison, and where its results go.
+/// One comparison, with the places for its results.
 pub(crate) struct Comparison<'a> {
     pub(crate) sizes: &'a ItemSizes,
     pub(crate) refusals: &'a mut Vec<Refusal>,
@@ -58,8 +58,8 @@ enum Outcome {
 }
 
 impl Comparison<'_> {
-    /// Reports a value that has no wire form. `step` leads from the compared value to the refused one.
-    /// Without a step, the compared value itself is refused.
+    /// Reports a value that has no wire form. `step` leads from the compared value to the refused one. If
+    /// `step` is `None`, the compared value itself is refused.
     #[cold]
     fn refuse(&mut self, step: Option<u32>, error: WriteError) {
         self.refusals.push(Refusal { steps: step.into_iter().collect(), error });
@@ -67,15 +67,15 @@ impl Comparison<'_> {
 
     /// Compares the values below a step.
     fn behind<R>(&mut self, step: u32, compare: impl FnOnce(&mut Self) -> R) -> R {
-        let told = self.refusals.len();
+        let known = self.refusals.len();
         let outcome = compare(self);
-        self.put_before(told, std::iter::once(step));
+        self.put_before(known, std::iter::once(step));
         outcome
     }
 
-    /// Adds these steps at the start of all refusals except the first `told`.
-    fn put_before(&mut self, told: usize, steps: impl Iterator<Item = u32> + Clone) {
-        for refusal in self.refusals.iter_mut().skip(told) {
+    /// Adds these steps at the start of all refusals except the first `known`.
+    fn put_before(&mut self, known: usize, steps: impl Iterator<Item = u32> + Clone) {
+        for refusal in self.refusals.iter_mut().skip(known) {
             refusal.steps.splice(0..0, steps.clone());
         }
     }
@@ -191,8 +191,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies a leaf of a new element. Returns why its value has no wire form, even if it is the initial
-    /// value.
+    /// Copies a leaf of a new element. Returns the error if the value has no wire form, even if it is the
+    /// initial value.
     fn new_leaf(&mut self, live: Leaf<'_>, shadow: &mut LevelMut<'_>, handle: u32) -> Option<WriteError> {
         match self.leaf(live, shadow, handle) {
             Outcome::Same if live.must_be_tried() => {
@@ -204,9 +204,9 @@ impl Comparison<'_> {
         }
     }
 
-    /// Copies the elements of `live` from `first` on. If a value in them has no wire form, copies none:
-    /// otherwise clients would see an initial value that the server never had. Returns whether the elements
-    /// were copied.
+    /// Copies the elements of `live` from `first` on. If a value in these elements has no wire form, copies
+    /// none of them: otherwise clients would see an initial value that the server never had. Returns whether
+    /// the elements were copied.
     fn copy_elements(
         &mut self,
         live: Array<'_>,
@@ -214,14 +214,14 @@ impl Comparison<'_> {
         handle: u32,
         first: usize,
     ) -> bool {
-        let told = self.refusals.len();
+        let known = self.refusals.len();
         for index in first..live.len() {
             let (Some(live), Some(mut shadow)) = (live.element(index), shadow.element(handle, index)) else {
                 continue;
             };
             self.new_element(live, &mut shadow, index as u32 * live.handles(), &HandleSet::new());
         }
-        let is_refused = self.refusals.len() > told;
+        let is_refused = self.refusals.len() > known;
         if is_refused {
             shadow.resize(handle, first);
         }
@@ -304,13 +304,13 @@ impl Comparison<'_> {
         let mut unsendable = BTreeSet::new();
         let table = live.table();
         let must_renumber = shadow.follow(&live, &mut |named, step| {
-            let told = self.refusals.len();
+            let known = self.refusals.len();
             match step {
                 Step::Added { live, mut shadow } => {
                     let Ok(id) = named.id() else { return };
                     self.new_item(table, live, &mut shadow);
-                    self.put_before(told, id.steps());
-                    if self.refusals.len() > told {
+                    self.put_before(known, id.steps());
+                    if self.refusals.len() > known {
                         unsendable.insert(id);
                     } else {
                         added.push(id);
@@ -321,13 +321,13 @@ impl Comparison<'_> {
                 Step::Touched { live, mut shadow, moved } => {
                     let list = self.item(table, live, &mut shadow);
                     let is_same = !moved && list.is_empty();
-                    if is_same && self.refusals.len() == told {
+                    if is_same && self.refusals.len() == known {
                         return;
                     }
                     match named.id() {
                         Err(error) => self.refuse(None, error),
                         Ok(id) => {
-                            self.put_before(told, id.steps());
+                            self.put_before(known, id.steps());
                             if !is_same {
                                 changed.push(ElementChange {
                                     id,

@@ -9,7 +9,7 @@ use crate::object::scan::differing_bytes;
 use crate::schema::plan::{Planned, Run};
 use crate::schema::program::{CommandKind, Program};
 
-/// How many bytes of an object are mapped. Properties beyond these bytes are compared by command.
+/// How many bytes of an object are mapped. Properties after these bytes are compared by their commands.
 const MAX_BYTES: usize = 16 << 10;
 
 /// The properties of a type, by the bytes of their values.
@@ -26,7 +26,7 @@ pub(crate) struct Places {
 struct Place {
     /// The handle. Zero if the byte belongs to no property.
     handle: u16,
-    /// How many bytes of the value there are from this one on.
+    /// The number of bytes of the value from this byte to its end.
     left: u16,
 }
 
@@ -52,8 +52,8 @@ impl Places {
         Self { bytes: bytes.into(), by_command }
     }
 
-    /// Puts into `into` the handles in `scope` that may differ: the mapped ones that do differ, and all
-    /// others.
+    /// Stores in `into` the handles in `scope` that may differ: the mapped handles whose bytes differ, and
+    /// all handles that are not mapped.
     #[inline]
     pub(crate) fn candidates<T: Planned>(&self, one: &T, other: &T, scope: &HandleSet, into: &mut HandleSet) {
         into.clear();

@@ -16,7 +16,7 @@ use crate::schema::program::{Command, CommandKind, Program};
 pub(crate) const HEAD_BITS: u64 = 512;
 /// The most bits of a `String` besides its bytes.
 const TEXT_HEAD_BITS: u64 = 64;
-/// The bits of a collection besides its items: what is removed, and where the list begins and ends.
+/// The bits of a collection besides its items: the removals, and the start and the end of the list.
 pub(crate) const KEYED_HEAD_BITS: u64 = 96;
 /// The bits of an item besides its id, its label, its handles and values.
 const ITEM_HEAD_BITS: u64 = 16;
@@ -47,7 +47,8 @@ pub(crate) fn most_bits(program: &Program, command: &Command) -> u64 {
     }
 }
 
-/// Returns the same inside an element, where collections and maps are sent whole with new elements.
+/// Returns the most bits of a value inside an element, where collections and maps are sent whole with new
+/// elements.
 fn most_inner_bits(program: &Program, command: &Command) -> u64 {
     match &command.kind {
         CommandKind::Items(items) => {

@@ -9,10 +9,10 @@ use crate::ids::handles::HandleSet;
 
 /// Writes a set of handles of a level that has `count` handles: as a mask or as a list, whichever is shorter.
 ///
-/// The first bit says which form follows. A mask is the highest handle, then one bit for each handle below
-/// it. Small handles make a mask short, so structs should declare first the fields that change most. A list
-/// has a 1 for each handle, and the handle's position among the handles that may still follow. A 0 ends the
-/// list if more handles could follow. If the set cannot be empty, the first 1 is omitted.
+/// The first bit selects the form. A mask is the highest handle, then one bit for each handle below it. Small
+/// handles make a mask short, so structs should declare first the fields that change most. A list has a 1 for
+/// each handle, and the handle's position among the handles that may still follow. A 0 ends the list if more
+/// handles could follow. If the set cannot be empty, the first 1 is omitted.
 pub fn write_handles(set: &HandleSet, count: u32, may_be_empty: bool, writer: &mut BitWriter) {
     let highest = set.last();
     let top = if may_be_empty { highest } else { highest.saturating_sub(1) };

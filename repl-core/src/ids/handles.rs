@@ -237,7 +237,7 @@ impl FromIterator<u32> for HandleSet {
     }
 }
 
-/// An iterator over the members in the rest of a word, and in the words after it.
+/// An iterator over the remaining members of a word, and over the members of the words after it.
 struct Members<'a> {
     word: u64,
     base: u32,

@@ -1,7 +1,7 @@
 //! Identities of elements: ids of items and keys of entries, and sets of them.
 //!
-//! *Invariant:* code for both fast arrays and maps takes from the traits here everything in which they
-//! differ.
+//! *Invariant:* code that serves both fast arrays and maps calls the traits of this file for everything in
+//! which the two differ.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::borrow::Borrow;
@@ -14,13 +14,14 @@ use crate::ids::reference::Guid;
 /// Identifies an element of a collection: the id of an item of a fast array, or the bits of the key of an
 /// entry of a map.
 pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
-    /// Whether this is a key of a map. A map cannot record what an update changes, so elements are removed at
-    /// once and callbacks run at once. After a sweep, a map keeps changed entries as well as new ones.
+    /// Whether this is a key of a map. A map cannot record the changes of an update, so its entries are
+    /// removed at once, and their callbacks run at once. After a sweep, a map keeps changed entries as well
+    /// as new ones.
     const IS_KEY: bool;
 
     /// A set of identities.
     type Set: IdSet<Self>;
-    /// The additional facts that the shape of a collection with these identities states.
+    /// The part of a collection's shape that only collections with these identities have.
     type Form: Copy + 'static;
     type Writer: WriteIds<Self>;
     type Reader: ReadIds<Self>;
@@ -28,14 +29,14 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// Whether elements have an order, which is sent as labels (R13).
     fn is_ordered(form: &Self::Form) -> bool;
 
-    /// Returns the objects that it mentions.
+    /// Returns the objects to which the identity refers.
     fn mentions(&self, form: &Self::Form) -> Vec<Guid>;
 
-    /// Returns the bits of a key, from which it can be read again when an object that it mentions appears or
-    /// disappears.
+    /// Returns the bits of a key, from which the key can be read again when an object to which it refers
+    /// appears or disappears.
     fn as_bits(&self) -> Option<BitSlice<'_>>;
 
-    /// Returns the steps of a path that lead to its element.
+    /// Returns the steps of a path to the element with this identity.
     fn steps(&self) -> impl Iterator<Item = u32> + Clone;
 
     /// Returns the identity at the start of a path, and the steps after it.
@@ -44,7 +45,7 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// Returns the number of an id.
     fn number_of(&self) -> Option<u32>;
 
-    /// Returns the most bits that it takes in a list of these identities.
+    /// Returns the most bits that the identity takes in a list of these identities.
     fn most_bits(&self, among: &[Self]) -> u64;
 
     /// Begins a list of some elements. The content of an element follows its identity.
@@ -53,7 +54,7 @@ pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// Begins the list of all elements of a collection.
     fn list_of_all(ids: &[Self], max_len: u32, writer: &mut BitWriter) -> Result<Self::Writer, WriteError>;
 
-    /// Returns a reader for a list that [`list`](Self::list) began.
+    /// Returns a reader for a list that was begun with [`list`](Self::list).
     fn read_list(form: &Self::Form) -> Self::Reader;
 
     /// Begins to read a list that [`list_of_all`](Self::list_of_all) began.
@@ -78,7 +79,7 @@ pub(crate) trait ReadIds<I> {
     /// Returns the next identity. `None` at the end of the list.
     fn next(&mut self, reader: &mut BitReader<'_>, pass: &mut impl KeyPass) -> Result<Option<I>, ReadError>;
 
-    /// Returns the same, for a list that was read before.
+    /// Returns the next identity of a list that has been read before.
     fn next_again(&mut self, reader: &mut BitReader<'_>) -> Result<Option<I>, ReadError>;
 
     /// Returns where the last element began, if its identity counts as a part of it.
@@ -87,13 +88,13 @@ pub(crate) trait ReadIds<I> {
 
 /// A set of identities.
 pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
-    /// Whether a set can mean all elements that exist, without naming them.
+    /// Whether a set can stand for all elements that exist, without listing them.
     const CAN_BE_ALL: bool;
 
     /// Returns the set of all elements that exist.
     fn all() -> Self;
 
-    /// Whether it means all elements that exist, besides those that it names.
+    /// Whether the set stands for all elements that exist, besides those that it lists.
     fn is_all(&self) -> bool;
 
     /// Makes a set of ascending members.
@@ -107,7 +108,7 @@ pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
     /// Returns how many stretches the members form.
     fn stretch_count(&self) -> usize;
 
-    /// Returns about how many bytes it takes on the heap. O(1).
+    /// Returns about how many bytes the set takes on the heap. O(1).
     fn heap_bytes(&self) -> usize;
 
     fn contains(&self, id: &I) -> bool;
@@ -116,13 +117,13 @@ pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
 
     fn union(&mut self, other: &Self);
 
-    /// Removes the members that `other` names.
+    /// Removes the members that `other` lists.
     fn subtract(&mut self, other: &Self);
 
     /// Returns the first and the last member of each stretch, ascending.
     fn stretches(&self) -> impl DoubleEndedIterator<Item = (I, I)>;
 
-    /// Returns the members that are named, ascending.
+    /// Returns the listed members, ascending.
     fn iter(&self) -> impl Iterator<Item = I> + Clone;
 
     /// Returns the first members, at most `count`.
@@ -131,7 +132,7 @@ pub(crate) trait IdSet<I>: Clone + Debug + Default + Eq {
     /// Removes the first members, at most `count`. O(stretches that are removed).
     fn skip(&mut self, count: usize);
 
-    /// Returns the first and the last member that is named.
+    /// Returns the first and the last listed member.
     fn span(&self) -> Option<(I, I)> {
         let mut stretches = self.stretches();
         let (first, end) = stretches.next()?;
@@ -144,5 +145,5 @@ pub(crate) trait KeyPass {
     fn key(&mut self, reader: &mut BitReader<'_>, read: ReadKey) -> Result<KeyBits, ReadError>;
 }
 
-/// Reads a key and returns its bits. Adds the objects that it mentions to the list.
+/// Reads a key and returns its bits. Adds the objects to which the identity refers to the list.
 pub(crate) type ReadKey = fn(&mut BitReader<'_>, &mut Vec<Guid>) -> Result<KeyBits, ReadError>;

@@ -1,16 +1,16 @@
 //! The identity of an item within its collection.
 //!
-//! *Invariant:* an id that a server gives never equals an id that a client gives to an item of its own.
+//! *Invariant:* the id of an item of the server never equals the id of an item that a client added by itself.
 
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// The identity of an item within its collection. The server gives it, and no other item of the collection
-/// has it.
+/// The identity of an item within its collection. The server chooses the id, and no other item of the
+/// collection has the same id.
 ///
-/// It is a number from 1, and each new item gets the next one. An item keeps its id wherever it moves, so use
-/// the id to remember an item, on server and client. Items that a client adds by itself get ids that the
-/// server never gives (S183).
+/// An id is a number from 1, and each new item gets the next number. An item keeps its id wherever it moves,
+/// so use the id to remember an item, on server and client. Items that a client adds by itself get ids that
+/// no item of the server has (S183).
 ///
 /// ```
 /// use repl_core::ItemId;
@@ -25,11 +25,11 @@ use std::num::NonZeroU32;
 pub struct ItemId(NonZeroU32);
 
 impl ItemId {
-    /// The first id that a server gives.
+    /// The first id for items of a server.
     pub const FIRST: Self = Self(NonZeroU32::MIN);
-    /// The last id that a server gives. After the last id, [`FIRST`](Self::FIRST) comes again.
+    /// The last id for items of a server. The id after it is [`FIRST`](Self::FIRST) again.
     pub const LAST: Self = Self::of(u32::MAX >> 1);
-    /// The first id that a client gives to an item of its own.
+    /// The first id for items that a client adds by itself.
     pub const FIRST_LOCAL: Self = Self::of((u32::MAX >> 1) + 1);
 
     const fn of(number: u32) -> Self {
@@ -54,14 +54,15 @@ impl ItemId {
         self.0.get()
     }
 
-    /// Returns whether a client gave this id to an item that the server does not know.
+    /// Returns whether this is the id of an item that a client added by itself, so that the server does not
+    /// know it.
     #[must_use]
     pub const fn is_local(self) -> bool {
         self.0.get() > Self::LAST.0.get()
     }
 
-    /// Returns the next id of the same kind: of a server's or of a client's ids. After the last id of a kind,
-    /// the first comes again.
+    /// Returns the next id of the same kind. The two kinds are the ids of the server's items and those of a
+    /// client's own items. The id after the last id of a kind is the first id of this kind.
     #[must_use]
     pub const fn next(self) -> Self {
         match self.0.checked_add(1) {

@@ -1,9 +1,9 @@
-//! Lists of item ids on the wire, in ascending order. What is written about an item follows its id.
+//! Lists of item ids on the wire, in ascending order. The content of an item follows its id.
 //!
 //! A 1 comes before each id and a 0 ends the list, so an empty list is a single 0. The first id less one is
 //! written as an Exp-Golomb code of order 7. Each further id is written as its distance from the id before,
-//! less one, also as an Exp-Golomb code. The order of the distances stands in four bits before the first of
-//! them.
+//! less one, also as an Exp-Golomb code. Four bits before the first distance contain the order of the code
+//! for all distances.
 //!
 //! *Invariant:* ids ascend, so no id occurs twice. Reading a list allocates nothing.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
@@ -16,8 +16,8 @@ use crate::ids::item_id::ItemId;
 use crate::ids::ranges::Ranges;
 use crate::ids::reference::Guid;
 
-/// The order of the code for the first id. This order suits arrays with some hundreds of items, which are the
-/// most common.
+/// The order of the Exp-Golomb code for the first id. This order suits arrays with some hundreds of items,
+/// which are the most common.
 const FIRST_ORDER: u32 = 7;
 
 /// Which items of a collection an update removes.
@@ -117,7 +117,7 @@ impl ReadIds<ItemId> for IdReader {
     }
 }
 
-/// The additional facts that the shape of a fast array states.
+/// The part of a collection's shape that only fast arrays have.
 #[derive(Clone, Copy)]
 pub(crate) struct ItemForm {
     /// Whether items have labels.

@@ -87,7 +87,7 @@ impl ReadIds<KeyBits> for KeyReader {
     }
 }
 
-/// The additional facts that the shape of a map states.
+/// The part of a collection's shape that only maps have.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyForm {
     /// The function that reads a key.

@@ -44,7 +44,7 @@ impl IdSet<KeyBits> for KeySet {
         self.keys.len()
     }
 
-    /// Keys count as short, and a tree as half full.
+    /// The estimate assumes short keys and a tree that is half full.
     fn heap_bytes(&self) -> usize {
         self.keys.len().saturating_mul(2).saturating_mul(size_of::<KeyBits>())
     }

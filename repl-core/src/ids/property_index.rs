@@ -11,8 +11,9 @@ use std::marker::PhantomData;
 /// A replicated field of the object type `T`, counted in the order of declaration. `T` is `()` where the
 /// class is known from elsewhere.
 ///
-/// [`Replicated::LAYOUT`](crate::Replicated::LAYOUT) finds it by name: `Player::LAYOUT.property("health")`.
-/// Store it in a constant of the type `PropertyIndex<Player>`: then a misspelt name is a compile error.
+/// [`Replicated::LAYOUT`](crate::Replicated::LAYOUT) finds the index of a property by name:
+/// `Player::LAYOUT.property("health")`. Store the index in a constant of the type `PropertyIndex<Player>`:
+/// then a misspelt name is a compile error.
 pub struct PropertyIndex<T = ()> {
     index: u16,
     class: PhantomData<fn() -> T>,

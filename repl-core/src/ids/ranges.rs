@@ -9,8 +9,8 @@ use std::ops::Range;
 use crate::ids::identity::IdSet;
 use crate::ids::item_id::ItemId;
 
-/// A set of `u32` as sorted ranges. It is stored as a queue, so removing members from its start costs only as
-/// much as is removed.
+/// A set of `u32` as sorted ranges. The set is stored as a queue, so the cost of removing members at its
+/// start depends only on their number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(VecDeque<Range<u32>>);
 
@@ -107,7 +107,7 @@ impl IdSet<ItemId> for Ranges {
     }
 
     /// Works in place if `other` has few ranges compared to this set. So merging many small lists into one
-    /// does not copy it each time.
+    /// long list does not copy the long list each time.
     fn union(&mut self, other: &Self) {
         if self.0.is_empty() {
             self.0.extend(other.0.iter().cloned());

@@ -142,7 +142,7 @@ impl<T: ?Sized> fmt::Debug for ObjectRef<T> {
     }
 }
 
-/// Says which objects exist on this side of the connection.
+/// Finds out which objects exist on this side of the connection.
 pub trait Objects {
     /// Returns whether the object called `guid` exists.
     fn contains(&self, guid: Guid) -> bool;
@@ -177,12 +177,12 @@ impl<'a> ReferenceMap<'a> {
         self.mentioned.push(guid);
     }
 
-    /// Removes and returns the guids mentioned since the last call.
+    /// Removes and returns the guids that were read since the last call.
     pub fn take_mentioned(&mut self) -> std::vec::Drain<'_, Guid> {
         self.mentioned.drain(..)
     }
 
-    /// Returns whether any guid was mentioned since the last [`take_mentioned`](Self::take_mentioned).
+    /// Returns whether any guid was read since the last [`take_mentioned`](Self::take_mentioned).
     #[must_use]
     pub fn any_mentioned(&self) -> bool {
         !self.mentioned.is_empty()

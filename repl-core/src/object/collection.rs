@@ -199,7 +199,7 @@ impl<M: Map> Collection<KeyBits> for M {
                     let shadow = ptr::from_mut(Map::insert(self, key.clone())).cast();
                     visit(Named::Known(form), Step::Added { live: value, shadow });
                 }
-                // For the shadow, the entry does not exist.
+                // The entry does not exist in the shadow.
                 Err(error) => visit(Named::Refused(error), Step::Removed),
             }
         });
@@ -289,14 +289,14 @@ fn read_key<K: Property>(reader: &mut BitReader<'_>, guids: &mut Vec<Guid>) -> R
     Ok(KeyBits::new(bits))
 }
 
-/// Returns the key with these bits. `None` if no key has them.
+/// Returns the key with these bits. Returns `None` if no key has these bits.
 fn key_of<K: Property>(form: &KeyBits) -> Option<K> {
     let mut reader = form.as_slice().reader();
     let key = whole::read(&field_of::<K>(), &mut reader, &mut ReferenceMap::new(&AllObjects)).ok()?;
     (reader.remaining() == 0).then_some(key)
 }
 
-/// Returns the bits of a key. An error if they read back as another key.
+/// Returns the bits of a key. Returns an error if the bits read back as another key.
 fn own_form_of<K: Property + PartialEq>(key: &K) -> Result<KeyBits, WriteError> {
     let mut writer = BitWriter::new();
     whole::write(key, &field_of::<K>(), &mut writer)?;

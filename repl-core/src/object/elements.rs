@@ -106,7 +106,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         self.collection.follow(live.collection, &mut |id, step| {
             // SAFETY: the collections of this command lend an element each, for the time of the visit.
             let live = |base| unsafe { elements.level(base) };
-            // SAFETY: as above; the shadow is borrowed by this alone.
+            // SAFETY: as above; nothing else borrows the shadow.
             let shadow = |base| unsafe { elements.level_mut(base) };
             visit(id, step.map(live, shadow));
         })
@@ -122,7 +122,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         self.collection.copy_from(other.collection, &mut |from, to| {
             // SAFETY: the collections of this command lend an element each, for the time of the call.
             let from = unsafe { elements.level(from) };
-            // SAFETY: as above; this collection is borrowed by this alone.
+            // SAFETY: as above; nothing else borrows this collection.
             let mut to = unsafe { elements.level_mut(to) };
             copy(from, &mut to);
         });
@@ -132,8 +132,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     pub(crate) fn each(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
         let elements = ElementTable::of(self.program, self.command);
         self.collection.each(&mut |base| {
-            // SAFETY: the collection of this command, which is borrowed by this alone, lends it for the time
-            // of the call.
+            // SAFETY: the collection of this command lends the element for the time of the call, and nothing
+            // else borrows the collection.
             each(&mut unsafe { elements.level_mut(base) });
         });
     }
@@ -143,14 +143,14 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     pub(crate) fn received(&mut self, each: &mut dyn FnMut(&mut LevelMut<'_>)) {
         let elements = ElementTable::of(self.program, self.command);
         self.collection.received(&mut |base| {
-            // SAFETY: the collection of this command, which is borrowed by this alone, lends it for the time
-            // of the call.
+            // SAFETY: the collection of this command lends the element for the time of the call, and nothing
+            // else borrows the collection.
             each(&mut unsafe { elements.level_mut(base) });
         });
     }
 
-    /// Returns an element of a replica. Inserts an initial one if there is none. `None` if the identity is
-    /// not valid.
+    /// Returns an element of a replica. Inserts an initial element if there is none. `None` if the identity
+    /// is not valid.
     pub(crate) fn insert(&mut self, id: &I) -> Option<LevelMut<'_>> {
         let elements = ElementTable::of(self.program, self.command);
         let base = self.collection.insert(id)?;
@@ -190,11 +190,11 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     }
 }
 
-/// Changes the element at `base` with `apply`, which writes to the properties of `handles`. Returns those
-/// that have another value then. `with_initial` lends an initial element.
+/// Changes the element at `base` with `apply`, which writes to the properties of `handles`. Returns the
+/// handles whose values are different afterwards. `with_initial` lends an initial element.
 ///
 /// # Safety
-/// As for [`ElementTable::level_mut`] with `base`, and with what `with_initial` lends.
+/// As for [`ElementTable::level_mut`], both with `base` and with the element that `with_initial` lends.
 unsafe fn changed_by(
     elements: ElementTable<'_>,
     with_initial: fn(&mut dyn FnMut(*mut u8)),
@@ -206,7 +206,7 @@ unsafe fn changed_by(
     with_initial(&mut |old| {
         // SAFETY: by the caller.
         let mut element = unsafe { elements.level_mut(base) };
-        // SAFETY: by the caller; it is lent for the time of this call.
+        // SAFETY: the caller guarantees it, and the value is borrowed for the time of this call.
         let mut old = unsafe { elements.level_mut(old) };
         // Fast arrays record what they receive, so they need no copy.
         let notes = |handle| matches!(element.as_level().slot(handle), Some(Slot::Items(_)));
@@ -214,7 +214,7 @@ unsafe fn changed_by(
         apply(&mut element);
         let (now, old) = (element.as_level(), old.as_level());
         changed = handles.iter().filter(|&handle| differs(now, old, handle, Answer::Replica)).collect();
-        // What these received has no callbacks to be reported to.
+        // Maps without callbacks have nothing to report to.
         let quiet = handles.iter().filter(|&handle| !changed.contains(handle));
         quiet.for_each(|handle| Conclude { with_callbacks: false }.visit_slot(&mut element, handle));
     });

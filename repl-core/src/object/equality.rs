@@ -1,17 +1,17 @@
 //! Whether a property has the same value in two objects of one type.
 //!
-//! *Invariant:* only replicated values count. All callers compare in the same way, except that a collection
-//! may answer for its elements.
+//! *Invariant:* only replicated values count. All callers compare in the same way, but some collections know
+//! without a comparison whether they changed.
 
 use crate::ids::identity::Identity;
 use crate::object::level::{Elements, Level, Slot};
 
-/// Which of two collections can answer without comparing the elements.
+/// Which of two collections knows whether they differ, without a comparison of the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The second, a shadow: whether it is up to date with the first.
+    /// The second collection is a shadow, and knows whether it is up to date with the first.
     Shadow,
-    /// The first, a replica: whether the current update has changed it.
+    /// The first collection is a replica, and knows whether the current update has changed it.
     Replica,
 }
 

@@ -2,7 +2,7 @@
 //! is sent as a unit.
 //!
 //! *Invariant:* every pointer holds a value of the type that the codec was made for. The callers guarantee
-//! it.
+//! this.
 #![expect(unsafe_code, reason = "reads and writes single values")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -41,7 +41,7 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
                 let a = unsafe { (text.get)(a) };
                 // SAFETY: as above.
                 let b = unsafe { (text.get)(b) };
-                // SAFETY: the text is lent as long as the value that holds it.
+                // SAFETY: the text is borrowed as long as the value that holds it.
                 let a = unsafe { &*a };
                 // SAFETY: as above.
                 let b = unsafe { &*b };
@@ -105,7 +105,7 @@ unsafe fn copy<B: Copy>(from: *const u8, to: *mut u8) {
 }
 
 /// # Safety
-/// As [`copy_value`], for a leaf whose equality is not that of its bytes.
+/// Like [`copy_value`], for a leaf whose bytes may differ although its values are equal.
 unsafe fn copy_by_codec(leaf: &LeafCommand, from: *const u8, to: *mut u8) {
     match &leaf.codec {
         // SAFETY: the function was made for the type.
@@ -165,7 +165,7 @@ pub(super) unsafe fn write_value(
         Codec::String { max_bytes, text } => {
             // SAFETY: as above; the function was made for the type.
             let text = unsafe { (text.get)(value) };
-            // SAFETY: the text is lent as long as the value.
+            // SAFETY: the text is borrowed as long as the value.
             write_text(unsafe { &*text }, *max_bytes, writer)?;
         }
         // SAFETY: as above; references of all types are alike in memory.

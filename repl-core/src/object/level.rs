@@ -1,9 +1,9 @@
 //! Levels: objects and elements of arrays, read and written through their tables of commands. Only here do
 //! bytes become fields.
 //!
-//! *Invariant:* the value behind a [`Level`]'s pointer has the type that its commands describe, so each
-//! command finds what it says at its offset. A level is made from a reference to a whole object with the
-//! program of its type, or from an array, collection or map in another level, and from nothing else.
+//! *Invariant:* the value behind a [`Level`]'s pointer has the type that its commands describe, so the value
+//! of each command is at its offset. A level is made from a reference to a whole object with the program of
+//! its type, or from an array, collection or map in another level, and from nothing else.
 #![expect(unsafe_code, reason = "reads and writes objects through their layouts")]
 
 use std::marker::PhantomData;
@@ -140,11 +140,11 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// As [`slot_of`](Self::slot_of), for everything but leaves. Separate, so that the code for leaves, the
-    /// common case, stays short.
+    /// Like [`slot_of`](Self::slot_of), for all commands except leaves. Separate, so that the code for
+    /// leaves, the common case, stays short.
     ///
     /// # Safety
-    /// `at` holds what `command` says, borrowed for `'a`.
+    /// `at` points to a value of the type that `command` describes, and this value is borrowed for `'a`.
     #[inline(never)]
     unsafe fn slot_with_elements(&self, command: &'a Command, at: *const u8) -> Option<Slot<'a>> {
         match &command.kind {
@@ -168,7 +168,7 @@ impl<'a> Level<'a> {
     }
 
     /// # Safety
-    /// `at` holds what `command` says, borrowed for `'a`.
+    /// `at` points to a value of the type that `command` describes, and this value is borrowed for `'a`.
     unsafe fn elements_at<I: Identity>(
         &self,
         command: &'a CollectionCommand<I>,
@@ -200,7 +200,7 @@ impl<'a> LevelMut<'a> {
         Level { program: self.program, table: self.table, base: self.base, object: PhantomData }
     }
 
-    /// Returns what the command of `handle` says, and where the value lies.
+    /// Returns the command of `handle` and a pointer to its value.
     #[inline]
     fn at(&self, handle: u32) -> Option<(&'a CommandKind, *mut u8)> {
         let command = self.program.command(self.table, handle)?;
@@ -302,7 +302,8 @@ impl<'a> Array<'a> {
         Some(Level { program: self.program, table, base, object: PhantomData })
     }
 
-    /// Whether the arrays are equal byte for byte. They may be equal even if this returns `false`.
+    /// Whether the arrays are equal byte for byte. The arrays may be equal even if this function returns
+    /// `false`.
     pub(crate) fn same_bytes(&self, other: &Array<'_>) -> bool {
         let element = self.command.shape.element;
         if !std::ptr::eq(self.command, other.command) || !element.bitwise || self.len != other.len {
@@ -331,7 +332,8 @@ impl LeafMut<'_> {
     #[inline]
     pub(crate) fn copy(&mut self, from: Leaf<'_>) {
         assert!(std::ptr::eq(self.command, from.command), "leaves of different properties");
-        // SAFETY: both hold a value of the command's type, and differ, since this one is borrowed mutably.
+        // SAFETY: both pointers hold a value of the command's type. The values are different ones, because
+        // this level is borrowed mutably.
         unsafe { leaf::copy_value(self.command, from.value, self.value) };
     }
 }
@@ -389,8 +391,8 @@ pub(super) fn nests(program: &Program, table: u32, handles: u32) -> bool {
     commands.any(|command| !matches!(command.kind, CommandKind::Leaf(_)))
 }
 
-/// Makes levels of the items of one collection, or of the values of one map. Only pointers from there may be
-/// given to it.
+/// Makes levels of the items of one collection, or of the values of one map. Only pointers to elements of
+/// this collection may be passed to it.
 #[derive(Clone, Copy)]
 pub(super) struct ElementTable<'a> {
     program: &'a Program,
@@ -413,7 +415,7 @@ impl<'a> ElementTable<'a> {
     /// Returns the same, to be written.
     ///
     /// # Safety
-    /// As for [`level`](Self::level), and nothing else accesses the value meanwhile.
+    /// As for [`level`](Self::level). Nothing else accesses the value as long as the result lives.
     pub(super) unsafe fn level_mut(self, base: *mut u8) -> LevelMut<'a> {
         LevelMut { program: self.program, table: self.table, base, object: PhantomData }
     }

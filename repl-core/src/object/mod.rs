@@ -1,6 +1,6 @@
 //! Objects in memory, reached through their tables: all the unsafe code that reads and writes fields.
 //!
-//! *Invariant:* a pointer is only used with the table of the type that lies there.
+//! *Invariant:* a pointer is only used with the table of the type that it points to.
 
 pub(crate) mod arrays;
 pub(crate) mod collection;

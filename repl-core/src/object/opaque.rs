@@ -129,7 +129,7 @@ impl Shape {
         Self::leaf::<T>(T::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::of::<T>()))
     }
 
-    /// The shape of a field with its own serialiser (`with = module`). It has one command, like
+    /// The shape of a field with its own serialiser (`with = module`). The shape has one command, like
     /// [`opaque`](Self::opaque).
     #[must_use]
     pub const fn custom<T: CloneAsUnit + 'static, W: With<T>>() -> Self {

@@ -1,13 +1,13 @@
-//! Preloading: tells the processor which memory will be read soon.
+//! Preloading: loads memory that will be read soon into the processor's cache.
 //!
 //! *Invariant:* preloading changes no result of the program.
 #![expect(unsafe_code, reason = "the one instruction")]
 
-/// Hints that the memory at `what` will be read or written some hundred steps from here. O(1), and never
-/// waits.
+/// Asks the processor to load the memory at `what`, which will be read or written some hundred instructions
+/// later. O(1), and never waits.
 ///
-/// A plain read would not do: instructions after it retire only when it is done, so a read that misses every
-/// cache stalls them all.
+/// A plain read would be too slow: later instructions retire only after the read, so a read that misses every
+/// cache stalls all of them.
 #[inline]
 pub fn preload<T>(what: &T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

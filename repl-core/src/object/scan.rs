@@ -53,7 +53,7 @@ fn same_runs<T: Planned>(one: &T, other: &T) -> bool {
 }
 
 /// Calls `found` with the offset of each byte at which the runs of two objects differ. `found` returns how
-/// many bytes from there on, at least one, may be skipped.
+/// many bytes from this offset on may be skipped: at least one.
 #[inline]
 pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl FnMut(usize) -> usize) {
     let runs: &[Run] = const { T::PLAN.runs() };
@@ -62,7 +62,7 @@ pub(crate) fn differing_bytes<T: Planned>(one: &T, other: &T, mut found: impl Fn
         let mut at = 0;
         while at < run.len {
             let left = run.len - at;
-            // The last word of a long run overlaps the one before. To find a byte twice does no harm.
+            // The last word of a long run overlaps the word before it. To find a byte twice does no harm.
             let (start, bytes) = match left {
                 8.. => (at, 8),
                 _ if run.len >= 8 => (run.len - 8, 8),
@@ -100,7 +100,7 @@ impl Difference {
         Self { word: 0, wide: wide::zero() }
     }
 
-    /// Adds `len` bytes, in the widest loads that fit. The last load may overlap the one before.
+    /// Adds `len` bytes, in the widest loads that fit. The last load may overlap the load before it.
     ///
     /// # Safety
     /// Both pointers hold `len` initialised bytes.

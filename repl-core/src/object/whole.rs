@@ -4,8 +4,8 @@
 //! They are described by their shapes, not by a program: the attributes of a field are known only when it is
 //! written, and a large fixed array would need as many commands as it has elements.
 //!
-//! *Invariant:* the bits are those of a new element of an array, so a value that is written in one way may be
-//! read in the other.
+//! *Invariant:* the bits are those of a new element of an array, so a value that a program has written can be
+//! read by its shape, and the reverse.
 #![expect(unsafe_code, reason = "walks whole values")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -106,7 +106,7 @@ unsafe fn write_part(
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
     match property.kind() {
-        // SAFETY: by the caller; the codec is the shape's.
+        // SAFETY: the caller guarantees the pointer, and the codec belongs to the shape.
         Kind::Leaf(codec) => unsafe { leaf::write_value(&codec, value, writer) },
         Kind::Struct(_) | Kind::FixedArray { .. } => Ok(()),
         Kind::Array(array) => {
@@ -197,7 +197,7 @@ unsafe fn read_part(
     to: *mut u8,
 ) -> Result<(), ReadError> {
     match property.kind() {
-        // SAFETY: by the caller; the codec is the shape's.
+        // SAFETY: the caller guarantees the pointer, and the codec belongs to the shape.
         Kind::Leaf(codec) => unsafe { leaf::read_value(&codec, reader, references, to) },
         Kind::Struct(_) | Kind::FixedArray { .. } => Ok(()),
         // SAFETY: an array of this shape lies at `to`, and may be written.
@@ -303,7 +303,7 @@ unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) 
         Kind::Leaf(codec) => {
             let bytes = if property.shape.bitwise { property.shape.size as u32 } else { 0 };
             let command = LeafCommand { codec, bytes, direct: None };
-            // SAFETY: by the caller; the codec is the shape's.
+            // SAFETY: the caller guarantees the pointer, and the codec belongs to the shape.
             unsafe { leaf::identical(&command, one, other) }
         }
         Kind::Array(array) => {

@@ -1,7 +1,7 @@
 //! Traits for generated code: which types an attribute fits, and how the method of a notify is called.
 //!
-//! *Invariant:* these traits hold no data and decide no bits. They make the compiler refuse a misplaced
-//! attribute at its place, with advice on what to write.
+//! *Invariant:* these traits hold no data and decide no bits. With these traits the compiler reports a
+//! misplaced attribute at the attribute itself, with advice on what to write.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::marker::PhantomData;
@@ -23,8 +23,8 @@ use crate::schema::shape::{Field, Shape};
 )]
 pub trait Quantizable {}
 
-/// A type that `bits` and `range` fit: integers of up to 64 bits, and arrays and tuples of them. As with
-/// [`Quantizable`], a struct of such integers may implement it too.
+/// A type that `bits` and `range` fit: integers of up to 64 bits, and arrays and tuples of them. A struct of
+/// such integers may implement this trait too, as with [`Quantizable`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot have `bits` or `range`",
     label = "not an integer of up to 64 bits",
@@ -206,8 +206,8 @@ pub trait CloneAsUnit: Clone {}
 #[diagnostic::do_not_recommend]
 impl<T: Clone> CloneAsUnit for T {}
 
-/// Each derive implements this trait. It only serves the error for a type that has two of these derives: the
-/// error prints the names of the parameters.
+/// Each derive implements this trait. This trait only improves the error for a type that has two of these
+/// derives: the error prints the names of the parameters.
 pub trait OnlyOneDerive<A, B, C> {}
 
 /// `derive(Replicated)` is for objects, and for structs that are fields of objects.
@@ -245,7 +245,7 @@ pub trait Notified<Object, Old, Form> {
 /// A notify that takes only the object.
 pub enum Alone {}
 
-/// A notify that takes the object and the value from before.
+/// A notify that takes the object and the old value.
 pub enum WithOld {}
 
 impl<Object, Old, F: FnOnce(&mut Object)> Notified<Object, Old, Alone> for F {

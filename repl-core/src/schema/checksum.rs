@@ -1,4 +1,4 @@
-//! Checksums of layouts. Both ends compare them before any state is sent.
+//! Checksums of layouts. Both sides compare these checksums before any state is sent.
 //!
 //! *Invariant:* a checksum covers wire names, wire types, widths, conditions, quantisers, and names and
 //! versions of users' serialisers. It never covers offsets, sizes in memory or the width of a pointer (R21),

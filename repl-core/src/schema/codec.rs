@@ -1,4 +1,4 @@
-//! Codecs and formats. A codec says how one leaf is written, and a format is the wire form that an attribute
+//! Codecs and formats. A codec describes how one leaf is written. A format is the wire form that an attribute
 //! sets.
 //!
 //! *Invariant:* a codec contains the width, range and rules of the leaf, so attributes are not needed any
@@ -31,7 +31,7 @@ pub(crate) enum Codec {
     SmallestThree { bits: u8 },
     /// A unit vector `[f32; 3]` on an octahedron, two coordinates of `bits` bits each.
     UnitVector { bits: u8 },
-    /// A `char`: one bit that says the width, then 7 or 21 bits.
+    /// A `char`: one bit for the width, then 7 or 21 bits.
     Char,
     /// A text in UTF-8 of at most `max_bytes`, in a `String` or another owner.
     String { max_bytes: u32, text: TextLeaf },
@@ -226,7 +226,7 @@ impl IntCodec {
         self.span == u64::MAX >> (64 - self.repr.bits())
     }
 
-    /// Returns the least and the greatest value.
+    /// Returns the least and the greatest value of the integer.
     pub(crate) const fn bounds(&self) -> (i128, i128) {
         let min = if self.repr.signed() { self.min as i64 as i128 } else { self.min as i128 };
         (min, min + self.span as i128)
@@ -273,7 +273,7 @@ impl Codec {
         }
     }
 
-    /// Returns the width on the wire. `None` if it is not fixed.
+    /// Returns the width on the wire. Returns `None` if the width is not fixed.
     pub(crate) const fn width_bits(&self) -> Option<u32> {
         Some(match self {
             Self::Bool => 1,
@@ -302,8 +302,8 @@ impl Codec {
         })
     }
 
-    /// Returns whether some values of the type have no wire form, or the same form as other values. Such a
-    /// value must be encoded as a trial before it is accepted.
+    /// Returns whether some values of the type have no wire form, or the same form as other values. Values of
+    /// such types are encoded once on trial before they are accepted.
     pub(crate) const fn must_be_tried(&self) -> bool {
         match self {
             Self::Int(int) => !int.is_native(),

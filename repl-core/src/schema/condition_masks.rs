@@ -1,5 +1,5 @@
-//! Condition masks: sets of handles that say which properties of a class are compared, and which are sent to
-//! whom.
+//! Condition masks: the sets of handles that are compared, and the set of handles that are sent under each
+//! condition.
 //!
 //! *Invariant:* a mask contains all handles of a property or none. Conditions never split a property (S73).
 

@@ -55,7 +55,8 @@ impl Text {
     }
 }
 
-/// Returns how many typing errors turn `right` into `wrong`. `None` if there are too many for a typing error.
+/// Returns how many typing errors lead from `right` to `wrong`. `None` if there are too many for a typing
+/// error.
 pub(crate) const fn typos(wrong: &str, right: &str) -> Option<usize> {
     let distance = distance(wrong.as_bytes(), right.as_bytes());
     let limit = if wrong.len() < 6 { 1 } else { wrong.len() / 3 };

@@ -1,4 +1,4 @@
-//! Prints layouts as tables, and returns the path in words to which handles lead.
+//! Prints layouts as tables, and turns handles into paths such as `items[3].count`.
 //!
 //! *Invariant:* without `#` the text depends only on the source. With `#` it also depends on the compiler's
 //! layout.
@@ -357,7 +357,7 @@ pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
 }
 
 /// Returns the leaf or array that has the `skip`th handle of a property, counted from zero. Appends the path
-/// to it to `text`.
+/// of this leaf or array to `text`.
 fn locate(property: Formatted, skip: usize, text: &mut String) -> Option<Formatted> {
     let mut skip = skip;
     match property.kind() {

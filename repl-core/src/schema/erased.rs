@@ -21,7 +21,7 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// Returns the identities of all elements that have one, ascending. O(elements × log elements).
     fn ids(&self) -> Vec<I>;
 
-    /// Returns the same, or why an element has no identity.
+    /// Returns the identities of all elements, or an error if an element has no identity.
     fn try_ids(&self) -> Result<Vec<I>, WriteError> {
         Ok(self.ids())
     }
@@ -37,7 +37,7 @@ pub(crate) trait Collection<I: Identity>: Any {
         None
     }
 
-    /// Hints that the element will be needed soon.
+    /// Loads the element into the processor's cache, because it will be needed soon.
     fn preload(&self, _: &I) {}
 
     /// Whether both have the same elements, and `is_same` is true for each. O(elements).
@@ -53,7 +53,8 @@ pub(crate) trait Collection<I: Identity>: Any {
             })
     }
 
-    /// Whether this shadow is up to date with `live`. Always false for maps, which cannot tell. O(1).
+    /// Whether this shadow is up to date with `live`. Always false for maps, because they do not record
+    /// changes. O(1).
     fn is_up_to_date(&self, _: &dyn Collection<I>) -> bool {
         false
     }
@@ -74,15 +75,15 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// Makes this a replica: elements that its user adds from now on are local.
     fn become_replica(&mut self) {}
 
-    /// Makes all elements local if a client's user put the collection here.
+    /// Makes all elements local if the user of a client has assigned this collection to the field.
     fn own(&mut self) {}
 
     /// Returns the element of a replica, which is new or is sent whole again. Inserts an initial element if
     /// there is none. `None` if the identity is not valid.
     fn insert(&mut self, id: &I) -> Option<*mut u8>;
 
-    /// Records what happened to an element of a replica. A map cannot record it, so it runs the callback at
-    /// once if `calls_back`.
+    /// Records what happened to an element of a replica. A map cannot record changes, so it runs the callback
+    /// at once if `calls_back`.
     fn receive(&mut self, id: &I, change: ReceivedChange<'_>, calls_back: bool);
 
     /// Marks all elements for removal that are not received after this. The caller must remove those that are
@@ -113,7 +114,7 @@ pub(crate) trait Collection<I: Identity>: Any {
 /// The identity of an element that a comparison visits.
 pub(crate) enum Named<'a, I> {
     Known(I),
-    /// The function returns it, which takes time.
+    /// The identity must be computed by this function, which takes time.
     Asked(&'a dyn Fn() -> Result<I, WriteError>),
     /// The element has none.
     Refused(WriteError),

@@ -18,7 +18,7 @@ pub struct Form {
     pub path: String,
     /// The wire form of the part, for example `u16 0..=99, 7 bits, OwnerOnly`.
     pub text: String,
-    /// The checksum of everything that the text says, and of details that it omits.
+    /// The checksum of everything in the text, and of details that the text omits.
     pub sum: u64,
 }
 

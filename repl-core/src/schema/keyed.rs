@@ -8,10 +8,11 @@ use crate::ids::label::Label;
 use crate::schema::property::Property;
 use crate::schema::step::{ReceivedChange, Step};
 
-/// A function that is called with the step of each item.
+/// A function that is called with the id of each item and what happened to the item.
 pub(crate) type Visit<'v, I> = &'v mut dyn FnMut(ItemId, Step<&I, &mut I>);
 
-/// A collection of items with ids: the functions that `repl-core` needs. `repl-fastarray` implements them.
+/// A collection of items with ids, such as a fast array. The trait has the functions that `repl-core` needs.
+/// `repl-fastarray` implements them.
 ///
 /// One type has three roles. A *live* collection belongs to the server: user code adds, changes and removes
 /// items, and the collection records what was touched. A *shadow* follows a live collection, item by item. A
@@ -50,8 +51,8 @@ pub trait Keyed: Property {
     /// Calls `each` with every id, in no particular order.
     fn ids(&self, each: &mut dyn FnMut(ItemId));
 
-    /// Gives the items of a live collection the ids that a shadow has given them, if these differ. O(1) if
-    /// they do not differ, otherwise O(items).
+    /// Gives the items of a live collection the ids that the same items have in the shadow. O(1) if the ids
+    /// are equal already, otherwise O(items).
     fn renumber(&mut self);
 }
 
@@ -78,12 +79,12 @@ pub trait KeyedShadow: Keyed {
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&Self::Item, &mut Self::Item));
 }
 
-/// What core asks of a collection as a client's replica, which follows the server item by item.
+/// The functions that `repl-core` needs of a client's replica, which is updated item by item.
 pub trait KeyedReplica: Keyed {
     /// Makes this a replica: items that its user adds from now on get local ids.
     fn become_replica(&mut self);
 
-    /// Makes this a replica if it is not one yet. In that case the user of a client has put it in place of a
+    /// Makes this a replica if it is not one yet. In that case the user of a client has assigned it over a
     /// replica, so all its items get local ids (S183). O(1), or O(items) in that case.
     fn own(&mut self);
 

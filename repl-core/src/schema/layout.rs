@@ -26,8 +26,8 @@ pub struct Layout {
 /// The sizes of the flat form of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// The number of parents: one for each field. A field that is a fixed array has one for each element (S2,
-    /// S6).
+    /// The number of parents: one for each field. A field that is a fixed array has one parent for each
+    /// element (S2, S6).
     pub parents: usize,
     /// The number of commands: one for each leaf, array, collection and map, a return for each of the last
     /// three, and one for the whole (S8 to S10).
@@ -41,8 +41,8 @@ pub struct Counts {
 /// The most handles of one level.
 pub(crate) const MAX_HANDLES: usize = 65_535;
 
-/// The deepest nesting of arrays. A collection or map counts as two. It limits the length of paths, and how
-/// deep code recurses.
+/// The deepest nesting of arrays. A collection or map counts as two. This depth limits the length of paths
+/// and the depth of recursion.
 pub(crate) const MAX_DEPTH: usize = 15;
 
 impl Layout {
@@ -206,7 +206,7 @@ pub(crate) const fn travels(property: Formatted) -> bool {
     }
 }
 
-/// Whether a property is a fast array, or has one anywhere inside.
+/// Whether a property is a fast array, or contains one at any depth.
 const fn holds_items(property: Formatted) -> bool {
     match property.kind() {
         Kind::Leaf(_) => false,
@@ -382,8 +382,8 @@ const fn same(a: &str, b: &str) -> bool {
 }
 
 /// Returns the minimum size of a new element of an array in bits, so that few bits cannot allocate much
-/// memory. It is 8 bits, or 0 if every value has at least one bit for two bytes of its memory. It depends
-/// only on the wire types, never on sizes that vary with the compiler.
+/// memory. The minimum is 8 bits, or 0 if every value has at least one bit for two bytes of its memory. The
+/// minimum depends only on the wire types, never on sizes that vary with the compiler.
 pub(crate) const fn least_bits(array: &ArrayShape, element: Formatted) -> u32 {
     if array.optional {
         // An option's value is stored inside the object, whether it is set or not.

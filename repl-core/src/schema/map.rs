@@ -1,6 +1,7 @@
 //! Maps and sets as fields: the functions that the core needs of a map, and of the types of keys.
 //!
-//! *Invariant:* only its key identifies an entry. The trait requires only functions that every map can have.
+//! *Invariant:* an entry is identified only by its key. The trait requires only functions that every map can
+//! have.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::hash::Hash;
@@ -18,7 +19,7 @@ use crate::schema::property::Property;
 /// A key is sent whole, in the form that its type has without attributes. Keys that are equal must have the
 /// same form, because clients would otherwise lose entries. Examples that break this are names that are equal
 /// in upper and lower case, and wrapped floats for which zero and minus zero are equal. A key is refused if
-/// it reads back as another key or has no wire form. Its entry stays on the server, and the refusal is
+/// it reads back as another key or has no wire form. The entry of such a key is not sent, and the refusal is
 /// reported like that of a value without a wire form.
 ///
 /// If a key is or contains a reference, a client shows the entry only while it has the object of the
@@ -32,8 +33,8 @@ use crate::schema::property::Property;
 /// order of their keys, and last for entries that a sweep removes. Callbacks that take all items of an array
 /// at once are not called. Other properties of the object may not have arrived yet.
 ///
-/// An entry that a client's user added belongs to the server when the server sends an entry with its key. It
-/// is removed when the server sends the whole map again.
+/// An entry that a client's user added belongs to the server when the server sends an entry with its key.
+/// Such an entry is removed when the server sends the whole map again.
 pub trait Map: Property {
     /// The type of keys, which identify entries.
     type Key: Property + Clone + PartialEq;

@@ -8,9 +8,9 @@ use crate::schema::layout::travels;
 use crate::schema::property::Property;
 use crate::schema::shape::{Field, Formatted, Kind, Shape};
 
-/// The most runs. If a type has more, the plan overflows.
+/// The most runs. If a type has more runs, the plan overflows.
 const MAX_RUNS: usize = 32;
-/// The most strings that a scan compares. If a type has more, the plan overflows.
+/// The most strings that a scan compares. If a type has more runs, the plan overflows.
 const MAX_STRINGS: usize = 8;
 
 /// A range of plain memory inside an object.

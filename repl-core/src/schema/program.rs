@@ -84,8 +84,8 @@ pub(crate) struct CollectionCommand<I: Identity> {
     pub(crate) handles: u32,
     /// The most elements that a server sends.
     pub(crate) max_len: u32,
-    /// Whether changes of elements are reported: to callbacks of its own or of a fast array around it, or to
-    /// a notify.
+    /// Whether changes of elements are reported: to callbacks of the elements, to callbacks of a fast array
+    /// around the collection, or to a notify.
     pub(crate) watched: bool,
 }
 
@@ -151,7 +151,7 @@ pub struct Tables<const COMMANDS: usize, const PARENTS: usize, const TABLES: usi
 }
 
 impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<COMMANDS, PARENTS, TABLES> {
-    /// Flattens `layout`. The lengths of the tables are its counts.
+    /// Flattens `layout`. The lengths of the tables are the counts of the layout.
     #[must_use]
     pub const fn of(layout: &'static Layout) -> Self {
         let mut made = Self {

@@ -1,8 +1,8 @@
 //! [`Property`]: the trait of types that can be fields. It describes how a type looks in memory and on the
 //! wire.
 //!
-//! *Invariant:* a field's `Property::SHAPE` decides how it is replicated. How its type is spelt does not
-//! matter.
+//! *Invariant:* a field's `Property::SHAPE` decides how it is replicated. The spelling of the field's type
+//! does not matter.
 #![expect(unsafe_code, reason = "declares the trait that only the right shape may implement")]
 
 use crate::schema::callbacks::ValueCallbacks;

@@ -3,7 +3,8 @@
 //!
 //! A new form needs a variant of `Codec` and one of `Format`, both in `codec`. `object/leaf` reads and writes
 //! its bits, and `attributes` and `attribute_check` check its attribute. The derive needs its name, in
-//! `attr/quantize`, `attr/place` and `expand/field`. The compiler reports all other places that are missing.
+//! `attr/quantize`, `attr/place` and `expand/field`. The compiler reports all other places that must be
+//! changed.
 //!
 //! All arithmetic uses operations that IEEE 754 defines to the last bit, so every platform computes the same
 //! bits and values.
@@ -41,9 +42,9 @@ pub(crate) struct Quantizer {
 
 impl Quantizer {
     /// Returns a quantizer for numbers from `min` to `max` in steps of `step`. A number up to half a step
-    /// outside counts as the bound. A number farther outside is set to the bound if `saturate`, otherwise
-    /// refused. If the range is not a whole number of steps, the greatest decoded number is the step nearest
-    /// to `max`.
+    /// outside counts as the bound. A number farther outside is set to the nearest bound with `saturate`, and
+    /// otherwise refused. If the range is not a whole number of steps, the greatest decoded number is the
+    /// step nearest to `max`.
     ///
     /// # Panics
     /// At compile time if used there: if an argument or the range is not finite, `min` is not below `max`,
@@ -122,7 +123,8 @@ impl Quantizer {
     }
 }
 
-/// Whole numbers from −n to n that represent −1 to 1. Zero is one of them, and negation needs no rounding.
+/// Whole numbers from −n to n that represent −1 to 1. Zero is one of these numbers, and negation needs no
+/// rounding.
 #[derive(Clone, Copy)]
 struct Lattice {
     /// The number n, at most 2²³.
@@ -190,8 +192,9 @@ pub const UNIT_VECTOR_BITS: RangeInclusive<u8> = 2..=22;
 pub(crate) fn encode_smallest_three(quaternion: [f32; 4], bits: u32) -> Result<u64, WriteError> {
     let mut packed = pack_smallest_three(normalise(quaternion)?, bits);
     // If components are almost equal, another one may be the largest after three are rounded. A second
-    // encoding of the decoded value corrects this: then the omitted component is restored to within half a
-    // step of its point, and stays the largest. It also corrects values halfway between two points.
+    // encoding of the decoded value corrects this. Then the omitted component is restored to within half a
+    // step of its point, and remains the largest. The second encoding also corrects values halfway between
+    // two points.
     for _ in 0..2 {
         let arrives = decode_smallest_three(packed, bits).map_err(|_| WriteError::OutOfRange)?;
         let again = pack_smallest_three(normalise(arrives)?, bits);
@@ -244,8 +247,8 @@ pub(crate) fn decode_smallest_three(packed: u64, bits: u32) -> Result<[f32; 4], 
         rest -= value * value;
         *component = value as f32;
     }
-    // The largest of four components is at least a half. It may be a little less if the others were rounded
-    // up, and even zero with few bits.
+    // The largest of four components is at least a half. The restored component may be a little less if the
+    // others were rounded up, and even zero with few bits.
     if packed != 0 || rest < -1e-9 {
         return Err(ReadError::OutOfRange);
     }

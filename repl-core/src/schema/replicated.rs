@@ -23,8 +23,8 @@ pub trait EveryFieldIsSync: Sync {}
 
 impl<T: Sync> EveryFieldIsSync for T {}
 
-/// An object: a struct whose annotated fields are replicated. Derive it. All its fields must be `Send` and
-/// `Sync`, including those that are not replicated.
+/// An object: a struct whose annotated fields are replicated. Derive it. All fields of an object must be
+/// `Send` and `Sync`, including those that are not replicated.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an object",
     label = "does not derive `Replicated`",
@@ -41,8 +41,8 @@ pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsS
     type CallbackPolicy: ObjectCallbackPolicy<Self>;
 
     /// Returns the program of the type, which is the flat form of its table. Objects are compared, written
-    /// and read with the program. For types without generic parameters it is static. For generic types each
-    /// call makes a new one (about 2 µs for 25 commands).
+    /// and read with the program. For types without generic parameters the program is static. For generic
+    /// types each call makes a new program (about 2 µs for 25 commands).
     fn program() -> Program;
 
     /// Calls the notify method of the replicated field `field`, an index in the order of declaration. `old`

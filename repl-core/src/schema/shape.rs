@@ -16,7 +16,7 @@ use crate::schema::erased::Collection;
 /// The shape of one type.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// The type's name on the wire. It is never `type_name`, which compilers may change.
+    /// The type's name on the wire. The name is never that of `type_name`, which compilers may change.
     pub(crate) name: &'static str,
     /// A function that returns the compiler's name of the type. Its generic arguments are printed.
     pub(crate) rust_name: fn() -> &'static str,
@@ -33,7 +33,7 @@ pub struct Shape {
 pub(crate) enum Kind {
     /// A value that is always sent whole. It has one command.
     Leaf(Codec),
-    /// A struct. It is flattened: it has the commands of its fields, in the order of declaration.
+    /// A struct. The struct is flattened: it has the commands of its fields, in the order of declaration.
     Struct(&'static [Field]),
     /// An array `[T; N]`. It has the commands of `T`, N times.
     FixedArray { element: &'static Shape, len: usize },
@@ -68,7 +68,7 @@ pub(crate) struct CollectionShape<I: Identity> {
     pub(crate) max_len: u32,
     /// Whether elements have callbacks.
     pub(crate) has_callbacks: bool,
-    /// What only this kind of collection states.
+    /// The part of the shape that only this kind of collection has.
     pub(crate) form: I::Form,
     /// Converts a pointer to the collection.
     pub(crate) as_ref: fn(*const u8) -> *const dyn Collection<I>,
@@ -96,7 +96,7 @@ pub enum Notify {
     None,
     /// When an update changed the client's value.
     OnChanged,
-    /// Whenever a value is received. May be called twice for one value (R5).
+    /// Whenever a value is received. The method may be called twice for one value (R5).
     Always,
 }
 

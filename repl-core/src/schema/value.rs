@@ -40,8 +40,8 @@ pub trait NetSerialize: Sized + 'static {
     /// The type's name in checksums, layouts and errors.
     const WIRE_NAME: &'static str;
 
-    /// The version of the bits that [`write`](Self::write) writes. 1 by default. Increase it when the bits
-    /// change: two builds with different versions refuse each other before any state is sent (R21).
+    /// The version of the bits that [`write`](Self::write) writes. 1 by default. Increase the version when
+    /// the bits change: two builds with different versions refuse each other before any state is sent (R21).
     const WIRE_VERSION: u32 = 1;
 
     /// A checksum of everything that decides which bits are written. By default it covers the name and the
@@ -51,8 +51,8 @@ pub trait NetSerialize: Sized + 'static {
     /// Writes the value.
     ///
     /// # Errors
-    /// If the value has no wire form. Such a value is never sent: the property keeps the last value that had
-    /// one.
+    /// If the value has no wire form. A value without a wire form is never sent: the property keeps the last
+    /// value that had a wire form.
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError>;
 
     /// Reads a value. The bytes may come from anyone: refuse bits that [`write`](Self::write) cannot have
@@ -62,9 +62,9 @@ pub trait NetSerialize: Sized + 'static {
     /// reference. Accept null wherever you accept a reference, because otherwise the packet is refused and
     /// the connection ends. The number of bits that are read must not depend on whether the object is there.
     ///
-    /// Clients read a value twice: first to validate it and then to apply it. They read it again when an
-    /// object to which it refers comes or goes. If only a later read refuses the value, the property keeps
-    /// its old value.
+    /// Clients read a value twice: first to validate it and then to apply it. Clients read the value again
+    /// when an object to which it refers appears or disappears. If only a later read refuses the value, the
+    /// property keeps its old value.
     ///
     /// # Errors
     /// If the bits are not a value of this type. Then the whole packet is refused.

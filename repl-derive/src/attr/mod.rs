@@ -1,4 +1,4 @@
-//! Attributes: reads what is written in `#[replicated(…)]` into a struct with one slot for each attribute.
+//! Attributes: reads the content of `#[replicated(…)]` into a struct with one slot for each attribute.
 //!
 //! *Invariant:* each attribute fills its slot at most once. `check` decides whether attributes may be
 //! combined.

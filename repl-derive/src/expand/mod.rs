@@ -1,7 +1,7 @@
 //! Expansion: generates code from input without mistakes.
 //!
-//! *Invariant:* generating code cannot fail. Every path starts at `::core` or at the crate that the input
-//! names, so that generated code needs no prelude and does not depend on the user's names.
+//! *Invariant:* generating code cannot fail. Every path starts at `::core` or at the path of `crate = "…"`,
+//! so that generated code needs no prelude and does not depend on the user's names.
 
 mod enclosure;
 mod fast_array_item;

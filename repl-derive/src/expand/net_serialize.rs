@@ -37,7 +37,7 @@ pub(super) fn expand(container: &Container<'_>) -> TokenStream {
     enclosed(container, &quote!(#serializers #table #property #net_serialize))
 }
 
-/// Returns a form for each variant of an enum. A struct has one form, without a name.
+/// Returns a form for each variant of an enum. A struct has a single form, and this form has no name.
 fn forms<'a>(container: &'a Container<'a>) -> Vec<Form<'a>> {
     let mut next = 0;
     let mut parts = |fields: &'a [Field<'a>]| {
@@ -69,7 +69,8 @@ fn forms<'a>(container: &'a Container<'a>) -> Vec<Form<'a>> {
 }
 
 /// Returns the bounds that a generic value needs beside the bounds of its fields. The value needs `Clone` for
-/// the shadow. It needs `Default` for fields that are never sent and for fields with their own serialiser.
+/// the shadow. The type needs `Default` for fields that are never sent and for fields with their own
+/// serialiser.
 fn predicates(container: &Container<'_>) -> Vec<WherePredicate> {
     let made_by_default = |field: &&Field<'_>| !container.sends(field) || field.attrs.with.is_some();
     let (ident, (_, parameters, _)) = (container.ident(), container.generics().split_for_impl());

@@ -65,7 +65,7 @@ fn property(container: &Container<'_>, generics: &Generics) -> TokenStream {
     // `quote!` gives `unsafe` the span of the derive itself, so that a crate that forbids unsafe code can use
     // the derive. The `unsafe impl` is sound because each entry has the offset of a field and the shape of
     // the field's type. An attribute macro could change the type of the field later. So the closure checks
-    // the type: raw pointers are not coerced to another type, and it compiles only if the type is right.
+    // the type: it compiles only if the type is right, because raw pointers are not coerced to another type.
     quote! {
         #[automatically_derived]
         unsafe impl #declared #private::Property for #ident #parameters #bounds {

@@ -91,7 +91,7 @@ impl<T> FastArray<T> {
     }
 
     /// Returns guards of all items: `for mut item in array.iter_mut()`. Only items that are written to are
-    /// marked, so writing to 3 of 10,000 items sends 3.
+    /// marked, so writing to 3 of 10,000 items sends 3 items.
     #[must_use]
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
         IterMut {
@@ -102,7 +102,7 @@ impl<T> FastArray<T> {
     }
 
     /// Marks the item at `index`, so that it is compared with the state of the clients, and the differences
-    /// are sent. Needed after a write that did not mark the item.
+    /// are sent. Call it after a write that did not mark the item.
     ///
     /// # Panics
     /// If `index` is not less than the length.
@@ -136,7 +136,7 @@ impl<T> FastArray<T> {
     }
 }
 
-/// Marks the item, even if nothing is written to it.
+/// Marks the item, even if nothing is written to it afterwards.
 impl<T> IndexMut<usize> for FastArray<T> {
     #[track_caller]
     fn index_mut(&mut self, index: usize) -> &mut T {

@@ -22,8 +22,8 @@ pub(crate) const MAX_TOMBSTONES: usize = 32;
 /// The ids of an array's items, and the data that the array stores about its items.
 pub(crate) struct ItemIds {
     pub(crate) ids: Vec<ItemId>,
-    /// Finds positions of ids. The first lookup builds it, small changes update it, and large changes drop
-    /// it.
+    /// Finds positions of ids. The first lookup builds the index, small changes update it, and large changes
+    /// drop it.
     index: OnceLock<Index>,
     pub(crate) log: Log,
     counter: IdCounter,
@@ -222,8 +222,8 @@ impl ItemIds {
     }
 
     pub(crate) fn is_tombstone(&self, id: ItemId) -> bool {
-        // The search does not stop at the first match. Without a branch the processor compares several ids at
-        // a time and predicts nothing wrongly.
+        // The search does not stop at the first match. Without a branch, the processor compares several ids
+        // at a time, and there are no branches to mispredict.
         self.tombstones.iter().fold(false, |found, &tombstones| found | (tombstones == id))
     }
 

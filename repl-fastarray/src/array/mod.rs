@@ -27,8 +27,8 @@ use item_ids::ItemIds;
 
 /// A growable array that sends only the items that changed.
 ///
-/// A fast array is used like a `Vec` and read as a slice. Three things differ from a `Vec`: writes are noted,
-/// items have ids by which clients know them, and `Clone` makes new items (S137).
+/// A fast array is used like a `Vec` and read as a slice. Three things differ from a `Vec`: writes are
+/// recorded, clients identify items by their ids, and the items of a clone are new items (S137).
 ///
 /// ```
 /// use repl_fastarray::FastArray;
@@ -96,7 +96,7 @@ use item_ids::ItemIds;
 /// `Default`, `clone`, `mem::swap`). Clients remove all old items and add all new ones. No old item turns
 /// into a new one. A field never uses an id twice. So if an id of the new array was already used in the
 /// field, the server gives all items of the new array other ids at the next tick. From then on `ids` and
-/// [`id`](Self::id) return these. The ids of an array that is not replaced never change.
+/// [`id`](Self::id) return the new ids. The ids of an array that is not replaced never change.
 ///
 /// - To remember items of an array that replaces another, read their ids after the tick. Or write
 ///   `array.clear(); array.extend(items);`. This costs as much as an assignment, and the new items have their
@@ -310,7 +310,7 @@ impl<T> FastArray<T> {
         self.item_ids.next_for_copies()
     }
 
-    /// Appends an item with an id that no other item here has.
+    /// Appends an item with an id that no other item of this array has.
     fn push_as(&mut self, id: ItemId, item: T) {
         self.items.push(item);
         self.item_ids.push(id);
@@ -318,8 +318,8 @@ impl<T> FastArray<T> {
 }
 
 /// The state of `retain_mut`. Items before `kept` stay, items from `kept` to `seen` are to be removed, and
-/// the rest are not checked yet. Dropping it removes them, even if the user's code panics, so that items and
-/// item_ids match.
+/// the rest are not checked yet. Dropping this value removes the items, even if the user's code panics, so
+/// that `items` and `item_ids` match.
 struct RetainGuard<'a, T> {
     array: &'a mut FastArray<T>,
     kept: usize,

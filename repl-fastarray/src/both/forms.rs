@@ -1,5 +1,5 @@
-//! Trait implementations that both kinds of arrays share: conversions, comparisons, hashing and `serde`. For
-//! all of them an array is the sequence of its items.
+//! Trait implementations that both kinds of arrays share: conversions, comparisons, hashing and `serde`. All
+//! of these implementations treat an array as the sequence of its items.
 //!
 //! *Invariant:* each item that is added to an array becomes a new item, so a clone shares no ids with its
 //! source (S137).

@@ -72,9 +72,9 @@ macro_rules! methods_of {
                 self.extend(items.iter().cloned());
             }
 
-            /// Removes the items from `at` on and returns them in an array of their own. There they are new
-            /// items, with ids that continue after those of this array. So none of them gets the id of an
-            /// item that was here.
+            /// Removes the items from `at` on and returns them in an array of their own. In the returned
+            /// array they are new items, with ids that continue after those of this array. So none of the
+            /// moved items gets the id of an item of this array.
             ///
             /// # Panics
             /// If `at` is greater than the length.

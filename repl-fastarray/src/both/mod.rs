@@ -1,4 +1,5 @@
-//! Code that both kinds of arrays share. Macros implement it for each kind with the methods of that kind.
+//! Code that both kinds of arrays share. Macros implement the shared code for each kind of array with the
+//! methods of that kind.
 //!
 //! *Invariant:* this module does not depend on how an array stores its items.
 

@@ -4,8 +4,8 @@
 
 use repl_core::ItemId;
 
-/// When an array replaces another, its ids may be ahead of the other's ids by at most this number. Ids
-/// further ahead come close to the end of the id range. After the end, ids start again from the first, and
+/// When an array replaces another, its ids may be greater than the other's ids by at most this number. Still
+/// greater ids come close to the end of the id range. After the end, ids start again from the first, and
 /// could repeat ids that the field used recently.
 const MAX_LEAD: u32 = 1 << 30;
 

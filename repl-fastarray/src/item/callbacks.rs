@@ -22,7 +22,7 @@ use super::update::ArrayUpdate;
 ///   callbacks, or when the client reports that the object is gone;
 /// - for an array that is sent as part of a unit: in an enum, in a struct that derives only `NetSerialize`,
 ///   in a field with `atomic` or `with`. Every update of the unit replaces all its items;
-/// - for changes that the client's user makes.
+/// - for changes that the client's own code makes.
 ///
 /// One update calls these functions in this order (S178):
 ///
@@ -72,14 +72,14 @@ pub trait ItemCallbacks: SaysItemCallbacks + Sized {
     fn post_replicated_changes(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
-    /// The update is complete. `update.old_len()` items were there before it, and `update.indices()` is
-    /// empty.
+    /// The update is complete. Before the update the array had `update.old_len()` items. `update.indices()`
+    /// is empty.
     fn post_replicated_receive(update: &mut ArrayUpdate<'_, Self>) {
         let _ = update;
     }
 }
 
-/// An item that declares its callbacks to the derive macro. Only the macro implements this trait. So `impl
+/// The marker of an item with the attribute `callbacks`. Only the macro implements this trait. So `impl
 /// ItemCallbacks` without the attribute `callbacks` does not compile, instead of never being called.
 /// ItemCallbacks` that would never be called does not compile.
 #[doc(hidden)]

@@ -42,7 +42,7 @@ pub(crate) struct Mark<'a> {
     pub(crate) position: usize,
     /// The number of items in the array.
     pub(crate) len: usize,
-    /// The log of the array. All guards of the array share it.
+    /// The log of the array. All guards of the array share this mark.
     pub(crate) log: &'a Cell<Log>,
 }
 

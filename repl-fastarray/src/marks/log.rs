@@ -13,7 +13,7 @@ use repl_core::ItemId;
 pub(crate) struct Entry {
     pub(crate) id: ItemId,
     /// The item's position at that time. The bit [`REMOVED`](Self::REMOVED) is set if the item was removed
-    /// there.
+    /// from this position.
     position: u32,
 }
 
@@ -33,7 +33,7 @@ impl Entry {
 }
 
 /// The changes of an array's items since shadows last followed it. An array that was never followed records
-/// none.
+/// no changes.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     /// Identifies this log among all logs of the process. Zero until the array is first followed. A shadow

@@ -1,4 +1,4 @@
-//! Gives labels to items of an ordered array. A label stands for the position of an item, and is sent to
+//! Gives labels to items of an ordered array. A label represents the position of an item, and is sent to
 //! clients.
 //!
 //! *Invariant:* every item that gets another label is marked, so that the label is sent.
@@ -13,7 +13,7 @@ use crate::sequence::Key;
 
 impl<T> OrderedFastArray<T> {
     /// Gives the items at `indices` labels between the labels of their neighbours. Returns false and changes
-    /// nothing if there are too few labels between these.
+    /// nothing if there are too few labels between the neighbours.
     pub(super) fn label_within(&mut self, indices: Range<usize>, hint: Hint) -> bool {
         let label = |at| self.items.get(at).map(|entry| &entry.label);
         let (before, after) = (indices.start.checked_sub(1).and_then(label), label(indices.end));
@@ -29,7 +29,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Gives the items at `indices` labels between the labels of their neighbours. If there are too few short
-    /// labels between these, items around them get new labels, too.
+    /// labels between the neighbours, items around them get new labels, too.
     pub(super) fn label_anyway(&mut self, indices: Range<usize>, hint: Hint) {
         let first = indices.start;
         let fits = self.label_within(indices.clone(), hint);

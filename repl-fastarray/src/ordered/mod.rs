@@ -1,5 +1,5 @@
-//! [`OrderedFastArray`]: items in a tree. Each has an id by which clients know it, and a label that stands
-//! for its position (R13).
+//! [`OrderedFastArray`]: items in a tree. Each item has an id by which clients identify it, and a label that
+//! represents its position (R13).
 //!
 //! *Invariant:* labels ascend in the order of the items, and items with equal labels are ordered by id. This
 //! order holds between calls, on live arrays and on replicas, but not on shadows.
@@ -97,7 +97,7 @@ use runs::Runs;
 /// looked up by id.
 pub struct OrderedFastArray<T> {
     items: Sequence<Entry<T>>,
-    /// Built by the first lookup by id, and kept from then on.
+    /// The index is built by the first lookup by id, and kept from then on.
     index: OnceLock<IdTable<Key>>,
     id_counter: IdCounter,
     log: Log,

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use super::OrderedFastArray;
 
-/// Binary searches work as on slices. They take O(log n) comparisons and O(log² n) steps.
+/// Binary searches work as on slices. The methods take O(log n) comparisons and O(log² n) steps.
 impl<T> OrderedFastArray<T> {
     /// Returns whether an item is equal to `item`. O(n).
     #[must_use]
@@ -17,10 +17,10 @@ impl<T> OrderedFastArray<T> {
         self.iter().any(|other| other == item)
     }
 
-    /// Searches a sorted array for `item`. Returns the index of the first item that is equal to it.
+    /// Searches a sorted array for `item`. Returns the index of the first item that is equal to `item`.
     ///
     /// # Errors
-    /// If no item is equal to `item`. Returns the index where it could be inserted.
+    /// If no item is equal to `item`. Returns the index where `item` could be inserted.
     pub fn binary_search(&self, item: &T) -> Result<usize, usize>
     where
         T: Ord,

@@ -18,7 +18,7 @@ type Policy<R> = <<R as Replica>::Item as FastArrayItem>::CallbackPolicy;
 /// An array of either kind that can receive updates.
 pub(crate) trait Replica: Sized {
     type Item: FastArrayItem;
-    /// Where an item is stored. Stays valid until an item is taken out.
+    /// Where an item is stored. A spot stays valid until an item is taken out.
     type Spot: Copy;
     /// The items of the array, borrowed without the receipt.
     type Items<'a>: ItemAccess<Self::Item>
@@ -35,7 +35,7 @@ pub(crate) trait Replica: Sized {
 
     fn item_at(&mut self, spot: Self::Spot) -> &mut Self::Item;
 
-    /// Returns the receipt of the array. An array that has never received an update has none.
+    /// Returns the receipt of the array. An array that has never received an update has no receipt.
     fn receipt(&self) -> Option<&Receipt>;
 
     /// Returns the items and the receipt. Creates the receipt if there is none. From then on, items that the
@@ -45,7 +45,8 @@ pub(crate) trait Replica: Sized {
     /// Appends an initial item with an id that no other item has.
     fn append_received(&mut self, id: ItemId) -> Self::Spot;
 
-    /// Prepares the cache, because the item at `spot` is about to be taken out.
+    /// Loads the memory that a removal reads into the cache, because the item at `spot` is about to be taken
+    /// out.
     fn preload_removal(&self, spot: Self::Spot) {
         let _ = spot;
     }

@@ -31,7 +31,7 @@ impl Key {
     }
 }
 
-/// A list of items. Each can be found by its index or by its key.
+/// A list of items. Each item can be found by its index or by its key.
 ///
 /// Inserting, removing, moving and finding an item cost O(log n) at any index. An item takes its own size,
 /// the tag of an `Option`, and about 16 bytes.
@@ -130,7 +130,7 @@ impl<T> Sequence<T> {
     /// false if there is no such item.
     ///
     /// # Panics
-    /// If there is such an item, and `index` is not less than the length.
+    /// If there is an item with this key, and `index` is not less than the length.
     pub(crate) fn move_to(&mut self, key: Key, index: usize) -> bool {
         let known = self.order.detach(key.0);
         if known {
@@ -343,8 +343,8 @@ mod tests {
 
     impl Pair {
         fn insert(&mut self, at: usize) {
-            // Any permutation of numbers works here. The permutation makes sure that sorting has something to
-            // do.
+            // Any permutation of numbers would work here. The permutation ensures that the items are not
+            // sorted already.
             self.next = self.next.wrapping_add(0x9e37_79b9);
             let key = self.sequence.insert(at, self.next);
             self.model.insert(at, (key, self.next));

@@ -15,7 +15,7 @@ const NODE_ENTRIES: usize = 32;
 /// The fewest entries of a node that is not the root.
 const MIN_ENTRIES: usize = NODE_ENTRIES / 4;
 /// The most entries of a node when the whole tree is built at once. The rest of the node is room for
-/// insertions. After a split at an end, the fuller of the two nodes has this many entries, too.
+/// insertions. After a split at an end of the tree, the fuller of the two nodes has this many entries.
 const BUILT_ENTRIES: usize = NODE_ENTRIES * 3 / 4;
 /// Stands for no node.
 const NONE: u32 = u32::MAX;
@@ -169,7 +169,7 @@ impl Order {
         key
     }
 
-    /// Removes `key`, so that its number may be used again. Returns false if it is not in use.
+    /// Removes `key`, so that its number may be used again. Returns false if the key is not in use.
     pub(crate) fn remove(&mut self, key: u32) -> bool {
         let known = self.detach(key);
         if known {
@@ -203,7 +203,8 @@ impl Order {
         self.split_full(leaf, at);
     }
 
-    /// Takes `key` out until it is [attached](Self::attach) again. Returns false if it is not in the order.
+    /// Takes `key` out until it is [attached](Self::attach) again. Returns false if the key is not in the
+    /// tree.
     pub(crate) fn detach(&mut self, key: u32) -> bool {
         let Some(leaf) = self.leaf_of(key) else { return false };
         let at = self.nodes[leaf as usize].find(key);
@@ -436,7 +437,7 @@ impl Order {
         }
     }
 
-    /// Builds all nodes anew for `keys`, in this order.
+    /// Builds all nodes again for `keys`, in this order.
     fn build(&mut self, keys: &[u32]) {
         self.nodes.clear();
         self.free_nodes.clear();

@@ -1,4 +1,4 @@
-//! What is said of elements, against naive models: for ids of items and for keys of entries.
+//! Tests of the changes of elements against naive models: for ids of items and for keys of entries.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::ids::identity::{IdSet, Identity};
 use crate::ids::item_id::ItemId;
 use crate::ids::key::KeyBits;
 
-/// What a list says of one element.
+/// The change of one element in a list.
 #[derive(Clone, Debug, PartialEq)]
 enum Said {
     Removed,
@@ -90,7 +90,7 @@ fn merged(mut one: Model, later: &Model) -> Model {
     for (id, said) in later {
         let said = match (one.get(id), said) {
             (Some(Said::Changed(bits)), Said::Changed(more)) => Said::Changed(bits | more),
-            // What goes whole, or is gone, stays so whatever changed of it later.
+            // An element that is sent whole or was removed keeps this state if its properties change later.
             (Some(before @ (Said::Added | Said::Removed)), Said::Changed(_)) => before.clone(),
             (_, said) => said.clone(),
         };

@@ -1,9 +1,9 @@
 //! Labels: the position of an item in an ordered array, stated without naming another item (R13).
 //!
 //! A label is a fraction between 0 and 1, written as digits in base 256. Another label fits between any two,
-//! but it may need more digits. Where each new label is put decides how soon more digits are needed.
-//! Placement uses how people write: they continue where they last inserted (see [`Hint`]). So the labels of a
-//! run follow each other closely, and the first label of a run leaves room on both sides.
+//! but it may need more digits. Where each new label is put decides how soon more digits are needed. The
+//! choice of a label uses that people continue to write where they last inserted (see [`Hint`]). So the
+//! labels of a run follow each other closely, and the first label of a run leaves room on both sides.
 //!
 //! *Invariant:* a label has at most [`Label::MAX_BYTES`] digits and the last is not zero, so comparing bytes
 //! compares the fractions.
@@ -19,9 +19,9 @@ mod wire;
 const INLINE: usize = 14;
 const MAX: usize = Label::MAX_BYTES;
 
-/// A run keeps the same number of digits only if at least this many numbers are free between its neighbours.
-/// With fewer free numbers the run adds a digit. With recorded typing, values from 16 to 64 were measured to
-/// be equally good.
+/// The labels of a run keep their number of digits only if at least this many numbers are free between the
+/// neighbours. With fewer free numbers the run adds a digit. With recorded typing, values from 16 to 64 were
+/// measured to be equally good.
 const ROOM_FOR_RUN: u64 = 32;
 /// The first item of a run leaves a small part of the gap before it: one part in this many. More items are
 /// likely to come after it.
@@ -62,7 +62,7 @@ impl Lean {
 pub struct Hint {
     /// Where to put the new label.
     pub lean: Lean,
-    /// How many items the run has to which the new item belongs.
+    /// The number of items in the run that the new item continues.
     pub run: u32,
 }
 
@@ -70,8 +70,9 @@ impl Hint {
     /// Nothing is known.
     pub const NONE: Self = Self { lean: Lean::Neither, run: 0 };
 
-    /// Returns how many free numbers between the neighbours are enough to keep the number of digits. A run is
-    /// assumed to be half over, so each digit lasts a hundred times as long as the one before.
+    /// Returns how many free numbers between the neighbours are enough to keep the number of digits. The
+    /// estimate assumes that the run will become twice as long as it is now, or at least [`ROOM_FOR_RUN`]
+    /// items longer.
     fn room(self) -> u64 {
         match self.lean {
             Lean::Before | Lean::After => ROOM_FOR_RUN.max(self.run.into()),
@@ -135,7 +136,7 @@ impl Label {
             Lean::After => (gap.free, gap.free.saturating_sub(1)),
             Lean::Neither => (1 + gap.free / PART_BEFORE, 2 + gap.free / PART_BEFORE),
         };
-        // A number that ends in zero makes a shorter label. With such a number, the next label of the run
+        // A number that ends in zero makes a shorter label. After such a number, the next label of the run
         // would not be its successor.
         let digits = gap.number(offset);
         if digits.ends_in_zero() && (1..=gap.free).contains(&otherwise) {
@@ -146,7 +147,7 @@ impl Label {
 
     /// Returns `count` labels between `before` and `after`, in order, each the successor of the last. Use it
     /// for items that are inserted together: each label after the first takes one bit on the wire. Returns
-    /// `None` as [`between`](Self::between) does.
+    /// `None` in the same cases as [`between`](Self::between).
     pub fn run(before: Option<&Self>, after: Option<&Self>, count: usize, hint: Hint) -> Option<Labels> {
         // Every 256th number ends in zero and is left out.
         let numbers = (count as u64).checked_add(count as u64 / 255)?.checked_add(2)?;
@@ -303,7 +304,8 @@ impl Gap {
         let low = before.map_or(&[][..], Label::as_bytes);
         let high = after.map_or(&[][..], Label::as_bytes);
         let digit = |digits: &[u8], at: usize| u64::from(digits.get(at).copied().unwrap_or(0));
-        // The distance between both, in the digits so far. Without `after` the upper end is 1.
+        // The distance between the two labels, counted in the digits so far. Without `after` the upper end is
+        // 1.
         let mut apart = u64::from(after.is_none());
         for at in 0..MAX {
             apart = apart.checked_mul(256)?.checked_add(digit(high, at))?.checked_sub(digit(low, at))?;
