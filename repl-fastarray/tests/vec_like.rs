@@ -225,7 +225,7 @@ proptest! {
             match step % 4 {
                 0 => model.insert(other % len, array.insert_before(neighbour, step).expect("a neighbour")),
                 1 => model.insert(other % len + 1, array.insert_after(neighbour, step).expect("a neighbour")),
-                // Moving an item next to itself is refused.
+                // Moving an item next to itself changes nothing.
                 _ if from == other % len => {
                     assert!(array.move_before(neighbour, neighbour) && array.move_after(neighbour, neighbour));
                 }

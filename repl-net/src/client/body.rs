@@ -77,7 +77,7 @@ pub(crate) trait Visitor {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PropertyList<'a> {
     pub(crate) handles: &'a HandleSet,
-    /// How many bits the entry takes before its values.
+    /// The number of bits of the entry in front of its values.
     pub(crate) head_bits: usize,
 }
 
@@ -204,7 +204,7 @@ fn read_opening_list(
     } else if count as usize / 8 <= reader.remaining() {
         HandleSet::up_to(count)
     } else {
-        // The packet is too short for so many values, so the set is not allocated.
+        // The packet is too short for so many values, so no set is allocated for them.
         return Err(ReadError::OutOfRange.into());
     };
     previous.set(class as usize, &handles);

@@ -20,8 +20,8 @@ impl Departed {
         *ends = ends.saturating_add(1);
     }
 
-    /// Records that one removal of an object has been reported, or will never be. Returns the class of the
-    /// object if no more events about it wait.
+    /// Records that one removal of an object has been reported, or that no event will report it. Returns the
+    /// class of the object if no more events about it wait.
     pub(crate) fn remove(&mut self, guid: Guid) -> Option<u16> {
         let (class, ends) = self.objects.get_mut(&guid)?;
         *ends = ends.saturating_sub(1);

@@ -1,5 +1,5 @@
 //! An index of the references in a client's objects. The index finds all values that refer to an object. When
-//! that object comes or goes, these values are read again from their stored bits (S117).
+//! that object appears or disappears, these values are read again from their stored bits (S117).
 //!
 //! *Invariant:* each value that refers to objects is in the index exactly once, with its last bits. A value
 //! that is one reference, for example in an array of references, takes about 12 bytes.
@@ -18,7 +18,7 @@ pub(crate) type LeafPath = (u32, Arc<[u32]>);
 /// The index of all leaves that contain references.
 #[derive(Debug, Default)]
 pub(crate) struct Mentions {
-    /// By slot, how many leaves of the object are in the index.
+    /// For each slot, the number of leaves of its object that are in the index.
     objects: HashMap<u32, u32>,
     references: References,
     values: Values,
@@ -105,8 +105,8 @@ fn reference_of(bits: BitSlice<'_>) -> Option<Guid> {
     (reader.remaining() == 0).then_some(guid)
 }
 
-/// The path to the parent of neighbouring leaves. The path has at most two handles. Each is stored plus one,
-/// and zero means that there is none.
+/// The path to the parent of neighbouring leaves. The path has at most two handles. Each number is stored
+/// plus one, and zero means that there is no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct List {
     slot: u32,

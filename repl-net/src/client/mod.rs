@@ -44,8 +44,8 @@ pub use view::ClientStats;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiveError {
-    /// The bytes are not a packet of this session: they are damaged, cut, too large, or from someone else.
-    /// The client can ignore them.
+    /// The bytes are not a packet of this session: they are damaged, truncated, too large, or from another
+    /// sender. The client can ignore them.
     #[error("not a packet of this session")]
     Damaged,
     /// The server sent something that the protocol forbids. The connection is closed.
@@ -56,7 +56,7 @@ pub enum ReceiveError {
     Closed,
 }
 
-/// The client: it has copies of the objects that a server lets it see, and keeps them up to date.
+/// A client: it has copies of the objects that it may see on a server, and keeps the copies up to date.
 ///
 /// In each tick: pass what arrived to [`receive`](Self::receive), call [`tick`](Self::tick), send the packets
 /// from [`poll_transmit`](Self::poll_transmit).
@@ -309,7 +309,7 @@ impl Client {
     /// packets.
     ///
     /// # Panics
-    /// In debug builds, if it is called 1,000 times and [`tick`](Self::tick) was never called.
+    /// In debug builds, if this method is called 1,000 times and [`tick`](Self::tick) was never called.
     #[track_caller]
     pub fn poll_transmit(&mut self) -> Option<&[u8]> {
         if self.handshake.is_idle() {
@@ -341,10 +341,10 @@ impl Client {
     ///
     /// A replicated `Vec` or `Option` that you make longer or shorter is restored completely by its next
     /// update. Items and entries that you remove are restored when the server changes them. Items that you
-    /// add belong to the client. So do all items of a fast array that you put in place of another (S183), and
-    /// their ids change with the next update of that array. If the object has any of these collections, the
-    /// client keeps a copy of the object from now on. An array that you take from an object still belongs to
-    /// the client: to give it to an object of a server, clone it.
+    /// add belong to the client. If you assign a fast array over another, all its items belong to the client
+    /// too (S183), and their ids change with the next update of that array. If the object has any of these
+    /// collections, the client keeps a copy of the object from now on. An array that you take from an object
+    /// still belongs to the client: to give it to an object of a server, clone it.
     ///
     /// The change is not sent to the server. `client[object]` does the same, and panics if the object does
     /// not exist. There is no `objects_mut` as in [`Server`](crate::Server), because it would copy every

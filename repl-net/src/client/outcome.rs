@@ -16,7 +16,7 @@ pub(crate) struct Outcome {
     closing: SlotSet,
 }
 
-/// A position in an [`Outcome`]. The outcome can be truncated to it.
+/// A position in an [`Outcome`]. The outcome can be truncated to this mark.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutcomeMark {
     opened: usize,
@@ -48,7 +48,7 @@ impl Outcome {
         OutcomeMark { opened: self.opened.len(), closed: self.closed.len() }
     }
 
-    /// Drops everything that was added since `mark`.
+    /// Drops all objects that were added since `mark`.
     pub(crate) fn truncate(&mut self, mark: OutcomeMark) {
         self.opened.truncate(mark.opened);
         for slot in self.closed.drain(mark.closed.min(self.closed.len())..) {

@@ -44,7 +44,7 @@ pub(crate) struct ReceivedNotify {
     pub(crate) is_due: bool,
 }
 
-/// All objects of one class, without their Rust type.
+/// The functions of a replica column that do not depend on its Rust type.
 pub(crate) trait Replica: Any + Send + Sync {
     fn program(&self) -> &Program;
     /// Reads an update and does not apply it. Stores in `checked` what [`apply`](Self::apply) needs.
@@ -148,7 +148,8 @@ impl<T: Replicated> TypedReplica<T> {
         (self.archetypes.len() as u32).saturating_sub(1)
     }
 
-    /// Returns the object in a row, so that the user can change it. Makes its base first, if it needs one.
+    /// Returns the object in a row, so that the user can change it. Creates the object's base first, if the
+    /// object needs one.
     pub(crate) fn borrow_for_user(&mut self, row: u32) -> Option<&mut T> {
         let row = row as usize;
         let (live, slot) = (self.live.get_mut(row)?, self.slots.get(row)?);
@@ -170,7 +171,7 @@ impl<T: Replicated> TypedReplica<T> {
         }
     }
 
-    /// Returns what the server sent of the object in `row`.
+    /// Returns the object in `row` with exactly the values that the server sent.
     fn base(&self, row: usize) -> Option<&T> {
         let lent = if self.bases.is_empty() { None } else { self.bases.get(self.slots.get(row)?) };
         lent.or_else(|| self.live.get(row))
@@ -276,7 +277,7 @@ impl<T: Replicated> Replica for TypedReplica<T> {
         self.prepare_base(row);
         let row = row as usize;
         let Some(notify) = notify_at(&self.notify_of, handle) else { return };
-        // If this packet contained the property, the value before the packet is already stored.
+        // If this packet has already contained the property, the old value is already stored.
         if notified.iter().all(|known| known.notify != notify) {
             let mut handles = HandleSet::new();
             handles.insert(handle);

@@ -15,8 +15,8 @@ use crate::transport::sequence::Sequence;
 /// The slots of a client. The number of slots is fixed when the client is made.
 #[derive(Debug)]
 pub(super) struct SlotTable {
-    /// For each slot, the stamp of its last update plus one. Zero if it has had no update. A stamp is the
-    /// number of a packet.
+    /// For each slot, the stamp of its last update plus one. Zero if the slot has had no update. A stamp is
+    /// the number of a packet.
     stamps: Vec<u64>,
     /// For each slot, the generation of its object. Zero if the slot is empty.
     generations: Vec<u32>,

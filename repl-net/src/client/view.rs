@@ -21,12 +21,12 @@ pub struct ClientStats {
     pub bytes_received: u64,
     /// The number of received packets, without the control packets of the handshake.
     pub packets_received: u64,
-    /// The number of packets from the server that did not arrive although later packets did. A packet that
-    /// arrives after all is no longer counted.
+    /// The number of packets from the server that did not arrive although later packets did. If such a packet
+    /// arrives late, it is no longer counted.
     pub packets_lost: u64,
     /// The smoothed round trip that the server measures, in whole milliseconds. The round trip includes the
-    /// time that acks wait for this client's tick. The server sends it in every 32nd packet and in each
-    /// keep-alive. `None` before the first ack.
+    /// time that acks wait for this client's tick. The server sends this value in every 32nd packet and in
+    /// each keep-alive. `None` before the first ack.
     pub round_trip: Option<Duration>,
 }
 
@@ -109,11 +109,11 @@ impl Client {
         self.replicas.changes::<T>().into_iter()
     }
 
-    /// Copies the properties that a change names from the client's object to `to`, for example to a component
-    /// of an ECS. If the object is new, all replicated properties are copied, because the initial values of
-    /// the object may differ from the values in `to`. Other fields stay as they are. If the object does not
-    /// exist any more, nothing is copied and the method returns false. O(values copied): if a collection
-    /// changed, all its elements are copied.
+    /// Copies the properties in a change from the client's object to `to`, for example to a component of an
+    /// ECS. If the object is new, all replicated properties are copied, because the initial values of the
+    /// object may differ from the values in `to`. Other fields stay as they are. If the object does not exist
+    /// any more, nothing is copied and the method returns false. O(values copied): if a collection changed,
+    /// all its elements are copied.
     ///
     /// ```
     /// # use std::collections::HashMap;
@@ -141,10 +141,10 @@ impl Client {
         self.status.tick()
     }
 
-    /// Returns whether the client has everything that it was to see when the server accepted it: all objects
-    /// that existed then, with all items of their collections. The client learns this one round trip after
-    /// the last of them arrived, or later if new elements keep changing before they arrive.
-    /// [`Synchronized`](crate::ClientEvent::Synchronized) reports it once.
+    /// Returns whether the client has received the complete state at the time when the server accepted it:
+    /// all objects that existed then and that it may see, with all items of their collections. The client
+    /// learns this one round trip after the last of these objects arrived, or later if new elements keep
+    /// changing before they arrive. [`Synchronized`](crate::ClientEvent::Synchronized) reports it once.
     #[must_use]
     pub fn is_synchronized(&self) -> bool {
         self.is_synchronized

@@ -1,7 +1,7 @@
 //! The broadcast: changes for all connections with the default view, encoded once and shared (S88).
 //!
-//! *Invariant:* segments depend on the world alone. A connection sends a whole segment, or some of its
-//! entries one by one.
+//! *Invariant:* the bits of segments depend only on the world, and on no connection. A connection sends a
+//! whole segment, or some of its entries one by one.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl Broadcast {
         self.most = self.most.max(self.segments.len());
         self.reclaim();
         if world.frame.is_multiple_of(ROUND_TICKS) {
-            // As many free segments are kept as a tick needed recently.
+            // The number of free segments that are kept is the number that recent ticks needed.
             self.free.truncate(std::mem::take(&mut self.most));
             self.free.iter_mut().filter_map(Arc::get_mut).for_each(Segment::clear);
         }
@@ -171,7 +171,7 @@ impl Context<'_> {
 
 /// The reason why a change is not in a segment.
 enum Obstacle {
-    /// The change does not fit. With it the segment would have `bits` bits.
+    /// The change does not fit. With this change the segment would have `bits` bits.
     Full { bits: usize },
     /// A hand-written serialiser refuses a value.
     Refused,
@@ -179,7 +179,7 @@ enum Obstacle {
 
 impl SegmentEncoder {
     /// Encodes changes into an empty segment until it is full or a change cannot be encoded. Returns the
-    /// number of processed changes. Sets `large` if the last of them fits into no segment.
+    /// number of processed changes. Sets `large` if the last processed change is too large for any segment.
     fn fill<'c>(
         &mut self,
         into: &mut Segment,

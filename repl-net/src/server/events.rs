@@ -10,7 +10,7 @@ use repl_core::ObjectRef;
 
 use crate::session::events::ServerEvent;
 
-/// At most so many events about refused values wait.
+/// The most events about refused values that wait to be polled.
 const MAX_REFUSALS: usize = 1_024;
 
 /// The place of a refused value: its object, and its path in the object.

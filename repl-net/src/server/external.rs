@@ -57,8 +57,8 @@ use crate::session::events::{CompareError, SpawnError};
 /// - A property that changed and changed back may be sent once more, if it could not be sent in between or if
 ///   the object was compared several times in a tick.
 /// - An `InitialOnly` property, or a `push` property without a mark, is sometimes sent for another reason,
-///   for example again after a loss. Then it has the value of the last comparison, which may be newer than
-///   the value that was sent before.
+///   for example again after a loss. In this case the property is sent with the value of the last comparison,
+///   which may be newer than the value that was sent before.
 /// - Values that may not be sent also count for [`max_object_bytes`](crate::ServerConfig::max_object_bytes).
 pub struct External<'a, T> {
     server: &'a mut Server,

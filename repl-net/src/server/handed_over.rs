@@ -31,8 +31,8 @@ struct Rare {
     touched: HandleSet,
     /// The values that have no encoding on the wire.
     refusals: Vec<Refusal>,
-    /// The values that were too large in the last comparison. They stay here until a comparison finds them
-    /// small enough.
+    /// The values that were too large in the last comparison. A value stays in this list until a comparison
+    /// finds it small enough.
     too_large: Vec<Refusal>,
 }
 
@@ -52,9 +52,9 @@ impl HandedOver {
 
 impl<T: Replicated> ExternalColumn<T> {
     /// Compares all properties of an object, except properties that are never sent. Properties that the next
-    /// tick does not send are compared too. So nobody has to pass the object again when these properties are
-    /// marked or switched on, or when a client receives an opening. Returns whether the next tick must look
-    /// at the row.
+    /// tick does not send are compared too. So the user need not pass the object again when these properties
+    /// are marked or switched on, or when a client receives an opening. Returns whether the next tick must
+    /// look at the row.
     pub(crate) fn hand_over(&mut self, row: u32, live: &T, max_bits: u64, scratch: &mut Scratch) -> bool {
         let (row, Shadows { class, rows, .. }) = (row as usize, &mut self.shadows);
         let (shadow, conditions) = (&mut rows[row], class.conditions());

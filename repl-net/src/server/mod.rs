@@ -58,7 +58,7 @@ pub struct ConnectionStats {
     /// first ack.
     pub round_trip: Duration,
     /// About how many bytes of memory the server held at the last tick for everything that the client has not
-    /// acknowledged. [`ServerConfig::max_connection_bytes`] limits it.
+    /// acknowledged. [`ServerConfig::max_connection_bytes`] limits this number.
     pub memory_bytes: usize,
 }
 
@@ -208,7 +208,8 @@ impl Server {
         self.add(archetype, |rows: &mut OwnRows<T>| rows.0.push(object))
     }
 
-    /// Adds an object, and shows it to all connections. `add` adds its row to the source of its class.
+    /// Adds an object, and shows it to all connections. `add` adds the object's row to the source of its
+    /// class.
     #[track_caller]
     fn add<T: Replicated, S: Source<T>>(
         &mut self,
@@ -233,7 +234,7 @@ impl Server {
         Ok(reference)
     }
 
-    /// Removes an object from the server and its clients. Does nothing if it does not exist.
+    /// Removes an object from the server and its clients. Does nothing if the object does not exist.
     pub fn despawn<T: ?Sized>(&mut self, object: ObjectRef<T>) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let mut holders = 0;
@@ -267,7 +268,7 @@ impl Server {
     ///
     /// No change is sent before the next tick. Call this function in every frame, even without changes.
     ///
-    /// O(changes), not O(objects). A connection that needs nothing costs almost nothing.
+    /// O(changes), not O(objects). A connection without anything to send costs almost nothing.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
         for peer in self.connections.values_mut() {
@@ -333,7 +334,7 @@ impl Server {
         peer.connection.outbox.queue.pop(&mut peer.lent).then_some(peer.lent.as_slice())
     }
 
-    /// Returns the number of ticks so far, which is the number of the last tick. Clients receive it
+    /// Returns the number of ticks so far, which is the number of the last tick. Clients receive this number
     /// ([`Client::server_tick`](crate::Client::server_tick)).
     #[must_use]
     pub fn ticks(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! The state of one object on the server that all connections share.
 //!
-//! *Invariant:* a slot is used again only when no connection uses it for its last object any more (R17). Its
-//! next object has the next generation (R18).
+//! *Invariant:* a slot gets another object only after no connection uses the slot for its last object any
+//! more (R17). The next object has the next generation (R18).
 
 use std::num::NonZeroU32;
 
@@ -29,8 +29,8 @@ pub(crate) struct Object {
     pub(crate) laggards: u32,
     /// The number of connections that use the slot.
     pub(crate) holders: u32,
-    /// State that most objects do not have. It is stored separately, so that the state for a comparison fits
-    /// into two cache lines.
+    /// State that most objects do not have. This state is stored separately, so that the state for a
+    /// comparison fits into two cache lines.
     particulars: Option<Box<Particulars>>,
 }
 
@@ -236,8 +236,8 @@ impl Object {
     }
 
     /// Returns the handles that must be compared now (S39): ordinary properties and marked push properties.
-    /// Before an opening also `InitialOnly` properties and all push properties. Properties that are switched
-    /// off for all connections are never compared.
+    /// Before an opening, the result also contains `InitialOnly` properties and all push properties.
+    /// Properties that are switched off for all connections are never compared.
     #[inline]
     pub(crate) fn scope(&self, conditions: &ConditionMasks, opening: bool) -> HandleSet {
         let mut scope = conditions.ordinary().clone();

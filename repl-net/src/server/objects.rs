@@ -19,8 +19,8 @@ impl Server {
         self.world.get(object).ok()
     }
 
-    /// Returns the object for writing. It is compared at the next tick, whatever was written.
-    /// `server[object]` does the same, and panics if the object does not exist.
+    /// Returns the object for writing. The object is compared at the next tick, even if nothing was written
+    /// to it. `server[object]` does the same, and panics if the object does not exist.
     pub fn get_mut<T: Replicated>(&mut self, object: ObjectRef<T>) -> Option<&mut T> {
         self.world.get_mut(object).ok()
     }

@@ -1,8 +1,8 @@
 //! The spawn cache: spawn data (openings) for the default view, encoded once and shared by all connections
 //! (S88).
 //!
-//! *Invariant:* a cached opening is equal to what would be encoded now. An object that has changed, or whose
-//! default view has changed, is encoded again.
+//! *Invariant:* encoding an object again would produce the same bits as its cached opening. An object that
+//! has changed, or whose default view has changed, is encoded again.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ const MAX_WASTE_BITS: usize = 1 << 20;
 /// opening is sent again. The changes of an object with a larger opening wait for the ack (R2).
 pub(crate) const SMALL_OPEN_BITS: usize = 1_024;
 
-/// How many bits an opening counts in the cache beside its values.
+/// The number of bits by which an opening in the cache counts in addition to its values.
 const ENTRY_BITS: usize = 512;
 
 /// The cached openings of objects that some connection needed.
@@ -28,7 +28,7 @@ const ENTRY_BITS: usize = 512;
 pub(crate) struct Openings {
     values: BitWriter,
     heads: Vec<Head>,
-    /// The entry of each slot. It is valid if the slot is in `written`.
+    /// The entry of each slot. The position is valid if the slot is in `written`.
     entries: Vec<Entry>,
     written: SlotSet,
     /// The number of bits of expired openings.

@@ -19,8 +19,8 @@ impl Server {
     /// Returns the next packet of any connection. Send it at once. Returns `None` if this tick has no more
     /// packets. The disconnect packets of closed connections are included, although
     /// [`connections`](Self::connections) does not list these any more. So prefer this function to a loop
-    /// over [`poll_transmit`](Self::poll_transmit). It returns all packets of one connection before those of
-    /// the next.
+    /// over [`poll_transmit`](Self::poll_transmit). All packets of one connection are returned before those
+    /// of the next connection.
     ///
     /// The packet is borrowed until the next call on the server. All calls of a tick together take O(packets
     /// + connections).

@@ -52,8 +52,8 @@ impl Server {
         }
     }
 
-    /// Sets which connection owns the object, or that none does (S204). From the next tick on, the new owner
-    /// receives properties for owners only.
+    /// Sets the connection that owns the object, or that no connection owns it (S204). From the next tick on,
+    /// the new owner receives properties for owners only.
     ///
     /// The client of the old owner keeps the last values of properties for owners only, and receives no later
     /// values. If it must not show them, inform it with a property that everyone sees, and let the notify of
@@ -115,14 +115,14 @@ impl Server {
     }
 
     /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for one connection. At
-    /// first it is on, or off if the field says `#[replicated(condition = Custom, starts_off)]`. With
-    /// `starts_off` no client receives the property unless this method switches it on, whenever the client
-    /// joins and whenever its events are polled. The switch of the [object](Self::set_custom_active) must be
-    /// on too.
+    /// first the switch is on. If the field has `#[replicated(condition = Custom, starts_off)]`, it is off at
+    /// first. With `starts_off` no client receives the property unless this method switches it on, whenever
+    /// the client joins and whenever its events are polled. The switch of the
+    /// [object](Self::set_custom_active) must be on too.
     ///
     /// After the property is switched off, no packet with the property is made for this connection. The
     /// property is still compared. When it is switched on again, the connection receives the current value if
-    /// it lacks it. The switch is forgotten with the object and with the connection.
+    /// it lacks it. The setting is dropped when the object is removed or the connection ends.
     ///
     /// A connection whose switch differs from the declaration has its own view of the object, so its packets
     /// for the object are not shared with others. So declare the setting that most connections have.
@@ -179,8 +179,8 @@ impl Server {
         );
     }
 
-    /// Sets whether a connection sees an object; at first it does. If not, the object is removed from its
-    /// client.
+    /// Sets whether a connection sees an object. At first each connection sees each object. If `false`, the
+    /// object is removed from the connection's client.
     pub fn set_visible<T: ?Sized>(&mut self, connection: ConnectionId, object: ObjectRef<T>, visible: bool) {
         let Some(slot) = self.world.slot_of(object) else { return };
         let Some(peer) = self.connections.get_mut(&connection) else { return };

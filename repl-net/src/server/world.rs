@@ -39,8 +39,8 @@ pub(crate) struct World {
     polled: Vec<bool>,
     /// Objects that some connection will open in this tick.
     opening: SlotSet,
-    /// Objects whose openings are sent again if they change. They are compared in the same way as before an
-    /// opening.
+    /// Objects whose openings are sent again if they change. If they change, these objects are compared in
+    /// the same way as before an opening.
     reopening: SlotSet,
     /// Objects whose default view changed since the last tick, or that were destroyed.
     pub(crate) recast: SlotSet,
@@ -74,7 +74,7 @@ impl WorldLimits {
 pub(crate) enum Absence {
     /// There is no such object.
     Gone,
-    /// It lives outside the server, or is of another class.
+    /// The object lives outside the server, or is of another class.
     NotOwn,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Changes {
     len: usize,
     /// The most entries that a tick of this round has had.
     most: usize,
-    /// The index of each slot's entry. It is valid if the slot is in `slots`.
+    /// The index of each slot's entry. The index is valid if the slot is in `slots`.
     at: Vec<u32>,
     pub(crate) slots: SlotSet,
     /// Objects whose default view changed, or that were destroyed.
@@ -254,8 +254,8 @@ impl World {
         }
     }
 
-    /// Returns several objects of a class for writing, and marks them as dirty. `None` if one does not exist
-    /// or is given twice.
+    /// Returns several objects of a class for writing, and marks them as dirty. Returns `None` if one of the
+    /// objects does not exist or is given twice.
     pub(crate) fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,
         objects: [ObjectRef<T>; N],
@@ -272,8 +272,8 @@ impl World {
         Some(live)
     }
 
-    /// Returns two objects of any classes for writing, and marks them as dirty. `None` if one does not exist
-    /// or both are the same.
+    /// Returns two objects of any classes for writing, and marks them as dirty. Returns `None` if one of the
+    /// objects does not exist or if both are the same.
     pub(crate) fn get_pair_mut<A: Replicated, B: Replicated>(
         &mut self,
         first: ObjectRef<A>,
@@ -311,8 +311,8 @@ impl World {
         self.dirty.insert(slot);
     }
 
-    /// Compares an object outside the server. What differs is sent by the next tick. Returns whether `live`
-    /// is to be [renumbered](repl_core::Class::renumber_items).
+    /// Compares an object outside the server. The next tick sends the differences. Returns whether `live` is
+    /// to be [renumbered](repl_core::Class::renumber_items).
     pub(crate) fn hand_over<T: Replicated>(
         &mut self,
         object: ObjectRef<T>,
@@ -407,7 +407,8 @@ impl World {
         Ok(ObjectRef::new(entry.guid(slot)))
     }
 
-    /// Removes an object whose slot `holders` connections use. The slot is free when none uses it any more.
+    /// Removes an object whose slot `holders` connections use. The slot is free when no connection uses it
+    /// any more.
     pub(crate) fn despawn(&mut self, slot: u32, holders: u32) {
         let entry = &mut self.objects[slot as usize];
         (entry.alive, entry.holders) = (false, holders);
@@ -526,7 +527,7 @@ impl World {
         self.changes.keep(slot);
     }
 
-    /// Removes from `list` what does not exist any more in the object in `slot`.
+    /// Removes from `list` the elements that no longer exist in the object in `slot`.
     pub(crate) fn prune(&self, slot: u32, list: &mut Changelist) {
         self.column_of(slot).prune(self.objects[slot as usize].row, list);
     }

@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use crate::transport::packet::MTU_BYTES;
 
-/// Who limits the send rate to what a link can carry.
+/// Whether the server or the transport limits the send rate to the capacity of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CongestionControl {
-    /// The server limits its own send rate. It sends at the rate at which acks show that packets arrive, as
-    /// the algorithm BBR does. A connection begins with ten packets in flight, and doubles that number in
-    /// each round trip while the link carries it. Changes that do not fit in a tick wait for a later tick.
-    /// Random losses do not slow the server down. Where more than three of four packets are lost, 40 packets
-    /// may be in flight, unless the server finds that as much arrives at a lower rate. To a link that does
-    /// not answer, the server sends two packets now and then, until the link answers (R26).
+    /// The server limits its own send rate. The server sends at the rate at which packets arrive according to
+    /// the acks, as the algorithm BBR does. A connection begins with ten packets in flight, and doubles that
+    /// number in each round trip while the link carries it. Changes that do not fit in a tick wait for a
+    /// later tick. Random losses do not slow the server down. Where more than three of four packets are lost,
+    /// 40 packets may be in flight, unless the server finds that as much arrives at a lower rate. To a link
+    /// that does not answer, the server sends two packets from time to time, until the link answers (R26).
     #[default]
     Paced,
     /// The server does not limit its send rate. Choose this for transports that have their own congestion
@@ -71,8 +71,8 @@ pub struct ServerConfig {
     /// reached before [`max_bytes_in_flight`](Self::max_bytes_in_flight).
     ///
     /// At the limit, at most four packets are in flight, and the server merges changes in the meantime.
-    /// Beyond the limit, memory grows only by what each client must be told once for each object, for example
-    /// that the object was destroyed. A client that stays over the limit for a whole
+    /// Beyond the limit, memory grows only by data that each client must receive once for each object, for
+    /// example that the object was destroyed. A client that stays over the limit for a whole
     /// [`timeout`](Self::timeout) is disconnected with
     /// [`DisconnectReason::Unacknowledged`](crate::DisconnectReason::Unacknowledged).
     pub max_connection_bytes: usize,
@@ -83,17 +83,18 @@ pub struct ServerConfig {
     /// Whether the server encodes a value once and shares the bits among all connections that need the same
     /// value (S88). The packets are the same with and without sharing (S90). Default `true`.
     pub share: bool,
-    /// Who limits the send rate to what a link can carry. Default [`Paced`](CongestionControl::Paced).
+    /// Whether the server or the transport limits the send rate to the capacity of a link. Default
+    /// [`Paced`](CongestionControl::Paced).
     pub congestion_control: CongestionControl,
     /// Whether the server sends a client at most three times the bytes that it received from the client's
     /// address, until the client has shown that it receives the packets sent to this address (R26). The
-    /// client shows it within one round trip. Without this limit an attacker can make the server flood any
+    /// client proves this within one round trip. Without this limit an attacker can make the server flood any
     /// address. Switch it off only if the transport has already validated the address, as QUIC does. Default
     /// `true`.
     pub validate_addresses: bool,
     /// The secret from which the server derives tokens. A client must send its token back to validate its
-    /// address. On the open internet use 64 random bits, new in each run of the server: whoever knows the
-    /// secret can claim any address. Default 0.
+    /// address. On the open internet use 64 random bits that are new in each run of the server: anyone who
+    /// knows the secret can claim any address. Default 0.
     pub secret: u64,
     /// The sequence number of the first packet of a connection. Both sides must use about the same number.
     /// The field is for tests in which the numbers wrap around. Default 0.
@@ -120,7 +121,7 @@ impl Default for ServerConfig {
     }
 }
 
-/// Limits and times of a client. The client sends them to the server in the handshake.
+/// Limits and times of a client. The client sends its limits to the server in the handshake.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
     /// The size of the largest packet, in bytes: 128 to 65,507, and at least the server's. The client drops
@@ -138,8 +139,8 @@ pub struct ClientConfig {
     pub max_object_bytes: usize,
     /// Whether the client counts the received bits by class and property. Default `false`.
     pub measure: bool,
-    /// The sequence number of the first packet. Both sides must use about the same number. It is for tests in
-    /// which the numbers wrap around. Default 0.
+    /// The sequence number of the first packet. Both sides must use about the same number. The field is for
+    /// tests in which the numbers wrap around. Default 0.
     pub first_sequence: u64,
 }
 

@@ -6,8 +6,8 @@
 //! with this difference.
 //!
 //! *Invariant:* the checksum of a control packet includes the session, so the packet is valid in this session
-//! only. Only the hello's checksum does not include it, because the hello itself contains the number of the
-//! session (R25).
+//! only. Only the hello's checksum does not include the session, because the hello itself contains the number
+//! of the session (R25).
 
 use repl_core::{BitReader, BitWriter, ReadError};
 
@@ -19,8 +19,8 @@ use crate::transport::packet::{self, MTU_BYTES, PacketKind, Salt, read_end};
 /// The size of a hello in bytes, unless the client's largest packet is smaller.
 pub(crate) const HELLO_BYTES: usize = 1_200;
 
-/// The smallest size of a client's answer about its classes. It is the smallest value that a packet limit can
-/// have.
+/// The smallest size of a client's answer about its classes. This size is also the smallest value that a
+/// packet limit can have.
 const ANSWER_BYTES: usize = *MTU_BYTES.start();
 
 /// The content of a control packet.
@@ -46,8 +46,8 @@ pub(crate) enum Control {
 }
 
 impl Control {
-    /// Returns the packet as bytes. Its checksum includes the session (R25), except for a hello, which
-    /// contains the session instead.
+    /// Returns the packet as bytes. The checksum of the packet includes the session (R25), except for a
+    /// hello, which contains the session instead.
     pub(crate) fn to_packet(&self, session: u64) -> Vec<u8> {
         let mut writer = BitWriter::new();
         packet::begin(PacketKind::Control, &mut writer);
@@ -90,8 +90,8 @@ impl Control {
         bytes
     }
 
-    /// Reads a packet that [`to_packet`](Self::to_packet) wrote. The reader is placed behind the packet's
-    /// frame.
+    /// Reads a packet that [`to_packet`](Self::to_packet) wrote. Afterwards the reader is at the first bit
+    /// after the packet's frame.
     pub(crate) fn read(reader: &mut BitReader<'_>) -> Result<Self, ReadError> {
         let control = match reader.read_bits(3)? {
             0 => Self::Hello {

@@ -19,8 +19,8 @@ pub enum DisconnectReason {
     /// keeps for the client exceeded
     /// [`ServerConfig::max_connection_bytes`](crate::ServerConfig::max_connection_bytes) for a whole
     /// [`timeout`](crate::ServerConfig::timeout), or the client did not acknowledge for four timeouts that an
-    /// object was closed. The client may connect again. If its link is too slow for the world's changes, hide
-    /// objects from it or raise the limit.
+    /// object was closed. The client may connect again. If the client's link is too slow for the world's
+    /// changes, hide objects from the client or raise the limit.
     #[error("too much was not acknowledged for too long")]
     Unacknowledged,
     /// The classes of the two sides differ.

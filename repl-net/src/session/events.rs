@@ -10,10 +10,10 @@ use super::disconnect::DisconnectReason;
 /// Why an object was removed from a client (S211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
-    /// The object was destroyed. References to it never become valid again.
+    /// The object was destroyed. References to the object never become valid again.
     Destroyed = 0,
-    /// The object is no longer relevant for this client. References to it become valid again when the object
-    /// becomes relevant again.
+    /// The object is no longer relevant for this client. References to the object become valid again when the
+    /// object becomes relevant again.
     Relevancy = 1,
 }
 
@@ -57,7 +57,7 @@ pub enum ServerEvent {
     ///
     /// If a value has no encoding, clients keep the last value of its leaf that had an encoding. Other leaves
     /// of the same array or struct are sent. The event is reported for each leaf without an encoding when the
-    /// object is compared. It is not reported again while the first event waits to be polled.
+    /// object is compared. The same value is not reported again while the first event waits to be polled.
     ///
     /// If a value would make its object larger than
     /// [`ServerConfig::max_object_bytes`](crate::ServerConfig::max_object_bytes), clients keep the last value
@@ -71,9 +71,9 @@ pub enum ServerEvent {
         class: &'static str,
         /// The property that contains the value.
         property: &'static str,
-        /// The path of the value in the object. It is the path of the property, or of a field or item within
-        /// the property, for example `bag{3}.count` for a field of the item with the id 3. The path does not
-        /// contain keys of maps.
+        /// The path of the value in the object: the path of a property, or of a field or item within it, for
+        /// example `bag{3}.count` for a field of the item with the id 3. The path does not contain keys of
+        /// maps.
         path: String,
         /// Why the value was refused.
         error: WriteError,

@@ -64,13 +64,13 @@ impl Question {
 pub(crate) struct Entry {
     /// The name of a class or property, or the path of a part. It is empty for an archetype.
     pub(crate) name: String,
-    /// The form on the wire. It is empty unless the question asks for forms.
+    /// The form on the wire. The form is empty unless the question asks for forms.
     pub(crate) form: String,
     pub(crate) sum: u64,
 }
 
 impl Entry {
-    /// Creates an entry. Its texts are cut to the greatest length that is sent.
+    /// Creates an entry. The texts of the entry are cut to the greatest length that is sent.
     pub(crate) fn new(name: &str, form: &str, sum: u64) -> Self {
         let cut = |text| cut(text, MAX_NAME_BYTES).to_owned();
         Self { name: cut(name), form: cut(form), sum }

@@ -58,8 +58,8 @@ pub(super) struct Pair {
     pub(super) client_reports: Vec<Reported>,
 }
 
-/// A class list of one class with eight properties. The last one's initial value is `value`. It is a tuple
-/// because a tuple needs no derive.
+/// A class list of one class with eight properties. The initial value of the last property is `value`. The
+/// class is a tuple, because a tuple needs no derive.
 pub(super) fn class(value: u64) -> ClassList {
     const LAYOUT: &Layout = &Layout::of::<(u8, u16, u32, u64, i8, i16, i32, i64)>();
     ClassList::new(std::iter::once(ClassEntry::new(LAYOUT, vec![vec![0, 0, 0, 0, 0, 0, 0, value]])))
@@ -131,8 +131,8 @@ impl Pair {
         self.client_reports.push(reported);
     }
 
-    /// Returns the packets that the server sends in a step. They include a packet of state once the client is
-    /// accepted.
+    /// Returns the packets that the server sends in a step. The result includes a packet of state once the
+    /// client is accepted.
     pub(super) fn server_sends(&mut self) -> Vec<Vec<u8>> {
         if self.server.is_connected() {
             let packet = state(self.server.binding(), self.server_sent);
@@ -155,8 +155,8 @@ impl Pair {
         packets
     }
 
-    /// Returns the packets that the client sends in a step. They include a packet of state if the client must
-    /// show that it knows the token.
+    /// Returns the packets that the client sends in a step. The result includes a packet of state if the
+    /// client must show that it knows the token.
     pub(super) fn client_sends(&mut self) -> Vec<Vec<u8>> {
         let context =
             client_handshake::HandshakeContext { config: &self.client_config, classes: &self.client_classes };

@@ -40,7 +40,7 @@ pub(crate) enum HandshakeOutcome<'a> {
     /// from now on: the packet's sequence number, and a reader for the rest of the packet.
     Proved(Sequence, BitReader<'a>),
     /// The client is accepted: its limits and classes agree with the server's. Packets of state may be sent
-    /// to it from now on.
+    /// to the client from now on.
     Connected,
     /// The session is over.
     Ended(DisconnectReason),
@@ -64,8 +64,8 @@ struct ClientHello {
     session: u64,
     /// The client's limits.
     limits: ClientLimits,
-    /// The token that the client's packets of state include in their checksums, besides the session (R26). It
-    /// is zero if the transport validates addresses.
+    /// The token that the client's packets of state include in their checksums, besides the session (R26).
+    /// The token is zero if the transport validates addresses.
     token: u64,
 }
 
@@ -172,8 +172,8 @@ impl ServerHandshake {
         }
     }
 
-    /// Handles a packet of state. Its checksum includes the token, and only the welcome contains the token.
-    /// So the client receives the packets that are sent to its address.
+    /// Handles a packet of state. The checksum of the packet includes the token, and only the welcome
+    /// contains the token. So the client receives the packets that are sent to its address.
     fn prove<'a>(
         &mut self,
         sequence: Sequence,

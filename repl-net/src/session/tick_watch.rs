@@ -1,13 +1,13 @@
 //! A check for debug builds: it panics if a game loop receives or polls packets but never calls `tick`.
 //!
-//! *Invariant:* only a missing call of `tick` can cause the panic; what a peer sends cannot.
+//! *Invariant:* only a missing call of `tick` can cause the panic. The packets of a peer cannot.
 
 use std::time::Duration;
 
 /// How often a client that never ticked may be polled without result.
 const MAX_IDLE_POLLS: u32 = 1_000;
 
-/// What has happened since the last tick.
+/// The packets and polls since the last tick.
 #[derive(Debug, Default)]
 pub(crate) struct TickWatch {
     /// When the first packet after the last tick was received.
@@ -39,7 +39,7 @@ impl TickWatch {
     /// Notes that a client that never ticked was polled for packets.
     ///
     /// # Panics
-    /// In debug builds, if it has happened 1,000 times.
+    /// In debug builds, if this has happened 1,000 times.
     #[track_caller]
     pub(crate) fn polled_in_vain(&mut self) {
         self.idle_polls = self.idle_polls.saturating_add(1);

@@ -1,4 +1,4 @@
-//! The token by which a client shows that it receives what is sent to its address (R26).
+//! The token by which a client shows that it receives the packets sent to its address (R26).
 //!
 //! *Invariant:* without the server's secret, a token can be learned only from the welcome.
 

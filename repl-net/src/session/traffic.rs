@@ -13,7 +13,7 @@ pub struct ClassTraffic {
     pub opened: u64,
     /// The number of updates of objects, without the updates that created objects.
     pub updates: u64,
-    /// The number of bits that say which object and which properties follow.
+    /// The number of bits that identify the object and the properties that follow.
     pub head_bits: u64,
     /// The traffic of each property, in the order of the handles.
     pub properties: Vec<PropertyTraffic>,

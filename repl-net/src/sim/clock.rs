@@ -34,8 +34,8 @@ impl Clock {
         Self { start: Duration::ZERO, ticks_per_second, ticks: 0 }
     }
 
-    /// Returns the same clock, starting at `start`. For tests of code that must not depend on the start of
-    /// time.
+    /// Returns the same clock, starting at `start`. Use it to test code that must not depend on the time at
+    /// which the clock starts.
     #[must_use]
     pub const fn starting_at(self, start: Duration) -> Self {
         Self { start, ..self }

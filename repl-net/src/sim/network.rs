@@ -83,9 +83,9 @@ impl std::ops::AddAssign for LinkStats {
 
 /// Peers joined by links. See the [module](super) for an example.
 ///
-/// Times count from any start, but it must be the same for all calls. Times should not go back. Sending and
-/// delivering take O(log packets in flight), plus copying the bytes. Buffers are used again, so after a while
-/// nothing is allocated.
+/// Times may count from any start, but the start must be the same for all calls. Times should not go back.
+/// Sending and delivering take O(log packets in flight), plus copying the bytes. Buffers are used again, so
+/// after a while nothing is allocated.
 #[derive(Debug)]
 pub struct Network {
     rng: Rng,
@@ -107,7 +107,7 @@ struct Link {
     from: PeerId,
     to: PeerId,
     conditions: LinkConditions,
-    /// The generator of this link. Every packet draws from its own fork of it.
+    /// The generator of this link. Every packet draws from its own fork of this generator.
     rng: Rng,
     /// Whether the link is bad, in the model [`Loss::GilbertElliott`](super::Loss::GilbertElliott).
     bad: bool,
@@ -160,7 +160,7 @@ impl Ord for Flight {
 }
 
 impl Network {
-    /// Returns a network without links. All its random decisions come from `seed`.
+    /// Returns a network without links. All random decisions of the network come from `seed`.
     pub fn new(seed: u64) -> Self {
         Self {
             rng: Rng::new(seed),
@@ -259,7 +259,7 @@ impl Network {
     /// Changes the conditions of the link, for packets that are sent from now on.
     ///
     /// # Panics
-    /// See [`link`](Self::link). Also if the link belongs to another network.
+    /// See [`link`](Self::link). The method also panics if the link belongs to another network.
     pub fn set_conditions(&mut self, link: LinkId, conditions: LinkConditions) {
         conditions.check();
         self.links[link.0].conditions = conditions;
@@ -370,7 +370,8 @@ impl Link {
         Some(self.idle_at)
     }
 
-    /// Returns the delay of a copy of a packet. Flips a bit of the copy if the conditions say so.
+    /// Returns the delay of a copy of a packet. Flips a bit of the copy, with the probability that the
+    /// conditions state.
     fn delay_and_damage(&mut self, copy: &mut [u8], rng: &mut Rng) -> Duration {
         let mut delay = self.conditions.latency + rng.duration(self.conditions.jitter);
         if rng.chance(self.conditions.reorder) {

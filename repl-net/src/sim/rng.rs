@@ -1,6 +1,6 @@
 //! Random numbers from a seed.
 //!
-//! *Invariant:* a seed makes the same numbers on every platform and in every version.
+//! *Invariant:* a seed leads to the same numbers on every platform and in every version.
 
 use std::ops::Range;
 use std::time::Duration;

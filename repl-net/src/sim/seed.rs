@@ -24,8 +24,8 @@ fn only(seed: &str) -> Range<u64> {
     }
 }
 
-/// Prints `SIM_SEED=… SIM_TICKS=…` to standard error if it is dropped during a panic. A panic means that the
-/// test has failed.
+/// Prints `SIM_SEED=… SIM_TICKS=…` to standard error if this value is dropped during a panic. A panic means
+/// that the test has failed.
 ///
 /// ```
 /// use repl_net::sim::{Clock, Network, SeedReport, seeds};
@@ -48,7 +48,7 @@ pub struct SeedReport {
 }
 
 impl SeedReport {
-    /// Returns a report. Keep it in a variable during the whole run of this seed.
+    /// Returns a report. Keep this value in a variable during the whole run of its seed.
     #[must_use = "a report that is dropped at once reports nothing"]
     pub const fn new(seed: u64) -> Self {
         Self { seed, ticks: 0 }

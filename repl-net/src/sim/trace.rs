@@ -1,12 +1,12 @@
-//! Hashes what happens in a run, so that two runs can be compared.
+//! Hashes the events of a run, so that two runs can be compared.
 //!
 //! *Invariant:* the hash does not depend on platform or version, because words and lengths are hashed as
 //! little-endian.
 
 use super::rng::{STEP, mix};
 
-/// A hash of a run. Compare it with the hash of another run of the same seed. The hash is not suitable for
-/// keys or signatures.
+/// A hash of a run. Compare this hash with the hash of another run of the same seed. The hash is not suitable
+/// for keys or signatures.
 ///
 /// ```
 /// use repl_net::sim::TraceHash;

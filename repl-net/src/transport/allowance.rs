@@ -5,8 +5,8 @@
 //! shows this with a token that only the welcome contains. The token is part of the checksum of every packet
 //! of state that the client sends.
 //!
-//! *Invariant:* until then, the server sends an address at most three times the bytes that it received from
-//! there.
+//! *Invariant:* until the client has shown this, the server sends an address at most three times the bytes
+//! that it received from the address.
 
 /// How many bytes may be sent for each received byte.
 const FACTOR: usize = 3;
@@ -43,7 +43,7 @@ impl Allowance {
         self.left = None;
     }
 
-    /// Takes `bytes` from the allowance. Returns `false` and takes nothing if fewer are left.
+    /// Takes `bytes` from the allowance. Returns `false` and takes nothing if fewer bytes are left.
     pub(crate) fn spend(&mut self, bytes: usize) -> bool {
         let Some(left) = &mut self.left else { return true };
         match left.checked_sub(bytes) {

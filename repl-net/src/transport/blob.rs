@@ -76,8 +76,8 @@ pub(crate) struct Blobs {
 /// The most blobs that are in flight at the same time.
 pub(crate) const MAX_BLOBS: usize = 8;
 
-/// The ids of the blobs in flight differ by less than this, so each fragment has room for a list of all blobs
-/// in flight.
+/// The ids of the blobs in flight differ by less than this number, so each fragment has room for a list of
+/// all blobs in flight.
 pub(crate) const BLOB_SPAN: u32 = 16;
 
 impl Blobs {

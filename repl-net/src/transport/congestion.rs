@@ -19,9 +19,9 @@ use super::trial::{Link as TriedLink, Trial};
 /// How many packets may be in flight before anything has been measured (RFC 6928). Later, at least this
 /// number of packets may be in flight as long as acks arrive.
 const INITIAL_PACKETS: u64 = 10;
-/// A link is bad if at most this many of a thousand packets arrive. On a bad link only many tries get
-/// through, so [`BAD_GAIN`] times as many packets may always be in flight. A link that can carry the usual
-/// minimum counts as bad only for a short time: it delivers a quarter of four times the minimum.
+/// A link is bad if at most this many of a thousand packets arrive. On a bad link only few packets arrive, so
+/// [`BAD_GAIN`] times as many packets may always be in flight. A link that can carry the usual minimum counts
+/// as bad only for a short time: it delivers a quarter of four times the minimum.
 const BAD_SHARE: u64 = 250;
 const BAD_GAIN: u64 = 4;
 /// The packets of the minimum window are spread over at least this time, because a round trip may be far
@@ -40,12 +40,12 @@ const PROBE_PACKETS: u64 = 2;
 /// A link counts as silent after this many tries without an ack. If nine of ten packets are lost in both
 /// directions, a few tries without an ack are usual.
 const SILENT_TRIES: u32 = 6;
-/// Two gains in thousandths. With the first, 2 / ln 2, the delivered amount doubles in each round trip. The
-/// second is its inverse, and drains the queue that the first has filled.
+/// Two gains in thousandths. With the first gain, 2 / ln 2, the delivered amount doubles in each round trip.
+/// The second gain is the inverse of the first, and drains the queue that the first gain has filled.
 const STARTUP_GAIN: u64 = 2_885;
 const DRAIN_GAIN: u64 = 347;
-/// Gains in thousandths, each for one round trip. The first looks for a higher rate, the second drains the
-/// queue that the first has filled, and the others keep the rate.
+/// Gains in thousandths, each for one round trip. The first gain looks for a higher rate, the second gain
+/// drains the queue that the first has filled, and the others keep the rate.
 const CYCLE: [u64; 8] = [1_250, 750, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000];
 const WINDOW_GAIN: u64 = 2_000;
 /// Over how many round trips the greatest rate is measured.
@@ -121,7 +121,7 @@ pub(crate) struct Congestion {
     credit: u64,
     last_pass: Option<Duration>,
     tick: Duration,
-    /// How many tries in a row have brought no new ack. At most one is counted in each retry interval.
+    /// How many tries in a row have brought no new ack. At most one try is counted in each retry interval.
     silent_tries: u32,
     last_try: Duration,
     /// The number of timeouts in a row when tries were counted last.
@@ -487,7 +487,7 @@ mod tests {
             }
         }
 
-        /// Lets as much time pass as a retry waits after so many timeouts.
+        /// Advances the time by the wait before a retry after so many timeouts.
         fn wait(&mut self, timeouts: u32) {
             for _ in 0..16 {
                 self.now += STEP;

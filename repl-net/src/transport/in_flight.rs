@@ -1,7 +1,7 @@
 //! A record of what each packet carried, kept until it is known whether the packet arrived (R4, R6).
 //!
-//! *Invariant:* a record is resolved once. It stays until all older records are resolved, because what a lost
-//! packet carried is compared with all packets sent after it.
+//! *Invariant:* a record is resolved once. The record stays until all older records are resolved, because the
+//! content of a lost packet is compared with all packets sent after it.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -15,7 +15,7 @@ use super::sequence::Sequence;
 use super::slot_set::{SlotSet, bit_of, slots_of, word_of};
 use super::spare::{Holds, Spare, shrink_sparse};
 
-/// What a packet carried of one object, outside shared segments.
+/// The content of a packet about one object, outside shared segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) slot: u32,
@@ -78,9 +78,9 @@ impl Holds for Box<Record> {
 pub(crate) struct Contents {
     pub(crate) shared: Vec<Arc<Segment>>,
     pub(crate) sent: Vec<Sent>,
-    /// Pending spawns that it opened, as masks over words of 64 slots.
+    /// Pending spawns that the packet opened, as masks over words of 64 slots.
     pub(crate) opened: Vec<(usize, u64)>,
-    /// Objects that it closed, in the same form.
+    /// Objects that the packet closed, as masks over words of 64 slots.
     pub(crate) closed: Vec<(usize, u64)>,
 }
 
@@ -94,8 +94,8 @@ impl Contents {
         }
     }
 
-    /// About how many bytes of memory this holds: its buffers, the lists, and the shared segments. A shared
-    /// segment counts in each record. O(contents).
+    /// About how many bytes of memory this holds: its buffers, the lists, and the shared segments. The memory
+    /// of a shared segment counts in each record that contains the segment. O(contents).
     fn content_bytes(&self) -> usize {
         let shared = self.shared.iter().map(|segment| segment.held_bytes());
         let lists = self.sent.iter().filter_map(|sent| sent.content.list()).map(Changelist::heap_bytes);
@@ -174,7 +174,7 @@ impl InFlight {
         self.bytes
     }
 
-    /// About how many bytes of memory all this holds. O(1).
+    /// About how many bytes of memory the records and the spare buffers hold. O(1).
     pub(crate) fn held_bytes(&self) -> usize {
         self.held_bytes + self.spare.held_bytes()
     }
@@ -238,7 +238,7 @@ impl InFlight {
         unknown.map(|(record, number)| (Sequence::new(number), record.sent_at))
     }
 
-    /// Notes whether a packet arrived. Returns its size in bytes if that was unknown.
+    /// Notes whether a packet arrived. Returns the size of the packet in bytes if its delivery was unknown.
     pub(crate) fn resolve(&mut self, sequence: Sequence, delivery: Delivery) -> Option<usize> {
         let at = self.at(sequence)?;
         let record = self.records.get_mut(at)?;
@@ -268,10 +268,10 @@ impl InFlight {
         shrink_sparse(&mut self.records);
     }
 
-    /// Removes from the lost lists of each object what later packets, not known to be lost, also carried
+    /// Subtracts from the lost lists of each object the lists of later packets that are not known to be lost
     /// (R4).
     ///
-    /// It goes through the packets once for all objects: O(lost lists and packets in flight).
+    /// Visits the packets once for all objects: O(lost lists and packets in flight).
     pub(crate) fn subtract_later(&self, lost: &mut [LostObject]) {
         debug_assert!(lost.is_sorted_by(|one, other| one.slot < other.slot), "each object once");
         let mut slots = SlotSet::default();
@@ -294,15 +294,15 @@ impl InFlight {
     }
 }
 
-/// What packets that were given up together carried of one object.
+/// The lost changes of one object, from packets that were given up together.
 #[derive(Debug)]
 pub(crate) struct LostObject {
     pub(crate) slot: u32,
     pub(crate) generation: NonZeroU32,
     /// The lost lists and the packets that carried them, ascending.
     pub(crate) lists: VecDeque<(Sequence, Changelist)>,
-    /// What is left of the lists that were compared with later packets. Lists with common properties are
-    /// merged.
+    /// The remaining changes of the lists that were compared with later packets. Lists with common properties
+    /// are merged.
     left: Vec<Changelist>,
 }
 
@@ -323,14 +323,15 @@ impl LostObject {
         }
     }
 
-    /// Removes what the packet `sequence` carried from what was lost before it.
+    /// Subtracts `later`, which the packet `sequence` carried, from the lists that were lost before this
+    /// packet.
     fn subtract(&mut self, sequence: Sequence, later: &Changelist) {
         self.advance(sequence);
         self.left.iter_mut().for_each(|list| list.subtract(later));
         self.left.retain(|list| !list.is_empty());
     }
 
-    /// All that is left of the lost lists, merged.
+    /// Returns the remaining changes of the lost lists, merged.
     pub(crate) fn into_list(mut self) -> Changelist {
         self.left.extend(self.lists.into_iter().map(|(_, list)| list));
         Changelist::merged(self.left)
@@ -364,7 +365,8 @@ mod tests {
         in_flight
     }
 
-    /// What is sent again of the object in slot 7, first generation, when `lost` are given up together.
+    /// Returns the handles that are sent again of the object in slot 7, first generation, when the packets
+    /// `lost` are given up together.
     fn sent_again(in_flight: &mut InFlight, lost: &[(u64, &[u32])]) -> Changelist {
         let mut object = LostObject::new(7, FIRST);
         for (number, handles) in lost {

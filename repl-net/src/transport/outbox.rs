@@ -27,16 +27,16 @@ pub(crate) const FRAME_BITS: usize = 32 + 1 + 16 + 24 + 24 + STATUS_BITS + MAX_A
 /// The most bits that acks take in a packet with state.
 const MAX_ACK_BITS: usize = 79;
 
-/// The most memory that the record of a packet takes for each byte of the packet. In rare cases it takes
-/// more: for an object of a few bytes with its list.
+/// The most memory that the record of a packet takes for each byte of the packet. In rare cases a record
+/// takes more: for an object of a few bytes with its list.
 const RECORD_BYTES_PER_BYTE: usize = 48;
 
 /// How many packets may be in flight when the memory of the connection is used up. The acks of these packets
 /// free memory.
 const PROBES: usize = 4;
 
-/// The number of packets of which one contains the floor: the oldest packet for which the sender does not
-/// know whether it has arrived.
+/// One packet in this many contains the floor: the oldest packet for which the sender does not know whether
+/// it has arrived.
 const FLOOR_INTERVAL: u64 = 32;
 
 /// Fills, numbers and queues the packets of a connection.
@@ -141,7 +141,7 @@ impl Outbox {
     }
 
     /// Returns whether nothing more may be sent in this pass (R6). If not, [`make_room`](Self::make_room)
-    /// says whether a certain update fits.
+    /// returns whether a certain update fits.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.record.is_none() && !self.may_begin_packet()
     }
@@ -310,9 +310,9 @@ impl Outbox {
     }
 
     /// Begins a run of openings from slot `first` on, with as many objects as fit into the packet. Returns
-    /// their number, which is zero only if an empty packet is too small for one object. Returns `None` if the
-    /// limits allow no other packet. The caller must then [append](Self::append) the values of each object in
-    /// turn, which take `sizes` bits.
+    /// the number of these objects, which is zero only if an empty packet is too small for one object.
+    /// Returns `None` if the limits allow no other packet. The caller must then [append](Self::append) the
+    /// values of each object in turn, which take `sizes` bits.
     pub(crate) fn run(
         &mut self,
         first: u32,
@@ -389,8 +389,8 @@ impl Outbox {
             self.pass_bytes += bytes.len();
             self.queue.push(bytes);
         } else {
-            // The packet counts as lost. If this packet were kept and sent later, it could tell the client
-            // something that is no longer true.
+            // The packet counts as lost. If this packet were kept and sent later, the client could receive a
+            // status that is no longer true.
             self.queue.discard(bytes);
         }
     }

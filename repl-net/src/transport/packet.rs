@@ -1,6 +1,6 @@
 //! The frame of a packet: its checksum, its kind, and the header of a packet with state.
 //!
-//! *Invariant:* nothing in a packet is used before its checksum was checked (R20).
+//! *Invariant:* no content of a packet is used before the packet's checksum was checked (R20).
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::ops::RangeInclusive;
@@ -31,8 +31,9 @@ pub(crate) enum PacketKind {
     Control,
 }
 
-/// The identity of a packet: its session and the upper bits of its number. The checksum covers both, but the
-/// packet does not contain them, so they cost no bits. A packet of another session counts as damaged (R25).
+/// The identity of a packet: its session and the upper bits of its number. The checksum covers the session
+/// and these upper bits, but the packet does not contain them, so they cost no bits. A packet of another
+/// session counts as damaged (R25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Salt {
     session: u64,

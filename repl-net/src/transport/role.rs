@@ -1,5 +1,5 @@
-//! Roles: who controls an object, the server, the client that owns it, or each client for itself (S204,
-//! S205).
+//! Roles: an object is controlled by the server, by the client that owns it, or by each client for itself
+//! (S204, S205).
 //!
 //! *Invariant:* only the client that owns an object ever sees the role of an autonomous proxy.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]

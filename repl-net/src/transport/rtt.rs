@@ -18,8 +18,8 @@ const LEAST_MARGIN: Duration = Duration::from_millis(20);
 const GREATEST_MARGIN: Duration = Duration::from_secs(1);
 /// The longest timeout after two timeouts in a row (R9).
 const RETRY_TIMEOUT: Duration = Duration::from_millis(250);
-/// A longer sample counts as this long: it means that the peer slept or that its clock jumped. The limit is
-/// twice the longest round trip of a usable link.
+/// A longer sample counts as this time, because it means that the peer slept or that its clock jumped. The
+/// limit is twice the longest round trip of a usable link.
 const GREATEST_SAMPLE: Duration = Duration::from_secs(60);
 
 /// The estimate of a link's round trip according to RFC 6298, section 2: exponential means with gains of 1/8
@@ -34,9 +34,9 @@ impl RoundTrip {
     /// Adds a sample: the time from sending a packet to its ack.
     ///
     /// Every packet has its own number, so it is always clear to which packet an ack belongs. Pass only the
-    /// newest packet of an ack, because an earlier ack of the older ones may have been lost. Pass it also if
-    /// the packet was already given up. Otherwise a link that becomes slower than the timeout would never be
-    /// measured again.
+    /// newest packet of an ack, because an earlier ack of the older ones may have been lost. Pass a sample
+    /// also if the packet was already given up. Otherwise a link that becomes slower than the timeout would
+    /// never be measured again.
     pub(crate) fn sample(&mut self, elapsed: Duration) {
         let elapsed = elapsed.min(GREATEST_SAMPLE);
         self.estimate = Some(match self.estimate {
@@ -60,16 +60,16 @@ impl RoundTrip {
 
     /// Returns how long to wait for an ack before the packet counts as lost: the smoothed round trip plus
     /// four times the deviation. The result is at least 20 ms and at most a second longer than the round
-    /// trip. Before the first sample it is 250 ms.
+    /// trip. Before the first sample the deviation is 250 ms.
     pub(crate) fn timeout(&self) -> Duration {
         self.estimate.map_or(INITIAL_TIMEOUT, |(smoothed, deviation)| {
             smoothed + (deviation * 4).clamp(LEAST_MARGIN, GREATEST_MARGIN)
         })
     }
 
-    /// Returns the timeout after `timeouts` timeouts in a row. From the second on it is at most 250 ms, or 20
-    /// ms more than the round trip if that is longer. The timeout never grows, because on a bad link only
-    /// frequent tries get through (R9).
+    /// Returns the timeout after `timeouts` timeouts in a row. From the second timeout on, the result is at
+    /// most 250 ms, or 20 ms more than the round trip if that is longer. The timeout never grows, because on
+    /// a bad link only frequent tries get through (R9).
     pub(crate) fn retry_timeout(&self, timeouts: u32) -> Duration {
         match timeouts {
             0 | 1 => self.timeout(),

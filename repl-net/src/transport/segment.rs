@@ -54,16 +54,16 @@ pub(crate) struct Segment {
     bytes: Vec<u8>,
     bit_len: usize,
     pub(crate) entries: Vec<SegmentEntry>,
-    /// Whether this segment continues the object of the previous segment. Then the two must not be in the
-    /// same packet.
+    /// Whether this segment continues the object of the previous segment. If so, the two segments must not be
+    /// in the same packet.
     pub(crate) continues: bool,
     /// Whether the segment contains new array elements. If so, each connection must track the object until
-    /// they arrive (R2).
+    /// the new elements arrive (R2).
     pub(crate) has_new_elements: bool,
     /// The slots of the entries, as bit masks over words of 64 slots.
     pub(crate) masks: Vec<(usize, u64)>,
-    /// About how many bytes of memory the segment holds. Until [`complete`](Self::complete) is called, only
-    /// the memory of the entries' lists.
+    /// About how many bytes of memory the segment holds. Until [`complete`](Self::complete) is called, this
+    /// is only the memory of the entries' lists.
     held_bytes: usize,
 }
 
@@ -274,7 +274,8 @@ impl SegmentWriter {
         writer.write_exp_golomb(u64::from(objects).saturating_sub(1), 0);
     }
 
-    /// Writes which properties of an opening follow. If all properties follow, this takes one bit.
+    /// Writes the set of properties of an opening whose values follow. If the values of all properties
+    /// follow, this takes one bit.
     fn opening_handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if self.same_as_before(class, list, writer) {
             return;
@@ -287,8 +288,8 @@ impl SegmentWriter {
         self.previous.set(class, list);
     }
 
-    /// Writes which properties of an object follow. This takes one bit if they are the same properties as for
-    /// the previous object of the class.
+    /// Writes the set of properties of an object whose values follow. This takes one bit if they are the same
+    /// properties as for the previous object of the class.
     pub(crate) fn handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if !self.same_as_before(class, list, writer) {
             write_handles(list, count, false, writer);

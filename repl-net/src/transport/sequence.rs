@@ -3,8 +3,8 @@
 //! *Invariant:* a connection uses each number once in each direction, and numbers never wrap.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
-/// The most packets that may be unresolved at a time. For so many packets before the newest, a receiver can
-/// tell late packets from repeated ones (R6).
+/// The most packets that may be unresolved at a time. For this many packets before the newest one, a receiver
+/// can distinguish late packets from repeated ones (R6).
 pub(crate) const WINDOW: u64 = 1_024;
 
 /// How many values 16 bits have.
@@ -28,8 +28,8 @@ impl Sequence {
         self.0
     }
 
-    /// Returns the packet after this one. The last number has no next one and returns itself, but at 10,000
-    /// packets a second it is 58 million years away.
+    /// Returns the packet after this one. The last number has no next number and returns itself, but a
+    /// connection would need 58 million years to reach it at 10,000 packets a second.
     pub(crate) const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
@@ -44,7 +44,7 @@ impl Sequence {
         Self(self.0.saturating_sub(packets))
     }
 
-    /// Returns how many packets this one is after `earlier`. Returns 0 if it is before.
+    /// Returns how many packets this one is after `earlier`. Returns 0 if this packet is before `earlier`.
     pub(crate) const fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }

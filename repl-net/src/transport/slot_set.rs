@@ -17,7 +17,7 @@ impl SlotSet {
         Self { words: vec![0; words], summary: vec![0; words.div_ceil(64)] }
     }
 
-    /// Adds `slot`; grows to hold it.
+    /// Adds `slot`, and allocates memory if the set has none for this slot.
     #[inline]
     pub(crate) fn insert(&mut self, slot: u32) {
         self.insert_mask(word_of(slot), bit_of(slot));

@@ -2,9 +2,9 @@
 //! client has joined.
 //!
 //! A header contains the tick as the *lead*: the tick less the stamp, which is the number of the first packet
-//! of that tick. While each tick sends one packet, the lead stays the same, and one bit says so. A new lead
-//! is sent in full until the client has acked a packet with it. So the loss of packets cannot hide a change
-//! of the lead.
+//! of that tick. While each tick sends one packet, the lead stays the same, and takes one bit. A new lead is
+//! sent in full until the client has acked a packet with it. So the loss of packets cannot hide a change of
+//! the lead.
 //!
 //! *Invariant:* a client never computes a wrong tick: a short form is used only if the client has received
 //! the packet that the form refers to.
@@ -27,9 +27,11 @@ const MAX_ROUND_TRIP_MS: u64 = 0xffff;
 enum TickForm {
     /// The lead is the same as in the packet before.
     SameLead,
-    /// The low eight bits. The client knows a tick that is less than 256 older.
+    /// The low eight bits of the tick. They are enough, because the client knows a tick that is less than 256
+    /// older.
     Short(u8),
-    /// The low 16 bits. The client knows a tick that is less than 65,536 older.
+    /// The low 16 bits of the tick. They are enough, because the client knows a tick that is less than 65,536
+    /// older.
     Middle(u16),
     /// The low 32 bits of the tick.
     Long(u32),
@@ -101,7 +103,7 @@ pub(crate) struct StatusSource {
     /// A tick that the client certainly knows, or an older one.
     known_tick: Option<u64>,
     connection: Option<ConnectionStatus>,
-    /// The first packet that says that the client has joined.
+    /// The first packet whose status contains that the client has joined.
     joined_in: Option<Sequence>,
 }
 
@@ -121,14 +123,14 @@ impl StatusSource {
         self.mark.get_or_insert((next, tick));
     }
 
-    /// Returns whether the next packet must say that the client has joined, because the client may not know
-    /// it yet.
+    /// Returns whether the next packet must report to the client that it has joined, because the client may
+    /// not know this yet.
     pub(crate) fn is_urgent(&self) -> bool {
         self.connection.is_some_and(|connection| connection.has_joined)
             && self.joined_in.is_none_or(|told| self.newest_acked < Some(told))
     }
 
-    /// Returns whether no packet has said yet that the client has joined.
+    /// Returns whether the client has joined, and no packet has reported this to the client yet.
     pub(crate) fn is_join_unsent(&self) -> bool {
         self.joined_in.is_none() && self.is_urgent()
     }

@@ -1,5 +1,5 @@
-//! Rate trials: measure whether a lower send rate delivers as much as a higher one. If it does, the link is
-//! full, and does not lose packets at random.
+//! Rate trials: measure whether a lower send rate delivers as much as a higher one. If the lower rate
+//! delivers as much, the link is full, and does not lose packets at random.
 //!
 //! If many packets are lost, a server sends for a while at a high rate and then as long at a low rate. A link
 //! that loses packets at random delivers the same share at both rates. A full link delivers the same amount
@@ -58,7 +58,8 @@ enum Stage {
 /// How much was sent at one rate, and how much of it has arrived.
 #[derive(Clone, Debug, Default)]
 struct RateSample {
-    /// The packets that the trial counts. A trial can have several rounds, and these are of the last round.
+    /// The packets that the trial counts. A trial can have several rounds, and these samples belong to the
+    /// last round.
     packets: Range<Sequence>,
     time: Duration,
     sent: u64,
@@ -247,7 +248,7 @@ mod tests {
         Link { packet_bytes: PACKET, round_trip: Duration::from_millis(40), greatest_rate: 480_000 };
 
     /// Runs trials for a minute on a simulated link and returns the rate that is enough according to the last
-    /// one. `arrives` says for each packet number and its index in the tick whether it arrives.
+    /// one. `arrives` returns whether a packet arrives, from its number and its index in the tick.
     fn run(arrives: impl Fn(u64, u64) -> bool) -> u64 {
         let (mut trial, mut number, mut credit) = (Trial::new(), 0_u64, 0);
         for tick in 1..3_750 {

@@ -1,7 +1,8 @@
 //! Queries about objects: their class and role, which properties arrived, and the last state of removed
 //! objects.
 //!
-//! *Invariant:* only these queries find a removed object. For all other functions it does not exist.
+//! *Invariant:* only these queries find a removed object. For all other functions a removed object does not
+//! exist.
 
 use std::any::TypeId;
 
@@ -68,8 +69,8 @@ impl Replicas {
         arrived.into_iter().filter_map(change).collect()
     }
 
-    /// Copies the properties that a change names from the client's object to `to`, or all properties if the
-    /// object is new. Returns whether the object still exists.
+    /// Copies the properties in a change from the client's object to `to`, or all properties if the object is
+    /// new. Returns whether the object still exists.
     pub(crate) fn copy_changed<T: Replicated>(&self, change: &Change<T>, to: &mut T) -> bool {
         let (Some(from), Some(column)) = (self.get(change.object), self.typed::<T>()) else { return false };
         if change.is_new {

@@ -1,4 +1,5 @@
-//! The arguments that a connection needs for a pass. A pass is what a connection sends in one tick.
+//! The arguments that a connection needs for a pass. A pass is everything that a connection sends in one
+//! tick.
 //!
 //! *Invariant:* after the pass only the reusable memory is kept.
 

@@ -19,7 +19,7 @@ use crate::transport::sequence::Sequence;
 /// The most bytes of a blob with several items. The limit is lower if [`MAX_BLOBS`] such blobs would not fit
 /// together.
 const MAX_SHARED_BLOB_BYTES: usize = 32 << 10;
-/// The most bits that a part of a blob takes without its content.
+/// The most bits of a part of a blob in addition to its content.
 const PART_BITS: usize = 5 * 64 + 2 * BLOB_SPAN as usize;
 
 impl Connection {

@@ -59,7 +59,8 @@ impl LinkHealth {
         age >= timeout || self.is_overtaken(sequence) && age >= self.round_trip.smoothed() + jitter
     }
 
-    /// Returns whether the link has been silent for so long that it must be retried now and then.
+    /// Returns whether the link has been silent for so long that packets must be sent from time to time to
+    /// probe it.
     pub(super) fn is_silent(&self) -> bool {
         self.timeouts >= TIMEOUTS_BEFORE_RETRY
     }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::Connection;
 
 /// For how many timeouts the close of an object may stay unacknowledged. At 90 % loss in both directions one
-/// try in 12 is acknowledged, and there are four tries a second (R9). So two closes of a million are not
-/// acknowledged within 40 s.
+/// retry in 12 is acknowledged, and there are four retries a second (R9). So only two of a million closes are
+/// not acknowledged within 40 s.
 const CLOSE_TIMEOUTS: u32 = 4;
 
 /// For how many round trips the close of an object may stay unacknowledged, if round trips are long.

@@ -1,4 +1,5 @@
-//! A connection of the server: what its client has, what the client lacks, and what is being sent to it.
+//! A connection of the server: the state of the objects for its client, and the packets that are sent to the
+//! client.
 //!
 //! *Invariant:* the state of an object for the client changes only through [`ObjectStates`], and packets
 //! leave only through the outbox.
@@ -197,8 +198,8 @@ impl Connection {
         self.review(world, slot, &before);
     }
 
-    /// Handles a change of an object's conditions for this connection. `before` is what the connection could
-    /// see before (S42).
+    /// Handles a change of an object's conditions for this connection. `before` is the mask of the properties
+    /// that the connection could see before (S42).
     pub(crate) fn review(&mut self, world: &mut World, slot: u32, before: &HandleSet) {
         if !self.objects.set_view(slot, self.view().is_default_now(world, slot)) {
             return;
@@ -239,7 +240,8 @@ impl Connection {
         self.withdraw_blob(world, slot, after);
     }
 
-    /// Returns the newest packet of state from the client. The numbers of packets are read relative to it.
+    /// Returns the newest packet of state from the client. The 16-bit numbers of packets are read relative to
+    /// the number of this packet.
     pub(crate) fn newest_received(&self) -> Sequence {
         self.heard.newest().unwrap_or(self.first)
     }

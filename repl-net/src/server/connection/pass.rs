@@ -42,8 +42,8 @@ impl Connection {
         self.begin_outbox_pass(context);
         self.route(context);
         let packets_before = self.outbox.queue.packets_sent;
-        // If the room is limited, waiting changes are sent first. The order alternates, so that nothing waits
-        // for ever.
+        // If the room is limited, waiting changes are sent first. The order of the two alternates, so that
+        // neither waits for ever.
         let waited = self.outbox.is_limited();
         if waited {
             let spawns_first = context.world.frame.is_multiple_of(2);

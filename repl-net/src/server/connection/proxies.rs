@@ -1,8 +1,8 @@
 //! Sends the owner and role of an object to its client when they change after the opening.
 //!
-//! An opening contains owner and role, in one bit for most objects, so that openings can be shared. When they
-//! change, the client is sent an opening without properties, outside shared segments, until a packet that was
-//! made after the change has arrived.
+//! An opening contains the owner and the role. For most objects this takes one bit, so that connections can
+//! share the opening. When the owner or the role changes, the client is sent an opening without properties,
+//! outside shared segments, until a packet that was made after the change has arrived.
 //!
 //! *Invariant:* each of these packets contains the whole owner and role. The ack of a packet from before a
 //! change does not count (R4, R5).

@@ -1,7 +1,7 @@
 //! Handles acks and losses of packets (R4, R9).
 //!
-//! *Invariant:* a loss makes pending only what was lost and not sent since. Values are read when they are
-//! sent again (S79).
+//! *Invariant:* after a loss, only changes that no later packet has sent become pending. Values are read when
+//! they are sent again (S79).
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -56,9 +56,9 @@ impl Connection {
     }
 
     /// Processes acks of packets that counted as lost. They still show which objects were opened or closed,
-    /// and which part of a blob arrived (R4). Otherwise nothing that takes a round trip would end where round
-    /// trips are longer than the timeout. Packets are given up in ascending order, so the entries of a range
-    /// are contiguous: O(log entries) if there are none.
+    /// and which part of a blob arrived (R4). Without this rule, nothing that takes a round trip could finish
+    /// on links whose round trips are longer than the timeout. Packets are given up in ascending order, so
+    /// the entries of a range are contiguous: O(log entries) if there are none.
     fn acked_late(&mut self, world: &mut World, range: AckRange) {
         for (sequence, late) in self.late.take(range) {
             match late {
@@ -116,7 +116,8 @@ impl Connection {
             Content::Fragment { blob, index } => {
                 let Some(blob) = self.blobs.arrived(*blob, *index) else { return };
                 self.objects.blob_arrived(slot, blob.id);
-                // All that was sent of the object before is older than the blob, or part of it.
+                // Everything that was sent of the object before is older than the blob, or is contained in
+                // it.
                 self.content_arrived(world, self.outbox.next(), &blob.sent);
             }
             _ if !self.is_current(world, slot, sent.generation) => {}
@@ -133,7 +134,7 @@ impl Connection {
     /// (S40).
     pub(crate) fn give_up_lost(&mut self, world: &mut World, now: Duration) {
         if !self.is_live || self.outbox.in_flight.unresolved() == 0 && !self.link.is_silent() {
-            // No packet can be late, and no silent link must be retried.
+            // No packet can be overdue, and no silent link must be retried.
             return;
         }
         let unknown = self.outbox.in_flight.unknown();
@@ -148,7 +149,7 @@ impl Connection {
             self.lost(&mut losses);
         }
         self.fold_lost(losses);
-        // Not earlier: lost lists are compared with all packets sent since.
+        // This must not happen earlier, because lost lists are compared with all packets sent since.
         self.outbox.in_flight.trim();
         self.link.timeouts += u32::from(timed_out);
         if self.link.begin_retry(now) {
@@ -157,8 +158,8 @@ impl Connection {
     }
 
     /// On a link that has not answered for long, sends again what has been in flight for long, even before
-    /// its timeout (R9). It repeats only what the next step waits for and what any of several acks confirms.
-    /// Changes are not repeated: each copy would need its own ack.
+    /// its timeout (R9). This repeats only data that the next step waits for, and of which any copy may be
+    /// acked. Changes are not repeated, because each copy would need its own ack.
     fn retry(&mut self, now: Duration) {
         let start = now.saturating_sub(RETRY_INTERVAL);
         let unknown = self.outbox.in_flight.unknown();
@@ -191,8 +192,8 @@ impl Connection {
         self.outbox.in_flight.put_contents(sequence, contents);
     }
 
-    /// Makes what a packet carried pending, except for what a later packet carries. The packet's own update
-    /// lists are moved out.
+    /// Makes the content of a packet pending, except for content that a later packet carries too. The
+    /// packet's own update lists are moved out.
     fn contents_lost(&mut self, losses: &mut Losses<'_>, contents: &mut Contents) {
         for entry in contents.shared.iter().flat_map(|segment| &segment.entries) {
             self.list_lost(losses, entry.slot, entry.generation, entry.list.clone());
@@ -237,7 +238,8 @@ impl Connection {
         lost == LostOpening::Values
     }
 
-    /// Collects a lost list for [`fold_lost`](Self::fold_lost), which makes pending what was not sent since.
+    /// Collects a lost list for [`fold_lost`](Self::fold_lost), which makes those of its changes pending that
+    /// no later packet has sent.
     fn list_lost(&self, losses: &mut Losses<'_>, slot: u32, generation: NonZeroU32, list: Changelist) {
         if self.is_current(losses.world, slot, generation) && self.objects.takes_changes(slot) {
             let object = losses.objects.entry(slot).or_insert_with(|| LostObject::new(slot, generation));
@@ -261,8 +263,8 @@ impl Connection {
         }
     }
 
-    /// Makes a list pending, as far as the connection may see it. The rest is noted as lacking, for when it
-    /// may see it again.
+    /// Makes a list pending, as far as the connection may see it. For the other properties, notes that the
+    /// client lacks them, so that they are sent when the connection may see them again.
     fn make_pending(&mut self, world: &World, slot: u32, mut list: Changelist, mask: &HandleSet) {
         // The client has the object, so its collections were reset already and may have items. Do not reset
         // them again.
@@ -274,7 +276,8 @@ impl Connection {
         self.objects.return_to_pending(slot, list, unseen, |pending| world.prune(slot, pending));
     }
 
-    /// Drops the blob of an object, if there is one: its content is pending again, or the object unsent.
+    /// Drops the blob of an object, if there is one. Afterwards the content of the blob is pending, or the
+    /// object counts as unsent.
     pub(super) fn withdraw_blob(&mut self, world: &mut World, slot: u32, mask: &HandleSet) {
         let blob = self.objects.take_blob(slot).and_then(|id| self.blobs.abandon(id));
         let Some(content) = blob.map(|blob| blob.sent.content) else { return };

@@ -164,7 +164,7 @@ fn r26_no_row_of_hellos_and_answers_brings_more_than_three_times_its_bytes() {
                 recorded.extend(pair.client_sends());
                 for packet in recorded.clone() {
                     pair.server_receives(&packet);
-                    // `server_sends` asserts the limit. Whoever sends these packets receives none of the
+                    // `server_sends` asserts the limit. The sender of these packets receives none of the
                     // server's packets.
                     let sent = pair.server_sends();
                     sent.iter().filter(|packet| is_control(packet)).for_each(|packet| {
@@ -253,7 +253,7 @@ fn r26_before_its_address_is_proved_a_client_is_sent_no_state() {
 fn r25_a_malformed_hello_ends_a_connection_without_a_session_and_no_other() {
     let mut pair = Pair::alike();
     let hello = pair.client_sends().remove(0);
-    // The packet begins like a hello, but ends behind its kind.
+    // The packet begins like a hello, but ends directly after its kind.
     let mut malformed = Vec::new();
     let mut writer = repl_core::BitWriter::new();
     packet::begin(packet::PacketKind::Control, &mut writer);

@@ -14,7 +14,7 @@ use crate::transport::slot_set::{SlotSet, slots_of};
 /// The objects that existed when the client joined and have not arrived.
 #[derive(Debug, Default)]
 pub(super) struct Joining {
-    /// Objects that have not arrived completely.
+    /// Objects whose first content has not arrived completely.
     lacking: SlotSet,
     /// Objects that were sent completely. The packet with this number and later packets contain only content
     /// that was added after the client joined.

@@ -6,7 +6,7 @@
 //! state takes only a few bits. All other objects are out of step: the client does not know them, or they are
 //! pending spawns, or they are tracked, or the client sees them in another way than most clients.
 //!
-//! *Invariant:* only the methods here change the state, and each method is named after an event.
+//! *Invariant:* only the methods of this type change the state, and each method is named after an event.
 //! [`ObjectStates::check`] asserts how the sets depend on each other.
 
 mod joining;
@@ -42,8 +42,8 @@ use crate::transport::slot_set::{SlotSet, slots_of};
 pub(crate) struct ObjectStates {
     /// Objects that the client has, is receiving, or will lose.
     known: SlotSet,
-    /// Objects that are not in step, including objects that the client does not have. So this set alone says
-    /// which objects' changes in shared segments the client must not get.
+    /// Objects that are not in step, including objects that the client does not have. So the client must not
+    /// get the changes in shared segments of exactly the objects in this set.
     out_of_step: SlotSet,
     /// Objects for which this connection must send data to this client alone.
     to_send: SlotSet,
@@ -68,7 +68,7 @@ pub(crate) struct Closed {
     pub(crate) position: Option<u64>,
     /// The object's blob, which must not be sent any more.
     pub(crate) blob: Option<u32>,
-    /// Whether no part of the object was ever sent. In this case its state is removed already.
+    /// Whether no part of the object was ever sent. In this case the state of the object is removed already.
     pub(crate) is_forgotten: bool,
 }
 
@@ -175,7 +175,7 @@ impl ObjectStates {
     }
 
     /// Returns whether the packet `sequence` closed the object in its current phase. An earlier packet may
-    /// have closed it when it was open before.
+    /// have closed the object in an earlier phase.
     pub(super) fn is_closing(&self, slot: u32, sequence: Sequence) -> bool {
         self.tracked.get(slot).is_some_and(|tracked| tracked.is_closing() && tracked.since <= sequence)
     }
@@ -334,8 +334,9 @@ impl ObjectStates {
         self.view.switch(conditions, slot, property, active);
     }
 
-    /// Notes whether the client is the owner of an object. `is_news` says that the client does not know its
-    /// ownership or its role yet. Then both must be sent, in the packet `since` or later.
+    /// Notes whether the client is the owner of an object. `is_news` is true if the client does not know the
+    /// current owner and role yet. In this case the owner and the role must be sent, in the packet `since` or
+    /// later.
     pub(super) fn set_owned(&mut self, slot: u32, is_owned: bool, is_news: bool, since: Sequence) {
         self.view.owned.set(slot, is_owned);
         if !is_news || !self.known.contains(slot) || !is_owned && self.pending_spawns.waiting.contains(slot) {
@@ -352,10 +353,10 @@ impl ObjectStates {
         self.check(slot);
     }
 
-    /// Changes which properties of an object the client may see. `properties` says of each property whether
-    /// the client gains or loses it. `changed_at` returns the frame in which a property last changed, if
-    /// frames are recorded. Returns the gained properties whose values the client lacks. Returns `None` if
-    /// the whole object must be sent or closed.
+    /// Changes which properties of an object the client may see. `properties` contains the properties, each
+    /// with a flag that is true if the client gains the property and false if it loses it. `changed_at`
+    /// returns the frame in which a property last changed, if frames are recorded. Returns the gained
+    /// properties whose values the client lacks. Returns `None` if the whole object must be sent or closed.
     pub(super) fn change_view(
         &mut self,
         slot: u32,
@@ -411,8 +412,8 @@ impl ObjectStates {
         })
     }
 
-    /// Decides whether an object is in step, and whether it must still be tracked. Call it after everything
-    /// that can be sent of the object was sent.
+    /// Decides whether an object is in step, and whether it must still be tracked. Call it after all sendable
+    /// changes of the object were sent.
     pub(super) fn update_step(&mut self, slot: u32) {
         let tracked = self.tracked.get(slot);
         let is_up_to_date = match tracked {
@@ -424,8 +425,8 @@ impl ObjectStates {
         let is_in_step = is_up_to_date && self.view.is_default(slot);
         self.out_of_step.set(slot, !is_in_step);
         if is_in_step {
-            // The broadcast carries the object's changes from now on. If they were sent alone as well, one
-            // packet would contain the object twice.
+            // The broadcast carries the object's changes from now on. If the connection also sent these
+            // changes itself, one packet would contain the object twice.
             self.to_send.remove(slot);
         }
         if is_up_to_date && is_plain {

@@ -8,7 +8,7 @@ use repl_core::Changelist;
 
 use crate::transport::sequence::Sequence;
 
-/// Up to this many entries, pruning is not worth its cost.
+/// Pruning is not worth its cost for up to this many entries.
 const FEW_ENTRIES: usize = 64;
 
 /// New elements by the packet that carried them (R2). They are sent again with each change of their array,
@@ -35,7 +35,7 @@ impl NewElements {
         self.entries.is_empty()
     }
 
-    /// Returns whether all elements are items of collections. Items are tracked one by one.
+    /// Returns whether all elements are items of collections. Items are tracked individually.
     pub(super) fn are_items(&self) -> bool {
         self.arrays == 0
     }
@@ -67,8 +67,9 @@ impl NewElements {
         self.count();
     }
 
-    /// Notes that the packet `sequence` has arrived with `list`. With it, all earlier new elements of each
-    /// array in the list have arrived. Of each collection in the list, only the listed items have arrived.
+    /// Notes that the packet `sequence` has arrived with `list`. Together with this list, all earlier new
+    /// elements of each array in the list have arrived. Of each collection in the list, only the listed items
+    /// have arrived.
     pub(super) fn arrived(&mut self, sequence: Sequence, list: &Changelist) {
         let end = self.entries.partition_point(|(carried, _)| *carried <= sequence);
         self.entries.iter_mut().take(end).for_each(|(_, elements)| elements.new_elements_arrived(list));

@@ -79,8 +79,8 @@ impl ObjectStates {
         // A blob of the object contains owner and role too. But the blob may be dropped while the client has
         // the object by an earlier opening.
         self.proxy_lost(slot, sequence);
-        // The object's blob may have begun in a packet that had no room for any part of it. It still counts
-        // as an opening in flight.
+        // The object's blob may have begun in a packet that had no room for any part of it. Such a blob still
+        // counts as an opening in flight.
         match self.tracked.get_mut(slot) {
             Some(tracked) if tracked.blob.is_none() && tracked.carried <= sequence => {
                 tracked.phase = Phase::Unsent;

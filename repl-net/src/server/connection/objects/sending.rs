@@ -39,20 +39,22 @@ impl ObjectStates {
     }
 
     /// Replaces `slots` by the objects for which something must be sent to this client alone, in the order of
-    /// their turns. `is_limited` says that there may not be room for all.
+    /// their turns. `is_limited` is true if there may not be room for all.
     pub(crate) fn turns(&mut self, is_limited: bool, slots: &mut Vec<u32>) {
         slots.clear();
         slots.extend(self.to_send.iter());
         let blob_waits = std::mem::take(&mut self.blob_waits);
         if (is_limited || blob_waits) && !slots.is_empty() {
-            // The order rotates. Otherwise the first slots would always take the whole budget, or all blobs.
+            // The order rotates. Without these turns, the first slots would always take the whole budget, or
+            // all blobs.
             let last = if blob_waits { self.last_blob } else { self.last_sent };
             let start = slots.partition_point(|&slot| slot <= last) % slots.len();
             slots.rotate_left(start);
         }
     }
 
-    /// Begins the turn of an object. Afterwards it is sent, or it must be [marked](Self::must_send) again.
+    /// Begins the turn of an object. Afterwards the object is sent, or it must be [marked](Self::must_send)
+    /// again.
     pub(crate) fn take_turn(&mut self, slot: u32) {
         self.last_sent = slot;
         self.to_send.remove(slot);
@@ -64,7 +66,8 @@ impl ObjectStates {
         self.blob_waits = true;
     }
 
-    /// Makes an object tracked if it is a pending spawn. If it waits, it must be sent alone.
+    /// Makes an object tracked if it is a pending spawn. If the object waits, this connection must send it
+    /// itself.
     pub(crate) fn leave_spawns(&mut self, slot: u32) {
         if self.pending_spawns.contains(slot) {
             self.track(slot);
@@ -78,8 +81,8 @@ impl ObjectStates {
     }
 
     /// Notes that the packet `sequence` carries the whole object, except the part in `later`. The opening has
-    /// `bits` bits. `has_items` says whether it contains the items of collections. Returns the position in
-    /// the history that the connection gives up.
+    /// `bits` bits. `has_items` is true if the packet contains the items of collections. Returns the position
+    /// in the history that the connection gives up.
     pub(crate) fn opening_sent(
         &mut self,
         slot: u32,

@@ -14,8 +14,8 @@ use crate::transport::sequence::Sequence;
 /// The phase of an object between server and client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The whole object must be sent. It was not sent yet, or its opening counts as lost. A lost opening may
-    /// still have arrived.
+    /// The whole object must be sent. The object was not sent yet, or its opening counts as lost. A lost
+    /// opening may still have arrived.
     Unsent,
     /// The whole object was sent, but is not acknowledged yet.
     Opening,
@@ -35,8 +35,8 @@ pub(crate) enum ProxyState {
     /// The owner and role must be sent. Only the packet with this number and later packets can contain the
     /// current ones.
     Unsent(Sequence),
-    /// The owner and role were sent. The first number is the same as in `Unsent`. The second is the last
-    /// packet that contains them.
+    /// The owner and role were sent. The first sequence number has the same meaning as in `Unsent`. The
+    /// second sequence number is that of the last packet that contains the owner and role.
     Sent(Sequence, Sequence),
 }
 
@@ -70,8 +70,8 @@ pub(crate) struct Tracked {
     pub(crate) proxy: ProxyState,
     /// The number of bits of the last opening, or zero if there was none.
     pub(crate) open_bits: usize,
-    /// Whether any opening that may have arrived contained items of collections. If so, no later opening may
-    /// empty these collections.
+    /// Whether any opening that may have arrived contained items of collections. If this is true, no later
+    /// opening may empty these collections.
     pub(crate) opened_with_items: bool,
     /// Whether an opening that counted as lost was acknowledged late. The client then has the object, but the
     /// connection does not know what changed since. So it sends the whole object again, without the

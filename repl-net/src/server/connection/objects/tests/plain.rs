@@ -6,7 +6,7 @@ use super::super::{Closed, LostOpening, Phase, ProxyState};
 use crate::session::events::CloseReason;
 use crate::transport::sequence::Sequence;
 
-/// The model's state of one object for a client. Each fact has a field of its own.
+/// The model's state of one object for a client. There is one field for each fact.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plain {
     pub(super) generation: u32,
