@@ -218,7 +218,7 @@ struct Note {
 
 /// Returns the role on a client that received the opening of a chest at once, but whose acks are delayed. The
 /// role is set `changed` ticks after the opening was sent, and the acks arrive `acked` ticks after the
-/// opening. All other packets before the acks are lost.
+/// opening. All other packets that are sent before the acks arrive are lost.
 fn role_after_late_acks(changed: u32, acked: u32) -> Option<Role> {
     let config = ServerConfig { mtu_bytes: 200, max_bytes_per_tick: 1, ..ServerConfig::default() };
     let register = |client: &mut Client| _ = client.register::<Note>().register::<Chest>();
@@ -460,7 +460,7 @@ fn a_client_is_synchronized_when_it_has_what_was_there_and_not_before() {
 #[test]
 fn that_a_client_is_synchronized_is_told_until_it_has_heard_it() {
     for (objects, lost_ticks) in [(0, 1), (0, 100), (1, 1), (1, 3), (1, 100), (3, 400)] {
-        // Keep-alive packets would report it too. With a long timeout they are too rare to matter.
+        // Keep-alive packets would report the join too. With a long timeout they are too rare to matter.
         let config = ServerConfig { timeout: Duration::from_secs(1 << 20), ..ServerConfig::default() };
         let mut room = Room::new(config.clone(), register);
         room.server.register::<Player>().register::<Chest>();
@@ -494,7 +494,7 @@ fn that_a_client_is_synchronized_is_told_until_it_has_heard_it() {
 
 #[test]
 fn a_client_is_not_synchronized_while_items_that_were_lost_are_sent_again() {
-    // The packets that bring the items, and whether the items change after they were lost.
+    // The number of packets that contain the items, and whether the items change after they were lost.
     for (lost, changes) in (0..4).flat_map(|lost| [(lost, false), (lost, true)]) {
         let mut room = Room::new(ServerConfig::default(), register);
         room.server.register::<Player>();
@@ -513,7 +513,7 @@ fn a_client_is_not_synchronized_while_items_that_were_lost_are_sent_again() {
                     lost_in = Some(tick);
                 }
                 long += u32::from(is_long);
-                // From the loss on no long packet arrives.
+                // After the loss, no long packet arrives.
                 if !is_long || lost_in.is_none() {
                     room.deliver(0, &[packet]);
                 }

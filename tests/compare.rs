@@ -456,7 +456,7 @@ proptest! {
         let differs = pair.class.differs(&pair.live, &pair.shadow);
         let any = pair.class.any_changed(&pair.live, &pair.shadow, (1, pair.class.program().handles() + 1));
         prop_assert_eq!(differs, any);
-        // A difference in memory of less than a quantization step is no change.
+        // A difference of less than a quantization step is not a change.
         let lists = !pair.compare().is_empty();
         prop_assert!(differs || !lists);
         prop_assert!(!pair.class.differs(&pair.live, &pair.shadow));

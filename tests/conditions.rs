@@ -13,8 +13,8 @@ use support::{Room, size};
 /// Whether a property is sent, given the bits of the flags.
 type Allows = fn(u8) -> bool;
 
-/// The conditions in the order of their numbers (S34), with the truth table of S35. I, O, S, P and R are the
-/// bits of the flags initial, owner, simulated, physics and replay.
+/// The conditions in the order of their numbers (S34), with the truth table of S35. The letters I, O, S, P
+/// and R stand for the bits of the flags initial, owner, simulated, physics and replay.
 const TABLE: [(Condition, &str, Allows); 16] = {
     const I: u8 = 1;
     const O: u8 = 2;
@@ -133,7 +133,7 @@ fn s37_s39_s40_what_is_never_sent_is_never_compared_and_initial_only_only_at_an_
     assert!(!class.differs(&live, &shadow));
 }
 
-/// One property for clients with a simulated proxy, one for the others, and one for both.
+/// One property for clients with a simulated proxy, one for all other clients, and one for all clients.
 #[derive(Replicated, Default)]
 #[replicated(all)]
 struct Pawn {

@@ -1,5 +1,5 @@
-//! What can go wrong between a change and its arrival: late acks, full links, and objects that are removed
-//! and added again at once.
+//! Difficult cases between a change and its arrival: late acks, full links, and objects that are removed and
+//! added again at once.
 //!
 //! *Invariant:* each test repeats, step by step, a failure that a random run once found.
 
@@ -71,7 +71,8 @@ fn r17_an_ack_of_an_earlier_closing_does_not_end_the_present_one() {
     room.deliver(0, &opening);
     room.server.despawn(object);
     room.tick_one();
-    // This ack says that the client has the close. But the close is from before the object came back.
+    // This ack acknowledges that the client has received the close. But the close was sent before the object
+    // was shown again.
     room.hear(0, &ack_of_second);
     let next = room.server.spawn(thing(7));
     room.settle();
@@ -228,8 +229,8 @@ fn slow_link() -> (Room, ObjectRef<Thing>) {
     (room, object)
 }
 
-/// Returns for each of the next 360 ticks how many packets with state were sent up to then. Nobody answers,
-/// so each of them is either in flight or given up.
+/// Returns for each of the next 360 ticks how many packets with state were sent up to then. The client does
+/// not answer, so each packet is either in flight or given up.
 fn sent_in_silence(room: &mut Room) -> Vec<u64> {
     let id = room.guests[0].id;
     let mut sent = Vec::new();
@@ -247,7 +248,8 @@ fn r09_a_closing_on_a_slow_link_is_tried_four_times_a_second() {
     let id = room.guests[0].id;
     room.server.set_visible(id, object, false);
     let sent = sent_in_silence(&mut room);
-    // In the first seconds the server learns that nobody answers. After that it tries four times a second.
+    // In the first seconds the server learns that the client does not answer. After that the server tries
+    // four times a second.
     let in_the_end = sent[359] - sent[179];
     assert!((8..=14).contains(&in_the_end), "{in_the_end} in three seconds");
 }
@@ -425,7 +427,7 @@ fn s43_an_opening_that_is_acked_after_it_was_given_up_goes_no_more() {
     let opening = room.tick_one();
     room.deliver(0, &opening);
     let ack = room.replies(0);
-    // The server gives the opening up and sends it again. The second opening is lost.
+    // The opening counts as lost, so the server sends it again. The second opening is lost.
     let lost = |room: &Room| room.server.stats(room.guests[0].id).map_or(0, |stats| stats.packets_lost);
     let before = lost(&room);
     while lost(&room) == before {
@@ -467,7 +469,7 @@ fn s43_an_opening_that_is_acked_before_it_could_go_again_has_no_initial_values_w
         room.deliver(0, &packets);
     }
     let acks = room.replies(0);
-    // Nobody hears the acks: the server gives the openings up, and has room for one at a time.
+    // The acks are lost. So the openings count as lost, and the server has room for one opening at a time.
     room.wait(Duration::from_secs(2));
     room.tick_one();
     assert_eq!(lost(&room), before + 4);

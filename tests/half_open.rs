@@ -1,4 +1,5 @@
-//! R26, R25: what a hello is worth before its client has proved its address. Anyone can write one.
+//! R26, R25: how much a server sends and stores for a hello before its client has proved its address. Anyone
+//! can write one.
 //!
 //! *Invariant:* bytes are counted by an allocator, and only while the server works.
 
@@ -14,7 +15,7 @@ use repl::prelude::*;
 static ALLOCATOR: allocator::Counting = allocator::Counting;
 
 const TICK: Duration = Duration::from_millis(16);
-/// What a server may keep for a hello whose client has proved nothing.
+/// The most bytes that a server may keep for a hello whose client has not proved its address.
 const HELLO_KEEPS_BYTES: isize = 1_024;
 
 #[derive(Replicated, Default)]
@@ -47,7 +48,7 @@ fn r26_a_hello_that_proves_nothing_keeps_a_kilobyte_at_most_and_is_sent_no_state
         let hello = hello(1, ServerConfig::default().max_objects);
         let ids: Vec<_> = (0..200).map(|_| server.connect(TICK * 3)).collect();
         let mut sent = vec![0; ids.len()];
-        // So that what the server itself keeps of changes is there before.
+        // The server's own memory for changes must be allocated before the measurement.
         let change = |server: &mut Server, tick: usize| {
             (0..20).for_each(|at| server[lamps[(tick * 7 + at * 13) % objects]].oil += 1);
         };

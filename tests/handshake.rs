@@ -1,5 +1,5 @@
-//! The handshake: which clients are accepted, what the others are told, and what must be registered before it
-//! (R21).
+//! The handshake: which clients are accepted, which reasons the others receive, and what must be registered
+//! before it (R21).
 //!
 //! *Invariant:* a client sees no object before its welcome.
 
@@ -301,7 +301,7 @@ fn a_session_that_was_left_does_not_disturb_the_next() {
     client.tick(room.now);
     let result = client.receive(room.now, &late[0]);
     assert_eq!(result, Err(ReceiveError::Damaged), "of the session before");
-    // A hello and a welcome, then the proof that it came, and state.
+    // A hello and a welcome, then the proof that the welcome arrived, and state.
     for _ in 0..2 {
         while let Some(packet) = client.poll_transmit() {
             room.server.receive(id, room.now, packet);

@@ -1,6 +1,6 @@
 //! The printed layouts of items of fast arrays, and of objects that contain such arrays.
 //!
-//! *Invariant:* a change of these texts is a change of the wire format, or of what a developer reads.
+//! *Invariant:* if these texts change, then the wire format has changed, or the printed form of layouts.
 #![allow(dead_code, reason = "the tables are read, not the values")]
 
 use repl::prelude::*;

@@ -1,5 +1,5 @@
-//! A client that joins late, over a link that is too slow for the world: what that costs, and how long it
-//! takes (R26).
+//! A client that joins late, over a link that is too slow for the world: how many bytes the join costs, and
+//! how long it takes (R26).
 //!
 //! *Invariant:* all packets go through the simulator, and its links have a rate and a queue.
 
@@ -24,7 +24,7 @@ fn rock(number: u32) -> Rock {
     Rock { place: [number as f32 + 0.5, 2.5, 3.25], marks }
 }
 
-/// A world with this many rocks, and a client that is to receive them.
+/// A world with this many rocks, and a client that will receive them.
 struct Join {
     server: Server,
     client: Client,
@@ -33,7 +33,7 @@ struct Join {
     clock: Clock,
     /// The bytes that the server sent.
     sent: usize,
-    /// The bytes that it sent in the busiest tick and in the current one.
+    /// The bytes that the server sent in the busiest tick and in the current tick.
     busiest: usize,
 }
 
@@ -117,7 +117,7 @@ fn r26_a_link_that_goes_silent_is_probed_and_comes_back_at_once() {
     let links: Vec<_> = join.network.links().map(|(link, ..)| link).collect();
     links.iter().for_each(|&link| join.network.sever(link));
     (0..120).for_each(|_| join.tick());
-    // Two seconds later the server sends two packets for each retry, and a sign of life.
+    // Two seconds later the server sends only two packets for each retry, and a keep-alive packet.
     let before = join.sent;
     (0..120).for_each(|_| join.tick());
     let probes = join.sent - before;

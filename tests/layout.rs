@@ -307,7 +307,7 @@ fn a_class_refuses_the_program_of_another_type() {
     let _ = Class::<Impostor>::new();
 }
 
-/// A module for `with` that writes a `u16` in so many bits.
+/// A module for `with` that writes a `u16` in this many bits.
 macro_rules! form {
     ($module:ident, $bits:literal, $($name:literal $(, $version:literal)?)?) => {
         pub(super) mod $module {

@@ -427,7 +427,7 @@ fn r09_signs_of_life_come_as_often_as_the_more_impatient_side_needs() {
             packets.retain(|packet| !loses_welcome || packet[4] & 1 == 0);
             room.deliver(0, &packets);
         }
-        // A welcome that was lost comes again, and state follows when the client has answered it.
+        // A lost welcome is sent again, and the server sends state when the client has answered the welcome.
         (0..15).for_each(|_| _ = room.step());
         let (start, mut last, mut longest) = (room.now, room.now, Duration::ZERO);
         while room.now < start + Duration::from_secs(3) {

@@ -300,7 +300,8 @@ fn forged(removals: u64, gone: Option<&[u8]>, entries: &[(u8, bool, u64, u32)]) 
 fn r20_forged_updates_of_maps_are_refused_whole() {
     let mut pair = Pair::<Target>::from(|| Target { map: BTreeMap::from([(1, 1), (2, 2)]) });
     let before = pair.replica.clone();
-    // A change of handle 1: the only handle, then the value.
+    // The bits of a change of handle 1: the list of handles, which contains only this handle, and then the
+    // value.
     let change = |key, value: u64| (key, false, value << 2 | 0b10, 10);
     let refused = [
         forged(0, None, &[(5, true, 1, 8), (5, true, 1, 8)]),
@@ -377,7 +378,7 @@ impl Dice {
     }
 }
 
-/// A value that records its callbacks. In the end it is compared with the value on the server.
+/// A value that records its callbacks. In the end this value is compared with the value on the server.
 #[derive(FastArrayItem, Default, Clone, Debug, PartialEq)]
 #[replicated(callbacks)]
 struct Told {

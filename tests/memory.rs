@@ -14,7 +14,8 @@ use crowd::{Crowd, Link, fall_behind, further_growth, growth, per_array, per_con
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;
 
-/// The most bytes of a connection that has everything: itself, its place in a map, and some packet buffers.
+/// The most bytes of a connection whose client has everything: the connection itself, its place in a map, and
+/// some packet buffers.
 const CONNECTION_BYTES: f64 = 10_240.0;
 /// The most bytes that a connection may take in addition, however many removals it does not know about.
 const LAGGARD_BYTES: isize = 262_144;

@@ -1,7 +1,7 @@
 //! What a client reports if its classes differ from the server's: the class, the property and the difference
 //! (R21).
 //!
-//! *Invariant:* everything that decides how a value is sent, or what it is before the first update, is
+//! *Invariant:* everything that affects the bits of a value, or the value before the first update, is
 //! compared before any state is sent.
 
 mod support;

@@ -23,7 +23,7 @@ struct Beacon {
     lights: [u64; 8],
 }
 
-/// How many bytes a link was sent and delivered while it was measured.
+/// The numbers of bytes that were sent over a link, and that arrived, while the link was measured.
 #[derive(Clone, Copy, Debug)]
 struct Use {
     sent: u64,

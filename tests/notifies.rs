@@ -234,7 +234,7 @@ fn note(pawn: u8, what: &'static str) {
     COURSE.with_borrow_mut(|course| course.push((pawn, what)));
 }
 
-/// A leaf that records when one is read and when one is replaced.
+/// A leaf that records when a value of its type is read and when one is replaced.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Traced {
     pawn: u8,

@@ -217,7 +217,7 @@ fn r13_unforeseen_ways_to_insert_take_bounded_bytes() {
     assert!(anywhere <= 10_000 * 8 * 6, "{anywhere} bits anywhere");
     let among_twenty = bits_beside_values(10_000, 10, |_, _| 500 + below(20));
     assert!(among_twenty <= 10_000 * 8 * 7, "{among_twenty} bits among twenty places");
-    // The worst place: beside the last item, on a side that is random each time.
+    // The worst place for insertions: beside the item that was inserted last, on a random side.
     let mut last = 500;
     let beside_last = bits_beside_values(10_000, 10, |_, _| {
         last += below(2);
@@ -272,7 +272,7 @@ fn client(class: &Class<Scroll>) -> Scroll {
     client
 }
 
-/// Validates and applies an update. Returns false and does nothing if it is not valid.
+/// Validates and applies an update. Returns false and does nothing if the operation is not valid.
 fn take(class: &Class<Scroll>, client: &mut Scroll, handles: &HandleSet, bits: &[bool]) -> bool {
     let bytes = bytes(bits);
     let (mut reader, mut references) = (BitReader::new(&bytes), ReferenceMap::new(&NoObjects));
@@ -512,7 +512,7 @@ proptest! {
                 Link { lost, late, twice }.carry(&mut room, guest, packets, &mut late_packets[guest], &mut dice);
             }
         }
-        // A lost hello is repeated after a while in which nothing moves.
+        // A lost hello is repeated only after a while. In this time nothing is sent.
         for _ in 0..200 {
             room.step();
         }

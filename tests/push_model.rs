@@ -156,7 +156,7 @@ fn shown(room: &Room, guest: usize, meter: ObjectRef<Meter>) -> &Meter {
     room.guests[guest].client.get(meter).expect("the client has it")
 }
 
-/// Asserts that for two seconds nothing is compared, and only signs of life are sent.
+/// Asserts that for two seconds nothing is compared, and only keep-alive packets are sent.
 fn assert_skipped(room: &mut Room, why: &str) {
     let is_compared = compared(|| {
         for _ in 0..120 {
@@ -194,7 +194,7 @@ fn s124_a_mark_is_of_one_property_of_one_object_for_whoever_sees_it() {
         room.server[object].row = [1, 2, 3];
         room.server[object].pushed = Pushed(7);
     }
-    // Marks all elements of a fixed array. Each of them is a parent.
+    // Marks all elements of a fixed array. Each element of the array is a parent.
     room.server.mark_dirty(meter, of("row"));
     room.settle();
     for guest in 0..3 {
@@ -212,7 +212,7 @@ fn s125_a_mark_asks_for_one_comparison_and_sends_nothing_by_itself() {
         assert_eq!(size(&room.tick_one()), 0);
     });
     assert!(is_compared.1);
-    // The comparison has used the mark up, so a later change needs another mark.
+    // The comparison has cleared the mark, so a later change needs another mark.
     room.server[meter].pushed = Pushed(5);
     let is_compared = compared(|| room.settle());
     assert_eq!((is_compared.1, shown(&room, 0, meter).pushed.0), (false, 0));
@@ -247,7 +247,8 @@ fn s127_no_kind_of_push_property_is_compared_unasked() {
     room.server[meter].pushed = Pushed(1);
     let is_compared = compared(|| {
         for round in 0..300 {
-            // More ticks than the server waits before it gives memory back. One object is removed meanwhile.
+            // More ticks than the server waits before it frees unused memory. One object is removed
+            // meanwhile.
             if round == 100 {
                 room.server.despawn(target);
             }

@@ -40,7 +40,7 @@ impl Judge {
     }
 }
 
-/// Returns what a client must show of `judge` if it has only the objects `there`.
+/// Returns the values of `judge` that a client must show if it has only the objects `there`.
 fn shown(judge: &Judge, there: &[ObjectRef<Judge>]) -> Judge {
     let mut shown = judge.clone();
     let is_there = |key: &ObjectRef<Judge>| key.is_null() || there.contains(key);
@@ -62,7 +62,7 @@ fn check(room: &Room, judge: ObjectRef<Judge>, there: &[ObjectRef<Judge>]) {
     }
 }
 
-/// Returns a judge and three others. The client sees only the first of them.
+/// Returns a judge and three others. The client sees only the first of the objects.
 fn court() -> (Room, ObjectRef<Judge>, [ObjectRef<Judge>; 3]) {
     let register = |client: &mut Client| {
         client.register::<Judge>();
@@ -133,7 +133,7 @@ fn s119_entries_that_are_not_shown_change_and_go_like_others() {
     room.settle();
     show(&mut room, third, true);
     check(&room, judge, &[first, second, third]);
-    // The object is despawned. Its entries stay on the server, but no client shows them.
+    // The object is despawned. The entries of this object stay on the server, but no client shows them.
     room.server.despawn(second);
     room.settle();
     check(&room, judge, &[first, third]);

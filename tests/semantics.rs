@@ -45,7 +45,7 @@ fn texts() -> Vec<(String, String)> {
     texts
 }
 
-/// Returns the number that a word stands for, if it is one.
+/// Returns the number in a word such as `S45`, if the word has this form.
 fn number(word: &str) -> Option<Number> {
     let (letter, digits) = word.split_at_checked(1)?;
     let letter = letter.chars().next().filter(|letter| "SRW".contains(*letter))?;

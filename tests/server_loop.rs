@@ -1,6 +1,6 @@
 //! The server as a game loop uses it: packets, objects and events.
 //!
-//! *Invariant:* whatever calls the loop leaves out, nothing is sent twice, and no queue grows without limit.
+//! *Invariant:* nothing is sent twice, and no queue grows without limit, whichever calls the loop leaves out.
 
 mod support;
 

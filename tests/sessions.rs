@@ -209,7 +209,7 @@ fn r25_a_recorded_hello_that_is_replayed_keeps_nobody_alive() {
     let hello = room.replies(0);
     room.hear(0, &hello);
     room.settle();
-    // The client falls silent. Someone who recorded its hello repeats it.
+    // The client falls silent. An attacker who recorded the client's hello repeats it.
     let end = room.now + timeout;
     while room.now <= end {
         room.wait(Duration::from_millis(34));

@@ -24,7 +24,7 @@ fn read<T: NetSerialize>(bytes: &[u8]) -> Result<T, ReadError> {
     T::read(&mut BitReader::new(bytes), &mut ReferenceMap::new(&NoObjects))
 }
 
-/// Returns the bits of a value. Asserts that they read as the same value.
+/// Returns the bits of a value. Asserts that these bits read as the same value.
 fn bits_of<T: NetSerialize + PartialEq + std::fmt::Debug>(value: T) -> usize {
     let writer = written(&value);
     let bits = writer.bit_len();

@@ -476,10 +476,10 @@ struct Squad {
     aim: Aim,
 }
 
-/// What a receiver stores about a leaf that mentions objects: the path to it, the objects, and its bits.
+/// The record of a leaf that refers to objects: the path to the leaf, the objects, and the bits of the leaf.
 type Mention = (Vec<u32>, Vec<Guid>, Option<Vec<bool>>);
 
-/// Records what a receiver reports.
+/// Records the calls of a receiver.
 #[derive(Default)]
 struct Told(Vec<Mention>);
 

@@ -72,8 +72,8 @@ impl<'a> Api<'a> {
         self.paths.entry((module, name)).or_default().insert(format!("{path}::{known_as}"));
     }
 
-    /// Returns the definition of a type or trait that is named in a module. `None` if another crate defines
-    /// it.
+    /// Returns the definition of a type or trait whose name is used in a module. `None` if another crate
+    /// defines it.
     fn definition(&self, module: &[String], path: &syn::Path) -> Option<Definition> {
         let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         match self.sources.resolve(module, &names) {
@@ -144,8 +144,8 @@ impl<'a> Api<'a> {
         }
     }
 
-    /// Returns the lines of a macro: what its `impl`s offer. For a call of a macro, returns the types for
-    /// which it is called.
+    /// Returns the lines of a macro: the public parts of its `impl`s. For a call of a macro, returns the
+    /// types for which it is called.
     fn macro_lines(&self, module: &[String], item: &syn::ItemMacro) -> Vec<String> {
         if item.ident.is_none() {
             return vec![lines::call(&item.mac)];

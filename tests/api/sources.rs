@@ -93,7 +93,7 @@ impl Sources {
         imports
     }
 
-    /// Returns to what a path that is written in `module` refers.
+    /// Returns the definition or module to which a path refers that is written in `module`.
     pub(crate) fn resolve(&self, module: &[String], path: &[String]) -> Target {
         let (first, rest) = path.split_first().expect("a path has a segment");
         let begin = match first.as_str() {

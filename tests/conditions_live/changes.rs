@@ -1,5 +1,5 @@
-//! What happens to values that a connection may not see for a while, and afterwards (S39 to S45). Also tests
-//! switches that are refused.
+//! Values that a connection may not see for a while: what is sent in the meantime and afterwards (S39 to
+//! S45). Also tests switches that are refused.
 //!
 //! *Invariant:* nothing is lost unless the test drops it.
 
@@ -60,7 +60,7 @@ fn s39_a_condition_does_not_decide_what_is_compared() {
     let (mut room, object) = room(2);
     room.server[object].owner_only = 3;
     room.settle();
-    // The value changes and changes back while nobody may see it. So the new owner lacks nothing.
+    // The value changes and changes back while no client may see it. So the new owner lacks nothing.
     room.server[object].owner_only = 0;
     room.settle();
     room.server.set_owner(object, Some(room.guests[1].id));
@@ -155,7 +155,8 @@ fn r18_settings_for_an_object_do_not_make_the_opening_of_the_next_one_in_its_slo
         let all_are_sent = (0..10).any(|_| {
             room.acknowledge();
             let packets = room.tick();
-            // Packets with all objects do not arrive. Those of the handshake, which are shorter, do.
+            // The packets that contain all objects do not arrive. The packets of the handshake are shorter,
+            // and arrive.
             let are_long = packets.iter().all(|packets| size(packets) > 30);
             if !are_long {
                 packets.iter().enumerate().for_each(|(guest, packets)| room.deliver(guest, packets));

@@ -130,8 +130,8 @@ struct View {
 }
 
 impl View {
-    /// Returns what such a connection shows, either after the opening or after every property has changed
-    /// (S35).
+    /// Returns the values that such a connection shows, either after the opening or after every property has
+    /// changed (S35).
     fn expect(self, initial: bool) -> Every {
         let Self { owner, simulated, physics, replay } = self;
         let body = simulated || physics;

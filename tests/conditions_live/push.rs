@@ -68,7 +68,7 @@ fn s45_switching_on_compares_a_push_property_that_nobody_marked() {
     room.server.set_custom_active(trap, property, true);
     room.settle();
     assert_eq!(armed(&room, trap), [4]);
-    // The switch was already on. Switching it on again marks nothing (S126).
+    // The switch was already on. Switching the property on again marks nothing (S126).
     room.server[trap].armed = 5;
     room.server.set_custom_active(trap, property, true);
     room.settle();

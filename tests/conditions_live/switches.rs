@@ -63,7 +63,8 @@ fn holds(packets: &Packets, secret: &str) -> bool {
     packets.iter().any(|packet| leaks(packet, secret.as_bytes()))
 }
 
-/// Steps for a second and until the room is at rest. Asserts that no packet in that time contains `secret`.
+/// Steps for at least a second, and until nothing more is sent. Asserts that no packet in that time contains
+/// `secret`.
 fn settle_without(room: &mut Room, secret: &str) {
     for _ in 0..60 {
         room.acknowledge();
@@ -105,7 +106,7 @@ fn r16_what_is_written_and_switched_off_before_the_tick_is_not_sent() {
     room.server[agent].plan = SECRET.into();
     room.server.set_custom_active(agent, plan(), false);
     settle_without(&mut room, SECRET);
-    // The switch goes on and off again in one tick.
+    // The switch is switched on and off again in one tick.
     room.server.set_custom_active(agent, plan(), true);
     room.server.set_custom_active(agent, plan(), false);
     settle_without(&mut room, SECRET);
@@ -296,7 +297,7 @@ fn what_starts_off_reaches_nobody_until_it_is_switched_on_for_him() {
     let (mut room, agent) = room(1);
     room.server[agent].talk = RUMOUR.into();
     let other = room.server.spawn(Agent { talk: RUMOUR.into(), ..Agent::default() });
-    // Nobody polls events here. The property is off from the start, without a call that switches it off.
+    // Nobody polls events here. The property starts off, without a call that switches it off.
     room.enter();
     room.enter_replay();
     settle_without(&mut room, RUMOUR);

@@ -59,8 +59,8 @@ pub(crate) enum Home {
 pub(crate) enum Changes {
     /// Only changes for which the server sends the same bytes, wherever the ships live.
     Tame,
-    /// Also changes that the server compares later if it owns the ships, but at once if they live in the
-    /// store. Ships in the store are compared several times in one tick.
+    /// All changes, including those that the server compares later if it owns the ships, but at once if they
+    /// live in the store. Ships in the store are compared several times in one tick.
     Wild,
 }
 
@@ -189,7 +189,7 @@ impl World {
         }
     }
 
-    /// Makes one random change. `fresh` grows, so values that are written with it never come back.
+    /// Makes one random change. `fresh` grows, so a value that is written with it never occurs again.
     fn change(&mut self, fresh: u32) {
         let mut dice = Rng::new(self.rng.below(u64::MAX));
         let at = dice.below(self.ships.len().max(1) as u64) as usize;
@@ -255,7 +255,7 @@ fn write(ship: &mut Ship, kind: u64, is_wild: bool, dice: &mut Rng, fresh: u32, 
         13 => _ = ship.deck.pop(),
         14 if is_wild => edit(&mut ship.safe, dice, fresh),
         14 => _ = ship.safe.push(Crate { count: fresh as u8, label: String::new() }),
-        // Another array takes the place of this one.
+        // Another array is assigned over this one.
         _ => ship.hold = (0..3).map(|_| Crate::default()).collect(),
     }
 }

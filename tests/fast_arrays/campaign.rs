@@ -22,7 +22,7 @@ const SIGNAL_BYTES: usize = 40;
 /// Lengths of loss bursts that exceed Unreal's windows, and one that is longer than all of them.
 const BURSTS: [u64; 5] = [31, 33, 63, 65, 300];
 
-/// What a seed decides before its run begins.
+/// The parameters of a run, which a seed decides before the run begins.
 #[derive(Clone, Debug)]
 struct Plan {
     ticks: u64,
@@ -93,7 +93,7 @@ struct Run {
     next_peer: u32,
     updates: u64,
     loud: Option<usize>,
-    /// How long a client may lack something after changes have stopped.
+    /// How long a client may lack changes after the changes have stopped.
     patience: Duration,
 }
 

@@ -10,8 +10,8 @@ use super::statements::assert_same;
 use super::support::{Packets, Room, TICK};
 use super::told::{item, make_steady, room_of, room_with};
 
-/// An upper bound on the bits of one property of an item with its id. It is much less than the bits of a wide
-/// item.
+/// An upper bound on the bits of one property of an item with its id. This bound is much less than the bits
+/// of a wide item.
 const DELTA_BITS: u64 = 64;
 
 /// The number of bits in the name of a wide item.
@@ -42,7 +42,7 @@ fn sent(room: &mut Room, bag: ObjectRef<Bag>, change: impl FnOnce(&mut FastArray
     packets
 }
 
-/// Delivers packets to the first guest. Returns how many bits of the property they contain.
+/// Delivers packets to the first guest. Returns how many bits of the property these packets contain.
 fn taken(room: &mut Room, packets: &[Vec<u8>]) -> u64 {
     let before = room.received::<Bag>(0, "items").1;
     room.deliver(0, packets);

@@ -17,7 +17,7 @@ pub(crate) fn room_with(kinds: impl IntoIterator<Item = u32>) -> (Room, ObjectRe
     room_of(kinds.into_iter().map(item).collect())
 }
 
-/// So many ticks after a silence, the server knows that the client knows the current tick.
+/// After a silence and this many ticks, the server knows that the client knows the current tick.
 const STEADY_TICKS: u32 = 4;
 
 /// Returns a room with one client and a bag of these items. No callback is recorded yet.
@@ -31,7 +31,7 @@ pub(crate) fn room_of(items: FastArray<Item>) -> (Room, ObjectRef<Bag>) {
     furnished
 }
 
-/// Makes the link steady: each tick sends a packet, and all are acked. Then the header of each packet
+/// Makes the link steady: each tick sends a packet, and all packets are acked. Then the header of each packet
 /// contains the same bits.
 pub(crate) fn make_steady(room: &mut Room, bag: ObjectRef<Bag>) {
     for _ in 0..STEADY_TICKS {
@@ -309,7 +309,7 @@ fn w04_an_inner_array_that_is_as_it_was_is_no_change_of_its_item() {
     let packets = sent(&mut room);
     room.deliver(0, &packets);
     assert_eq!(told().get(2).map(String::as_str), Some("change 10 [\"sockets\"]"));
-    // The data is sent again because the ack is lost, together with a property that did change.
+    // The ack is lost, so the data is sent again, together with a property that did change.
     room.replies(0);
     room.server[bag].items[0].name = "ten".into();
     room.settle();

@@ -45,7 +45,7 @@ fn run(objects: u64, writer: &mut BitWriter) {
     writer.write_exp_golomb(objects - 1, 0);
 }
 
-/// Writes a list of one handle. `may_be_empty` says whether the list could also be empty.
+/// Writes a list of one handle. `may_be_empty` is true if the list could also be empty.
 fn only(handle: u64, count: u64, may_be_empty: bool, writer: &mut BitWriter) {
     writer.write_flag(true);
     if may_be_empty {
@@ -76,7 +76,7 @@ fn first() -> Vec<u8> {
         writer.write_bits(77, 32);
         writer.write_flag(true);
         writer.write_exp_golomb(1, 0);
-        // The flag says that the origin differs from the origin of the object before.
+        // The flag is set if the origin differs from the origin of the object before.
         writer.write_flag(false);
         origin(0, PEBBLE, 0, writer);
         only(1, 1, true, writer);
@@ -217,8 +217,8 @@ fn roles_that_nobody_is_told_are_refused() {
 
 #[test]
 fn runs_of_openings_that_cost_nothing_are_refused() {
-    // Many objects without a bit for each, few objects with fewer bits than they need, and slots after the
-    // last one.
+    // Many objects with less than one bit for each, few objects with fewer bits than they need, and slots
+    // after the last slot.
     for (objects, bits) in [(1 << 20, 0), (1 << 63, 0), (40, 300), (2, 16)] {
         refuse("range", |writer| {
             segment(1, writer);
@@ -305,7 +305,7 @@ fn lengths_over_the_input_inside_new_elements_are_refused_by_their_counts() {
                 if property == "limbs" {
                     writer.write_bits(5, 8);
                 }
-                // The length of the list in it.
+                // The length of the list in the element.
                 writer.write_exp_golomb(len, 3);
                 writer.write_bits(0, 40);
                 end(writer);

@@ -43,14 +43,15 @@ pub(crate) fn state(sequence: u16, session: u64, write: impl FnOnce(&mut BitWrit
     let mut writer = BitWriter::new();
     writer.write_flag(false);
     writer.write_bits(sequence.into(), 16);
-    // The header says: this is the first packet of its tick, there is no floor, the lead of the tick is
-    // unchanged, there are no acks.
+    // The content of the header: this is the first packet of its tick, there is no floor, the lead of the
+    // tick is unchanged, there are no acks.
     writer.write_bits(0, 4);
     write(&mut writer);
     seal(&writer.into_bytes(), session)
 }
 
-/// Returns the token in this welcome. Packets with state from a client must match it, as well as the session.
+/// Returns the token in this welcome. Packets with state from a client must match the token, as well as the
+/// session.
 pub(crate) fn token(welcome: &[u8]) -> u64 {
     let mut bits = BitReader::new(&welcome[4..]);
     assert_eq!((bits.read_bits(1), bits.read_bits(3)), (Ok(1), Ok(1)), "a welcome");

@@ -75,7 +75,7 @@ fn what_waits_for_its_rest_is_bounded() {
         }
     });
     assert!(most <= budget(1_200), "{most} bytes");
-    // All blobs claim to be in progress. Together they are larger than the client's limit.
+    // All blobs claim to be in progress. Together the blobs are larger than the client's limit.
     let mut other = client_with_both();
     let (refused, most) = measure(|| {
         (1..300_u16).any(|number| {

@@ -54,7 +54,7 @@ fn born(writer: &mut BitWriter) {
     writer.write_bits(5, 8);
 }
 
-/// Hands a client a packet that it must accept. Returns its numbers after that.
+/// Hands a client a packet that it must accept. Returns the client's numbers after the packet.
 fn take(body: impl FnOnce(&mut BitWriter)) -> Vec<(u32, u8)> {
     let mut client = client();
     let packet = state(1, SESSION, |writer| {

@@ -1,7 +1,7 @@
 //! A dishonest server: recorded, changed and random packets for clients in the middle of a match.
 //!
-//! *Invariant:* every packet is tried on a client that received exactly the packets that were recorded before
-//! it.
+//! *Invariant:* every packet is passed to a client that received exactly the packets that were recorded
+//! before this packet.
 
 use std::time::Duration;
 
@@ -13,12 +13,14 @@ use super::recording::{SESSION, client_after, record};
 use super::support::Packets;
 use super::{Shown, budget, shown, worth};
 
-/// Returns matches of a few packets each, so that a client can be rebuilt fast.
+/// Returns recorded matches of a few packets each. Short matches make it fast to rebuild a client in the
+/// middle of one.
 fn recordings() -> Vec<Packets> {
     (0..30).map(|seed| record(seed, 8)).collect()
 }
 
-/// Hands the packet to a client that received `before`. Returns whether it was accepted.
+/// Passes `packet` to a client that has received the packets `before`. Returns whether the packet was
+/// accepted.
 fn try_on(before: &[Vec<u8>], expected: &Shown, packet: &[u8]) -> bool {
     let mut client = client_after(before);
     let (result, most) = measure(|| client.receive(Duration::ZERO, packet));
@@ -43,8 +45,8 @@ fn try_on(before: &[Vec<u8>], expected: &Shown, packet: &[u8]) -> bool {
     result.is_ok()
 }
 
-/// Tries each packet of each recording in the forms that `forms` makes of it. Returns how many were tried and
-/// how many were accepted.
+/// Tries each packet of each recording in the forms that `forms` makes of it. Returns how many forms were
+/// tried and how many of them were accepted.
 fn try_all(recordings: &[Packets], mut forms: impl FnMut(&[u8]) -> Vec<Vec<u8>>) -> (usize, usize) {
     let (mut tried, mut taken) = (0, 0);
     for recording in recordings {

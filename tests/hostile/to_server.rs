@@ -30,7 +30,7 @@ fn server_after(before: &[Vec<u8>]) -> (Server, ConnectionId, ObjectRef<Actor>, 
     (server, id, actor, last)
 }
 
-/// Returns the token in the welcome. Packets with state from the client must match it, as well as the
+/// Returns the token in the welcome. Packets with state from the client must match the token, as well as the
 /// session.
 fn token() -> u64 {
     let mut client = Client::new(ClientConfig::default(), SESSION);
@@ -156,8 +156,8 @@ fn ack_of(sequence: u16, last: u16, more: u64, token: u64) -> Vec<u8> {
     let mut writer = BitWriter::new();
     writer.write_flag(false);
     writer.write_bits(sequence.into(), 16);
-    // The header says: this is the first packet of its tick, there is no floor, and there is exactly one
-    // range of acks.
+    // The content of the header: this is the first packet of its tick, there is no floor, and there is
+    // exactly one range of acks.
     writer.write_bits(0, 2);
     writer.write_flag(true);
     writer.write_bits(last.into(), 16);

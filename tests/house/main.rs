@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 
 use sources::{root, sources};
 
-/// Returns the crates of this workspace on which a crate depends. Dependencies of its tests do not count.
+/// Returns the crates of this workspace on which a crate depends. Dependencies of the crate's tests do not
+/// count.
 fn ours(krate: &str) -> Vec<String> {
     let manifest =
         fs::read_to_string(root().join(krate).join("Cargo.toml")).expect("each crate has a manifest");
@@ -58,14 +59,14 @@ const CRATE_LINTS: &str = "deny(clippy::unwrap_used, clippy::expect_used)";
 /// the functions that read, or in the `mod.rs` of a folder around it.
 const FILE_LINTS: &str = "deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)";
 
-/// Files that name a `BitReader` but do not read with it.
+/// Files in which the name `BitReader` occurs, but which do not read with it.
 const NAME_ONLY: [(&str, &str); 3] = [
     ("repl-core/src/lib.rs", "re-exports, and two functions that pass it on"),
     ("repl-core/src/bits/mod.rs", "re-exports"),
     ("repl-core/src/schema/shape.rs", "types of functions"),
 ];
 
-/// Files that do not name a `BitReader`, but do what a peer's bytes say.
+/// Files in which the name `BitReader` does not occur, but which handle values from a peer's bytes.
 const OBEY: [&str; 9] = [
     "repl-core/src/wire/checked.rs",
     "repl-core/src/ids/key.rs",

@@ -1,7 +1,7 @@
 //! Finds the paths in a source file: its imports, and the paths that it uses elsewhere.
 //!
-//! *Invariant:* a path begins with `crate`, `self`, `super` or a name. To what it refers depends on the other
-//! files, so this module does not find it out.
+//! *Invariant:* a path begins with `crate`, `self`, `super` or a name. This module does not resolve the path,
+//! because that depends on the other files.
 
 use crate::tokens::Token;
 

@@ -18,7 +18,8 @@ use support::Room;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How much longer the longer of two lists is (`LONGER`), and how much more it may cost (`MOST`).
+/// The longer of two lists has `LONGER` times as many items as the shorter one, and may cost at most `MOST`
+/// times as much.
 const LONGER: u32 = 8;
 const MOST: usize = 10;
 
@@ -114,7 +115,7 @@ fn r15_a_late_joiner_gets_maps_at_a_cost_that_grows_with_their_length() {
     assert!(long <= short * MOST, "4,000 entries cost {short} bytes, {LONGER} times as many {long}");
 }
 
-/// Returns a room with a client that receives few bytes in a tick.
+/// Returns a room with a client to which few bytes are sent in a tick.
 fn narrow() -> (Room, ObjectRef<Cells>) {
     let config = ServerConfig { max_bytes_per_tick: 2_000, ..ServerConfig::default() };
     let mut room = Room::new(config, |client| {

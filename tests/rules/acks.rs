@@ -1,4 +1,5 @@
-//! R6 to R9: limits, acks, silence and timeouts. R20: what is refused, and how. Also S106.
+//! R6 to R9: limits, acks, silence and timeouts. R20: which packets are refused, and what happens then. Also
+//! S106.
 //!
 //! *Invariant:* forged packets are changed packets of the room.
 
@@ -11,7 +12,8 @@ use super::forge;
 use super::support::{Room, TICK, collect, size};
 use super::{copy, one_thing, thing, things};
 
-/// Changes the thing often within a very short time and loses all packets. Returns how many there were.
+/// Changes the thing often within a very short time and loses all packets. Returns how many packets were
+/// lost.
 fn flood(room: &mut Room, one: ObjectRef<super::Thing>, ticks: u32) -> usize {
     let mut packets = 0;
     for value in 1..=ticks {
@@ -65,7 +67,7 @@ fn r06_no_more_packets_or_bytes_are_in_flight_than_configured() {
             room.now -= TICK - Duration::from_micros(5);
             let (in_flight, in_bytes) = sent_since(&room, before);
             assert!(in_flight >= 1 && in_flight <= packets, "{in_flight} packets, {packets} may be");
-            // One packet may always be in flight, whatever its size.
+            // One packet may always be in flight, even if it is larger than the limit.
             assert!(in_bytes <= bytes.max(200), "{in_bytes} bytes, {bytes} may be");
         }
         for &object in &all {

@@ -9,8 +9,8 @@ use repl::prelude::*;
 use super::support::{Packets, Room, TICK};
 use super::{copy, one_thing};
 
-/// How many packets later a packet is repeated: near the distances at which its 16 bits stand for another
-/// number.
+/// The distances at which a packet is repeated, counted in packets: near the distances at which its 16 bits
+/// mean another number.
 const DISTANCES: [usize; 8] = [1_025, 32_767, 32_769, 40_000, 65_535, 65_536, 65_537, 70_000];
 /// How many packets are repeated at each distance.
 const COPIES: usize = 40;
@@ -57,7 +57,7 @@ fn r06_packets_that_come_again_up_to_70_000_later_do_nothing_to_a_client() {
         let old = Match::last(&played.down, distance).to_vec();
         let now = played.room.now;
         for packet in &old {
-            // Whether the packet is damaged or too old, an application goes on.
+            // An application continues if the packet is damaged or too old.
             let result = played.room.guests[0].client.receive(now, packet);
             assert!(matches!(result, Ok(()) | Err(repl::ReceiveError::Damaged)), "{distance}: {result:?}");
         }
@@ -79,7 +79,7 @@ fn r06_packets_that_come_again_up_to_70_000_later_do_nothing_to_a_server() {
         played.step();
     }
     for distance in DISTANCES {
-        // A packet is in flight that an old ack must not settle.
+        // A packet is in flight, and an old ack must not acknowledge it.
         played.room.server[played.object].a += 1;
         let under_way = played.room.tick_one();
         assert_eq!(played.room.in_flight(0), 1);

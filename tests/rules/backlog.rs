@@ -1,6 +1,6 @@
 //! R6 and R17 with a client that stays alive and acks nothing.
 //!
-//! *Invariant:* after it has connected, the client receives nothing and sends only signs of life.
+//! *Invariant:* after the client has connected, it receives nothing and sends only keep-alive packets.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ fn room(config: ServerConfig) -> Room {
     room
 }
 
-/// Runs a tick in which the first guest sends a sign of life and receives nothing, while the other acks
+/// Runs a tick in which the first guest sends a keep-alive packet and receives nothing, while the other acks
 /// everything. Returns false once the first is disconnected.
 fn step(room: &mut Room) -> bool {
     room.acknowledge();
@@ -77,7 +77,7 @@ fn churn(bag: &mut Bag, tick: u32) {
 
 #[test]
 fn r06_what_is_kept_for_a_client_that_never_acks_stays_within_the_configured_bytes() {
-    // What is stored once for each object. Only the number of objects limits it.
+    // What is stored once for each object. Only the number of objects limits this memory.
     let world = 20 * 50_000;
     for limit in [100_000, 1 << 20, 4 << 20] {
         let mut room = room(ServerConfig { max_connection_bytes: limit, ..ServerConfig::default() });

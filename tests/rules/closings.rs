@@ -1,7 +1,7 @@
 //! R17 with tens of thousands of unacked closings: what losses and late acks cost the server. `cargo bench
 //! --bench ends` measures the times.
 //!
-//! *Invariant:* exactly what was lost is sent again.
+//! *Invariant:* exactly the lost closings are sent again.
 
 use repl::ServerConfig;
 

@@ -1,6 +1,6 @@
 //! R17 and R18: how objects end, and when their slots are used again. Also S198.
 //!
-//! *Invariant:* a reference that a test keeps names the same object for ever, or none.
+//! *Invariant:* a reference that a test keeps refers to the same object for ever, or to no object.
 
 use repl::prelude::*;
 use repl::{CloseReason, Guid};
@@ -217,7 +217,8 @@ fn r18_a_late_ack_of_an_earlier_opening_does_not_count_for_the_present_one() {
     let opening = room.tick_one();
     room.deliver(0, &opening);
     let late_ack = room.replies(0);
-    // The opening is given up, and the client hears that no ack of it is wanted any more.
+    // The opening counts as lost, and the server informs the client that it needs no ack of the opening any
+    // more.
     for b in 1..=80 {
         room.server[other].b = b;
         let packets = room.tick_one();

@@ -1,5 +1,5 @@
-//! R2 to R5 and R10: what is sent again after a loss, and with which values. Also the statements on histories
-//! and resends.
+//! R2 to R5 and R10: the changes that are sent again after a loss, and their values. Also the statements on
+//! histories and resends.
 //!
 //! *Invariant:* a packet that a test does not deliver is lost for good.
 
@@ -353,7 +353,8 @@ fn s79_a_resend_reads_the_values_of_that_moment() {
     room.server[one].name = "stale".into();
     room.server[one].a = 1;
     room.tick_one();
-    // The name changes while nothing may be sent to the client. So the resend is the first to contain it.
+    // The name changes while nothing may be sent to the client. So the resent packet is the first to contain
+    // the value.
     room.server[one].name = "fresh".into();
     room.tick_one();
     room.settle();

@@ -1,8 +1,8 @@
 //! The protocol's rules R1 to R10 and R15 to R20 at the public interface. The tests delay, reorder, repeat or
 //! drop each packet by hand.
 //!
-//! *Invariant:* the name of a test contains the number of its rule, and the test asserts what a user of the
-//! library can see.
+//! *Invariant:* the name of a test contains the number of its rule, and the test asserts only results that a
+//! user of the library can see.
 
 #[path = "../support/ends.rs"]
 mod ends;
@@ -26,7 +26,7 @@ mod silence;
 
 use repl::prelude::*;
 
-/// What most tests send: plain values, a name, a list.
+/// The object of most tests: plain values, a name, a list.
 #[derive(Replicated, Debug, Default, Clone, PartialEq)]
 #[replicated(all)]
 struct Thing {

@@ -84,7 +84,7 @@ fn assert_equal(room: &Room, bag: ObjectRef<Bag>) {
     assert!(here.ordered.iter().eq(there.ordered.iter()));
 }
 
-/// Delivers packets one by one. Asserts that the client loses nothing that it had of the object.
+/// Delivers packets one by one. Asserts that the client loses no element that it had of the object.
 fn deliver_without_loss(room: &mut Room, bag: ObjectRef<Bag>, packets: &Packets) {
     for packet in packets {
         let before = lengths(room, bag).unwrap_or_default();

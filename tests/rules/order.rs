@@ -1,4 +1,4 @@
-//! R1: tick stamps, and what late packets may still change.
+//! R1: tick stamps, and the changes that late packets may still make.
 //!
 //! *Invariant:* no test here loses a packet. The tests change only the order of packets.
 

@@ -1,4 +1,5 @@
-//! R26: what the server sends to an address that never answered, and to a link that has gone silent.
+//! R26: how much the server sends to an address that never answered, and over a link on which acks have
+//! stopped.
 //!
 //! *Invariant:* the worlds here are larger than everything that may be sent at once, so every limit applies.
 
@@ -36,8 +37,8 @@ fn session(hello: &[u8]) -> u64 {
     bits.skip_bits(4).and_then(|()| bits.read_bits(64)).expect("a hello is longer")
 }
 
-/// Returns how many bytes the server sends to its only connection in this time, while everything changes now
-/// and then.
+/// Returns how many bytes the server sends to its only connection in this time, while all objects change from
+/// time to time.
 fn sent_in(room: &mut Room, all: &[ObjectRef<Thing>], time: Duration) -> usize {
     let end = room.now + time;
     let mut bytes = 0;

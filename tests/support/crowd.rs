@@ -1,5 +1,6 @@
-//! A server of fast arrays and its connections, all of which get the same treatment. The memory that they
-//! cost the server is measured as the difference between two crowds that differ in one thing only.
+//! A server of fast arrays and its connections. All connections receive the same changes, and lose the same
+//! packets. The memory that the connections cost the server is measured as the difference between two crowds
+//! that differ in one thing only.
 //!
 //! *Invariant:* the counting allocator measures only memory of the server. Clients and the harness hold the
 //! same before and after.
@@ -29,7 +30,7 @@ pub(crate) struct Bag {
     pub(crate) items: FastArray<Item>,
 }
 
-/// What happens to the packets of a tick.
+/// Whether the packets of a tick arrive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Link {
     /// The packets arrive and are acknowledged.

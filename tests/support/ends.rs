@@ -22,7 +22,7 @@ pub(crate) enum End {
     Hide,
 }
 
-/// What the link does in the first second.
+/// Which packets the link loses in the first second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Link {
     /// Nothing is lost.

@@ -36,7 +36,7 @@ impl Room {
     /// Creates a room. The classes are registered on the server here, or later, before the first guest
     /// enters.
     pub(crate) fn new(config: ServerConfig, register: fn(&mut Client)) -> Self {
-        // The room limits nothing; a test sets the limits that it is about.
+        // The room sets no limits. A test sets the limits that it needs.
         let config = ServerConfig { congestion_control: CongestionControl::Off, ..config };
         Self { server: Server::new(config), guests: Vec::new(), now: Duration::ZERO, register }
     }

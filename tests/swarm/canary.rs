@@ -1,4 +1,4 @@
-//! Canaries: secrets of 16 bytes that say where they come from, and the search for them in packets.
+//! Canaries: secrets of 16 bytes that contain their object and property, and the search for them in packets.
 //!
 //! *Invariant:* a canary is found at every bit of a packet.
 

@@ -1,6 +1,6 @@
-//! Extremes: what the seeds from [`Extremes::FIRST_SEED`] on draw, far beyond what is likely.
+//! Extremes: the rare events that only the seeds from [`Extremes::FIRST_SEED`] on draw.
 //!
-//! *Invariant:* seeds below that draw no extremes, so their runs never change.
+//! *Invariant:* smaller seeds draw no extremes, so their runs never change.
 
 use std::time::Duration;
 

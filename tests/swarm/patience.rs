@@ -1,4 +1,4 @@
-//! How long a client may still lack something after the last change.
+//! How long a client may still lack changes after the last change.
 //!
 //! *Invariant:* the clock stops only after a packet that a burst lost, and no longer than R9 allows until the
 //! next try.
@@ -9,7 +9,7 @@ use std::time::Duration;
 ///
 /// The length of a burst of losses is a number of packets, not a time: a bad link stays bad until so many
 /// packets were sent. The protocol must try at least every [`RETRY`](Self::RETRY), or as soon as an ack could
-/// have come. So the clock stops for that long after each packet that a burst lost.
+/// have come. So the clock stops for this time after each packet that a burst lost.
 pub(crate) struct Watch {
     /// The whole time, and the part of it that counts.
     passed: Duration,

@@ -32,7 +32,7 @@ pub(crate) struct Plan {
     pub(crate) up: LinkConditions,
     /// How many packets each burst loses, one burst after the other.
     pub(crate) bursts: Vec<u64>,
-    /// The chance in a tick that a link goes dead in one direction for a while.
+    /// The chance in a tick that a link loses all packets in one direction for a while.
     pub(crate) dead_links: f64,
     pub(crate) mtu_bytes: usize,
     pub(crate) share: bool,

@@ -44,11 +44,11 @@ struct Seat {
     connection: ConnectionId,
     down: LinkId,
     up: LinkId,
-    /// Whether it receives nothing while the world changes.
+    /// Whether the client receives nothing while the world changes.
     is_deaf: bool,
     /// When the client made each of its packets.
     made_at: HashMap<u64, u64>,
-    /// When it made the newest packet that the server has received.
+    /// When the client made the newest packet that the server has received.
     heard: u64,
     /// Runs after the last change of the world.
     watch: Watch,
@@ -71,7 +71,7 @@ pub(crate) struct Run {
     clock: Clock,
     rng: Rng,
     seats: BTreeMap<PeerId, Seat>,
-    /// Clients that left. Their late packets go to their old connections.
+    /// Clients that left. Late packets of these clients are passed to their old connections.
     left: BTreeMap<PeerId, ConnectionId>,
     next_peer: u32,
     bursts: Vec<u64>,
@@ -114,7 +114,7 @@ impl Run {
     /// Runs to the end.
     ///
     /// # Panics
-    /// If any check fails; then the seed is printed.
+    /// If any check fails. The seed is printed in this case.
     pub(crate) fn finish(mut self) -> Outcome {
         let mut report = SeedReport::new(self.plan.seed);
         while self.clock.ticks() < self.plan.ticks {
@@ -446,8 +446,8 @@ impl Run {
     }
 }
 
-/// Returns whether a packet of a client acknowledges anything. A hello does not, and neither does a
-/// keep-alive packet.
+/// Returns whether a packet of a client acknowledges anything. A hello and a keep-alive packet acknowledge
+/// nothing.
 fn tells_acks(packet: &[u8]) -> bool {
     let mut bits = BitReader::new(packet.get(4..).unwrap_or_default());
     let mut read = || -> Result<bool, ReadError> {

@@ -1,4 +1,5 @@
-//! The switches of one object: properties that are off for all, and conditions that were set at run time.
+//! The switches of one object: properties that are off for all connections, and conditions that were set at
+//! run time.
 //!
 //! *Invariant:* each change here is reported to the server, and the model never asks the server about
 //! switches.
@@ -62,7 +63,8 @@ impl Calls {
         self.conditions.contains(&condition)
     }
 
-    /// Returns one of the properties with this condition. Draws only if there are several.
+    /// Returns one of the properties with this condition. Draws a random number only if there are several
+    /// such properties.
     fn pick(&self, condition: Condition, rng: &mut Rng) -> usize {
         let all = self.conditions.iter().zip(0..).filter(|(declared, _)| **declared == condition);
         let all: Vec<usize> = all.map(|(_, property)| property).collect();

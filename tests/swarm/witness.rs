@@ -1,4 +1,4 @@
-//! The comparison of what one client shows with what the server's objects were.
+//! Compares the values that one client shows with the values that the server's objects had.
 //!
 //! *Invariant:* everything that a client shows is checked before another packet reaches it.
 
@@ -14,7 +14,7 @@ use repl::{Condition, ConnectionId, Role};
 struct Sight {
     uid: u32,
     since: u64,
-    /// The values of its properties with notifies.
+    /// The values of the object's properties with notifies.
     notified: Notified,
 }
 
@@ -50,7 +50,7 @@ impl Witness {
                     assert!(before.is_none(), "{guid:?} came while it was there");
                     if let Some(shown) = self.shown.get_mut(&uid) {
                         // Conditions may have hidden a property, and collections come in parts. Both begin
-                        // again as the archetype has them.
+                        // again with the values of the archetype.
                         let kind = &world.kinds[thing.kind];
                         shown.retain(|path, _| {
                             let property = property_of(*path);
@@ -95,7 +95,7 @@ impl Witness {
         self.present.contains_key(&world.things[uid as usize].guid)
     }
 
-    /// Returns the objects that the client has, and since when.
+    /// Returns the objects that the client has, each with the tick since which it has the object.
     pub(crate) fn present(&self) -> impl Iterator<Item = (u32, u64)> {
         self.present.values().map(|sight| (sight.uid, sight.since))
     }

@@ -1,6 +1,6 @@
 //! The server of a run with a model of it: its objects, their history, and who may see what.
 //!
-//! *Invariant:* the model asks the server only for values, never for what it knows about connections.
+//! *Invariant:* the model reads only values from the server, and never the server's state of connections.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ use crate::switches::{Calls, Flipped, Switches, flip_for_one};
 /// The values of the properties with notifies.
 pub(crate) type Notified = Vec<(usize, u64)>;
 
-/// What a run does with an object of any class.
+/// The functions of an object of any class that a run needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) conditions: &'static [Condition],
@@ -30,7 +30,7 @@ pub(crate) struct Kind {
     /// Returns the calls that the replica received since the last time, and the values of its properties with
     /// notifies.
     pub(crate) told: fn(&mut Client, Guid) -> Option<(Shown, Notified)>,
-    /// Returns an object as its archetype makes it.
+    /// Returns an object with the values of its archetype.
     pub(crate) fresh: fn(bool) -> (Vec<Leaf>, Notified),
     change: fn(&mut Server, Guid, u32, usize, &mut Ink<'_>),
     grow: fn(&mut Server, Guid, &mut Ink<'_>),
@@ -124,7 +124,7 @@ pub(crate) struct View {
     pub(crate) flipped: Flipped,
     /// Objects whose opening the client acknowledged. The server may have ignored a late ack.
     pub(crate) acknowledged: BTreeSet<u32>,
-    /// Those of the acknowledged objects that the server counts as open.
+    /// The acknowledged objects that the server counts as open.
     pub(crate) opened: BTreeSet<u32>,
     /// Since when each object is visible.
     pub(crate) shown_at: BTreeMap<u32, u64>,
@@ -418,7 +418,7 @@ impl World {
         }
     }
 
-    /// Changes a vault, and usually who sees it, at once.
+    /// Changes a vault, and usually its conditions in the same tick.
     fn flip_vault(&mut self) {
         let vaults: Vec<u32> =
             self.alive.iter().copied().filter(|&uid| self.things[uid as usize].kind == VAULT).collect();

@@ -31,7 +31,7 @@ impl Shown {
 
 /// A class of the worlds.
 pub(crate) trait Creature: Replicated + Clone + Default {
-    /// The conditions of its properties, in their order.
+    /// The conditions of the class's properties, in the order of the properties.
     const CONDITIONS: &'static [Condition];
     /// Properties that are compared only when they are marked.
     const PUSH: &'static [usize] = &[];
@@ -39,7 +39,7 @@ pub(crate) trait Creature: Replicated + Clone + Default {
     const STARTS_OFF: &'static [usize] = &[];
     /// Properties whose items are sent in parts if there are many.
     const COLLECTIONS: &'static [usize] = &[];
-    /// The archetype from which clients make it.
+    /// The archetype from which clients make the object.
     fn archetype(veteran: bool) -> Self {
         let _ = veteran;
         Self::default()
