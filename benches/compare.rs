@@ -1,5 +1,5 @@
-//! Comparing 10,000 objects with their shadows, compared with `memcmp`. `values` compares only the compared
-//! values, packed, which is the least possible work. `memory` compares all memory of the objects.
+//! Comparing 10,000 objects with their shadows, compared with `memcmp`. `values` compares only the replicated
+//! values in packed form, which is the least possible work. `memory` compares all memory of the objects.
 //!
 //! *Invariant:* each candidate finds as many differing objects as were changed.
 
@@ -66,7 +66,7 @@ struct Mixed {
     score: i32,
 }
 
-/// What the benchmark must know about an object.
+/// The functions of an object that the benchmark needs.
 trait Subject: Replicated + Clone + PartialEq {
     /// The bytes of the compared values.
     const VALUE_BYTES: usize;

@@ -1,5 +1,4 @@
-//! The ends of tens of thousands of objects, and what it costs a server if the packets that report them are
-//! lost.
+//! Tens of thousands of objects end, and the packets that report this are lost: the cost for the server.
 //!
 //! *Invariant:* only the server's work is measured. Each run ends when the client has lost all objects and
 //! the server knows it.
@@ -22,7 +21,7 @@ use ratios::{Side, timed};
 const MANY: usize = 60_000;
 const LINKS: [Link; 5] = [Link::Good, Link::LosesOne, Link::LosesMany, Link::HoldsAcks, Link::Dead];
 
-/// The durations of ticks. Each includes the time for the acks before the tick.
+/// The durations of ticks. Each time includes the acks before the tick.
 #[derive(Default)]
 struct Cost {
     longest: Duration,
@@ -61,7 +60,7 @@ fn print_ratios() {
     for end in [End::Despawn, End::Hide] {
         for link in LINKS {
             let longest = cost(MANY, end, link).longest.as_secs_f64() * 1e3;
-            // The measurement does not fail if nobody reads its output.
+            // An error of the output is ignored, so that the measurement continues when its reader has gone.
             let _ = writeln!(io::stdout(), "ticks   {end:?}, {link:?}: the longest {longest:.1} ms");
         }
         let total =

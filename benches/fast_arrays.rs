@@ -1,4 +1,4 @@
-//! Fast arrays: what one change costs in arrays of any length, for one connection and for many.
+//! Fast arrays: the cost of one change in arrays of different lengths, for one connection and for many.
 //!
 //! *Invariant:* after each measured change the replica equals the live array. The change itself is measured
 //! separately.
@@ -41,7 +41,7 @@ struct Bag {
     items: FastArray<Item>,
 }
 
-/// A change of an array. The change that undoes it is not measured.
+/// A change of an array. The change that undoes the first one is not measured.
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
     Edit,
@@ -171,8 +171,8 @@ fn changes(len: usize, change: Change, count: u64, is_fast: bool) -> Duration {
     let items = || (0..len).map(|at| Item { kind: at as u16, ..Item::default() });
     let (mut fast, mut vec, mut places) =
         (items().collect::<FastArray<_>>(), items().collect::<Vec<_>>(), Places(7));
-    // Without spare capacity the first new item would move all others, and a turn of few changes would
-    // measure mostly this move.
+    // Without spare capacity the first new item would move all others in memory. A measurement of few changes
+    // would then measure mostly this move.
     fast.reserve(1);
     vec.reserve(1);
     timed(count, || {

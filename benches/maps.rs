@@ -1,5 +1,5 @@
-//! Maps: what one changed entry costs, and what all entries cost for a new client, compared with the same
-//! entries in a fast array.
+//! Maps: the cost of one changed entry, and of all entries for a new client, compared with the same entries
+//! in a fast array.
 //!
 //! A map does not know which entries were written to, so each comparison looks at all of them. The comparison
 //! of a fast array looks at the changed entry only.
@@ -138,8 +138,8 @@ impl<S: Store + Default> Opening<S> {
         Self { server, board, now: TICK }
     }
 
-    /// Returns the time, on both sides, until a new client has everything and the server knows it, and the
-    /// bytes of state.
+    /// Returns the working time of both sides until a new client has everything and the server knows this,
+    /// and the bytes of state.
     fn join(&mut self) -> (Duration, u64) {
         let start = Instant::now();
         let Self { server, now, .. } = self;

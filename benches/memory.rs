@@ -15,14 +15,14 @@ use crowd::{fall_behind, further_growth, growth, per_array, per_connection, send
 #[global_allocator]
 static ALLOCATOR: allocator::Counting = allocator::Counting;
 
-/// Prints one line: what the memory is for, and its size in each of several cases.
+/// Prints one line: the purpose of the memory, and its size in each of several cases.
 fn report(held: &str, cases: &[(&str, f64)]) {
     let mut line = format!("memory  {held:<44}");
     for (case, bytes) in cases {
         let digits = usize::from(*bytes < 100.0);
         line += &format!("  {case} {bytes:.digits$} B");
     }
-    // The measurement does not fail if nobody reads its output.
+    // An error of the output is ignored, so that the measurement continues when its reader has gone.
     let _ = writeln!(io::stdout(), "{line}");
 }
 
@@ -76,7 +76,7 @@ fn report_behind() {
 }
 
 fn main() {
-    // Without the argument, the program was started only to see that it runs.
+    // Without the argument, the program was started only to check that it runs.
     if std::env::args().any(|argument| argument == "--bench") {
         report_acknowledged();
         report_under_way();

@@ -129,7 +129,7 @@ impl Pair {
         bits
     }
 
-    /// Makes `count` changes. Returns how long they took, without the changes that restore the length.
+    /// Makes `count` changes. Returns how long the changes took, without the changes that restore the length.
     fn run(&mut self, change: Change, count: u64) -> Duration {
         let mut elapsed = Duration::ZERO;
         for _ in 0..count {

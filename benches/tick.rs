@@ -122,7 +122,7 @@ impl Candidate for Hand {
     }
 }
 
-/// The lower bound, which sends the same bytes to every connection.
+/// The candidate with the least work, which sends the same bytes to every connection.
 struct Same {
     world: World,
     floor: Floor,
@@ -162,7 +162,7 @@ impl<C: Candidate> Running<C> {
         Self { candidate: C::settled(&workload), workload, step: 0 }
     }
 
-    /// Returns the time of `count` ticks, without the work that is not the server's.
+    /// Returns the server's time for `count` ticks, without the work of the clients.
     fn ticks(&mut self, count: u64) -> Duration {
         if self.workload.change == Change::Nothing {
             // An idle tick is shorter than reading the clock, and there is nothing to deliver.

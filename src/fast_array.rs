@@ -1,8 +1,8 @@
 //! Fast arrays: guards, iterators, and their use between a server and its clients.
 //!
-//! [`FastArray`] itself documents what marks an item as changed, what ids are for, and what an assignment
-//! does. [`OrderedFastArray`](crate::OrderedFastArray) is the array whose order clients keep; it has its own
-//! iterators in [`ordered`](crate::ordered).
+//! The documentation of [`FastArray`] describes which writes mark an item as changed, the use of ids, and the
+//! effect of an assignment. [`OrderedFastArray`](crate::OrderedFastArray) is the array whose order clients
+//! keep; it has its own iterators in [`ordered`](crate::ordered).
 //!
 //! # Items
 //!
@@ -58,8 +58,8 @@
 //!
 //! A client may add an item before the server does. The item gets a [local](crate::ItemId::is_local) id, and
 //! no update changes it. When the server adds its own item for the same thing, both are in the array, because
-//! nothing tells the library that they are the same. The game recognises them by a number of its own. It
-//! removes the predicted item in the notify of the field, which runs after the items were added.
+//! nothing tells the library that they are the same. The game recognises such items by a number of its own.
+//! The client removes the predicted item in the notify of the field, which runs after the items were added.
 //!
 //! ```
 //! use repl::prelude::*;

@@ -18,7 +18,7 @@ const PLAYERS: u32 = 400;
 struct Link {
     connection: Connection,
     mirror: Mirror,
-    /// Packets that arrive up to a few ticks late, with their sequence.
+    /// Packets that arrive up to a few ticks late, with their sequence numbers.
     late: Vec<(u64, Vec<u8>)>,
     received: Vec<u64>,
     sent: u64,

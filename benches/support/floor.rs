@@ -1,6 +1,8 @@
-//! The lower bound: the same bytes to every connection, encoded once, with no state for each connection.
+//! The candidate with the least work: it encodes the changes of a tick once, sends the same bytes to every
+//! connection, and stores no state for a connection.
 //!
-//! *Invariant:* the body of a packet is the same for all connections; only the eight bytes before it differ.
+//! *Invariant:* the body of a packet is the same for all connections. Only the eight bytes before the body
+//! differ.
 
 use crate::bits::{BitWriter, PACKET_BYTES};
 use crate::hand::World;

@@ -4,8 +4,8 @@
 //! Setters keep a mask of changed fields for each object and a list of changed objects. Each connection has a
 //! mask for each object, with the fields that its client lacks, and a record of the content of each packet in
 //! flight. The fields of a lost packet are put back into the masks, and every packet is written from current
-//! values. A player is sent whole until a packet with it is acknowledged. There are no conditions, no
-//! relevancy, no references and no despawn.
+//! values. A player is sent whole until a packet with the whole player is acknowledged. There are no
+//! conditions, no relevancy, no references and no despawn.
 //!
 //! *Invariant:* if a client differs from the server in a field, the field is in its slot's mask or in a
 //! packet in flight.
@@ -107,7 +107,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// A client that has nothing yet of a world of `players`.
+    /// A client that has not received any player of a world of `players`.
     pub(crate) fn new(players: usize) -> Self {
         Self {
             slots: vec![Slot { pending: wire::ALL, spawned: false }; players],
@@ -197,8 +197,8 @@ impl Connection {
         state.pending |= fields;
     }
 
-    /// Resolves every packet in flight up to sequence `last`, oldest first. `is_lost` says which of them were
-    /// lost.
+    /// Resolves every packet in flight up to sequence `last`, oldest first. `is_lost` returns whether a
+    /// packet was lost.
     pub(crate) fn acknowledge(&mut self, last: u64, is_lost: impl Fn(u64) -> bool) {
         while self.in_flight.front().is_some_and(|packet| packet.sequence <= last) {
             let Some(InFlight { sequence, mut records, spawns }) = self.in_flight.pop_front() else { return };

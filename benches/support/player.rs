@@ -39,8 +39,8 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    /// The player with which slot `index` starts. No field has its default value, because otherwise a spawn
-    /// could leave it out.
+    /// Returns the player that slot `index` has at the start. No field has its default value, because
+    /// otherwise a spawn could leave it out.
     pub(crate) fn nth(index: u32) -> Self {
         let place = index as f32 + 0.5;
         Self {

@@ -20,8 +20,8 @@ pub(crate) struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// A side. `run` does the work as often as its argument says and returns how long that took. `wire_bytes`
-    /// is what one client receives each time, if anything is sent.
+    /// A side. `run` does the work as many times as its argument, and returns the elapsed time. `wire_bytes`
+    /// is the number of bytes that one client receives each time, if anything is sent.
     pub(crate) fn new(
         name: &'static str,
         wire_bytes: Option<u64>,
@@ -53,7 +53,7 @@ pub(crate) fn report(work: &str, sides: &mut [Side<'_>]) {
         let ratios = first.iter().zip(times).map(|(first, other)| first / other).collect();
         line += &format!("  {}/{} {:.2}", sides[0].name, side.name, median(ratios));
     }
-    // The measurement does not fail if nobody reads its output.
+    // An error of the output is ignored, so that the measurement continues when its reader has gone.
     let _ = writeln!(io::stdout(), "{line}");
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn timed<T>(count: u64, mut work: impl FnMut() -> T) -> Duration {
     start.elapsed()
 }
 
-/// Returns whether the program was started to measure, and not only to see that it runs.
+/// Returns whether the program was started to measure, and not only to check that it runs.
 pub(crate) fn are_wanted() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }

@@ -1,7 +1,7 @@
-//! One object type for each kind of property, with values and a hand-written form of them.
+//! One object type for each kind of property, with values and their hand-written wire form.
 //!
-//! *Invariant:* the hand-written form is as short as ours if both are bits of the same value. The
-//! hand-written form of a rotation is uncompressed.
+//! *Invariant:* the hand-written wire form is as short as the library's, wherever both contain the same
+//! information. The hand-written form of a rotation is uncompressed.
 
 use repl::{NetSerialize, Replicated};
 

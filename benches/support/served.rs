@@ -4,7 +4,7 @@
 //! for all. The benches assert that the bytes are the same, and that the client equals the server. Decoding
 //! each packet 32 times would only slow the measurement down.
 //!
-//! *Invariant:* what the connections received in a tick is acknowledged before the next tick.
+//! *Invariant:* the packets of a tick are acknowledged before the next tick.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -167,7 +167,7 @@ impl Served {
     /// Compares every packet of one tick of the workload, and then the client.
     ///
     /// # Panics
-    /// If the connections do not receive the same, or the client does not equal the server.
+    /// If the connections do not receive the same bytes, or the client does not equal the server.
     pub(crate) fn check_tick(&mut self, workload: &Workload, step: u32) {
         self.write(workload, step);
         self.exchange();
@@ -188,7 +188,7 @@ pub(crate) struct Joining {
     server: Server,
     now: Duration,
     hello: Packets,
-    /// The client's answers to everything that it receives; they are the same each time.
+    /// The packets with which the client answers. They are the same each time.
     answers: Packets,
 }
 
@@ -212,7 +212,7 @@ impl Joining {
         joining.acknowledge(connection);
         assert_same(&joining.server, &players, &client);
         joining.server.tick(joining.now + TICK);
-        // The client is told that it has everything.
+        // The server reports to the client that it has everything.
         while joining.server.poll_transmit(connection).is_some() {}
         joining.server.tick(joining.now + TICK * 2);
         assert!(joining.server.poll_transmit(connection).is_none(), "a client that has all is sent nothing");

@@ -10,7 +10,7 @@
 use crate::bits::{BitReader, BitWriter};
 use crate::player::Player;
 
-/// A set of fields; the eight flags are one field.
+/// A set of fields. The eight flags count as one field.
 pub(crate) type Mask = u16;
 
 /// How many fields a mask has.
@@ -41,8 +41,8 @@ pub(crate) const RECORD_BYTES: usize = (32 + 15 + 54 * 8 + 31 * 8 + 5_usize).div
 /// The header of a packet, before the number of spawns is known.
 pub(crate) fn write_header(bits: &mut BitWriter, sequence: u64) {
     bits.write(sequence & 0xffff, 16);
-    // No client of this baseline sends anything that needs an acknowledgement, but the packet has room for
-    // it.
+    // The clients of this baseline send nothing that needs an acknowledgement, but the packet has room for
+    // acknowledgements.
     bits.write(0, 48);
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn write_spawn(
     write_fields(bits, ALL, player);
 }
 
-/// The fields of `mask` of a player that the client has.
+/// Writes the fields in `mask` of a player that the client has already.
 #[inline]
 pub(crate) fn write_change(bits: &mut BitWriter, slot: u32, slot_bits: u32, mask: Mask, player: &Player) {
     bits.write(u64::from(slot) | u64::from(mask) << slot_bits, slot_bits + FIELDS);

@@ -1,4 +1,4 @@
-//! Workloads: which fields of which players change in a tick.
+//! Workloads: the fields and players that change in a tick.
 //!
 //! *Invariant:* a workload writes the same values to every candidate, and each write changes its field.
 
@@ -15,7 +15,7 @@ pub(crate) trait Arena {
 pub(crate) enum Change {
     /// None.
     Nothing,
-    /// One field of one player in this many.
+    /// In each tick, one field of one player in this many changes.
     Health(u32),
     /// Position and yaw of every player: 16 bytes.
     Movement,

@@ -4,8 +4,8 @@ use clap::Parser;
 
 use crate::support::probability;
 
-/// Bots fight in a small arena on a server. Clients watch over a bad network, and must end with exactly what
-/// they may see.
+/// Bots fight in a small arena on a server. Clients watch over a bad network. At the end each client must
+/// have exactly the state that it may see.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "arena")]
 pub(crate) struct Args {

@@ -1,4 +1,4 @@
-//! The bots: where they run, at whom they shoot, what they pick up.
+//! The bots: they choose where to run, at whom to shoot, and what to pick up.
 //!
 //! *Invariant:* a bot changes only its own player; it affects others only through the rules in `game.rs`.
 

@@ -1,8 +1,9 @@
 //! The rules of the arena. They run only on the server.
 //!
-//! The rules read and write objects through the server. Nothing here sends; the server does that.
+//! The rules read and write objects through the server. The rules send nothing, because the server sends the
+//! changes.
 //!
-//! *Invariant:* the same seed makes the same match, whatever the network does.
+//! *Invariant:* the same seed makes the same match. The network does not affect it.
 
 use std::time::Duration;
 

@@ -1,8 +1,9 @@
 //! Bots fight in a small arena on a server. Clients join over a network that delays, loses and reorders
-//! packets. At the end each client must have exactly what it may see.
+//! packets. At the end each client must have exactly the state that it may see.
 //!
-//! Start with `model.rs`: what is replicated, to whom, and how. `game.rs`, `bots.rs` and `pack.rs` change it,
-//! `sight.rs` decides who sees what, and `session.rs` moves the packets. The other files check and report.
+//! Start with `model.rs`, which declares the objects: which properties are replicated, to whom, and how.
+//! `game.rs`, `bots.rs` and `pack.rs` change it, `sight.rs` decides who sees what, and `session.rs` moves the
+//! packets. The other files check and report.
 //!
 //! *Invariant:* the arguments decide the whole run: it reads no clock, and all random numbers come from the
 //! seed.

@@ -83,8 +83,8 @@ pub(crate) struct Player {
     pub(crate) target: ObjectRef<Self>,
     #[replicated(max_len = 8)]
     pub(crate) perks: Vec<Perk>,
-    /// The supplies that the player carries. However many there are, a client receives only the supplies that
-    /// were added, changed or removed.
+    /// The supplies that the player carries. A client receives only the supplies that were added, changed or
+    /// removed, however many supplies there are.
     #[replicated]
     pub(crate) pack: FastArray<Supply>,
     /// The keys to the turrets that the player holds. Only the player's owner sees the keys.
@@ -110,18 +110,18 @@ pub(crate) struct Player {
     /// Changes rarely, so the server compares it only when it is marked.
     #[replicated(push)]
     pub(crate) emote: Option<char>,
-    /// The owner shows it when it joins again.
+    /// A client that owns the player again shows this value.
     #[replicated(condition = OwnerOnly)]
     pub(crate) ticket: Secret,
     /// The bounty for this player. All clients except the owner see it.
     #[replicated(condition = SkipOwner)]
     pub(crate) bounty: Secret,
-    /// The value is drawn anew from time to time. Clients that have the player already do not receive the new
-    /// value.
+    /// From time to time the value is replaced by a new random value. Clients that have the player already do
+    /// not receive the new value.
     #[replicated(condition = InitialOnly)]
     pub(crate) omen: Secret,
 
-    /// On the server: what the bot plans.
+    /// On the server: the plan of the bot.
     pub(crate) mind: Mind,
     /// On a client: how much health the client saw the player lose.
     pub(crate) damage_seen: u32,
@@ -187,7 +187,7 @@ pub(crate) struct Perk {
 pub(crate) enum PerkKind {
     #[default]
     Haste,
-    /// Shows how much health others have lost.
+    /// Adds up the health that other players have lost.
     Scanner,
     /// Hides the player from the other team.
     Cloak,
@@ -199,8 +199,8 @@ pub(crate) struct Supply {
     pub(crate) kind: SupplyKind,
     #[replicated(range = 0..=99)]
     pub(crate) amount: u8,
-    /// The player who lost the supply. The reference is null if nobody lost it. It is also null on clients
-    /// that do not see that player now.
+    /// The player who lost the supply. The reference is null if nobody lost it. The reference is also null on
+    /// clients that do not see that player now.
     pub(crate) loser: ObjectRef<Player>,
 }
 
@@ -211,7 +211,7 @@ pub(crate) enum SupplyKind {
     Bandages,
 }
 
-/// A key to a turret. Each player who captures the turret gets a new one.
+/// A key to a turret. Each player who captures the turret gets a new code.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 pub(crate) struct Key {
     pub(crate) turret: ObjectRef<Turret>,
@@ -272,7 +272,7 @@ impl Projectile {
         Self { damage: 45, speed: 14.0, ..Self::default() }
     }
 
-    /// The position. Both sides compute it, so only a new path is sent.
+    /// The position. Both sides compute the position from the path, so only a new path is sent.
     pub(crate) fn position(&self, tick: u32) -> Vec2 {
         let seconds = tick.saturating_sub(self.path.since_tick) as f32 / 60.0;
         crate::plane::along(self.path.from, self.path.direction, self.speed * seconds)
@@ -285,7 +285,8 @@ impl Callbacks for Projectile {
     }
 }
 
-/// A straight flight. It is atomic: no client ever sees the start of one path with the direction of another.
+/// A straight flight. The path is atomic: no client ever sees the start of one path with the direction of
+/// another.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 #[replicated(all)]
 pub(crate) struct Path {
@@ -320,7 +321,7 @@ pub(crate) enum PickupKind {
     Perk(PerkKind),
 }
 
-/// A gun on a mast. A player who stands beside it becomes its owner.
+/// A gun on a mast. A player who stands beside the turret becomes its owner.
 #[derive(Replicated, Default)]
 pub(crate) struct Turret {
     #[replicated(condition = InitialOnly, quantize(step = 0.1, range = -25.0..=25.0))]
@@ -340,7 +341,7 @@ pub(crate) struct Turret {
     pub(crate) serial: Secret,
 }
 
-/// The form of a duration on the wire: tenths of a second, at most 10 s.
+/// The wire form of a duration: tenths of a second, at most 10 s.
 pub(crate) mod tenths {
     use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Packs: the supplies that players keep, use up, and lose when they die.
 //!
-//! *Invariant:* a supply stays the same item until it is used up or falls out, whatever happens to the other
-//! items.
+//! *Invariant:* a supply stays the same item until it is used up or falls out. Changes of other items do not
+//! affect it.
 
 use repl::prelude::*;
 
@@ -53,7 +53,7 @@ impl Player {
 }
 
 impl Arena {
-    /// A pack falls to the ground. Some of its items can be picked up.
+    /// A pack falls to the ground. Some of the items of the dropped pack can be picked up.
     pub(crate) fn spill(&mut self, server: &mut Server, me: ObjectRef<Player>) {
         let here = server[me].position;
         let fallen: Vec<_> = server[me].pack.drain(..).take(SPILT).collect();

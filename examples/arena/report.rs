@@ -117,8 +117,8 @@ pub(crate) fn print_traffic(session: &Session) {
     frames.print("", longest, '█');
 }
 
-/// The classes with their properties, summed over all clients. Elements of an array count as the array,
-/// fields of a struct as the struct.
+/// The classes with their properties, summed over all clients. The elements of an array are counted under the
+/// name of the array, and the fields of a struct under the name of the struct.
 fn classes(session: &Session) -> Vec<(Row, Vec<Row>)> {
     let mut classes: Vec<(Row, Vec<Row>)> = Vec::new();
     for traffic in session.watchers.iter().flat_map(|watcher| watcher.client.traffic()) {

@@ -3,7 +3,8 @@
 //! Each secret is 16 random bytes, drawn once for one property of one object. Every packet to a connection is
 //! searched at each bit for all secrets. A secret that its condition hides from that connection is a leak.
 //!
-//! *Invariant:* the search knows only one thing of the wire format: bits fill bytes from the lowest bit up.
+//! *Invariant:* the search depends only on one fact of the wire format: bits fill bytes from the lowest bit
+//! up.
 
 use std::collections::HashMap;
 
@@ -30,7 +31,7 @@ impl NetSerialize for Secret {
 
 repl::leaf!(Secret);
 
-/// Who may see a secret; this is the condition of its property.
+/// The rule that decides who may see a secret. It is the condition of the secret's property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     OwnerOnly,
@@ -44,7 +45,7 @@ pub(crate) struct Drawn {
     second_half: u64,
     pub(crate) object: ObjectRef<()>,
     pub(crate) rule: Rule,
-    /// The tick in which it was drawn.
+    /// The tick in which the secret was drawn.
     pub(crate) tick: u32,
 }
 

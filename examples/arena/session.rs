@@ -167,8 +167,8 @@ impl Session {
         false
     }
 
-    /// After everything has arrived, draws the initial-only secrets anew and writes to their objects. No
-    /// client may see the new ones, because all clients have the objects.
+    /// After everything has arrived, replaces the initial-only secrets by new ones and writes to their
+    /// objects. No client may see the new ones, because all clients have the objects.
     pub(crate) fn encore(&mut self) {
         self.arena.tick += 1;
         self.arena.draw_omens(&mut self.server);

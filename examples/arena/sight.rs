@@ -1,6 +1,8 @@
-//! Who sees what: seats, visibility, switches of conditions, and which secrets may be sent to whom.
+//! Decides what each client sees: which player it owns, which objects are visible, which conditions are
+//! switched on, and which secrets may be sent to it.
 //!
-//! *Invariant:* `may_see` follows from what the game told the server, never from what the server sent.
+//! *Invariant:* `may_see` is computed from the calls of the game to the server, never from the packets of the
+//! server.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -45,7 +47,8 @@ impl Sight {
         server.set_remote_role(player, Role::SimulatedProxy);
     }
 
-    /// Decides again what each connection sees. Call it in each tick, after the game and before the server.
+    /// Decides again which objects each connection sees. Call it in each tick, after the game and before the
+    /// server.
     pub(crate) fn look(&mut self, server: &mut Server, arena: &Arena) {
         for (connection, seat) in self.seats.clone() {
             let (here, team) = (server[seat].position, server[seat].team);

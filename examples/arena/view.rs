@@ -1,4 +1,4 @@
-//! The check whether a client has exactly what it may see.
+//! Checks whether a client has exactly the state that it may see.
 //!
 //! *Invariant:* values are compared with the server's objects, property by property, not with what was sent.
 
@@ -23,7 +23,7 @@ pub(crate) struct View<'a> {
 type Checks = Vec<(&'static str, bool)>;
 
 impl View<'_> {
-    /// Returns the first wrong property; `None` if the client has exactly what it may see.
+    /// Returns the first wrong property, or `None` if the client has exactly the values that it may see.
     pub(crate) fn first_difference(&self) -> Option<String> {
         let arena = self.arena;
         self.class(&[arena.game], Self::of_match)
@@ -172,8 +172,8 @@ impl View<'_> {
     }
 }
 
-/// Returns whether two arrays have the same items by id, in any order. `expected` maps an item to what the
-/// client must have.
+/// Returns whether two arrays have the same items by id, in any order. `expected` maps an item of the server
+/// to the item that the client must have.
 fn same_items<T: PartialEq>(live: &FastArray<T>, replica: &FastArray<T>, expected: impl Fn(&T) -> T) -> bool {
     let mut items = live.ids().iter().zip(live);
     live.len() == replica.len() && items.all(|(&id, item)| replica.by_id(id) == Some(&expected(item)))

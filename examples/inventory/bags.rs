@@ -1,7 +1,7 @@
 //! The two bags, which get the same changes, and the journal of the first client's callbacks.
 //!
-//! *Invariant:* after each change the plain bag is rebuilt from the other, so both hold the same. Only the
-//! differences between two states are sent.
+//! *Invariant:* after each change the plain bag is rebuilt from the other bag, so both have the same content.
+//! Only the differences between two states are sent.
 
 use repl::prelude::*;
 
@@ -33,8 +33,8 @@ impl Bags {
         *self.plain.live_mut() = PlainBag::from(self.fast.live());
     }
 
-    /// One tick of everyone. Returns the callbacks of the client. The model has replayed them and was
-    /// compared with the client's bag.
+    /// One tick of everyone. Returns the callbacks of the client. The model has replayed these entries and
+    /// was compared with the client's bag.
     pub(crate) fn tick(&mut self) -> Vec<Entry> {
         self.fast.tick();
         self.plain.tick();
@@ -46,7 +46,7 @@ impl Bags {
         entries
     }
 
-    /// Ticks until both clients have what their servers have and nothing is outstanding. Returns the
+    /// Ticks until both clients have the state of their servers and nothing is unacknowledged. Returns the
     /// callbacks of that time.
     pub(crate) fn settle(&mut self) -> Vec<Entry> {
         let mut told = self.tick();
@@ -59,7 +59,7 @@ impl Bags {
         told
     }
 
-    /// Returns whether both clients have what their servers have, but no price.
+    /// Returns whether both clients have the state of their servers, except prices, which are not replicated.
     pub(crate) fn have_converged(&self) -> bool {
         let (Some(fast), Some(plain)) = (self.fast.replica(), self.plain.replica()) else { return false };
         fast.stacks.iter().all(|stack| stack.price == 0)

@@ -1,7 +1,7 @@
 //! The journal: all calls of callbacks, in order, and a model that is built only from them.
 //!
 //! A callback gets only the item or the array. So a callback writes to a place that the program provides. In
-//! a game this could be a queue of events; here it is the journal of the thread.
+//! a game this could be a queue of events. In this example it is the journal of the thread.
 //!
 //! *Invariant:* only entries change the model. The client's inventory is used for the comparison alone.
 
@@ -85,7 +85,7 @@ pub(crate) struct Model {
     /// Gems by serial number, of all stacks.
     gems: BTreeMap<u16, Gem>,
     pub(crate) entries: usize,
-    /// The first mistake that an entry showed, if there is one.
+    /// The first mistake that the replay found, if there is one.
     pub(crate) mistake: Option<String>,
 }
 
@@ -142,7 +142,7 @@ impl Model {
         }
     }
 
-    /// Copies the named properties, and no other ones.
+    /// Copies the properties with these names, and no others.
     fn change(&mut self, id: ItemId, seen: &Seen, news: &[&str]) -> Result<(), &'static str> {
         let known = self.stacks.get_mut(&id).ok_or("changed but had not come")?;
         if news.is_empty() {
@@ -163,7 +163,7 @@ impl Model {
         if known == seen { Ok(()) } else { Err("changed more than is named") }
     }
 
-    /// Records a mistake if the model differs from what the client has.
+    /// Records a mistake if the model differs from the client's bag.
     pub(crate) fn compare(&mut self, stacks: &FastArray<Stack>) {
         let held = seen(stacks);
         let mut gems: BTreeMap<u16, Gem> = BTreeMap::new();

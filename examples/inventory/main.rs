@@ -1,9 +1,9 @@
 //! The bag of an adventurer: stacks with gems in their sockets, once in a fast array and once in a plain
-//! `Vec`. Each is replicated from a server to a client. Shows the callbacks of the client as they run, and
-//! what each change costs in both.
+//! `Vec`. Each of the two bags is replicated from a server to a client. Shows the callbacks of the client as
+//! they run, and the bytes that each change costs with each container.
 //!
-//! Start with `model.rs`: what is replicated, and the callbacks. `dealer.rs` has the changes, `journal.rs`
-//! replays the callbacks, and `link.rs` moves the packets. The other files parse and print.
+//! Start with `model.rs`, which has the replicated structs and the callbacks. `dealer.rs` has the changes,
+//! `journal.rs` replays the callbacks, and `link.rs` moves the packets. The other files parse and print.
 //!
 //! *Invariant:* the arguments decide the whole run: it reads no clock, and all random numbers come from the
 //! seed.

@@ -1,4 +1,4 @@
-//! What is replicated: the bag of an adventurer, once in a fast array and once in a plain `Vec`.
+//! The replicated objects: the bag of an adventurer, once in a fast array and once in a plain `Vec`.
 //!
 //! *Invariant:* both bags have the same fields with the same attributes, so a difference in bytes comes from
 //! the containers.

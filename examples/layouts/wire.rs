@@ -4,8 +4,8 @@
 //! on any other writer of `bitstream_io`, for example one for a file. A field uses it by `#[replicated(with =
 //! wire::bearing)]`.
 //!
-//! *Invariant:* [`read_degrees`] reads what [`write_degrees`] writes, and refuses all other bits, because
-//! they may come from anyone.
+//! *Invariant:* [`read_degrees`] reads the bits that [`write_degrees`] writes, and refuses all others,
+//! because they may come from an attacker.
 
 use std::io;
 

@@ -27,7 +27,7 @@ pub(crate) trait Actor: Replicated + Default + Clone {
     /// these values.
     fn set(&mut self, property: &Key<'_>, values: &[&Attribute]) -> bool;
 
-    /// Returns whether the property has these values, bit for bit.
+    /// Returns whether the property has exactly these values, bit for bit.
     fn holds(&self, property: &Key<'_>, values: &[&Attribute]) -> bool;
 }
 

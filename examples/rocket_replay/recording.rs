@@ -18,11 +18,11 @@ pub(crate) struct Recording {
     pub(crate) stream_bytes: usize,
 }
 
-/// What one frame did to one property of one actor.
+/// The change of one property of one actor in one frame.
 pub(crate) struct Change<'a> {
     pub(crate) actor: i32,
     pub(crate) property: ObjectId,
-    /// The new values, in order; usually one.
+    /// The new values, in order. Usually there is one.
     pub(crate) values: Vec<&'a Attribute>,
 }
 

@@ -41,7 +41,7 @@ impl Ledger {
         Self { rows: vec![Row::default(); Class::ALL.len()] }
     }
 
-    /// Adds what the game spent on a frame, after the stage has played it.
+    /// Adds the bits that the game used for a frame, after the stage has played the frame.
     pub(crate) fn add(
         &mut self,
         recording: &Recording,

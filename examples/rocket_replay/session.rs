@@ -69,7 +69,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Plays a frame on the server; then everyone sends and receives.
+    /// Plays a frame on the server. Then the server and all clients send and receive.
     pub(crate) fn play(&mut self, recording: &Recording, frame: &Frame, changes: &[Change<'_>]) {
         self.stage.play(&mut self.server, recording, frame, changes);
         self.tick();

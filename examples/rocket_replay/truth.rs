@@ -1,7 +1,7 @@
 //! The truth: the last decoded value of every property of every open actor.
 //!
-//! *Invariant:* nothing here comes from the objects of the server. So the comparison also finds mistakes in
-//! writing to these objects, not only mistakes of replication.
+//! *Invariant:* the values are taken from the decoder, and never from the objects of the server. So the
+//! comparison also finds mistakes in writing to these objects, not only mistakes of replication.
 
 use std::collections::BTreeMap;
 

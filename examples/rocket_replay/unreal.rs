@@ -1,4 +1,4 @@
-//! What the game's own replication spent on each part of a frame, in bits.
+//! The number of bits that the game's own replication used for each part of a frame.
 //!
 //! *Invariant:* the sizes follow only from the decoded values. The number of a property counts as six bits,
 //! because its width differs between classes. The length of the whole stream is not an estimate: it is in the
@@ -6,11 +6,12 @@
 
 use boxcars::{Attribute, Loadout, NewActor, Product, ProductValue, RemoteId, Rotation, UniqueId, Vector3f};
 
-/// One bit that another actor follows, 11 bits for the actor's number, and one bit whether it is alive.
+/// One bit for "another actor follows", 11 bits for the actor's number, and one bit for whether the actor is
+/// alive.
 pub(crate) const ACTOR_BITS: u64 = 13;
-/// An update of an actor: one bit that it is not new, and one bit that no further property follows.
+/// An update of an actor: one bit for "not new", and one bit for "no further property follows".
 pub(crate) const UPDATE_BITS: u64 = 2;
-/// One bit that another property follows, and its number.
+/// One bit for "another property follows", and the number of the property.
 pub(crate) const PROPERTY_BITS: u64 = 7;
 
 const TEXT_LENGTH_BITS: u64 = 32;

@@ -1,7 +1,7 @@
 //! Values as this example replicates them: each mirrors a value of the decoder.
 //!
-//! *Invariant:* a value made from a decoded one holds every field of it, unrounded. The patterns below name
-//! all fields, and the compiler checks that where the decoder's type allows it.
+//! *Invariant:* a value that is made from a decoded value has every field of it, without rounding. The
+//! patterns below name all fields, and the compiler checks that where the decoder's type allows it.
 
 use boxcars::{ActorId, Attribute, ObjectId, ProductValue, RemoteId, Vector3f, Vector3i};
 use repl::prelude::*;
@@ -237,7 +237,7 @@ mirrors! {
         picked_up: u8,
     }
 
-    /// How much is left in the tank, in newer recordings.
+    /// The remaining fuel, in newer recordings.
     Tank of ReplicatedBoost {
         grant_count: u8,
         boost_amount: u8,

@@ -5,8 +5,8 @@
 //! removes items in the middle, and costs each client a few bytes. At the end every client must have the last
 //! text of the recording.
 //!
-//! *Invariant:* only the elapsed time does not follow from the arguments. Texts are compared with the
-//! recording, not with the server.
+//! *Invariant:* the arguments determine the whole output, except for the elapsed time. Texts are compared
+//! with the recording, not with the server.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     support::exit_code("shared_document", run(&Args::parse()))
 }
 
-/// Replays a trace. Returns whether every client has its final text.
+/// Replays a trace. Returns whether every client ends with the final text of the recording.
 fn run(args: &Args) -> Result<bool, Box<dyn Error>> {
     let trace = Trace::open(&args.trace)?;
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What the examples share: the parser of a probability, the progress bar and the exit code.
+//! Code that the examples share: the parser of a probability, the progress bar and the exit code.
 
 mod progress;
 
@@ -19,7 +19,7 @@ pub(crate) fn probability(
 }
 
 /// Returns the exit code of an example: 0 if all checks passed, 1 if one failed, 2 if the example could not
-/// run. In the last case it prints the error.
+/// run. In the last case, also prints the error.
 pub(crate) fn exit_code(example: &str, result: Result<bool, Box<dyn Error>>) -> ExitCode {
     match result {
         Ok(true) => ExitCode::SUCCESS,

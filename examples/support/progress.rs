@@ -36,7 +36,7 @@ impl Progress {
             return;
         }
         if is_hidden {
-            // The example goes on even if nobody reads its progress.
+            // An error of the output is ignored, so that the example continues when its reader has gone.
             let _ = writeln!(std::io::stderr(), "{:>3} %  {}", done * 100 / self.length.max(1), message());
             return;
         }

@@ -40,8 +40,8 @@ fn read(form: u8, reader: &mut BitReader<'_>) -> Result<BitWriter, ReadError> {
     Ok(writer)
 }
 
-/// Runs an input. Its first byte is the number of forms, then come the forms, and then the bits. Returns how
-/// many forms were read.
+/// Runs an input. The first byte of the input is the number of forms. Then come the forms, and then the bits.
+/// Returns how many forms were read.
 pub fn run(data: &[u8]) -> usize {
     let Some((&count, rest)) = data.split_first() else { return 0 };
     let (forms, bytes) = rest.split_at(usize::from(count).min(rest.len()));

@@ -1,7 +1,7 @@
 //! The functions that the fuzzers run. `tests/fuzz_corpora.rs` runs the same functions on the inputs in
 //! `corpus`, without a fuzzer.
 //!
-//! *Invariant:* whatever the input, nothing panics, and a refused packet changes nothing.
+//! *Invariant:* no input causes a panic, and a refused packet changes nothing.
 
 pub mod bits;
 pub mod classes;

@@ -19,7 +19,8 @@ use super::width::Widths;
 const REST_HEIGHT: i64 = 1_701;
 /// The pitch of a car at rest, in steps: its nose is half a degree down.
 const REST_PITCH: i64 = 883;
-/// The upward velocity of most cars at rest, in hundredths. It is a remainder of the game's physics.
+/// The upward velocity of most cars at rest, in hundredths. This velocity is an artefact of the game's
+/// physics.
 const REST_RISE: i64 = 21;
 /// The limit of roll and pitch of a car on its wheels, in steps: a sixth of a degree.
 const LEVEL: i64 = 256;
@@ -189,7 +190,7 @@ fn read_rotation(reader: &mut BitReader<'_>) -> Result<(Rotation, Heading, &'sta
     }
 }
 
-/// Returns the tables for a car whose tilt differs by this much from that at rest.
+/// Returns the tables for a car whose tilt differs by this much from the tilt of a car at rest.
 fn motion_tables(roll: i64, pitch: i64) -> &'static Motion {
     let tilt = roll.abs().max(pitch.abs());
     if tilt < LEVEL {

@@ -30,15 +30,15 @@ pub(super) fn vector_hundredths(vector: [f32; 3]) -> Option<[i64; 3]> {
 pub(super) struct Rotation {
     /// 0 to 3: x, y, z, w.
     pub(super) largest: u8,
-    /// Each as a distance from the middle step, −2¹⁷ to 2¹⁷ − 1.
+    /// Each step is a distance from the middle step, −2¹⁷ to 2¹⁷ − 1.
     pub(super) others: [i64; 3],
 }
 
 impl Rotation {
     /// Returns the grid point that restores `quaternion` bit for bit.
     pub(super) fn on_grid(quaternion: [f32; 4]) -> Option<Self> {
-        // Usually the largest component is left out. If two components are almost equal, the game may have
-        // left out the other one.
+        // Usually the game omits the largest component. If two components are almost equal, the game may have
+        // omitted the second largest one.
         let mut candidates = [0_u8, 1, 2, 3];
         candidates.sort_by(|a, b| {
             let magnitude = |index: &u8| quaternion[usize::from(*index)].abs();

@@ -28,7 +28,7 @@ struct Shears {
 }
 
 impl Heading {
-    /// Returns the heading of a rotation. For an upright one, only the third component is used, which is
+    /// Returns the heading of a rotation. For an upright rotation, only the third component is used, which is
     /// known before the others.
     pub(super) fn of(rotation: Rotation) -> Self {
         let [_, b, c] =

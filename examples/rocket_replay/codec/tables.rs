@@ -10,7 +10,7 @@ use super::width::Widths;
 
 /// The tables for the motion of a car, in its own frame, one set for each degree of tilt.
 pub(super) struct Motion {
-    /// The height above that of a car at rest, in hundredths.
+    /// The height above the height of a car at rest, in hundredths.
     pub(super) height: Widths,
     pub(super) forward: Widths,
     pub(super) side: Widths,

@@ -14,7 +14,7 @@ use super::vector::{place, rotation, spin, velocity};
 type Write<T> = fn(&T, &mut BitWriter) -> Result<(), WriteError>;
 type Read<T> = fn(&mut BitReader<'_>, &mut ReferenceMap<'_>) -> Result<T, ReadError>;
 
-/// Writes and reads `value`. Returns what was read, and how many bits it took.
+/// Writes and reads `value`. Returns the value that was read, and how many bits it took.
 fn round_trip<T: Debug>(value: &T, write: Write<T>, read: Read<T>) -> (T, usize) {
     let mut writer = BitWriter::new();
     write(value, &mut writer).expect("every value has a form");
