@@ -16,7 +16,8 @@ use crate::client::outcome::Outcome;
 use crate::client::replica::Callback;
 use crate::transport::sequence::Sequence;
 
-/// An object whose references are being read again, because objects that they refer to came or went.
+/// An object whose references are being read again, because objects that they refer to appeared or
+/// disappeared.
 struct Rereading {
     slot: u32,
     class: u16,

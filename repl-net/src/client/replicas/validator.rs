@@ -72,8 +72,8 @@ pub(super) struct Validator<'a> {
 
 impl Validator<'_> {
     /// Checks the slot of an entry: each object may be in a packet only once, including the blobs that the
-    /// packet completes. And the packet must not be older than the state of the object. So each validated
-    /// entry can be applied, whatever else the packet contains.
+    /// packet completes. The packet must not be older than the state of the object either. So each validated
+    /// entry can be applied, independently of the other entries of the packet.
     fn check(&mut self, slot: u32) -> Result<(), BodyError> {
         let slots = &self.replicas.slots;
         if slot as usize >= slots.len() {
