@@ -423,6 +423,24 @@ fn the_server_tick_is_that_of_the_newest_packet() {
 }
 
 #[test]
+fn a_packet_that_comes_late_does_not_turn_the_server_tick_back() {
+    let (mut room, player, chest) = room(1);
+    for round in 1..20 {
+        // The packets are about different objects, so both are applied in any order.
+        room.server[player].health = round;
+        let first = room.tick_one();
+        room.server[chest].gold = round.into();
+        let second = room.tick_one();
+        for packets in [&second, &first] {
+            room.deliver(0, packets);
+            assert_eq!(room.client().server_tick(), Some(room.server.ticks()), "round {round}");
+        }
+        assert_eq!((room.client()[player].health, room.client()[chest].gold), (round, round.into()));
+        room.acknowledge();
+    }
+}
+
+#[test]
 fn a_client_is_synchronized_when_it_has_what_was_there_and_not_before() {
     let mut room = Room::new(ServerConfig { max_bytes_per_tick: 3_000, ..ServerConfig::default() }, register);
     let players: Vec<_> =

@@ -5,6 +5,8 @@
 
 mod support;
 
+use std::collections::BTreeMap;
+
 use repl::prelude::*;
 use repl::{BitReader, BitWriter, Callbacks, ReadError, ReferenceMap, WriteError};
 use support::Room;
@@ -349,5 +351,67 @@ fn s117_what_an_earlier_packet_removed_does_not_hide_the_next_object_in_its_slot
         room.settle();
         assert_eq!(room.client()[one].target, next);
         assert!(!room.client().contains(other) && !room.client().contains(last));
+    }
+}
+
+#[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
+struct Link {
+    to: ObjectRef<Unit>,
+}
+
+/// A class with references in each kind of collection.
+#[derive(Replicated, Default)]
+#[replicated(callbacks)]
+struct Board {
+    #[replicated]
+    map: BTreeMap<u8, ObjectRef<Unit>>,
+    #[replicated]
+    items: FastArray<Link>,
+    #[replicated]
+    ordered: OrderedFastArray<Link>,
+    #[replicated]
+    list: Vec<ObjectRef<Unit>>,
+    calls: u32,
+}
+
+impl Callbacks for Board {
+    fn pre_net_receive(&mut self) {
+        self.calls += 1;
+    }
+}
+
+#[test]
+fn s117_what_was_removed_from_a_collection_is_not_read_again_when_its_object_goes() {
+    type Change = fn(&mut Board, ObjectRef<Unit>);
+    let kinds: [(Change, Change); 4] = [
+        (|board, unit| _ = board.map.insert(1, unit), |board, _| board.map.clear()),
+        (|board, unit| _ = board.items.push(Link { to: unit }), |board, _| board.items.clear()),
+        (|board, unit| _ = board.ordered.push(Link { to: unit }), |board, _| board.ordered.clear()),
+        (|board, unit| board.list.push(unit), |board, _| board.list.clear()),
+    ];
+    for (kind, (add, remove)) in kinds.into_iter().enumerate() {
+        let register: fn(&mut Client) = |client| _ = client.register::<Unit>().register::<Board>();
+        let (mut room, (board, unit)) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+            (server.spawn(Board::default()), server.spawn(Unit::default()))
+        });
+        for removes in [false, true] {
+            add(&mut room.server[board], unit);
+            room.settle();
+            if removes {
+                remove(&mut room.server[board], unit);
+                room.settle();
+            }
+            let (id, before) = (room.guests[0].id, room.client()[board].calls);
+            room.guests[0].client.changes::<Board>().for_each(drop);
+            room.server.set_visible(id, unit, false);
+            room.settle();
+            let read_again = u32::from(!removes);
+            assert_eq!(room.client()[board].calls - before, read_again, "kind {kind}, {removes}");
+            assert_eq!(room.guests[0].client.changes::<Board>().count() as u32, read_again);
+            room.server.set_visible(id, unit, true);
+            room.settle();
+            remove(&mut room.server[board], unit);
+            room.settle();
+        }
     }
 }

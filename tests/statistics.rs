@@ -92,6 +92,8 @@ fn both_sides_count_each_packet_and_each_byte() {
     assert_eq!(room.client().stats(), ClientStats::default());
     for _ in 0..40 {
         passed.step(&mut room, |_| true);
+        let round_trip = room.client().stats().round_trip;
+        assert!(matches!(round_trip, None | Some(TICK)), "{round_trip:?} before the first ack");
     }
     passed.assert_counted(&room);
     for colour in 0..40 {

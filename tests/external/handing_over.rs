@@ -37,6 +37,8 @@ struct Bag {
     items: FastArray<u32>,
     #[replicated(push)]
     marked: FastArray<u32>,
+    #[replicated(push)]
+    later: FastArray<u32>,
 }
 
 fn register(client: &mut Client) {
@@ -280,6 +282,34 @@ fn s129_a_push_array_marks_itself_where_it_lives() {
     room.server.external().compare_mut(bag, &mut live).expect("it exists");
     room.settle();
     assert_eq!(room.client()[bag].marked.iter().copied().collect::<Vec<_>>(), [7]);
+}
+
+#[test]
+fn s129_push_arrays_that_are_handed_over_one_after_the_other_in_a_tick_both_arrive() {
+    let (mut room, ..) = room(1);
+    let mut live = Bag::default();
+    let bag = room.server.external().spawn(&live);
+    room.settle();
+    live.marked.push(7);
+    room.server.external().compare_mut(bag, &mut live).expect("it exists");
+    live.later.push(8);
+    room.server.external().compare_mut(bag, &mut live).expect("it exists");
+    room.settle();
+    let shown = &room.client()[bag];
+    assert_eq!((shown.marked.first(), shown.later.first()), (Some(&7), Some(&8)));
+}
+
+#[test]
+fn an_object_that_is_despawned_after_it_was_handed_over_is_sent_no_more() {
+    let (mut room, probe, mut live) = room(1);
+    live.depth = 5;
+    room.server.external().compare(probe, &live).expect("it exists");
+    room.server.despawn(probe);
+    let next = room.server.external().spawn(&Probe { depth: 6, ..Probe::default() });
+    room.settle();
+    assert!(!room.client().contains(probe));
+    assert_eq!(shown(&room, 0, next), &Probe { depth: 6, ..Probe::default() });
+    assert_eq!(room.server.external().compare(probe, &live), Err(CompareError::Gone));
 }
 
 #[test]

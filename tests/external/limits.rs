@@ -13,6 +13,8 @@ struct Note {
     text: String,
     #[replicated(max_len = 3)]
     short: Vec<u8>,
+    #[replicated(max_len = 3)]
+    brief: Vec<u8>,
     #[replicated]
     number: u32,
 }
@@ -53,6 +55,18 @@ fn a_value_without_a_form_is_refused_and_the_others_are_sent() {
     room.server.external().compare(note, &live).expect("it exists");
     room.settle();
     assert_eq!((refused(&mut room).len(), room.client()[note].short.len()), (0, 3));
+}
+
+#[test]
+fn values_without_a_form_are_each_told_when_the_object_is_compared_twice_in_a_tick() {
+    let (mut room, note, mut live) = room(ServerConfig::default());
+    live.short = vec![1; 4];
+    room.server.external().compare(note, &live).expect("it exists");
+    live.brief = vec![1; 5];
+    room.server.external().compare(note, &live).expect("it exists");
+    room.settle();
+    let too_long = |len| WriteError::TooLong { len, max: 3 };
+    assert_eq!(refused(&mut room), [("short", too_long(4)), ("brief", too_long(5))]);
 }
 
 #[test]

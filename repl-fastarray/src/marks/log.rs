@@ -179,3 +179,42 @@ impl Log {
         self.shifted(usize::MAX);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_recorded_of_old_ids_is_dropped_when_items_get_new_ones() {
+        let mut log = Log::default();
+        log.touch(ItemId::FIRST, 0, 9);
+        assert_eq!(log.revision(), 0, "nobody has followed it");
+        log.lineage();
+        log.touch(ItemId::FIRST, 0, 9);
+        log.remove(ItemId::FIRST, 0, 8);
+        log.shifted(3);
+        assert_eq!((log.since(0).map(<[Entry]>::len), log.drift()), (Some(2), Some(3)));
+        assert_eq!(log.renumber(), None, "the items keep their ids");
+        assert_eq!((log.since(0).map(<[Entry]>::len), log.drift()), (Some(2), Some(3)));
+        log.begin_lineage(ItemId::FIRST);
+        assert!(!log.has_final_ids());
+        assert_eq!(log.renumber(), Some(ItemId::FIRST));
+        assert!(log.has_final_ids());
+        let none: &[Entry] = &[];
+        assert_eq!((log.since(0), log.since(log.revision()), log.drift()), (None, Some(none), Some(0)));
+    }
+
+    #[test]
+    fn what_was_followed_is_dropped_with_the_next_change() {
+        let mut log = Log::default();
+        log.lineage();
+        for round in 0..100 {
+            log.touch(ItemId::FIRST, round, 9);
+            log.shifted(2);
+            assert_eq!((log.entries.len(), log.drift()), (1, Some(2)), "round {round}");
+            log.follow();
+        }
+        log.shifted(2);
+        assert_eq!((log.entries.len(), log.drift()), (0, Some(0)));
+    }
+}
