@@ -6,7 +6,8 @@
 mod support;
 
 use repl::prelude::*;
-use repl::{ClassTraffic, ClientStats, ConnectionStats, PropertyTraffic};
+use repl::tools::{ClassTraffic, PropertyTraffic};
+use repl::{ClientStats, ConnectionStats};
 
 use support::{Packets, Room, TICK, size};
 
