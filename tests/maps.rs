@@ -348,6 +348,16 @@ fn r14_a_client_may_hold_more_entries_than_one_update_may_bring() {
 }
 
 #[test]
+fn r20_entries_that_a_client_has_already_count_for_the_limit_of_an_update() {
+    let mut pair = Pair::<Target>::from(|| Target { map: [1, 2, 3, 4].map(|key| (key, 0)).into() });
+    let entries = [1, 2, 3, 4, 5].map(|key| (key, true, 9, 8));
+    assert!(pair.receive(&forged(0, None, &entries)).is_err());
+    assert_eq!(pair.replica.map, [1, 2, 3, 4].map(|key| (key, 0)).into());
+    assert!(pair.receive(&forged(0, None, &entries[..4])).is_ok());
+    assert_eq!(pair.replica.map, [1, 2, 3, 4].map(|key| (key, 9)).into());
+}
+
+#[test]
 fn r20_any_bits_give_an_update_or_an_error() {
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
     for _ in 0..20_000 {

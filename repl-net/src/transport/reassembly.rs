@@ -280,4 +280,38 @@ mod tests {
             assert_eq!(reassembly.take(part, 1_000).err(), Some(ReadError::OutOfRange));
         }
     }
+
+    /// Reads a part with this claim about the blobs in flight, stamp, size and place, from the packet 3.
+    fn read(
+        oldest: u32,
+        under_way: u64,
+        behind: u64,
+        sizes: [u64; 2],
+        index: u64,
+    ) -> Result<Part, ReadError> {
+        let mut writer = BitWriter::new();
+        writer.write_exp_golomb(oldest.into(), 4);
+        writer.write_bits(under_way, BLOB_SPAN);
+        writer.write_below(2, BLOB_SPAN.into());
+        writer.write_exp_golomb(behind, 3);
+        sizes.into_iter().for_each(|bits| writer.write_exp_golomb(bits, 12));
+        writer.write_exp_golomb(index, 3);
+        (0..20).for_each(|_| writer.write_bits(0, 64));
+        Part::read(7, Sequence::new(3), &mut writer.as_slice().reader())
+    }
+
+    #[test]
+    fn r15_parts_of_blobs_that_cannot_be_are_refused() {
+        let part = read(5, 0b101, 3, [600, 256], 2).expect("all of it is possible");
+        assert_eq!((part.blob, part.stamp, part.bits.bit_len()), (7, Sequence::new(0), 600 - 2 * 256));
+        for part in [
+            read(5, 0b011, 3, [600, 256], 2),
+            read(5, 0b101, 4, [600, 256], 2),
+            read(5, 0b101, 3, [600, 255], 2),
+            read(5, 0b101, 3, [512, 256], 2),
+            read(u32::MAX - 1, 0b101, 3, [600, 256], 2),
+        ] {
+            assert_eq!(part.err(), Some(ReadError::OutOfRange));
+        }
+    }
 }
