@@ -1,6 +1,6 @@
 //! What the derive macros accept, and the errors they report.
 //!
-//! Each file in `derive/fail` makes one mistake. The `.stderr` file beside it contains the compiler's
+//! Each file in `derive/fail` contains one mistake. The `.stderr` file beside it contains the compiler's
 //! messages. After a change to a message, run `TRYBUILD=overwrite cargo test --test derive` and read the
 //! difference as a new user would.
 

@@ -298,7 +298,7 @@ fn r03_a_new_item_with_a_refused_value_waits_until_all_of_it_has_a_form() {
         assert_eq!(of_stacks, named(&[("a", 2), ("c", 3), ("first", 1), ("still", 9)]));
         assert_eq!(of_row, named(&[("a", 2), ("still", 9), ("c", 3), ("first", 1)]));
     }
-    // An item that clients have keeps its last valid value. Its other properties are updated.
+    // An item that clients have keeps its last valid value. The other properties of the item are updated.
     room.server[rack].stacks[2].count = 10;
     room.server[rack].stacks[2].name = "known".into();
     assert_eq!(refused(&mut room), ["stacks{3}.count"]);
@@ -418,8 +418,8 @@ fn r03_of_many_items_that_wait_each_comes_or_goes_by_itself() {
     live.row.extend((0..240).map(|number| stack(&format!("{number:03}"), 8 + number % 3)));
     room.settle();
     assert_eq!(room.client()[rack].stacks.len(), 161);
-    // Every second item is removed. After that the refused items among the others get a wire form. They
-    // arrive between items that the client has.
+    // Every second item is removed. After that the refused items among the others get a wire form. These
+    // items arrive between items that the client has.
     let live = &mut room.server[rack];
     let mut number = 0;
     live.stacks.retain(|_| {

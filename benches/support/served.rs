@@ -188,7 +188,7 @@ pub(crate) struct Joining {
     server: Server,
     now: Duration,
     hello: Packets,
-    /// The packets with which the client answers. They are the same each time.
+    /// The packets with which the client answers, which are the same each time.
     answers: Packets,
 }
 

@@ -1,4 +1,4 @@
-//! The rules of the arena. They run only on the server.
+//! The rules of the arena. The rules run only on the server.
 //!
 //! The rules read and write objects through the server. The rules send nothing, because the server sends the
 //! changes.

@@ -31,7 +31,7 @@ impl NetSerialize for Secret {
 
 repl::leaf!(Secret);
 
-/// The rule that decides who may see a secret. It is the condition of the secret's property.
+/// The rule that decides who may see a secret. The rule is the condition of the secret's property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     OwnerOnly,

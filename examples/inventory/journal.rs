@@ -30,7 +30,7 @@ pub(crate) enum Entry {
     },
 }
 
-/// A stack as clients know it. Its gems are a set, because their order is not guaranteed.
+/// A stack as clients know it. The gems of a stack are a set, because their order is not guaranteed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) kind: Kind,

@@ -4,7 +4,8 @@
 //! below compare the tables with snapshots. If the layout changes, `cargo test --example layouts` fails until
 //! somebody reviews the change with `cargo insta review`.
 //!
-//! *Invariant:* everything is printed from constants that the derive made. It needs no server and no client.
+//! *Invariant:* everything is printed from constants that the derive made. The example needs no server and no
+//! client.
 
 mod wire;
 

@@ -8,8 +8,8 @@ use crate::support::probability;
 
 /// Replays a recorded match and replicates it: every actor and every property, bit for bit.
 ///
-/// Without loss and latency every client is compared with the recording after every frame. Otherwise it is
-/// compared at the end, after the clients had time to converge.
+/// Without loss and latency every client is compared with the recording after every frame. With loss or
+/// latency, the clients are compared at the end, after they had time to converge.
 #[derive(Debug, Parser)]
 #[command(name = "rocket_replay")]
 pub(crate) struct Args {

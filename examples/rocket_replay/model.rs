@@ -65,7 +65,7 @@ impl Mirror<NewActor> for Opening {
     }
 }
 
-/// A property without a field: its values in the last frame that set it. It is usually one value; some
+/// A property without a field: its values in the last frame that set it. Usually this is one value, but some
 /// properties are written several times in a frame.
 #[derive(Clone, Debug, Default, NetSerialize)]
 pub(crate) struct Other {

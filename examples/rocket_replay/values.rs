@@ -116,8 +116,8 @@ macro_rules! mirrors {
 }
 
 mirrors! {
-    /// A reference as the game sends it: to an actor, or to an object that both ends have. These are the
-    /// recording's own numbers; a game would use an `ObjectRef`.
+    /// A reference as the game sends it: to an actor, or to an object that both ends have. The numbers in
+    /// references are the recording's own. A game would use an `ObjectRef`.
     Link of ActiveActor {
         active: bool,
         #[replicated(with = number::index)]

@@ -22,16 +22,16 @@
 //!
 //! # What this crate does not do
 //!
-//! It knows no connections, packets, sockets, clocks or threads, and not who owns an object. `repl-net` has
-//! connections and packets. This crate decides what may be sent to whom only by [`Condition`], which is a
+//! The crate has no connections, packets, sockets, clocks or threads, and no owners of objects. `repl-net`
+//! has connections and packets. This crate decides what may be sent to whom only by [`Condition`], which is a
 //! pure function of [`ViewFlags`].
 //!
 //! # The three types to know
 //!
-//! - [`Layout`] is the table of one object type, made at compile time from [`Property::SHAPE`]. It prints
-//!   as a table for reviewers.
-//! - [`Class`] is the type at run time. It compares an object with its shadow, writes changes, and reads them
-//!   into a replica.
+//! - [`Layout`] is the table of one object type, made at compile time from [`Property::SHAPE`]. A layout
+//!   prints as a table for reviewers.
+//! - [`Class`] is the type at run time. A class compares an object with its shadow, writes changes, and reads
+//!   them into a replica.
 //! - [`Changelist`] says what changed, with nested changes for arrays and collections. Lists are merged,
 //!   subtracted, filtered and pruned.
 //!

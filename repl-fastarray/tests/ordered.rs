@@ -421,7 +421,7 @@ fn receive_told(array: &mut OrderedFastArray<Told>, name: u32, digits: &[u8]) {
     array.receive(id(name), ReceivedChange::Moved(label(digits)));
 }
 
-/// Returns a replica of items with these ids. Their labels are ten apart.
+/// Returns a replica of items with these ids. The digits of neighbouring labels differ by ten.
 fn told_replica(names: std::ops::Range<u8>) -> OrderedFastArray<Told> {
     let mut array = OrderedFastArray::new();
     array.become_replica();

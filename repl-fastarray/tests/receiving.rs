@@ -23,7 +23,7 @@ fn handles(of: &[u32]) -> HandleSet {
     set
 }
 
-/// Returns a replica of these items. Their names are their ids, and no callback is recorded yet.
+/// Returns a replica of these items. The names of the items are their ids, and no callback is recorded yet.
 fn replica(items: &[u32]) -> FastArray<Told> {
     let mut array = FastArray::new();
     array.become_replica();

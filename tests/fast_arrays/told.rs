@@ -31,8 +31,8 @@ pub(crate) fn room_of(items: FastArray<Item>) -> (Room, ObjectRef<Bag>) {
     furnished
 }
 
-/// Makes the link steady: each tick sends a packet, and all packets are acked. Then the header of each packet
-/// contains the same bits.
+/// Makes the link steady: each tick sends a packet, and all packets are acked. On a steady link the header of
+/// each packet contains the same bits.
 pub(crate) fn make_steady(room: &mut Room, bag: ObjectRef<Bag>) {
     for _ in 0..STEADY_TICKS {
         room.server[bag].number += 1;

@@ -178,7 +178,7 @@ fn number(packet: &[u8]) -> u16 {
 #[test]
 fn an_ack_of_a_packet_that_was_not_sent_acknowledges_nothing() {
     // Prepares a server with three packets in flight and an object that it is about to close. Also returns
-    // the newest packet and what the client has sent.
+    // the newest packet and the packets that the client has sent.
     let prepared = || {
         let (mut server, id, actor, last) = server_after(&recorded(3));
         let mut newest = number(last.last().expect("the server sends state"));

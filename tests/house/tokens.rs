@@ -1,5 +1,5 @@
-//! Splits a source file into tokens: names and signs with their lines. It reads only as much of the syntax as
-//! imports need.
+//! Splits a source file into tokens: names and signs with their lines. This module reads only as much of the
+//! syntax as imports need.
 //!
 //! *Invariant:* no token is from a comment, a string or a test.
 

@@ -33,8 +33,8 @@ fn r06_at_most_1024_packets_are_unresolved() {
     assert_eq!(copy(&room, one).a, 3_000);
 }
 
-/// Returns the packets in flight to the first guest, and the bytes sent to it since `before`. These are the
-/// bytes in flight if nothing was acked or given up.
+/// Returns the packets in flight to the first guest, and the bytes sent to it since `before`. The result is
+/// the number of bytes in flight if nothing was acked or given up.
 fn sent_since(room: &Room, before: repl::ConnectionStats) -> (usize, usize) {
     let now = room.server.stats(room.guests[0].id).expect("it is connected");
     (now.packets_in_flight, (now.bytes_sent - before.bytes_sent) as usize)

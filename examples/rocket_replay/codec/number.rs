@@ -26,7 +26,7 @@ pub(crate) mod small {
     }
 }
 
-/// Numbers from −1 up, mostly below 128: actors, objects, names. Those below 128 take 8 bits.
+/// Numbers from −1 up, mostly below 128: actors, objects, names. Numbers below 128 take 8 bits.
 pub(crate) mod index {
     use super::*;
 

@@ -61,9 +61,9 @@ impl<I: Ord + Clone> AgeQueue<I> {
         });
     }
 
-    /// Adds later changes. Each element occurs once in them. If a change of the same element waits, the later
-    /// change is merged with it. Otherwise the later change is inserted at its age. O(changes × log waiting).
-    /// O(waiting) only if a later change is older than a waiting change.
+    /// Adds later changes. Each element occurs once in these changes. If a change of the same element waits,
+    /// the later change is merged with it. Otherwise the later change is inserted at its age. O(changes × log
+    /// waiting). O(waiting) only if a later change is older than a waiting change.
     pub(crate) fn add(&mut self, later: Vec<ElementChange<I>>) {
         let (mut found, mut places) = (Vec::new(), Vec::new());
         for change in later {

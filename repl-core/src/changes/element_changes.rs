@@ -12,8 +12,8 @@ use crate::ids::identity::{IdSet, Identity};
 /// elements that exist (R12).
 pub(crate) const MAX_REMOVED: usize = 1_024;
 
-/// The changed properties of one element. [`Changelist`](crate::Changelist) implements this trait. It can
-/// also hold the changes of collections inside the element.
+/// The changed properties of one element. [`Changelist`](crate::Changelist) implements this trait. A
+/// `Changelist` can also hold the changes of collections inside the element.
 pub(crate) trait PropertyChanges: Clone + Debug + Eq {
     fn is_empty(&self) -> bool;
     fn has_new_elements(&self) -> bool;

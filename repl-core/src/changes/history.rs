@@ -53,8 +53,8 @@ impl History {
         &self.ever
     }
 
-    /// Appends a list that is not empty. It is kept if `keep` is set, because some connection is not at the
-    /// end.
+    /// Appends a list that is not empty. The list is kept if `keep` is set, because some connection is not at
+    /// the end.
     ///
     /// If the history is full, the oldest list is removed and passed to `evicted` with its place. A
     /// connection that is still at that place must store the list itself (R10).

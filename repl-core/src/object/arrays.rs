@@ -1,4 +1,4 @@
-//! Functions that access arrays of variable length. Each is made for one element type.
+//! Functions that access arrays of variable length. Each function is made for one element type.
 //!
 //! *Invariant:* a function is only ever stored in the shape of the array type that it was made for.
 #![expect(unsafe_code, reason = "reaches the elements of arrays")]

@@ -160,7 +160,7 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     }
 
     /// Changes an element with `change`, which writes to the properties of `handles`. Then records or reports
-    /// which of them changed. Returns what `change` returns. `None` if there is no such element.
+    /// which of the properties changed. Returns what `change` returns. `None` if there is no such element.
     pub(crate) fn change<R>(
         &mut self,
         id: &I,

@@ -1,4 +1,4 @@
-//! Functions for leaves that serialise themselves. Each is made for one type.
+//! Functions for leaves that serialise themselves. Each function is made for one type.
 //!
 //! *Invariant:* a function is only ever stored in the shape of the type that it was made for.
 #![expect(unsafe_code, reason = "reaches values through their own functions")]
@@ -122,8 +122,8 @@ impl OpaqueLeaf {
 }
 
 impl Shape {
-    /// The shape of a type that writes and reads itself. It has one command, and is compared and sent as a
-    /// unit (S13).
+    /// The shape of a type that writes and reads itself. The type has one command, and is compared and sent
+    /// as a unit (S13).
     #[must_use]
     pub const fn opaque<T: NetSerialize + CloneAsUnit>() -> Self {
         Self::leaf::<T>(T::WIRE_NAME, false, Codec::Opaque(OpaqueLeaf::of::<T>()))

@@ -13,8 +13,8 @@ pub fn preload<T>(what: &T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every processor of this architecture has the instruction. It has no visible effect on
-        // memory and faults at no address.
+        // SAFETY: every processor of this architecture has the instruction. The instruction has no visible
+        // effect on memory and faults at no address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(what).cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]

@@ -1,4 +1,4 @@
-//! Functions that read and replace the text in a value. Each is made for one type that holds text.
+//! Functions that read and replace the text in a value. Each function is made for one type that holds text.
 //!
 //! *Invariant:* a function is only ever stored in the codec of the type that it was made for.
 #![expect(unsafe_code, reason = "reaches text")]

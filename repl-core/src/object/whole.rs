@@ -1,8 +1,8 @@
 //! Whole values outside of objects: values that are sent as a unit, and keys. All replicated fields are
 //! written in order, without handles.
 //!
-//! They are described by their shapes, not by a program: the attributes of a field are known only when it is
-//! written, and a large fixed array would need as many commands as it has elements.
+//! Whole values are described by their shapes, not by a program: the attributes of a field are known only
+//! when it is written, and a large fixed array would need as many commands as it has elements.
 //!
 //! *Invariant:* the bits are those of a new element of an array, so a value that a program has written can be
 //! read by its shape, and the reverse.

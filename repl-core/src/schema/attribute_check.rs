@@ -125,7 +125,7 @@ const fn check_leaf(codec: Codec, format: Format) -> Option<AttributeError> {
 }
 
 /// Refuses conditions, notifies and `push` inside a nested struct, where the library could not obey them.
-/// They belong to fields of objects.
+/// These attributes belong to fields of objects.
 const fn check_struct(property: Formatted, fields: &'static [Field]) -> Option<AttributeError> {
     let mut i = 0;
     while i < fields.len() {

@@ -177,7 +177,7 @@ impl Field {
     }
 }
 
-/// The trait that generated code requires of a field marked `atomic`. It is a single trait, so that an
+/// The trait that generated code requires of a field marked `atomic`. This is a single trait, so that an
 /// unsuitable type is reported once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be `atomic`",
@@ -194,8 +194,8 @@ pub trait Unit: Sized {
     const WHOLE: &'static Shape;
 }
 
-/// `Clone`, which a type that is always sent whole needs. It is a separate trait, so that the error for a
-/// type without `Clone` gives the reason.
+/// `Clone`, which a type that is always sent whole needs. This is a separate trait, so that the error for a
+/// type without `Clone` contains the reason.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is sent as a whole, but is not `Clone`",
     label = "not `Clone`",

@@ -1,8 +1,8 @@
 //! Checksums of layouts. Both sides compare these checksums before any state is sent.
 //!
 //! *Invariant:* a checksum covers wire names, wire types, widths, conditions, quantisers, and names and
-//! versions of users' serialisers. It never covers offsets, sizes in memory or the width of a pointer (R21),
-//! so the same source has the same checksum on every compiler and target.
+//! versions of users' serialisers. A checksum never covers offsets, sizes in memory or the width of a pointer
+//! (R21), so the same source has the same checksum on every compiler and target.
 
 /// A 64-bit FNV-1a checksum that can be computed in constants.
 #[derive(Clone, Copy)]

@@ -17,7 +17,8 @@ pub enum Condition {
     /// The property is sent to every connection.
     #[default]
     None = 0,
-    /// The property is sent only with the object's opening. It is compared at every opening (S40, S43).
+    /// The property is sent only with the object's opening. Such a property is compared at every opening
+    /// (S40, S43).
     InitialOnly = 1,
     /// The property is sent only to the connection that owns the object.
     OwnerOnly = 2,
@@ -53,7 +54,7 @@ pub enum Condition {
     SkipReplay = 13,
     /// The property is sent to all connections, until another condition is set for the object at run time.
     Dynamic = 14,
-    /// The property is sent to nobody. It has a handle, but is neither compared nor sent (S37).
+    /// The property is sent to nobody. Such a property has a handle, but is neither compared nor sent (S37).
     Never = 15,
 }
 

@@ -63,7 +63,7 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// have changed. Returns whether `live` must be renumbered.
     fn follow(&mut self, live: &dyn Collection<I>, visit: &mut dyn FnMut(Named<'_, I>, RawStep)) -> bool;
 
-    /// Removes an element that was just added to this shadow. It is added again when it is touched.
+    /// Removes an element that was just added to this shadow. The element is added again when it is touched.
     fn remove_unsendable(&mut self, id: &I);
 
     /// Gives this collection the elements of `other`. Calls `copy` with each element there and here.

@@ -35,7 +35,7 @@ impl Layout {
     }
 }
 
-/// Adds a field. Its condition is part of the field's first form.
+/// Adds a field. The condition of a field is part of the field's first form.
 fn add_field(property: Formatted, field: &Field, path: String, forms: &mut Vec<Form>) {
     let first = forms.len();
     add(property, path, forms);

@@ -70,8 +70,8 @@ pub trait KeyedShadow: Keyed {
     fn follow(&mut self, live: &Self, visit: Visit<'_, Self::Item>) -> bool;
 
     /// Removes the item `id` from this shadow again. The item was just [added](Step::Added), but a value in
-    /// it has no wire form. It is added again when the live item is touched. Does nothing if the shadow does
-    /// not have the item. O(1), or O(log n) if the collection is ordered.
+    /// it has no wire form. The item is added again when the live item is touched. Does nothing if the shadow
+    /// does not have the item. O(1), or O(log n) if the collection is ordered.
     fn remove_unsendable(&mut self, id: ItemId);
 
     /// Gives this collection the ids of `other`, in the same order. Calls `copy` with each item of `other`

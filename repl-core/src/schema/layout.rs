@@ -97,7 +97,7 @@ impl Layout {
         self.shape.name
     }
 
-    /// Returns the compiler's name of the type, with its path. It is used in texts, and never sent.
+    /// Returns the compiler's name of the type, with its path. This name is used in texts, and never sent.
     #[must_use]
     pub fn rust_name(&self) -> &'static str {
         (self.shape.rust_name)()

@@ -55,8 +55,8 @@ impl Plan {
         self.rest
     }
 
-    /// Returns whether the type has more runs or strings than a plan can hold. Then everything must be
-    /// compared by commands.
+    /// Returns whether the type has more runs or strings than a plan can hold. In that case everything must
+    /// be compared by commands.
     pub(crate) const fn overflows(&self) -> bool {
         self.overflow
     }

@@ -232,8 +232,8 @@ fn unclamped_size(lattice: Lattice, component: f64) -> i32 {
     (component.abs() / FRAC_1_SQRT_2 * f64::from(lattice.half) + 0.5) as i32
 }
 
-/// Returns the quaternion that [`encode_smallest_three`] encoded, with length one. Its largest component is
-/// above zero.
+/// Returns the quaternion that [`encode_smallest_three`] encoded, with length one. The largest component of
+/// the quaternion is above zero.
 ///
 /// # Errors
 /// [`ReadError::OutOfRange`] if no quaternion has these bits.

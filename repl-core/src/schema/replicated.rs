@@ -1,5 +1,5 @@
-//! [`Replicated`]: the trait of objects. It contains the tables of a type, and calls its notifies. The derive
-//! implements it.
+//! [`Replicated`]: the trait of objects. The trait contains the tables of a type, and calls its notifies. The
+//! derive implements it.
 //!
 //! *Invariant:* the layout and the program of a type are made from its own shape.
 
@@ -32,7 +32,8 @@ impl<T: Sync> EveryFieldIsSync for T {}
     note = "items of fast arrays (`FastArrayItem`) and values (`NetSerialize`) are not objects: use them as fields of an object"
 )]
 pub trait Replicated: Property + NetSerialize + EveryFieldIsSend + EveryFieldIsSync {
-    /// The table of the type: handles, paths, types, conditions, widths. It prints as a table for reviewers.
+    /// The table of the type: handles, paths, types, conditions, widths. The layout prints as a table for
+    /// reviewers.
     const LAYOUT: &'static LayoutOf<Self>;
 
     /// Whether callbacks of the object are called: [`OwnCallbacks`](crate::schema::callbacks::OwnCallbacks)

@@ -18,7 +18,8 @@ use crate::schema::erased::Collection;
 pub struct Shape {
     /// The type's name on the wire. The name is never that of `type_name`, which compilers may change.
     pub(crate) name: &'static str,
-    /// A function that returns the compiler's name of the type. Its generic arguments are printed.
+    /// A function that returns the compiler's name of the type. The generic arguments of the type are
+    /// printed.
     pub(crate) rust_name: fn() -> &'static str,
     /// The size of the type in bytes. This is also the distance between elements of an array.
     pub(crate) size: usize,
@@ -35,14 +36,14 @@ pub(crate) enum Kind {
     Leaf(Codec),
     /// A struct. The struct is flattened: it has the commands of its fields, in the order of declaration.
     Struct(&'static [Field]),
-    /// An array `[T; N]`. It has the commands of `T`, N times.
+    /// An array `[T; N]`. A fixed array has the commands of `T`, N times.
     FixedArray { element: &'static Shape, len: usize },
-    /// A `Vec<T>`, or an `Option<T>` as an array of at most one element. It has one command with inner
-    /// commands.
+    /// A `Vec<T>`, or an `Option<T>` as an array of at most one element. The property has one command with
+    /// inner commands.
     Array(&'static ArrayShape),
-    /// A collection of items with ids. It has one command with inner commands.
+    /// A collection of items with ids. The property has one command with inner commands.
     Items(&'static CollectionShape<ItemId>),
-    /// A map or set. It has one command with inner commands.
+    /// A map or set. The property has one command with inner commands.
     Entries(&'static MapShape),
 }
 
@@ -53,11 +54,11 @@ pub(crate) struct ArrayShape {
     pub(crate) optional: bool,
     /// The most elements that the array may have on the wire.
     pub(crate) max_len: u32,
-    /// A function that takes a pointer to the array. It returns a pointer to the first element, and the
-    /// length.
+    /// A function that takes a pointer to the array. The function returns a pointer to the first element, and
+    /// the length.
     pub(crate) parts: unsafe fn(*const u8) -> (*const u8, usize),
-    /// A function that shortens the array, or lengthens it with initial values. It returns a pointer to the
-    /// first element.
+    /// A function that shortens the array, or lengthens it with initial values. The function returns a
+    /// pointer to the first element.
     pub(crate) resize: unsafe fn(*mut u8, usize) -> *mut u8,
 }
 

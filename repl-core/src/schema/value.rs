@@ -67,7 +67,7 @@ pub trait NetSerialize: Sized + 'static {
     /// property keeps its old value.
     ///
     /// # Errors
-    /// If the bits are not a value of this type. Then the whole packet is refused.
+    /// If the bits are not a value of this type. In this case the whole packet is refused.
     fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError>;
 
     /// Returns whether both are the same value, so that nothing must be sent. By default this compares the
@@ -84,7 +84,7 @@ pub(crate) const fn form_checksum(name: &str, version: u32) -> u64 {
 
 /// Values of the constants that a module of `with = module` does not define.
 pub mod unsaid {
-    /// The empty name. It is refused at compile time.
+    /// The empty name. Such a type is refused at compile time.
     pub const NAME: &str = "";
     /// The first version.
     pub const VERSION: u32 = 1;

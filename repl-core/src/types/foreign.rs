@@ -51,8 +51,8 @@ mod glam_types {
     }
 }
 
-/// Makes a type that was made by `bitflags!` usable as a field. It is sent as one integer. On arrival, a
-/// value with unnamed bits is refused.
+/// Makes a type that was made by `bitflags!` usable as a field. The value is sent as one integer. On arrival,
+/// a value with unnamed bits is refused.
 ///
 /// ```
 /// bitflags::bitflags! {

@@ -10,8 +10,8 @@ use crate::schema::property::Property;
 use crate::schema::shape::{Field, Shape};
 use crate::schema::value::NetSerialize;
 
-/// The trait that generated code requires of a field of a value. It has no supertrait, so that an unsuitable
-/// type is reported once.
+/// The trait that generated code requires of a field of a value. The trait has no supertrait, so that an
+/// unsuitable type is reported once.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be replicated",
     label = "not a property",

@@ -143,8 +143,9 @@ impl<T: NetSerialize> NetSerialize for Box<T> {
 
 unit!([T: Property + NetSerialize + Clone] VecDeque<T>, Self::new());
 
-/// A queue is written as the number of its elements, then each element whole. It is always sent whole: each
-/// change moves its front, so nearly every element would differ from the earlier element at the same index.
+/// A queue is written as the number of its elements, then each element whole. The queue is always sent whole:
+/// each change moves its front, so nearly every element would differ from the earlier element at the same
+/// index.
 impl<T: NetSerialize> NetSerialize for VecDeque<T> {
     const WIRE_NAME: &'static str = "VecDeque";
     const WIRE_CHECKSUM: u64 = Checksum::new().text(Self::WIRE_NAME).number(T::WIRE_CHECKSUM).finish();

@@ -1,4 +1,4 @@
-//! Methods of `Vec` that both kinds of arrays have. Each calls other methods of the array.
+//! Methods of `Vec` that both kinds of arrays have. Each of these methods calls other methods of the array.
 //!
 //! *Invariant:* this module does not depend on how an array stores its items.
 

@@ -21,12 +21,12 @@ pub(crate) struct Broadcast {
     segments: Vec<Arc<Segment>>,
     /// Segments of earlier ticks that packets may still use.
     pool: Vec<Arc<Segment>>,
-    /// Segments that no packet uses any more. Their memory is used again.
+    /// Segments that no packet uses any more. The memory of these segments is used again.
     free: Vec<Arc<Segment>>,
     /// The most segments that a tick of this round has made.
     most: usize,
     encoder: SegmentEncoder,
-    /// Slots of changed objects that are in no segment. Each connection sends them itself.
+    /// Slots of changed objects that are in no segment. Each connection sends these changes itself.
     unsegmented: Vec<u32>,
     openings: Openings,
     /// The frame in which segments were built last.
@@ -49,8 +49,8 @@ impl Broadcast {
         &mut self.openings
     }
 
-    /// Encodes the changes of `world` in segments of at most `max_bits`. It encodes everything again if it is
-    /// called twice in a frame, or if it was not called in the frame before.
+    /// Encodes the changes of `world` in segments of at most `max_bits`. Encodes everything again if the
+    /// method is called twice in a frame, or was not called in the frame before.
     pub(crate) fn build(&mut self, world: &World, classes: &ClassList, max_bits: usize) {
         let last = std::mem::replace(&mut self.frame, world.frame);
         if last + 1 != world.frame {

@@ -139,8 +139,8 @@ impl<T: Replicated, S: Source<T>> TypedColumn<T, S> {
         Self { shadows: Shadows::new(max_bits), source: S::default() }
     }
 
-    /// Adds an object. Its shadow starts with the archetype's values (S29, S69). The function `add` adds the
-    /// object's row to the source. Returns the number of the row.
+    /// Adds an object. The shadow of the object starts with the archetype's values (S29, S69). The function
+    /// `add` adds the object's row to the source. Returns the number of the row.
     pub(crate) fn insert(&mut self, slot: u32, archetype: u32, add: impl FnOnce(&mut S)) -> u32 {
         let Self { shadows, source } = self;
         let archetype = shadows.archetypes.get(archetype as usize).map_or_else(T::initial, |make| make());

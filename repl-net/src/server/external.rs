@@ -70,8 +70,8 @@ impl Server {
     ///
     /// # Panics
     /// If the class is new and a client has connected already, or if the initial values of its objects take
-    /// more than [`max_object_bytes`](crate::ServerConfig::max_object_bytes). It also panics if the class was
-    /// registered before for objects that the server owns. [`spawn`](Self::spawn) and
+    /// more than [`max_object_bytes`](crate::ServerConfig::max_object_bytes). The method also panics if the
+    /// class was registered before for objects that the server owns. [`spawn`](Self::spawn) and
     /// [`register_archetype`](Self::register_archetype) register a class in this way too.
     #[track_caller]
     pub fn register_external<T: Replicated>(&mut self) -> &mut Self {
@@ -132,7 +132,7 @@ impl<T: Replicated> External<'_, T> {
     /// these classes.
     ///
     /// # Errors
-    /// If the object does not exist or is not a `T`. Then nothing is compared.
+    /// If the object does not exist or is not a `T`. In this case nothing is compared.
     #[track_caller]
     pub fn compare(&mut self, object: ObjectRef<T>, live: &T) -> Result<(), CompareError> {
         const {

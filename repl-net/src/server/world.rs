@@ -293,7 +293,7 @@ impl World {
         Some((a, b))
     }
 
-    /// Returns all objects of a class for writing. Each of them is compared at the next tick.
+    /// Returns all objects of a class for writing. Each of the objects is compared at the next tick.
     pub(crate) fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         let class = self.by_type.get(&TypeId::of::<T>()).copied();
         let Self { columns, objects, polled, .. } = self;

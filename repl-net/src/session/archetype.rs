@@ -12,7 +12,8 @@ pub(crate) type Archetype<T> = Box<dyn Fn() -> T + Send + Sync>;
 /// Identifies a set of initial values of the class `T`, known to both sides. See
 /// [`Server::register_archetype`](crate::Server::register_archetype).
 ///
-/// The default is the archetype that every class has. Its initial values are those of `T::default()`.
+/// The default is the archetype that every class has. The initial values of the default archetype are those
+/// of `T::default()`.
 pub struct ArchetypeId<T> {
     number: u32,
     class: PhantomData<fn() -> T>,

@@ -21,7 +21,7 @@ use crate::transport::sequence::Sequence;
 const HELLO_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How many packets with the token a client sends after a welcome. The server repeats the welcome until one
-/// such packet arrives. With four of them, one is likely to arrive even over a link that loses most packets.
+/// such packet arrives. One of four packets is likely to arrive even over a link that loses most packets.
 const TOKEN_PACKETS: u32 = 4;
 const TOKEN_INTERVAL: Duration = Duration::from_millis(50);
 /// The longest time that a client stays silent. The client cannot know whether the server received a packet
@@ -72,7 +72,7 @@ enum Stage {
 pub(crate) struct ClientHandshake {
     session: u64,
     stage: Stage,
-    /// The token from the server's welcome (R26). It is zero before the welcome.
+    /// The token from the server's welcome (R26). The token is zero before the welcome.
     token: u64,
     /// How many packets with the token the client must still send, even if it has nothing else to send.
     token_packets_left: u32,
@@ -81,7 +81,7 @@ pub(crate) struct ClientHandshake {
     /// When the last packet from the server arrived. Before the first packet, this is the time of the first
     /// tick.
     last_received: Duration,
-    /// How long the server waits before it closes a silent connection. It is `MAX` before the welcome.
+    /// How long the server waits before it closes a silent connection. This time is `MAX` before the welcome.
     server_timeout: Duration,
 }
 

@@ -62,7 +62,7 @@ impl Question {
 /// One entry of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// The name of a class or property, or the path of a part. It is empty for an archetype.
+    /// The name of a class or property, or the path of a part. The name is empty for an archetype.
     pub(crate) name: String,
     /// The form on the wire. The form is empty unless the question asks for forms.
     pub(crate) form: String,

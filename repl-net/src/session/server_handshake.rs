@@ -74,7 +74,7 @@ struct ClientHello {
 pub(crate) struct ServerHandshake {
     connection: ConnectionId,
     stage: Stage,
-    /// The current client. It is `None` before the first hello.
+    /// The current client. The field is `None` before the first hello.
     client: Option<ClientHello>,
     /// A client that was welcomed and then replaced by a client of another session. Of the two, the client
     /// that first proves its address keeps the connection.

@@ -345,7 +345,7 @@ mod tests {
         /// many arrive.
         fn both(&mut self, high: (u64, u64), low: (u64, u64)) {
             for (sent, arrived) in [high, low] {
-                // These belong to the rate before.
+                // These packets belong to the previous rate.
                 let earlier = self.send(5);
                 self.pass(DRAIN_TIME, false);
                 let counted = self.send(sent);

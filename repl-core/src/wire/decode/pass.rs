@@ -1,7 +1,7 @@
 //! The two passes over an update: one validates it, the other applies it.
 //!
-//! *Invariant:* the pass that applies cannot stop early. It only runs on updates that the other pass has read
-//! to their end.
+//! *Invariant:* the pass that applies cannot stop early. This pass only runs on updates that the other pass
+//! has read to their end.
 
 use std::convert::Infallible;
 

@@ -86,8 +86,8 @@ pub(crate) trait ReadElement {
     fn read<T: Target>(&mut self, element: &mut T) -> Result<(), Self::Stop>;
 }
 
-/// Applies nothing. It knows the lengths of the arrays and the elements of the collections that a value has
-/// now. Without a value it reads what has no place, and drops it.
+/// The target of validation, which changes nothing. It contains the current value, whose arrays and
+/// collections the update refers to. If there is no value, the bits are read and dropped.
 pub(crate) struct Validation<'a>(pub(crate) Option<Level<'a>>);
 
 impl<'a> Target for Validation<'a> {

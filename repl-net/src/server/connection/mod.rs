@@ -250,7 +250,7 @@ impl Connection {
     /// acks. Returns whether the packet is new.
     ///
     /// # Errors
-    /// If the packet is malformed. Then the connection must be closed.
+    /// If the packet is malformed. In that case the connection must be closed.
     #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
     pub(crate) fn receive(
         &mut self,

@@ -427,7 +427,7 @@ impl Connection {
     }
 }
 
-/// The content of an opening. Its values are in the scratch buffer.
+/// The content of an opening. The values of the opening are in the scratch buffer.
 struct Opening {
     list: Changelist,
     /// Items and entries that do not fit into the opening and are sent after the ack (R15).

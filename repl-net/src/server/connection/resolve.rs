@@ -55,10 +55,10 @@ impl Connection {
         self.outbox.in_flight.trim();
     }
 
-    /// Processes acks of packets that counted as lost. They still show which objects were opened or closed,
-    /// and which part of a blob arrived (R4). Without this rule, nothing that takes a round trip could finish
-    /// on links whose round trips are longer than the timeout. Packets are given up in ascending order, so
-    /// the entries of a range are contiguous: O(log entries) if there are none.
+    /// Processes acks of packets that counted as lost. Such acks still show which objects were opened or
+    /// closed, and which part of a blob arrived (R4). Without this rule, nothing that takes a round trip
+    /// could finish on links whose round trips are longer than the timeout. Packets are given up in ascending
+    /// order, so the entries of a range are contiguous: O(log entries) if there are none.
     fn acked_late(&mut self, world: &mut World, range: AckRange) {
         for (sequence, late) in self.late.take(range) {
             match late {

@@ -11,8 +11,8 @@ use crate::transport::sequence::Sequence;
 /// Pruning is not worth its cost for up to this many entries.
 const FEW_ENTRIES: usize = 64;
 
-/// New elements by the packet that carried them (R2). They are sent again with each change of their array,
-/// until the client acknowledges that packet or a later packet that also contains them.
+/// New elements by the packet that carried them (R2). New elements are sent again with each change of their
+/// array, until the client acknowledges that packet or a later packet that also contains them.
 #[derive(Debug)]
 pub(crate) struct NewElements {
     entries: VecDeque<(Sequence, Changelist)>,

@@ -1,7 +1,8 @@
 //! Pending spawns: objects with the default view that are being sent to a client for the first time.
 //!
-//! A client that joins receives thousands of objects at once. Each takes one bit in one of two sets until its
-//! opening is acknowledged. If anything else happens to an object, it becomes a tracked object.
+//! A client that joins receives thousands of objects at once. Each of these objects takes one bit in one of
+//! two sets until its opening is acknowledged. If anything else happens to an object, it becomes a tracked
+//! object.
 //!
 //! *Invariant:* a pending spawn is sent at most once, and only in a slot that this client has not used
 //! before. So a packet in flight for its slot never belongs to another object.
@@ -30,7 +31,8 @@ impl PendingSpawns {
         self.waiting.contains(slot) || self.opening.contains(slot)
     }
 
-    /// Adds an object that is new to the client. Returns `false` if the client has used its slot before.
+    /// Adds an object that is new to the client. Returns `false` if the client has used the object's slot
+    /// before.
     pub(super) fn add(&mut self, slot: u32) -> bool {
         let is_new = !self.used.contains(slot);
         if is_new {

@@ -10,7 +10,7 @@ use super::*;
 use crate::sim::Rng;
 use plain::{Plain, PlainTracked};
 
-/// The slots in use, from two words of slots. There are few of them, so that many objects use each slot one
+/// The slots in use, from two words of slots. There are few slots, so that many objects use each slot one
 /// after another.
 const SLOTS: std::ops::Range<u32> = 58..70;
 

@@ -89,8 +89,8 @@ impl Tracked {
     }
 
     /// Returns whether the client has everything that it may see, or will have it when the packets in flight
-    /// arrive. Then shared segments can update the object. Items of collections may be unacknowledged,
-    /// because they are tracked one by one.
+    /// arrive. In that case shared segments can update the object. Items of collections may be
+    /// unacknowledged, because they are tracked one by one.
     pub(super) fn is_up_to_date(&self) -> bool {
         self.phase == Phase::Open
             && !self.lacks_something()

@@ -21,8 +21,8 @@ pub(crate) struct View {
     pub(crate) is_replay: bool,
     /// Objects for which this client's view is not the default view, whether the client has them or not.
     pub(super) own: SlotSet,
-    /// Objects that the client owns, whether it has them or not. Their openings cannot be shared with other
-    /// clients.
+    /// Objects that the client owns, whether it has them or not. The openings of these objects cannot be
+    /// shared with other clients.
     pub(super) owned: SlotSet,
     /// Objects that the client must not have. The set is kept from before the client's hello on.
     pub(super) hidden: SlotSet,
