@@ -1,8 +1,8 @@
 //! Names for tools, tests and transports of your own: single objects without a server, and the details of
 //! errors and statistics.
 //!
-//! [`Class`] compares an object with its shadow, writes what differs, and reads it into a replica.
-//! [`Changelist`] says what differs, and [`History`] keeps these lists for receivers that are behind:
+//! [`Class`] compares an object with its shadow, writes the differences, and reads them into a replica.
+//! [`Changelist`] lists the differences, and [`History`] keeps these lists for receivers that are behind:
 //!
 //! ```
 //! use repl::prelude::*;

@@ -1,4 +1,4 @@
-//! What a client reports about its objects and its connection, besides values: owner, role, class, changes,
+//! The reports of a client about its objects and its connection, besides values: owner, role, class, changes,
 //! and the server's tick.
 //!
 //! *Invariant:* once packets arrive, the owner and the role on a client are those on the server, whatever was

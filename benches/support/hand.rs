@@ -71,7 +71,7 @@ impl Arena for World {
     }
 }
 
-/// What a connection stores about one player.
+/// The state of one player in a connection.
 #[derive(Clone, Copy, Default)]
 struct Slot {
     /// The fields that the client lacks and that no packet in flight carries.

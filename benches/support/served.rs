@@ -145,7 +145,7 @@ impl Served {
         self.answers.clear();
     }
 
-    /// Runs a tick in which nothing is written. Compares every packet, and returns what was sent.
+    /// Runs a tick in which nothing is written. Compares every packet, and returns the number of bytes.
     fn exchange(&mut self) -> u64 {
         let mut rest = Vec::new();
         let bytes = self.transmit(|place, packet| rest.push((place, packet.to_vec())));

@@ -149,7 +149,7 @@ impl Player {
     }
 }
 
-/// What a bot remembers from tick to tick. Times are in ticks.
+/// The state that a bot keeps from tick to tick. Times are in ticks.
 #[derive(Default)]
 pub(crate) struct Mind {
     pub(crate) goal: Vec2,

@@ -88,14 +88,14 @@ pub(crate) fn progress(session: &Session, tick: u32) -> String {
     )
 }
 
-/// What the clients received for one class or property.
+/// The bits that the clients received for one class or property.
 struct Row {
     name: String,
     times: u64,
     bits: u64,
 }
 
-/// Prints what all clients received, by class and property.
+/// Prints the bits that all clients received, by class and property.
 pub(crate) fn print_traffic(session: &Session) {
     println!("\n{:<26} {:>9} {:>10} {:>9}", "received by all", "times", "bytes", "bits each");
     let mut classes = classes(session);

@@ -142,7 +142,7 @@ impl Session {
         }
     }
 
-    /// Runs until every client has exactly what it may see. Returns false if that takes too long.
+    /// Runs until every client has exactly the state that it may see. Returns false if that takes too long.
     pub(crate) fn converge(&mut self) -> bool {
         self.run_until(|session| session.watchers.iter().all(|watcher| session.difference(watcher).is_none()))
     }
@@ -180,7 +180,8 @@ impl Session {
         }
     }
 
-    /// Returns the first difference between what a client has and what it must have; `None` if there is none.
+    /// Returns the first difference between the state of a client and the state that it must have, or `None`
+    /// if there is no difference.
     pub(crate) fn difference(&self, watcher: &Watcher) -> Option<String> {
         if let Some(ended) = &watcher.ended {
             return Some(ended.clone());

@@ -1,6 +1,7 @@
 //! Checks whether a client has exactly the state that it may see.
 //!
-//! *Invariant:* values are compared with the server's objects, property by property, not with what was sent.
+//! *Invariant:* values are compared with the server's objects, property by property, not with the data that
+//! was sent.
 
 use repl::prelude::*;
 

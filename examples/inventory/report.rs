@@ -11,7 +11,7 @@ use crate::journal::Entry;
 const SHOWN: usize = 6;
 const BAR: u64 = 60;
 
-/// Prints the callbacks of a scene, and what it cost.
+/// Prints the callbacks of a scene, and the bytes that it cost.
 pub(crate) fn print_scene(title: &str, code: &str, told: &[Entry], cost: Bits) {
     println!("\n{title}\n    {code}");
     let mut lines: Vec<_> = told.iter().map(ToString::to_string).collect();

@@ -2,9 +2,9 @@
 //!
 //! Every actor of the recording becomes an object of a server, and every update becomes a write to one of its
 //! fields. Clients receive the objects over the simulated network. After every frame each client must have
-//! exactly what the decoder read from the file, bit for bit.
+//! exactly the values that the decoder read from the file, bit for bit.
 //!
-//! *Invariant:* a client's objects are compared with the recording, not with what was sent.
+//! *Invariant:* a client's objects are compared with the recording, not with the data that was sent.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -132,7 +132,8 @@ pub(crate) struct Stage {
     pub(crate) played: Played,
 }
 
-/// An open actor: its object, and what distinguishes it from a later actor with the same number.
+/// An open actor: its object, and the archetype and name that distinguish it from a later actor with the same
+/// number.
 #[derive(Clone, Copy)]
 struct Open {
     handle: Handle,

@@ -145,7 +145,7 @@ impl Session {
         len.abs_diff(self.server[self.document].text.len())
     }
 
-    /// Returns what was sent to each client.
+    /// Returns the traffic to each client.
     pub(crate) fn sent(&self) -> impl Iterator<Item = repl::ConnectionStats> {
         self.readers.iter().map(|reader| self.server.stats(reader.connection).unwrap_or_default())
     }

@@ -23,8 +23,8 @@
 //! # What this crate does not do
 //!
 //! The crate has no connections, packets, sockets, clocks or threads, and no owners of objects. `repl-net`
-//! has connections and packets. This crate decides what may be sent to whom only by [`Condition`], which is a
-//! pure function of [`ViewFlags`].
+//! has connections and packets. This crate decides which clients may receive a property only by
+//! [`Condition`], which is a pure function of [`ViewFlags`].
 //!
 //! # The three types to know
 //!
@@ -32,12 +32,12 @@
 //!   prints as a table for reviewers.
 //! - [`Class`] is the type at run time. A class compares an object with its shadow, writes changes, and reads
 //!   them into a replica.
-//! - [`Changelist`] says what changed, with nested changes for arrays and collections. Lists are merged,
-//!   subtracted, filtered and pruned.
+//! - [`Changelist`] lists the changed properties, with nested changes for arrays and collections. Lists are
+//!   merged, subtracted, filtered and pruned.
 //!
 //! # Guarantees
 //!
-//! - One end reads what the other writes, and every value has exactly one form in bits.
+//! - One side reads the values that the other side wrote, and every value has exactly one form in bits.
 //! - Decoding validates an update before it applies it. Bytes from a peer never panic, and a claimed length
 //!   does not decide how much memory is allocated.
 //! - The bits of a type depend only on its source: not on the compiler, the target or the order of fields in

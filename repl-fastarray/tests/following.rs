@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use repl_core::{ItemId, Keyed, KeyedShadow};
 use repl_fastarray::{FastArray, ItemMut};
 
-use support::{Went, contents, follow, id, numbers};
+use support::{StepKind, contents, follow, id, numbers};
 
 #[derive(Clone, Debug)]
 enum Op {
@@ -258,22 +258,24 @@ impl Room {
         let now = contents(&self.live);
         if followed.is_some_and(|followed| followed != self.numbers.0) {
             let (old, new) = (before.keys().map(|id| id.number()), now.keys().map(|id| id.number()));
-            assert!(numbers(&steps, Went::Removed).into_iter().eq(old), "all that was there goes");
-            assert!(numbers(&steps, Went::Added).into_iter().eq(new), "and all that is there comes");
+            assert!(numbers(&steps, StepKind::Removed).into_iter().eq(old), "all that was there goes");
+            assert!(numbers(&steps, StepKind::Added).into_iter().eq(new), "and all that is there comes");
         }
         let mut told = BTreeMap::new();
         for (id, went) in steps {
             let known = told.insert(id, went);
             if let Some(first) = known {
-                assert!(first != Went::Removed && went == Went::Touched, "{id} is told twice");
+                assert!(first != StepKind::Removed && went == StepKind::Touched, "{id} is told twice");
                 told.insert(id, first);
             }
         }
         for (id, went) in &told {
             match went {
-                Went::Added => assert!(!before.contains_key(id) && now.contains_key(id), "{id} added"),
-                Went::Removed => assert!(before.contains_key(id) && !now.contains_key(id), "{id} removed"),
-                Went::Touched => {
+                StepKind::Added => assert!(!before.contains_key(id) && now.contains_key(id), "{id} added"),
+                StepKind::Removed => {
+                    assert!(before.contains_key(id) && !now.contains_key(id), "{id} removed")
+                }
+                StepKind::Touched => {
                     assert!(before.contains_key(id) && now.contains_key(id), "{id} touched");
                     assert!(
                         touched.as_ref().is_none_or(|touched| touched.contains(id)),
@@ -326,11 +328,11 @@ fn s136_each_shadow_has_a_place_of_its_own() {
     let (mut live, mut early) = pair(5);
     live[1] = 9;
     let mut late = FastArray::new();
-    assert_eq!(numbers(&follow(&mut late, &mut live), Went::Added), [1, 2, 3, 4, 5]);
+    assert_eq!(numbers(&follow(&mut late, &mut live), StepKind::Added), [1, 2, 3, 4, 5]);
     live.remove(0);
-    assert_eq!(follow(&mut late, &mut live), [(id(1), Went::Removed)]);
+    assert_eq!(follow(&mut late, &mut live), [(id(1), StepKind::Removed)]);
     let steps = follow(&mut early, &mut live);
-    assert!(steps.contains(&(id(2), Went::Touched)) && steps.contains(&(id(1), Went::Removed)));
+    assert!(steps.contains(&(id(2), StepKind::Touched)) && steps.contains(&(id(1), StepKind::Removed)));
     for shadow in [&early, &late] {
         assert!(shadow.is_up_to_date(&live));
         assert_eq!(contents(shadow), contents(&live));
@@ -344,7 +346,7 @@ fn s138_writing_through_an_array_marks_what_was_written() {
         *item += 1;
         *item += 1;
     }
-    assert_eq!(numbers(&follow(&mut shadow, &mut live), Went::Touched), [8, 4_008, 8_008]);
+    assert_eq!(numbers(&follow(&mut shadow, &mut live), StepKind::Touched), [8, 4_008, 8_008]);
 
     live[5] += 1;
     live.edit(id(7), |item| *item += 1);
@@ -352,7 +354,7 @@ fn s138_writing_through_an_array_marks_what_was_written() {
     if let Some(mut item) = live.get_mut(9) {
         ItemMut::mark(&mut item);
     }
-    assert_eq!(numbers(&follow(&mut shadow, &mut live), Went::Touched), [6, 7, 8, 10]);
+    assert_eq!(numbers(&follow(&mut shadow, &mut live), StepKind::Touched), [6, 7, 8, 10]);
 }
 
 #[test]
@@ -367,10 +369,10 @@ fn s138_each_mark_counts_though_the_item_was_marked_before_and_keeps_its_id() {
             !shadow.is_up_to_date(&live),
             "a mark of an item marks its array, for the {round}th time too"
         );
-        assert_eq!(follow(&mut shadow, &mut live), [(id(2), Went::Touched)]);
+        assert_eq!(follow(&mut shadow, &mut live), [(id(2), StepKind::Touched)]);
         live.mark(1);
         assert!(!shadow.is_up_to_date(&live));
-        assert_eq!(follow(&mut shadow, &mut live), [(id(2), Went::Touched)]);
+        assert_eq!(follow(&mut shadow, &mut live), [(id(2), StepKind::Touched)]);
         assert!(shadow.is_up_to_date(&live));
     }
     assert_eq!(live.ids(), [id(1), id(2), id(3)], "an item that has an id keeps it when it is marked");
@@ -398,9 +400,9 @@ fn s141_s142_what_is_written_without_a_mark_waits_for_one() {
     }
     assert!(shadow.is_up_to_date(&live));
     live.mark(1);
-    assert_eq!(follow(&mut shadow, &mut live), [(id(2), Went::Touched)]);
+    assert_eq!(follow(&mut shadow, &mut live), [(id(2), StepKind::Touched)]);
     live.mark_all();
-    assert_eq!(numbers(&follow(&mut shadow, &mut live), Went::Touched), [1, 2, 3]);
+    assert_eq!(numbers(&follow(&mut shadow, &mut live), StepKind::Touched), [1, 2, 3]);
     assert_eq!(shadow, [9, 9, 9]);
 }
 
@@ -415,7 +417,12 @@ fn s140_s143_adding_and_removing_need_no_mark() {
     steps.sort_unstable();
     assert_eq!(
         steps,
-        [(id(1), Went::Removed), (id(2), Went::Removed), (id(4), Went::Added), (id(5), Went::Added)]
+        [
+            (id(1), StepKind::Removed),
+            (id(2), StepKind::Removed),
+            (id(4), StepKind::Added),
+            (id(5), StepKind::Added)
+        ]
     );
 }
 
@@ -438,7 +445,7 @@ fn s148_who_comes_late_is_told_of_what_is_there() {
     live.push(8);
     let mut late = FastArray::new();
     let steps = follow(&mut late, &mut live);
-    assert_eq!(numbers(&steps, Went::Added), [2, 3, 4, 5, 6]);
+    assert_eq!(numbers(&steps, StepKind::Added), [2, 3, 4, 5, 6]);
     assert_eq!(steps.len(), 5, "and of nothing else");
 }
 
@@ -449,7 +456,7 @@ fn s167_rotations_and_sorts_between_changes_misalign_nothing() {
     live[0] = 30;
     live.sort_by(|one, other| other.cmp(one));
     live[2] = 40;
-    assert_eq!(numbers(&follow(&mut shadow, &mut live), Went::Touched), [1, 3]);
+    assert_eq!(numbers(&follow(&mut shadow, &mut live), StepKind::Touched), [1, 3]);
     assert_eq!(contents(&shadow), BTreeMap::from([(id(1), 40), (id(2), 1), (id(3), 30)]));
 }
 
@@ -458,7 +465,7 @@ fn s147_an_array_that_nobody_marked_is_followed_all_the_same() {
     let mut live = FastArray::from([5_u32, 6]);
     let mut shadow = FastArray::new();
     assert!(!shadow.is_up_to_date(&live));
-    assert_eq!(numbers(&follow(&mut shadow, &mut live), Went::Added), [1, 2]);
+    assert_eq!(numbers(&follow(&mut shadow, &mut live), StepKind::Added), [1, 2]);
 }
 
 #[test]
@@ -492,7 +499,7 @@ fn an_item_touched_often_in_a_row_is_told_once() {
     for round in 0..1_000 {
         live[1] = round;
     }
-    assert_eq!(follow(&mut shadow, &mut live), [(id(2), Went::Touched)]);
+    assert_eq!(follow(&mut shadow, &mut live), [(id(2), StepKind::Touched)]);
 }
 
 #[test]
@@ -508,9 +515,9 @@ fn a_long_absence_costs_no_memory_and_ends_with_a_look_at_all_items() {
     live.push(7);
     let mut steps = follow(&mut shadow, &mut live);
     steps.sort_unstable();
-    assert_eq!(steps.first(), Some(&(id(1), Went::Removed)));
-    assert!(steps[1..10].iter().zip(2..).all(|(step, number)| *step == (id(number), Went::Touched)));
-    assert_eq!(steps[10..], [(id(10_011), Went::Added)]);
+    assert_eq!(steps.first(), Some(&(id(1), StepKind::Removed)));
+    assert!(steps[1..10].iter().zip(2..).all(|(step, number)| *step == (id(number), StepKind::Touched)));
+    assert_eq!(steps[10..], [(id(10_011), StepKind::Added)]);
     assert_eq!(contents(&shadow), contents(&live));
 }
 
@@ -522,13 +529,13 @@ fn s137_an_array_assigned_over_another_has_new_items_with_ids_of_their_own() {
     live.push(12);
     assert_eq!(live.ids(), [id(2), id(3)], "as if nothing stood there before");
     let steps = follow(&mut shadow, &mut live);
-    assert_eq!(numbers(&steps, Went::Removed), [1, 2, 3]);
-    assert_eq!(numbers(&steps, Went::Added), [4, 5]);
+    assert_eq!(numbers(&steps, StepKind::Removed), [1, 2, 3]);
+    assert_eq!(numbers(&steps, StepKind::Added), [4, 5]);
     assert_eq!(steps.len(), 5, "nothing changes into another item");
     assert_eq!((live.ids(), live.by_id(id(5))), (&[id(4), id(5)][..], Some(&12)));
     assert_eq!(contents(&shadow), contents(&live));
     assert_eq!(live.push(13), id(6));
-    assert_eq!(follow(&mut shadow, &mut live), [(id(6), Went::Added)]);
+    assert_eq!(follow(&mut shadow, &mut live), [(id(6), StepKind::Added)]);
 }
 
 #[test]
@@ -548,7 +555,7 @@ fn s137_items_of_an_array_assigned_over_another_are_found_by_their_new_ids_alone
 fn s137_an_empty_array_assigned_over_another_goes_on_with_its_ids() {
     let (_, mut shadow) = pair(3);
     let mut live = FastArray::new();
-    assert_eq!(numbers(&follow(&mut shadow, &mut live), Went::Removed), [1, 2, 3]);
+    assert_eq!(numbers(&follow(&mut shadow, &mut live), StepKind::Removed), [1, 2, 3]);
     assert_eq!(live.push(7), id(4), "clients may not know yet that the first three are gone");
 }
 
@@ -566,11 +573,11 @@ fn s137_arrays_that_change_places_bring_new_items_to_both() {
     let ((mut one, mut shadow), (mut other, mut other_shadow)) = (pair(3), pair(2));
     std::mem::swap(&mut one, &mut other);
     let steps = [follow(&mut shadow, &mut one), follow(&mut other_shadow, &mut other)];
-    assert_eq!(steps.each_ref().map(|steps| numbers(steps, Went::Removed)), [vec![1, 2, 3], vec![1, 2]]);
-    assert_eq!(steps.each_ref().map(|steps| numbers(steps, Went::Added)), [vec![4, 5], vec![4, 5, 6]]);
+    assert_eq!(steps.each_ref().map(|steps| numbers(steps, StepKind::Removed)), [vec![1, 2, 3], vec![1, 2]]);
+    assert_eq!(steps.each_ref().map(|steps| numbers(steps, StepKind::Added)), [vec![4, 5], vec![4, 5, 6]]);
     std::mem::swap(&mut one, &mut other);
     let steps = follow(&mut shadow, &mut one);
-    assert_eq!(numbers(&steps, Went::Added), [7, 8, 9], "what came back is new too");
+    assert_eq!(numbers(&steps, StepKind::Added), [7, 8, 9], "what came back is new too");
 }
 
 #[test]
@@ -583,7 +590,7 @@ fn s137_s174_new_items_whose_ids_come_round_meet_none_that_is_there() {
         let before = contents(&shadow);
         live = (0..4).collect();
         let steps = follow(&mut shadow, &mut live);
-        assert_eq!((steps.len(), numbers(&steps, Went::Touched)), (before.len() + 4, vec![]), "{round}");
+        assert_eq!((steps.len(), numbers(&steps, StepKind::Touched)), (before.len() + 4, vec![]), "{round}");
         assert!(live.ids().iter().all(|id| !before.contains_key(id)), "{round}");
         assert_eq!(contents(&shadow), contents(&live));
     }
@@ -613,7 +620,7 @@ fn a_copied_shadow_has_followed_what_its_source_has() {
     assert!(copy.is_up_to_date(&live));
     live[2] = 9;
     for shadow in [&mut shadow, &mut copy] {
-        assert_eq!(follow(shadow, &mut live), [(id(3), Went::Touched)]);
+        assert_eq!(follow(shadow, &mut live), [(id(3), StepKind::Touched)]);
     }
 }
 

@@ -410,7 +410,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 #[derive(Default)]
 struct Model {
-    /// The items by id, with what the current update did to each.
+    /// The items by id, each with the effect of the current update.
     items: BTreeMap<u32, (Told, Said)>,
     removed: Vec<u32>,
     swept: bool,

@@ -42,9 +42,9 @@
 //!
 //! # Guarantees
 //!
-//! - A burst of lost packets of any length costs one resend of what changed. The server remembers which
-//!   properties a client lacks until the client has them.
-//! - Work grows with what changed, not with the number of objects.
+//! - After a burst of lost packets of any length, the changed properties are sent again once. The server
+//!   remembers which properties a client lacks until the client has them.
+//! - The work depends on the number of changes, not on the number of objects.
 //! - The memory that a peer can make the other side use is limited by [`ServerConfig`], [`ClientConfig`] or a
 //!   constant.
 //! - A packet is applied whole or not at all. A malformed packet ends the connection, a damaged one is

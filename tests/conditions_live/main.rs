@@ -1,5 +1,5 @@
-//! Conditions between a live server and its clients: who receives which property, and what happens when that
-//! changes (S34 to S48, S204, S205, R16).
+//! Conditions between a live server and its clients: which connection receives which property, and the
+//! effects of changes (S34 to S48, S204, S205, R16).
 //!
 //! *Invariant:* no packet for a client contains a value that this client may not see.
 
@@ -120,7 +120,7 @@ impl Every {
     }
 }
 
-/// The facts that decide what a connection may see of an object.
+/// The facts that decide which properties of an object a connection may see.
 #[derive(Clone, Copy, Debug, Default)]
 struct View {
     owner: bool,

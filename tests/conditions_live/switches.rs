@@ -385,8 +385,8 @@ fn canaries(packet: &[u8]) -> Vec<(usize, usize)> {
     found
 }
 
-/// Checks what each client may receive of a random world. Returns, for each client, every packet that was
-/// sent to it.
+/// Checks which values of a random world each client receives. Returns, for each client, every packet that
+/// was sent to it.
 fn wander(share: bool, loss: usize) -> Vec<Vec<Packets>> {
     let (mut room, first) = room_with(ServerConfig { share, ..ServerConfig::default() }, 2);
     let agents: Vec<_> =

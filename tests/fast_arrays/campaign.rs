@@ -1,4 +1,4 @@
-//! Random worlds of fast arrays. A seed decides what happens to the arrays, to the links, and to what each
+//! Random worlds of fast arrays. A seed decides the changes of the arrays, of the links, and of what each
 //! client may see. After each packet a model that is built from callbacks alone is compared with each client.
 //! In the end the server is compared with all clients. The kind of an item never changes, so a test notices
 //! if one item is taken for another (S137).
@@ -325,7 +325,8 @@ impl Run {
         }
     }
 
-    /// Returns how a client differs from what it must show in the end, or `None` if no client differs.
+    /// Returns how a client differs from the state that it must show in the end, or `None` if no client
+    /// differs.
     fn difference(&self) -> Option<String> {
         self.seats.values().find_map(|seat| {
             let connection = seat.connection;

@@ -1,4 +1,5 @@
-//! What fast arrays send, to whom and when: conditions, late joiners, archetypes, replays, limits, losses.
+//! The data that fast arrays send, to which clients and when: conditions, late joiners, archetypes, replays,
+//! limits, losses.
 //!
 //! *Invariant:* the size of an update is measured on the client, in bits of the property.
 

@@ -210,7 +210,7 @@ fn r18_sight_lost_found_and_lost_again_before_the_close_is_acked_stays_lost() {
 fn r18_a_late_ack_of_an_earlier_opening_does_not_count_for_the_present_one() {
     let (mut room, one, other) = two_things();
     let id = room.guests[0].id;
-    // An object that the client has had is opened for this client alone.
+    // The client has had the object before, so its opening is not shared with other clients.
     room.server.set_visible(id, one, false);
     room.settle();
     room.server.set_visible(id, one, true);

@@ -1,6 +1,6 @@
 //! The reasons why a value cannot be written, and why bits cannot be read.
 //!
-//! *Invariant:* an error describes what is wrong with a value. The code that walks through an object adds the
+//! *Invariant:* an error describes the fault of a value. The code that walks through an object adds the
 //! position of the value.
 
 /// The reason why a value cannot be written.

@@ -14,8 +14,8 @@ use bitstream_io::{
 use super::{BitSlice, load, mask, width_bits};
 use crate::bits::ReadError;
 
-/// Reads what a [`BitWriter`](super::BitWriter) wrote. Cloning is cheap, so a clone can mark a position to
-/// which the caller returns later.
+/// Reads the bits that a [`BitWriter`](super::BitWriter) wrote. Cloning is cheap, so a clone can mark a
+/// position to which the caller returns later.
 ///
 /// User code reads through [`bitstream_io::BitRead`]. After an error, the position is somewhere within the
 /// value that could not be read.

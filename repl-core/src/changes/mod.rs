@@ -1,7 +1,7 @@
 //! The changes of an object, as sets of handles, ids and keys. No values are stored here.
 //!
-//! *Invariant:* a list says what changed, but not the new value. The value that is sent is the one in the
-//! shadow when the list is written.
+//! *Invariant:* a list contains which properties changed, but not their new values. When the list is written,
+//! the values are read from the shadow.
 
 pub(crate) mod age_queue;
 pub(crate) mod changelist;

@@ -81,8 +81,8 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Reads the values of `handles` without applying them, to check that they are an update of `object`, or
-    /// of a new object, whose arrays are sent whole (R2). What [`apply`](Self::apply) needs is stored in
-    /// `checked`.
+    /// of a new object, whose arrays are sent whole (R2). Stores the data that [`apply`](Self::apply) needs
+    /// in `checked`.
     ///
     /// # Errors
     /// Returns an error with the property and the bit if the bits are not an update of an object of this
@@ -127,7 +127,7 @@ impl<T: Replicated> Class<T> {
 
     /// Applies an update to an object that was lent to its user, whatever the user did with it, and to
     /// `base`: the copy of the values that the server sent. Elements that the user removed from arrays and
-    /// collections come back when an update changes them. `validate` must have been called with `base`.
+    /// collections are restored when an update changes them. `validate` must have been called with `base`.
     pub fn apply_lent(
         &self,
         (object, base): (&mut T, &mut T),
@@ -157,7 +157,7 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Reads one leaf again from its stored bits, because an object to which it refers appeared or
-    /// disappeared (S118). `path` is the one that `apply` passed to the observer. Does nothing if the leaf's
+    /// disappeared (S118). `path` is the path that `apply` passed to the observer. Does nothing if the leaf's
     /// element no longer exists (S119).
     pub fn read_again(
         &self,

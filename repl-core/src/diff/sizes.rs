@@ -9,7 +9,7 @@ use crate::diff::scale::{HEAD_BITS, KEYED_HEAD_BITS, most_bits};
 use crate::ids::handles::HandleSet;
 use crate::schema::program::{Command, CommandKind, Program};
 
-/// What is known about the sizes of all objects of a class.
+/// Facts about the sizes of all objects of a class.
 #[derive(Debug)]
 pub(crate) struct Sizes {
     /// The most bits of an object. `u64::MAX` if a type that serialises itself may take any number.

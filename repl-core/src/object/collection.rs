@@ -177,7 +177,7 @@ impl<M: Map> Collection<KeyBits> for M {
         same
     }
 
-    /// Visits every entry, because a map does not record what was touched. O(entries).
+    /// Visits every entry, because a map does not record which entries were touched. O(entries).
     fn follow(
         &mut self,
         live: &dyn Collection<KeyBits>,

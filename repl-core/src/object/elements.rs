@@ -208,7 +208,7 @@ unsafe fn changed_by(
         let mut element = unsafe { elements.level_mut(base) };
         // SAFETY: the caller guarantees it, and the value is borrowed for the time of this call.
         let mut old = unsafe { elements.level_mut(old) };
-        // Fast arrays record what they receive, so they need no copy.
+        // Fast arrays record the changes that they receive, so they need no copy.
         let notes = |handle| matches!(element.as_level().slot(handle), Some(Slot::Items(_)));
         copy_slots(element.as_level(), &mut old, handles.iter().filter(|&handle| !notes(handle)));
         apply(&mut element);

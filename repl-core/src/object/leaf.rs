@@ -48,7 +48,7 @@ pub(super) unsafe fn identical(leaf: &LeafCommand, a: *const u8, b: *const u8) -
                 std::ptr::eq(a, b) || a == b
             }
             Codec::String { .. } => {
-                // SAFETY: the codec says that a string lies here.
+                // SAFETY: the codec states that this value is a string.
                 let a = unsafe { &*a.cast::<String>() };
                 // SAFETY: as above.
                 let b = unsafe { &*b.cast::<String>() };
@@ -124,7 +124,7 @@ pub(super) unsafe fn write_value(
     writer: &mut BitWriter,
 ) -> Result<(), WriteError> {
     match codec {
-        // SAFETY: the codec says what lies at `value`; the same in each arm below.
+        // SAFETY: `value` has the type that the codec states; the same in each arm below.
         Codec::Bool => writer.write_bits(u64::from(unsafe { value.cast::<bool>().read() }), 1),
         // SAFETY: as above.
         Codec::Int(int) => {
@@ -221,7 +221,7 @@ pub(super) unsafe fn write_nearest(
             // SAFETY: by the caller; `saturate` does not change the type.
             unsafe { write_value(&saturating, value, writer) }
         }
-        // SAFETY: the codec says what lies at `value`; the same in the next arm.
+        // SAFETY: `value` has the type that the codec states; the same in the next arm.
         Codec::QuantizedF32(quantizer) => {
             // SAFETY: as above.
             let float = unsafe { value.cast::<f32>().read() };
@@ -257,7 +257,7 @@ pub(super) unsafe fn read_value(
     to: *mut u8,
 ) -> Result<(), ReadError> {
     match codec {
-        // SAFETY: the codec says what lies at `to`; the same in each arm below.
+        // SAFETY: `to` has the type that the codec states; the same in each arm below.
         Codec::Bool => unsafe { to.cast::<bool>().write(reader.read_bits(1)? == 1) },
         // SAFETY: as above.
         Codec::Int(int) => unsafe { store_int(int.repr, decode_int(int, reader)?, to)? },

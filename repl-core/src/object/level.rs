@@ -105,7 +105,7 @@ impl<'a> Level<'a> {
         self.table.len() as u32
     }
 
-    /// Returns what is at `handle`, counted from one. `None` if the level has no such handle.
+    /// Returns the slot of `handle`, counted from one. `None` if the level has no such handle.
     #[inline]
     pub(crate) fn slot(&self, handle: u32) -> Option<Slot<'a>> {
         self.slot_of(self.program.command(self.table, handle)?)

@@ -218,7 +218,7 @@ mod wide {
     }
 }
 
-/// Preloads what the strings of an object hold, which will be compared soon.
+/// Preloads the text of an object's strings, which will be compared soon.
 #[inline]
 pub(crate) fn preload_strings<T: Planned>(object: &T) {
     let strings: &[usize] = const { T::PLAN.strings() };

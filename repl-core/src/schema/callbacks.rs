@@ -1,4 +1,4 @@
-//! Callbacks: what a client calls on an object while it receives an update.
+//! Callbacks: methods that a client calls on an object while the object receives an update.
 //!
 //! *Invariant:* callbacks run on clients only, in the order of S54, after the packet has been accepted as a
 //! whole.

@@ -9,7 +9,7 @@
 /// A condition decides to which connections a property is sent. Conditions have the names of Unreal's
 /// `COND_*` values (S34), and the outcomes of S35.
 ///
-/// Conditions affect only what is sent, never what is compared. The exceptions are stated at
+/// Conditions affect only which properties are sent, never which are compared. The exceptions are stated at
 /// [`InitialOnly`](Self::InitialOnly), [`Custom`](Self::Custom) and [`Never`](Self::Never) (S39).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]

@@ -75,13 +75,13 @@ impl ConditionMasks {
         &self.starts_off
     }
 
-    /// Returns the fast arrays among [`push`](Self::push). Such arrays record by themselves when they are
+    /// Returns the fast arrays among [`push`](Self::push). Such arrays record themselves that they were
     /// touched (S129).
     pub(crate) fn marks_itself(&self) -> &HandleSet {
         &self.marks_itself
     }
 
-    /// Whether any `push` property records by itself when it is touched.
+    /// Whether any `push` property records itself that it was touched.
     #[must_use]
     pub fn has_marks_of_its_own(&self) -> bool {
         !self.marks_itself.is_empty()

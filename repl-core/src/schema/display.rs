@@ -76,8 +76,8 @@ fn entries(property: Formatted, path: &str, offset: usize, into: &mut Vec<Entry>
     }
 }
 
-/// Returns what follows the path of a property in the paths of its elements: `?` for an option, `[]` for an
-/// array, `{}` for a collection or map.
+/// Returns the text that follows the path of a property in the paths of its elements: `?` for an option, `[]`
+/// for an array, `{}` for a collection or map.
 pub(crate) fn brackets(property: Formatted) -> &'static str {
     match property.kind() {
         Kind::Array(array) if array.optional => "?",

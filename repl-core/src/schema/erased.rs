@@ -82,8 +82,8 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// there is none. `None` if the identity is not valid.
     fn insert(&mut self, id: &I) -> Option<*mut u8>;
 
-    /// Records what happened to an element of a replica. A map cannot record changes, so it runs the callback
-    /// at once if `calls_back`.
+    /// Records the change of an element of a replica. A map cannot record changes, so it runs the callback at
+    /// once if `calls_back`.
     fn receive(&mut self, id: &I, change: ReceivedChange<'_>, calls_back: bool);
 
     /// Marks all elements for removal that are not received after this. The caller must remove those that are

@@ -8,14 +8,14 @@ use crate::ids::label::Label;
 use crate::schema::property::Property;
 use crate::schema::step::{ReceivedChange, Step};
 
-/// A function that is called with the id of each item and what happened to the item.
+/// A function that is called for each item, with the id and the step of the item.
 pub(crate) type Visit<'v, I> = &'v mut dyn FnMut(ItemId, Step<&I, &mut I>);
 
 /// A collection of items with ids, such as a fast array. The trait has the functions that `repl-core` needs.
 /// `repl-fastarray` implements them.
 ///
 /// One type has three roles. A *live* collection belongs to the server: user code adds, changes and removes
-/// items, and the collection records what was touched. A *shadow* follows a live collection, item by item. A
+/// items, and the collection records the touched items. A *shadow* follows a live collection, item by item. A
 /// *replica* belongs to a client: items are added, changed and removed by id, and callbacks run when the
 /// update ends.
 pub trait Keyed: Property {
@@ -92,7 +92,7 @@ pub trait KeyedReplica: Keyed {
     /// there is none.
     fn received_whole(&mut self, id: ItemId) -> &mut Self::Item;
 
-    /// Records what happened to the item `id`. Does nothing if there is no such item.
+    /// Records the change of the item `id`. Does nothing if there is no such item.
     fn receive(&mut self, id: ItemId, change: ReceivedChange<'_>);
 
     /// Marks all items of the server for removal, except those that are received or spared after this call.

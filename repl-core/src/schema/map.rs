@@ -11,10 +11,10 @@ use crate::schema::property::Property;
 /// A map whose entries are replicated one by one, or a set, which is a map without values: `HashMap`,
 /// `BTreeMap`, `HashSet`, `BTreeSet`, and with the feature `indexmap` its `IndexMap` and `IndexSet`.
 ///
-/// A map does not record what was touched, so comparing one costs O(entries). An update sends the keys of the
-/// entries that were removed, the entries that are new, and of the other entries the properties that changed.
-/// An attribute `max_len` limits the number of entries; all other attributes apply to the values. The order
-/// of an `IndexMap` is not replicated.
+/// A map does not record which entries were touched, so a comparison costs O(entries). An update sends the
+/// keys of the entries that were removed, the entries that are new, and of the other entries the properties
+/// that changed. An attribute `max_len` limits the number of entries; all other attributes apply to the
+/// values. The order of an `IndexMap` is not replicated.
 ///
 /// A key is sent whole, in the form that its type has without attributes. Keys that are equal must have the
 /// same form, because clients would otherwise lose entries. Examples that break this are names that are equal
@@ -23,10 +23,10 @@ use crate::schema::property::Property;
 /// reported like that of a value without a wire form.
 ///
 /// If a key is or contains a reference, a client shows the entry only while it has the object of the
-/// reference. The entry appears and disappears with the object, although nothing is sent for it. The client
-/// keeps hidden entries in a second copy of the object, and keeps them up to date. An entry with a null key
-/// is shown. Such entries have callbacks like others: the callbacks of the value and the notify of the
-/// property run when the entry appears and before it disappears.
+/// reference. The entry appears and disappears with the object, although nothing is sent for the entry. The
+/// client keeps hidden entries in a second copy of the object, and keeps them up to date. An entry with a
+/// null key is shown. Such entries have callbacks like others: the callbacks of the value and the notify of
+/// the property run when the entry appears and before it disappears.
 ///
 /// If values are items with callbacks (`#[replicated(callbacks)]`), their callbacks run one by one while the
 /// update is applied: first for entries that are removed by name, then for new and changed entries in the

@@ -164,8 +164,8 @@ impl Plan {
     }
 }
 
-/// Returns whether a property is a collection, or has one in a struct or fixed array. Collections record by
-/// themselves when they are touched (S129).
+/// Returns whether a property is a collection, or has one in a struct or fixed array. Collections record
+/// themselves that they were touched (S129).
 const fn marks_itself(property: Formatted) -> bool {
     match property.kind() {
         Kind::Items(_) => true,

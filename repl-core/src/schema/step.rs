@@ -1,13 +1,13 @@
-//! Steps and received changes. A step is what happened to an element of a live collection; a shadow follows
-//! it. A received change is what an update does to an element of a client's replica.
+//! Steps and received changes. A step is a change of an element of a live collection, which a shadow follows.
+//! A received change is the effect of an update on an element of a client's replica.
 //!
 //! *Invariant:* neither of the two depends on the type of the collection.
 
 use crate::ids::handles::HandleSet;
 use crate::ids::label::Label;
 
-/// What happened to an element since the shadow last followed its collection. `L` is the live element, and
-/// `S` the element of the shadow.
+/// The change of an element since the shadow last followed its collection. `L` is the live element, and `S`
+/// the element of the shadow.
 #[derive(Debug)]
 pub enum Step<L, S> {
     /// The element is new. The shadow has an initial element for it.
@@ -30,7 +30,7 @@ pub enum Step<L, S> {
     Removed,
 }
 
-/// What an update does to an element of a replica.
+/// The effect of an update on an element of a replica.
 #[derive(Clone, Debug)]
 pub enum ReceivedChange<'a> {
     /// The element was added, and has its values.

@@ -55,8 +55,8 @@ pub trait NetSerialize: Sized + 'static {
     /// value that had a wire form.
     fn write(&self, writer: &mut BitWriter) -> Result<(), WriteError>;
 
-    /// Reads a value. The bytes may come from anyone: refuse bits that [`write`](Self::write) cannot have
-    /// written, and never panic.
+    /// Reads a value. The bytes may come from an attacker: refuse bits that [`write`](Self::write) cannot
+    /// have written, and never panic.
     ///
     /// A reference reads as null while the client does not have its object, even if `write` wrote another
     /// reference. Accept null wherever you accept a reference, because otherwise the packet is refused and

@@ -1,4 +1,5 @@
-//! Finds out to what the functions of a `with` module apply: to the field itself, or to each value in it.
+//! Finds out whether the functions of a `with` module apply to the field itself or to each value in the
+//! field.
 //!
 //! *Invariant:* the form of a map does not depend on its order in memory. A value that is read allocates
 //! memory only for elements that take at least eight bits each.

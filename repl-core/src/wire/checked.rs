@@ -1,5 +1,5 @@
-//! What validation stores for applying: where each update ended, and where each key and each value ended that
-//! user code reads.
+//! The positions that validation stores for applying: the end of each update, and the end of each key and
+//! each value that user code reads.
 //!
 //! *Invariant:* only [`Class::validate`](crate::Class::validate) fills it. So applying knows where to
 //! continue, whatever user code returns when it reads a value again.
@@ -72,7 +72,7 @@ impl Checked {
         CheckedMark { ends: self.ends.len(), updates: self.updates.len() }
     }
 
-    /// Removes what was validated since `mark`.
+    /// Removes the positions that were stored since `mark`.
     pub fn truncate(&mut self, mark: CheckedMark) {
         self.ends.truncate(mark.ends);
         self.updates.truncate(mark.updates);

@@ -171,7 +171,7 @@ fn write_whole(level: Level<'_>, writer: &mut BitWriter) -> Result<(), WriteErro
     Ok(())
 }
 
-/// Writes the labels of one update, each relative to the one before.
+/// Writes the labels of one update, each relative to the label before.
 struct Labels<'a, I: Identity> {
     elements: Elements<'a, I>,
     previous: &'a Label,

@@ -70,7 +70,7 @@ pub(super) static QUANTIZE: Place = Place {
 };
 
 impl Place {
-    /// Returns the place on the type with this derive.
+    /// Returns the rules for attributes on a type with this derive.
     pub(super) fn of_type(derive: Derive) -> &'static Self {
         match derive {
             Derive::Replicated => &TYPE,

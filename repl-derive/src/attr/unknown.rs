@@ -1,6 +1,6 @@
 //! Unknown attributes: the error text for a name that is not allowed where it is written.
 //!
-//! *Invariant:* the error text says what to write instead if that can be guessed. Otherwise the text lists
+//! *Invariant:* the error text contains the right attribute if it can be guessed. Otherwise the text lists
 //! all attributes that are allowed at that place.
 
 use super::condition;
@@ -27,7 +27,7 @@ const SYNONYMS: [(&str, &str); 16] = [
     ("precision", "quantize"),
 ];
 
-/// Returns the error text, which says what an unknown attribute was probably meant to be.
+/// Returns the error text for an unknown attribute, with the attribute that was probably meant.
 pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
     let (on_a_field, in_quantize) = (place.is_field(), place.is_quantize());
     let has_conditions = place.has_conditions();

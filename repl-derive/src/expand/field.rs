@@ -1,7 +1,7 @@
 //! Generates code for one field: its entry in the struct's table, and the bounds on its type.
 //!
 //! *Invariant:* generated code names the type of a field, but the derive never inspects the type. Trait
-//! bounds say what the type must implement.
+//! bounds state which traits the type must implement.
 
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};

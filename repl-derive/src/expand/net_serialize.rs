@@ -1,7 +1,7 @@
 //! The expansion of `#[derive(NetSerialize)]`.
 //!
-//! *Invariant:* the generated `read` reads what `write` writes, in the order of declaration. A struct is
-//! treated as an enum with one variant, whose number takes no bits.
+//! *Invariant:* the generated `read` reads the bits that `write` writes, in the order of declaration. A
+//! struct is treated as an enum with one variant, whose number takes no bits.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use repl_core::ItemId;
 
-/// An entry of the log: what happened to one item in one revision.
+/// An entry of the log: the change of one item in one revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) id: ItemId,

@@ -1,6 +1,6 @@
 //! The traits through which `repl-core` uses an ordered array.
 //!
-//! *Invariant:* `repl-core` reaches items only by id. What it writes to a replica or a shadow marks no item.
+//! *Invariant:* `repl-core` reaches items only by id. Its writes to a replica or a shadow do not mark items.
 
 use repl_core::__private::{Preload, Shape};
 use repl_core::label::Label;

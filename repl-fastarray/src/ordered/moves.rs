@@ -158,7 +158,7 @@ impl<T> OrderedFastArray<T> {
 /// log n).
 fn longest_ascending(order: &[usize]) -> Vec<bool> {
     // `ends[len]` is where the ascending subsequence of `len + 1` numbers with the lowest last number ends.
-    // `before[at]` is the number before the one at `at` in such a subsequence.
+    // `before[at]` is the position of the number that precedes the number at `at` in such a subsequence.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(order.len());
     for (at, number) in order.iter().enumerate() {

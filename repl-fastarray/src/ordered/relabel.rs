@@ -9,7 +9,7 @@ use repl_core::label::Label;
 
 /// How many items on each side of a position without free labels get new labels at first.
 const FIRST_REACH: usize = 16;
-/// By what factor the range of items grows if it has too little room.
+/// The factor by which the range of items grows if there is too little room.
 const REACH_FACTOR: usize = 4;
 /// The most digits of the new labels in the first range. Each time the range grows, one digit less is
 /// allowed. So the more items get new labels, the more labels are free afterwards.

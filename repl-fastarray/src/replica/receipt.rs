@@ -1,5 +1,5 @@
-//! The receipt of a replica: a record of what the current update did to each item. The callbacks are called
-//! from this record.
+//! The receipt of a replica: a record of the effect of the current update on each item. The callbacks are
+//! called from this record.
 //!
 //! *Invariant:* the receipt refers to items by id, so it stays correct when items move. The receipt contains
 //! only items that the server added.
@@ -11,7 +11,7 @@ use crate::ids::IdTable;
 /// Each list of a receipt keeps memory for up to this many items from one update to the next.
 const MAX_KEPT_ITEMS: usize = 64;
 
-/// What the current update has done to the items of an array so far.
+/// The effects of the current update on the items of an array so far.
 #[derive(Debug, Default)]
 pub(crate) struct Receipt {
     /// Whether an update has begun and not ended.
@@ -32,7 +32,7 @@ pub(crate) struct Receipt {
     pub(crate) removed: Vec<ItemId>,
 }
 
-/// What the update did to one item.
+/// The effect of the update on one item.
 #[derive(Clone, Copy, Debug)]
 struct Note {
     fate: Fate,

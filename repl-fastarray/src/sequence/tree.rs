@@ -341,7 +341,7 @@ impl Order {
     }
 
     /// If `leaf` has too few entries, merges it with a neighbour, or moves entries from a neighbour to it.
-    /// Then does the same for the nodes above.
+    /// Then repeats this for the nodes above.
     fn fill_sparse(&mut self, leaf: u32) {
         let (mut node, mut level) = (leaf, 0);
         while node != self.root && self.nodes[node as usize].len() < MIN_ENTRIES {

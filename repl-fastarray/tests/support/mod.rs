@@ -126,9 +126,9 @@ pub(crate) fn contents<T: FastArrayItem + Clone>(array: &FastArray<T>) -> BTreeM
     ids.into_iter().map(|id| (id, Keyed::item(array, id).expect("it is listed").clone())).collect()
 }
 
-/// What happened to an item.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Went {
+pub(crate) enum StepKind {
     Added,
     Touched,
     Removed,
@@ -138,7 +138,7 @@ pub(crate) enum Went {
 pub(crate) fn follow<T: FastArrayItem + Clone>(
     shadow: &mut FastArray<T>,
     live: &mut FastArray<T>,
-) -> Vec<(ItemId, Went)> {
+) -> Vec<(ItemId, StepKind)> {
     let mut steps = Vec::new();
     let must_renumber = shadow.follow(live, &mut |id, step| {
         steps.push((
@@ -146,13 +146,13 @@ pub(crate) fn follow<T: FastArrayItem + Clone>(
             match step {
                 Step::Added { live, shadow } => {
                     *shadow = live.clone();
-                    Went::Added
+                    StepKind::Added
                 }
                 Step::Touched { live, shadow, .. } => {
                     *shadow = live.clone();
-                    Went::Touched
+                    StepKind::Touched
                 }
-                Step::Removed => Went::Removed,
+                Step::Removed => StepKind::Removed,
             },
         ));
     });
@@ -163,7 +163,7 @@ pub(crate) fn follow<T: FastArrayItem + Clone>(
 }
 
 /// Returns the numbers of the ids of the steps of one kind, in ascending order.
-pub(crate) fn numbers(steps: &[(ItemId, Went)], kind: Went) -> Vec<u32> {
+pub(crate) fn numbers(steps: &[(ItemId, StepKind)], kind: StepKind) -> Vec<u32> {
     let mut numbers: Vec<_> =
         steps.iter().filter(|(_, went)| *went == kind).map(|(id, _)| id.number()).collect();
     numbers.sort_unstable();

@@ -58,8 +58,8 @@ pub enum ReceiveError {
 
 /// A client: it has copies of the objects that it may see on a server, and keeps the copies up to date.
 ///
-/// In each tick: pass what arrived to [`receive`](Self::receive), call [`tick`](Self::tick), send the packets
-/// from [`poll_transmit`](Self::poll_transmit).
+/// In each tick: pass the packets that arrived to [`receive`](Self::receive), call [`tick`](Self::tick), send
+/// the packets from [`poll_transmit`](Self::poll_transmit).
 pub struct Client {
     config: ClientConfig,
     handshake: ClientHandshake,

@@ -1,8 +1,8 @@
 //! A replica column: the storage for all objects of one class on a client.
 //!
 //! *Invariant:* row `n` of each vector belongs to the same object. `old` is used only by classes with
-//! notifies. Updates are deltas to what the server sent. So each object with collections that the user may
-//! have changed has a copy, its base, with exactly what the server sent.
+//! notifies. Updates are deltas to the values that the server sent before. So each object with collections
+//! that the user may have changed has a base: a copy with exactly the values that the server sent.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use repl_core::{
 
 use crate::session::archetype::Archetype;
 
-/// The object that an update is about.
+/// The object that an update changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Subject {
     /// The existing object in this row.
@@ -47,7 +47,7 @@ pub(crate) struct ReceivedNotify {
 /// The functions of a replica column that do not depend on its Rust type.
 pub(crate) trait Replica: Any + Send + Sync {
     fn program(&self) -> &Program;
-    /// Reads an update and does not apply it. Stores in `checked` what [`apply`](Self::apply) needs.
+    /// Reads an update and does not apply it. Stores in `checked` the data that [`apply`](Self::apply) needs.
     fn validate(
         &self,
         subject: Subject,
@@ -102,7 +102,7 @@ pub(crate) struct TypedReplica<T> {
     pub(crate) live: Vec<T>,
     /// The values before the last update, to call notifies with them.
     old: Vec<T>,
-    /// By slot, the base of each object that has one: a copy with exactly what the server sent.
+    /// For each slot, the base of its object, if the object has one.
     bases: HashMap<u32, T>,
     pub(crate) slots: Vec<u32>,
     /// Removed objects that the user can still read.

@@ -65,7 +65,7 @@ pub struct ConnectionStats {
 /// The server: it owns objects, and sends each client the state that it may see.
 ///
 /// In each tick: change objects (or [hand them over](External)), call [`tick`](Self::tick), send the packets
-/// of each connection from [`poll_transmit`](Self::poll_transmit), and pass what arrives to
+/// of each connection from [`poll_transmit`](Self::poll_transmit), and pass the packets that arrive to
 /// [`receive`](Self::receive).
 pub struct Server {
     config: ServerConfig,
@@ -327,7 +327,7 @@ impl Server {
     }
 
     /// Returns the next packet for a connection. Send it at once. Returns `None` if this tick has no more
-    /// packets for it. To send the packets of all connections in one loop, use
+    /// packets for this connection. To send the packets of all connections in one loop, use
     /// [`poll_any_transmit`](Self::poll_any_transmit).
     pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
         let peer = self.connections.get_mut(&connection)?;

@@ -26,7 +26,7 @@ pub(crate) struct PartSize {
     is_bounded: bool,
 }
 
-/// What to do with a part that has been written.
+/// The decision about a part that has been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Send the part: it fits, and more items might not fit.

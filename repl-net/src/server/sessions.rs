@@ -26,7 +26,8 @@ impl Server {
         self.connect_as(now, false)
     }
 
-    /// Adds a connection for a client that records a replay. Conditions about replays apply to it (S35).
+    /// Adds a connection for a client that records a replay. Conditions about replays apply to this
+    /// connection (S35).
     pub fn connect_replay(&mut self, now: Duration) -> ConnectionId {
         self.connect_as(now, true)
     }

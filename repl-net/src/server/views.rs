@@ -89,8 +89,9 @@ impl Server {
     /// it, even if it is a `push` property without a mark (S45), and each connection that lacks the value
     /// receives it.
     ///
-    /// Clients keep what they have received. O(connections) if it changes anything. While the property is
-    /// off, the server stores a few hundred bytes for each connection that received the property before.
+    /// Clients keep the values that they have received. O(connections) if it changes anything. While the
+    /// property is off, the server stores a few hundred bytes for each connection that received the property
+    /// before.
     ///
     /// # Panics
     /// If the property was declared with another condition.

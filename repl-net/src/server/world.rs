@@ -1,4 +1,4 @@
-//! The server's world: its classes, its objects, and what changed in this tick.
+//! The server's world: its classes, its objects, and the changes of this tick.
 //!
 //! *Invariant:* an object is compared at most once in a tick, for all connections together (S67). The result
 //! is in `changes` until the next tick.

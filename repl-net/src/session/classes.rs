@@ -63,7 +63,7 @@ fn archetype_sum(values: &[u64]) -> u64 {
     values.iter().fold(Checksum::new(), |sum, &value| sum.number(value)).finish()
 }
 
-/// What the server learns from a client's answer.
+/// The conclusion of the server from a client's answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
     /// The classes of both sides are the same.

@@ -167,7 +167,7 @@ pub(crate) struct Inquiry {
     bytes: usize,
 }
 
-/// What the server knows after one more part of an answer has arrived.
+/// The state of an answer after one more part of it has arrived.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// Other parts of the answer are still missing.

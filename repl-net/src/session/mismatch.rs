@@ -2,7 +2,7 @@
 //! (R21).
 //!
 //! *Invariant:* a refusal contains only a few names, and each name is cut to a fixed length. So the size of a
-//! refusal does not depend on what the other side sent.
+//! refusal does not depend on the bytes of the other side.
 
 use std::fmt;
 

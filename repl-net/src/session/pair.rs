@@ -25,7 +25,7 @@ pub(super) const STEP: Duration = Duration::from_millis(20);
 /// The number of the session, which the pair's client has chosen.
 pub(super) const SESSION: u64 = 0x0123_4567_89AB_CDEF;
 
-/// What a handshake returned for a packet, unless it returned "nothing".
+/// The result of a handshake for a packet, unless the result was "nothing".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reported {
     Connected,
@@ -53,7 +53,7 @@ pub(super) struct Pair {
     /// The number of packets of state that each side has sent.
     server_sent: u64,
     client_sent: u64,
-    /// What each side's handshake has returned so far.
+    /// The results of each side's handshake so far.
     pub(super) server_reports: Vec<Reported>,
     pub(super) client_reports: Vec<Reported>,
 }

@@ -1,4 +1,4 @@
-//! Traffic statistics: counts what a client received, by class and property.
+//! Traffic statistics: counts the bits that a client received, by class and property.
 //!
 //! *Invariant:* the bits of all classes and of the packets' frames add up to all bits that were applied.
 

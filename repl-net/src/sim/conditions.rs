@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The conditions of a link in one direction. Probabilities are from 0 to 1. Chance decides for each packet
 /// separately.
 ///
-/// Start from one of the named links, and change the fields that the test is about:
+/// Start from one of the named links, and change the fields that the test needs:
 ///
 /// ```
 /// use repl_net::sim::{LinkConditions, Loss};

@@ -33,9 +33,9 @@
 //! the seed of a test that fails. Use [`Rng`] for the other random choices of a test.
 //!
 //! Guaranteed: one seed and one sequence of calls cause the same deliveries on every platform and in every
-//! version of this crate. To check this, compare the [`Network::trace`] of two runs. What happens to a packet
-//! depends on the seed, its link, its number on that link and the link's conditions. So a test that adds a
-//! link or scripts a loss does not change what happens to other packets.
+//! version of this crate. To check this, compare the [`Network::trace`] of two runs. Whether and when a
+//! packet arrives depends on the seed, its link, its number on that link and the link's conditions. So if a
+//! test adds a link or scripts a loss, the other packets are not affected.
 //!
 //! *Invariant:* the simulator reads no real clock, and all its random choices come from the seed.
 

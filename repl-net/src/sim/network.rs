@@ -34,7 +34,7 @@ pub struct Delivery<'a> {
     pub bytes: &'a [u8],
 }
 
-/// Counts what happened to the packets of a link.
+/// The numbers of packets of a link that were sent, delivered, lost, duplicated or damaged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
     /// Packets sent.

@@ -30,7 +30,7 @@ pub(crate) struct AckRange {
     pub(crate) last: Sequence,
 }
 
-/// What a receiver knows about a packet that has just arrived.
+/// Whether a packet that has just arrived is new, repeated or too old.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// The packet has not arrived before.

@@ -702,12 +702,12 @@ mod tests {
     #[test]
     fn packets_that_arrive_together_are_not_taken_for_a_fast_link() {
         let packet = PACKET as u64;
-        // An ack that comes within a tick shows no more than what was sent in this tick.
+        // An ack that arrives within a tick shows at most the bytes that were sent in this tick.
         let mut congestion = Congestion::new(PACKET);
         (0..10).for_each(|number| congestion.sent(Sequence::new(number), PACKET, Duration::ZERO));
         acknowledge(&mut congestion, 0..=9, Duration::from_millis(1));
         assert_eq!(congestion.rate(), 10 * packet * 1_000 / 16);
-        // The link stops for a second, and then delivers what was sent in this second.
+        // The link stops for a second, and then delivers the packets that were sent in this second.
         let mut congestion = Congestion::new(PACKET);
         (0..60).for_each(|number| congestion.sent(Sequence::new(number), PACKET, STEP * number as u32));
         acknowledge(&mut congestion, 0..=0, STEP * 60);

@@ -1,4 +1,5 @@
-//! A record of what each packet carried, kept until it is known whether the packet arrived (R4, R6).
+//! A record of the content of each packet, which is kept until it is known whether the packet arrived (R4,
+//! R6).
 //!
 //! *Invariant:* a record is resolved once. The record stays until all older records are resolved, because the
 //! content of a lost packet is compared with all packets sent after it.
@@ -15,7 +16,7 @@ use super::sequence::Sequence;
 use super::slot_set::{SlotSet, bit_of, slots_of, word_of};
 use super::spare::{Holds, Spare, shrink_sparse};
 
-/// The content of a packet about one object, outside shared segments.
+/// One entry of a packet outside shared segments: an object and the content about it.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) slot: u32,
@@ -23,7 +24,7 @@ pub(crate) struct Sent {
     pub(crate) content: Content,
 }
 
-/// What was sent of an object.
+/// The content of a packet about one object.
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     /// Changed properties.

@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the entries of the packets `first` to `last`, each as its packet and what it records.
+    /// Returns the entries of the packets `first` to `last`, each with its packet and its content.
     fn taken(late: &mut LateAcks, first: u64, last: u64) -> Vec<(u64, String)> {
         let range = AckRange { first: Sequence::new(first), last: Sequence::new(last) };
         let text = |entry: Late| match entry {

@@ -2,7 +2,7 @@
 //! into the send queue.
 //!
 //! *Invariant:* each queued packet has its own number and one record. All packets of a pass have the same
-//! stamp (R1). A pass is what a server sends to a client in one tick.
+//! stamp (R1). A pass is everything that a server sends to a client in one tick.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -242,7 +242,7 @@ impl Outbox {
 
     /// Returns whether the client may not know that it has joined, and no packet is in flight whose ack would
     /// show that it knows.
-    pub(crate) fn is_unsure_of_news(&self) -> bool {
+    pub(crate) fn is_unsure_of_join(&self) -> bool {
         self.in_flight.unresolved() == 0 && self.status.as_ref().is_some_and(StatusSource::is_urgent)
     }
 

@@ -152,8 +152,8 @@ impl Reassembly {
     }
 
     /// Drops the blobs that were no longer in flight when a part was sent. The server has given these up, or
-    /// knows that they are complete. A blob that is no longer in flight stays so, so parts may arrive in any
-    /// order.
+    /// knows that they are complete. A blob that is no longer in flight is never in flight again, so parts
+    /// may arrive in any order.
     fn drop_abandoned(&mut self, (oldest, under_way): (u32, u64)) {
         let newest = oldest.saturating_add(63_u32.saturating_sub(under_way.leading_zeros()));
         self.floor = self.floor.max(oldest);

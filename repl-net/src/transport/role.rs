@@ -51,7 +51,7 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Returns what a client sees of an object with this role: the owner if `is_owner`, otherwise another
+    /// Returns the proxy of an object with this role for a client: the owner if `is_owner`, otherwise another
     /// client.
     pub(crate) fn new(role: Role, is_owner: bool) -> Self {
         Self { is_owner, role: role.for_client(is_owner) }

@@ -4,7 +4,7 @@
 //! If many packets are lost, a server sends for a while at a high rate and then as long at a low rate. A link
 //! that loses packets at random delivers the same share at both rates. A full link delivers the same amount
 //! at both rates, so the low rate is enough. The idea comes from PCC (Dong and others, *PCC: Re-architecting
-//! Congestion Control for Consistent High Performance*, 2015): try a rate, and measure what it delivers.
+//! Congestion Control for Consistent High Performance*, 2015): try a rate, and measure how much it delivers.
 //!
 //! *Invariant:* the result of a trial depends only on packets that were sent during the trial.
 
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!((trial.unknown, trial.high.arrived), (0, PACKET));
     }
 
-    /// A trial whose test decides what is sent and what arrives at each rate.
+    /// A trial for which the test decides how many packets are sent and how many arrive at each rate.
     struct Script {
         trial: Trial,
         now: Duration,

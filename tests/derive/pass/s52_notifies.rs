@@ -1,5 +1,5 @@
-//! What `notify` can name: methods with and without the old value, functions, methods of traits. One method
-//! can serve several fields.
+//! The values that `notify` accepts: methods with and without the old value, functions, methods of traits.
+//! One method can serve several fields.
 
 use repl::Replicated;
 

@@ -57,7 +57,7 @@ impl Lean {
     }
 }
 
-/// What is known about where items are being inserted.
+/// Describes where items are being inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// Where to put the new label.

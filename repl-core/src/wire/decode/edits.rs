@@ -14,7 +14,8 @@ pub(super) enum Edits<'b> {
     /// One bit for each handle: `bits` are still to be read, and `word` has the bits of the handles from
     /// `first` on.
     Mask { bits: BitReader<'b>, first: u32, word: u64 },
-    /// Stretches: `list` is still to be read, and `range` is the rest of the one that was read last.
+    /// Stretches of elements: `list` is not read yet, and `range` is the rest of the stretch that was read
+    /// last.
     Ranges { list: RangeList<'b>, range: Range<u32> },
 }
 

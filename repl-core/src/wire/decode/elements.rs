@@ -18,8 +18,8 @@ use crate::wire::decode::target::{ElementTarget, ReadElement, Target};
 use crate::wire::decode::{Observer, Walk};
 use crate::wire::room::check_room;
 
-/// The removed elements of an update. While the update is validated they are compared with those that it adds
-/// and changes.
+/// The removed elements of an update. During validation they are compared with the elements that the update
+/// adds and changes.
 struct RemovedList<'b, I: Identity> {
     list: Option<(I::Reader, BitReader<'b>)>,
     next: Option<I>,
@@ -42,8 +42,8 @@ impl<I: Identity> RemovedList<'_, I> {
 
 /// The state while the elements of a collection are read.
 struct Progress<I> {
-    /// Elements that are removed at the end unless the update has them. Those that a collection marks by
-    /// itself are not here.
+    /// Elements that are removed at the end unless the update has them. Elements that a collection marks
+    /// itself are not in this list.
     swept: BTreeSet<I>,
     /// How many whole elements were read that count against the limit.
     whole: u32,
@@ -198,7 +198,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         }
         let calls_back = self.observer.calls_back();
         let is_new = target.whole(id, calls_back, &mut ElementReader { walk: self, table, handles: None })?;
-        // A server that begins a map anew sends at most as many entries as a map may have.
+        // A server that sends a whole map sends at most as many entries as a map may have.
         progress.whole = progress.whole.saturating_add(u32::from(is_new || I::IS_KEY));
         P::check(count::read_padding(start, count::LEAST_BITS, self.reader))?;
         label.into_iter().for_each(|label| target.receive(id, ReceivedChange::Moved(label), calls_back));
@@ -222,8 +222,8 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         self.path.leave(depth);
     }
 
-    /// Removes the swept elements that the update does not have, and tells the observer of those that the
-    /// collection has marked.
+    /// Removes the swept elements that the update does not contain, and reports to the observer the elements
+    /// that the collection has marked.
     fn end_elements<I: Identity, T: ElementTarget<I>>(&mut self, progress: Progress<I>, target: &mut T) {
         progress.swept.iter().for_each(|id| self.remove(id, target));
         target.marked_for_removal(&mut |id| self.forget(&id));

@@ -27,7 +27,7 @@ pub(crate) use pass::{Applying, Validating};
 pub(crate) use recipient::{Hide, Recipient};
 pub(crate) use target::Validation;
 
-/// Receives what an update contains. A path has the handles from the object's own level down. Below that
+/// Receives the content of an update. A path has the handles from the object's own level down. Below that
 /// level they are element handles, counted from zero.
 pub trait Observer {
     /// The property at `handle` of the object's own level was read. It took `bits` bits.

@@ -89,7 +89,7 @@ impl Pass for Applying<'_> {
         read: impl FnOnce(&mut BitReader<'_>) -> Result<bool, ReadError>,
     ) -> Result<(), Infallible> {
         let value = Self::check(self.0.take(reader))?;
-        // If user code now refuses what it accepted before, the value stays as it is.
+        // If user code now refuses bits that it accepted before, the value does not change.
         read(&mut value.reader()).ok();
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Where decoded values are written: an object or a part of one. If the object was lent to its user, elements
-//! that the user removed come back, as the server sent them, when an update changes them.
+//! that the user removed are restored with the values of the server when an update changes them.
 //!
-//! *Invariant:* the lent object is written before the copy of what the server sent. Nothing that a user did
-//! makes an update fail (S49): values that have no place any more are skipped.
+//! *Invariant:* the lent object is written before the copy of the values that the server sent. Nothing that a
+//! user did makes an update fail (S49): values that have no place any more are skipped.
 
 use crate::bits::{BitReader, ReadError};
 use crate::ids::handles::HandleSet;
@@ -20,8 +20,8 @@ pub(crate) struct Recipient<'a> {
     live: LevelMut<'a>,
     /// The same part as the server sent it, if the object was lent.
     base: Option<Level<'a>>,
-    /// The objects that exist, if this object was lent. Entries whose keys mention other objects are only in
-    /// the copy of what the server sent.
+    /// The objects that exist, if this object was lent. Entries whose keys refer to other objects are only in
+    /// the copy of the values that the server sent.
     seen: Option<&'a dyn Objects>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Recipient<'a> {
         self.base?.slot(handle)
     }
 
-    /// Restores the array at `handle` to what the server sent, if the user changed its length.
+    /// Restores the array at `handle` to the state that the server sent, if the user changed its length.
     fn restore_array(&mut self, handle: u32) {
         let (Some(base), Some(Slot::Array(sent))) = (self.base, self.base_slot(handle)) else { return };
         if !matches!(self.live.as_level().slot(handle), Some(Slot::Array(array)) if array.len() != sent.len())
@@ -130,7 +130,7 @@ pub(crate) struct ElementRecipient<'a, I: Identity> {
 }
 
 impl<'a, I: Identity> ElementRecipient<'a, I> {
-    /// Returns the collection, if an element with this identity has a place in it.
+    /// Returns the collection, if an element with this identity may be in it.
     fn place_of(&mut self, id: &I) -> Option<&mut ElementsMut<'a, I>> {
         let seen = self.seen;
         let is_seen =

@@ -53,8 +53,8 @@ pub(crate) trait ElementTarget<I> {
         0
     }
 
-    /// Marks all elements for removal that are not received after this. Returns those that the collection
-    /// does not mark by itself.
+    /// Marks all elements for removal that are not received after this. Returns the elements that the
+    /// collection does not mark itself.
     fn sweep(&mut self) -> Vec<I> {
         Vec::new()
     }
@@ -71,7 +71,7 @@ pub(crate) trait ElementTarget<I> {
         read: &mut R,
     ) -> Option<Result<(), R::Stop>>;
 
-    /// Records what an update says of an element besides its values.
+    /// Records the change of an element, besides its values.
     fn receive(&mut self, _: &I, _: ReceivedChange<'_>, _: bool) {}
 
     /// Calls `each` with the elements that are marked for removal.
@@ -159,7 +159,7 @@ impl<I: Identity> ElementTarget<I> for ElementValidation<'_, I> {
     }
 
     fn receive(&mut self, id: &I, change: ReceivedChange<'_>, _: bool) {
-        // Applying will look for it soon.
+        // The apply pass will look for this element soon.
         if let (ReceivedChange::Removed, Some(elements)) = (change, self.0) {
             elements.collection.preload(id);
         }

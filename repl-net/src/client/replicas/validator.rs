@@ -51,7 +51,7 @@ impl Objects for ResolvingObjects<'_> {
     }
 }
 
-/// What the validator does with fragments of blobs.
+/// Whether the validator stores, skips or refuses the fragments of blobs.
 pub(super) enum Parts<'a> {
     Take(&'a mut Vec<Part>),
     /// Skips the fragments, because the first validation has taken them.

@@ -103,7 +103,8 @@ impl Connection {
     }
 
     /// Returns how many items are sent in one blob. The first item takes `first_bits`. As many other items as
-    /// fit are sent with it, because nothing else of the object is sent until the blob has arrived.
+    /// fit are sent with the large item, because nothing else of the object is sent until the blob has
+    /// arrived.
     fn items_of_blob(
         &mut self,
         slot: u32,

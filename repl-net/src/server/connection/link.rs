@@ -17,7 +17,7 @@ pub(super) const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 /// A link is retried before its next timeout only after this many timeouts in a row.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
 
-/// What a connection has measured about its link.
+/// The measurements of a connection's link.
 #[derive(Debug, Default)]
 pub(crate) struct LinkHealth {
     pub(crate) round_trip: RoundTrip,

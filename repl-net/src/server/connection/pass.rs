@@ -74,7 +74,7 @@ impl Connection {
             );
             self.objects.update_step(slot);
         }
-        self.ask_whether_joined_is_known(context);
+        self.request_join_ack(context);
         self.outbox.end_pass(context.now);
         if context.world.frame.is_multiple_of(ROUND_TICKS) {
             self.end_round(context.world);
@@ -100,9 +100,10 @@ impl Connection {
 
     /// Makes sure that the client acks a packet soon after it has joined. If nothing else is sent or in
     /// flight that needs an ack, sends a close for a slot that is empty on the client. This close has no
-    /// effect (R5). If the client has an object in each slot, the next keep-alive packets do the same.
-    fn ask_whether_joined_is_known(&mut self, context: &PassContext<'_>) {
-        if !self.outbox.is_pass_empty() || !self.outbox.is_unsure_of_news() {
+    /// effect (R5). If the client has an object in each slot, no such close is possible, and the next
+    /// keep-alive packets report the join instead.
+    fn request_join_ack(&mut self, context: &PassContext<'_>) {
+        if !self.outbox.is_pass_empty() || !self.outbox.is_unsure_of_join() {
             return;
         }
         let slot = self.objects.first_unknown();

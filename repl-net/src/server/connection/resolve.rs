@@ -24,7 +24,7 @@ struct Losses<'a> {
     world: &'a mut World,
     /// The packet that is given up now.
     sequence: Sequence,
-    /// What they carried of each object.
+    /// The lost changes of each object.
     objects: BTreeMap<u32, LostObject>,
 }
 
@@ -157,9 +157,9 @@ impl Connection {
         }
     }
 
-    /// On a link that has not answered for long, sends again what has been in flight for long, even before
-    /// its timeout (R9). This repeats only data that the next step waits for, and of which any copy may be
-    /// acked. Changes are not repeated, because each copy would need its own ack.
+    /// On a link that has not answered for long, sends data again that has been in flight for long, even
+    /// before its timeout (R9). This repeats only data that the next step waits for, and of which any copy
+    /// may be acked. Changes are not repeated, because each copy would need its own ack.
     fn retry(&mut self, now: Duration) {
         let start = now.saturating_sub(RETRY_INTERVAL);
         let unknown = self.outbox.in_flight.unknown();

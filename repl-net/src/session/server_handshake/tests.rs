@@ -5,7 +5,7 @@ use crate::session::client_handshake::ClientHandshake;
 use crate::session::mismatch::{Difference, LayoutMismatch, Side};
 use crate::session::pair::{Pair, Reported, SESSION, STEP, class, drain, state};
 
-/// Returns what both sides report at the end of a handshake that begins with `pair`, for links with
+/// Returns the reports of both sides at the end of a handshake that begins with `pair`, for links with
 /// different losses.
 fn verdicts(pair: fn() -> Pair) -> Vec<(Vec<Reported>, Vec<Reported>)> {
     let mut verdicts: Vec<(Vec<Reported>, Vec<Reported>)> = Vec::new();

@@ -234,7 +234,7 @@ fn conditions() -> impl Strategy<Value = LinkConditions> {
     )
 }
 
-/// What a test does to a link.
+/// An action of a test on a link.
 #[derive(Clone, Debug)]
 enum Act {
     Send { length: usize },

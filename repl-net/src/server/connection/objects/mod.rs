@@ -1,5 +1,5 @@
-//! The state of each object for one client: whether the client has the object, what it lacks of the object,
-//! and how it sees the object.
+//! The state of each object for one client: whether the client has the object, which changes it lacks, and
+//! how it sees the object.
 //!
 //! An object is *in step* if the client has it and sees it like most clients, and if everything except items
 //! of collections was sent and acknowledged. Shared segments carry the changes of an object in step, and its
@@ -61,7 +61,7 @@ pub(crate) struct ObjectStates {
     view: View,
 }
 
-/// What the connection must still do after the close of an object has begun.
+/// The work that remains for the connection after the close of an object has begun.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Closed {
     /// The object's position in the history, which the connection gives up.
@@ -343,8 +343,8 @@ impl ObjectStates {
             return;
         }
         // An opening that is sent again will contain the owner and role. But the client may already have the
-        // object by an earlier opening, whose ack comes late. In that case a lost opening is not sent again,
-        // so the owner and role must be tracked.
+        // object by an earlier opening, whose ack arrives late. In that case a lost opening is not sent
+        // again, so the owner and role must be tracked.
         let tracked = self.track(slot);
         if !tracked.is_closing() {
             tracked.proxy = ProxyState::Unsent(since);

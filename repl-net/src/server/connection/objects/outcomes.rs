@@ -124,8 +124,8 @@ impl ObjectStates {
         }
     }
 
-    /// Notes that the blob of an object has arrived. If no other blob of the object has begun since, its
-    /// waiting changes may be sent.
+    /// Notes that the blob of an object has arrived. If no other blob of the object has begun since, the
+    /// waiting changes of the object may be sent.
     pub(crate) fn blob_arrived(&mut self, slot: u32, blob: u32) {
         if let Some(tracked) = self.tracked.get_mut(slot)
             && tracked.blob == Some(blob)
