@@ -69,7 +69,7 @@ impl Crowd {
         }
     }
 
-    /// Writes each player's values once and copies all bits at once to every connection.
+    /// Writes each player's values once and copies all bits in one operation to every connection.
     fn shared(&mut self) {
         self.once.clear();
         for shadow in &self.shadows {

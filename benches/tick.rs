@@ -56,7 +56,7 @@ trait Candidate {
     fn check(&self) {}
 }
 
-/// This library, with objects written one by one, or with all objects borrowed at once and scanned.
+/// This library, with objects written one by one, or with all objects borrowed at the same time and scanned.
 struct Repl<const ALL_AT_ONCE: bool>(Served);
 
 impl<const ALL_AT_ONCE: bool> Candidate for Repl<ALL_AT_ONCE> {

@@ -248,7 +248,7 @@ fn s127_no_kind_of_push_property_is_compared_unasked() {
     let is_compared = compared(|| {
         for round in 0..300 {
             // More ticks than the server waits before it frees unused memory. One object is removed
-            // meanwhile.
+            // in the meantime.
             if round == 100 {
                 room.server.despawn(target);
             }

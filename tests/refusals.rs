@@ -191,7 +191,7 @@ fn r03_clients_are_never_shown_a_value_that_the_server_never_had() {
     room.settle();
     let expected = Sheet { rows: vec![3.0, 2.0], cells: HashMap::from([(1, cell(2.0))]), last: 1, ..before };
     assert_eq!(room.client()[sheet], expected);
-    // A client that joins now sees the same.
+    // A client that joins now shows the same values.
     room.enter();
     room.settle();
     assert_eq!(room.guests[1].client[sheet], expected);

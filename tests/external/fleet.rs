@@ -59,8 +59,8 @@ pub(crate) enum Home {
 pub(crate) enum Changes {
     /// Only changes for which the server sends the same bytes, wherever the ships live.
     Tame,
-    /// All changes, including those that the server compares later if it owns the ships, but at once if they
-    /// live in the store. Ships in the store are compared several times in one tick.
+    /// All changes, including those that the server compares later if it owns the ships, but immediately if
+    /// they live in the store. Ships in the store are compared several times in one tick.
     Wild,
 }
 

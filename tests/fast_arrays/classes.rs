@@ -11,7 +11,7 @@ use repl::{ArrayUpdate, Guid};
 /// The items of an array as plain values, with their ids, in the array's order.
 pub(crate) type List<F> = Vec<(u32, F)>;
 
-/// A type with a plain form that can be compared after its array is gone.
+/// A type with a plain form that can be compared after its array no longer exists.
 pub(crate) trait Plain {
     type Form: Clone + std::fmt::Debug + PartialEq;
 

@@ -1,7 +1,7 @@
 //! Arrays and updates that are larger than a packet. Such updates are split and sent in the order of their
 //! age, and nothing is dropped (W8, R12, R15).
 //!
-//! *Invariant:* the configuration limits how much is sent at once, however much there is to send.
+//! *Invariant:* the configuration limits how much is sent at the same time, however much there is to send.
 
 use repl::prelude::*;
 

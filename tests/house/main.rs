@@ -55,8 +55,8 @@ fn without_texts(line: &str) -> String {
 /// The lints that forbid panics everywhere in a crate that handles a peer's bytes.
 const CRATE_LINTS: &str = "deny(clippy::unwrap_used, clippy::expect_used)";
 
-/// The lints that forbid panics in each file that reads a peer's bytes: in the file itself, for all of it or for
-/// the functions that read, or in the `mod.rs` of a folder around it.
+/// The lints that forbid panics in each file that reads a peer's bytes: in the file itself, for all of it or
+/// for the functions that read, or in the `mod.rs` of a folder around it.
 const FILE_LINTS: &str = "deny(clippy::indexing_slicing, clippy::arithmetic_side_effects)";
 
 /// Files in which the name `BitReader` occurs, but which do not read with it.

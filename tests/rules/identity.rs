@@ -1,6 +1,6 @@
 //! R17 and R18: how objects end, and when their slots are used again. Also S198.
 //!
-//! *Invariant:* a reference that a test keeps refers to the same object for ever, or to no object.
+//! *Invariant:* a reference that a test keeps refers to the same object forever, or to no object.
 
 use repl::prelude::*;
 use repl::{CloseReason, Guid};

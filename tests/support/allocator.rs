@@ -17,7 +17,7 @@ thread_local! {
 pub(crate) struct Counting;
 
 fn count(bytes: isize) {
-    // A thread that ends frees memory after its counters are gone.
+    // A thread that ends frees memory after its counters no longer exist.
     let held = HELD.try_with(|held| {
         held.set(held.get() + bytes);
         held.get()

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 /// The time that counts for one client.
 ///
-/// The length of a burst of losses is a number of packets, not a time: a bad link stays bad until so many
-/// packets were sent. The protocol must try at least every [`RETRY`](Self::RETRY), or as soon as an ack could
-/// have come. So the clock stops for this time after each packet that a burst lost.
+/// The length of a burst of losses is a number of packets, not a time: a bad link stays bad until this number
+/// of packets was sent. The protocol must try at least every [`RETRY`](Self::RETRY), or as soon as an ack
+/// could have come. So the clock stops for this time after each packet that a burst lost.
 pub(crate) struct Watch {
     /// The whole time, and the part of it that counts.
     passed: Duration,

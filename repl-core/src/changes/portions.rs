@@ -14,10 +14,10 @@ use crate::ids::key::KeyBits;
 
 /// The changes of the elements of one collection: first removals, then the oldest changes, then new elements
 /// in the order of their ids or keys. After every other [rotation](Self::rotate) new elements come before
-/// changes, so that neither of the two waits for ever.
+/// changes, so that neither of the two waits forever.
 ///
-/// A sweep is in the last part. The sweep does not remove elements of earlier parts, in whatever order the
-/// parts arrive.
+/// The [sweep](Sweep) is in the last part. The sweep does not remove elements of earlier parts, in whatever
+/// order the parts arrive.
 #[derive(Clone, Debug)]
 pub struct Portions {
     /// The collection's handle at the object's own level.

@@ -15,8 +15,8 @@ use crate::ids::reference::Guid;
 /// entry of a map.
 pub(crate) trait Identity: Clone + Debug + Ord + Sized + 'static {
     /// Whether this is a key of a map. A map cannot record the changes of an update, so its entries are
-    /// removed at once, and their callbacks run at once. After a sweep, a map keeps changed entries as well
-    /// as new ones.
+    /// removed immediately, and their callbacks run immediately. After a sweep, a map keeps changed entries
+    /// as well as new ones.
     const IS_KEY: bool;
 
     /// A set of identities.

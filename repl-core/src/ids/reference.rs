@@ -1,6 +1,6 @@
 //! Identities of objects, and references between objects.
 //!
-//! *Invariant:* a guid names one object for ever (R18). On a client, a reference names an object that is
+//! *Invariant:* a guid names one object forever (R18). On a client, a reference names an object that is
 //! there, or it is null.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 

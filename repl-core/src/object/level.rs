@@ -412,7 +412,7 @@ impl<'a> ElementTable<'a> {
         Level { program: self.program, table: self.table, base, object: PhantomData }
     }
 
-    /// Returns the same, to be written.
+    /// Returns the item or value at `base`, to be written.
     ///
     /// # Safety
     /// As for [`level`](Self::level). Nothing else accesses the value as long as the result lives.

@@ -38,7 +38,7 @@ pub fn write<T: Property>(value: &T, field: &Field, writer: &mut BitWriter) -> R
 /// Reads a value in the form that `field` states.
 ///
 /// # Errors
-/// When the bits are not such a value.
+/// When the bits are not a value of this type.
 pub fn read<T: Property>(
     field: &Field,
     reader: &mut BitReader<'_>,

@@ -90,7 +90,7 @@ impl<T: FastArrayItem> FastArray<T> {
         at
     }
 
-    /// Removes the item `id` from a shadow. Items that may own memory are taken out at once. Other items
+    /// Removes the item `id` from a shadow. Items that may own memory are taken out immediately. Other items
     /// become tombstones, and are taken out later together. Finding an item in a large array takes
     /// longer than the rest of the work, and finding many at a time is faster.
     fn remove_from_shadow(&mut self, id: ItemId) {

@@ -100,7 +100,7 @@ use item_ids::ItemIds;
 ///
 /// - To remember items of an array that replaces another, read their ids after the tick. Or write
 ///   `array.clear(); array.extend(items);`. This costs as much as an assignment, and the new items have their
-///   final ids at once.
+///   final ids immediately.
 /// - To filter, write [`retain`](Self::retain). `array = array.iter().filter(…).cloned().collect()` sends all
 ///   items again.
 /// - An array that is taken out and put back before the next tick is still the same array.
@@ -268,8 +268,8 @@ impl<T> FastArray<T> {
         }
     }
 
-    /// Removes the items of a range and returns them. The items are removed at once, even if the iterator is
-    /// not used.
+    /// Removes the items of a range and returns them. The items are removed immediately, even if the iterator
+    /// is not used.
     ///
     /// # Panics
     /// If the range ends before it starts, or after the end of the array.

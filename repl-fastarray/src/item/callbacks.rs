@@ -19,7 +19,7 @@ use super::update::ArrayUpdate;
 ///   despawned or becomes irrelevant, when an `Option` around the array becomes `None`, when the map entry or
 ///   `Vec` element that holds it is removed, and when the array is a field of an item of another array and
 ///   that item is removed. The owner of the array must then undo the effects of its items: in its notify, in
-///   its callbacks, or when the client reports that the object is gone;
+///   its callbacks, or when the client reports that the object no longer exists;
 /// - for an array that is sent as part of a unit: in an enum, in a struct that derives only `NetSerialize`,
 ///   in a field with `atomic` or `with`. Every update of the unit replaces all its items;
 /// - for changes that the client's own code makes.

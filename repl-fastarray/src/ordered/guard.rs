@@ -103,8 +103,8 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Returns guards of all items in their order: `for mut item in array.iter_mut()`. Only items that are
-    /// written to are marked, so writing to 3 of 10,000 items sends 3. O(n) at once, because it allocates a
-    /// pointer for each item.
+    /// written to are marked, so writing to 3 of 10,000 items sends 3. The call takes O(n), because it
+    /// allocates a pointer for each item.
     #[must_use]
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
         let len = self.len();

@@ -292,8 +292,8 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Removes the items of a range and returns them. The items are removed at once, even if the iterator is
-    /// not used. O(log n) for each.
+    /// Removes the items of a range and returns them. The items are removed immediately, even if the iterator
+    /// is not used. O(log n) for each.
     ///
     /// # Panics
     /// If the range ends before it starts, or after the end of the array.

@@ -10,11 +10,11 @@
 
 use std::ops::Range;
 
-/// The capacity of a node. A node with this many entries is split at once.
+/// The capacity of a node. A node with this many entries is split immediately.
 const NODE_ENTRIES: usize = 32;
 /// The fewest entries of a node that is not the root.
 const MIN_ENTRIES: usize = NODE_ENTRIES / 4;
-/// The most entries of a node when the whole tree is built at once. The rest of the node is room for
+/// The most entries of a node when the whole tree is built in one pass. The rest of the node is room for
 /// insertions. After a split at an end of the tree, the fuller of the two nodes has this many entries.
 const BUILT_ENTRIES: usize = NODE_ENTRIES * 3 / 4;
 /// Stands for no node.

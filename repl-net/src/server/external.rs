@@ -18,9 +18,9 @@ use crate::session::events::{CompareError, SpawnError};
 /// `External`.
 ///
 /// Before each [`tick`](Server::tick), pass each object that may have changed since the last tick to
-/// [`compare`](Self::compare), in any order. The server compares the object at once and keeps no reference to
-/// it, so your rows can move between two calls. Everything else is the same as for objects that the server
-/// owns: [`despawn`](Server::despawn), owner, conditions, visibility, marks and references.
+/// [`compare`](Self::compare), in any order. The server compares the object immediately and keeps no
+/// reference to it, so your rows can move between two calls. Everything else is the same as for objects that
+/// the server owns: [`despawn`](Server::despawn), owner, conditions, visibility, marks and references.
 ///
 /// ```
 /// # use repl_core::{ObjectRef, Replicated};

@@ -1,5 +1,5 @@
 //! The source of external objects, for example components of an ECS. The user passes each object to the
-//! server, which compares it at once. The server stores the differences until its next tick.
+//! server, which compares it immediately. The server stores the differences until its next tick.
 //!
 //! *Invariant:* the server stores no live object. A difference that may not be sent yet, because of a
 //! condition or a missing mark, stays in the object's row.

@@ -250,7 +250,7 @@ impl Server {
         self.world.slot_of(object).is_some()
     }
 
-    /// Marks a `push` property as changed (S124). Does nothing if the object is gone.
+    /// Marks a `push` property as changed (S124). Does nothing if the object no longer exists.
     ///
     /// # Panics
     /// If the index was not obtained from `T` and `T` has no such property.

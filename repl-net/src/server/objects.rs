@@ -1,4 +1,4 @@
-//! The server's methods that return objects: one by reference, all of a class, or several at once.
+//! The server's methods that return objects: one by reference, all of a class, or several together.
 //!
 //! *Invariant:* no object is borrowed twice at the same time, and every object that was borrowed mutably is
 //! compared at the next tick.

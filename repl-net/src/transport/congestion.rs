@@ -27,7 +27,7 @@ const BAD_GAIN: u64 = 4;
 /// The packets of the minimum window are spread over at least this time, because a round trip may be far
 /// shorter.
 const LEAST_SPREAD: Duration = Duration::from_millis(100);
-/// How many packets may be sent at once if the link is full or may be full.
+/// How many packets may be sent at the same time if the link is full or may be full.
 const PACKETS_AT_ONCE: u64 = 2;
 /// If at least this many of a thousand packets arrive, the link may be able to carry more than it is sent.
 const GOOD_SHARE: u64 = 850;
@@ -444,8 +444,8 @@ mod tests {
     const PACKET: usize = 1_200;
     const STEP: Duration = Duration::from_millis(16);
 
-    /// A simulated link: it carries so many bytes a second, has a queue and a fixed delay, and sends acks
-    /// once in a tick.
+    /// A simulated link: it has a rate in bytes a second, a queue and a fixed delay, and sends acks once in a
+    /// tick.
     struct Link {
         congestion: Congestion,
         rate: u64,
@@ -487,7 +487,7 @@ mod tests {
             }
         }
 
-        /// Advances the time by the wait before a retry after so many timeouts.
+        /// Advances the time by the wait before a retry after this many timeouts.
         fn wait(&mut self, timeouts: u32) {
             for _ in 0..16 {
                 self.now += STEP;

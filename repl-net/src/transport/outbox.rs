@@ -190,7 +190,7 @@ impl Outbox {
         self.queue.give_back_spare();
     }
 
-    /// Returns whether the link or the limits are so narrow that not everything can be sent at once.
+    /// Returns whether the link or the limits are so narrow that not everything can be sent at the same time.
     pub(crate) fn is_limited(&self) -> bool {
         self.limits.bytes_per_pass < usize::MAX
             || self.congestion.as_ref().is_some_and(Congestion::was_short)

@@ -185,7 +185,7 @@ mod tests {
     /// The size of each part here, in bytes.
     const PART_BYTES: usize = LEAST_PART_BITS / 8;
 
-    /// Returns a part of a blob with so many parts. `under_way` has the blobs in flight when the part was
+    /// Returns a part of a blob with this many parts. `under_way` has the blobs in flight when the part was
     /// sent.
     fn part(blob: u32, index: usize, parts: usize, under_way: &[u32]) -> Part {
         let oldest = under_way.iter().copied().min().unwrap_or(blob);

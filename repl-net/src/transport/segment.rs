@@ -327,7 +327,7 @@ pub(crate) const fn handles_bits(count: u32) -> usize {
     (count as usize).saturating_add(2)
 }
 
-/// Returns the Exp-Golomb order for the gaps of so many entries over `slots` slots: about the logarithm of
+/// Returns the Exp-Golomb order for the gaps of this many entries over `slots` slots: about the logarithm of
 /// the mean gap.
 pub(crate) fn gap_order(slots: u32, entries: u32) -> u32 {
     slots.checked_div(entries.max(1)).unwrap_or(0).max(1).ilog2().min(15)

@@ -379,7 +379,7 @@ mod tests {
         // 30 packets in 300 ms. The rate of the trial was lower: a quarter of 100 packets in 300 ms.
         assert_eq!((script.rate(), script.trial.is_running()), (30 * PACKET * 10 / 3, false));
         assert!(script.trial.is_limit());
-        // The next trial begins at once, at twice the rate that is enough.
+        // The next trial begins immediately, at twice the rate that is enough.
         script.begin();
         assert_eq!(script.rate(), 2 * 30 * PACKET * 10 / 3);
         script.both((40, 30), (5, 5));

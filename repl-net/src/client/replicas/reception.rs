@@ -1,6 +1,7 @@
 //! The reception of a body: validate all of it, apply all of it, read references again, call callbacks.
 //!
-//! *Invariant:* a body is applied completely or not at all. No callback runs before the whole packet was applied.
+//! *Invariant:* a body is applied completely or not at all. No callback runs before the whole packet was
+//! applied.
 
 use std::cell::Cell;
 use std::collections::HashMap;

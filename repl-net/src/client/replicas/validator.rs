@@ -1,4 +1,5 @@
-//! Validates the entries of a body: each entry must be readable and must concern an object that it can change.
+//! Validates the entries of a body: each entry must be readable and must concern an object that it can
+//! change.
 //!
 //! *Invariant:* validating changes no objects. An entry that was validated can be applied, whatever else the
 //! packet contains.

@@ -47,7 +47,7 @@ impl Connection {
                 cut = Some(at);
             }
         }
-        // The collections take turns, so that none waits for ever.
+        // The collections take turns, so that none waits forever.
         if let Some(at) = cut {
             let mut portions = waiting.remove(at);
             portions.rotate();
@@ -78,12 +78,12 @@ impl Connection {
             let (part, bits) = self.write_list(slot, pruned_part(slot, portions, count, context), context);
             match size.judge(count, bits, portions.len()) {
                 Verdict::Send => {
-                    // Items that were removed meanwhile need no room.
+                    // Items that were removed in the meantime need no room.
                     if part.items().is_some() && !self.outbox.make_room(bits, context.now) {
                         return None;
                     }
                     portions.skip(count);
-                    // If all items were removed meanwhile, there is nothing to send.
+                    // If all items were removed in the meantime, there is nothing to send.
                     if part.items().is_some() {
                         self.send_written(slot, part, bits, context);
                     }
@@ -264,7 +264,8 @@ impl Connection {
     }
 }
 
-/// Returns the changes of the first `count` items or entries, without those that were removed meanwhile.
+/// Returns the changes of the first `count` items or entries, without those that were removed in the
+/// meantime.
 pub(super) fn pruned_part(
     slot: u32,
     portions: &Portions,

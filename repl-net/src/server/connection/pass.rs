@@ -43,7 +43,7 @@ impl Connection {
         self.route(context);
         let packets_before = self.outbox.queue.packets_sent;
         // If the room is limited, waiting changes are sent first. The order of the two alternates, so that
-        // neither waits for ever.
+        // neither waits forever.
         let waited = self.outbox.is_limited();
         if waited {
             let spawns_first = context.world.frame.is_multiple_of(2);

@@ -247,7 +247,7 @@ impl Connection {
         }
     }
 
-    /// Makes lost lists pending. All packets that were given up together are handled at once, so the packets
+    /// Makes lost lists pending. All packets that were given up together are handled together, so the packets
     /// sent since and the pending lists are searched only once.
     fn fold_lost(&mut self, losses: Losses<'_>) {
         let Losses { world, objects, .. } = losses;

@@ -1,8 +1,8 @@
 //! Pending spawns: objects with the default view that are being sent to a client for the first time.
 //!
-//! A client that joins receives thousands of objects at once. Each of these objects takes one bit in one of
-//! two sets until its opening is acknowledged. If anything else happens to an object, it becomes a tracked
-//! object.
+//! A client that joins receives thousands of objects at the same time. Each of these objects takes one bit in
+//! one of two sets until its opening is acknowledged. If anything else happens to an object, it becomes a
+//! tracked object.
 //!
 //! *Invariant:* a pending spawn is sent at most once, and only in a slot that this client has not used
 //! before. So a packet in flight for its slot never belongs to another object.
