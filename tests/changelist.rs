@@ -108,7 +108,7 @@ fn r02_later_changes_of_an_array_carry_its_new_elements_along() {
 }
 
 #[test]
-fn r04_what_later_packets_hold_is_not_lost() {
+fn r04_content_of_later_packets_is_not_lost() {
     let mut pair = lists();
     let mut lost = pair.edit(|object| {
         object.first = 1;

@@ -187,7 +187,7 @@ fn s204_owner_and_role_converge_whatever_is_lost_and_acked_late() {
 }
 
 #[test]
-fn s204_s205_an_ack_of_an_earlier_owner_or_role_does_not_settle_a_later_one_that_was_lost() {
+fn s204_s205_an_ack_of_an_earlier_owner_or_role_does_not_acknowledge_a_later_one() {
     type Change = fn(&mut Server, ObjectRef<Player>, Option<ConnectionId>);
     let changes: [Change; 2] = [Server::set_owner, |server, player, owner| {
         server.set_remote_role(player, owner.map_or(Role::SimulatedProxy, |_| Role::Authority));
@@ -247,7 +247,7 @@ fn role_after_late_acks(changed: u32, acked: u32) -> Option<Role> {
 }
 
 #[test]
-fn s205_a_role_set_while_an_opening_held_for_lost_waits_to_be_repeated_is_told_though_the_first_arrived() {
+fn s205_a_role_set_before_a_lost_opening_is_repeated_is_sent_although_the_first_opening_arrived() {
     for changed in 0..40 {
         for acked in (changed + 1)..60 {
             let role = role_after_late_acks(changed, acked);
@@ -261,7 +261,7 @@ fn s205_a_role_set_while_an_opening_held_for_lost_waits_to_be_repeated_is_told_t
 }
 
 #[test]
-fn s205_a_role_is_told_though_the_openings_with_it_are_lost_and_given_up_and_an_earlier_one_arrived() {
+fn s205_a_role_is_sent_after_its_openings_were_lost_and_an_earlier_opening_arrived() {
     #[derive(Replicated, Default)]
     #[replicated(all)]
     struct Letter {
@@ -337,7 +337,7 @@ fn a_despawned_object_can_be_read_until_the_next_event_is_polled() {
 }
 
 #[test]
-fn an_object_that_goes_twice_can_be_read_at_both_ends() {
+fn an_object_that_is_removed_twice_can_be_read_after_each_removal() {
     let (mut room, player, _) = room(1);
     let id = room.guests[0].id;
     drop(events(&mut room, 0));
@@ -377,7 +377,7 @@ fn events_that_nobody_polls_are_bounded_on_clients_too() {
 }
 
 #[test]
-fn changes_are_told_once_for_each_object_with_what_arrived_since_the_last_look() {
+fn changes_are_returned_once_for_each_object_with_the_properties_since_the_last_call() {
     let (mut room, player, chest) = room(1);
     let look = |room: &mut Room| -> Vec<(ObjectRef<Player>, bool, Vec<&'static str>)> {
         let changes = room.guests[0].client.changes::<Player>();
@@ -441,7 +441,7 @@ fn a_packet_that_comes_late_does_not_turn_the_server_tick_back() {
 }
 
 #[test]
-fn a_client_is_synchronized_when_it_has_what_was_there_and_not_before() {
+fn a_client_is_synchronized_when_it_has_everything_that_existed_and_not_before() {
     let mut room = Room::new(ServerConfig { max_bytes_per_tick: 3_000, ..ServerConfig::default() }, register);
     let players: Vec<_> =
         (0..400).map(|health| room.server.spawn(Player { health, ..Player::default() })).collect();
@@ -476,7 +476,7 @@ fn a_client_is_synchronized_when_it_has_what_was_there_and_not_before() {
 }
 
 #[test]
-fn that_a_client_is_synchronized_is_told_until_it_has_heard_it() {
+fn the_join_is_reported_until_the_client_has_acked_it() {
     for (objects, lost_ticks) in [(0, 1), (0, 100), (1, 1), (1, 3), (1, 100), (3, 400)] {
         // Keep-alive packets would report the join too. With a long timeout they are too rare to matter.
         let config = ServerConfig { timeout: Duration::from_secs(1 << 20), ..ServerConfig::default() };
@@ -577,7 +577,7 @@ fn a_client_knows_its_round_trip_and_what_was_lost() {
 }
 
 #[test]
-fn a_client_s_object_is_changed_by_index_until_the_server_says_otherwise() {
+fn a_client_s_object_is_changed_by_index_until_the_server_sends_another_value() {
     let (mut room, player, _) = room(1);
     room.guests[0].client[player].health = 55;
     assert_eq!(room.client()[player].health, 55);
@@ -588,7 +588,7 @@ fn a_client_s_object_is_changed_by_index_until_the_server_says_otherwise() {
 }
 
 #[test]
-fn what_is_not_there_has_no_owner_and_no_role() {
+fn a_missing_object_has_no_owner_and_no_role() {
     let (room, player, _) = room(1);
     let next = player.guid().map(|guid| Guid::new(guid.slot(), guid.generation().saturating_add(1)));
     let stranger = ObjectRef::<Player>::new(next.expect("a guid"));
@@ -606,7 +606,7 @@ fn s204_an_object_that_is_given_to_a_client_before_it_was_sent_is_owned_from_the
 }
 
 #[test]
-fn changes_of_an_object_that_is_gone_are_not_told_of_the_next_one_in_its_slot() {
+fn changes_of_a_removed_object_are_not_reported_for_the_next_object_in_its_slot() {
     let (mut room, player, _) = room(1);
     assert_eq!(room.guests[0].client.changes::<Player>().count(), 1);
     room.server[player].health = 3;
@@ -622,7 +622,7 @@ fn changes_of_an_object_that_is_gone_are_not_told_of_the_next_one_in_its_slot() 
 }
 
 #[test]
-fn each_event_of_a_session_is_told_once_and_in_order() {
+fn each_event_of_a_session_is_reported_once_and_in_order() {
     for (copies, polls) in [(1, true), (1, false), (2, true), (2, false)] {
         let mut room = Room::new(ServerConfig::default(), register);
         let player = room.server.spawn(Player::default());

@@ -144,7 +144,7 @@ fn s64_floats_are_compared_by_bits_and_strings_by_letter() {
 }
 
 #[test]
-fn s29_s69_what_equals_the_archetype_is_never_listed_and_what_came_back_to_it_is() {
+fn s29_s69_values_of_the_archetype_are_listed_only_after_a_change() {
     let mut pair = Pair::<IntAndArray>::from(|| IntAndArray { a: 40, b: vec![1, 2] });
     assert!(pair.compare().is_empty());
     assert!(!pair.edit(|object| object.a = 41).is_empty());
@@ -152,7 +152,7 @@ fn s29_s69_what_equals_the_archetype_is_never_listed_and_what_came_back_to_it_is
 }
 
 #[test]
-fn s69_a_shadow_holds_what_is_replicated_and_nothing_else() {
+fn s69_a_shadow_holds_only_replicated_values() {
     #[derive(Replicated, Default, Clone)]
     struct Half {
         #[replicated]
@@ -272,7 +272,7 @@ fn s71_a_value_without_a_form_is_refused_and_does_not_hold_up_the_rest() {
 }
 
 #[test]
-fn what_differs_by_less_than_a_step_is_no_change() {
+fn a_difference_of_less_than_a_step_is_no_change() {
     let mut pair = Pair::<Limited>::new();
     assert!(pair.edit(|object| object.part = 0.2).is_empty());
     assert!(!pair.edit(|object| object.part = 0.3).is_empty());
@@ -281,7 +281,7 @@ fn what_differs_by_less_than_a_step_is_no_change() {
 }
 
 #[test]
-fn new_elements_without_a_form_are_told_and_held_back_until_they_have_one() {
+fn new_elements_without_a_wire_form_are_reported_and_not_sent_until_they_have_one() {
     #[derive(Replicated, Default, Clone)]
     #[replicated(all)]
     struct Bone {
@@ -425,7 +425,7 @@ fn bits(object: &World) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn s28_s60_a_shadow_holds_what_the_object_held_when_it_was_compared(all in changes(30)) {
+    fn s28_s60_a_shadow_holds_the_values_of_the_last_comparison(all in changes(30)) {
         let mut pair = Pair::<World>::new();
         for change in all {
             pair.edit(|world| world.change(change));

@@ -123,7 +123,7 @@ fn handles_of(class: &Class<Soldier>, property: &str) -> Vec<u32> {
 }
 
 #[test]
-fn s37_s39_s40_what_is_never_sent_is_never_compared_and_initial_only_only_at_an_open() {
+fn s37_s39_s40_never_is_never_compared_and_initial_only_only_at_an_opening() {
     let class = Class::<Soldier>::new();
     assert_eq!(*class.conditions().ordinary(), handles([1, 2, 3, 6, 7, 8]));
     assert_eq!(*class.conditions().initial_only(), handles([4, 10]));
@@ -174,7 +174,7 @@ fn s38_the_role_decides_conditions() {
 }
 
 #[test]
-fn s38_the_role_is_no_property_and_is_told_to_each_connection_beside_what_is_shared() {
+fn s38_the_role_is_no_property_and_is_sent_to_each_connection_beside_shared_data() {
     let layout = Pawn::LAYOUT;
     let names: Vec<_> =
         (0..layout.properties()).map(|at| layout.property_name(repl::PropertyIndex::new(at))).collect();

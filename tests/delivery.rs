@@ -122,7 +122,7 @@ fn r10_a_change_of_an_object_being_opened_waits_for_room() {
 }
 
 #[test]
-fn r01_what_waited_and_what_is_shared_stand_in_a_packet_once() {
+fn r01_waiting_and_shared_changes_of_an_object_are_in_a_packet_once() {
     let config = ServerConfig { max_bytes_per_tick: 1_000, ..ServerConfig::default() };
     let (mut room, object) = one_thing(config);
     room.server[object].size = 2;
@@ -136,7 +136,7 @@ fn r01_what_waited_and_what_is_shared_stand_in_a_packet_once() {
 }
 
 #[test]
-fn what_is_hidden_before_a_client_says_hello_is_not_sent() {
+fn objects_hidden_before_the_hello_are_not_sent() {
     let mut room = Room::new(ServerConfig::default(), register);
     let object = room.server.spawn(thing(1));
     let id = room.enter();
@@ -193,7 +193,7 @@ fn s52_the_old_value_of_a_static_array_is_all_of_what_was_shown() {
 }
 
 #[test]
-fn r09_what_gets_lost_both_ways_is_acked_again() {
+fn r09_acks_lost_in_both_directions_are_repeated() {
     let (mut room, object) = one_thing(ServerConfig::default());
     // One packet in three arrives.
     for size in 2..40 {
@@ -407,7 +407,7 @@ fn s40_an_opening_that_another_change_repeats_has_what_goes_with_openings_alone_
 }
 
 #[test]
-fn s43_an_opening_that_is_acked_after_it_was_given_up_goes_no_more() {
+fn s43_an_opening_that_is_acked_late_is_not_sent_again() {
     #[derive(Replicated, Default)]
     struct Ship {
         #[replicated]

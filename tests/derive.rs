@@ -5,7 +5,7 @@
 //! difference as a new user would.
 
 #[test]
-fn mistakes_are_reported_at_their_place_and_say_what_to_write() {
+fn mistakes_are_reported_at_their_place_with_what_to_write() {
     trybuild::TestCases::new().compile_fail("tests/derive/fail/*/*.rs");
 }
 

@@ -128,7 +128,7 @@ fn r09_an_idle_client_speaks_often_enough_for_the_shorter_of_the_two_timeouts() 
 }
 
 #[test]
-fn r21_answers_are_never_longer_than_what_they_answer() {
+fn r21_answers_are_never_longer_than_the_request() {
     for register in [ships_and_ports, |client: &mut Client| drop_ref(client.register::<newer::Ship>())] {
         let (mut room, ship) = meet(register);
         room.server.despawn(ship);
@@ -165,7 +165,7 @@ fn many_classes(client: &mut Client) {
 }
 
 #[test]
-fn r21_a_client_with_larger_packets_than_the_servers_is_told_where_they_differ() {
+fn r21_a_client_with_larger_packets_than_the_servers_learns_the_difference() {
     let mut room = Room::new(ServerConfig { mtu_bytes: 128, ..ServerConfig::default() }, many_classes);
     room.server.register::<Ship>().register::<Port>();
     room.enter();
@@ -251,7 +251,7 @@ fn r21_a_peer_that_never_says_hello_is_forgotten() {
 }
 
 #[test]
-fn a_disconnect_is_told_to_the_other_side() {
+fn a_disconnect_reaches_the_other_side() {
     let (mut room, _) = meet(ships_and_ports);
     room.settle();
     room.guests[0].client.disconnect();
@@ -366,7 +366,7 @@ fn a_packet_size_that_holds_nothing_is_refused() {
 
 #[test]
 #[should_panic(expected = "the Ship 0v1 is gone")]
-fn indexing_an_object_that_is_gone_is_refused() {
+fn indexing_a_missing_object_panics() {
     let mut server = Server::new(ServerConfig::default());
     let ship = server.spawn(Ship::default());
     server.despawn(ship);

@@ -47,7 +47,7 @@ fn s66_no_change_is_ever_forgotten() {
 }
 
 #[test]
-fn s75_s76_a_connection_gathers_what_came_since_its_place() {
+fn s75_s76_a_connection_gathers_the_changes_since_its_place() {
     let mut history = History::default();
     for handle in 1..=5 {
         history.push(&list([handle, 10]), true, nothing_is_evicted);

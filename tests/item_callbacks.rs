@@ -141,7 +141,7 @@ fn change(room: &mut Room, bag: ObjectRef<Bag>, change: impl FnOnce(&mut Bag)) -
 }
 
 #[test]
-fn s178_what_comes_into_an_array_that_stays_or_goes_from_it_is_told() {
+fn s178_items_added_to_or_removed_from_a_remaining_array_have_callbacks() {
     let pouch = Some([gem(1)].into());
     let (mut room, bag) = room_with(Bag { stacks: [stack(1), stack(2)].into(), pouch, ..Bag::default() });
     let told = change(&mut room, bag, |bag| {
@@ -157,7 +157,7 @@ fn s178_what_comes_into_an_array_that_stays_or_goes_from_it_is_told() {
 }
 
 #[test]
-fn s178_nothing_is_told_to_items_that_go_with_what_holds_them() {
+fn s178_items_removed_with_their_array_have_no_callbacks() {
     let gems = || FastArray::from([gem(1), gem(2)]);
     let stacks = [Stack { gems: gems(), ..stack(1) }, stack(2)].into();
     let (mut room, bag) = room_with(Bag {
@@ -177,7 +177,7 @@ fn s178_nothing_is_told_to_items_that_go_with_what_holds_them() {
 }
 
 #[test]
-fn s178_an_array_in_a_unit_is_told_nothing() {
+fn s178_an_array_in_a_unit_has_no_callbacks() {
     let (mut room, bag) = room_with(Bag::default());
     assert_eq!(change(&mut room, bag, |bag| bag.drawer = Drawer::Open([gem(1)].into())), [""; 0]);
     assert_eq!(change(&mut room, bag, |bag| bag.drawer = Drawer::Open([gem(1), gem(2)].into())), [""; 0]);
@@ -201,7 +201,7 @@ fn s137_an_array_assigned_over_another_has_new_items() {
 }
 
 #[test]
-fn what_changed_in_nested_fields_is_asked_for_by_path() {
+fn changes_in_nested_fields_are_queried_by_path() {
     let (mut room, bag) = room_with(Bag { stacks: [stack(1)].into(), ..Bag::default() });
     let told = change(&mut room, bag, |bag| bag.stacks[0].gem.facets[1] = 9);
     assert_eq!(told, ["= stack 1: gem gem.facets gem.facets[1]"]);

@@ -122,7 +122,7 @@ struct Rack {
 }
 
 #[test]
-fn generic_types_print_with_what_they_are_made_for() {
+fn generic_types_print_with_their_arguments() {
     insta::assert_snapshot!(format!("{}\n{}", Rack::LAYOUT, <Slot<Gem, 4> as FastArrayItem>::LAYOUT));
 }
 
@@ -152,7 +152,7 @@ fn arrays_in_items_of_arrays_print_at_any_depth() {
 }
 
 #[test]
-fn what_an_item_keeps_for_itself_is_in_no_table() {
+fn skipped_fields_of_an_item_are_in_no_table() {
     for table in [<Stack as FastArrayItem>::LAYOUT, Trader::LAYOUT, Store::LAYOUT] {
         assert!(!table.to_string().contains("price"));
     }

@@ -101,7 +101,7 @@ fn books(library: &Library) -> [Vec<(u32, usize)>; 3] {
 }
 
 #[test]
-fn an_item_over_the_limit_is_refused_in_what_is_too_large_and_ends_no_connection() {
+fn an_item_over_the_limit_is_refused_in_part_and_ends_no_connection() {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Library>();
     });

@@ -177,7 +177,7 @@ struct Units {
 }
 
 #[test]
-fn s13_what_serialises_itself_is_one_command_and_one_handle_whatever_it_holds() {
+fn s13_a_type_with_its_own_serialiser_is_one_command_and_one_handle() {
     let counts = Units::LAYOUT.counts();
     assert_eq!((counts.parents, counts.handles, counts.commands), (4, 4, 5));
 }
@@ -196,7 +196,7 @@ struct Nothings {
 }
 
 #[test]
-fn s16_what_takes_no_bits_has_no_command() {
+fn s16_properties_without_bits_have_no_command() {
     assert_eq!(handles_of::<Nothings>("units"), []);
     assert_eq!(handles_of::<Nothings>("empty"), []);
     assert_eq!(handles_of::<Nothings>("one_value"), []);
@@ -257,7 +257,7 @@ fn generic_types_have_the_tables_of_the_same_type_written_out() {
 }
 
 #[test]
-fn what_cannot_be_a_layout_is_refused_where_the_table_is_made() {
+fn invalid_layouts_are_refused_when_the_table_is_made() {
     use repl::__private::Property;
 
     fn refused<T: Property>() -> String {
@@ -358,7 +358,7 @@ macro_rules! checksums_differ {
 }
 
 #[test]
-fn r21_checksums_tell_names_types_widths_conditions_and_quantisers_apart() {
+fn r21_checksums_distinguish_names_types_widths_conditions_and_quantisers() {
     checksums_differ! {
         Plain { a: u32 }
         Renamed { b: u32 }
@@ -389,7 +389,7 @@ fn r21_checksums_tell_names_types_widths_conditions_and_quantisers_apart() {
 }
 
 #[test]
-fn r21_what_counts_of_a_form_is_the_name_and_version_that_its_module_says() {
+fn r21_forms_of_modules_are_compared_by_name_and_version() {
     macro_rules! angle {
         ($with:path) => {{
             #[derive(Replicated, Default)]
@@ -444,7 +444,7 @@ fn r21_a_serialiser_by_hand_has_a_version() {
 }
 
 #[test]
-fn r21_checksums_do_not_cover_what_stays_on_one_side() {
+fn r21_checksums_do_not_cover_local_details() {
     mod one {
         #[derive(repl::Replicated, Default)]
         pub(super) struct Player {
@@ -504,7 +504,7 @@ fn a_table_prints_as_a_reviewer_reads_it() {
 }
 
 #[test]
-fn a_switch_that_starts_off_stands_in_the_table_and_changes_no_bits() {
+fn a_switch_that_starts_off_is_in_the_table_and_changes_no_bits() {
     mod on {
         #[derive(repl::Replicated, Default)]
         pub(super) struct Agent {

@@ -103,7 +103,7 @@ fn limits_and_forms_of_arrays_are_printed() {
 }
 
 #[test]
-fn an_array_over_the_limit_of_its_field_is_refused_and_told() {
+fn an_array_over_the_limit_of_its_field_is_refused_and_reported() {
     let (mut room, bag) = one_bag();
     refused(&mut room);
     room.server[bag].items.extend(0..4);
@@ -126,7 +126,7 @@ fn an_array_over_the_limit_of_its_field_is_refused_and_told() {
 }
 
 #[test]
-fn an_array_that_was_too_long_travels_again_when_it_is_shorter() {
+fn an_array_that_was_too_long_is_sent_again_when_it_is_shorter() {
     let (mut room, bag) = one_bag();
     room.server[bag].items.extend(0..4);
     room.settle();

@@ -102,7 +102,7 @@ fn a_value_over_the_limit_ends_no_connection() {
 }
 
 #[test]
-fn a_value_over_the_limit_is_told_once_and_told_what_it_takes() {
+fn a_value_over_the_limit_is_reported_once_with_its_size() {
     let (mut room, scroll) = one_scroll(small(), 1);
     refused(&mut room);
     room.server[scroll].tags = text(5_000);
@@ -150,7 +150,7 @@ fn a_value_over_the_limit_leaves_the_last_that_had_room_to_everyone() {
 }
 
 #[test]
-fn a_refused_value_that_is_made_shorter_travels_again() {
+fn a_refused_value_that_is_made_shorter_is_sent_again() {
     let (mut room, scroll) = one_scroll(small(), 2);
     room.server[scroll].tags = text(1_000);
     room.settle();
@@ -199,7 +199,7 @@ fn properties_share_the_room_of_their_object() {
 }
 
 #[test]
-fn what_only_the_owner_sees_takes_room_too() {
+fn properties_for_the_owner_count_for_the_size() {
     let (mut room, scroll) = one_scroll(small(), 2);
     let owner = room.guests[0].id;
     room.server[scroll].secret = text(3_000);
@@ -234,7 +234,7 @@ fn edit(scroll: &mut Scroll, seed: &mut u64) {
 }
 
 #[test]
-fn r15_whatever_the_server_takes_a_client_of_the_same_limit_can_hold() {
+fn r15_a_client_with_the_same_limit_can_hold_every_accepted_object() {
     let mut seed = 5;
     for mtu_bytes in [128, 300, 1_200] {
         let (mut room, first) = one_scroll(ServerConfig { mtu_bytes, ..small() }, 0);
@@ -310,7 +310,7 @@ fn verdict(server: ServerConfig, client: ClientConfig) -> (Option<DisconnectReas
 }
 
 #[test]
-fn r21_a_client_that_cannot_hold_what_may_come_is_told_which_limit_to_raise() {
+fn r21_a_client_with_small_limits_learns_which_limit_to_raise() {
     let default = ClientConfig::default;
     for (limit, client, figures, text) in [
         (
@@ -364,7 +364,7 @@ fn r21_a_client_with_the_same_limits_or_higher_ones_is_let_in() {
 }
 
 #[test]
-fn r21_a_refusal_for_a_limit_that_is_lost_is_told_again() {
+fn r21_a_lost_refusal_for_a_limit_is_sent_again() {
     let mut room = Room::new(ServerConfig::default(), scrolls);
     room.server.spawn(Scroll::default());
     enter_with(&mut room, ClientConfig { max_objects: 5, ..ClientConfig::default() });
@@ -381,7 +381,7 @@ fn r21_a_refusal_for_a_limit_that_is_lost_is_told_again() {
 }
 
 #[test]
-fn objects_beyond_the_limit_are_refused_and_those_within_go_on() {
+fn objects_beyond_the_limit_are_refused_and_the_others_are_still_updated() {
     let (mut room, _) = one_scroll(ServerConfig { max_objects: 3, ..ServerConfig::default() }, 0);
     enter_with(&mut room, ClientConfig { max_objects: 3, ..ClientConfig::default() });
     let second = room.server.try_spawn(Scroll { number: 2, ..Scroll::default() }).expect("room for it");

@@ -56,7 +56,7 @@ fn change(room: &mut Room, squad: ObjectRef<Squad>, change: impl FnOnce(&mut Squ
 }
 
 #[test]
-fn s49_an_array_that_was_cut_in_a_notify_comes_back_whole() {
+fn s49_an_array_that_was_shortened_in_a_notify_is_restored() {
     let (mut room, squad) = squad_of_three();
     assert_eq!(room.client().get(squad).unwrap().members, [member(1)], "its notify cut it");
     room.server[squad].members[2].wounds[1] = 77;
@@ -200,7 +200,7 @@ fn s49_an_array_in_an_item_that_was_cut_grows_again_with_its_next_update() {
 }
 
 #[test]
-fn s49_an_item_that_was_taken_out_comes_back_whole_with_its_next_change() {
+fn s49_an_item_that_was_taken_out_is_restored_with_its_next_change() {
     let (mut room, chest) = chest_of_three();
     rearrange(&mut room, chest, |chest| {
         chest.stacks.clear();
@@ -288,7 +288,7 @@ fn s183_a_copy_that_a_client_assigned_is_the_clients_and_one_that_went_to_a_serv
 }
 
 #[test]
-fn s49_what_is_sent_again_as_it_is_notifies_nobody() {
+fn s49_an_equal_value_that_is_sent_again_calls_no_notify() {
     let (mut room, chest) = chest_of_three();
     room.server[chest].rows = vec![(0..3).collect()];
     room.settle();

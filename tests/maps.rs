@@ -541,7 +541,7 @@ fn mutate(world: &mut World, marks: &[ObjectRef<Mark>], dice: &mut Dice) {
 }
 
 #[test]
-fn r14_whatever_is_lost_or_late_clients_come_to_hold_the_same() {
+fn r14_clients_converge_under_any_loss_and_delay() {
     for seed in 1..40 {
         let mut dice = Dice(seed * 0x9E37_79B9);
         let large = if seed % 5 == 0 { 3_000 } else { 10 };
@@ -589,7 +589,7 @@ fn r14_whatever_is_lost_or_late_clients_come_to_hold_the_same() {
 }
 
 #[test]
-fn s178_values_are_told_what_came_changed_and_goes_and_nothing_else() {
+fn s178_values_of_maps_have_callbacks_for_added_changed_and_removed_entries_only() {
     let (mut room, world) = room_with(World::default());
     let mark = room.server.spawn(Mark { number: 1 });
     room.enter();
@@ -611,7 +611,7 @@ fn s178_values_are_told_what_came_changed_and_goes_and_nothing_else() {
 }
 
 #[test]
-fn s118_s184_references_in_values_heal_and_are_told_as_changes() {
+fn s118_s184_references_in_values_are_filled_in_and_reported_as_changes() {
     let (mut room, world) = room_with(World::default());
     let mark = room.server.spawn(Mark { number: 1 });
     let guest = room.enter();
@@ -669,7 +669,7 @@ fn s34_a_map_obeys_the_condition_of_its_field() {
 }
 
 #[test]
-fn a_client_may_change_its_maps_and_what_the_server_sends_goes_on() {
+fn a_client_may_change_its_maps_and_still_receives_updates() {
     let (mut room, world) = room_with(World::default());
     room.enter();
     room.server[world].sorted.extend([("a".to_owned(), vec![1, 2, 3]), ("b".to_owned(), vec![4])]);

@@ -33,7 +33,7 @@ fn lossy(crowd: &mut Crowd) {
 }
 
 #[test]
-fn r11_who_has_all_costs_the_same_whatever_the_length_and_what_went_before() {
+fn r11_a_client_with_everything_costs_the_same_for_any_length_and_history() {
     for len in [10, 1_000, 100_000] {
         let quiet = per_connection(1, len, |_| {});
         assert!(quiet <= CONNECTION_BYTES, "{quiet} bytes with an array of {len} items");
@@ -59,7 +59,7 @@ fn r11_an_acknowledged_array_costs_a_connection_some_bits() {
 }
 
 #[test]
-fn r11_what_is_under_way_costs_what_changed_and_is_there_once_for_all() {
+fn r11_unacked_changes_are_stored_once_for_all_connections() {
     for len in [10_000, 100_000] {
         for changed in [1, 1_000] {
             let events = |crowd: &mut Crowd| send_off(crowd, changed, len);
@@ -72,7 +72,7 @@ fn r11_what_is_under_way_costs_what_changed_and_is_there_once_for_all() {
 }
 
 #[test]
-fn r11_who_hears_nothing_costs_what_changed_however_long_that_takes() {
+fn r11_the_memory_for_a_silent_client_depends_on_the_changes_and_not_on_the_time() {
     for len in [1_000, 100_000] {
         for (ticks, spread) in [(100, len), (100, 100), (1_000, 100)] {
             let changed = (10 * ticks).min(spread) as isize;
@@ -88,7 +88,7 @@ fn r11_who_hears_nothing_costs_what_changed_however_long_that_takes() {
 }
 
 #[test]
-fn r12_who_misses_removals_costs_what_a_cap_allows() {
+fn r12_the_memory_for_missed_removals_is_capped() {
     for len in [10_000, 100_000] {
         for ticks in [1, 200, 1_000] {
             let further = further_growth(len, |crowd| {

@@ -133,7 +133,7 @@ fn r21_an_archetype_that_one_side_lacks_is_named() {
 }
 
 #[test]
-fn r21_values_are_compared_as_they_would_travel() {
+fn r21_values_are_compared_in_their_wire_form() {
     macro_rules! course {
         ($course:expr) => {
             ship!({ #[replicated(quantize(step = 0.5, range = 0.0..=8.0))] course: f32 } { Self { course: $course } })
@@ -147,7 +147,7 @@ fn r21_values_are_compared_as_they_would_travel() {
 }
 
 #[test]
-fn r21_what_never_leaves_the_server_is_not_compared() {
+fn r21_values_that_never_leave_the_server_are_not_compared() {
     macro_rules! secret {
         ($secret:expr) => {
             ship!({ #[replicated] hull: u16, #[replicated(condition = Never)] secret: u16, local: u16 }
@@ -158,7 +158,7 @@ fn r21_what_never_leaves_the_server_is_not_compared() {
 }
 
 #[test]
-fn r21_collections_are_compared_by_what_is_in_them() {
+fn r21_collections_are_compared_by_their_elements() {
     use std::collections::HashMap;
     macro_rules! cargo {
         ($goods:expr, $crew:expr) => {
@@ -196,7 +196,7 @@ mod finer {
 }
 
 #[test]
-fn r21_the_property_that_travels_otherwise_is_named_with_both_forms() {
+fn r21_a_property_with_another_wire_form_is_reported_with_both_forms() {
     macro_rules! fields {
         ($($fields:tt)*) => {{
             #[derive(Replicated, Default)]

@@ -357,7 +357,7 @@ fn s55_notifies_ascend_by_handle() {
 }
 
 #[test]
-fn s56_nothing_is_told_of_a_value_that_is_not_whole() {
+fn s56_no_notify_runs_for_an_incomplete_value() {
     let register = |client: &mut Client| {
         client.register::<Hero>();
     };
@@ -382,7 +382,7 @@ fn s57_the_server_calls_nothing() {
 }
 
 #[test]
-fn r05_a_resend_of_what_arrived_tells_only_always_again() {
+fn r05_a_resend_of_arrived_values_calls_only_always_notifies_again() {
     let (mut room, hero) = one_hero();
     room.server[hero].health = 5;
     room.server[hero].pulse = 5;

@@ -79,7 +79,7 @@ fn compared_of(room: &mut Room, gauge: ObjectRef<Gauge>) -> Vec<&'static str> {
 }
 
 #[test]
-fn s39_only_these_conditions_have_a_say_in_what_is_compared() {
+fn s39_only_these_conditions_affect_comparisons() {
     let register = |client: &mut Client| {
         client.register::<Gauge>();
     };
@@ -376,7 +376,7 @@ fn s132_nothing_that_ever_happened_keeps_an_object_from_being_skipped() {
 }
 
 #[test]
-fn s133_each_connection_has_what_changed_to_itself() {
+fn s133_each_connection_tracks_changes_separately() {
     let (mut room, meter) = room(3);
     let other = room.server.spawn(Meter::default());
     room.settle();

@@ -90,7 +90,7 @@ fn show(room: &mut Room, judge: ObjectRef<Judge>, visible: bool) {
 }
 
 #[test]
-fn s116_an_entry_whose_key_is_not_there_is_not_shown_and_two_such_never_meet() {
+fn s116_entries_whose_keys_refer_to_missing_objects_are_not_shown() {
     let (room, judge, [first, ..]) = court();
     check(&room, judge, &[first]);
     assert_eq!((room.client()[judge].scores.len(), room.client()[judge].seen.len()), (1, 1));
@@ -144,7 +144,7 @@ fn s119_entries_that_are_not_shown_change_and_go_like_others() {
 }
 
 #[test]
-fn s117_entries_come_right_whatever_is_lost() {
+fn s117_entries_converge_under_loss() {
     let (mut room, judge, others) = court();
     for round in 0..60_u32 {
         let other = others[round as usize % 3];
@@ -176,7 +176,7 @@ fn s117_entries_come_right_whatever_is_lost() {
 }
 
 #[test]
-fn s49_what_the_user_changes_does_not_bring_back_an_entry_that_is_not_shown() {
+fn s49_changes_of_the_user_do_not_show_a_hidden_entry() {
     let (mut room, judge, [first, second, _]) = court();
     let lent = room.guests[0].client.get_mut(judge).unwrap();
     lent.scores.clear();

@@ -85,7 +85,7 @@ fn seen(room: &Room, unit: ObjectRef<Unit>) -> &Unit {
 }
 
 #[test]
-fn s116_a_reference_to_what_is_not_there_reads_as_null() {
+fn s116_a_reference_to_a_missing_object_reads_as_null() {
     let (mut room, one, other) = two_units();
     room.server[one].target = other;
     room.server[one].friends = vec![one, other];
@@ -155,7 +155,7 @@ fn s117_a_reference_to_itself_and_circles_are_mapped_at_once() {
 }
 
 #[test]
-fn s119_a_newer_value_replaces_what_would_have_healed() {
+fn s119_a_newer_value_replaces_a_reference_that_waits_for_its_object() {
     let (mut room, one, other) = two_units();
     room.server[one].target = other;
     room.server[one].friends = vec![one, other];
@@ -270,7 +270,7 @@ fn r19_a_reference_is_sent_alike_whether_its_object_is_visible_or_not() {
 }
 
 #[test]
-fn r19_a_reference_that_comes_before_its_object_heals_whatever_the_order() {
+fn r19_a_reference_that_arrives_before_its_object_is_filled_in_later() {
     for swapped in [false, true] {
         let (mut room, one, _) = two_units();
         let born = room.server.spawn(Unit::default());
@@ -330,7 +330,7 @@ fn r18_references_of_an_object_that_is_gone_are_not_filled_in_for_the_next_one_i
 }
 
 #[test]
-fn s117_what_an_earlier_packet_removed_does_not_hide_the_next_object_in_its_slot() {
+fn s117_an_earlier_removal_does_not_hide_the_next_object_in_its_slot() {
     for packets_between in 0..3 {
         let (mut room, one, other) = two_units();
         let third = room.server.spawn(Unit::default());

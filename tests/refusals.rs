@@ -89,7 +89,7 @@ fn refused(room: &mut Room) -> Vec<String> {
 }
 
 #[test]
-fn a_refused_value_is_told_with_the_way_to_it() {
+fn a_refused_value_is_reported_with_its_path() {
     let (mut room, bag) = room();
     let stack = || Stack { gems: [gem(1), gem(2)].into(), marks: vec![mark(1), mark(2)], ..Stack::default() };
     let live = &mut room.server[bag];
@@ -122,7 +122,7 @@ fn a_refused_value_is_told_with_the_way_to_it() {
 }
 
 #[test]
-fn what_is_refused_of_something_new_is_told_with_the_way_to_it() {
+fn refused_values_of_new_elements_are_reported_with_their_path() {
     let (mut room, bag) = room();
     let stack = || Stack {
         count: 10,
@@ -342,7 +342,7 @@ fn r03_the_removal_of_an_item_that_waits_tells_nothing_and_takes_no_other() {
 }
 
 #[test]
-fn r03_what_holds_a_new_item_with_a_refused_value_waits_if_it_is_new_too() {
+fn r03_a_new_element_around_a_new_item_with_a_refused_value_waits_too() {
     let (mut room, rack) = rack_room();
     let before = room.client()[rack].clone();
     let nested =
@@ -411,7 +411,7 @@ fn assert_same_rack(found: &Rack, expected: &Rack) {
 }
 
 #[test]
-fn r03_of_many_items_that_wait_each_comes_or_goes_by_itself() {
+fn r03_each_of_many_waiting_items_is_added_or_removed_separately() {
     let (mut room, rack) = rack_room();
     let live = &mut room.server[rack];
     live.stacks.extend((0..240).map(|number| stack(&format!("{number:03}"), 8 + number % 3)));

@@ -114,7 +114,7 @@ fn objects_of_two_classes_are_changed_at_once_and_both_arrive() {
 }
 
 #[test]
-fn an_object_is_not_lent_twice_and_one_that_is_gone_not_at_all() {
+fn an_object_is_not_lent_twice_and_a_missing_object_is_not_lent() {
     let (mut room, [one, two, three]) = room(1);
     assert!(room.server.get_pair_mut(one, one).is_none());
     assert!(room.server.get_disjoint_mut([one, two, one]).is_none());
@@ -173,7 +173,7 @@ fn a_value_refused_in_every_tick_waits_once_however_rarely_events_are_polled() {
 #[test]
 #[cfg(debug_assertions)]
 #[should_panic(expected = "`Server::tick` was not called: call it in every frame")]
-fn a_server_that_is_never_ticked_says_so() {
+fn a_server_that_is_never_ticked_panics_with_a_hint() {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Player>();
     });
@@ -191,7 +191,7 @@ fn a_server_that_is_never_ticked_says_so() {
 #[test]
 #[cfg(debug_assertions)]
 #[should_panic(expected = "`Client::tick` was never called: call it in every frame")]
-fn a_client_that_is_never_ticked_says_so() {
+fn a_client_that_is_never_ticked_panics_with_a_hint() {
     let mut client = Client::new(ClientConfig::default(), 1);
     while client.poll_transmit().is_none() {}
 }
@@ -199,7 +199,7 @@ fn a_client_that_is_never_ticked_says_so() {
 #[test]
 #[cfg(debug_assertions)]
 #[should_panic(expected = "`Client::tick` was not called: call it in every frame")]
-fn a_client_that_is_ticked_no_more_says_so() {
+fn a_client_that_is_no_longer_ticked_panics_with_a_hint() {
     let (mut room, players) = room(1);
     for health in 0..1_000 {
         room.server[players[0]].health = health;

@@ -189,7 +189,7 @@ fn r25_a_malformed_hello_ends_no_session() {
 }
 
 #[test]
-fn r25_a_refused_hello_keeps_nobody_alive() {
+fn r25_a_refused_hello_does_not_prevent_a_timeout() {
     let (mut room, _) = one_ship();
     let (_, hello) = newcomer(7);
     for _ in 0..20 {
@@ -201,7 +201,7 @@ fn r25_a_refused_hello_keeps_nobody_alive() {
 }
 
 #[test]
-fn r25_a_recorded_hello_that_is_replayed_keeps_nobody_alive() {
+fn r25_a_replayed_hello_does_not_prevent_a_timeout() {
     let timeout = Duration::from_secs(2);
     let mut room = Room::new(ServerConfig { timeout, ..ServerConfig::default() }, ships);
     room.server.spawn(Ship { hull: 1 });
@@ -238,7 +238,7 @@ fn r25_a_hello_that_comes_again_is_answered_in_its_session() {
 }
 
 #[test]
-fn a_client_that_says_hello_to_a_closed_connection_is_told_so() {
+fn a_hello_to_a_closed_connection_is_answered_with_a_disconnect() {
     let mut room = Room::new(ServerConfig::default(), ships);
     let id = room.enter();
     room.server.disconnect(id);

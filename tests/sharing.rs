@@ -233,7 +233,7 @@ struct Film {
 }
 
 #[test]
-fn s89_what_an_owner_or_a_recording_sees_is_written_for_it_alone_and_references_for_all() {
+fn s89_views_of_owners_and_recordings_are_written_separately_and_references_once() {
     let register = |client: &mut Client| {
         client.register::<Film>();
     };
@@ -279,7 +279,7 @@ fn s89_what_an_owner_or_a_recording_sees_is_written_for_it_alone_and_references_
 }
 
 #[test]
-fn s75_who_joins_late_gets_what_is_and_not_what_was() {
+fn s75_a_late_joiner_receives_current_values_only() {
     let register = |client: &mut Client| {
         client.register::<Car>();
     };
@@ -338,7 +338,7 @@ fn s67_a_write_that_changed_nothing_sends_nothing() {
 }
 
 #[test]
-fn s89_what_one_connection_sees_by_itself_is_not_shared() {
+fn s89_a_view_of_one_connection_is_not_shared() {
     let register = |client: &mut Client| {
         client.register::<Car>();
     };
@@ -356,7 +356,7 @@ fn s89_what_one_connection_sees_by_itself_is_not_shared() {
 }
 
 #[test]
-fn s90_what_changed_while_nobody_was_connected_is_in_openings_that_are_not_shared() {
+fn s90_changes_without_connections_are_in_openings_without_sharing() {
     let mut room = Room::new(ServerConfig { share: false, ..ServerConfig::default() }, |client| {
         client.register::<Car>();
     });

@@ -134,7 +134,7 @@ fn a_packet_that_comes_late_is_not_lost_and_one_that_comes_again_is_only_counted
 }
 
 #[test]
-fn a_client_counts_the_bits_of_each_property_and_of_what_names_it() {
+fn a_client_counts_the_bits_of_each_property_and_of_slots_and_handles() {
     let (mut room, [one, other]) = Room::furnished(ServerConfig::default(), lamps, 1, |server| {
         [3, 0].map(|colour| server.spawn(Lamp { colour, is_on: false }))
     });

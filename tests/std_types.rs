@@ -38,7 +38,7 @@ fn bits_of<T: NetSerialize + PartialEq + std::fmt::Debug>(value: T) -> usize {
 const LOCAL: Ipv6Addr = Ipv6Addr::LOCALHOST;
 
 #[test]
-fn each_type_reads_as_what_was_written_and_takes_few_bits() {
+fn each_type_reads_as_the_written_value_and_takes_few_bits() {
     assert_eq!(bits_of(Duration::ZERO), 1 + 7 + 30);
     assert_eq!(bits_of(Duration::from_millis(1_500)), 1 + 7 + 30);
     assert_eq!(bits_of(Duration::MAX), 1 + 64 + 30);
@@ -142,7 +142,7 @@ fn they_are_fields_elements_keys_values_and_items() {
 }
 
 #[test]
-fn text_that_is_too_long_for_its_field_is_refused_whoever_holds_it() {
+fn text_that_is_too_long_for_its_field_is_refused_in_every_container() {
     let mut pair = Pair::<Host>::new();
     pair.edit(|live| (live.name, live.region) = ("too long for it".into(), "also too long".into()));
     let errors: Vec<WriteError> = pair.refusals.iter().map(|refusal| refusal.error.clone()).collect();
@@ -151,7 +151,7 @@ fn text_that_is_too_long_for_its_field_is_refused_whoever_holds_it() {
 }
 
 #[test]
-fn text_has_one_form_whoever_holds_it() {
+fn text_has_one_form_in_every_container() {
     #[derive(Replicated, Default)]
     #[replicated(name = "Sign")]
     struct Owned {

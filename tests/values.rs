@@ -68,7 +68,7 @@ enum One {
 }
 
 #[test]
-fn what_says_nothing_takes_a_bit_as_a_command_and_may_stand_at_the_very_end() {
+fn a_leaf_without_bits_takes_a_filler_bit_and_may_be_at_the_end() {
     #[derive(Replicated, Default, Debug, PartialEq)]
     #[replicated(all)]
     struct Ones {
@@ -214,7 +214,7 @@ fn s92_the_count_is_sent_with_every_change_of_an_array() {
 }
 
 #[test]
-fn s95_s98_values_go_in_the_order_of_handles_those_of_fast_arrays_among_them() {
+fn s95_s98_values_are_sent_in_the_order_of_handles() {
     #[derive(Replicated, Default)]
     #[replicated(all)]
     struct Shelf {
@@ -553,7 +553,7 @@ fn s116_s117_s118_a_reference_is_null_until_its_object_comes_and_then_is_read_ag
 }
 
 #[test]
-fn s117_a_mapped_reference_is_told_as_well_and_a_value_without_references_clears_what_was_told() {
+fn s117_mapped_references_are_reported_and_values_without_references_clear_the_record() {
     let (mut replica, mut shadow) = (Squad::default(), Squad::default());
     let told =
         receive_squad(&mut replica, &mut shadow, &[guid(5)], |squad| squad.leader = ObjectRef::new(guid(5)));
@@ -564,7 +564,7 @@ fn s117_a_mapped_reference_is_told_as_well_and_a_value_without_references_clears
 }
 
 #[test]
-fn s117_s119_references_in_arrays_are_told_by_their_place_and_dropped_with_it() {
+fn s117_s119_references_in_arrays_are_reported_by_path_and_dropped_with_it() {
     let (mut replica, mut shadow) = (Squad::default(), Squad::default());
     let told = receive_squad(&mut replica, &mut shadow, &[], |squad| {
         squad.members = vec![ObjectRef::NULL, ObjectRef::new(guid(6)), ObjectRef::new(guid(7))];

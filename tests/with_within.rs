@@ -101,7 +101,7 @@ fn a_value_without_a_form_refuses_its_whole_field() {
 }
 
 #[test]
-fn what_is_written_around_the_module_is_a_flag_a_count_and_padding() {
+fn flags_counts_and_padding_are_written_around_the_module() {
     #[derive(Replicated, Default)]
     struct Ship {
         #[replicated(with = heading)]
@@ -137,7 +137,7 @@ macro_rules! checksum_with {
 }
 
 #[test]
-fn what_is_around_a_modules_forms_is_in_the_checksum() {
+fn types_around_the_value_of_a_module_are_in_the_checksum() {
     let mut sums = [
         checksum_with!(Heading),
         checksum_with!(Option<Heading>),

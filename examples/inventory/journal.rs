@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_true_is_believed() {
+    fn a_true_story_has_no_mistake() {
         let id = ItemId::FIRST;
         let end = |stacks| Entry::Notified { stacks };
         let changed = Entry::Changed(id, arrows(2), vec!["count"]);

@@ -56,14 +56,14 @@ mod tests {
     /// This test fails if the wire format of the class changes, and shows the changed line. Accept the change
     /// with `cargo insta review`. Builds from before and after such a change refuse each other.
     #[test]
-    fn what_travels_of_a_ship_is_as_it_was_reviewed() {
+    fn the_layout_of_a_ship_is_the_reviewed_one() {
         insta::assert_snapshot!(Ship::LAYOUT);
     }
 
     /// Offsets and runs differ between compilers and targets. So compare this form only for types that are
     /// `repr(C)`.
     #[test]
-    fn the_alternate_form_says_where_fields_lie() {
+    fn the_alternate_form_prints_the_offsets_of_fields() {
         let table = format!("{:#}", Ship::LAYOUT);
         assert!(table.contains("offset, size"));
         assert!(table.contains("run: "));

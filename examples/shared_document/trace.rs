@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_is_refused() {
+    fn a_file_that_is_not_a_trace_is_refused() {
         for txns in [serde_json::json!([[1]]), serde_json::json!([{ "patches": [[-1, 0, ""]] }])] {
             let json = serde_json::json!({ "startContent": "", "endContent": "", "txns": txns });
             assert_eq!(Trace::parse(&json), None);

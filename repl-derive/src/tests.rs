@@ -239,7 +239,7 @@ fn every_mistake_of_an_input_is_reported() {
 }
 
 #[test]
-fn what_does_not_parse_is_reported_as_it_is() {
+fn input_that_does_not_parse_is_reported_unchanged() {
     let output = derive(
         Derive::NetSerialize,
         quote!(

@@ -255,7 +255,7 @@ fn s137_a_clone_has_items_of_its_own() {
 }
 
 #[test]
-fn s137_what_is_taken_out_and_put_back_is_new() {
+fn s137_reinserted_items_are_new() {
     let mut array = FastArray::from([7_u8, 8, 9]);
     let item = array.remove(1);
     array.insert(1, item);

@@ -303,7 +303,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn shadows_have_what_they_follow_and_are_told_what_was_touched(
+    fn shadows_equal_the_arrays_that_they_follow_and_report_touched_items(
         start in prop_oneof![0..10_u32, 100..900_u32],
         ops in prop::collection::vec(op(), 0..80),
     ) {
@@ -340,7 +340,7 @@ fn s136_each_shadow_has_a_place_of_its_own() {
 }
 
 #[test]
-fn s138_writing_through_an_array_marks_what_was_written() {
+fn s138_writing_through_an_array_marks_the_written_items() {
     let (mut live, mut shadow) = pair(10_000);
     for mut item in live.iter_mut().filter(|item| **item % 4_000 == 7) {
         *item += 1;
@@ -391,7 +391,7 @@ fn s138_reading_marks_nothing() {
 }
 
 #[test]
-fn s141_s142_what_is_written_without_a_mark_waits_for_one() {
+fn s141_s142_unmarked_writes_wait_for_a_mark() {
     let (mut live, mut shadow) = pair(3);
     *live.unmarked_mut(1).expect("an item") = 9;
     live.unmarked_slice_mut()[2] = 9;
@@ -438,7 +438,7 @@ fn s145_a_new_order_is_nothing_to_follow() {
 }
 
 #[test]
-fn s148_who_comes_late_is_told_of_what_is_there() {
+fn s148_a_late_joiner_receives_the_existing_items() {
     let (mut live, _) = pair(5);
     live.remove(0);
     live[0] = 7;
@@ -469,7 +469,7 @@ fn s147_an_array_that_nobody_marked_is_followed_all_the_same() {
 }
 
 #[test]
-fn s174_ids_that_come_round_are_told_like_others() {
+fn s174_ids_that_wrap_around_are_sent_like_others() {
     let mut live = FastArray::with_next_id(id(ItemId::LAST.number() - 1));
     let mut shadow = FastArray::new();
     for item in 0..50_u32 {
@@ -484,7 +484,7 @@ fn s174_ids_that_come_round_are_told_like_others() {
 }
 
 #[test]
-fn what_came_and_went_between_two_looks_is_not_told() {
+fn items_that_were_added_and_removed_between_two_calls_are_not_reported() {
     let (mut live, mut shadow) = pair(3);
     live.push(9);
     live.pop();
@@ -494,7 +494,7 @@ fn what_came_and_went_between_two_looks_is_not_told() {
 }
 
 #[test]
-fn an_item_touched_often_in_a_row_is_told_once() {
+fn an_item_that_is_touched_several_times_in_a_row_is_logged_once() {
     let (mut live, mut shadow) = pair(3);
     for round in 0..1_000 {
         live[1] = round;
@@ -613,7 +613,7 @@ fn a_copy_has_the_ids_and_the_order_of_its_source() {
 }
 
 #[test]
-fn a_copied_shadow_has_followed_what_its_source_has() {
+fn a_copied_shadow_has_followed_the_same_changes_as_its_source() {
     let (mut live, mut shadow) = pair(5);
     let mut copy = FastArray::new();
     copy.copy_from(&shadow, &mut |from, to| *to = *from);
@@ -625,7 +625,7 @@ fn a_copied_shadow_has_followed_what_its_source_has() {
 }
 
 #[test]
-fn an_item_that_was_held_back_and_is_removed_goes_unseen() {
+fn removing_an_item_that_could_not_be_sent_sends_nothing() {
     let mut live: FastArray<u32> = (0..40).collect();
     let mut shadow = FastArray::new();
     follow(&mut shadow, &mut live);

@@ -302,7 +302,7 @@ fn s145_moves_tell_of_as_few_items_as_need_be() {
 }
 
 #[test]
-fn s138_writing_marks_what_was_written() {
+fn s138_writing_marks_the_written_items() {
     let (mut live, mut shadow) = pair(100);
     for mut item in &mut live {
         if *item % 40 == 0 {
@@ -322,7 +322,7 @@ fn s138_writing_marks_what_was_written() {
 }
 
 #[test]
-fn s137_a_clone_has_items_of_its_own_and_what_is_put_back_is_new() {
+fn s137_a_clone_has_new_items_and_reinserted_items_are_new() {
     let mut array = OrderedFastArray::from([1_u16, 2, 3]);
     let clone = array.clone();
     assert_eq!(clone, array);
@@ -455,7 +455,7 @@ fn s178_s179_callbacks_find_items_where_they_belong() {
 }
 
 #[test]
-fn s145_a_move_is_told_as_no_change_of_an_item() {
+fn s145_a_move_is_not_reported_as_a_change() {
     let mut array = told_replica(1..5);
     array.receive(id(1), ReceivedChange::Moved(label(&[35])));
     array.receive(id(1), ReceivedChange::Changed(&HandleSet::new()));

@@ -118,7 +118,7 @@ fn s178_callbacks_come_in_their_order() {
 }
 
 #[test]
-fn s172_s178_implicit_removals_come_after_those_told_by_index() {
+fn s172_s178_implicit_removals_run_after_listed_removals_by_index() {
     let mut array = replica(&[1, 2, 3, 4, 5, 6]);
     array.receive(id(4), ReceivedChange::Removed);
     array.received_sweep();
@@ -163,7 +163,7 @@ fn s179_doomed_items_are_there_while_callbacks_run() {
 }
 
 #[test]
-fn s180_the_last_items_take_the_places_of_those_that_go() {
+fn s180_the_last_items_take_the_places_of_removed_items() {
     let mut array = replica(&[1, 2, 3, 4, 5, 6]);
     for gone in [1, 5, 2] {
         array.receive(id(gone), ReceivedChange::Removed);
@@ -174,7 +174,7 @@ fn s180_the_last_items_take_the_places_of_those_that_go() {
 }
 
 #[test]
-fn s173_what_is_spared_or_sent_again_stays() {
+fn s173_spared_and_resent_items_remain() {
     let mut array = replica(&[1, 2, 3]);
     array.received_sweep();
     array.receive(id(1), ReceivedChange::Spared);
@@ -201,7 +201,7 @@ fn s171_an_item_sent_again_as_it_is_calls_nothing() {
 }
 
 #[test]
-fn r05_what_is_told_twice_counts_once() {
+fn r05_repeated_changes_count_once() {
     let mut array = replica(&[1, 2, 3]);
     for _ in 0..2 {
         array.receive(id(1), ReceivedChange::Removed);
@@ -227,7 +227,7 @@ fn r05_what_is_told_twice_counts_once() {
 }
 
 #[test]
-fn what_came_and_went_in_one_update_is_not_told() {
+fn items_that_were_added_and_removed_in_one_update_are_not_reported() {
     let mut array = replica(&[1]);
     *array.received_whole(id(2)) = told(2, 0);
     array.receive(id(2), ReceivedChange::Removed);
@@ -251,7 +251,7 @@ fn an_item_that_comes_back_after_its_removal_stays() {
 }
 
 #[test]
-fn an_item_that_changed_went_and_came_back_in_one_update_changed_once() {
+fn an_item_that_changed_and_was_removed_and_added_again_in_one_update_changed_once() {
     let mut array = replica(&[1]);
     change(&mut array, 1, 1);
     array.receive(id(1), ReceivedChange::Removed);
@@ -312,7 +312,7 @@ fn s183_items_of_an_array_that_a_user_put_there_are_taken_for_no_other() {
 }
 
 #[test]
-fn s183_what_a_user_adds_to_an_array_of_the_users_own_has_an_id_of_its_own() {
+fn s183_items_that_a_user_adds_to_the_users_own_array_have_local_ids() {
     fn has_ids_of_its_own(ids: &[ItemId]) {
         let distinct: BTreeSet<ItemId> = ids.iter().copied().collect();
         assert_eq!(distinct.len(), ids.len(), "{ids:?}");
@@ -332,7 +332,7 @@ fn s183_what_a_user_adds_to_an_array_of_the_users_own_has_an_id_of_its_own() {
 }
 
 #[test]
-fn s184_what_changed_or_came_is_shown_for_healing() {
+fn s184_changed_and_added_items_are_visited_to_fill_in_references() {
     let mut array = replica(&[1, 2, 3]);
     change(&mut array, 2, 1);
     *array.received_whole(id(4)) = told(4, 0);
@@ -582,7 +582,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_500))]
 
     #[test]
-    fn replicas_hold_what_they_were_told_and_tell_what_they_hold(ops in prop::collection::vec(op(), 0..120)) {
+    fn replicas_equal_the_model_and_callbacks_report_their_items(ops in prop::collection::vec(op(), 0..120)) {
         let mut array = replica(&[]);
         let mut model = Model::default();
         for op in ops.iter().chain([&Op::Conclude]) {

@@ -45,7 +45,7 @@ macro_rules! tests_of {
                 #![proptest_config(ProptestConfig::with_cases(200))]
 
                 #[test]
-                fn what_stays_keeps_its_id(items in prop::collection::vec(0..5_u8, 0..80), turned: usize) {
+                fn remaining_items_keep_their_ids(items in prop::collection::vec(0..5_u8, 0..80), turned: usize) {
                     let (mut array, mut model) = some(&items, turned);
                     array.dedup();
                     model.dedup_by_key(|(_, item)| *item);
@@ -66,7 +66,7 @@ macro_rules! tests_of {
                 }
 
                 #[test]
-                fn what_comes_is_new(items in prop::collection::vec(0..5_u8, 0..80), turned: usize, at in 0..100_usize) {
+                fn inserted_items_are_new(items in prop::collection::vec(0..5_u8, 0..80), turned: usize, at in 0..100_usize) {
                     let (mut array, model) = some(&items, turned);
                     array.extend_from_slice(&items);
                     array.resize(2 * items.len() + 3, 7);
@@ -134,14 +134,14 @@ macro_rules! tests_of {
             }
 
             #[test]
-            fn arrays_are_compared_with_what_holds_the_same_items() {
+            fn arrays_are_compared_with_other_containers_of_items() {
                 let array: Array = [7, 8][..].into();
                 assert!(array == [7, 8] && array == vec![7, 8] && array == &[7, 8][..] && array == [7, 8][..]);
                 assert!(array != [7] && array != [7, 9] && array != Array::default());
             }
 
             #[test]
-            fn writing_in_retain_marks_what_is_written_to() {
+            fn writing_in_retain_marks_the_written_items() {
                 let mut array: Array = (0..10).collect();
                 let mut shadow = Array::new();
                 shadow.follow(&array, &mut |_, _| {});
@@ -245,7 +245,7 @@ proptest! {
 }
 
 #[test]
-fn nothing_comes_beside_what_is_not_there() {
+fn nothing_is_inserted_next_to_a_missing_item() {
     let mut array: OrderedFastArray<u8> = [7, 8].into();
     assert_eq!((array.insert_before(id(3), 1), array.insert_after(id(3), 2)), (Err(1), Err(2)));
     assert!(!array.move_before(id(3), id(1)) && !array.move_after(id(1), id(3)));
@@ -253,7 +253,7 @@ fn nothing_comes_beside_what_is_not_there() {
 }
 
 #[test]
-fn what_changed_is_asked_for_by_path() {
+fn changed_properties_are_queried_by_path() {
     let mut handles = HandleSet::new();
     [3, 4].into_iter().for_each(|handle| handles.insert(handle));
     let changed = ChangedProperties::new(Told::LAYOUT, &handles);

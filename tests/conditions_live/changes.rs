@@ -70,7 +70,7 @@ fn s39_a_condition_does_not_decide_what_is_compared() {
 }
 
 #[test]
-fn s41_a_view_that_is_set_to_what_it_was_changes_nothing() {
+fn s41_setting_the_same_view_again_changes_nothing() {
     let (mut room, object) = room(2);
     let owner = Some(room.guests[0].id);
     room.server.set_owner(object, owner);
@@ -84,7 +84,7 @@ fn s41_a_view_that_is_set_to_what_it_was_changes_nothing() {
 }
 
 #[test]
-fn s44_an_object_that_changes_hands_and_values_at_once_stands_once_in_a_packet() {
+fn s44_an_object_with_a_new_owner_and_new_values_is_once_in_a_packet() {
     let (mut room, object) = room(2);
     for round in 1..=40 {
         let owner = [None, Some(room.guests[0].id), Some(room.guests[1].id)][usize::from(round % 3)];
@@ -200,7 +200,7 @@ fn s44_if_filtering_leaves_nothing_nothing_is_written() {
 }
 
 #[test]
-fn s44_what_filtering_leaves_nothing_of_is_remembered_nowhere() {
+fn s44_changes_that_are_filtered_out_are_not_stored() {
     let register = |client: &mut Client| {
         client.register::<Every>();
     };

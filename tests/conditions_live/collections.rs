@@ -61,7 +61,7 @@ fn s42_a_collection_larger_than_a_packet_arrives_whole_when_it_comes_into_view()
 }
 
 #[test]
-fn s42_what_waits_for_room_when_it_leaves_the_view_comes_when_it_is_back() {
+fn s42_waiting_changes_that_are_hidden_are_sent_when_visible_again() {
     for fill in FILLS {
         let config = ServerConfig { max_bytes_per_tick: 1_500, ..ServerConfig::default() };
         let (mut room, vault) = room(config);

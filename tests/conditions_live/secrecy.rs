@@ -20,7 +20,7 @@ struct Spy {
 }
 
 #[test]
-fn r16_no_packet_holds_what_its_receiver_may_not_see() {
+fn r16_no_packet_contains_hidden_values() {
     let register = |client: &mut Client| {
         client.register::<Spy>();
     };

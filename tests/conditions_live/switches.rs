@@ -101,7 +101,7 @@ fn r16_who_joins_while_the_object_is_off_gets_no_byte_of_it() {
 }
 
 #[test]
-fn r16_what_is_written_and_switched_off_before_the_tick_is_not_sent() {
+fn r16_values_switched_off_before_the_tick_are_not_sent() {
     let (mut room, agent) = room(2);
     room.server[agent].plan = SECRET.into();
     room.server.set_custom_active(agent, plan(), false);
@@ -116,7 +116,7 @@ fn r16_what_is_written_and_switched_off_before_the_tick_is_not_sent() {
 }
 
 #[test]
-fn r16_what_was_lost_is_not_sent_again_while_off() {
+fn r16_lost_values_are_not_sent_again_while_off() {
     let (mut room, agent) = room(2);
     room.server[agent].plan = SECRET.into();
     let packets = room.tick();
@@ -150,7 +150,7 @@ fn r16_an_opening_that_was_lost_is_sent_again_without_what_is_off() {
 }
 
 #[test]
-fn r16_what_had_no_room_yet_does_not_follow_while_off() {
+fn r16_waiting_changes_are_not_sent_while_off() {
     let (mut room, agent) =
         room_with(ServerConfig { max_bytes_per_tick: 200, mtu_bytes: 200, ..ServerConfig::default() }, 1);
     let others: Vec<_> = (0..100).map(|_| room.server.spawn(Agent::default())).collect();
@@ -171,7 +171,7 @@ fn r16_what_had_no_room_yet_does_not_follow_while_off() {
 }
 
 #[test]
-fn r16_what_changes_while_its_object_waits_for_room_comes_when_it_is_on() {
+fn r16_changes_of_a_waiting_object_are_sent_when_switched_on() {
     let config = ServerConfig { max_bytes_per_tick: 200, mtu_bytes: 200, ..ServerConfig::default() };
     let (mut room, agent) = room_with(config, 1);
     let mut all: Vec<_> = (0..199).map(|_| room.server.spawn(Agent::default())).collect();
@@ -193,7 +193,7 @@ fn r16_what_changes_while_its_object_waits_for_room_comes_when_it_is_on() {
 }
 
 #[test]
-fn r16_what_waits_to_be_sent_again_when_it_is_switched_off_comes_when_it_is_on() {
+fn r16_lost_values_that_are_switched_off_are_sent_when_switched_on() {
     let config = ServerConfig { max_bytes_per_tick: 200, mtu_bytes: 200, ..ServerConfig::default() };
     let (mut room, agent) = room_with(config, 1);
     let mut all: Vec<_> = (0..99).map(|_| room.server.spawn(Agent::default())).collect();
@@ -243,7 +243,7 @@ fn r15_fragments_under_way_are_given_up_when_their_property_is_switched_off() {
 }
 
 #[test]
-fn s45_switched_on_again_each_client_gets_what_it_lacks_and_is_told_once() {
+fn s45_when_switched_on_again_each_client_gets_missing_values_once() {
     let (mut room, agent) = room(3);
     room.server[agent].plan = "first".into();
     room.settle();
@@ -293,7 +293,7 @@ fn s45_a_value_goes_out_while_both_switches_are_on() {
 }
 
 #[test]
-fn what_starts_off_reaches_nobody_until_it_is_switched_on_for_him() {
+fn properties_that_start_off_reach_no_client_until_they_are_switched_on_for_it() {
     let (mut room, agent) = room(1);
     room.server[agent].talk = RUMOUR.into();
     let other = room.server.spawn(Agent { talk: RUMOUR.into(), ..Agent::default() });
@@ -321,7 +321,7 @@ fn what_starts_off_reaches_nobody_until_it_is_switched_on_for_him() {
 }
 
 #[test]
-fn what_starts_off_can_be_switched_on_before_the_client_says_hello() {
+fn properties_that_start_off_can_be_switched_on_before_the_hello() {
     let (mut room, agent) = room(1);
     room.server[agent].talk = RUMOUR.into();
     let second = room.enter();
@@ -341,7 +341,7 @@ fn what_starts_off_can_be_switched_on_before_the_client_says_hello() {
 }
 
 #[test]
-fn a_hidden_object_comes_back_without_what_was_switched_off_meanwhile() {
+fn a_hidden_object_is_shown_again_without_properties_that_were_switched_off() {
     let (mut room, agent) = room(1);
     let id = room.guests[0].id;
     room.server[agent].plan = SECRET.into();

@@ -34,7 +34,7 @@ fn room() -> (Room, ObjectRef<Door>) {
 }
 
 #[test]
-fn of_a_new_object_all_is_copied_and_of_a_known_one_what_arrived() {
+fn a_new_object_is_copied_whole_and_a_known_one_in_part() {
     let (mut room, door) = room();
     let mut component = Door { glow: 5, ..Door::default() };
     let client = &mut room.guests[0].client;
@@ -101,7 +101,7 @@ fn a_property_that_a_reference_waited_for_is_copied_when_it_heals() {
 }
 
 #[test]
-fn of_an_object_that_is_gone_nothing_is_copied() {
+fn nothing_is_copied_of_a_missing_object() {
     let (mut room, door) = room();
     let changes: Vec<_> = room.guests[0].client.changes::<Door>().collect();
     room.server.despawn(door);

@@ -93,7 +93,7 @@ fn of_an_object_that_is_handed_over_twice_in_a_tick_the_last_values_arrive() {
 }
 
 #[test]
-fn an_object_that_is_gone_or_of_another_class_is_refused_and_nothing_is_sent() {
+fn a_missing_object_and_an_object_of_another_class_are_refused_and_nothing_is_sent() {
     let (mut room, probe, mut live) = room(1);
     let bag = room.server.external().spawn(&Bag::default());
     let base = room.server.spawn(Base::default());
@@ -213,7 +213,7 @@ fn references_go_both_ways_between_objects_outside_and_inside_the_server() {
 }
 
 #[test]
-fn s69_only_what_differs_from_the_archetype_is_sent() {
+fn s69_only_differences_from_the_archetype_are_sent() {
     let (mut room, ..) = room(1);
     // The first archetype after the default one.
     let archetype = {

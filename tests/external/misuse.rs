@@ -29,21 +29,21 @@ fn methods_that_return_live_objects_return_none_from_outside_the_server() {
 
 #[test]
 #[should_panic = "hand it over with `external::<Thing>().compare`"]
-fn an_index_says_where_an_object_outside_the_server_is_read() {
+fn indexing_an_object_outside_the_server_panics_with_a_hint_for_reading() {
     let (server, thing) = server();
     let _: u32 = server[thing].size;
 }
 
 #[test]
 #[should_panic = "hand it over with `external::<Thing>().compare`"]
-fn an_index_says_where_an_object_outside_the_server_is_written_to() {
+fn indexing_an_object_outside_the_server_panics_with_a_hint_for_writing() {
     let (mut server, thing) = server();
     server[thing].size = 1;
 }
 
 #[test]
 #[should_panic = "is gone"]
-fn an_index_says_that_an_object_outside_the_server_is_gone() {
+fn indexing_a_missing_object_outside_the_server_panics_with_a_hint() {
     let (mut server, thing) = server();
     server.despawn(thing);
     let _: u32 = server[thing].size;

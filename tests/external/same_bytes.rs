@@ -49,7 +49,7 @@ fn lift_all_conditions(world: &mut World) {
 }
 
 #[test]
-fn what_was_handed_over_while_it_could_not_be_sent_arrives_when_it_can() {
+fn values_compared_while_they_could_not_be_sent_arrive_later() {
     for seed in 0..16 {
         let mut world = World::new(Home::Store(Store::new()), Changes::Wild, seed);
         (0..TICKS).for_each(|_| world.play());

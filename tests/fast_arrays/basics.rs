@@ -95,7 +95,7 @@ fn mutate(numbers: &mut FastArray<u16>, dice: &mut Dice) {
 }
 
 #[test]
-fn r11_whatever_is_lost_or_late_clients_come_to_hold_the_same() {
+fn r11_clients_converge_under_any_loss_and_delay() {
     for seed in 1..60 {
         let mut dice = Dice(seed * 0x9E37_79B9);
         let initial = if seed % 7 == 0 { 3_000 } else { dice.below(40) };
@@ -169,7 +169,7 @@ fn r02_births_inside_an_array_do_not_undo_removals() {
 }
 
 #[test]
-fn r04_a_birth_that_is_gone_does_not_undo_a_lost_removal() {
+fn r04_a_removed_new_element_does_not_undo_a_lost_removal() {
     let mut room = Room::new(ServerConfig::default(), |client| {
         client.register::<Boxes>();
     });

@@ -436,11 +436,11 @@ fn run_all(seeds: impl Iterator<Item = u64>) {
 }
 
 #[test]
-fn even_seeds_show_what_the_server_has_and_tell_of_it() {
+fn even_seeds_show_the_state_of_the_server_and_report_it() {
     run_all(seeds(0..400).filter(|seed| seed % 2 == 0));
 }
 
 #[test]
-fn odd_seeds_show_what_the_server_has_and_tell_of_it() {
+fn odd_seeds_show_the_state_of_the_server_and_report_it() {
     run_all(seeds(0..400).filter(|seed| seed % 2 == 1));
 }

@@ -64,7 +64,7 @@ fn told_kinds() -> [Vec<u32>; 3] {
 }
 
 #[test]
-fn s144_an_item_that_came_beside_a_change_is_told_at_once_and_once() {
+fn s144_an_item_added_beside_a_change_is_reported_immediately_and_once() {
     let (mut room, bag) = room_with(0..10);
     let packets = sent(&mut room, bag, |items| {
         items[3].kind = 30;
@@ -130,7 +130,7 @@ fn s154_s155_however_an_array_began_changes_go_by_property_and_element() {
 }
 
 #[test]
-fn s161_what_changed_in_lost_ticks_adds_up_by_property() {
+fn s161_changes_in_lost_ticks_are_merged_by_property() {
     for lost in [1, 3, 70, 130] {
         let (mut room, bag) = room_of((0..5).map(wide).collect());
         calls();
@@ -153,7 +153,7 @@ fn s161_what_changed_in_lost_ticks_adds_up_by_property() {
 }
 
 #[test]
-fn s161_what_changed_in_elements_that_are_no_more_is_not_sent() {
+fn s161_changes_of_removed_elements_are_not_sent() {
     let (mut room, bag) = room_of((0..5).map(wide).collect());
     sent(&mut room, bag, |items| items[2].marks.fill(9));
     let bits = cost(&mut room, bag, |items| items[2].marks.truncate(3));
@@ -164,7 +164,7 @@ fn s161_what_changed_in_elements_that_are_no_more_is_not_sent() {
 }
 
 #[test]
-fn s168_what_is_under_way_is_in_the_base_of_what_is_sent_next() {
+fn s168_data_in_flight_is_in_the_base_of_the_next_delta() {
     let (mut room, bag) = room_with(0..10);
     // Nothing is acked until the end.
     let under_way = [
@@ -181,7 +181,7 @@ fn s168_what_is_under_way_is_in_the_base_of_what_is_sent_next() {
 }
 
 #[test]
-fn s169_what_is_acked_is_not_sent_again_though_a_packet_before_it_is_lost() {
+fn s169_acked_changes_are_not_sent_again_if_an_earlier_packet_is_lost() {
     let (mut room, bag) = room_with(0..10);
     let long = |word: &str| word.repeat(100);
     let name_bits = 2 * 8 * long("lost ").len() as u64;

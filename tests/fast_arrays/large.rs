@@ -58,7 +58,7 @@ fn r15_twenty_thousand_items_reach_a_late_joiner_in_small_packets_under_loss() {
 }
 
 #[test]
-fn r15_what_has_no_room_in_a_tick_waits_in_parts_however_large_it_is() {
+fn r15_changes_without_room_in_a_tick_wait_in_parts() {
     let config = ServerConfig { max_bytes_per_tick: 20_000, ..ServerConfig::default() };
     // An array that is larger than a client accepts in fragments.
     let (mut room, grid) = room(config, 200_000);
@@ -86,7 +86,7 @@ fn w08_five_thousand_changes_of_one_tick_are_split_and_none_is_dropped() {
 }
 
 #[test]
-fn w08_what_waits_for_room_goes_oldest_first() {
+fn w08_waiting_changes_are_sent_oldest_first() {
     let config = ServerConfig { max_bytes_per_tick: 600, ..ServerConfig::default() };
     let (mut room, grid) = room(config, 4_000);
     room.enter();
@@ -116,7 +116,7 @@ fn w08_what_waits_for_room_goes_oldest_first() {
 }
 
 #[test]
-fn r06_an_update_larger_than_the_window_goes_on_as_acks_come() {
+fn r06_an_update_larger_than_the_window_continues_as_acks_arrive() {
     let config = ServerConfig { mtu_bytes: 160, max_packets_in_flight: 16, ..ServerConfig::default() };
     let (mut room, grid) = room(config, 5_000);
     room.enter();
@@ -151,7 +151,7 @@ fn s152_the_removal_of_all_takes_a_few_bits() {
 }
 
 #[test]
-fn w08_four_thousand_removals_in_a_tick_are_all_told() {
+fn w08_four_thousand_removals_in_a_tick_are_all_sent() {
     let (mut room, grid) = room(ServerConfig { mtu_bytes: 300, ..ServerConfig::default() }, 10_000);
     room.enter();
     room.settle();
@@ -166,7 +166,7 @@ fn w08_four_thousand_removals_in_a_tick_are_all_told() {
 }
 
 #[test]
-fn r12_a_laggard_is_told_what_there_is_instead_of_all_that_went() {
+fn r12_a_client_far_behind_receives_the_existing_ids_instead_of_all_removals() {
     let (mut room, grid) = room(ServerConfig::default(), 6_000);
     room.enter();
     room.enter();

@@ -61,7 +61,7 @@ fn calls_after(change: fn(&mut Stack)) -> u32 {
 }
 
 #[test]
-fn s178_an_item_is_told_once_of_a_change_in_an_array_inside_it() {
+fn s178_an_item_reports_a_change_of_an_inner_array_once() {
     type Change = fn(&mut Stack);
     let changes: [(&str, Change); 5] = [
         ("a gem came", |stack| {

@@ -76,7 +76,7 @@ fn s129_a_push_array_marks_itself_where_all_objects_of_a_class_are_written_to() 
 }
 
 #[test]
-fn s126_what_is_no_fast_array_waits_for_its_mark_beside_one_that_was_written_to() {
+fn s126_other_push_properties_wait_for_their_mark_beside_a_fast_array() {
     let (mut room, desk) = desk();
     room.server[desk].height = 4;
     room.server[desk].pens.push(1);

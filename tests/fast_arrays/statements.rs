@@ -152,7 +152,7 @@ fn s147_an_array_that_was_never_changed_since_its_spawn_is_sent() {
 }
 
 #[test]
-fn s148_a_late_joiner_is_told_of_what_is_there_and_of_no_removal() {
+fn s148_a_late_joiner_receives_the_existing_items_and_no_removals() {
     let (mut room, bag) = room_with(10..20);
     for _ in 0..6 {
         room.server[bag].items.remove(2);
@@ -170,7 +170,7 @@ fn s148_a_late_joiner_is_told_of_what_is_there_and_of_no_removal() {
 }
 
 #[test]
-fn s153_what_a_player_predicts_is_in_no_recording() {
+fn s153_predicted_items_are_in_no_recording() {
     let (mut room, bag) = room_with(10..14);
     room.enter_replay();
     room.settle();
@@ -209,7 +209,7 @@ fn s153_what_a_player_predicts_is_in_no_recording() {
 }
 
 #[test]
-fn s157_w04_only_what_changed_travels_wherever_an_array_stands() {
+fn s157_w04_only_changes_are_sent_wherever_the_array_is() {
     let (mut room, bag) = room_with([]);
     let many = || (0..500).collect::<FastArray<u16>>();
     let sockets: FastArray<Socket> = (0..200).map(|gem| Socket { gem, tags: [gem, 1, 2].into() }).collect();
@@ -238,7 +238,7 @@ fn s157_w04_only_what_changed_travels_wherever_an_array_stands() {
 }
 
 #[test]
-fn s162_only_the_changed_properties_of_an_item_travel() {
+fn s162_only_the_changed_properties_of_an_item_are_sent() {
     let (mut room, bag) = room_with(0..100);
     room.server[bag].items[50].name = "long ".repeat(100);
     room.settle();
@@ -297,7 +297,7 @@ fn s165_w02_bytes_are_the_same_shared_or_not() {
 }
 
 #[test]
-fn s170_w10_a_loss_costs_what_was_lost_and_not_sent_since() {
+fn s170_w10_only_lost_changes_that_were_not_sent_since_are_sent_again() {
     let (mut room, bag) = room_with(0..100);
     let mut sizes = Vec::new();
     for at in [10, 40, 70] {
@@ -338,7 +338,7 @@ fn r11_w09_no_number_of_losses_costs_more_than_one_resend_of_what_changed() {
 }
 
 #[test]
-fn s175_each_item_comes_to_its_last_value() {
+fn s175_each_item_converges_to_its_last_value() {
     let (mut room, bag) = room_with(0..10);
     for tick in 0..60_u32 {
         room.server[bag].items[tick as usize % 10].kind = 1_000 + tick;
@@ -396,7 +396,7 @@ fn r05_items_whose_removal_was_lost_go_in_the_end() {
 }
 
 #[test]
-fn s204_one_who_leaves_and_comes_again_begins_anew() {
+fn s204_a_client_that_reconnects_starts_without_objects() {
     let (mut room, bag) = room_with(0..5);
     let id = room.guests[0].id;
     room.server.disconnect(id);

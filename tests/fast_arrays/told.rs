@@ -120,7 +120,7 @@ fn s145_s150_a_new_order_sends_and_calls_nothing() {
 }
 
 #[test]
-fn s53_s171_what_is_sent_again_though_it_arrived_calls_nothing() {
+fn s53_s171_repeated_data_calls_nothing() {
     let (mut room, bag) = room_with([10]);
     room.server[bag].items.push(item(11));
     room.server[bag].items[0].name = "ten".into();
@@ -137,7 +137,7 @@ fn s53_s171_what_is_sent_again_though_it_arrived_calls_nothing() {
 }
 
 #[test]
-fn s172_an_item_whose_removal_replaces_its_lost_ack_goes() {
+fn s172_an_item_is_removed_although_the_ack_of_its_addition_was_lost() {
     let (mut room, bag) = room_with([10]);
     room.server[bag].items.push(item(11));
     let packets = sent(&mut room);
@@ -151,7 +151,7 @@ fn s172_an_item_whose_removal_replaces_its_lost_ack_goes() {
 }
 
 #[test]
-fn s172_an_item_goes_though_the_telling_of_it_was_lost() {
+fn s172_an_item_is_removed_although_the_packet_with_the_removal_was_lost() {
     let (mut room, bag) = room_with([10]);
     room.server[bag].items.push(item(11));
     let came = sent(&mut room);
@@ -166,7 +166,7 @@ fn s172_an_item_goes_though_the_telling_of_it_was_lost() {
 }
 
 #[test]
-fn s173_an_item_that_stays_survives_the_same() {
+fn s173_an_existing_item_survives_a_sweep() {
     let (mut room, bag) = room_with([10]);
     room.server[bag].items.push(item(11));
     let packets = sent(&mut room);
@@ -181,7 +181,7 @@ fn s173_an_item_that_stays_survives_the_same() {
 }
 
 #[test]
-fn s177_an_update_is_one_change_of_the_array_whatever_it_holds() {
+fn s177_an_update_is_one_change_of_the_array() {
     let (mut room, bag) = room_with(10..20);
     let client = &mut room.guests[0].client;
     let own = client.get_mut(bag).expect("it has it").items.push(item(90));
@@ -289,7 +289,7 @@ fn s184_an_item_that_goes_takes_its_references_along() {
 }
 
 #[test]
-fn s184_what_maps_and_goes_in_one_packet_calls_nothing() {
+fn s184_an_item_whose_reference_is_filled_in_and_that_is_removed_in_one_packet_calls_nothing() {
     let (mut room, bag) = room_with([10]);
     let other = room.server.spawn(Bag { number: 1, ..Bag::default() });
     room.settle();
@@ -360,7 +360,7 @@ fn s137_an_item_is_never_taken_for_that_of_an_array_whose_end_was_not_heard_of()
 }
 
 #[test]
-fn s137_the_sockets_of_an_item_that_is_written_anew_are_new() {
+fn s137_the_sockets_of_a_replaced_item_are_new() {
     let socketed = |gem| Item { sockets: [Socket { gem, ..Socket::default() }].into(), ..item(10) };
     let (mut room, bag) = room_of([socketed(1)].into());
     room.server[bag].items[0] = socketed(2);

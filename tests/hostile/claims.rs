@@ -149,7 +149,7 @@ fn slots_that_are_empty_or_beyond_the_limit_are_refused() {
 }
 
 #[test]
-fn an_object_that_stands_twice_is_refused() {
+fn an_object_that_occurs_twice_is_refused() {
     refuse("slot 3 stands twice in one packet", |writer| {
         for _ in 0..2 {
             update(3, 1, writer);
@@ -161,7 +161,7 @@ fn an_object_that_stands_twice_is_refused() {
 }
 
 #[test]
-fn openings_of_what_is_taken_or_unknown_are_refused() {
+fn openings_in_used_slots_and_of_unknown_classes_are_refused() {
     refuse("slot 3 is taken by another object", |writer| {
         segment(1, writer);
         open(3, PEBBLE, writer);
@@ -197,7 +197,7 @@ fn openings_of_what_is_taken_or_unknown_are_refused() {
 }
 
 #[test]
-fn roles_that_nobody_is_told_are_refused() {
+fn roles_that_no_server_sends_are_refused() {
     // The long form of two roles that the client does not own: a simulated proxy has a short form of one bit,
     // and an autonomous proxy is always sent as a simulated one.
     for role in [1, 2] {
@@ -244,7 +244,7 @@ fn runs_of_openings_that_cost_nothing_are_refused() {
 }
 
 #[test]
-fn objects_of_a_run_that_take_too_few_bits_are_refused_whatever_follows() {
+fn objects_of_a_run_that_take_too_few_bits_are_refused() {
     refuse("range", |writer| {
         segment(1, writer);
         open(8, ACTOR, writer);

@@ -76,7 +76,7 @@ fn references_cost_what_their_bits_pay_for() {
 }
 
 #[test]
-fn an_object_that_comes_or_goes_costs_nothing_for_those_that_refer_to_it() {
+fn an_object_that_appears_or_disappears_costs_nothing_for_objects_that_refer_to_it() {
     let (mut room, crowds, other) = crowds(40, false);
     for crowd in crowds {
         room.server[crowd].friends = vec![other; FRIENDS];

@@ -61,7 +61,7 @@ fn many_fragments_cost_no_more_than_their_bits() {
 }
 
 #[test]
-fn what_waits_for_its_rest_is_bounded() {
+fn incomplete_blobs_are_bounded() {
     // Each blob claims to be the only one in progress, so the client drops the one before.
     let mut client = client_with_both();
     let ((), most) = measure(|| {
@@ -100,7 +100,7 @@ fn what_waits_for_its_rest_is_bounded() {
 }
 
 #[test]
-fn a_blob_cannot_touch_what_its_packet_touches() {
+fn a_packet_may_not_contain_an_object_and_complete_a_blob_of_it() {
     // The blob would update slot 3, which the same packet closes.
     let mut blob = BitWriter::new();
     update(3, 1, &mut blob);

@@ -76,7 +76,7 @@ fn r20_a_hello_with_limits_that_no_client_has_is_malformed() {
 }
 
 #[test]
-fn r21_classes_without_a_hello_let_nobody_in() {
+fn r21_answers_about_classes_without_a_hello_accept_no_client() {
     let classes = control(3, |writer| {
         writer.write_exp_golomb(0, 0);
         writer.write_exp_golomb(1, 0);

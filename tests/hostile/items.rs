@@ -115,7 +115,7 @@ fn ids_out_of_range_are_refused() {
 }
 
 #[test]
-fn an_item_that_goes_and_comes_in_one_update_is_refused() {
+fn an_item_that_is_removed_and_added_in_one_update_is_refused() {
     refuse("numbers", |writer| {
         numbers(LISTED, writer);
         list(&[2, 5, 6], writer, |_| ());
@@ -166,7 +166,7 @@ fn thousands_of_removals_take_no_memory() {
 }
 
 #[test]
-fn as_many_items_as_a_packet_holds_take_what_they_are_worth() {
+fn the_memory_for_the_items_of_a_packet_is_limited_by_their_size() {
     let ids: Vec<u64> = (1..800).collect();
     let taken = take(|writer| {
         numbers(ALL_BUT_NEW, writer);

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_root_defines_stands_above_all() {
+    fn definitions_of_the_root_are_above_all_folders() {
         let files = [("lib.rs", "mod a; pub fn f() {}"), ("a.rs", "use crate::f;")];
         assert_eq!(mistakes_in(&["a"], &files), ["a.rs:1 imports lib.rs, which stands above it"]);
     }

@@ -100,7 +100,7 @@ fn code() -> Vec<(String, String, String)> {
 }
 
 #[test]
-fn every_file_that_reads_a_peers_bytes_forbids_what_panics() {
+fn every_file_that_reads_a_peers_bytes_forbids_panics() {
     let code = code();
     for (path, _) in NAME_ONLY {
         assert!(code.iter().any(|(known, ..)| known == path), "{path} is no more");
@@ -129,7 +129,7 @@ fn every_file_that_reads_a_peers_bytes_forbids_what_panics() {
 }
 
 #[test]
-fn unsafe_code_stands_where_the_architecture_says() {
+fn unsafe_code_is_only_where_the_architecture_allows_it() {
     let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the page is there");
     let (_, rest) = architecture.split_once("*Invariant:* `unsafe` stands in").expect("it says where");
     let said = rest.split("\n\n").next().unwrap_or_default();

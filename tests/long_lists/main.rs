@@ -158,7 +158,7 @@ fn r15_items_and_entries_that_wait_cost_nothing_before_their_turn() {
 }
 
 #[test]
-fn w08_what_changes_while_it_waits_arrives_as_it_is_in_the_end() {
+fn w08_waiting_changes_arrive_with_their_last_value() {
     let (mut room, id) = narrow();
     fill_array(&mut room.server[id], 3_000);
     fill_map(&mut room.server[id], 3_000);
@@ -214,7 +214,7 @@ fn r04_a_removal_that_was_lost_does_not_undo_the_entrys_coming_back_that_waits()
 }
 
 #[test]
-fn w08_what_waits_behind_changes_that_never_end_arrives_all_the_same() {
+fn w08_changes_behind_endless_changes_still_arrive() {
     let (mut room, id) = narrow();
     fill_array(&mut room.server[id], 3_000);
     fill_map(&mut room.server[id], 3_000);

@@ -286,7 +286,7 @@ fn r08_at_most_one_ack_only_packet_a_tick_which_is_never_acked() {
 }
 
 #[test]
-fn r08_acks_are_told_the_more_often_the_more_is_lost() {
+fn r08_acks_are_repeated_more_often_if_more_is_lost() {
     for (one_in, ticks) in [(1, 1), (2, 4), (4, 8), (10, 16)] {
         let (mut room, one) = one_thing();
         for value in 1..=400 {

@@ -258,7 +258,7 @@ fn r17_who_acks_all_but_ends_stays_within_the_memory_and_is_disconnected_with_a_
 }
 
 #[test]
-fn r06_who_acks_every_second_packet_stays_within_the_memory_and_has_all_in_the_end() {
+fn r06_a_client_that_acks_every_second_packet_stays_within_the_memory_and_receives_everything() {
     for limit in [100_000, 1 << 20] {
         let mut room = room(ServerConfig { max_connection_bytes: limit, ..ServerConfig::default() });
         let all: Vec<_> = (0..20).map(|_| room.server.spawn(Bag::default())).collect();

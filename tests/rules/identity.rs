@@ -137,7 +137,7 @@ fn s198_server_and_client_name_an_object_alike() {
 }
 
 #[test]
-fn r18_what_left_sight_comes_back_under_its_own_guid() {
+fn r18_a_hidden_object_is_shown_again_under_its_own_guid() {
     let (mut room, one) = one_thing();
     let id = room.guests[0].id;
     room.server.set_visible(id, one, false);
@@ -176,7 +176,7 @@ fn r18_destroyed_outweighs_out_of_sight() {
 }
 
 #[test]
-fn r18_sight_lost_and_found_before_the_close_is_acked_opens_the_object_anew() {
+fn r18_an_object_hidden_and_shown_before_the_ack_of_its_close_is_opened_again() {
     let (mut room, one) = one_thing();
     let id = room.guests[0].id;
     room.server.set_visible(id, one, false);
@@ -191,7 +191,7 @@ fn r18_sight_lost_and_found_before_the_close_is_acked_opens_the_object_anew() {
 }
 
 #[test]
-fn r18_sight_lost_found_and_lost_again_before_the_close_is_acked_stays_lost() {
+fn r18_an_object_hidden_shown_and_hidden_before_the_ack_of_its_close_stays_closed() {
     let (mut room, one) = one_thing();
     let id = room.guests[0].id;
     for visible in [false, true, false] {
@@ -239,7 +239,7 @@ fn r18_a_late_ack_of_an_earlier_opening_does_not_count_for_the_present_one() {
 }
 
 #[test]
-fn r18_what_was_hidden_before_a_client_says_hello_does_not_hide_the_next_object_in_its_slot() {
+fn r18_an_object_hidden_before_the_hello_does_not_hide_the_next_object_in_its_slot() {
     let mut room = Room::new(ServerConfig::default(), things);
     let old = room.server.spawn(thing(0));
     let id = room.enter();

@@ -114,7 +114,7 @@ fn r15_a_large_opening_comes_in_fragments() {
 }
 
 #[test]
-fn r15_what_changes_after_its_fragments_comes_with_the_next_update() {
+fn r15_changes_after_the_fragments_are_in_the_next_update() {
     let (mut room, one) = one_thing();
     for round in 0..20 {
         room.server[one].name = format!("{round}").repeat(700);

@@ -55,7 +55,7 @@ fn r02_a_new_array_tail_goes_again_with_each_change_of_its_array_until_acked() {
 }
 
 #[test]
-fn r02_an_options_payload_is_born_with_it() {
+fn r02_the_value_of_an_option_is_new_with_it() {
     let (mut room, one) = one_thing();
     room.server[one].maybe = Some(5);
     room.tick_one();
@@ -79,7 +79,7 @@ struct Hall {
 }
 
 #[test]
-fn r02_an_ack_of_an_element_that_is_gone_does_not_count_for_the_next_in_its_place() {
+fn r02_an_ack_of_a_removed_element_does_not_count_for_the_next_at_its_index() {
     let seat = |row, place| Seat { row, place };
     let register = |client: &mut Client| _ = client.register::<Hall>();
     let (mut room, hall) = Room::furnished(ServerConfig::default(), register, 1, |server| {
@@ -157,7 +157,7 @@ fn r04_a_resend_carries_only_what_was_lost_and_not_sent_since() {
 }
 
 #[test]
-fn r04_what_was_lost_is_not_set_off_against_what_arrived_before_it() {
+fn r04_earlier_packets_are_not_subtracted_from_lost_changes() {
     let (mut room, one, other) = two_things();
     let tick = |room: &mut Room| {
         let packets = room.tick_one();
@@ -218,7 +218,7 @@ fn r04_a_late_ack_of_a_packet_held_for_lost_changes_nothing() {
 }
 
 #[test]
-fn r05_what_arrives_again_changes_nothing() {
+fn r05_a_repeated_update_changes_nothing() {
     let (mut room, one) = one_thing();
     room.server[one].list = vec![1, 2, 3];
     room.server[one].maybe = Some(1);
@@ -257,7 +257,7 @@ fn overflow(ticks: u32) -> (Room, ObjectRef<Thing>) {
 }
 
 #[test]
-fn r10_what_leaves_a_full_history_is_kept_for_each_connection_before_it() {
+fn r10_lists_dropped_from_a_full_history_are_kept_for_each_connection_behind() {
     for ticks in [63, 64, 65, 66, 130, 500] {
         let (mut room, one) = overflow(ticks);
         room.settle();
@@ -323,7 +323,7 @@ fn s75_a_new_connection_starts_from_everything_ever_changed() {
 }
 
 #[test]
-fn s76_what_a_connection_missed_is_gathered_into_one_update() {
+fn s76_missed_changes_are_merged_into_one_update() {
     let (mut room, one) = overflow(20);
     room.acknowledge();
     let packets = room.tick_one();
@@ -433,7 +433,7 @@ fn s84_a_lost_opening_is_repaired_once() {
 }
 
 #[test]
-fn s86_what_finds_no_room_is_sent_later_and_not_forgotten() {
+fn s86_changes_without_room_are_sent_later() {
     let config = ServerConfig { mtu_bytes: 200, max_bytes_per_tick: 200, ..ServerConfig::default() };
     let spawn_all = |server: &mut Server| (0..100).map(|_| server.spawn(thing(0))).collect::<Vec<_>>();
     let (mut room, all) = Room::furnished(config, things, 2, spawn_all);

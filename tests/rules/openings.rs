@@ -163,7 +163,7 @@ fn r02_an_opening_held_for_lost_that_arrived_is_repeated_with_no_less() {
 }
 
 #[test]
-fn r02_what_is_removed_between_two_openings_goes() {
+fn r02_elements_removed_between_two_openings_are_removed_on_the_client() {
     let mut room = room();
     let mut bag = Bag::default();
     fill(&mut bag, 0..3);

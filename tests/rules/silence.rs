@@ -127,7 +127,7 @@ fn r26_control_packets_which_need_no_token_bring_three_times_their_bytes_at_most
 }
 
 #[test]
-fn r26_whoever_echoes_the_welcome_gets_everything() {
+fn r26_a_client_that_echoes_the_token_receives_everything() {
     let (mut room, all) = full_room(200);
     room.settle();
     for (a, &object) in (0..).zip(&all) {

@@ -71,7 +71,7 @@ pub(crate) fn measure_given<T>(work: impl FnOnce() -> T) -> (T, usize) {
 }
 
 #[test]
-fn what_is_held_at_a_time_is_counted() {
+fn the_memory_held_at_a_time_is_counted() {
     let (_, most) = measure(|| {
         let first = vec![0_u8; 1_000];
         drop(first);

@@ -360,7 +360,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_give_a_value_of_one_form_or_an_error(
+        fn any_bytes_are_a_value_with_one_form_or_an_error(
             bytes in prop::collection::vec(any::<u8>(), 0..60),
             sparse in any::<bool>(),
             start in 0..9_usize,

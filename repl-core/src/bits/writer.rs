@@ -450,7 +450,7 @@ mod tests {
         }
 
         #[test]
-        fn truncate_leaves_what_came_before(
+        fn truncate_keeps_the_earlier_bits(
             before in prop::collection::vec(field(), 0..9),
             undone in prop::collection::vec(field(), 0..9),
             after in prop::collection::vec(field(), 0..9),

@@ -243,7 +243,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_taken_from_a_set_is_its_lowest_members(members in members(), count in 1..9_usize) {
+        fn the_lowest_members_are_taken_from_a_set(members in members(), count in 1..9_usize) {
             let mut queue = ranges(&members);
             let mut left = members;
             while !left.is_empty() {

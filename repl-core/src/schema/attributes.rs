@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_fit_leaves_and_what_holds_them() {
+    fn attributes_fit_leaves_and_their_containers() {
         fn quantizable<T: Quantizable>() {}
         fn ranged<T: Ranged>() {}
         fn lengthy<T: Lengthy>() {}

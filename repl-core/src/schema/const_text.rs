@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_its_pieces_and_leaves_out_what_does_not_fit() {
+    fn a_text_joins_its_pieces_and_drops_pieces_that_do_not_fit() {
         const TEXT: Text = Text::of("`Tür`").and(" has ").and("no key");
         assert_eq!(TEXT.as_str(), "`Tür` has no key");
         let long = "x".repeat(CAPACITY - 1);

@@ -387,7 +387,7 @@ mod tests {
     use super::arguments;
 
     #[test]
-    fn what_a_type_is_generic_over_is_said_without_paths() {
+    fn generic_arguments_are_printed_without_paths() {
         assert_eq!(arguments("game::bag::Stack"), "");
         assert_eq!(arguments("game::Stack<u16>"), "<u16>");
         assert_eq!(

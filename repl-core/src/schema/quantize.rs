@@ -375,7 +375,7 @@ mod tests {
         }
 
         #[test]
-        fn what_arrives_is_within_half_a_step(quantizer in quantizer(), part in 0.0..=1.0_f64) {
+        fn received_values_are_within_half_a_step(quantizer in quantizer(), part in 0.0..=1.0_f64) {
             let value = (quantizer.min + (quantizer.max - quantizer.min) * part).min(quantizer.max);
             let step = quantizer.encode(value).unwrap();
             prop_assert!(step <= quantizer.steps);
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn r21_checksum_covers_what_decides_the_bits() {
+    fn r21_checksum_covers_everything_that_decides_the_bits() {
         let sum = |min, max, step| Quantizer::new(min, max, step, false).checksum(Checksum::new()).finish();
         assert_eq!(sum(0.0, 1.0, 0.25), sum(-0.0, 1.0, 0.25));
         assert_ne!(sum(0.0, 1.0, 0.25), sum(0.0, 2.0, 0.25));

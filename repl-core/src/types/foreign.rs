@@ -104,7 +104,7 @@ mod tests {
     use crate::ReferenceMap;
 
     #[test]
-    fn vectors_and_quaternions_travel_as_their_components() {
+    fn vectors_and_quaternions_are_sent_as_their_components() {
         let mut writer = BitWriter::new();
         let (position, facing) = (glam::Vec3::new(1.0, -2.5, 3.0), glam::Quat::from_xyzw(0.0, 0.6, 0.0, 0.8));
         position.write(&mut writer).unwrap();

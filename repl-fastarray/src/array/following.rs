@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_departed_from_a_shadow_is_gone_for_whoever_asks_and_taken_out_when_it_is_much() {
+    fn tombstones_of_a_shadow_are_not_found_and_are_taken_out_when_there_are_many() {
         let mut live: FastArray<u32> = (0..400).collect();
         let mut shadow = FastArray::new();
         steps(&mut shadow, &live);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn s174_an_id_that_departed_and_comes_round_is_a_new_item() {
+    fn s174_a_reused_id_is_a_new_item() {
         for looks_between in [true, false] {
             let mut live: FastArray<u32> = (0..100).collect();
             live.item_ids.continue_as(&FastArray::<u32>::with_next_id(ItemId::LAST).item_ids);

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_drifted_is_found_near_its_place_and_not_beyond() {
+    fn shifted_ids_are_found_near_their_recorded_position_and_not_beyond() {
         let ids: Vec<_> = (1..=100).map(id).collect();
         assert_eq!(near(id(51), 50, 0, &ids), Some(50));
         assert_eq!(near(id(51), 48, 2, &ids), Some(50));

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn s139_ids_come_round_and_step_over_those_in_use() {
+    fn s139_ids_wrap_around_and_skip_ids_in_use() {
         for (first, last) in [(ItemId::FIRST, ItemId::LAST), (ItemId::FIRST_LOCAL, id(u32::MAX))] {
             let mut item_ids = ItemIds::starting(first);
             for _ in 0..3 {
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shifted_far_is_found_by_an_index_made_anew() {
+    fn ids_that_shifted_far_are_found_by_a_new_index() {
         let mut item_ids = ItemIds::starting(ItemId::FIRST);
         for _ in 0..1_000 {
             let id = item_ids.fresh();

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn consecutive_and_far_ids_have_homes_apart() {
+    fn consecutive_and_distant_ids_have_different_home_cells() {
         let numbers = (1..=2_000).chain((1..=2_000).map(|high| high << 16));
         let homes: HashSet<_> = numbers.map(|number| hash(id(number)) & 0xfff).collect();
         assert!(homes.len() > 1_500, "4,000 ids in {} of 4,096 cells", homes.len());
@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_has_what_a_map_has(steps in prop::collection::vec((1_u32..40, 0_u32..9), 0..400)) {
+        fn a_table_equals_a_map(steps in prop::collection::vec((1_u32..40, 0_u32..9), 0..400)) {
             let (mut table, mut map) = (IdTable::default(), HashMap::new());
             for (number, value) in steps {
                 if number == 1 && value == 1 {

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_where_it_began_and_where_it_turned() {
+    fn a_run_may_continue_where_it_began_and_where_it_turned() {
         let keys: Vec<Option<Key>> = keys(6).into_iter().map(Some).collect();
         let [left, right, a, b, c, d] = keys[..] else { unreachable!() };
         let mut runs = Runs::new();

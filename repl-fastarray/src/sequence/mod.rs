@@ -442,7 +442,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn a_sequence_does_what_a_vector_does(ops in prop::collection::vec(op(), 0..120)) {
+        fn a_sequence_equals_a_vector(ops in prop::collection::vec(op(), 0..120)) {
             let mut pair = Pair::default();
             for op in &ops {
                 pair.apply(op);
@@ -467,7 +467,7 @@ mod tests {
         }
 
         #[test]
-        fn partition_point_finds_what_it_finds_in_a_vector(len in 0..3000_usize, bound in 0..3100_usize) {
+        fn partition_point_finds_the_same_index_as_in_a_vector(len in 0..3000_usize, bound in 0..3100_usize) {
             let sequence: Sequence<usize> = (0..len).collect();
             prop_assert_eq!(sequence.partition_point(|&item| item < bound), bound.min(len));
         }

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_was_seen_and_comes_and_goes_again_is_told_to_be_gone() {
+    fn an_object_that_is_spawned_and_removed_again_is_reported_as_despawned() {
         let mut events = ClientEvents::default();
         events.push(ClientEvent::Despawned(object(1), CloseReason::Relevancy));
         events.push(ClientEvent::Spawned(object(1)));

@@ -453,7 +453,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn s117_an_index_equals_the_naive_one_and_keeps_nothing_of_what_was_removed(
+        fn s117_an_index_equals_the_naive_one_and_keeps_no_removed_leaves(
             actions in prop::collection::vec(action(), 0..40),
         ) {
             let (mut mentions, mut model) = (Mentions::default(), Model::new());

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn r21_an_answer_to_an_earlier_question_is_told_apart() {
+    fn r21_an_answer_to_an_earlier_question_is_recognised() {
         let mut inquiry = Inquiry::asking(Question::Archetypes { class: "Ship".into() });
         let part = Part { question: Question::Classes, part: 0, parts: 1, entries: Vec::new() };
         assert_eq!(inquiry.take(part), Ok(Progress::Outdated));

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn chances_come_true_as_often_as_they_say() {
+    fn chances_occur_with_their_probability() {
         let mut rng = Rng::new(5);
         let hits = (0..100_000).filter(|_| rng.chance(0.2)).count();
         assert!((19_500..20_500).contains(&hits), "{hits}");

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn r08_a_good_link_is_told_once() {
+    fn r08_acks_on_a_good_link_are_sent_once() {
         assert_eq!(ack_ticks(0..200), 1);
         assert_eq!(ack_ticks((0..200).filter(|at| at % 10 > 0)), 1);
         assert_eq!(ack_ticks((0..200).map(|at| at ^ 1)), 1, "packets that change places are not missing");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn r09_a_link_that_loses_much_is_told_again() {
+    fn r09_acks_on_a_lossy_link_are_repeated() {
         assert_eq!(ack_ticks((0..2_000).filter(|at| at % 10 == 0)), 16);
         assert_eq!(ack_ticks((0..200).filter(|at| at % 4 == 0)), 8);
         assert_eq!(ack_ticks((0..200).filter(|at| at % 2 == 0)), 4);

@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn r07_a_duplicate_is_told_from_a_late_packet_and_acked_again() {
+    fn r07_a_duplicate_is_distinguished_from_a_late_packet_and_acked_again() {
         let mut received = Received::default();
         assert_eq!(received.insert(seq(5)), Arrival::New);
         assert_eq!(received.insert(seq(3)), Arrival::New);
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_sender_knows_is_acked_no_more_and_taken_no_more() {
+    fn packets_before_the_floor_are_neither_acked_nor_accepted() {
         let mut received = Received::default();
         for number in [1, 2, 5, 6] {
             received.insert(seq(number));

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn r26_three_times_what_came_goes_out_and_not_a_byte_more() {
+    fn r26_at_most_three_times_the_received_bytes_are_sent() {
         let mut allowance = Allowance::nothing();
         assert!(!allowance.spend(1));
         allowance.earn(35);

@@ -670,7 +670,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_link_is_drained_now_and_then_to_measure_its_round_trip_and_an_idle_one_is_not() {
+    fn a_busy_link_is_drained_to_measure_its_round_trip_and_an_idle_link_is_not() {
         let mut link = Link::new(1_000_000, Duration::from_millis(100));
         link.run(0..300, 1_000);
         let product = link.congestion.product();
@@ -683,7 +683,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_needed_for_long_is_not_sent_in_one_burst() {
+    fn unused_credit_is_not_sent_in_one_burst() {
         let mut link = Link::new(1_000_000, Duration::from_millis(200));
         link.run(0..300, 1_000);
         link.run(0..300, 1);

@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn r04_what_was_lost_goes_again_less_what_later_packets_carry() {
+    fn r04_lost_changes_are_sent_again_unless_later_packets_carry_them() {
         let mut in_flight = in_flight(&[(FIRST, &[1, 2]), (FIRST, &[2, 3])]);
         assert_eq!(sent_again(&mut in_flight, &[(0, &[1, 2])]), list(&[1]));
     }

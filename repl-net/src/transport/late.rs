@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn r04_all_but_updates_is_recorded_and_told_once() {
+    fn r04_everything_except_updates_is_recorded_and_returned_once() {
         let sent = |slot, content| Sent { slot, generation: NonZeroU32::MIN, content };
         let contents = Contents {
             sent: vec![

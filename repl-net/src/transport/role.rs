@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_and_every_other_form_is_refused() {
+    fn written_forms_are_read_and_all_other_forms_are_refused() {
         let mut forms = Vec::new();
         for (role, is_owner) in ROLES.into_iter().flat_map(|role| [(role, false), (role, true)]) {
             let (proxy, mut writer) = (Proxy::new(role, is_owner), BitWriter::new());

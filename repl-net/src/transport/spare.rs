@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_known_in_bytes() {
+    fn the_size_of_kept_memory_is_known() {
         let mut spare = Spare::default();
         spare.put(Vec::with_capacity(100));
         spare.put(Vec::with_capacity(50));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_in_each_round_stays_and_the_rest_goes() {
+    fn memory_that_each_round_needs_is_kept_and_the_rest_is_freed() {
         let mut spare = Spare::default();
         (0..100).for_each(|number: u32| spare.put(number));
         spare.end_round();

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_never_wrong_about_a_tick_whatever_is_lost_and_reordered() {
+    fn a_client_never_computes_a_wrong_tick_under_loss_and_reordering() {
         let mut random = 1_u64;
         let mut chance = |one_in: u64| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn one_packet_in_each_tick_tells_it_in_one_bit() {
+    fn one_packet_in_each_tick_needs_one_bit_for_the_tick() {
         let mut wire = Wire::new();
         for tick in 1..1_000 {
             let acked = wire.next.number().checked_sub(6).map(Sequence::new);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn every_written_form_is_read_again() {
         for tick in
             [TickForm::SameLead, TickForm::Short(200), TickForm::Middle(40_000), TickForm::Long(u32::MAX)]
         {

@@ -181,13 +181,13 @@ fn what_is_not_acked_goes_whole<I: Numbered>(added: &Model, changed: &Model, arr
 
 proptest! {
     #[test]
-    fn s72_merging_is_what_happened_last(one in model(), later in model()) {
+    fn s72_merging_keeps_the_last_event(one in model(), later in model()) {
         merging_is_what_happened_last::<ItemId>(&one, &later);
         merging_is_what_happened_last::<KeyBits>(&one, &later);
     }
 
     #[test]
-    fn r04_what_was_sent_again_is_not_lost(one in model(), later in model()) {
+    fn r04_changes_that_were_sent_again_are_not_lost(one in model(), later in model()) {
         what_was_sent_again_is_not_lost::<ItemId>(&one, &later);
         what_was_sent_again_is_not_lost::<KeyBits>(&one, &later);
     }
@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn r02_what_is_not_acked_goes_whole_until_it_is(added in model(), changed in model(), arrived in model()) {
+    fn r02_unacked_elements_are_sent_whole(added in model(), changed in model(), arrived in model()) {
         what_is_not_acked_goes_whole::<ItemId>(&added, &changed, &arrived);
         what_is_not_acked_goes_whole::<KeyBits>(&added, &changed, &arrived);
     }
@@ -221,7 +221,7 @@ fn one_who_lags_far_behind_is_told_what_there_is<I: Identity>(of: impl Fn(u32) -
 }
 
 #[test]
-fn r12_one_who_lags_far_behind_is_told_what_there_is() {
+fn r12_a_client_far_behind_receives_the_existing_ids() {
     one_who_lags_far_behind_is_told_what_there_is(|number| ItemId::new(2 * number + 2).unwrap());
     one_who_lags_far_behind_is_told_what_there_is(|number| {
         KeyBits::new(BitSlice::from(&number.to_le_bytes()[..]))
@@ -229,7 +229,7 @@ fn r12_one_who_lags_far_behind_is_told_what_there_is() {
 }
 
 #[test]
-fn what_goes_whole_overtakes_what_was_said_of_entries() {
+fn a_whole_collection_replaces_earlier_changes_of_entries() {
     let said = [(1, Said::Removed), (2, Said::Changed(1)), (3, Said::Added)];
     let mut pending = changes::<KeyBits>(&Model::from(said), 1);
     pending.merge(&ElementChanges::whole());

@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn r13_what_is_written_of_a_label_is_read((previous, label) in two_labels(), garbage in any::<u8>()) {
+    fn r13_a_written_label_is_read((previous, label) in two_labels(), garbage in any::<u8>()) {
         prop_assume!(!label.as_bytes().is_empty());
         let mut writer = BitWriter::new();
         label.write(&previous, &mut writer);

@@ -35,12 +35,12 @@ fn refused(difference: Difference) -> Vec<(Vec<Reported>, Vec<Reported>)> {
 }
 
 #[test]
-fn r21_whatever_is_lost_repeated_or_overtaken_who_agrees_is_connected_once() {
+fn r21_an_equal_client_connects_once_under_loss_and_reordering() {
     assert_eq!(verdicts(Pair::alike), [(vec![Reported::Connected], vec![Reported::Connected])]);
 }
 
 #[test]
-fn r21_whatever_is_lost_repeated_or_overtaken_the_first_difference_is_told_once() {
+fn r21_the_first_difference_is_reported_once_under_loss_and_reordering() {
     let value = Difference::Value { property: "7".to_owned(), archetype: 0 };
     assert_eq!(verdicts(|| Pair::new(class(1), class(2))), refused(value.clone()));
     let in_parts = || {
@@ -54,7 +54,7 @@ fn r21_whatever_is_lost_repeated_or_overtaken_the_first_difference_is_told_once(
 }
 
 #[test]
-fn r21_whatever_is_lost_repeated_or_overtaken_a_limit_that_is_too_small_is_told_once() {
+fn r21_a_limit_that_is_too_small_is_reported_once_under_loss_and_reordering() {
     let too_small = || {
         let mut pair = Pair::alike();
         pair.client_config.max_objects = 10;
@@ -181,7 +181,7 @@ fn r26_no_row_of_hellos_and_answers_brings_more_than_three_times_its_bytes() {
 }
 
 #[test]
-fn r25_whoever_proves_its_address_first_has_the_connection_whatever_hellos_came_before() {
+fn r25_the_client_that_first_proves_its_address_keeps_the_connection() {
     let late = {
         let mut other = Pair::alike();
         other.client = ClientHandshake::new(SESSION + 1);
@@ -271,7 +271,7 @@ fn r25_a_malformed_hello_ends_a_connection_without_a_session_and_no_other() {
 }
 
 #[test]
-fn a_session_ends_once_and_a_hello_that_comes_late_is_told_so() {
+fn a_session_ends_once_and_a_late_hello_is_answered_with_the_end() {
     let mut pair = Pair::alike();
     let hello = pair.client_sends().remove(0);
     pair.server_receives(&hello);

@@ -295,7 +295,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn no_packet_goes_astray_and_one_seed_gives_one_trace(
+    fn no_packet_is_missing_from_the_counts_and_a_seed_has_one_trace(
         seed in any::<u64>(), conditions in conditions(), acts in prop::collection::vec(act(), 0..200)
     ) {
         prop_assert_eq!(perform(seed, conditions, &acts), perform(seed, conditions, &acts));

@@ -593,7 +593,7 @@ impl Pair {
 }
 
 #[test]
-fn the_states_of_objects_equal_the_naive_ones_whatever_happens() {
+fn the_states_of_objects_equal_the_naive_model() {
     for seed in 0..300 {
         let mut pair = Pair::new(seed);
         for _ in 0..120 {

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_that_are_left_are_found_after_the_places_of_the_others_went() {
+    fn remaining_ids_are_found_after_others_were_removed() {
         let mut objects = TrackedObjects::default();
         let open_bits = |slot: u32| slot as usize;
         let open = |objects: &mut TrackedObjects, slot: u32| {
