@@ -2,7 +2,7 @@
 //! bugs.
 //!
 //! *Invariant:* recorded sessions are accepted completely, so they have the current wire format.
-//! `UPDATE_CORPORA=1` records them again.
+//! `UPDATE_CORPORA=1` records the sessions again.
 
 #[allow(dead_code, unreachable_pub, reason = "the fuzzers use these too")]
 #[path = "../fuzz/src/lib.rs"]

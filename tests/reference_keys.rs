@@ -62,7 +62,7 @@ fn check(room: &Room, judge: ObjectRef<Judge>, there: &[ObjectRef<Judge>]) {
     }
 }
 
-/// Returns a judge and three others. The client sees only the first of the objects.
+/// Returns a judge and three other objects. The client sees only the first of the objects.
 fn court() -> (Room, ObjectRef<Judge>, [ObjectRef<Judge>; 3]) {
     let register = |client: &mut Client| {
         client.register::<Judge>();

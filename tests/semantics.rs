@@ -85,7 +85,8 @@ struct Item {
     tests: Vec<String>,
 }
 
-/// Splits the page into its lines with numbers. Text between them becomes items without a number.
+/// Splits the page into its lines with numbers. Text between lines with numbers becomes items without a
+/// number.
 fn items(page: &str) -> Vec<Item> {
     let mut items = vec![Item::default()];
     for line in page.lines() {
@@ -104,7 +105,7 @@ fn items(page: &str) -> Vec<Item> {
 }
 
 /// Returns the page with all tests whose names contain a line's number in that line. Tests that were added by
-/// hand follow them.
+/// hand follow these tests.
 fn updated(page: &str, tests: &BTreeSet<(String, String)>) -> String {
     let mut lines = Vec::new();
     for item in items(page) {

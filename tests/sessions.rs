@@ -108,7 +108,8 @@ fn r25_a_late_farewell_of_an_old_session_does_not_end_a_new_one_of_the_same_addr
     old.guests[0].client.disconnect();
     let late = old.replies(0);
     let (mut room, ship) = one_ship();
-    // The packets have the same numbers as in the old session. Only the session distinguishes them.
+    // The packets have the same numbers as in the old session. Only the session distinguishes the packets of
+    // the two sessions.
     let id = room.server.connect(room.now);
     let mut client = Client::new(ClientConfig::default(), 7);
     ships(&mut client);

@@ -23,7 +23,7 @@ fn lamps(client: &mut Client) {
     client.register::<Lamp>();
 }
 
-/// What passed between the server and its only client.
+/// The packets between the server and its only client.
 #[derive(Default)]
 struct Passed {
     to_server: usize,
@@ -41,7 +41,8 @@ fn is_control(packet: &[u8]) -> bool {
 }
 
 impl Passed {
-    /// Runs a tick of both sides. The client's packets arrive; of the server's, those that `arrives` picks.
+    /// Runs a tick of both sides. All packets of the client arrive. Of the server's packets, those for which
+    /// `arrives` returns true arrive.
     fn step(&mut self, room: &mut Room, arrives: impl Fn(u64) -> bool) {
         let replies = room.replies(0);
         self.to_server += size(&replies);

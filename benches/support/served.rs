@@ -278,7 +278,7 @@ impl Joining {
         self.answers.iter().for_each(|packet| self.server.receive(connection, self.now, packet));
     }
 
-    /// The client leaves, and the server forgets it.
+    /// The client leaves, and the server removes its connection.
     fn leave(&mut self, connection: ConnectionId) {
         self.server.disconnect(connection);
         self.now += ServerConfig::default().timeout * 2;

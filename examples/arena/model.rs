@@ -69,7 +69,7 @@ pub(crate) struct Player {
     pub(crate) team: ObjectRef<Team>,
     #[replicated(quantize(step = 0.01, range = -25.0..=25.0))]
     pub(crate) position: Vec2,
-    /// The direction in degrees. The owner does not need it, because the owner chooses the direction.
+    /// The direction in degrees. The owner does not need this value, because the owner chooses the direction.
     #[replicated(condition = SkipOwner, quantize(step = 2.0, range = 0.0..=360.0))]
     pub(crate) heading: f32,
     #[replicated(range = 0..=100, notify = on_health)]
@@ -113,7 +113,7 @@ pub(crate) struct Player {
     /// A client that owns the player again shows this value.
     #[replicated(condition = OwnerOnly)]
     pub(crate) ticket: Secret,
-    /// The bounty for this player. All clients except the owner see it.
+    /// The bounty for this player. All clients except the owner see the bounty.
     #[replicated(condition = SkipOwner)]
     pub(crate) bounty: Secret,
     /// From time to time the value is replaced by a new random value. Clients that have the player already do

@@ -63,7 +63,7 @@ pub(crate) fn write(entry: Entry) {
     ENTRIES.with_borrow_mut(|entries| entries.push(entry));
 }
 
-/// Counts a callback of an item. The callback of its array writes the entry.
+/// Counts a callback of an item. The callback of the item's array writes the entry.
 pub(crate) fn count() {
     CALLS_ON_ITEMS.set(CALLS_ON_ITEMS.get() + 1);
 }

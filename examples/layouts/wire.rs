@@ -1,8 +1,8 @@
 //! A hand-written serialiser: a bearing in whole degrees.
 //!
 //! The serialiser uses [`BitWrite`] and [`BitRead`], which `repl` re-exports. So it works on the writer of a
-//! packet and on any other writer of `bitstream_io`, for example one for a file. A field uses it by
-//! `#[replicated(with = wire::bearing)]`.
+//! packet and on any other writer of `bitstream_io`, for example one for a file. A field uses this serialiser
+//! by `#[replicated(with = wire::bearing)]`.
 //!
 //! *Invariant:* [`read_degrees`] reads the bits that [`write_degrees`] writes, and refuses all others,
 //! because they may come from an attacker.

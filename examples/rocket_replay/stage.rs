@@ -50,7 +50,8 @@ macro_rules! classes {
                 match self { $(Self::$class(_) => Class::$class,)* }
             }
 
-            /// Sets a property to the values of a frame. Returns false if the class cannot hold them.
+            /// Sets a property to the values of a frame. Returns false if the class has no field for these
+            /// values.
             fn set(self, server: &mut Server, key: &Key<'_>, values: &[&Attribute]) -> bool {
                 match self { $(Self::$class(object) => server[object].set(key, values),)* }
             }
@@ -70,7 +71,7 @@ macro_rules! classes {
                 }
             }
 
-            /// Returns whether the client's object was opened like this.
+            /// Returns whether the client's object was opened with this content.
             pub(crate) fn is_opened_as(self, client: &Client, opened: &NewActor) -> bool {
                 let opening = Opening::of(opened);
                 match self {

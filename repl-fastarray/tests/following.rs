@@ -243,7 +243,8 @@ impl Room {
 
     fn follow(&mut self, which: usize) {
         for other in (0..3).filter(|&other| other != which) {
-            // Entries that one shadow has followed are dropped. So the others may have to compare all items.
+            // Entries that one shadow has followed are dropped. So the other shadows may have to compare all
+            // items.
             if !self.watchers[other].shadow.is_up_to_date(&self.live) {
                 self.watchers[other].touched = None;
             }

@@ -368,7 +368,7 @@ fn replica(items: &[(u32, &[u8])]) -> OrderedFastArray<u16> {
     array
 }
 
-/// Receives items. The value of each is its id.
+/// Receives items. The value of each item is its id.
 fn receive(array: &mut OrderedFastArray<u16>, items: &[(u32, &[u8])]) {
     for &(number, digits) in items {
         *array.received_whole(id(number)) = number as u16;

@@ -1,7 +1,7 @@
 //! Replays callbacks on a model: from the items that a client held before, they must lead to the items that
 //! it holds now.
 //!
-//! *Invariant:* the model is built from callbacks alone. The array itself is only compared with it.
+//! *Invariant:* the model is built from callbacks alone. The array itself is only compared with the model.
 
 use std::collections::BTreeMap;
 
@@ -128,8 +128,8 @@ fn starts<F: PartialEq>(update: &Update<F>, before: &List<F>) -> bool {
     })
 }
 
-/// Returns the array after an update, computed from its callbacks alone. Asserts that their order, indices
-/// and lengths are those of S178 and S179.
+/// Returns the array after an update, computed from its callbacks alone. Asserts that the order, indices and
+/// lengths of the callbacks are those of S178 and S179.
 fn replay<T: Plain>(before: &List<T::Form>, update: &Update<T::Form>) -> List<T::Form> {
     let mut steps = update.iter().peekable();
     let mut removed = Vec::new();

@@ -174,7 +174,7 @@ fn s153_predicted_items_are_in_no_recording() {
     let (mut room, bag) = room_with(10..14);
     room.enter_replay();
     room.settle();
-    // Each client adds an item of its own. No other client may get it.
+    // Each client adds an item of its own. No other client may get this item.
     let own = [0, 1].map(|guest| {
         room.guests[guest].client.get_mut(bag).expect("it has it").items.push(item(77 + guest as u32))
     });

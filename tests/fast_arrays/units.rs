@@ -160,7 +160,7 @@ fn s166_an_item_that_writes_itself_keeps_its_identity_through_its_changes() {
         let items = &mut room.server[library].scrolls;
         items[round % 10].0 = script(100 + round as u8);
         let packets = room.tick_one();
-        // Every third packet is lost. So its item changes again, or is sent again.
+        // Every third packet is lost. So the item of this value changes again, or is sent again.
         if round % 3 > 0 {
             room.deliver(0, &packets);
             room.acknowledge();

@@ -95,7 +95,7 @@ fn incomplete_blobs_are_bounded() {
             other.receive(Duration::ZERO, &packet).is_err()
         })
     });
-    // One and a half times the limit of this client, and 4 KiB.
+    // The size is one and a half times the limit of this client, and 4 KiB.
     assert!(refused && most <= 8_192 * 3 / 2 + 4_096 + budget(80), "{most} bytes");
 }
 

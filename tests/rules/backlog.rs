@@ -293,7 +293,7 @@ fn r06_a_client_that_acks_every_second_packet_stays_within_the_memory_and_receiv
     }
 }
 
-/// Runs a tick of both guests. The acks of the first take 60 ticks, and half of its packets are lost.
+/// Runs a tick of both guests. The acks of the first guest take 60 ticks, and half of its packets are lost.
 fn step_late(room: &mut Room, acks: &mut std::collections::VecDeque<Vec<Vec<u8>>>) {
     acks.push_back(room.replies(0));
     if acks.len() > 60 {

@@ -137,7 +137,7 @@ fn r02_an_opening_held_for_lost_that_arrived_is_repeated_with_no_less() {
         fill(&mut bag, 0..3);
         let bag = room.server.spawn(bag);
         if was_there {
-            // An object that the client has had is opened for this client alone.
+            // The client has had the object before, so its opening is not shared with other clients.
             room.settle();
             let id = room.guests[0].id;
             room.server.set_visible(id, bag, false);

@@ -2,8 +2,8 @@
 //! packets. The memory that the connections cost the server is measured as the difference between two crowds
 //! that differ in one thing only.
 //!
-//! *Invariant:* the counting allocator measures only memory of the server. Clients and the harness hold the
-//! same before and after.
+//! *Invariant:* the counting allocator measures only memory of the server. The clients and the harness hold
+//! the same memory before and after a measurement.
 #![allow(dead_code, reason = "each binary uses a part")]
 
 use std::time::Duration;
@@ -142,8 +142,8 @@ impl Crowd {
         for at in 0..self.connections.len() {
             let (connection, client) = (self.connections[at], &mut self.clients[at]);
             loop {
-                // A client allocates memory for a packet. This memory does not count, because it is not the
-                // server's.
+                // A client allocates memory for a packet. This memory does not count, because it does not
+                // belong to the server.
                 let before = held();
                 let Some(packet) = self.server.poll_transmit(connection) else { break };
                 self.held += held() - before;

@@ -41,13 +41,13 @@ impl Room {
         Self { server: Server::new(config), guests: Vec::new(), now: Duration::ZERO, register }
     }
 
-    /// A client that counts what it receives, not connected yet.
+    /// A client that counts the bits that it receives, and is not connected yet.
     pub(crate) fn enter(&mut self) -> ConnectionId {
         let id = self.server.connect(self.now);
         self.admit(id)
     }
 
-    /// Returns a client that records a replay and counts what it receives, not connected yet.
+    /// Returns a client that records a replay, counts the bits that it receives, and is not connected yet.
     pub(crate) fn enter_replay(&mut self) -> ConnectionId {
         let id = self.server.connect_replay(self.now);
         self.admit(id)

@@ -1,7 +1,7 @@
 //! Random worlds over bad networks. Every seed draws clients, objects, links and events, and the test checks
 //! every guarantee of the library in each world.
 //!
-//! A failure prints `SIM_SEED=…`. With that in the environment the tests run only this seed.
+//! A failure prints `SIM_SEED=…`. With `SIM_SEED` in the environment the tests run only this seed.
 //! `regressions.txt` has the seeds that failed once.
 //!
 //! *Invariant:* a run is a pure function of its seed.

@@ -128,7 +128,7 @@ impl Plan {
         plan
     }
 
-    /// Limits the loss of every direction to this.
+    /// Limits the loss of every direction to this value.
     pub(crate) fn cap_loss(&mut self, most: f64) {
         for link in [&mut self.down, &mut self.up] {
             link.loss = match link.loss {

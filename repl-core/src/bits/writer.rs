@@ -98,7 +98,7 @@ impl BitWriter {
     }
 
     /// Writes an integer in an Exp-Golomb code of order `order`, 0 to 63. Numbers below 2^`order` take
-    /// `order` + 1 bits; each doubling takes two more. Use it for numbers that are mostly small.
+    /// `order` + 1 bits; each doubling takes two more. Use this code for numbers that are mostly small.
     ///
     /// With w = `value` + 2^`order` and m = ⌊log₂ w⌋, the code is m − `order` zeros, a one, and the m bits of
     /// w below its highest bit.
@@ -204,7 +204,7 @@ impl BitWriter {
         self.bytes
     }
 
-    /// Returns the bits in a range. `None` if some of them have not been written.
+    /// Returns the bits in a range. `None` if some of these bits have not been written.
     #[inline]
     pub fn slice(&mut self, range: Range<usize>) -> Option<BitSlice<'_>> {
         let len = range.end.checked_sub(range.start)?;

@@ -42,8 +42,8 @@ impl<I: Ord + Clone> AgeQueue<I> {
         }
     }
 
-    /// Removes the changes of these elements. O(elements × log waiting), and O(waiting) only if one of them
-    /// waits.
+    /// Removes the changes of these elements. O(elements × log waiting), and O(waiting) only if one of the
+    /// elements waits.
     pub(crate) fn remove(&mut self, ids: impl Iterator<Item = I>) {
         let mut places: Vec<usize> = ids.filter_map(|id| self.take_place(&id)).collect();
         self.take_out(&mut places);

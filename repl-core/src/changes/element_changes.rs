@@ -311,7 +311,7 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
     }
 
     /// Changes a list that first empties the collection: afterwards it removes only elements that do not
-    /// exist any more. The receiver may have some of the others by now.
+    /// exist any more. The receiver may have received other elements since the list was made.
     pub(crate) fn forget_resets(&mut self) {
         self.sweep = self.sweep.min(Sweep::Dead);
     }

@@ -12,7 +12,8 @@ use crate::ids::handles::HandleSet;
 /// The changelists of one object, the oldest first.
 ///
 /// A place in the history is a number that only grows. A connection that has gathered everything is at the
-/// [`end`](Self::end). The history stores nothing about it. Any other connection remembers its own place.
+/// [`end`](Self::end). The history stores nothing about such a connection. Any other connection remembers its
+/// own place.
 #[derive(Debug, Default)]
 pub struct History {
     end: u64,
@@ -26,7 +27,7 @@ pub struct History {
 struct Kept {
     lists: VecDeque<Changelist>,
     /// The result of the last merge, with the first place and the end of the merged lists. The next
-    /// connection at the same place uses it again.
+    /// connection at the same place uses this result again.
     merged: Option<(u64, u64, Changelist)>,
 }
 

@@ -25,7 +25,7 @@ impl<'a, I: Identity> Elements<'a, I> {
         self.command.max_len
     }
 
-    /// Returns the start of its elements' handle table, which identifies their type.
+    /// Returns the start of the handle table of the elements, which identifies their type.
     pub(crate) fn table(&self) -> u32 {
         self.command.table
     }
@@ -51,7 +51,7 @@ impl<'a, I: Identity> Elements<'a, I> {
 
     pub(crate) fn element(&self, id: &I) -> Option<Level<'a>> {
         let base = self.collection.element(id)?;
-        // SAFETY: the collection of this command returned it, and is borrowed for `'a`.
+        // SAFETY: the collection of this command returned the element, and is borrowed for `'a`.
         Some(unsafe { ElementTable::of(self.program, self.command).level(base) })
     }
 

@@ -287,7 +287,7 @@ unsafe fn identical_shape(property: Formatted, one: *const u8, other: *const u8)
     let same = each_part(property, 0, &mut |part, offset| {
         // SAFETY: the part lies at its offset inside the value.
         let one = unsafe { one.add(offset) };
-        // SAFETY: the same of the other.
+        // SAFETY: the same holds for the other value.
         let other = unsafe { other.add(offset) };
         // SAFETY: a value of the part's shape lies at both.
         if unsafe { identical_part(part, one, other) } { Ok(()) } else { Err(()) }
@@ -324,7 +324,7 @@ unsafe fn identical_part(property: Formatted, one: *const u8, other: *const u8) 
                     unsafe { identical_shape(element, one, other) }
                 })
         }
-        // SAFETY: a collection of this shape lies at both.
+        // SAFETY: both pointers hold a collection of this shape.
         Kind::Items(items) => unsafe { identical_collection(property, items, one, other) },
         // SAFETY: as above.
         Kind::Entries(entries) => unsafe { identical_collection(property, &entries.elements, one, other) },
@@ -341,7 +341,7 @@ unsafe fn identical_collection<I: Identity>(
 ) -> bool {
     // SAFETY: by the caller.
     let one = unsafe { &*(shape.as_ref)(one) };
-    // SAFETY: the same of the other.
+    // SAFETY: the same holds for the other value.
     let other = unsafe { &*(shape.as_ref)(other) };
     let element = property.element(shape.element);
     one.is_same(other, &mut |one, other| {

@@ -85,7 +85,7 @@ impl<T> ObjectCallbackPolicy<T> for NoCallbacks {
     const HAS_CALLBACKS: bool = false;
 }
 
-/// The callbacks of a map's values on clients. The derive of items sets them.
+/// The callbacks of a map's values on clients. The derive of items sets these functions.
 #[derive(Clone, Copy)]
 pub struct ValueCallbacks<T> {
     /// Called before the value is removed.

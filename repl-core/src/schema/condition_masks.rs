@@ -99,7 +99,8 @@ impl ConditionMasks {
         &self.active[flags.index()]
     }
 
-    /// Returns whether any property has a condition. If not, all connections see the same properties.
+    /// Returns whether any property has a condition. If no property has a condition, all connections see the
+    /// same properties.
     #[must_use]
     pub fn is_conditional(&self) -> bool {
         self.conditional

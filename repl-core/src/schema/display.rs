@@ -1,7 +1,7 @@
 //! Prints layouts as tables, and turns handles into paths such as `items[3].count`.
 //!
-//! *Invariant:* without `#` the text depends only on the source. With `#` it also depends on the compiler's
-//! layout.
+//! *Invariant:* without `#` the text depends only on the source. With `#` the text also depends on the
+//! compiler's layout.
 
 use std::fmt::{self, Write as _};
 use std::ops::Range;

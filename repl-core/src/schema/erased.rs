@@ -99,7 +99,7 @@ pub(crate) trait Collection<I: Identity>: Any {
         self.each(each);
     }
 
-    /// Whether the current update changed anything. `None` if the collection does not record it.
+    /// Whether the current update changed anything. `None` if the collection does not record changes.
     fn has_received_changes(&self) -> Option<bool> {
         None
     }

@@ -1,5 +1,5 @@
-//! Forms: a description of each part of a layout, as text and as a checksum. Two builds compare them to find
-//! the first difference (R21).
+//! Forms: a description of each part of a layout, as text and as a checksum. Two builds compare their forms
+//! to find the first difference (R21).
 //!
 //! *Invariant:* the checksums of all forms together cover everything that the layout's checksum covers, in
 //! the order of declaration.

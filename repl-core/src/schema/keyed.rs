@@ -12,7 +12,7 @@ use crate::schema::step::{ReceivedChange, Step};
 pub(crate) type Visit<'v, I> = &'v mut dyn FnMut(ItemId, Step<&I, &mut I>);
 
 /// A collection of items with ids, such as a fast array. The trait has the functions that `repl-core` needs.
-/// `repl-fastarray` implements them.
+/// `repl-fastarray` implements the trait.
 ///
 /// One type has three roles. A *live* collection belongs to the server: user code adds, changes and removes
 /// items, and the collection records the touched items. A *shadow* follows a live collection, item by item. A

@@ -15,7 +15,8 @@ use std::ops::Range;
 /// The table of one object type. `{}` prints it for reviewers, and `{:#}` adds everything that varies by
 /// compiler.
 pub struct Layout {
-    /// The type that this layout describes. Only [`Layout::of`] sets it, together with that type's shape.
+    /// The type that this layout describes. Only [`Layout::of`] sets this field, together with that type's
+    /// shape.
     type_id: fn() -> TypeId,
     pub(crate) shape: &'static Shape,
     pub(crate) fields: &'static [Field],

@@ -10,8 +10,8 @@ use std::ops::Deref;
 use crate::ids::property_index::PropertyIndex;
 use crate::schema::layout::Layout;
 
-/// The [`Layout`] of the object type `T`. The indices that it returns are valid for `T` only. This type
-/// prints like the layout.
+/// The [`Layout`] of the object type `T`. The indices that this layout returns are valid for `T` only. This
+/// type prints like the layout.
 pub struct LayoutOf<T> {
     table: &'static Layout,
     class: PhantomData<fn() -> T>,

@@ -1,7 +1,7 @@
 //! Prints programs for debugging: parents, and commands step by step.
 //!
-//! *Invariant:* without `#` the text depends only on the source. With `#` it also depends on the compiler's
-//! layout.
+//! *Invariant:* without `#` the text depends only on the source. With `#` the text also depends on the
+//! compiler's layout.
 
 use std::fmt;
 

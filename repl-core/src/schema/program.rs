@@ -142,7 +142,7 @@ const BLANK_PARENT: Parent = Parent {
 };
 
 /// Static tables with exact lengths, for a type without generic parameters.
-/// [`static_program!`](crate::__private::static_program) makes them.
+/// [`static_program!`](crate::__private::static_program) makes such tables.
 pub struct Tables<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> {
     layout: &'static Layout,
     commands: [Command; COMMANDS],
@@ -404,14 +404,14 @@ const fn collection<I: Identity>(
     CollectionCommand { shape, first, end: 0, table, handles, max_len, watched }
 }
 
-/// Reserves a handle table for an element. Returns its start and the number of handles.
+/// Reserves a handle table for an element. Returns the start of the table and the number of handles.
 const fn reserve(element: Formatted, cursor: &mut Cursor<'_>) -> (u32, u32) {
     let (table, handles) = (cursor.free, count(element).handles);
     cursor.free += handles;
     (table as u32, handles as u32)
 }
 
-/// Appends the commands of an element and a return. Returns the index after them.
+/// Appends the commands of an element and a return. Returns the index after these commands.
 const fn emit_element(element: Formatted, table: u32, cursor: &mut Cursor<'_>) -> u32 {
     emit(element, 0, Level { table: table as usize, handles: 0 }, cursor);
     cursor.commands[cursor.command] = BLANK;

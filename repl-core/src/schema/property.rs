@@ -8,7 +8,8 @@
 use crate::schema::callbacks::ValueCallbacks;
 use crate::schema::shape::Shape;
 
-/// A type that can be replicated. Derive it, or use [`leaf!`](crate::leaf). Do not implement it by hand.
+/// A type that can be replicated. Derive this trait, or use [`leaf!`](crate::leaf). Do not implement this
+/// trait by hand.
 ///
 /// # Safety
 /// `SHAPE` describes `Self`: each field that it names is at the stated offset, and has a type with the stated

@@ -9,8 +9,8 @@
 //! All arithmetic uses operations that IEEE 754 defines to the last bit, so every platform computes the same
 //! bits and values.
 //!
-//! *Invariant:* a decoded value encodes to the same bits again. [`Quantizer`] states the limits of this for
-//! numbers.
+//! *Invariant:* a decoded value encodes to the same bits again. [`Quantizer`] states for which numbers this
+//! invariant holds.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use std::f64::consts::FRAC_1_SQRT_2;

@@ -1,5 +1,5 @@
 //! [`Replicated`]: the trait of objects. The trait contains the tables of a type, and calls its notifies. The
-//! derive implements it.
+//! derive implements this trait.
 //!
 //! *Invariant:* the layout and the program of a type are made from its own shape.
 

@@ -44,8 +44,8 @@ pub trait NetSerialize: Sized + 'static {
     /// the bits change: two builds with different versions refuse each other before any state is sent (R21).
     const WIRE_VERSION: u32 = 1;
 
-    /// A checksum of everything that decides which bits are written. By default it covers the name and the
-    /// version.
+    /// A checksum of everything that decides which bits are written. By default the checksum covers the name
+    /// and the version.
     const WIRE_CHECKSUM: u64 = form_checksum(Self::WIRE_NAME, Self::WIRE_VERSION);
 
     /// Writes the value.
@@ -70,8 +70,9 @@ pub trait NetSerialize: Sized + 'static {
     /// If the bits are not a value of this type. In this case the whole packet is refused.
     fn read(reader: &mut BitReader<'_>, references: &mut ReferenceMap<'_>) -> Result<Self, ReadError>;
 
-    /// Returns whether both are the same value, so that nothing must be sent. By default this compares the
-    /// bits of both values, and is false if one of them has no wire form. Override it if that is slow.
+    /// Returns whether two values are the same, so that nothing must be sent. By default this compares the
+    /// bits of both values, and is false if one of them has no wire form. Override this method if the
+    /// comparison of bits is slow.
     fn identical(&self, other: &Self) -> bool {
         same_bits(|writer| self.write(writer), |writer| other.write(writer))
     }
@@ -102,7 +103,7 @@ pub const fn assert_named(name: &str) {
     );
 }
 
-/// Returns whether two values write the same bits. False if one of them has no wire form.
+/// Returns whether two values write the same bits. False if one of the values has no wire form.
 pub(crate) fn same_bits(
     one: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,
     other: impl FnOnce(&mut BitWriter) -> Result<(), WriteError>,

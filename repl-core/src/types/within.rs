@@ -41,7 +41,7 @@ pub trait Unreachable {}
 )]
 pub trait WritesField<Field, Depth> {
     /// A checksum of everything that is written around the module's values. Zero if nothing is written around
-    /// them.
+    /// the values.
     const AROUND: u64;
 
     /// Writes the field.

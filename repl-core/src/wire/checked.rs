@@ -1,8 +1,8 @@
 //! The positions that validation stores for applying: the end of each update, and the end of each key and
 //! each value that user code reads.
 //!
-//! *Invariant:* only [`Class::validate`](crate::Class::validate) fills it. So applying knows where to
-//! continue, whatever user code returns when it reads a value again.
+//! *Invariant:* only [`Class::validate`](crate::Class::validate) fills a `Checked`. So applying knows where
+//! to continue, whatever user code returns when it reads a value again.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitSlice, ReadError};
@@ -79,8 +79,8 @@ impl Checked {
         self.refers = false;
     }
 
-    /// Whether user code resolved a reference while it read a value. Then its result may depend on which
-    /// objects existed.
+    /// Whether user code resolved a reference while it read a value. In this case the result of the read may
+    /// depend on which objects existed.
     #[must_use]
     pub fn has_asked(&self) -> bool {
         self.asked

@@ -27,7 +27,7 @@ pub(crate) fn write_values(
     Ok(())
 }
 
-/// Writes the value in a slot. The changes inside it are in `nested`, under `handle`.
+/// Writes the value in a slot. The changes inside the property are in `nested`, under `handle`.
 #[inline]
 fn write_slot(
     slot: Option<Slot<'_>>,

@@ -79,7 +79,7 @@ impl Place {
         }
     }
 
-    /// Returns the place on a field of the type with this derive.
+    /// Returns the rules for attributes on a field of a type with this derive.
     pub(super) fn of_field(derive: Derive) -> &'static Self {
         match derive {
             Derive::Replicated => &FIELD,
@@ -88,7 +88,7 @@ impl Place {
         }
     }
 
-    /// Whether this is a place on a field.
+    /// Whether the attributes of this place are written on a field.
     pub(super) fn is_field(&self) -> bool {
         std::ptr::eq(self.forms, FIELD_ATTRIBUTES)
     }

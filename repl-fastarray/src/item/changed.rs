@@ -23,8 +23,8 @@ impl<'a> ChangedProperties<'a> {
     /// Returns whether the property or part at `path` changed, or anything inside it. A part is inside a
     /// struct, a tuple or a fixed array. Paths are written as the item's
     /// [`LAYOUT`](crate::FastArrayItem::LAYOUT) prints them: `"count"`, `"pose.position"`, `"slots[2]"`.
-    /// There are no paths into a `Vec`, an `Option`, a map or another fast array. For these, ask for the
-    /// property that holds it.
+    /// There are no paths into a `Vec`, an `Option`, a map or another fast array. For a part inside one of
+    /// these, ask for the property that contains the part.
     ///
     /// # Panics
     /// If the item has no such path. Otherwise a misspelt name would go unnoticed.

@@ -25,7 +25,7 @@ impl<T> OrderedFastArray<T> {
     /// Swaps two items. Each keeps its id. The labels of both are sent.
     ///
     /// # Panics
-    /// If one of the two is not less than the length.
+    /// If one of the two indices is not less than the length.
     #[track_caller]
     pub fn swap(&mut self, one: usize, other: usize) {
         let (one, other) = (one.min(other), one.max(other));

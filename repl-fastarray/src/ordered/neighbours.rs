@@ -31,7 +31,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Moves the item `id` directly before the item `neighbour`. Only its label is sent. Returns false and
-    /// does nothing if one of the two does not exist.
+    /// does nothing if one of the two items does not exist.
     pub fn move_before(&mut self, id: ItemId, neighbour: ItemId) -> bool {
         let (Some(from), Some(at)) = (self.index_of(id), self.index_of(neighbour)) else { return false };
         self.move_item(from, if from < at { at - 1 } else { at });
@@ -39,7 +39,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Moves the item `id` directly after the item `neighbour`. Only its label is sent. Returns false and
-    /// does nothing if one of the two does not exist.
+    /// does nothing if one of the two items does not exist.
     pub fn move_after(&mut self, id: ItemId, neighbour: ItemId) -> bool {
         let (Some(from), Some(at)) = (self.index_of(id), self.index_of(neighbour)) else { return false };
         self.move_item(from, if from > at { at + 1 } else { at });

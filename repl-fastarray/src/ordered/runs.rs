@@ -96,8 +96,8 @@ impl Runs {
         self.ends.insert(0, new);
     }
 
-    /// Records that an item was removed. If a run ended with this item, it now ends with the item before.
-    /// `before` returns that item, and is called only in this case.
+    /// Records that an item was removed. If a run ended with this item, the run now ends with the item
+    /// before. `before` returns that item, and is called only in this case.
     pub(crate) fn removed(&mut self, key: Key, before: impl FnOnce() -> Option<Key>) {
         if let Some(at) = self.ends.iter().position(|end| end.key == key) {
             match before() {

@@ -53,8 +53,8 @@ impl<T> OrderedFastArray<T> {
         }
     }
 
-    /// Returns how many items at the start of the array satisfy `is_before`. All items that satisfy it must
-    /// come before all others.
+    /// Returns how many items at the start of the array satisfy `is_before`. All items that satisfy the
+    /// condition must come before all others.
     #[must_use]
     pub fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
         self.items.partition_point(|entry| is_before(&entry.item))

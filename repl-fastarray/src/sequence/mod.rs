@@ -145,8 +145,8 @@ impl<T> Sequence<T> {
         self.slots.clear();
     }
 
-    /// Returns how many items at the start satisfy `is_before`. All items that satisfy it must come before
-    /// all others.
+    /// Returns how many items at the start satisfy `is_before`. All items that satisfy the condition must
+    /// come before all others.
     pub(crate) fn partition_point(&self, mut is_before: impl FnMut(&T) -> bool) -> usize {
         self.order.partition_point(|key| self.slots[key as usize].as_ref().is_some_and(&mut is_before))
     }

@@ -45,7 +45,7 @@ pub use view::ClientStats;
 #[non_exhaustive]
 pub enum ReceiveError {
     /// The bytes are not a packet of this session: they are damaged, truncated, too large, or from another
-    /// sender. The client can ignore them.
+    /// sender. The client can ignore these bytes.
     #[error("not a packet of this session")]
     Damaged,
     /// The server sent something that the protocol forbids. The connection is closed.

@@ -135,7 +135,8 @@ impl Client {
 
     /// Returns the tick of the server that made the newest packet, counted as
     /// [`Server::ticks`](crate::Server::ticks) does. The client shows the world of this tick; where packets
-    /// were lost, it shows older values. Use it as a clock for interpolation. `None` before the first packet.
+    /// were lost, it shows older values. Use this number as a clock for interpolation. `None` before the
+    /// first packet.
     #[must_use]
     pub fn server_tick(&self) -> Option<u64> {
         self.status.tick()

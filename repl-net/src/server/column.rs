@@ -47,7 +47,7 @@ pub(crate) trait Column: Any + Send + Sync {
     /// Returns the checksums of the initial values of all properties, for each archetype. The archetype of
     /// `Default` is the first. See [`Class::begin_sums`].
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Removes an object. Returns the slot of the object that moved to its row.
+    /// Removes an object. Returns the slot of the object that moved to the removed row.
     fn remove(&mut self, row: u32) -> Option<u32>;
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;

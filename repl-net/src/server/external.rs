@@ -92,8 +92,8 @@ impl Server {
 }
 
 impl<T: Replicated> External<'_, T> {
-    /// Adds an object with the values of `live`. Returns a reference to it. Store the reference beside the
-    /// object, for example as a component of the same entity.
+    /// Adds an object with the values of `live`. Returns a reference to the object. Store the reference
+    /// beside the object, for example as a component of the same entity.
     ///
     /// # Panics
     /// If [`ServerConfig::max_objects`](crate::ServerConfig::max_objects) slots are taken. If this can

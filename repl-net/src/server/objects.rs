@@ -34,13 +34,13 @@ impl Server {
     }
 
     /// Returns all objects of a class with their references, for writing, in no particular order. The next
-    /// tick compares all of them, by a scan over their memory.
+    /// tick compares all these objects, by a scan over their memory.
     pub fn objects_mut<T: Replicated>(&mut self) -> impl Iterator<Item = (ObjectRef<T>, &mut T)> {
         self.world.objects_mut()
     }
 
     /// Returns two objects of the same or of different classes for writing, like [`get_mut`](Self::get_mut).
-    /// Returns `None` if one of them does not exist, or if both are the same object.
+    /// Returns `None` if one of the objects does not exist, or if both are the same object.
     ///
     /// ```
     /// # use repl_net::Server;
@@ -60,7 +60,7 @@ impl Server {
     }
 
     /// Returns several objects of one class for writing, like [`get_mut`](Self::get_mut). Returns `None` if
-    /// one of them does not exist or is given twice. O(N²), so use it for a few objects;
+    /// one of the objects does not exist or is given twice. O(N²), so use it for a few objects;
     /// [`objects_mut`](Self::objects_mut) returns all.
     pub fn get_disjoint_mut<T: Replicated, const N: usize>(
         &mut self,

@@ -7,7 +7,7 @@
 /// The least bits that an item or entry takes.
 pub(crate) const LEAST_ITEM_BITS: usize = 2;
 
-/// The least bits that a new item or entry takes. Smaller ones are padded to this size.
+/// The least bits that a new item or entry takes. Smaller items are padded to this size.
 pub(crate) const LEAST_NEW_BITS: usize = 8;
 
 /// How many items the first attempt writes.

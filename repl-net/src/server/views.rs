@@ -89,7 +89,7 @@ impl Server {
     /// it, even if it is a `push` property without a mark (S45), and each connection that lacks the value
     /// receives it.
     ///
-    /// Clients keep the values that they have received. O(connections) if it changes anything. While the
+    /// Clients keep the values that they have received. O(connections) if the switch changes. While the
     /// property is off, the server stores a few hundred bytes for each connection that received the property
     /// before.
     ///

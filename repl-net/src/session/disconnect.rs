@@ -31,8 +31,8 @@ pub enum DisconnectReason {
     Limits(LimitMismatch),
     /// Only clients report this reason. The server's connection for this address belongs to another session,
     /// usually an earlier session of the same address. The server frees the connection after its
-    /// [`timeout`](crate::ServerConfig::timeout). After that a new client may connect from this address. From
-    /// another address a new client may connect immediately.
+    /// [`timeout`](crate::ServerConfig::timeout). After the timeout a new client may connect from this
+    /// address. From another address a new client may connect immediately.
     #[error(
         "the connection belongs to another session: try again with a new client once the server has timed out the other one, or from \
          another address"

@@ -34,7 +34,7 @@ pub struct SpawnError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareError {
-    /// The object was despawned. Remove the reference that you store beside it.
+    /// The object was despawned. Remove the reference that you store beside the object.
     #[error("the object does not exist")]
     Gone,
     /// The reference belongs to an object of another class.

@@ -58,7 +58,7 @@ impl AckPace {
         };
     }
 
-    /// Returns whether to send acks in this tick. Call it once in each tick.
+    /// Returns whether to send acks in this tick. Call this method once in each tick.
     pub(crate) fn is_due(&mut self) -> bool {
         let due = self.left > 0;
         self.left = self.left.saturating_sub(1);

@@ -69,7 +69,7 @@ pub(crate) struct Outbox {
     pub(crate) binding: u64,
     /// The seed of the last packet's checksum.
     seed: LastSeed,
-    /// The congestion control. `None` if the transport of the user has its own.
+    /// The congestion control. `None` if the transport of the user has its own congestion control.
     pub(crate) congestion: Option<Congestion>,
 }
 
@@ -357,8 +357,8 @@ impl Outbox {
         }
     }
 
-    /// Sends a packet without state. The packet contains as many acks as fit. Without acks it is a keep-alive
-    /// (R8).
+    /// Sends a packet without state. The packet contains as many acks as fit. A packet without acks is a
+    /// keep-alive (R8).
     pub(crate) fn signal(&mut self, received: &Received, now: Duration) {
         self.flush(now);
         packet::begin(PacketKind::State, &mut self.writer);

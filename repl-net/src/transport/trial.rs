@@ -86,7 +86,7 @@ impl RateSample {
 #[derive(Clone, Debug)]
 pub(crate) struct Trial {
     /// The lowest rate that is enough, in bytes a second: higher rates do not deliver more. `None` if no
-    /// trial has found it.
+    /// trial has found this rate.
     enough: Option<u64>,
     stage: Stage,
     /// The two rates of this trial, in bytes a second.

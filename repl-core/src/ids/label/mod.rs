@@ -1,9 +1,10 @@
 //! Labels: the position of an item in an ordered array, stated without naming another item (R13).
 //!
-//! A label is a fraction between 0 and 1, written as digits in base 256. Another label fits between any two,
-//! but it may need more digits. Where each new label is put decides how soon more digits are needed. The
-//! choice of a label uses that people continue to write where they last inserted (see [`Hint`]). So the
-//! labels of a run follow each other closely, and the first label of a run leaves room on both sides.
+//! A label is a fraction between 0 and 1, written as digits in base 256. Between any two labels there is room
+//! for another label, which may need more digits. Where each new label is put decides how soon more digits
+//! are needed. The choice of a label uses that people continue to write where they last inserted (see
+//! [`Hint`]). So the labels of a run follow each other closely, and the first label of a run leaves room on
+//! both sides.
 //!
 //! *Invariant:* a label has at most [`Label::MAX_BYTES`] digits and the last is not zero, so comparing bytes
 //! compares the fractions.
@@ -24,7 +25,7 @@ const MAX: usize = Label::MAX_BYTES;
 /// measured to be equally good.
 const ROOM_FOR_RUN: u64 = 32;
 /// The first item of a run leaves a small part of the gap before it: one part in this many. More items are
-/// likely to come after it.
+/// likely to follow after the first item.
 const PART_BEFORE: u64 = 4;
 /// Free numbers in the narrowest gap between labels that are [spread](Label::spread). With insertions at the
 /// worst indices, 2 was measured to be better than 8 or 32, because the labels need fewer digits.
@@ -85,7 +86,7 @@ impl Hint {
 /// ordered by their ids.
 ///
 /// The default label has no digits and sorts before all others. No item has this label. The first label of an
-/// update is written relative to this one.
+/// update is written relative to the default label.
 #[derive(Clone)]
 pub struct Label(Digits);
 

@@ -14,9 +14,10 @@ impl Label {
     /// Writes this label relative to `previous`. For the first label of an update, `previous` is
     /// [`Label::START`].
     ///
-    /// The first bit says that this label is the successor of `previous`. If not, a second bit says that it
-    /// is the predecessor. If it is neither, these follow: the number of digits of `previous` to drop and the
-    /// number of new digits, both in an Exp-Golomb code of order 1, and then the new digits in 8 bits each.
+    /// The first bit is set if this label is the successor of `previous`. If it is not set, a second bit is
+    /// set if this label is the predecessor. If it is neither, these follow: the number of digits of
+    /// `previous` to drop and the number of new digits, both in an Exp-Golomb code of order 1, and then the
+    /// new digits in 8 bits each.
     pub fn write(&self, previous: &Self, writer: &mut BitWriter) {
         debug_assert!(!self.as_bytes().is_empty(), "an item has a label");
         if previous.successor().as_ref() == Some(self) {

@@ -129,7 +129,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         Ok(())
     }
 
-    /// Reads which elements are removed. Returns the list of them if the update lists them.
+    /// Reads which elements are removed. Returns the list of the removed elements if the update contains one.
     fn removals<I: Identity, T: ElementTarget<I>>(
         &mut self,
         command: &CollectionCommand<I>,
@@ -146,7 +146,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         }
         let is_listed = removals == Removals::Listed;
         let list = || I::read_list(&command.shape.form);
-        // Only validation checks that none of them is added or changed too.
+        // Only validation checks that none of the removed elements is added or changed too.
         removed.list = (is_listed && P::VALIDATES).then(|| (list(), self.reader.clone()));
         let mut ids = list();
         while let Some(id) = P::check(ids.next(self.reader, &mut self.pass))? {

@@ -59,7 +59,8 @@ pub(crate) trait ElementTarget<I> {
         Vec::new()
     }
 
-    /// Reads a whole element with `read`. Adds it if it does not exist. Returns whether it is new.
+    /// Reads a whole element with `read`. Adds the element if it does not exist. Returns whether the element
+    /// is new.
     fn whole<R: ReadElement>(&mut self, id: &I, calls_back: bool, read: &mut R) -> Result<bool, R::Stop>;
 
     /// Reads the properties `handles` of an element with `read`. `None` if there is no such element.

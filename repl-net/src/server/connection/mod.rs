@@ -146,7 +146,7 @@ impl Connection {
         }
     }
 
-    /// Forgets an object that the client no longer has. No packet in flight can change this.
+    /// Forgets an object that the client no longer has. No packet in flight can change this state.
     fn forget(&mut self, world: &mut World, slot: u32) {
         let reopen = self.objects.forget(slot);
         let is_alive = world.objects[slot as usize].alive;

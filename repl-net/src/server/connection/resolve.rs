@@ -229,7 +229,7 @@ impl Connection {
         }
     }
 
-    /// Notes that an opening was lost. Returns whether the client may lack its values.
+    /// Notes that an opening was lost. Returns whether the client may lack the values of the opening.
     fn opening_lost(&mut self, losses: &mut Losses<'_>, slot: u32) -> bool {
         let lost = self.objects.opening_lost(slot, losses.sequence);
         if lost == LostOpening::Unsent {

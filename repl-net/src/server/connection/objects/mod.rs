@@ -280,8 +280,8 @@ impl ObjectStates {
         Some(closed)
     }
 
-    /// Removes the state of an object that the client has lost. No packet in flight can change this. Returns
-    /// whether the object must be [shown](Self::show) again.
+    /// Removes the state of an object that the client has lost. No packet in flight can change this state.
+    /// Returns whether the object must be [shown](Self::show) again.
     pub(super) fn forget(&mut self, slot: u32) -> bool {
         self.pending_spawns.retire(slot);
         let reopen = self.tracked.remove(slot).is_some_and(|tracked| tracked.reopen);

@@ -62,8 +62,8 @@ impl Pair {
             floor: 0,
             blobs: 0,
         };
-        // Some objects exist before the session begins. Some of them are hidden, owned, or seen in a view
-        // that is not the default.
+        // Some objects exist before the session begins. Some of the objects are hidden, owned, or seen in a
+        // view that is not the default.
         for slot in SLOTS {
             if pair.rng.chance(0.5) {
                 pair.set_alive(slot);

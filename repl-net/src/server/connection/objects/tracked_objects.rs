@@ -55,7 +55,7 @@ impl TrackedObjects {
         Some(&mut entry.tracked)
     }
 
-    /// Returns the entry of `slot`. If there is none, creates it with `make`.
+    /// Returns the entry of `slot`. If there is no entry, creates one with `make`.
     pub(super) fn entry(&mut self, slot: u32, make: impl FnOnce() -> Tracked) -> &mut Tracked {
         if self.at.len() <= slot as usize {
             self.at.resize(slot as usize + 1, 0);
