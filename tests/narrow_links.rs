@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::sim::{Clock, LinkConditions, LinkStats, Loss, Network, PeerId};
+use repl::sim::{Clock, LinkConditions, LinkId, LinkStats, Loss, Network, PeerId};
 
 const SERVER: PeerId = PeerId(0);
 const CLIENT: PeerId = PeerId(1);
@@ -37,8 +37,15 @@ struct Busy {
     connection: ConnectionId,
     beacons: Vec<ObjectRef<Beacon>>,
     network: Network,
+    /// The links to the client and back.
+    links: (LinkId, LinkId),
     clock: Clock,
     changes: u64,
+}
+
+/// Returns the conditions of the link back to the server.
+fn up(down: LinkConditions) -> LinkConditions {
+    LinkConditions { latency: down.latency, ..LinkConditions::perfect() }
 }
 
 impl Busy {
@@ -49,10 +56,15 @@ impl Busy {
         client.register::<Beacon>();
         let connection = server.connect(Duration::ZERO);
         let mut network = Network::new(1);
-        network.link(SERVER, CLIENT, down);
-        let up = LinkConditions { latency: down.latency, ..LinkConditions::perfect() };
-        network.link(CLIENT, SERVER, up);
-        Self { server, client, connection, beacons, network, clock: Clock::at_hz(HZ), changes: 0 }
+        let down_link = network.link(SERVER, CLIENT, down);
+        let up_link = network.link(CLIENT, SERVER, up(down));
+        let (links, clock) = ((down_link, up_link), Clock::at_hz(HZ));
+        Self { server, client, connection, beacons, network, links, clock, changes: 0 }
+    }
+
+    fn set_conditions(&mut self, down: LinkConditions) {
+        self.network.set_conditions(self.links.0, down);
+        self.network.set_conditions(self.links.1, up(down));
     }
 
     fn tick(&mut self) {
@@ -82,8 +94,7 @@ impl Busy {
     }
 
     fn stats(&self) -> LinkStats {
-        let down = self.network.links().find(|(_, from, _)| *from == SERVER).map(|(link, ..)| link);
-        self.network.stats(down.expect("a link to the client"))
+        self.network.stats(self.links.0)
     }
 
     fn run(&mut self, time: Duration) -> Use {
@@ -159,6 +170,31 @@ fn r26_narrow_links_that_no_constant_was_chosen_on_are_sent_what_they_carry_and_
 fn r26_the_narrowest_link_is_sent_what_it_carries_wherever_in_a_tick_its_acks_come() {
     let latencies = (0..16).map(|at| Duration::from_micros(2_000 + at * 1_130));
     check(latencies.map(|latency| (16_000, 1_500, latency)));
+}
+
+#[test]
+fn r26_a_link_whose_round_trip_grows_is_used_again_within_seconds() {
+    let rate = 256_000;
+    let mut failures = Vec::new();
+    // The round trip grows at several times between two measurements of the shortest one.
+    for warm_up in (0..6).map(|second| WARM_UP + Duration::from_secs(second)) {
+        let mut down = LinkConditions {
+            latency: Duration::from_millis(10),
+            bandwidth_bytes_per_second: Some(rate),
+            queue_bytes: 60_000,
+            ..LinkConditions::perfect()
+        };
+        let mut busy = Busy::new(down);
+        busy.run(warm_up);
+        down.latency = Duration::from_millis(150);
+        busy.set_conditions(down);
+        busy.run(Duration::from_secs(12));
+        let used = busy.run(MEASURED).delivered as f64 / (rate * MEASURED.as_secs()) as f64;
+        if used < 0.8 {
+            failures.push(format!("{used:.2} after {warm_up:?}"));
+        }
+    }
+    assert!(failures.is_empty(), "{failures:?}");
 }
 
 #[test]

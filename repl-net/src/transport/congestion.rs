@@ -53,7 +53,7 @@ const RATE_ROUNDS: usize = 10;
 /// The link counts as full if the rate grew by less than a quarter in this many round trips in a row.
 const FULL_ROUNDS: u32 = 3;
 /// How much may be in flight while the shortest round trip is measured: this many thousandths of the product
-/// of rate and round trip, and at least [`PROBE_TRIP_PACKETS`].
+/// of rate and round trip, and at least [`PROBE_TRIP_PACKETS`]. This lasts at least [`PROBE_TRIP_TIME`].
 const PROBE_TRIP_GAIN: u64 = 500;
 const PROBE_TRIP_PACKETS: u64 = 4;
 const PROBE_TRIP_TIME: Duration = Duration::from_millis(200);
@@ -74,8 +74,10 @@ enum Phase {
     Drain,
     /// Repeats the gains of [`CYCLE`]. `place` is the index of the current gain, used since the time `since`.
     Cruise { place: usize, since: Duration },
-    /// Sends little until this time, so that the queue drains and the shortest round trip can be measured.
-    ProbeRoundTrip { until: Duration },
+    /// Sends little since this time, so that the queue drains and the shortest round trip can be measured.
+    /// `found` is the shortest round trip of packets that were sent in this phase. When they were sent, only
+    /// little was in flight.
+    ProbeRoundTrip { since: Duration, found: Option<Duration> },
 }
 
 /// The packets of one tick: when they were sent, and the state of the connection at that time.
@@ -315,16 +317,42 @@ impl Congestion {
 
     /// Adds a measured round trip.
     fn observe(&mut self, round_trip: Duration, now: Duration) {
-        if now.saturating_sub(self.span_since) >= SHORTEST_SPAN {
-            self.shortest = [None, self.shortest[0]];
-            self.span_since = now;
-            let is_cruising = matches!(self.phase, Phase::Cruise { .. });
-            if !std::mem::take(&mut self.was_idle) && is_cruising && !self.trial.is_running() {
-                self.phase = Phase::ProbeRoundTrip { until: now + PROBE_TRIP_TIME + self.shortest() };
+        let is_over = now.saturating_sub(self.span_since) >= SHORTEST_SPAN;
+        match &mut self.phase {
+            Phase::ProbeRoundTrip { since, found } if now >= *since + round_trip => {
+                *found = Some(found.map_or(round_trip, |found| found.min(round_trip)));
             }
+            Phase::ProbeRoundTrip { .. } => {}
+            Phase::Cruise { .. } if is_over && !self.was_idle && !self.trial.is_running() => {
+                self.phase = Phase::ProbeRoundTrip { since: now, found: None };
+            }
+            // No queue lasted for the whole span, or the controller does not cruise.
+            _ if is_over => self.end_span(self.shortest[0], now),
+            _ => {}
         }
         let shortest = &mut self.shortest[0];
         *shortest = Some(shortest.map_or(round_trip, |shortest| shortest.min(round_trip)));
+    }
+
+    /// Ends a span of time in which the shortest round trip was measured. `found` is the shortest round trip
+    /// without a queue in the link, if it is known. If it has become so long that the window was too small
+    /// for the link, the controller starts up again.
+    fn end_span(&mut self, found: Option<Duration>, now: Duration) {
+        let is_longer = found.is_some_and(|found| found > (self.shortest() + self.tick) * 2);
+        self.shortest = [None, if is_longer { found } else { self.shortest[0] }];
+        (self.span_since, self.was_idle) = (now, false);
+        match self.phase {
+            Phase::Cruise { .. } | Phase::ProbeRoundTrip { .. } if is_longer && !self.trial.is_running() => {
+                (self.phase, self.full_rate, self.full_rounds) = (Phase::Startup, 0, 0);
+                // The greatest rate may be of the link as it was before. With the longer round trip it would
+                // fill a long queue.
+                let newest = self.rates[self.round];
+                self.rates = [0; RATE_ROUNDS];
+                self.rates[self.round] = newest;
+            }
+            Phase::ProbeRoundTrip { .. } => self.phase = Phase::Cruise { place: 2, since: now },
+            _ => {}
+        }
     }
 
     /// Moves to the next phase if it is time.
@@ -336,8 +364,12 @@ impl Congestion {
             Phase::Cruise { place, since } if now.saturating_sub(since) >= self.shortest().max(self.tick) => {
                 self.phase = Phase::Cruise { place: (place + 1) % CYCLE.len(), since: now };
             }
-            Phase::ProbeRoundTrip { until } if now >= until => {
-                self.phase = Phase::Cruise { place: 2, since: now };
+            // A link that does not answer needs more than a few packets.
+            Phase::ProbeRoundTrip { .. } if self.silent_tries > 0 => self.end_span(None, now),
+            Phase::ProbeRoundTrip { since, found: Some(found) }
+                if now.saturating_sub(since) >= PROBE_TRIP_TIME =>
+            {
+                self.end_span(Some(found), now);
             }
             _ => {}
         }
@@ -569,21 +601,47 @@ mod tests {
         assert!(link.delivered > could / 2, "{} of {could} bytes", link.delivered);
     }
 
+    /// Links that were used for a while when something changes: at several times between two measurements of
+    /// the shortest round trip.
+    fn used_links(rate: u64, delay: Duration) -> impl Iterator<Item = Link> {
+        (375..720).step_by(23).map(move |steps| {
+            let mut link = Link::new(rate, delay);
+            link.run(0..steps, 1_000);
+            link
+        })
+    }
+
     #[test]
     fn a_link_whose_round_trip_becomes_longer_is_filled_again() {
-        let (rate, long) = (1_000_000, Duration::from_millis(300));
-        let delivered_late = |link: &mut Link| {
-            link.run(0..3_000, 1_000);
-            let before = link.delivered;
-            link.run(0..600, 1_000);
-            link.delivered - before
-        };
-        let fresh = delivered_late(&mut Link::new(rate, long));
-        let mut link = Link::new(rate, Duration::from_millis(20));
-        link.run(0..375, 1_000);
-        link.delay = long;
-        let delivered = delivered_late(&mut link);
-        assert!(delivered > fresh / 2, "{delivered} bytes, {fresh} if the round trip was never shorter");
+        let rate = 1_000_000;
+        // There is always more to send than the link can carry, or there is less once in a while.
+        for pause in [u32::MAX, 50, 200] {
+            for mut link in used_links(rate, Duration::from_millis(20)) {
+                link.delay = Duration::from_millis(300);
+                let mut run = |steps: u32| {
+                    let before = link.delivered;
+                    (1..=steps).for_each(|step| _ = link.step(if step % pause == 0 { 1 } else { 1_000 }));
+                    link.delivered - before
+                };
+                run(750);
+                let (delivered, could) = (run(600), bytes_in(rate, STEP * 600));
+                assert!(delivered > could * 8 / 10, "{delivered} of {could} bytes, pause {pause}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_queue_of_a_link_that_becomes_narrower_is_drained() {
+        for rate in [300_000, 200_000, 100_000] {
+            for mut link in used_links(1_000_000, Duration::from_millis(20)) {
+                link.rate = rate;
+                link.run(0..500, 1_000);
+                link.longest_queue = Duration::ZERO;
+                link.run(0..1_500, 1_000);
+                let queue = link.longest_queue;
+                assert!(queue < Duration::from_millis(500), "a queue of {queue:?} at {rate}");
+            }
+        }
     }
 
     #[test]
@@ -610,6 +668,16 @@ mod tests {
         assert_eq!(windows[79], 2 * PACKET as u64);
         link.congestion.begin_pass(link.now, 0);
         assert_eq!(link.congestion.window(), window);
+    }
+
+    #[test]
+    fn r26_a_link_that_goes_silent_while_its_round_trip_is_measured_is_probed() {
+        let mut link = Link::new(1_000_000, Duration::from_millis(40));
+        while !matches!(link.congestion.phase, Phase::ProbeRoundTrip { .. }) {
+            link.step(1_000);
+        }
+        (1..20).for_each(|timeouts| link.wait(timeouts));
+        assert_eq!(link.congestion.window(), PROBE_PACKETS * PACKET as u64);
     }
 
     #[test]
