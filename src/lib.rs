@@ -151,7 +151,8 @@
 //! - [`changes`](Client::changes) returns what arrived since the last call.
 //! - [`receive`](Client::receive) calls notifies and [`Callbacks`].
 //! - [`is_owner`](Client::is_owner) and [`role`](Client::role) return what an object is to this client.
-//! - [`server_tick`](Client::server_tick) returns the tick of the server that the client shows.
+//! - [`server_tick`](Client::server_tick) returns the tick of the server that made the newest packet, and
+//!   [`clock`](Client::clock) estimates which tick to draw. [`Interpolated`] has the value of this tick.
 //! - [`is_synchronized`](Client::is_synchronized) returns whether everything has arrived that existed when
 //!   the client joined.
 //!
@@ -165,7 +166,8 @@
 //!
 //! - The crate opens no socket and starts no thread. It does not encrypt or authenticate: the checksum of a
 //!   packet detects damage, not forgery.
-//! - The crate does not predict or interpolate: a client shows what has arrived, and may write over it.
+//! - The crate does not predict: a client shows what has arrived, and may write over it. [`Interpolated`] helps
+//!   to draw what lies between two ticks.
 //! - The crate does not choose what to send by distance or priority: a connection sees every object except
 //!   those hidden with [`set_visible`](Server::set_visible).
 //! - The crate makes no remote calls, and clients send no state.
@@ -279,8 +281,8 @@ pub use repl_fastarray::{
 pub use repl_net::sim;
 pub use repl_net::{
     ArchetypeId, Change, Client, ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError,
-    CongestionControl, ConnectionId, ConnectionStats, DisconnectReason, External, ReceiveError, Role, Server,
-    ServerConfig, ServerEvent, SpawnError, Transmit,
+    CongestionControl, ConnectionId, ConnectionStats, DisconnectReason, External, Interpolate, Interpolated,
+    ReceiveError, Role, Server, ServerClock, ServerConfig, ServerEvent, SpawnError, Transmit,
 };
 
 /// The names that most programs need: the derives with their traits, server and client with their

@@ -61,7 +61,7 @@ mod session;
 pub mod sim;
 mod transport;
 
-pub use client::{Change, Client, ClientStats, ReceiveError};
+pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, ReceiveError, ServerClock};
 pub use server::{ConnectionStats, External, Server, Transmit};
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, ServerConfig};

@@ -6,8 +6,10 @@
 
 mod body;
 mod change_feed;
+mod clock;
 mod departed;
 mod events;
+mod interpolated;
 mod mentions;
 mod outcome;
 mod replica;
@@ -38,6 +40,8 @@ use events::ClientEvents;
 use replicas::Replicas;
 
 pub use change_feed::Change;
+pub use clock::ServerClock;
+pub use interpolated::{Interpolate, Interpolated};
 pub use view::ClientStats;
 
 /// The reason why a packet was not applied.
@@ -73,6 +77,7 @@ pub struct Client {
     /// The object of the last polled event, if that event reported the object's removal.
     last_departed: Option<ObjectRef<()>>,
     status: StatusSink,
+    clock: ServerClock,
     is_synchronized: bool,
     bytes_received: u64,
     packets_received: u64,
@@ -112,6 +117,7 @@ impl Client {
             events: ClientEvents::default(),
             last_departed: None,
             status: StatusSink::default(),
+            clock: ServerClock::default(),
             is_synchronized: false,
             bytes_received: 0,
             packets_received: 0,
@@ -245,7 +251,7 @@ impl Client {
         }
         self.received.insert(header.sequence);
         self.packets_received = self.packets_received.saturating_add(1);
-        self.take_status(&header);
+        self.take_status(&header, now);
         self.ack_pace.arrived(header.sequence);
         if elicits_ack {
             self.ack_pace.schedule_acks();
@@ -253,9 +259,12 @@ impl Client {
         Ok(())
     }
 
-    fn take_status(&mut self, header: &Header) {
+    fn take_status(&mut self, header: &Header, now: Duration) {
         let Some(status) = header.status else { return };
         self.status.take(header.sequence, header.stamp, status);
+        if let Some(tick) = self.status.tick() {
+            self.clock.arrived(tick, now);
+        }
         if status.connection.is_some_and(|connection| connection.has_joined)
             && !std::mem::replace(&mut self.is_synchronized, true)
         {
@@ -280,6 +289,7 @@ impl Client {
     /// nor stays connected.
     pub fn tick(&mut self, now: Duration) {
         self.tick_watch.ticked();
+        self.clock.advance(now);
         if self.handshake.is_idle() {
             self.replicas.number_classes();
         }

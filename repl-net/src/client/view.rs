@@ -10,6 +10,7 @@ use repl_core::{ObjectRef, Replicated};
 
 use super::Client;
 use super::change_feed::Change;
+use super::clock::ServerClock;
 use crate::transport::role::Role;
 
 /// The traffic and the quality of a client's connection so far.
@@ -135,11 +136,40 @@ impl Client {
 
     /// Returns the tick of the server that made the newest packet, counted as
     /// [`Server::ticks`](crate::Server::ticks) does. The client shows the world of this tick; where packets
-    /// were lost, it shows older values. Use this number as a clock for interpolation. `None` before the
-    /// first packet.
+    /// were lost, it shows older values. `None` before the first packet.
     #[must_use]
     pub fn server_tick(&self) -> Option<u64> {
         self.status.tick()
+    }
+
+    /// Returns an estimate of the server's clock: which tick it has now, and which tick to show so that
+    /// movement is smooth.
+    ///
+    /// ```
+    /// # use std::collections::HashMap;
+    /// # use std::time::Duration;
+    /// # use repl_core::{ObjectRef, Replicated};
+    /// # use repl_net::{Client, Interpolated};
+    /// # trait Located: Replicated { fn position(&self) -> [f32; 2]; }
+    /// # fn draw(_: [f32; 2]) {}
+    /// // In each frame, after the packets were received and `client.tick(now)` was called.
+    /// fn draw_players<Player: Located>(
+    ///     client: &mut Client,
+    ///     positions: &mut HashMap<ObjectRef<Player>, Interpolated<[f32; 2]>>,
+    /// ) {
+    ///     let arrived = client.server_tick().unwrap_or_default();
+    ///     for change in client.changes::<Player>() {
+    ///         let positions = positions.entry(change.object).or_insert(Interpolated::new(4));
+    ///         positions.push(arrived, client[change.object].position());
+    ///     }
+    ///     let shown = client.clock().shown_tick().unwrap_or(arrived as f64);
+    ///     positions.retain(|player, _| client.contains(*player));
+    ///     positions.values().filter_map(|positions| positions.at(shown)).for_each(draw);
+    /// }
+    /// ```
+    #[must_use]
+    pub const fn clock(&self) -> &ServerClock {
+        &self.clock
     }
 
     /// Returns whether the client has received the complete state at the time when the server accepted it:

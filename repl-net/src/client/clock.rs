@@ -1,0 +1,296 @@
+//! The server's clock, as a client estimates it from the arrival of ticks.
+//!
+//! *Invariant:* the shown tick never goes back, and never passes the newest tick that has arrived.
+
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// The numbers of recent arrivals from which the clock is estimated.
+const WINDOW: RangeInclusive<usize> = 8..=64;
+
+/// The share of recent arrivals that come before their tick is shown.
+const SHARE_IN_TIME: f64 = 0.95;
+
+/// How far the speed of the shown tick may differ from the speed of the server's ticks.
+const MAX_SPEED_CHANGE: f64 = 0.1;
+
+/// In how many seconds the shown tick approaches its aim, if the change of speed is not limited.
+const APPROACH_SECS: f64 = 2.0;
+
+/// If no tick arrives for this long, one side or the link has stood still, and the estimate begins anew.
+const STANDSTILL: Duration = Duration::from_secs(1);
+
+/// If the shown tick is this many seconds behind its aim, it jumps to the aim.
+const JUMP_SECS: f64 = 1.0;
+
+/// The clock of a server, estimated by a client from the times at which its ticks arrive.
+///
+/// Ticks are counted as in [`Server::ticks`](crate::Server::ticks). Between two ticks the estimates are
+/// fractions. The estimates are made from the last 64 ticks that arrived, and assume that the server ticks at
+/// a steady rate. They are `None` until eight ticks have arrived, and again for eight ticks after
+/// nothing has arrived for more than a second.
+#[derive(Clone, Debug, Default)]
+pub struct ServerClock {
+    /// Ticks and the times of their first packets, oldest first.
+    arrivals: VecDeque<(u64, Duration)>,
+    /// `None` if too few ticks have arrived.
+    estimate: Option<Estimate>,
+    /// The shown tick, and the time at which it was computed.
+    shown: Option<(f64, Duration)>,
+}
+
+/// What the recent arrivals say of the clock.
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    /// The tick of the newest arrival, and its time. Other ticks and times are relative to it.
+    newest: (u64, Duration),
+    secs_per_tick: f64,
+    /// How many seconds before `newest` its tick would have arrived on the fastest way.
+    lead_secs: f64,
+    /// By how many seconds the slow arrivals are later than the fastest one.
+    jitter_secs: f64,
+}
+
+impl ServerClock {
+    /// Records that a packet of a tick has arrived. Ignores ticks that are not newer than the newest.
+    pub(crate) fn arrived(&mut self, tick: u64, now: Duration) {
+        if self.arrivals.back().is_some_and(|&(newest, _)| newest >= tick) {
+            return;
+        }
+        if self.arrivals.back().is_some_and(|&(_, last)| now.saturating_sub(last) > STANDSTILL) {
+            self.arrivals.clear();
+        }
+        // After a standstill many ticks arrive at once. Only the newest of them is in time.
+        let at_once = self.arrivals.iter().rev().take_while(|(_, time)| *time == now).count();
+        if at_once == self.arrivals.len().min(2) {
+            self.arrivals.truncate(self.arrivals.len().saturating_sub(1));
+        }
+        if self.arrivals.len() == *WINDOW.end() {
+            self.arrivals.pop_front();
+        }
+        self.arrivals.push_back((tick, now));
+        self.estimate = Estimate::of(&self.arrivals);
+    }
+
+    /// Moves the shown tick on.
+    pub(crate) fn advance(&mut self, now: Duration) {
+        let Some(estimate) = self.estimate else { return };
+        let aim = estimate.tick_at(now) - estimate.delay_secs() / estimate.secs_per_tick;
+        let shown = match self.shown {
+            None => aim,
+            Some((shown, then)) => {
+                let elapsed = now.saturating_sub(then).as_secs_f64();
+                let behind_secs = (aim - shown) * estimate.secs_per_tick - elapsed;
+                if behind_secs > JUMP_SECS {
+                    aim
+                } else {
+                    let change = (behind_secs / APPROACH_SECS).clamp(-MAX_SPEED_CHANGE, MAX_SPEED_CHANGE);
+                    shown + elapsed * (1.0 + change) / estimate.secs_per_tick
+                }
+            }
+        };
+        let last = self.shown.map_or(0.0, |(shown, _)| shown);
+        self.shown = Some((shown.min(estimate.newest.0 as f64).max(last), now));
+    }
+
+    /// Returns the tick that could have arrived at `now` at best: the server's tick, less the shortest way of
+    /// a packet.
+    #[must_use]
+    pub fn tick_at(&self, now: Duration) -> Option<f64> {
+        Some(self.estimate?.tick_at(now))
+    }
+
+    /// Returns the tick to show in this frame, for [`Interpolated::at`](crate::Interpolated::at). It is one
+    /// tick and the jitter behind [`tick_at`](Self::tick_at), so that of nineteen values in twenty the next
+    /// one has arrived when it is needed. It is computed in [`Client::tick`](crate::Client::tick), never goes
+    /// back, and follows changes of the jitter by running up to 10 % faster or slower. If it is more than a
+    /// second behind, it jumps.
+    #[must_use]
+    pub fn shown_tick(&self) -> Option<f64> {
+        self.shown.map(|(tick, _)| tick)
+    }
+
+    /// Returns the time between two ticks of the server.
+    #[must_use]
+    pub fn interval(&self) -> Option<Duration> {
+        Some(Duration::from_secs_f64(self.estimate?.secs_per_tick))
+    }
+
+    /// Returns by how much slow packets are later than fast ones: of twenty recent ticks, nineteen arrived at
+    /// most this much later than the fastest one.
+    #[must_use]
+    pub fn jitter(&self) -> Option<Duration> {
+        Some(Duration::from_secs_f64(self.estimate?.jitter_secs))
+    }
+}
+
+impl Estimate {
+    /// Fits a line to the arrivals by least squares. Its slope is the time of a tick.
+    fn of(arrivals: &VecDeque<(u64, Duration)>) -> Option<Self> {
+        if arrivals.len() < *WINDOW.start() {
+            return None;
+        }
+        let &newest = arrivals.back()?;
+        // How many ticks and seconds an arrival is before the newest one.
+        let points = || {
+            arrivals.iter().map(|&(tick, time)| {
+                (newest.0.saturating_sub(tick) as f64, newest.1.saturating_sub(time).as_secs_f64())
+            })
+        };
+        let count = arrivals.len() as f64;
+        let (ticks, secs) = points().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
+        let (mean_ticks, mean_secs) = (ticks / count, secs / count);
+        let (mut products, mut squares) = (0.0, 0.0);
+        for (ticks, secs) in points() {
+            products += (ticks - mean_ticks) * (secs - mean_secs);
+            squares += (ticks - mean_ticks) * (ticks - mean_ticks);
+        }
+        let secs_per_tick = products / squares;
+        if !(secs_per_tick.is_finite() && secs_per_tick > 0.0) {
+            return None;
+        }
+        let mut leads: Vec<f64> = points().map(|(ticks, secs)| secs - ticks * secs_per_tick).collect();
+        leads.sort_by(f64::total_cmp);
+        let lead_secs = leads.last().copied()?;
+        let late = ((1.0 - SHARE_IN_TIME) * count) as usize;
+        let jitter_secs = (lead_secs - leads.get(late).copied()?).max(0.0);
+        Some(Self { newest, secs_per_tick, lead_secs, jitter_secs })
+    }
+
+    fn tick_at(&self, now: Duration) -> f64 {
+        let since = now.as_secs_f64() - self.newest.1.as_secs_f64();
+        self.newest.0 as f64 + (since + self.lead_secs) / self.secs_per_tick
+    }
+
+    /// How far the shown tick is behind the newest one that could have arrived.
+    fn delay_secs(&self) -> f64 {
+        self.secs_per_tick + self.jitter_secs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::Rng;
+
+    const TICK: Duration = Duration::from_millis(50);
+
+    /// A client whose packets take 30 ms and a random part of `jitter`. One of `loss` packets does not arrive.
+    struct Link {
+        clock: ServerClock,
+        rng: Rng,
+        tick: u64,
+        /// Packets on the way: when they arrive, and their ticks.
+        packets: Vec<(Duration, u64)>,
+        now: Duration,
+    }
+
+    impl Link {
+        fn new() -> Self {
+            let (clock, rng) = (ServerClock::default(), Rng::new(7));
+            Self { clock, rng, tick: 0, packets: Vec::new(), now: Duration::ZERO }
+        }
+
+        /// Runs for some ticks of the server, with a frame of the client each 10 ms. Calls `check` in each.
+        fn run(&mut self, ticks: u64, jitter: Duration, loss: u64, mut check: impl FnMut(&Self)) {
+            for _ in 0..ticks {
+                self.tick += 1;
+                if self.rng.below(loss) > 0 {
+                    let late = jitter.mul_f64(self.rng.below(1_000) as f64 / 1_000.0);
+                    self.packets.push((self.now + Duration::from_millis(30) + late, self.tick));
+                }
+                for _ in 0..5 {
+                    self.now += TICK / 5;
+                    self.packets.sort();
+                    while self.packets.first().is_some_and(|(time, _)| *time <= self.now) {
+                        let (time, tick) = self.packets.remove(0);
+                        self.clock.arrived(tick, time);
+                    }
+                    self.clock.advance(self.now);
+                    check(self);
+                }
+            }
+        }
+    }
+
+    const JITTER: Duration = Duration::from_millis(100);
+
+    fn shown(link: &Link) -> f64 {
+        link.clock.shown_tick().expect("eight ticks have arrived")
+    }
+
+    /// Returns how many ticks the shown tick is behind the server's newest tick.
+    fn behind(link: &Link) -> f64 {
+        link.tick as f64 - shown(link)
+    }
+
+    #[test]
+    fn a_steady_link_is_shown_a_tick_late_at_an_even_speed() {
+        let mut link = Link::new();
+        link.run(7, Duration::ZERO, 1_000, |link| assert_eq!(link.clock.shown_tick(), None));
+        link.run(100, Duration::ZERO, 1_000, |_| {});
+        let mut last = shown(&link);
+        link.run(100, Duration::ZERO, 1_000, |link| {
+            assert!((shown(link) - last - 0.2).abs() < 0.02, "{} after {last}", shown(link));
+            last = shown(link);
+        });
+        assert_eq!(link.clock.interval().map(|interval| interval.as_millis()), Some(50));
+        assert!(link.clock.jitter().is_some_and(|jitter| jitter < Duration::from_millis(2)));
+        let newest = link.clock.tick_at(link.now).expect("an estimate");
+        assert!((newest - 207.4).abs() < 0.1, "a packet takes 30 ms of 50: {newest}");
+        assert!((newest - shown(&link) - 1.0).abs() < 0.1, "{}", shown(&link));
+    }
+
+    #[test]
+    fn the_distance_follows_the_jitter() {
+        let mut link = Link::new();
+        link.run(300, JITTER, 1_000, |_| {});
+        let (mut frames, mut in_time, mut last) = (0, 0, shown(&link));
+        link.run(400, JITTER, 1_000, |link| {
+            let newest = link.clock.arrivals.back().expect("an arrival").0;
+            frames += 1;
+            in_time += u32::from(newest as f64 >= shown(link) + 0.2);
+            assert!((0.0..=0.23).contains(&(shown(link) - last)), "{} after {last}", shown(link));
+            last = shown(link);
+        });
+        assert!(in_time * 10 > frames * 9, "{in_time} of {frames}");
+        let far = behind(&link);
+        assert!((2.0..5.5).contains(&far), "{far}");
+        link.run(160, Duration::ZERO, 1_000, |_| {});
+        assert!(behind(&link) < 1.0, "{} ticks behind", behind(&link));
+    }
+
+    #[test]
+    fn losses_do_not_disturb_the_clock() {
+        let mut link = Link::new();
+        link.run(300, Duration::from_millis(20), 4, |_| {});
+        let interval = link.clock.interval().expect("an estimate");
+        assert!((49..=51).contains(&interval.as_millis()), "{interval:?}");
+        assert!((1.0..4.0).contains(&behind(&link)), "{}", behind(&link));
+    }
+
+    #[test]
+    fn after_a_standstill_of_either_side_the_clock_is_right_again() {
+        let mut link = Link::new();
+        link.run(100, Duration::ZERO, 1_000, |_| {});
+        let before = shown(&link);
+        // The client stands still, and then finds everything at once.
+        link.now += Duration::from_secs(30);
+        for tick in 0..600 {
+            link.clock.arrived(link.tick + tick, link.now);
+        }
+        link.tick += 600;
+        link.run(40, Duration::ZERO, 1_000, |link| assert!(shown(link) >= before));
+        assert!((behind(&link) - 0.6).abs() < 0.3, "{}", behind(&link));
+        // The server stands still.
+        let before = shown(&link);
+        for _ in 0..3_000 {
+            link.now += TICK / 5;
+            link.clock.advance(link.now);
+        }
+        assert!(shown(&link) <= link.tick as f64, "nothing is shown that has not arrived");
+        link.run(60, Duration::ZERO, 1_000, |link| assert!(shown(link) >= before));
+        assert!((behind(&link) - 0.6).abs() < 0.3, "{}", behind(&link));
+    }
+}

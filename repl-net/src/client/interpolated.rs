@@ -1,0 +1,175 @@
+//! Values between the ticks of a server, for drawing.
+//!
+//! *Invariant:* a value lies between two values that arrived, or is one of them. Nothing is extrapolated.
+
+use std::collections::VecDeque;
+
+/// The most values that wait to be shown.
+const MOST_WAITING: usize = 32;
+
+/// A value that can be mixed with the next one.
+pub trait Interpolate {
+    /// Returns the value at `fraction` of the way to `next`: 0 is this value, 1 is `next`.
+    #[must_use]
+    fn interpolate(&self, next: &Self, fraction: f64) -> Self;
+}
+
+impl Interpolate for f32 {
+    fn interpolate(&self, next: &Self, fraction: f64) -> Self {
+        f64::from(*self).interpolate(&f64::from(*next), fraction) as Self
+    }
+}
+
+impl Interpolate for f64 {
+    fn interpolate(&self, next: &Self, fraction: f64) -> Self {
+        self + (next - self) * fraction
+    }
+}
+
+impl<T: Interpolate, const N: usize> Interpolate for [T; N] {
+    fn interpolate(&self, next: &Self, fraction: f64) -> Self {
+        let mut next = next.iter();
+        self.each_ref().map(|value| value.interpolate(next.next().unwrap_or(value), fraction))
+    }
+}
+
+/// The last values of a property with the ticks at which they arrived, to draw what lies between them. Keep
+/// one beside each object that moves; the replicated value itself does not change.
+///
+/// [`push`](Self::push) it when a value arrives, and draw [`at`](Self::at) the tick that the
+/// [`ServerClock`](crate::ServerClock) shows:
+///
+/// ```
+/// use repl_net::Interpolated;
+///
+/// let mut x = Interpolated::new(4);
+/// x.push(100, [0.0, 0.0]);
+/// x.push(102, [8.0, 2.0]);
+/// assert_eq!(x.at(101.0), Some([4.0, 1.0]));
+/// assert_eq!(x.at(105.0), Some([8.0, 2.0]), "nothing is extrapolated");
+/// ```
+///
+/// At most 32 values are kept. A value is dropped when newer values that were pushed are more than those.
+#[derive(Clone, Debug)]
+pub struct Interpolated<T> {
+    /// Values with their ticks, oldest first.
+    values: VecDeque<(u64, T)>,
+    max_ticks: u64,
+}
+
+impl<T: Clone> Interpolated<T> {
+    /// Returns one without values. A value that follows the one before by more than `max_ticks` counts as
+    /// having begun to change so many ticks ago: until then nothing was sent, because nothing changed. Use
+    /// the longest distance of two updates of an object that moves, for example 4. 0 counts as 1.
+    #[must_use]
+    pub const fn new(max_ticks: u64) -> Self {
+        Self { values: VecDeque::new(), max_ticks }
+    }
+
+    /// Adds the value of a tick. A value of the newest tick replaces it, and a value of an older tick is
+    /// ignored.
+    pub fn push(&mut self, tick: u64, value: T) {
+        match self.values.back_mut() {
+            Some((newest, _)) if *newest > tick => return,
+            Some((newest, last)) if *newest == tick => {
+                *last = value;
+                return;
+            }
+            Some((newest, last)) if tick.saturating_sub(*newest) > self.max_ticks.max(1) => {
+                let unchanged = (tick.saturating_sub(self.max_ticks.max(1)), last.clone());
+                self.keep(unchanged);
+            }
+            _ => {}
+        }
+        self.keep((tick, value));
+    }
+
+    fn keep(&mut self, value: (u64, T)) {
+        if self.values.len() == MOST_WAITING {
+            self.values.pop_front();
+        }
+        self.values.push_back(value);
+    }
+
+    /// Forgets all values and sets one, for example after a teleport: nothing is drawn between the two.
+    pub fn snap(&mut self, tick: u64, value: T) {
+        self.values.clear();
+        self.keep((tick, value));
+    }
+
+    /// Returns the value at a tick, mixed by `mix` from the value before it, the value after it, and the
+    /// fraction of the way between them. Before the first value returns the first, after the last the last.
+    /// `None` if there are no values. O(log values).
+    pub fn at_with(&self, tick: f64, mix: impl FnOnce(&T, &T, f64) -> T) -> Option<T> {
+        let after = self.values.partition_point(|(of, _)| *of as f64 <= tick);
+        let Some(before) = after.checked_sub(1).and_then(|at| self.values.get(at)) else {
+            return self.values.front().map(|(_, value)| value.clone());
+        };
+        let Some(after) = self.values.get(after) else { return Some(before.1.clone()) };
+        let fraction = (tick - before.0 as f64) / after.0.saturating_sub(before.0) as f64;
+        Some(mix(&before.1, &after.1, fraction))
+    }
+
+    /// Returns the value at a tick, as [`at_with`](Self::at_with) does.
+    #[must_use]
+    pub fn at(&self, tick: f64) -> Option<T>
+    where
+        T: Interpolate,
+    {
+        self.at_with(tick, T::interpolate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_between_two_ticks_are_mixed() {
+        let mut value = Interpolated::new(4);
+        assert_eq!(value.at(3.0), None);
+        value.push(10, 1.0_f32);
+        assert_eq!((value.at(3.0), value.at(30.0)), (Some(1.0), Some(1.0)));
+        value.push(12, 3.0);
+        value.push(13, 0.0);
+        for (tick, expected) in
+            [(9.0, 1.0), (10.0, 1.0), (10.5, 1.5), (12.0, 3.0), (12.75, 0.75), (20.0, 0.0)]
+        {
+            assert_eq!(value.at(tick), Some(expected), "at {tick}");
+        }
+        assert_eq!(value.at_with(12.5, |before, after, _| before.max(*after)), Some(3.0));
+    }
+
+    #[test]
+    fn an_older_tick_is_ignored_and_the_same_tick_replaced() {
+        let mut value = Interpolated::new(4);
+        value.push(10, 1.0);
+        value.push(9, 7.0);
+        value.push(10, 2.0);
+        assert_eq!((value.at(9.0), value.at(10.0)), (Some(2.0), Some(2.0)));
+    }
+
+    #[test]
+    fn a_value_that_rested_begins_to_move_shortly_before_the_next() {
+        let mut value = Interpolated::new(4);
+        value.push(10, 0.0);
+        value.push(100, 8.0);
+        assert_eq!((value.at(50.0), value.at(96.0), value.at(98.0)), (Some(0.0), Some(0.0), Some(4.0)));
+    }
+
+    #[test]
+    fn nothing_is_drawn_between_the_ends_of_a_teleport() {
+        let mut value = Interpolated::new(4);
+        value.push(10, 0.0);
+        value.snap(11, 100.0);
+        assert_eq!((value.at(10.5), value.at(11.0)), (Some(100.0), Some(100.0)));
+    }
+
+    #[test]
+    fn no_more_than_32_values_are_kept() {
+        let mut value = Interpolated::new(4);
+        (0..1_000).for_each(|tick| value.push(tick * 10, tick as f64));
+        assert_eq!(value.values.len(), MOST_WAITING);
+        assert_eq!(value.at(9_990.0), Some(999.0));
+    }
+}
