@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::{CloseReason, DisconnectReason, Guid};
+use repl::{CloseReason, DisconnectReason, Guid, Interpolated};
 
 use support::{Room, TICK};
 
@@ -420,6 +420,28 @@ fn the_server_tick_is_that_of_the_newest_packet() {
         }
         room.acknowledge();
     }
+}
+
+#[test]
+fn a_value_is_drawn_between_the_ticks_of_the_server_as_the_clock_of_the_client_says() {
+    let (mut room, player, _) = room(1);
+    let mut score = Interpolated::new(4);
+    for tick in 0..200_u16 {
+        // Each tick of the server, the value grows by as much as the number of the tick.
+        room.server[player].score = room.server.ticks() as u16 + 1;
+        let packets = room.tick_one();
+        room.deliver(0, &packets);
+        room.acknowledge();
+        let client = room.client();
+        score.push(client.server_tick().expect("a packet arrived"), f64::from(client[player].score));
+        let shown = client.clock().shown_tick();
+        assert!(shown.is_some() || tick < 7, "eight ticks are enough");
+        if let Some(shown) = shown {
+            assert_eq!(score.at(shown), Some(shown), "tick {tick}");
+            assert!((room.server.ticks() as f64 - shown - 1.0).abs() < 0.1, "{shown} in tick {tick}");
+        }
+    }
+    assert_eq!(room.client().clock().interval(), Some(TICK));
 }
 
 #[test]
