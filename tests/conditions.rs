@@ -1,5 +1,6 @@
 //! Conditions: which connections may receive a property, as far as the class of an object decides it (S34 to
-//! S41). Other files have the tests with live connections; only the tests of roles are here.
+//! S41). The tests with live connections are in other files, except for the tests of roles, which are in this
+//! file.
 
 mod pair;
 mod support;

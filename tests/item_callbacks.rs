@@ -1,4 +1,5 @@
-//! Which callbacks of items run when their array stays, when it is removed, and when another replaces it.
+//! Tests which callbacks of items run when their array remains, when it is removed, and when another array
+//! replaces it.
 //!
 //! *Invariant:* each test runs on a thread of its own, so each has its own record of callbacks.
 

@@ -1,5 +1,5 @@
-//! How much memory fast arrays and their connections take on a server: a constant amount for acked items, and
-//! more for each changed item without an ack.
+//! Tests how much memory fast arrays and their connections take on a server: a constant amount for acked
+//! items, and more for each changed item without an ack.
 //!
 //! *Invariant:* an allocator counts the bytes, and only while the server works. Memory of clients is not
 //! counted.

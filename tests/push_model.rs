@@ -1,5 +1,5 @@
-//! Which values are compared: conditions (S39), marks, and comparisons that are skipped while no connection
-//! needs them (S123 to S133).
+//! Tests which values are compared: conditions (S39), marks, and comparisons that are skipped while no
+//! connection needs them (S123 to S133).
 //!
 //! *Invariant:* the values themselves count how often they are compared, so even a comparison without effect
 //! is noticed.

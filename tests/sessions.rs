@@ -1,7 +1,7 @@
 //! Sessions: packets of one session have no effect on another (R25).
 //!
-//! *Invariant:* an attacker here knows everything about the protocol, except the number of the attacked
-//! session.
+//! *Invariant:* the attacker in these tests knows everything about the protocol, except the number of the
+//! attacked session.
 
 #[path = "hostile/forge.rs"]
 #[allow(dead_code, reason = "each test file uses a part")]

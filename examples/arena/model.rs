@@ -2,7 +2,8 @@
 //!
 //! An object is a struct that derives `Replicated`. A field without `#[replicated]` never leaves its side.
 //!
-//! *Invariant:* nothing here depends on the rules of the game: server and clients share only this file.
+//! *Invariant:* this file does not depend on the rules of the game. It is the only file that server and
+//! clients share.
 
 use std::time::Duration;
 

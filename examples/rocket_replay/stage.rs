@@ -129,7 +129,7 @@ impl Class {
 #[derive(Default)]
 pub(crate) struct Stage {
     actors: BTreeMap<i32, Open>,
-    /// How much was played so far.
+    /// The statistics of the replay so far.
     pub(crate) played: Played,
 }
 

@@ -357,8 +357,8 @@ fn saturates_something(field: &Field<'_>, errors: &mut Errors) {
     }
 }
 
-/// Checks numbers that are literals here, where their spans are known. Constants are checked when the
-/// compiler evaluates the table.
+/// Checks numbers that are literals. This is possible in the derive, where their spans are known. Constants
+/// are checked when the compiler evaluates the table.
 fn numbers(field: &Field<'_>, errors: &mut Errors) {
     let attrs = &field.attrs;
     if let Some(bits) = &attrs.bits {

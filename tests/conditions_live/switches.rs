@@ -297,7 +297,7 @@ fn properties_that_start_off_reach_no_client_until_they_are_switched_on_for_it()
     let (mut room, agent) = room(1);
     room.server[agent].talk = RUMOUR.into();
     let other = room.server.spawn(Agent { talk: RUMOUR.into(), ..Agent::default() });
-    // Nobody polls events here. The property starts off, without a call that switches it off.
+    // This test polls no events. The property starts off, without a call that switches it off.
     room.enter();
     room.enter_replay();
     settle_without(&mut room, RUMOUR);

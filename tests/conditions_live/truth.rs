@@ -1,5 +1,5 @@
-//! Which connections receive which property: the truth table, and connections that see an object in another
-//! way than before (S34 to S37, S204, S205).
+//! Tests which connections receive which property: the truth table, and connections that see an object in
+//! another way than before (S34 to S37, S204, S205).
 //!
 //! *Invariant:* expected values are computed from S35, and not from the library's own table.
 

@@ -54,7 +54,7 @@ pub(crate) enum Home {
     Store(Store<Ship>),
 }
 
-/// Which kinds of changes the world makes.
+/// The kinds of changes that the world makes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Changes {
     /// Only changes for which the server sends the same bytes, wherever the ships live.

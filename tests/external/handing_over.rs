@@ -1,4 +1,4 @@
-//! When and how often a client receives changes of objects that live outside the server.
+//! Tests when and how often a client receives changes of objects that live outside the server.
 
 use repl::prelude::*;
 use repl::{ArchetypeId, CompareError};

@@ -1,7 +1,7 @@
-//! Which callbacks and notifies run on a client for its arrays, and when; also references that are filled in
-//! later (S163, S171 to S184).
+//! Tests which callbacks and notifies run on a client for its arrays, and when; also references that are
+//! filled in later (S163, S171 to S184).
 //!
-//! *Invariant:* items are identified by their kind, which nothing here changes by accident.
+//! *Invariant:* items are identified by their kind, which no test of this file changes by accident.
 
 use repl::prelude::*;
 

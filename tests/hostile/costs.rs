@@ -1,8 +1,8 @@
-//! How much memory small packets can make a client allocate: for their contents, for objects with references,
-//! and for updates that are never completed.
+//! Tests how much memory small packets can make a client allocate: for their contents, for objects with
+//! references, and for updates that are never completed.
 //!
-//! *Invariant:* nothing here depends on a clock. The tests count allocated memory, because code that visits
-//! many values always allocates some.
+//! *Invariant:* no test of this file depends on a clock. The tests count allocated memory, because code that
+//! visits many values always allocates some.
 
 use std::time::Duration;
 

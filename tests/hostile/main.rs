@@ -123,7 +123,8 @@ fn shown(client: &Client) -> Shown {
     (actors, pebbles)
 }
 
-/// The bytes that an array stores for each item besides it: its id, its time, and its entry in the index.
+/// The bytes that an array stores for each item in addition to the item: its id, its time, and its entry in
+/// the index.
 const BESIDE_ITEM: usize = 48;
 
 /// Returns how many bytes a packet of `len` bytes may take, besides the objects that it creates.

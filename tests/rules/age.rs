@@ -1,6 +1,6 @@
 //! R6, R20: a repeated packet has no effect, however late it is.
 //!
-//! *Invariant:* each packet that is repeated here was accepted the first time.
+//! *Invariant:* each repeated packet was accepted the first time.
 
 use std::time::Duration;
 

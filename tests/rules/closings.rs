@@ -1,5 +1,5 @@
-//! R17 with tens of thousands of unacked closings: what losses and late acks cost the server. `cargo bench
-//! --bench ends` measures the times.
+//! R17 with tens of thousands of unacked closings: the cost of losses and late acks for the server. `cargo
+//! bench --bench ends` measures the times.
 //!
 //! *Invariant:* exactly the lost closings are sent again.
 

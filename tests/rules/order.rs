@@ -1,6 +1,6 @@
 //! R1: tick stamps, and the changes that late packets may still make.
 //!
-//! *Invariant:* no test here loses a packet. The tests change only the order of packets.
+//! *Invariant:* no test of this file loses a packet. The tests change only the order of packets.
 
 use repl::prelude::*;
 

@@ -22,7 +22,7 @@ pub(crate) enum End {
     Hide,
 }
 
-/// Which packets the link loses in the first second.
+/// The packets that the link loses in the first second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Link {
     /// Nothing is lost.

@@ -33,8 +33,8 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Creates a room. The classes are registered on the server here, or later, before the first guest
-    /// enters.
+    /// Creates a room. `register` is called for each client. The test registers the same classes on the
+    /// server before the first guest enters.
     pub(crate) fn new(config: ServerConfig, register: fn(&mut Client)) -> Self {
         // The room sets no limits. A test sets the limits that it needs.
         let config = ServerConfig { congestion_control: CongestionControl::Off, ..config };
@@ -87,7 +87,7 @@ impl Room {
         self.now += time;
     }
 
-    /// Compares, makes the packets of this tick, one list for each guest, and lets time pass.
+    /// Ticks the server and lets time pass. Returns the packets of this tick, one list for each guest.
     pub(crate) fn tick(&mut self) -> Vec<Packets> {
         self.server.tick(self.now);
         let packets = self.guests.iter().map(|guest| collect(&mut self.server, guest.id)).collect();

@@ -5,7 +5,7 @@
 /// The upper half of every canary.
 const MARK: u64 = 0xc4a7_91e5_d83b_6f29;
 
-/// Where a canary comes from.
+/// The object and property of a canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Canary {
     /// The number that the test has given to the object.

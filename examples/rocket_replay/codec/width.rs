@@ -10,7 +10,7 @@ const WIDTHS: usize = 26;
 /// The longest code for a width.
 const LONGEST: usize = 15;
 
-/// How often each width of one kind of number occurs, as a canonical prefix code: common widths have short
+/// The frequencies of the widths of one kind of number, as a canonical prefix code: common widths have short
 /// codes.
 pub(super) struct Widths {
     /// For each width, the length of its code.

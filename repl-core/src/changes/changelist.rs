@@ -23,7 +23,7 @@ pub struct Changelist {
 }
 
 /// The changes inside arrays and collections, in ascending order of their handles. If a changed array has no
-/// entry here, only its count changed (S61).
+/// entry in this field, only its count changed (S61).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NestedChanges(Vec<(u32, Nested)>);
 

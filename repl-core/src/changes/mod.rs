@@ -1,4 +1,4 @@
-//! The changes of an object, as sets of handles, ids and keys. No values are stored here.
+//! The changes of an object, as sets of handles, ids and keys. This folder stores no values.
 //!
 //! *Invariant:* a list contains which properties changed, but not their new values. When the list is written,
 //! the values are read from the shadow.

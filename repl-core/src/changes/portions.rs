@@ -76,9 +76,9 @@ impl Portions {
         handles.contains(self.handle)
     }
 
-    /// Removes the changes of the same collection from a later list and adds them here. O(number of these
-    /// changes × log waiting). O(waiting) only if the added changes remove a waiting element or are older
-    /// than waiting changes.
+    /// Removes the changes of the same collection from a later list and adds them to these portions. O(number
+    /// of these changes × log waiting). O(waiting) only if the added changes remove a waiting element or are
+    /// older than waiting changes.
     pub fn add(&mut self, list: &mut Changelist) {
         match (&mut self.queue, list.take_nested(self.handle)) {
             (Queue::Items(items), Some(Nested::Items(later))) => items.add(*later),

@@ -20,7 +20,7 @@ use crate::schema::step::ReceivedChange;
 use crate::wire::checked::{Checked, CheckedUpdate};
 use crate::wire::decode::{Applying, Hide, Observer, Path, Recipient, Validating, Validation, Walk};
 
-/// Why bytes are not an update of an object.
+/// The error of bytes that are not an update of an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{class}.{property}: {reason} (bit {bit})")]
 pub struct DecodeError {
@@ -213,7 +213,7 @@ impl<T: Replicated> Class<T> {
     ) {
         let Some((&handle, rest)) = path.split_first() else { return };
         let mut reader = bits.reader();
-        // If user code now refuses bits that it accepted before, the value stays as it is.
+        // If user code now refuses bits that it accepted before, the value does not change.
         descend(&mut self.level_mut(object), handle, rest, with_callbacks, &mut |level, handle| {
             level.read_leaf(handle, &mut reader, references).ok();
         });

@@ -1,6 +1,6 @@
 //! Refuses property values that would make an object larger than clients can hold.
 //!
-//! *Invariant:* a refused property stays as it is in the shadow, with all its handles.
+//! *Invariant:* a refused property does not change in the shadow, with all its handles.
 
 use super::Class;
 use crate::bits::WriteError;
@@ -89,7 +89,7 @@ impl<T: Replicated> Class<T> {
             scale.found_formless = false;
             let mut bits = scale.values(live, &handles);
             if scale.found_formless {
-                // A value without a wire form stays as it is in the shadow.
+                // A value without a wire form does not change in the shadow.
                 bits = bits.saturating_add(before);
             }
             let by = i128::from(bits).saturating_sub(before.into());

@@ -19,7 +19,7 @@ pub(crate) struct ItemSizes {
     wide: Vec<u32>,
 }
 
-/// Which properties of an item to compare.
+/// The properties of an item to compare, and those to refuse.
 pub(crate) struct Survey {
     /// The properties that may have changed, and for which there is room.
     pub(crate) open: HandleSet,
@@ -61,7 +61,7 @@ impl ItemSizes {
         Some(Survey { open, refused })
     }
 
-    /// Returns the handles that must stay as they are in the shadow, with the errors.
+    /// Returns the handles that must not change in the shadow, with the errors.
     fn refused(&self, live: Level<'_>, shadow: Level<'_>) -> Vec<(u32, WriteError)> {
         let mut scale = Scale::default();
         let mut bits_of = |level: Level<'_>, handle| level.slot(handle).map_or(0, |slot| scale.slot(slot));

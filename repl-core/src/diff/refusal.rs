@@ -12,7 +12,7 @@ pub struct Refusal {
     /// The path to the value: the handle at the object's own level, then the handle in each element, the id
     /// and handle in each item, or the key and handle in each entry.
     pub(crate) steps: Vec<u32>,
-    /// Why the value has no wire form.
+    /// The reason why the value has no wire form.
     pub error: WriteError,
 }
 

@@ -1,7 +1,7 @@
 //! Measures how many bits values take at most.
 //!
-//! *Invariant:* no update or opening with these values takes more bits than are counted here, whatever
-//! changed in them.
+//! *Invariant:* no update or opening with these values takes more bits than this module counts, whichever
+//! values changed.
 
 use crate::bits::BitWriter;
 use crate::bits::count::LEAST_BITS;

@@ -307,7 +307,8 @@ fn own_form_of<K: Property + PartialEq>(key: &K) -> Result<KeyBits, WriteError> 
     }
 }
 
-/// Returns the bits of all keys that have a wire form, ascending, and why another key has none.
+/// Returns the bits of all keys that have a wire form, ascending, and the error of a key without one, if
+/// there is such a key.
 fn forms_of<M: Map>(map: &M) -> (Vec<KeyBits>, Option<WriteError>) {
     let (mut keys, mut refused) = (Vec::with_capacity(map.len()), None);
     map.each(&mut |key, _| match own_form_of(key) {

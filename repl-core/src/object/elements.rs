@@ -112,7 +112,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
         })
     }
 
-    /// Gives this collection the elements of `other`. Calls `copy` with each element there and here.
+    /// Gives this collection the elements of `other`. Calls `copy` with each element of `other` and the
+    /// element of this collection with the same identity.
     pub(crate) fn copy_from(
         &mut self,
         other: &Elements<'_, I>,

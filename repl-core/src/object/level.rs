@@ -1,5 +1,5 @@
-//! Levels: objects and elements of arrays, read and written through their tables of commands. Only here do
-//! bytes become fields.
+//! Levels: objects and elements of arrays, read and written through their tables of commands. Only this
+//! module turns bytes in memory into fields.
 //!
 //! *Invariant:* the value behind a [`Level`]'s pointer has the type that its commands describe, so the value
 //! of each command is at its offset. A level is made from a reference to a whole object with the program of

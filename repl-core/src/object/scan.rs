@@ -224,7 +224,7 @@ pub(crate) fn preload_strings<T: Planned>(object: &T) {
     let strings: &[usize] = const { T::PLAN.strings() };
     let object = std::ptr::from_ref(object).cast::<u8>();
     for &offset in strings {
-        // SAFETY: the plan of `T` says that a string lies here.
+        // SAFETY: the plan of `T` states that a string is at this offset.
         let string = unsafe { &*object.wrapping_add(offset).cast::<String>() };
         string.as_bytes().first().into_iter().for_each(preload);
     }
@@ -235,7 +235,7 @@ fn same_strings<T: Planned>(one: &T, other: &T) -> bool {
     let strings: &[usize] = const { T::PLAN.strings() };
     let (one, other) = (std::ptr::from_ref(one).cast::<u8>(), std::ptr::from_ref(other).cast::<u8>());
     strings.iter().all(|&offset| {
-        // SAFETY: the plan of `T` says that a string lies here.
+        // SAFETY: the plan of `T` states that a string is at this offset.
         let ours = unsafe { &*one.wrapping_add(offset).cast::<String>() };
         // SAFETY: as above.
         let theirs = unsafe { &*other.wrapping_add(offset).cast::<String>() };

@@ -38,7 +38,7 @@ pub trait Callbacks: SaysCallbacks {
 )]
 pub trait SaysCallbacks {}
 
-/// Which callbacks of an object run. By default none.
+/// The callbacks that run for an object. By default none.
 #[doc(hidden)]
 pub trait ObjectCallbackPolicy<T> {
     /// Whether the object has callbacks.

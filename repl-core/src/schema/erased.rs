@@ -66,7 +66,8 @@ pub(crate) trait Collection<I: Identity>: Any {
     /// Removes an element that was just added to this shadow. The element is added again when it is touched.
     fn remove_unsendable(&mut self, id: &I);
 
-    /// Gives this collection the elements of `other`. Calls `copy` with each element there and here.
+    /// Gives this collection the elements of `other`. Calls `copy` with each element of `other` and the
+    /// element of this collection with the same identity.
     fn copy_from(&mut self, other: &dyn Collection<I>, copy: &mut dyn FnMut(*const u8, *mut u8));
 
     /// Gives the elements the ids that they have in the shadow.

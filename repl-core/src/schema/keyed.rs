@@ -75,7 +75,7 @@ pub trait KeyedShadow: Keyed {
     fn remove_unsendable(&mut self, id: ItemId);
 
     /// Gives this collection the ids of `other`, in the same order. Calls `copy` with each item of `other`
-    /// and the item with the same id here.
+    /// and the item of this collection with the same id.
     fn copy_from(&mut self, other: &Self, copy: &mut dyn FnMut(&Self::Item, &mut Self::Item));
 }
 

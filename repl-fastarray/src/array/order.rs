@@ -1,6 +1,6 @@
 //! Methods that change the order of an array: sorting, swapping and rotating.
 //!
-//! *Invariant:* nothing here marks an item (S145). Ids move with their items, and nothing is sent.
+//! *Invariant:* none of these methods marks an item (S145). Ids move with their items, and nothing is sent.
 
 use std::cmp::Ordering;
 

@@ -1,6 +1,6 @@
 //! [`ArrayUpdate`]: the access to the whole array that callbacks have during an update.
 //!
-//! *Invariant:* no method here changes the number of items or their order (S179).
+//! *Invariant:* no method of this file changes the number of items or their order (S179).
 
 use std::fmt;
 use std::ops::{Index, IndexMut};

@@ -90,8 +90,8 @@ impl<T> OrderedFastArray<T> {
         self.arrange(&keys);
     }
 
-    /// Sorts the items by `compare`. Equal items may change their order, but here they keep it, because that
-    /// moves the fewest items.
+    /// Sorts the items by `compare`. The method may change the order of equal items. Currently they keep
+    /// their order, because that moves the fewest items.
     pub fn sort_unstable_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering) {
         self.sort_by(compare);
     }

@@ -1,6 +1,6 @@
 //! Methods that search an ordered array by value.
 //!
-//! *Invariant:* all methods here take `&self`, so a search never marks an item.
+//! *Invariant:* all methods of this file take `&self`, so a search never marks an item.
 
 use std::cmp::Ordering;
 

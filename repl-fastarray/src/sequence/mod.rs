@@ -343,8 +343,8 @@ mod tests {
 
     impl Pair {
         fn insert(&mut self, at: usize) {
-            // Any permutation of numbers would work here. The permutation ensures that the items are not
-            // sorted already.
+            // Any permutation of numbers would work. The permutation ensures that the items are not sorted
+            // already.
             self.next = self.next.wrapping_add(0x9e37_79b9);
             let key = self.sequence.insert(at, self.next);
             self.model.insert(at, (key, self.next));

@@ -279,7 +279,7 @@ impl Client {
     }
 
     /// Ends the connection. The next [`poll_transmit`](Self::poll_transmit) returns the disconnect packet.
-    /// Objects stay as they are.
+    /// The objects do not change.
     pub fn disconnect(&mut self) {
         self.end(DisconnectReason::Closed);
     }

@@ -12,7 +12,7 @@ use repl_core::{
 
 use crate::session::archetype::Archetype;
 
-/// Where a comparison stores its results.
+/// The places in which a comparison stores its results.
 pub(crate) struct Outcome<'a> {
     pub(crate) changes: &'a mut Changelist,
     pub(crate) refusals: &'a mut Vec<Refusal>,

@@ -70,7 +70,7 @@ impl Server {
     }
 }
 
-/// Why `server[object]` panics.
+/// The text of the panic of `server[object]`.
 #[cold]
 fn text_of<T: Replicated>(absence: Absence, object: ObjectRef<T>) -> String {
     let name = T::LAYOUT.name();

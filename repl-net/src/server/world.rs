@@ -69,7 +69,7 @@ impl WorldLimits {
     }
 }
 
-/// Why the server does not have a live object.
+/// The reason why the server does not have a live object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Absence {
     /// There is no such object.

@@ -7,7 +7,7 @@ use repl_core::{ObjectRef, WriteError};
 use super::connection_id::ConnectionId;
 use super::disconnect::DisconnectReason;
 
-/// Why an object was removed from a client (S211).
+/// The reason why an object was removed from a client (S211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
     /// The object was destroyed. References to the object never become valid again.
@@ -75,7 +75,7 @@ pub enum ServerEvent {
         /// example `bag{3}.count` for a field of the item with the id 3. The path does not contain keys of
         /// maps.
         path: String,
-        /// Why the value was refused.
+        /// The reason why the value was refused.
         error: WriteError,
     },
     /// This many events about refused values were dropped, because too many events waited. This event comes

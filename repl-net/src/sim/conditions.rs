@@ -50,7 +50,7 @@ pub struct LinkConditions {
     pub queue_bytes: usize,
 }
 
-/// Which packets of a link are lost at random.
+/// The model of the random losses of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
     /// No packet is lost.

@@ -21,7 +21,7 @@ const LEAST_PART_BITS: usize = 256;
 pub(crate) struct Part {
     pub(crate) slot: u32,
     blob: u32,
-    /// Which blobs were in flight when the part was sent: the id of the oldest, and a bit for each id from
+    /// The blobs that were in flight when the part was sent: the id of the oldest, and a bit for each id from
     /// that one on.
     under_way: (u32, u64),
     /// The stamp of the pass in which the server wrote the values of the blob.
@@ -182,7 +182,7 @@ impl Reassembly {
 mod tests {
     use super::*;
 
-    /// The size of each part here, in bytes.
+    /// The size of each part in these tests, in bytes.
     const PART_BYTES: usize = LEAST_PART_BITS / 8;
 
     /// Returns a part of a blob with this many parts. `under_way` has the blobs in flight when the part was

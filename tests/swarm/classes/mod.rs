@@ -9,7 +9,7 @@ use crate::ledger::Leaves;
 /// The calls that a client's copy of an object received.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shown {
-    /// How often something arrived.
+    /// The number of updates that the client received.
     pub(crate) receipts: u32,
     /// Notifies: the property, its old value, and its value at that moment.
     pub(crate) notifies: Vec<(usize, u64, u64)>,

@@ -1,7 +1,7 @@
 //! Labels: the position of an item in an ordered array, stated without naming another item (R13).
 //!
 //! A label is a fraction between 0 and 1, written as digits in base 256. Between any two labels there is room
-//! for another label, which may need more digits. Where each new label is put decides how soon more digits
+//! for another label, which may need more digits. The choice of each new label decides how soon more digits
 //! are needed. The choice of a label uses that people continue to write where they last inserted (see
 //! [`Hint`]). So the labels of a run follow each other closely, and the first label of a run leaves room on
 //! both sides.
@@ -35,7 +35,7 @@ const ROOM_WHEN_SPREAD: u64 = 2;
 /// many items, and with a limit of 16 labels stayed long. The labels of a run have at most 6 digits.
 const LONG: usize = 12;
 
-/// Where a new label is put between its neighbours.
+/// The position of a new label between its neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lean {
     /// The label is close after the label of the item before it, for a run that goes forward.
@@ -61,7 +61,7 @@ impl Lean {
 /// Describes where items are being inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// Where to put the new label.
+    /// The position of the new label.
     pub lean: Lean,
     /// The number of items in the run that the new item continues.
     pub run: u32,

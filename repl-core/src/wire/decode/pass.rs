@@ -12,7 +12,7 @@ use crate::wire::checked::{Checked, Ends};
 
 /// One of the two passes.
 pub(crate) trait Pass: KeyPass {
-    /// Why the pass stops before the end.
+    /// The error that stops the pass before the end.
     type Stop;
 
     /// Whether this is the pass that validates.

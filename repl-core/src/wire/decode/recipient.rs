@@ -1,5 +1,5 @@
-//! Where decoded values are written: an object or a part of one. If the object was lent to its user, elements
-//! that the user removed are restored with the values of the server when an update changes them.
+//! The destination of decoded values: an object or a part of one. If the object was lent to its user,
+//! elements that the user removed are restored with the values of the server when an update changes them.
 //!
 //! *Invariant:* the lent object is written before the copy of the values that the server sent. Nothing that a
 //! user did makes an update fail (S49): values that have no place any more are skipped.

@@ -1,4 +1,4 @@
-//! Where decoded values go: into an object, or nowhere while an update is validated.
+//! The target of decoding: an object, or nothing while an update is validated.
 //!
 //! *Invariant:* all targets read the same bits for the same command.
 
@@ -42,7 +42,7 @@ pub(crate) trait Target {
     fn elements<I: Collected>(&mut self, handle: u32) -> Self::Elements<'_, I>;
 }
 
-/// Where the elements of one collection go.
+/// The target for the elements of one collection.
 pub(crate) trait ElementTarget<I> {
     /// Called first when an update changes the collection. If a client's user put the collection there, all
     /// its elements are local from now on.
@@ -81,7 +81,7 @@ pub(crate) trait ElementTarget<I> {
 
 /// Reads an element into any target.
 pub(crate) trait ReadElement {
-    /// Why reading stops before the end.
+    /// The error that stops reading before the end.
     type Stop;
 
     fn read<T: Target>(&mut self, element: &mut T) -> Result<(), Self::Stop>;
