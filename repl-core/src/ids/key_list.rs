@@ -11,8 +11,8 @@ use crate::ids::key::KeyBits;
 use crate::ids::key_set::KeySet;
 use crate::ids::reference::Guid;
 
-/// Writes a list of keys. The list either begins with their number, or has a bit before each key that says
-/// that one follows.
+/// Writes a list of keys. The list has one of two forms: either it begins with the number of keys, or each
+/// key follows a set bit and a zero bit ends the list.
 pub(crate) struct KeyWriter {
     is_counted: bool,
 }

@@ -24,7 +24,8 @@ pub(crate) struct View {
     /// Objects that the client owns, whether it has them or not. The openings of these objects cannot be
     /// shared with other clients.
     pub(super) owned: SlotSet,
-    /// Objects that the client must not have. The set is kept from before the client's hello on.
+    /// Objects that the client must not have. The set exists before the client's hello too, because objects
+    /// can be hidden then.
     pub(super) hidden: SlotSet,
     /// For each slot, the handles of custom properties whose switch for this connection differs from their
     /// declaration.
