@@ -48,7 +48,7 @@ fn events(room: &mut Room, guest: usize) -> Vec<ClientEvent> {
     std::iter::from_fn(|| room.guests[guest].client.poll_event()).collect()
 }
 
-/// Returns, for each client, whether it owns the object, and the object's role there.
+/// Returns, for each client, whether it owns the object, and the object's role on the client.
 fn views<T>(room: &Room, object: ObjectRef<T>) -> Vec<(bool, Role)> {
     let view = |client: &Client| (client.is_owner(object), client.role(object).expect("it is there"));
     room.guests.iter().map(|guest| view(&guest.client)).collect()

@@ -1,7 +1,7 @@
 //! Identities of objects, and references between objects.
 //!
-//! *Invariant:* a guid names one object forever (R18). On a client, a reference names an object that is
-//! there, or it is null.
+//! *Invariant:* a guid names one object forever (R18). On a client, a reference names an object that the
+//! client has, or it is null.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 use crate::bits::{BitReader, BitWriter, ReadError};
@@ -46,12 +46,12 @@ impl fmt::Debug for Guid {
 /// A reference to a replicated object of type `T`, or null. Spawning an object returns a reference to it.
 /// Fields can hold references, and servers and clients are indexed with them.
 ///
-/// On a client, a reference to an object that is not there reads as null. The reference becomes valid by
-/// itself when the object arrives, and is null again when the client may no longer see the object (S116 to
-/// S121).
+/// On a client, a reference to an object that the client does not have reads as null. The reference becomes
+/// valid by itself when the object arrives, and is null again when the client may no longer see the object
+/// (S116 to S121).
 ///
-/// While its object is not there, a reference that is the key of a map or an element of a set is not shown,
-/// nor is its entry: two references that read as null would be the same key.
+/// While a client does not have its object, a reference that is the key of a map or an element of a set is
+/// not shown, nor is its entry: two references that read as null would be the same key.
 #[repr(transparent)]
 pub struct ObjectRef<T: ?Sized> {
     /// The generation in the upper 32 bits, the slot in the lower 32 bits. Zero is null.

@@ -263,7 +263,7 @@ impl<'a> LevelMut<'a> {
         references: &mut ReferenceMap<'_>,
     ) -> Result<(), ReadError> {
         let leaf = self.leaf(handle).ok_or(ReadError::UnknownVariant)?;
-        // SAFETY: a value of the command's type lies there, borrowed mutably.
+        // SAFETY: the pointer holds a value of the command's type, which is borrowed mutably.
         unsafe { leaf::read_value(&leaf.command.codec, reader, references, leaf.value) }
     }
 }

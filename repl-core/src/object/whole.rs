@@ -93,7 +93,7 @@ unsafe fn write_shape(
     each_part(property, 0, &mut |part, offset| {
         // SAFETY: the part lies at its offset inside the value.
         let at = unsafe { value.add(offset) };
-        // SAFETY: a value of the part's shape lies there.
+        // SAFETY: the pointer holds a value of the part's shape.
         unsafe { write_part(part, at, writer) }
     })
 }
@@ -117,7 +117,7 @@ unsafe fn write_part(
             count::write_elements(0..len, least_bits(array, element), writer, |index, writer| {
                 // SAFETY: the array returned its first element and its length, and `index` is below that.
                 let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
-                // SAFETY: an element lies there.
+                // SAFETY: the pointer holds an element of the array.
                 unsafe { write_shape(element, at, writer) }
             })
         }
@@ -183,7 +183,7 @@ unsafe fn read_shape(
     each_part(property, 0, &mut |part, offset| {
         // SAFETY: the part lies at its offset inside the value.
         let at = unsafe { to.add(offset) };
-        // SAFETY: a value of the part's shape lies there.
+        // SAFETY: the pointer holds a value of the part's shape.
         unsafe { read_part(part, reader, references, at) }
     })
 }
@@ -270,7 +270,7 @@ unsafe fn read_array(
             // SAFETY: the array was just made long enough.
             let at = unsafe { first.add(index.wrapping_mul(element.shape.size)) };
             count::read_element(reader.position(), least_bits, reader, |reader| {
-                // SAFETY: an element lies there, and may be written.
+                // SAFETY: the pointer holds an element, which may be written.
                 unsafe { read_shape(element, reader, references, at) }
             })?;
         }

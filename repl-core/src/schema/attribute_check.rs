@@ -56,8 +56,8 @@ enum AttributeError {
     Inside(Inside),
 }
 
-/// A field of a nested struct with a condition, a notify or `push`. The library could not obey these
-/// attributes there.
+/// A field of a nested struct with a condition, a notify or `push`. These attributes would have no effect
+/// inside a nested struct.
 struct Inside {
     /// The name of the nested struct.
     owner: &'static str,

@@ -317,8 +317,8 @@ impl fmt::Debug for Layout {
     }
 }
 
-/// Returns the path in words to which handles lead, for example `items[3].count`. Visits only the types on
-/// the way.
+/// Returns the path in words to which handles lead, for example `items[3].count`. Visits only the types along
+/// the path.
 pub(crate) fn path(layout: &Layout, handles: &[u32]) -> String {
     let mut text = String::new();
     let Some((&own, steps)) = handles.split_first() else { return text };

@@ -47,8 +47,9 @@ impl Quantizer {
     /// step nearest to `max`.
     ///
     /// # Panics
-    /// At compile time if used there: if an argument or the range is not finite, `min` is not below `max`,
-    /// `step` is not above zero or more than twice the range, or a bound is more than 2⁴⁸ steps from zero.
+    /// At compile time if the function is used in a constant: if an argument or the range is not finite,
+    /// `min` is not below `max`, `step` is not above zero or more than twice the range, or a bound is more
+    /// than 2⁴⁸ steps from zero.
     pub(crate) const fn new(min: f64, max: f64, step: f64, saturate: bool) -> Self {
         assert!(min.is_finite() && max.is_finite(), "the bounds of a quantised range must be finite numbers");
         assert!(min < max, "the lower bound of a quantised range must be below the upper one");

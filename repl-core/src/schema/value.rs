@@ -60,7 +60,8 @@ pub trait NetSerialize: Sized + 'static {
     ///
     /// A reference reads as null while the client does not have its object, even if `write` wrote another
     /// reference. Accept null wherever you accept a reference, because otherwise the packet is refused and
-    /// the connection ends. The number of bits that are read must not depend on whether the object is there.
+    /// the connection ends. The number of bits that are read must not depend on whether the client has the
+    /// object.
     ///
     /// Clients read a value twice: first to validate it and then to apply it. Clients read the value again
     /// when an object to which it refers appears or disappears. If only a later read refuses the value, the

@@ -20,7 +20,7 @@ pub struct Checked {
     refers: bool,
 }
 
-/// One update: the position of its end, and the number of `ends` up to there.
+/// One update: the position of its end, and the number of `ends` up to this position.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     bits: u32,

@@ -7,8 +7,9 @@
 use crate::bits::ReadError;
 use crate::schema::limits::MAX_ITEMS;
 
-/// The most elements that a client holds of one collection or map. More than a server may have: items whose
-/// removal was lost are still there beside newer ones, however small the limit of the property is.
+/// The most elements that a client holds of one collection or map. A client may have more items than a server
+/// may have: items whose removal was lost remain beside newer items, however small the limit of the property
+/// is.
 const MOST_HELD: u64 = 2 * MAX_ITEMS as u64;
 
 /// Refuses a further whole item or entry, after `whole` others in one update, if a server never sends so

@@ -1,8 +1,8 @@
 //! Arguments of `#[replicated(…)]`: splits the list into the names of attributes and their values. Later,
 //! `check` checks whether the attributes may be combined.
 //!
-//! *Invariant:* each argument has the name of an attribute that is allowed there. Mistakes are reported at
-//! the smallest span.
+//! *Invariant:* each argument has the name of an attribute that is allowed at its place. Mistakes are
+//! reported at the smallest span.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::ToTokens;

@@ -31,7 +31,7 @@ const SYNONYMS: [(&str, &str); 16] = [
 pub(super) fn unknown(key: &str, has_value: bool, place: &Place) -> String {
     let (on_a_field, in_quantize) = (place.is_field(), place.is_quantize());
     let has_conditions = place.has_conditions();
-    // Items and values always send all fields, so `all` counts as unknown there.
+    // Items and values always send all fields, so `all` counts as unknown on them.
     if let Some(form) = TYPE.form(key).filter(|_| has_conditions || key != "all") {
         return format!("`{key}` belongs on the type: write `#[replicated({form})]` above it");
     }

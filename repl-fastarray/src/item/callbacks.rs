@@ -41,7 +41,7 @@ use super::update::ArrayUpdate;
 /// For items that are values of a map, only the three functions for single items are called. See
 /// [`Map`](repl_core::Map).
 ///
-/// Until items are removed, all indices stay the same, and items that are to be removed are still there
+/// Until items are removed, all indices stay the same, and items that will be removed are still in the array
 /// (S179). If any item is added, changed or removed, all functions for the array are called, even those with
 /// an empty list. An update that does not change the array calls nothing.
 #[diagnostic::on_unimplemented(

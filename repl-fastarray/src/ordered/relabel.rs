@@ -15,8 +15,8 @@ const REACH_FACTOR: usize = 4;
 /// allowed. So the more items get new labels, the more labels are free afterwards.
 const MAX_DIGITS: usize = 8;
 
-/// Gives new labels to the items at `indices` and around them, so that labels are free there. Calls
-/// `relabelled` with the key of each item that gets a new label. Ignores the old labels of the items at
+/// Gives new labels to the items at `indices` and around them, so that labels are free at these positions.
+/// Calls `relabelled` with the key of each item that gets a new label. Ignores the old labels of the items at
 /// `indices`.
 ///
 /// The range grows until there is enough room: about 32 items if labels of 8 digits are enough, 128 items if

@@ -75,8 +75,8 @@ impl Runs {
     /// Records that `count` items were inserted between the items `before` and `after`. `key` is the last of
     /// the new items, or the first of them if the hint was [`Lean::After`].
     ///
-    /// Forgets the old end of the run, unless another run may continue there. Another run may continue on the
-    /// other side of the first item of a run, and where a run has changed its side unexpectedly.
+    /// Forgets the old end of the run, unless another run may continue at this end. Another run may continue
+    /// on the other side of the first item of a run, and where a run has changed its side unexpectedly.
     pub(crate) fn inserted(&mut self, before: Option<Key>, after: Option<Key>, key: Key, count: u32) {
         let new = match self.run_beside(before, after) {
             Some((at, side)) => {

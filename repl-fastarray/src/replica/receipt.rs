@@ -128,7 +128,7 @@ impl Receipt {
         }
     }
 
-    /// Records that the update removes the item, which was there before the update.
+    /// Records that the update removes the item, which was in the array before the update.
     pub(crate) fn mark_removed(&mut self, id: ItemId) {
         if !self.is_marked_removed(id) {
             self.note(id, Fate::Removed);

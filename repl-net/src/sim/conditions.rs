@@ -5,8 +5,8 @@
 use super::rng::Rng;
 use std::time::Duration;
 
-/// The conditions of a link in one direction. Probabilities are from 0 to 1. Chance decides for each packet
-/// separately.
+/// The conditions of a link in one direction. Probabilities are from 0 to 1. The random choices are made for
+/// each packet separately.
 ///
 /// Start from one of the named links, and change the fields that the test needs:
 ///

@@ -1,9 +1,9 @@
 //! A limit on the bytes sent to an address until the client has shown that the address is its own (R26).
 //!
 //! Anyone can write the address of somebody else on a packet. So the server sends little to an address, as
-//! QUIC does (RFC 9000, section 8.1), until the client has shown that it receives packets there. The client
-//! shows this with a token that only the welcome contains. The token is part of the checksum of every packet
-//! of state that the client sends.
+//! QUIC does (RFC 9000, section 8.1), until the client has shown that it receives packets at this address.
+//! The client shows this with a token that only the welcome contains. The token is part of the checksum of
+//! every packet of state that the client sends.
 //!
 //! *Invariant:* until the client has shown this, the server sends an address at most three times the bytes
 //! that it received from the address.

@@ -35,7 +35,7 @@ pub(crate) struct Spare<T> {
 }
 
 impl<T: Default + Holds> Spare<T> {
-    /// Returns a value from the pool, in the state in which it was put there, or a new value.
+    /// Returns a value from the pool, in the state in which it was put into the pool, or a new value.
     pub(crate) fn take(&mut self) -> T {
         let taken = self.kept.pop();
         self.idle = self.idle.min(self.kept.len());

@@ -167,8 +167,8 @@ impl Label {
     /// Returns `count` labels between `before` and `after`, in order, with room between any two. Use it for
     /// items that are in the array already and whose labels have become too long. About half of the room is
     /// close to the items at the indices `hot`, and a gap twice as far away is half as wide: the next
-    /// insertions are likely near there. Returns `None` if the labels would have more than `max_bytes`
-    /// digits. O(count).
+    /// insertions are likely close to these items. Returns `None` if the labels would have more than
+    /// `max_bytes` digits. O(count).
     pub fn spread(
         before: Option<&Self>,
         after: Option<&Self>,

@@ -44,8 +44,8 @@ pub(crate) trait Target {
 
 /// The target for the elements of one collection.
 pub(crate) trait ElementTarget<I> {
-    /// Called first when an update changes the collection. If a client's user put the collection there, all
-    /// its elements are local from now on.
+    /// Called first when an update changes the collection. If the user of a client has assigned this
+    /// collection to the field, all its elements are local from now on.
     fn own(&mut self) {}
 
     /// Returns how many elements the collection has, if that limits how many may be added.
