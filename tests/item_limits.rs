@@ -1,4 +1,4 @@
-//! Limits of data that is sent in parts: how large an item or entry may be, and how many there may be.
+//! Limits of data that is sent in parts: the size of an item or entry, and the number of items and entries.
 //!
 //! *Invariant:* reaching a limit on the server never ends a connection, whatever is lost.
 

@@ -95,8 +95,8 @@ impl Mirror<boxcars::RigidBody> for Body {
     }
 }
 
-/// Declares structs that mirror the decoder's structs with the same fields; `[..]` marks those that the
-/// decoder may extend.
+/// Declares structs with the same fields as the decoder's structs. `[..]` marks structs to which the decoder
+/// may add fields.
 macro_rules! mirrors {
     ($(
         $(#[$attribute:meta])*

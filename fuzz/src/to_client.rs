@@ -69,7 +69,7 @@ impl Guest {
     }
 }
 
-/// Runs an input. Returns the client, how many packets it accepted, and how many there were.
+/// Runs an input. Returns the client, the number of packets that it accepted, and the number of all packets.
 pub fn run(data: &[u8]) -> (Guest, usize, usize) {
     let mut guest = Guest::default();
     guest.tick();

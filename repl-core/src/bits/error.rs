@@ -18,7 +18,7 @@ pub enum WriteError {
     TooLong {
         /// The length of the value: bytes of a string, elements of an array.
         len: usize,
-        /// The limit in the same unit.
+        /// The limit on the length, in the unit of `len`.
         max: usize,
     },
     /// The object would take more than the server's `max_object_bytes`, so no client could hold it. Make the
@@ -56,7 +56,7 @@ pub enum ReadError {
     TooLong {
         /// The length that the input claims.
         len: usize,
-        /// The limit in the same unit.
+        /// The limit on the length, in the unit of `len`.
         max: usize,
     },
     /// The error text that a hand-written [`NetSerialize`](crate::NetSerialize) returned.

@@ -181,8 +181,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
             return result;
         }
         let with_initial = self.command.shape.with_initial;
-        // SAFETY: the collection of this command returned `base`, and nothing else accesses it before the
-        // end of the call. The value that the shape lends has the same type.
+        // SAFETY: the collection of this command returned `base`, and nothing else accesses it before the end
+        // of the call. The value that the shape lends has the type of the elements.
         let changed = unsafe { changed_by(elements, with_initial, base, handles, &mut apply) };
         if !changed.is_empty() {
             self.collection.receive(id, ReceivedChange::Changed(&changed), calls_back);

@@ -91,7 +91,8 @@ fn called(notify: &Path, span: Span) -> TokenStream {
 
 /// Generates, for each method that a notify names, a trait method of the same name that cannot be called. If
 /// the user has defined the method, the compiler prefers the user's method. If the user has not defined the
-/// method, the compiler's error contains our advice. The names of the methods are the names of empty types.
+/// method, the compiler's error contains our advice. For each method there is an empty type with the name of
+/// the method.
 fn missing_methods(container: &Container<'_>, generics: &Generics) -> TokenStream {
     let mut names: Vec<Ident> = Vec::new();
     let mut fallbacks = TokenStream::new();

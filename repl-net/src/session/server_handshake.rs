@@ -36,8 +36,9 @@ pub(crate) enum HandshakeOutcome<'a> {
     Nothing,
     /// The packet contains state: its sequence number, and a reader for the rest of the packet.
     State(Sequence, BitReader<'a>),
-    /// The client has proved its address with this packet of state, and packets of state may be sent to it
-    /// from now on: the packet's sequence number, and a reader for the rest of the packet.
+    /// The client has proved its address with this packet of state. Packets of state may be sent to the
+    /// client from now on. The variant contains the packet's sequence number, and a reader for the rest of
+    /// the packet.
     Proved(Sequence, BitReader<'a>),
     /// The client is accepted: its limits and classes agree with the server's. Packets of state may be sent
     /// to the client from now on.

@@ -527,7 +527,7 @@ mod tests {
             }
         }
 
-        /// Runs one tick with at most `wanted` packets to send. Returns how many were sent.
+        /// Runs one tick with at most `wanted` packets to send. Returns how many packets were sent.
         fn step(&mut self, wanted: usize) -> usize {
             self.now += STEP;
             let mut newest = None;

@@ -213,7 +213,7 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         }
     }
 
-    /// Tells the observer that nothing is left of an element.
+    /// Reports to the observer that an element no longer exists.
     fn forget<I: Identity>(&mut self, id: &I) {
         let depth = self.path.enter(id.steps());
         if let Some((&last, path)) = self.path.steps().split_last() {

@@ -137,7 +137,8 @@ impl<O: Observer + ?Sized, P: Pass> Walk<'_, '_, '_, O, P> {
         P::check(self.reader.read_flag())
     }
 
-    /// Reads the property at `handle` of a level as an update: of an array, only the changes.
+    /// Reads an update of the property at `handle` of a level. For an array the update contains only the
+    /// changes.
     fn property<T: Target>(&mut self, table: &[u32], handle: u32, target: &mut T) -> Result<(), P::Stop> {
         match self.program.command(table, handle).map(|command| &command.kind) {
             Some(CommandKind::Leaf(leaf)) => self.leaf(handle, leaf, target),

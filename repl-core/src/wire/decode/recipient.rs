@@ -122,7 +122,7 @@ impl Target for Recipient<'_> {
     }
 }
 
-/// A collection to be written, with the same fields.
+/// A collection to be written. The fields have the same meaning as in [`Recipient`].
 pub(crate) struct ElementRecipient<'a, I: Identity> {
     live: Option<ElementsMut<'a, I>>,
     base: Option<Elements<'a, I>>,

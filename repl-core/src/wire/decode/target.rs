@@ -87,7 +87,7 @@ pub(crate) trait ReadElement {
     fn read<T: Target>(&mut self, element: &mut T) -> Result<(), Self::Stop>;
 }
 
-/// The target of validation, which changes nothing. It contains the current value, whose arrays and
+/// The target of validation, which changes nothing. This target contains the current value, whose arrays and
 /// collections the update refers to. If there is no value, the bits are read and dropped.
 pub(crate) struct Validation<'a>(pub(crate) Option<Level<'a>>);
 
