@@ -2,7 +2,7 @@
 //! items.
 //!
 //! A change is written, compared, listed, encoded, read and applied. Positions are drawn at random. Between
-//! the measured changes, other changes restore the length; they are not measured.
+//! the measured changes, other changes restore the length. These changes are not measured.
 //!
 //! *Invariant:* after each run the client's array equals the server's.
 

@@ -73,7 +73,7 @@ impl Join {
         }
     }
 
-    /// Runs until the client has this many rocks. Returns how long that took.
+    /// Runs until the client has this many rocks. Returns the elapsed time.
     fn wait_for(&mut self, rocks: usize, patience: Duration) -> Duration {
         let start = self.clock.now();
         while self.client.objects::<Rock>().count() < rocks {

@@ -166,7 +166,7 @@ fn an_array_in_a_new_element_obeys_its_own_limit() {
     let too_long = |len, max| WriteError::TooLong { len, max };
     assert_eq!(told, [("note", too_long(3, 2)), ("pouches", too_long(3, 2)), ("spare", too_long(4, 3))]);
     let shown = seen(&room, 0, bag);
-    // No element arrives with a value that the server never had: neither this pouch, nor the one before it.
+    // No element arrives with a value that the server never had: neither this pouch nor the previous pouch.
     assert_eq!(shown.pouches.iter().map(|pouch| pouch.coins.len()).collect::<Vec<_>>(), [2]);
     assert_eq!(shown.spare, None);
     assert_eq!(shown.note.lines.len(), 0);

@@ -168,7 +168,7 @@ impl Session {
     }
 
     /// After everything has arrived, replaces the initial-only secrets by new ones and writes to their
-    /// objects. No client may see the new ones, because all clients have the objects.
+    /// objects. No client may see the new secrets, because all clients already have the objects.
     pub(crate) fn encore(&mut self) {
         self.arena.tick += 1;
         self.arena.draw_omens(&mut self.server);

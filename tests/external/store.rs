@@ -49,7 +49,8 @@ impl<T: Replicated> Store<T> {
         rng.shuffle(&mut self.0);
     }
 
-    /// Passes the objects that changed since the last call to the server. Returns how many changed.
+    /// Passes the objects that changed since the last call to the server. Returns the number of changed
+    /// objects.
     pub(crate) fn hand_over(&mut self, server: &mut Server) -> Result<usize, CompareError> {
         let (mut objects, mut count) = (server.external::<T>(), 0);
         for row in self.0.iter_mut().filter(|row| row.has_changed) {

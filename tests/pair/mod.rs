@@ -10,7 +10,8 @@ use repl::tools::wire::{read_handles, write_handles};
 use repl::tools::{Changelist, Class, DecodeError, HandleSet, Objects, Scratch};
 use repl::{BitReader, BitWriter, Guid, ReferenceMap, Refusal, Replicated};
 
-/// An object with its shadow and one replica. All three begin as copies of the same archetype.
+/// An object with its shadow and one replica. The object, the shadow and the replica begin as copies of the
+/// same archetype.
 pub(crate) struct Pair<T> {
     pub(crate) class: Class<T>,
     pub(crate) live: T,

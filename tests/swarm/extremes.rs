@@ -71,7 +71,7 @@ impl Extremes {
         plan.clients = plan.clients.min(3);
     }
 
-    /// So many packets that their numbers on the wire wrap around, and copies of packets from long ago.
+    /// Adds so many packets that their numbers on the wire wrap around, and copies of old packets.
     fn grow_old(plan: &mut Plan) {
         plan.ticks = Self::OLD_AGE_TICKS;
         (plan.clients, plan.objects, plan.weights) = (1, 2, [1, 0, 0, 3, 0, 1]);

@@ -70,8 +70,8 @@ impl<T: Replicated> Class<T> {
         self.sizes().fixed_bits.saturating_add(varying)
     }
 
-    /// Returns the bits of the shadow, and how much each property in `scope` that varies in size would add,
-    /// the smallest first.
+    /// Returns the bits of the shadow, and the growth of each property in `scope` whose size varies, the
+    /// smallest growth first.
     fn growths(&self, live: Level<'_>, shadow: Level<'_>, scope: &HandleSet) -> (u64, Vec<Growth>) {
         let (mut scale, mut total, mut growths) = (Scale::default(), self.sizes().fixed_bits, Vec::new());
         let mut last = None;

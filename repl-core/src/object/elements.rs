@@ -155,8 +155,8 @@ impl<'a, I: Identity> ElementsMut<'a, I> {
     pub(crate) fn insert(&mut self, id: &I) -> Option<LevelMut<'_>> {
         let elements = ElementTable::of(self.program, self.command);
         let base = self.collection.insert(id)?;
-        // SAFETY: the collection of this command returned `base`. Only this borrows the collection, for as
-        // long as the level lives.
+        // SAFETY: the collection of this command returned `base`. Nothing else borrows the collection as long
+        // as the level lives.
         Some(unsafe { elements.level_mut(base) })
     }
 

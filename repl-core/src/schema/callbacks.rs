@@ -4,9 +4,10 @@
 //! whole.
 
 use crate::ids::handles::HandleSet;
-/// Functions that a client calls on an object around an update (S54). All do nothing by default. To use them,
-/// write `#[replicated(callbacks)]` on the struct, and `impl Callbacks for` it. A callback may change the
-/// object, like the client's own code at any other time. A value that arrives later replaces the change.
+/// Functions that a client calls on an object around an update (S54). All functions do nothing by default. To
+/// use them, write `#[replicated(callbacks)]` on the struct, and `impl Callbacks for` it. A callback may
+/// change the object, like the client's own code at any other time. A value that arrives later replaces the
+/// change.
 ///
 /// The order for one packet: `pre_net_receive`, the values, `post_net_receive`, notifies in ascending order
 /// of handles, `post_rep_notifies`, and for a new object `post_net_init`.
@@ -27,8 +28,8 @@ pub trait Callbacks: SaysCallbacks {
     fn post_net_init(&mut self) {}
 }
 
-/// A marker of objects with `#[replicated(callbacks)]`. Only the derive implements it, so that an `impl
-/// Callbacks` that would never be called is an error.
+/// A marker of objects with `#[replicated(callbacks)]`. Only the derive implements this trait, so that an
+/// `impl Callbacks` that would never be called is an error.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "the callbacks of `{Self}` are never called, because it lacks the attribute `callbacks`",

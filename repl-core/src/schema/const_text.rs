@@ -1,7 +1,7 @@
 //! Texts of errors in constants: composed at compile time, without allocation, so that a compile error can
 //! name its cause.
 //!
-//! *Invariant:* this module makes only error texts. No table and no bit depends on it.
+//! *Invariant:* this module makes only error texts. No table and no bit depends on this module.
 
 /// The longest text, in bytes. The rest of a longer text is dropped.
 const CAPACITY: usize = 1024;

@@ -1,4 +1,5 @@
-//! Leaves with serialisers of their own. Such a leaf has one command, whatever it contains.
+//! Leaves with serialisers of their own. A leaf with its own serialiser has one command, whatever it
+//! contains.
 //!
 //! *Invariant:* all functions of a leaf are made for the same type, and only the shape of this type contains
 //! the leaf.

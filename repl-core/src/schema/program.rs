@@ -177,8 +177,8 @@ impl<const COMMANDS: usize, const PARENTS: usize, const TABLES: usize> Tables<CO
 }
 
 impl Program {
-    /// Flattens `layout` at run time. For generic types, because the lengths of their tables cannot be
-    /// constants.
+    /// Flattens `layout` at run time. This is used for generic types, because the lengths of their tables
+    /// cannot be constants.
     #[must_use]
     pub fn build(layout: &'static Layout) -> Self {
         let counts = layout.counts;

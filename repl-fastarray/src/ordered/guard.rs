@@ -103,7 +103,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Returns guards of all items in their order: `for mut item in array.iter_mut()`. Only items that are
-    /// written to are marked, so writing to 3 of 10,000 items sends 3. The call takes O(n), because it
+    /// written to are marked, so writing to 3 of 10,000 items sends 3 items. The call takes O(n), because it
     /// allocates a pointer for each item.
     #[must_use]
     pub fn iter_mut(&mut self) -> IterMut<'_, T> {
@@ -112,7 +112,7 @@ impl<T> OrderedFastArray<T> {
     }
 
     /// Marks the item at `index`, so that it is compared with the state of the clients, and the differences
-    /// are sent. Needed after a write that did not mark the item.
+    /// are sent. Call it after a write that did not mark the item.
     ///
     /// # Panics
     /// If `index` is not less than the length.

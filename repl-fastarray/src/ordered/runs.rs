@@ -52,8 +52,8 @@ impl Runs {
     ///
     /// Usually a run that changes its side gets no hint, because every change uses up labels between its two
     /// ends. A run that changed its side for each of the last [`EXPECTED_TURNS`] items is different: its next
-    /// item is expected between the new item and the last one. So the new item gets a label far from the last
-    /// one.
+    /// item is expected between the new item and the last one. So the new item gets a label far from the
+    /// label of the last item.
     pub(crate) fn hint(&self, before: Option<Key>, after: Option<Key>) -> Hint {
         match (self.run_beside(before, after), before, after) {
             (Some((at, side)), ..) => {

@@ -193,7 +193,7 @@ impl SegmentEncoder {
         let mut done = 0;
         for change in changes {
             if change.list.items().is_some_and(|items| items * LEAST_ITEM_BITS > context.max_bits) {
-                // So many items cannot fit, so they are not encoded first.
+                // This many items cannot fit into a segment, so they are not encoded first.
                 if into.entries.is_empty() {
                     *large = Some(change);
                     done += 1;

@@ -19,7 +19,7 @@ pub(crate) struct HandedOver(Vec<Found>);
 /// The result of comparisons of one object that no tick has taken yet.
 #[derive(Debug, Default)]
 struct Found {
-    /// The leaves that differed. The shadow has their new values already.
+    /// The leaves that differed. The shadow already has the new values of these leaves.
     list: Changelist,
     rare: Option<Box<Rare>>,
 }

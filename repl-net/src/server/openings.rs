@@ -101,7 +101,7 @@ impl Openings {
         let object = &world.objects[slot as usize];
         let handles = object.shared_opening(world.conditions(slot));
         let start = self.values.bit_len();
-        // An object with so many items would be too large, so it is not encoded first.
+        // An object with this many items would be too large for a run, so it is not encoded first.
         let items = world.column(object.class).items_of(object.row, &handles);
         let mut refused = items * LEAST_NEW_BITS > SMALL_OPEN_BITS;
         if !refused {

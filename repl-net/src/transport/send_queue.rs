@@ -46,7 +46,7 @@ impl SendQueue {
         let Some(bytes) = self.ready.pop_front() else { return false };
         self.ready_bytes -= bytes.capacity();
         let old = std::mem::replace(current, bytes);
-        // Only packets of state use memory again, and none is made before the address is proved.
+        // Only packets of state use memory again, and no such packet is made before the address is proved.
         if old.capacity() > 0 && self.allowance.left().is_none() {
             self.spare.put(old);
         }

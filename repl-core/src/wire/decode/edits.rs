@@ -1,4 +1,5 @@
-//! The changed handles of an array's old elements. They are read one by one, together with their values.
+//! The changed handles of an array's old elements. The handles are read one by one, together with their
+//! values.
 //!
 //! *Invariant:* a list allocates no memory, however long it claims to be.
 

@@ -33,11 +33,11 @@ pub trait Observer {
     /// The property at `handle` of the object's own level was read. It took `bits` bits.
     fn property(&mut self, handle: u32, bits: usize);
 
-    /// A leaf was read that mentions no object.
+    /// A leaf was read that refers to no object.
     fn plain(&mut self, path: &[u32]);
 
-    /// A leaf was read that mentions `guids`. With these bits it can be read again when one of their objects
-    /// appears or disappears (S117).
+    /// A leaf was read that refers to the objects `guids`. From `bits` the leaf can be read again when one of
+    /// these objects appears or disappears (S117).
     fn mention(&mut self, path: &[u32], guids: &mut dyn Iterator<Item = Guid>, bits: BitSlice<'_>);
 
     /// Everything below `path` that begins with one of these steps is gone. The steps are element handles
@@ -73,10 +73,11 @@ pub(crate) struct Walk<'w, 'r, 'b, O: ?Sized, P> {
 
 /// The handles from the object's own level down to the current value. For errors, and to find a leaf again.
 pub(crate) struct Path {
-    /// The first steps.
+    /// The first steps of the path.
     steps: [u32; MAX_DEPTH + 1],
     len: usize,
-    /// All steps, if there are more than fit there. The steps of a map's key are as many as the key is long.
+    /// All steps of the path, if there are more than fit into `steps`. The steps of a map's key are as many
+    /// as the key is long.
     long: Vec<u32>,
 }
 

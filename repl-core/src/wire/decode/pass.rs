@@ -28,7 +28,7 @@ pub(crate) trait Pass: KeyPass {
         read: impl FnOnce(&mut BitReader<'_>) -> Result<bool, ReadError>,
     ) -> Result<(), Self::Stop>;
 
-    /// Whether keys of the update mention objects. Only known while it is applied.
+    /// Whether keys of the update refer to objects. This is known only while the update is applied.
     fn keys_refer(&self) -> bool {
         false
     }

@@ -84,8 +84,8 @@ impl Replicas {
     }
 
     /// Validates a packet a second time: now references resolve to the objects that exist after the packet.
-    /// Necessary if decoders of the user asked for objects that do not exist before the packet or that it may
-    /// remove.
+    /// This is necessary if decoders of the user asked for objects that do not exist before the packet or
+    /// that the packet may remove.
     #[cold]
     fn validate_again(
         &mut self,

@@ -33,7 +33,7 @@ pub(crate) enum ProxyState {
     #[default]
     UpToDate,
     /// The owner and role must be sent. Only the packet with this number and later packets can contain the
-    /// current ones.
+    /// current owner and role.
     Unsent(Sequence),
     /// The owner and role were sent. The first sequence number has the same meaning as in `Unsent`. The
     /// second sequence number is that of the last packet that contains the owner and role.
@@ -74,8 +74,8 @@ pub(crate) struct Tracked {
     /// opening may empty these collections.
     pub(crate) opened_with_items: bool,
     /// Whether an opening that counted as lost was acknowledged late. The client then has the object, but the
-    /// connection does not know what changed since. So it sends the whole object again, without the
-    /// properties that only openings contain (S43).
+    /// connection does not know what changed since. So the connection sends the whole object again, without
+    /// the properties that only openings contain (S43).
     pub(crate) has_arrived: bool,
     /// Whether the object must be opened again after its close is acknowledged.
     pub(super) reopen: bool,
