@@ -11,7 +11,7 @@ use repl::tools::{Difference, LayoutMismatch, Side};
 use repl::{ArchetypeId, DisconnectReason};
 use support::{Room, size};
 
-/// A server or a client. The same classes and archetypes can be registered on both.
+/// A server or a client. Both sides can register the same classes and archetypes through this trait.
 trait Registry {
     fn class<T: Replicated>(&mut self);
     fn archetype<T: Replicated>(&mut self, make: fn() -> T);

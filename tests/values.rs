@@ -635,7 +635,8 @@ proptest! {
     ) {
         let mut replica = World::default();
         before.iter().for_each(|&change| replica.change(change));
-        // `receive` asserts that an update that validates can be applied, and that this reads the same bits.
+        // `receive` asserts that an update that validates can be applied, and that applying reads the same
+        // bits.
         if receive(world_class(), &mut replica, BitReader::new(&bytes)).is_ok() {
             replica.write(&mut BitWriter::new()).unwrap();
         }

@@ -107,8 +107,8 @@ impl Served {
         }
     }
 
-    /// Makes the packets of a tick and stores those of the first connection. Passes the packets of the others
-    /// to `others`, with the position of the connection in the list.
+    /// Makes the packets of a tick and stores those of the first connection. Passes the packets of the other
+    /// connections to `others`, with the position of the connection in the list.
     fn transmit(&mut self, mut others: impl FnMut(usize, &[u8])) -> u64 {
         let Self { server, connections, sent, .. } = self;
         self.now += TICK;

@@ -120,8 +120,8 @@ impl Arena {
         for shot in self.shots.clone() {
             self.fly(server, shot);
         }
-        // All turrets turn. This writes to a whole class; the server finds the changes by one scan over its
-        // memory.
+        // All turrets turn. The loop writes to all objects of a class. The server finds the changes by one
+        // scan over their memory.
         for (_, turret) in server.objects_mut::<Turret>() {
             turret.heading = (turret.heading + 0.5) % 360.0;
         }

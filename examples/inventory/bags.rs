@@ -47,7 +47,7 @@ impl Bags {
     }
 
     /// Ticks until both clients have the state of their servers and nothing is unacknowledged. Returns the
-    /// callbacks of that time.
+    /// callbacks that ran during these ticks.
     pub(crate) fn settle(&mut self) -> Vec<Entry> {
         let mut told = self.tick();
         for _ in 0..PATIENCE {

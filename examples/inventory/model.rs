@@ -120,7 +120,7 @@ fn each<T>(update: &mut ArrayUpdate<'_, T>, mut entry: impl FnMut(ItemId, &mut T
     }
 }
 
-/// The same bag without fast arrays.
+/// The bag with plain `Vec`s instead of fast arrays.
 #[derive(Replicated, Default)]
 pub(crate) struct PlainBag {
     #[replicated]

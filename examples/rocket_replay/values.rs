@@ -194,7 +194,7 @@ mirrors! {
         victim_velocity: [f32; 3],
     }
 
-    /// The same in newer recordings.
+    /// The form of the previous value in newer recordings.
     WreckExtended of DemolishExtended {
         attacker_pri: Link,
         self_demo: Link,
@@ -217,7 +217,7 @@ mirrors! {
         location: [f32; 3],
     }
 
-    /// The same with the scorer.
+    /// The previous value together with the scorer.
     BlastExtended of ExtendedExplosion {
         explosion: Blast,
         unknown1: bool,
@@ -231,7 +231,7 @@ mirrors! {
         picked_up: bool,
     }
 
-    /// The same in newer recordings.
+    /// The form of the previous value in newer recordings.
     PadCounted of PickupNew {
         instigator: Option<i32>,
         picked_up: u8,

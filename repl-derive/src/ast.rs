@@ -119,8 +119,8 @@ impl<'a> Container<'a> {
         field.attrs.skip.is_none() && (opt_out || field.attrs.marked.is_some())
     }
 
-    /// Whether `ty` contains a generic parameter of this type. If so, the traits that `ty` implements are
-    /// known only where the parameter is known.
+    /// Whether `ty` contains a generic parameter of this type. If `ty` contains a parameter, the traits that
+    /// `ty` implements are known only where the parameter is known.
     pub(crate) fn depends_on_parameters(&self, ty: &Type) -> bool {
         self.generics().params.iter().any(|parameter| match parameter {
             GenericParam::Type(parameter) => mentions(ty.to_token_stream(), &parameter.ident),

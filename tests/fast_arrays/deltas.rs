@@ -115,7 +115,7 @@ fn s154_s155_however_an_array_began_changes_go_by_property_and_element() {
         cost(&mut room, bag, begin);
         let whole = room.received::<Bag>(0, "items").1;
         assert!(whole > 5 * NAME_BITS, "{how}: {whole} bits");
-        // The first client has received deltas before. The second starts with whole items.
+        // The first client has received deltas before. The second client starts with whole items.
         for guests in 1..=2 {
             let property = cost(&mut room, bag, |items| items[2].kind += 90);
             let element = cost(&mut room, bag, |items| items[3].marks[150] += 1);

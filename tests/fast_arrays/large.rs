@@ -140,7 +140,7 @@ fn s152_the_removal_of_all_takes_a_few_bits() {
     assert_same(&room, 0, grid);
     let bits = room.received::<Grid>(0, "cells").1 - before;
     assert!(bits <= 16, "{bits} bits");
-    // The same is tested with some lost packets, and with new items.
+    // Further cases have some lost packets, or new items.
     room.server[grid].cells.extend(0..3_000);
     lossy(&mut room, 3, 2);
     room.server[grid].cells.clear();

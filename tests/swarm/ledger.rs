@@ -15,7 +15,7 @@ pub(crate) struct Leaf {
     pub(crate) path: u64,
     /// The value, as a hash after quantisation.
     pub(crate) full: u64,
-    /// The same hash with the reference in the leaf read as null.
+    /// The hash of the value with the reference in the leaf read as null.
     pub(crate) masked: u64,
     /// The reference in the leaf.
     pub(crate) guid: Option<Guid>,

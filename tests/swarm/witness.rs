@@ -49,8 +49,8 @@ impl Witness {
                     let before = self.present.insert(guid, Sight { uid, since: tick, notified });
                     assert!(before.is_none(), "{guid:?} came while it was there");
                     if let Some(shown) = self.shown.get_mut(&uid) {
-                        // Conditions may have hidden a property, and collections come in parts. Both begin
-                        // again with the values of the archetype.
+                        // Conditions may have hidden a property, and collections come in parts. The object
+                        // and its history begin again with the values of the archetype.
                         let kind = &world.kinds[thing.kind];
                         shown.retain(|path, _| {
                             let property = property_of(*path);

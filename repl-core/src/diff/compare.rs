@@ -65,7 +65,7 @@ impl Comparison<'_> {
         self.refusals.push(Refusal { steps: step.into_iter().collect(), error });
     }
 
-    /// Compares the values below a step.
+    /// Runs a comparison of the values that the path reaches after `step`.
     fn behind<R>(&mut self, step: u32, compare: impl FnOnce(&mut Self) -> R) -> R {
         let known = self.refusals.len();
         let outcome = compare(self);

@@ -67,8 +67,8 @@ pub(crate) fn most_element_bits(program: &Program, table: u32, handles: u32) -> 
     commands.map(|command| most_inner_bits(program, command)).fold(0, u64::saturating_add)
 }
 
-/// Returns the most bits of an array of `len` elements besides their values and the list of the changed ones:
-/// its length, where new elements begin, and the forms of both.
+/// Returns the most bits of an array of `len` elements without the values and the list of changed elements.
+/// These bits are the length of the array, the index of the first new element, and two bits for forms.
 fn array_head_bits(len: u64) -> u64 {
     let count = 2 * u64::from((len + 8).ilog2());
     let tail = 1 + u64::from((len | 1).ilog2()) + 1;

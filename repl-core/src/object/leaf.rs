@@ -201,8 +201,8 @@ pub(super) unsafe fn write_direct(direct: &Direct, value: *const u8, writer: &mu
     writer.write_bits(memory ^ direct.flip, direct.bits.into());
 }
 
-/// Writes the value. If it has no wire form, writes the nearest value that has one: the client has no value
-/// yet, so something must be sent. Fails only for opaque values, which have no nearest value.
+/// Writes the value. If the value has no wire form, writes the nearest value that has one: the client has no
+/// value yet, so something must be sent. Fails only for opaque values, which have no nearest value.
 ///
 /// # Safety
 /// `value` holds an aligned value of the type that `codec` is for.

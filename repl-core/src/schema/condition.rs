@@ -1,8 +1,8 @@
 //! Replication conditions: to which connections a property is sent.
 //!
 //! A new condition needs a variant, a place in [`Condition::ALL`], an outcome in [`Condition::allows`] and a
-//! name in the derive (`attr/condition`). If it depends on a new fact about objects or connections, that
-//! fact needs a flag in [`ViewFlags`], which `Object::flags` of `repl-net` sets.
+//! name in the derive (`attr/condition`). If a condition depends on a new fact about objects or connections,
+//! that fact needs a flag in [`ViewFlags`], which `Object::flags` of `repl-net` sets.
 //!
 //! *Invariant:* the outcome of a condition depends only on its [`ViewFlags`], and conditions keep no state.
 

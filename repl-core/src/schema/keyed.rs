@@ -22,7 +22,7 @@ pub trait Keyed: Property {
     /// The type of the items.
     type Item: Property;
 
-    /// Whether the items have callbacks. If not, the old values of items are not computed.
+    /// Whether the items have callbacks. If the items have no callbacks, their old values are not computed.
     const HAS_CALLBACKS: bool;
 
     /// Whether items have an order, which is sent as labels (R13).

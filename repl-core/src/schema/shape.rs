@@ -21,7 +21,7 @@ pub struct Shape {
     /// A function that returns the compiler's name of the type. The generic arguments of the type are
     /// printed.
     pub(crate) rust_name: fn() -> &'static str,
-    /// The size of the type in bytes. This is also the distance between elements of an array.
+    /// The size of the type in bytes. The size is also the distance between elements of an array.
     pub(crate) size: usize,
     /// Whether two values are the same if and only if their bytes are the same, and no byte of a value is
     /// padding.

@@ -10,8 +10,8 @@ use repl_core::ItemId;
 
 use super::log::Log;
 
-/// A mutable reference to an item. The first write through it marks the item, so that the item is sent (S138,
-/// S141). Reading marks nothing.
+/// A mutable reference to an item. The first write through this reference marks the item, so that the item is
+/// sent (S138, S141). Reading marks nothing.
 ///
 /// An `ItemMut` dereferences to the item. So call the guard's own functions with the type name, for example
 /// `ItemMut::id(&item)`.

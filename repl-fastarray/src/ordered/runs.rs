@@ -29,8 +29,8 @@ struct End {
     lean: Lean,
     /// How many items in a row were inserted where the run was expected to continue.
     run: u32,
-    /// Whether the last item changed the side of the run. If it did, the next item is expected to change the
-    /// side again.
+    /// Whether the last item changed the side of the run. If the last item changed the side, the next item is
+    /// expected to change it again.
     turned: bool,
 }
 

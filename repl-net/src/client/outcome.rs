@@ -12,7 +12,7 @@ use crate::transport::slot_set::SlotSet;
 pub(crate) struct Outcome {
     opened: Vec<Guid>,
     closed: Vec<u32>,
-    /// The same slots as `closed`, as a set.
+    /// The slots in `closed`, as a set.
     closing: SlotSet,
 }
 

@@ -56,8 +56,8 @@ impl Server {
     /// the new owner receives properties for owners only.
     ///
     /// The client of the old owner keeps the last values of properties for owners only, and receives no later
-    /// values. If it must not show them, inform it with a property that everyone sees, and let the notify of
-    /// that property clear them. To remove the whole object from this client, use
+    /// values. If the client must not show these values, inform it with a property that all clients see, and
+    /// let the notify of that property clear the values. To remove the whole object from this client, use
     /// [`set_visible`](Self::set_visible).
     pub fn set_owner<T: ?Sized>(&mut self, object: ObjectRef<T>, owner: Option<ConnectionId>) {
         self.change_view(object.erase(), |world, slot| world.objects[slot as usize].owner = owner);

@@ -217,7 +217,7 @@ impl LinkConditions {
 }
 
 impl Default for LinkConditions {
-    /// The same as [`perfect`](Self::perfect).
+    /// Returns the conditions of [`perfect`](Self::perfect).
     fn default() -> Self {
         Self::perfect()
     }

@@ -268,7 +268,7 @@ impl Network {
     /// Returns the link's conditions.
     ///
     /// # Panics
-    /// If the link belongs to another network. This applies to all methods that take a link.
+    /// If the link belongs to another network. All methods that take a link panic in this case.
     pub fn conditions(&self, link: LinkId) -> LinkConditions {
         self.links[link.0].conditions
     }

@@ -53,7 +53,8 @@ const RATE_ROUNDS: usize = 10;
 /// The link counts as full if the rate grew by less than a quarter in this many round trips in a row.
 const FULL_ROUNDS: u32 = 3;
 /// How much may be in flight while the shortest round trip is measured: this many thousandths of the product
-/// of rate and round trip, and at least [`PROBE_TRIP_PACKETS`]. This lasts at least [`PROBE_TRIP_TIME`].
+/// of rate and round trip, and at least [`PROBE_TRIP_PACKETS`]. The measurement lasts at least
+/// [`PROBE_TRIP_TIME`].
 const PROBE_TRIP_GAIN: u64 = 500;
 const PROBE_TRIP_PACKETS: u64 = 4;
 const PROBE_TRIP_TIME: Duration = Duration::from_millis(200);
@@ -335,8 +336,8 @@ impl Congestion {
     }
 
     /// Ends a span of time in which the shortest round trip was measured. `found` is the shortest round trip
-    /// without a queue in the link, if it is known. If it has become so long that the window was too small
-    /// for the link, the controller starts up again.
+    /// without a queue in the link, if it is known. If the round trip has become so long that the window was
+    /// too small for the link, the controller starts up again.
     fn end_span(&mut self, found: Option<Duration>, now: Duration) {
         let is_longer = found.is_some_and(|found| found > (self.shortest() + self.tick) * 2);
         self.shortest = [None, if is_longer { found } else { self.shortest[0] }];

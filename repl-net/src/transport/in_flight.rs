@@ -103,7 +103,7 @@ impl Contents {
         self.buffer_bytes() + shared.sum::<usize>() + lists.sum::<usize>()
     }
 
-    /// The same for the buffers alone, without their contents. O(1).
+    /// About how many bytes of memory the buffers hold, without their contents. O(1).
     fn buffer_bytes(&self) -> usize {
         self.shared.capacity() * size_of::<Arc<Segment>>()
             + self.sent.capacity() * size_of::<Sent>()

@@ -57,8 +57,8 @@ pub(crate) struct Segment {
     /// Whether this segment continues the object of the previous segment. If so, the two segments must not be
     /// in the same packet.
     pub(crate) continues: bool,
-    /// Whether the segment contains new array elements. If so, each connection must track the object until
-    /// the new elements arrive (R2).
+    /// Whether the segment contains new array elements. If the segment contains some, each connection must
+    /// track the object until they arrive (R2).
     pub(crate) has_new_elements: bool,
     /// The slots of the entries, as bit masks over words of 64 slots.
     pub(crate) masks: Vec<(usize, u64)>,
@@ -288,8 +288,8 @@ impl SegmentWriter {
         self.previous.set(class, list);
     }
 
-    /// Writes the set of properties of an object whose values follow. This takes one bit if they are the same
-    /// properties as for the previous object of the class.
+    /// Writes the set of properties of an object whose values follow. The set takes one bit if it equals the
+    /// set of the previous object of the class.
     pub(crate) fn handles(&mut self, class: usize, count: u32, list: &HandleSet, writer: &mut BitWriter) {
         if !self.same_as_before(class, list, writer) {
             write_handles(list, count, false, writer);

@@ -149,7 +149,7 @@ impl Connection {
             self.lost(&mut losses);
         }
         self.fold_lost(losses);
-        // This must not happen earlier, because lost lists are compared with all packets sent since.
+        // The records are dropped last, because lost lists are compared with all packets sent since.
         self.outbox.in_flight.trim();
         self.link.timeouts += u32::from(timed_out);
         if self.link.begin_retry(now) {
@@ -158,8 +158,8 @@ impl Connection {
     }
 
     /// On a link that has not answered for long, sends data again that has been in flight for long, even
-    /// before its timeout (R9). This repeats only data that the next step waits for, and of which any copy
-    /// may be acked. Changes are not repeated, because each copy would need its own ack.
+    /// before its timeout (R9). Sends again only data that the next step waits for, and of which any copy may
+    /// be acked. Changes are not repeated, because each copy would need its own ack.
     fn retry(&mut self, now: Duration) {
         let start = now.saturating_sub(RETRY_INTERVAL);
         let unknown = self.outbox.in_flight.unknown();
