@@ -42,12 +42,12 @@ impl NetSerialize for Script {
 }
 repl::leaf!(Script);
 
-/// An item that consists of such a value.
+/// An item that consists of a [`Script`].
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 #[replicated(callbacks)]
 struct Scroll(Script);
 
-/// An item with such a value and another property.
+/// An item with a [`Script`] and another property.
 #[derive(FastArrayItem, Clone, Debug, Default, PartialEq)]
 struct Tablet {
     script: Script,
