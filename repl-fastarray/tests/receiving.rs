@@ -527,7 +527,7 @@ impl Model {
     }
 }
 
-/// Asserts that the calls are about these ids, and that they lead to `array`.
+/// Asserts that the calls report these ids, and that applying the calls to the old items results in `array`.
 fn replay(
     calls: &[Call],
     array: &FastArray<Told>,

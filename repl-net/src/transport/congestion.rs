@@ -345,8 +345,8 @@ impl Congestion {
         match self.phase {
             Phase::Cruise { .. } | Phase::ProbeRoundTrip { .. } if is_longer && !self.trial.is_running() => {
                 (self.phase, self.full_rate, self.full_rounds) = (Phase::Startup, 0, 0);
-                // The greatest rate may be of the link as it was before. With the longer round trip it would
-                // fill a long queue.
+                // The greatest rate may have been measured before the link changed. With the longer round
+                // trip it would fill a long queue.
                 let newest = self.rates[self.round];
                 self.rates = [0; RATE_ROUNDS];
                 self.rates[self.round] = newest;
