@@ -345,7 +345,7 @@ fn s117_an_earlier_removal_does_not_hide_the_next_object_in_its_slot() {
             room.server[one].number = number + 1;
             room.step();
         }
-        // One packet removes an object and mentions another one.
+        // One packet removes an object and contains a reference to another one.
         room.server.despawn(last);
         room.server[one].target = next;
         room.settle();

@@ -102,7 +102,7 @@ fn both_sides_count_each_packet_and_each_byte() {
         room.server[lamp].colour += 1;
         passed.step(&mut room, |_| colour % 4 > 0);
     }
-    // Until the server has counted the last loss, and the client has heard of the last packet.
+    // Runs until the server has counted the last loss, and the client knows of the last packet.
     for _ in 0..40 {
         passed.step(&mut room, |_| true);
     }

@@ -529,7 +529,7 @@ fn receive_squad(
     told.0
 }
 
-/// Reads a mention again while `present` exist.
+/// Reads a recorded leaf again while the objects `present` exist.
 fn read_again(replica: &mut Squad, (path, _, bits): &Mention, present: &[Guid]) {
     let mut writer = BitWriter::new();
     bits.iter().flatten().for_each(|&bit| writer.write_flag(bit));

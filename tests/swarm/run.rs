@@ -135,8 +135,8 @@ impl Run {
             (0..5).for_each(|_| self.tick());
             report.reached(self.clock.ticks());
         }
-        // The server may be silent when the last acks have arrived. If many packets are lost, this takes
-        // longer.
+        // The server may be silent when the last acks have arrived. If many packets are lost, convergence
+        // takes longer.
         let patience = patience * if self.plan.loss() > 0.21 { 20 } else { 1 };
         self.start_watches();
         while let Some((seat, packets)) = self.packets_in_flight() {

@@ -540,7 +540,7 @@ impl ArrayChanges {
             self.tail = u32::MAX;
         }
         self.nested.subtract(&later.nested);
-        // The handle of a nested array stays while any of its changes stay.
+        // The handle of a nested array remains in the list while any of its changes remain.
         self.edits.subtract(&later.edits);
         for (handle, _) in &self.nested.0 {
             self.edits.insert(*handle);

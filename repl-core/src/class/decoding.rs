@@ -112,7 +112,7 @@ impl<T: Replicated> Class<T> {
     }
 
     /// Reads the values of `handles` into `object`, and reports them to `observer`. If user code now refuses
-    /// a value that it accepted during validation, the old value stays.
+    /// a value that it accepted during validation, the property keeps its old value.
     pub fn apply(
         &self,
         object: &mut T,
@@ -171,7 +171,7 @@ impl<T: Replicated> Class<T> {
 
     /// Reads one leaf again for an object that was lent to its user, and for `base`: the copy of the values
     /// that the server sent. Values in `base` get no callbacks. The bits may also be the key of an entry: the
-    /// entry is in the object while all objects exist that its key mentions.
+    /// entry is in the object while all objects exist that its key refers to.
     pub fn read_again_lent(
         &self,
         (object, base): (&mut T, &mut T),

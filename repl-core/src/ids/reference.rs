@@ -148,7 +148,7 @@ pub trait Objects {
     fn contains(&self, guid: Guid) -> bool;
 }
 
-/// Resolves references while a value is read, and collects the guids that the value mentions.
+/// Resolves references while a value is read, and collects the guids to which the value refers.
 pub struct ReferenceMap<'a> {
     objects: &'a dyn Objects,
     mentioned: Vec<Guid>,
@@ -172,7 +172,7 @@ impl<'a> ReferenceMap<'a> {
         self.objects
     }
 
-    /// Records that an object was mentioned.
+    /// Records that a reference to an object was read.
     pub(crate) fn mention(&mut self, guid: Guid) {
         self.mentioned.push(guid);
     }

@@ -279,7 +279,7 @@ const fn field_of<K: Property>() -> Field {
     Field::new("", 0, K::SHAPE)
 }
 
-/// Reads a key and returns its bits. Adds the objects that it mentions to `guids`.
+/// Reads a key and returns its bits. Adds the objects to which it refers to `guids`.
 fn read_key<K: Property>(reader: &mut BitReader<'_>, guids: &mut Vec<Guid>) -> Result<KeyBits, ReadError> {
     let start = reader.position();
     let mut references = ReferenceMap::new(&AllObjects);

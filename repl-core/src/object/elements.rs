@@ -55,7 +55,7 @@ impl<'a, I: Identity> Elements<'a, I> {
         Some(unsafe { ElementTable::of(self.program, self.command).level(base) })
     }
 
-    /// Whether every object that the identity mentions exists.
+    /// Whether every object to which the identity refers exists.
     pub(crate) fn is_mapped(&self, id: &I, objects: &dyn Objects) -> bool {
         id.mentions(&self.command.shape.form).into_iter().all(|guid| objects.contains(guid))
     }

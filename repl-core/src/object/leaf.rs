@@ -314,7 +314,7 @@ fn read_filler(start: usize, reader: &mut BitReader<'_>) -> Result<(), ReadError
     if reader.position() == start && reader.read_flag()? { Err(ReadError::OutOfRange) } else { Ok(()) }
 }
 
-/// Reads a value and drops it, and records the objects that it mentions. Fails if the bits are not a valid
+/// Reads a value and drops it, and records the objects to which it refers. Fails if the bits are not a valid
 /// value.
 pub(crate) fn validate_value(
     codec: &Codec,

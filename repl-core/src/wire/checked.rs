@@ -16,7 +16,7 @@ pub struct Checked {
     /// The next update to take.
     next: usize,
     asked: bool,
-    /// Whether a key of the update that is being validated mentions an object.
+    /// Whether a key of the update that is being validated refers to an object.
     refers: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct CheckedUpdate<'c, 'b> {
 #[derive(Clone, Debug)]
 pub(crate) struct Ends<'c> {
     positions: std::slice::Iter<'c, u32>,
-    /// Whether keys mention objects.
+    /// Whether keys refer to objects.
     pub(crate) refers: bool,
 }
 
@@ -112,7 +112,7 @@ impl Checked {
         self.asked |= asked;
     }
 
-    /// Records that a key mentions an object.
+    /// Records that a key refers to an object.
     pub(crate) fn key_refers(&mut self) {
         self.refers = true;
     }
@@ -125,7 +125,7 @@ impl Checked {
 }
 
 impl CheckedUpdate<'_, '_> {
-    /// Whether any key of a map in the update mentions an object.
+    /// Whether any key of a map in the update refers to an object.
     #[must_use]
     pub fn refers(&self) -> bool {
         self.ends.refers

@@ -46,7 +46,7 @@ macro_rules! methods_of {
             }
 
             /// Removes each item for which `same` returns true. The arguments of `same` are the item and the
-            /// last item before it that stays.
+            /// last kept item before it.
             pub fn dedup_by(&mut self, mut same: impl FnMut(&T, &T) -> bool) {
                 let mut kept = None;
                 let goes = |item| {

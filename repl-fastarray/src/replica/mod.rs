@@ -183,7 +183,7 @@ pub(crate) trait Replica: Sized {
 
     /// Returns the items to be removed: first those that the update names, in its order, then those that a
     /// sweep removes, by index. Items that were added and swept in the same update are taken out immediately.
-    /// Afterwards the added and changed items in the receipt are items that stay.
+    /// Afterwards the added and changed items in the receipt are items that remain in the array.
     fn removed(&mut self) -> Vec<(ItemId, Self::Spot)> {
         let swept = self.open_receipt().drop_removed();
         let swept = swept.into_iter().filter_map(|id| Some((id, self.spot(id)?))).collect();

@@ -29,7 +29,7 @@
 //! that has no sockets and clocks of its own. The simulator does not simulate routers that several links
 //! share, nor the headers that UDP and IP add to a packet.
 //!
-//! [`Network`] carries packets, [`LinkConditions`] say how good or bad a link is, and [`SeedReport`] prints
+//! [`Network`] carries packets, [`LinkConditions`] describe the quality of a link, and [`SeedReport`] prints
 //! the seed of a test that fails. Use [`Rng`] for the other random choices of a test.
 //!
 //! Guaranteed: one seed and one sequence of calls cause the same deliveries on every platform and in every

@@ -291,7 +291,7 @@ impl Network {
     }
 
     /// Ends the effects of [`sever`](Self::sever), [`blackout`](Self::blackout) and
-    /// [`lose_next`](Self::lose_next). The conditions of the link stay.
+    /// [`lose_next`](Self::lose_next). The conditions of the link do not change.
     pub fn mend(&mut self, link: LinkId) {
         let link = &mut self.links[link.0];
         (link.severed, link.blackout_until, link.lose_next) = (false, Duration::ZERO, 0);

@@ -311,7 +311,8 @@ mod tests {
             self.trial.rate(LINK.greatest_rate)
         }
 
-        /// Lets this time pass, in two steps: the trial may not move on before its end.
+        /// Advances the time by this much, in two steps: the trial must not continue before the end of the
+        /// time.
         fn pass(&mut self, time: Duration, is_wanted: bool) {
             let (before, almost) = (self.trial.stage, time - Duration::from_nanos(1));
             for now in [self.now + almost, self.now + time] {

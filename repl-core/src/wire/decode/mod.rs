@@ -50,7 +50,7 @@ pub trait Observer {
     }
 }
 
-/// Ignores everything, and lets no callbacks be called.
+/// Ignores all reports, and prevents callbacks.
 impl Observer for () {
     fn property(&mut self, _: u32, _: usize) {}
     fn plain(&mut self, _: &[u32]) {}

@@ -55,7 +55,7 @@ impl<'a> Recipient<'a> {
     }
 }
 
-/// Removes the entries whose keys mention an object that does not exist.
+/// Removes the entries whose keys refer to an object that does not exist.
 pub(crate) struct Hide<'o>(pub(crate) &'o dyn Objects);
 
 impl VisitCollections for Hide<'_> {
