@@ -111,7 +111,8 @@ pub(crate) struct Thing {
     pub(crate) role: Role,
     physics: bool,
     switches: Switches,
-    /// By property: the number of its secrets, and of those that were compared while it was switched on.
+    /// For each property, the number of its secrets, and the number of those secrets that were compared while
+    /// the property was switched on.
     versions: Vec<(u32, u32)>,
     is_dirty: bool,
 }

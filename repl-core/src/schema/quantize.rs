@@ -2,9 +2,9 @@
 //! components, unit vectors as points on an octahedron.
 //!
 //! A new form needs a variant of `Codec` and one of `Format`, both in `codec`. `object/leaf` reads and writes
-//! its bits, and `attributes` and `attribute_check` check its attribute. The derive needs its name, in
-//! `attr/quantize`, `attr/place` and `expand/field`. The compiler reports all other places that must be
-//! changed.
+//! the bits of the form, and `attributes` and `attribute_check` check its attribute. The derive needs its
+//! name, in `attr/quantize`, `attr/place` and `expand/field`. The compiler reports all other places that must
+//! be changed.
 //!
 //! All arithmetic uses operations that IEEE 754 defines to the last bit, so every platform computes the same
 //! bits and values.

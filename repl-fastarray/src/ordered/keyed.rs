@@ -1,6 +1,7 @@
 //! The traits through which `repl-core` uses an ordered array.
 //!
-//! *Invariant:* `repl-core` reaches items only by id. Its writes to a replica or a shadow do not mark items.
+//! *Invariant:* `repl-core` reaches items only by id. Writes of `repl-core` to a replica or a shadow do not
+//! mark items.
 
 use repl_core::__private::{Preload, Shape};
 use repl_core::label::Label;
