@@ -101,11 +101,11 @@ impl ServerClock {
         Some(self.estimate?.tick_at(now))
     }
 
-    /// Returns the tick to show in this frame, for [`Interpolated::at`](crate::Interpolated::at). It is one
-    /// tick and the jitter behind [`tick_at`](Self::tick_at), so that of nineteen values in twenty the next
-    /// one has arrived when it is needed. The clock is computed in [`Client::tick`](crate::Client::tick),
-    /// never goes back, and follows changes of the jitter by running up to 10 % faster or slower. If the
-    /// clock is more than a second behind, it jumps.
+    /// Returns the tick to show in this frame, for [`Interpolated::at`](crate::Interpolated::at). The result
+    /// is behind [`tick_at`](Self::tick_at) by one tick and the jitter, so that for nineteen of twenty values
+    /// the next value has arrived before it is needed. The tick is computed in
+    /// [`Client::tick`](crate::Client::tick), never goes back, and follows changes of the jitter by running
+    /// up to 10 % faster or slower. If the result is more than a second behind, it jumps.
     #[must_use]
     pub fn shown_tick(&self) -> Option<f64> {
         self.shown.map(|(tick, _)| tick)

@@ -58,10 +58,10 @@ pub struct Interpolated<T> {
 }
 
 impl<T: Clone> Interpolated<T> {
-    /// Returns an `Interpolated` without values. A value that follows the one before by more than `max_ticks`
-    /// counts as having begun to change so many ticks ago: until then nothing was sent, because nothing
-    /// changed. Use the longest distance of two updates of an object that moves, for example 4. 0 counts as
-    /// 1.
+    /// Returns an `Interpolated` without values. If a value arrives more than `max_ticks` after the previous
+    /// value, the change counts as begun `max_ticks` before the arrival: before that, nothing was sent,
+    /// because nothing changed. Use the longest time between two updates of an object that moves, for example
+    /// 4. 0 counts as 1.
     #[must_use]
     pub const fn new(max_ticks: u64) -> Self {
         Self { values: VecDeque::new(), max_ticks }
