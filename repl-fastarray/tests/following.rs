@@ -8,7 +8,7 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use repl_core::{ItemId, Keyed, KeyedShadow};
+use repl_core::{ItemId, Keyed, KeyedReplica, KeyedShadow};
 use repl_fastarray::{FastArray, ItemMut};
 
 use support::{StepKind, contents, follow, id, numbers};
@@ -611,6 +611,18 @@ fn a_copy_has_the_ids_and_the_order_of_its_source() {
         assert!(copy.ids().iter().enumerate().all(|(at, &id)| copy.index_of(id) == Some(at)));
     }
     assert_eq!(copy.push(0), source.push(0));
+}
+
+#[test]
+fn s183_local_items_of_an_array_stay_when_it_becomes_a_copy_of_another() {
+    let source: FastArray<u32> = (0..3).collect();
+    let mut copy = FastArray::from([7, 8, 9, 10]);
+    copy.become_replica();
+    let local = copy.push(100);
+    copy.copy_from(&source, &mut |from, to| *to = *from);
+    assert_eq!(copy.by_id(local), Some(&100));
+    copy.remove_by_id(local);
+    assert_eq!((&copy, copy.ids()), (&source, source.ids()));
 }
 
 #[test]

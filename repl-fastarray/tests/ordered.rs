@@ -345,6 +345,36 @@ fn s137_items_of_an_array_assigned_over_another_are_found_by_their_new_ids_alone
 }
 
 #[test]
+fn s137_items_added_to_an_array_that_replaced_another_get_ids_that_neither_has_used() {
+    let (_, mut shadow) = pair(3);
+    let mut live = OrderedFastArray::from([7_u16, 8]);
+    told(&mut shadow, &mut live);
+    assert_eq!(live.push(9), id(6));
+}
+
+#[test]
+fn s137_an_array_that_replaces_a_replacement_has_new_items() {
+    let (_, mut shadow) = pair(3);
+    told(&mut shadow, &mut OrderedFastArray::from([7, 8]));
+    assert!(shadow.ids().eq([id(4), id(5)]));
+    let mut live: OrderedFastArray<u16> = (0..5).collect();
+    live.retain(|item| *item > 2);
+    told(&mut shadow, &mut live);
+    assert!(live.ids().eq([id(6), id(7)]));
+}
+
+#[test]
+fn an_item_in_the_storage_of_a_removed_one_is_reported_once() {
+    let (mut live, mut shadow) = pair(3);
+    live[1] = 9;
+    live.remove(1);
+    let new = live.insert(1, 7);
+    let mut steps = Vec::new();
+    shadow.follow(&live, &mut |id, step| steps.push((id, matches!(step, Step::Removed))));
+    assert_eq!(steps, [(id(2), true), (new, false)]);
+}
+
+#[test]
 fn s135_items_that_were_cleared_are_found_no_more() {
     let mut array = OrderedFastArray::from([1_u16, 2]);
     assert_eq!(array.index_of(id(2)), Some(1));

@@ -251,6 +251,17 @@ fn an_item_that_comes_back_after_its_removal_stays() {
 }
 
 #[test]
+fn an_item_that_changes_after_its_removal_in_one_update_is_removed() {
+    let mut array = replica(&[1, 2]);
+    array.receive(id(1), ReceivedChange::Removed);
+    array.receive(id(1), ReceivedChange::Changed(&handles(&[4])));
+    array.receive(id(1), ReceivedChange::Spared);
+    array.conclude(true);
+    assert_eq!(names(&array), [2]);
+    assert_eq!(outlines()[..2], ["remove 1", "removes [0] of 2 → 1"]);
+}
+
+#[test]
 fn an_item_that_changed_and_was_removed_and_added_again_in_one_update_changed_once() {
     let mut array = replica(&[1]);
     change(&mut array, 1, 1);
