@@ -280,7 +280,7 @@ impl Congestion {
         let sending = flight.sent_at.saturating_sub(flight.last_flight_at);
         (self.delivered_at, self.last_flight_at) = (now, flight.sent_at);
         // The client sends acks once in a tick, so a shorter interval measures nothing.
-        let interval = acking.max(sending).max(self.tick).max(self.shortest());
+        let interval = acking.max(sending).max(self.tick);
         let delivered = self.delivered.saturating_sub(flight.delivered);
         let rate = u64::try_from(u128::from(delivered) * 1_000_000_000 / interval.as_nanos().max(1));
         // If many packets are lost, more is sent than arrives, even when there is nothing more to send.
@@ -794,5 +794,69 @@ mod tests {
         (1..=10).for_each(|number| congestion.sent(Sequence::new(number), PACKET, later));
         acknowledge(&mut congestion, 1..=10, later + STEP);
         assert_eq!(congestion.rate(), 10 * PACKET as u64 * 1_000 / 16);
+    }
+    #[test]
+    fn flights_that_are_never_acked_take_limited_memory() {
+        let mut congestion = Congestion::new(PACKET);
+        for number in 0..3 * WINDOW {
+            congestion.sent(Sequence::new(number), PACKET, STEP * number as u32);
+            congestion.lost(Sequence::new(number), PACKET);
+        }
+        assert_eq!(congestion.flights.len(), WINDOW as usize);
+    }
+
+    #[test]
+    fn the_shortest_round_trip_counts_for_one_to_two_spans() {
+        let mut congestion = Congestion::new(PACKET);
+        let [short, long] = [20, 100].map(Duration::from_millis);
+        congestion.observe(short, SHORTEST_SPAN - STEP);
+        congestion.observe(long, SHORTEST_SPAN);
+        congestion.observe(long, SHORTEST_SPAN * 2 - STEP);
+        assert_eq!(congestion.shortest(), short);
+        congestion.observe(long, SHORTEST_SPAN * 2);
+        assert_eq!(congestion.shortest(), long);
+    }
+
+    #[test]
+    fn where_many_packets_are_lost_little_to_send_lowers_what_is_known() {
+        let mut link = Link::new(1_000_000, Duration::from_millis(40));
+        link.run(0..300, 1_000);
+        link.loss_of = 2;
+        link.run(0..1_000, 1);
+        let sent = PACKET as u64 * 1_000 / 16;
+        assert!(link.congestion.rate() <= sent, "{} of {sent} bytes a second", link.congestion.rate());
+    }
+
+    #[test]
+    fn a_server_that_stood_still_sends_no_burst() {
+        let mut link = Link::new(1_000_000, Duration::from_millis(500));
+        link.run(0..300, 1_000);
+        link.run(0..300, 1);
+        link.now += Duration::from_secs(10);
+        let burst = (link.step(10_000) * PACKET) as u64;
+        let most = bytes_in(link.congestion.pacing_rate(), LONGEST_TICK * 2);
+        assert!(burst <= most, "{burst} bytes at once, {most} may be");
+    }
+
+    #[test]
+    fn r09_a_silent_link_is_sent_one_window_in_each_retry_interval() {
+        let mut link = Link::new(1_000_000, Duration::from_millis(40));
+        link.run(0..300, 1_000);
+        while let Some((number, _)) = link.acks.pop_front() {
+            link.congestion.lost(Sequence::new(number), PACKET);
+        }
+        // For a while there is nothing to send.
+        (0..40).for_each(|timeouts| link.wait(timeouts));
+        let mut sent_at_once = || {
+            let mut packets = 0;
+            while link.congestion.has_room() {
+                link.congestion.sent(Sequence::new(link.number), PACKET, link.now);
+                link.congestion.lost(Sequence::new(link.number), PACKET);
+                (link.number, packets) = (link.number + 1, packets + 1);
+            }
+            link.wait(40);
+            packets
+        };
+        assert_eq!([sent_at_once(), sent_at_once(), sent_at_once()], [PROBE_PACKETS; 3]);
     }
 }
