@@ -76,7 +76,7 @@ fn an_object_opens_from_an_archetype_with_elements_of_its_own() {
     assert_eq!(client.get(changed).map(|player| player.items.clone()), Some(vec![7, 7, 9, 7, 7]));
 }
 
-/// A serialiser that refuses to write while `REFUSES` is set.
+/// A serialiser that refuses a value after half of its bits while `REFUSES` is set.
 mod stubborn {
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -87,15 +87,17 @@ mod stubborn {
     pub(super) const NAME: &str = "stubborn";
 
     pub(super) fn write(value: &u16, writer: &mut BitWriter) -> Result<(), WriteError> {
+        let [low, high] = value.to_le_bytes();
+        writer.write_bits(low.into(), 8);
         if REFUSES.load(Ordering::Relaxed) {
             return Err(WriteError::Other("refused"));
         }
-        writer.write_bits((*value).into(), 16);
+        writer.write_bits(high.into(), 8);
         Ok(())
     }
 
     pub(super) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<u16, ReadError> {
-        Ok(reader.read_bits(16)? as u16)
+        Ok((reader.read_bits(8)? | reader.read_bits(8)? << 8) as u16)
     }
 }
 

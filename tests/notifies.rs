@@ -356,6 +356,44 @@ fn s55_notifies_ascend_by_handle() {
     assert_eq!(notes.iter().map(first).collect::<Vec<_>>(), ["health", "place", "pulse", "items", "name"]);
 }
 
+#[derive(Replicated, Default)]
+struct Follower {
+    #[replicated(notify = on_leader)]
+    leader: ObjectRef<Self>,
+    #[replicated(notify = on_pace)]
+    pace: u8,
+    heard: Vec<&'static str>,
+}
+
+impl Follower {
+    fn on_leader(&mut self) {
+        self.heard.push("leader");
+    }
+
+    fn on_pace(&mut self) {
+        self.heard.push("pace");
+    }
+}
+
+#[test]
+fn s55_the_notify_of_a_reference_that_is_filled_in_keeps_its_place() {
+    let register = |client: &mut Client| {
+        client.register::<Follower>();
+    };
+    let (mut room, (follower, leader)) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        (server.spawn(Follower::default()), server.spawn(Follower::default()))
+    });
+    let guest = room.guests[0].id;
+    room.server.set_visible(guest, leader, false);
+    room.settle();
+    room.server[follower].leader = leader;
+    room.settle();
+    room.server.set_visible(guest, leader, true);
+    room.server[follower].pace = 1;
+    update(&mut room);
+    assert_eq!(room.client()[follower].heard, ["leader", "pace"]);
+}
+
 #[test]
 fn s56_no_notify_runs_for_an_incomplete_value() {
     let register = |client: &mut Client| {

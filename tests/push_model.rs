@@ -239,6 +239,22 @@ fn s126_a_push_property_that_nobody_marked_waits_for_an_opening() {
 }
 
 #[test]
+fn s126_an_opening_that_was_sent_again_asks_for_no_later_comparison() {
+    let (mut room, _) = room(1);
+    let meter = room.server.spawn(Meter::default());
+    room.tick_one();
+    // The client has not acked the opening yet, so the change sends the opening again.
+    room.server[meter].polled = Polled(1);
+    room.tick_one();
+    room.settle();
+    room.server[meter].pushed = Pushed(5);
+    room.server[meter].polled = Polled(2);
+    let is_compared = compared(|| room.settle());
+    assert_eq!(is_compared, (true, false));
+    assert_eq!((shown(&room, 0, meter).polled.0, shown(&room, 0, meter).pushed.0), (2, 0));
+}
+
+#[test]
 fn s127_no_kind_of_push_property_is_compared_unasked() {
     let (mut room, meter) = room(1);
     let target = room.server.spawn(Meter::default());

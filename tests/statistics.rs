@@ -171,3 +171,18 @@ fn a_client_counts_the_bits_of_each_property_and_of_slots_and_handles() {
         assert_eq!(traffic(&room), expected);
     }
 }
+
+#[test]
+fn the_head_of_a_run_of_openings_counts_once() {
+    let head_bits = |lamps_in_run: u64| {
+        let (room, ()) = Room::furnished(ServerConfig::default(), lamps, 1, |server| {
+            for _ in 0..lamps_in_run {
+                server.spawn(Lamp { colour: 3, is_on: false });
+            }
+        });
+        assert_eq!(room.received::<Lamp>(0, "colour"), (lamps_in_run, lamps_in_run * 16));
+        room.client().traffic()[0].head_bits
+    };
+    // Only the number of objects takes a few bits more.
+    assert!((head_bits(1)..head_bits(1) + 16).contains(&head_bits(100)));
+}

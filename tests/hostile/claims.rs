@@ -244,6 +244,21 @@ fn runs_of_openings_that_cost_nothing_are_refused() {
 }
 
 #[test]
+fn a_run_whose_length_has_more_than_32_bits_is_refused() {
+    // The low 32 bits of the length are those of a valid run of one object.
+    for objects in [1 << 32 | 1, 1 << 40 | 1] {
+        refuse("range", |writer| {
+            segment(1, writer);
+            open(6, PEBBLE, writer);
+            only(1, 1, true, writer);
+            run(objects, writer);
+            writer.write_bits(9, 8);
+            end(writer);
+        });
+    }
+}
+
+#[test]
 fn objects_of_a_run_that_take_too_few_bits_are_refused() {
     refuse("range", |writer| {
         segment(1, writer);

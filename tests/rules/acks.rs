@@ -9,7 +9,7 @@ use repl::prelude::*;
 use repl::{DisconnectReason, ReceiveError};
 
 use super::forge;
-use super::support::{Room, TICK, collect, size};
+use super::support::{Guest, Room, TICK, collect, size};
 use super::{copy, one_thing, thing, things};
 
 /// Changes the thing often within a very short time and loses all packets. Returns how many packets were
@@ -194,7 +194,7 @@ fn r06_numbers_cross_the_wrap_of_the_wire_form_under_loss() {
     let mut client =
         Client::new(ClientConfig { first_sequence: 65_500, measure: true, ..ClientConfig::default() }, 5);
     things(&mut client);
-    room.guests.push(super::support::Guest { client, id });
+    room.guests.push(Guest { client, id });
     for value in 1..=300 {
         room.server[one].a = value;
         room.acknowledge();
@@ -400,13 +400,57 @@ fn r20_a_packet_of_another_session_is_as_good_as_damaged() {
     assert_eq!(result, Err(ReceiveError::Damaged));
 }
 
+/// Returns a packet of state of this many bytes. The packet closes objects that nobody has.
+fn closes(sequence: u16, session: u64, bytes: usize) -> Vec<u8> {
+    const FIRST_SLOT: u64 = 2;
+    let packet = forge::state(sequence, session, |writer| {
+        forge::segment(2, writer);
+        writer.write_exp_golomb(FIRST_SLOT, 0);
+        writer.write_bits(0, 2);
+        // The checksum takes four bytes, and each close after the first takes half a byte.
+        let content_bits = (bytes - 4) * 8;
+        while writer.bit_len() + 4 + 2 <= content_bits {
+            writer.write_flag(true);
+            writer.write_exp_golomb(0, 0);
+            writer.write_bits(0, 2);
+        }
+        forge::end(writer);
+    });
+    assert_eq!(packet.len(), bytes);
+    packet
+}
+
 #[test]
-fn r20_a_packet_over_the_mtu_is_not_looked_at() {
-    let (mut room, _) = one_thing();
-    let result = room.guests[0].client.receive(room.now, &[0; 1_201]);
-    assert_eq!(result, Err(ReceiveError::Damaged));
-    room.hear(0, &[vec![0; 1_201]]);
-    assert_eq!(room.closed(0), None);
+fn r20_a_client_reads_packets_of_at_most_its_mtu() {
+    let (mut room, one) = one_thing();
+    let client = &mut room.guests[0].client;
+    let bytes_received = client.stats().bytes_received;
+    assert_eq!(client.receive(room.now, &closes(100, 1_000, 1_201)), Err(ReceiveError::Damaged));
+    assert_eq!(client.stats().bytes_received, bytes_received);
+    assert_eq!(client.receive(room.now, &closes(100, 1_000, 1_200)), Ok(()));
+    assert_eq!(client.stats().bytes_received, bytes_received + 1_200);
+    assert_eq!(copy(&room, one).a, 0);
+}
+
+#[test]
+fn r20_a_server_reads_packets_of_at_most_the_mtu_of_its_client() {
+    for (own_bytes, client_bytes) in [(1_200, 1_300), (1_300, 1_300), (400, 1_200)] {
+        let config = ServerConfig { mtu_bytes: own_bytes, ..ServerConfig::default() };
+        let mut room = Room::new(config, things);
+        room.server.spawn(thing(1));
+        let id = room.server.connect(room.now);
+        let config = ClientConfig { mtu_bytes: client_bytes, ..ClientConfig::default() };
+        let mut client = Client::new(config, 1_000);
+        things(&mut client);
+        room.guests.push(Guest { client, id });
+        room.acknowledge();
+        let binding = 1_000 ^ forge::token(&collect(&mut room.server, id)[0]);
+        // A client may not send updates, so the server ends the session of a client whose packet it reads.
+        room.hear(0, &[closes(3, binding, client_bytes + 1)]);
+        assert_eq!(room.closed(0), None, "{own_bytes}, {client_bytes}");
+        room.hear(0, &[closes(3, binding, client_bytes)]);
+        assert!(matches!(room.closed(0), Some(DisconnectReason::Protocol(_))), "{own_bytes}, {client_bytes}");
+    }
 }
 
 #[test]

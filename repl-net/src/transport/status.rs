@@ -228,6 +228,20 @@ mod tests {
     }
 
     #[test]
+    fn a_client_computes_the_tick_after_any_gap() {
+        for gap in [0x1, 0xff, 0x100, 0xffff, 0x1_0000, 0xffff_ffff] {
+            let (mut wire, mut sink) = (Wire::new(), StatusSink::default());
+            wire.pass(1, 1, None);
+            wire.pass(1 + gap, 1, Some(Sequence::new(0)));
+            for (sequence, stamp, tick, bytes) in wire.sent {
+                let status = Status::read(&mut BitReader::new(&bytes), false).expect("as written");
+                sink.take(sequence, stamp, status);
+                assert_eq!(sink.tick(), Some(tick), "a gap of {gap}");
+            }
+        }
+    }
+
+    #[test]
     fn a_client_never_computes_a_wrong_tick_under_loss_and_reordering() {
         let mut random = 1_u64;
         let mut chance = |one_in: u64| {
