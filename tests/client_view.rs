@@ -423,6 +423,26 @@ fn the_server_tick_is_that_of_the_newest_packet() {
 }
 
 #[test]
+fn the_server_tick_is_right_after_a_silence_around_the_span_of_its_short_form() {
+    for silence in 254..259 {
+        let (mut room, player, _) = room(1);
+        let known = room.client().server_tick().expect("packets arrived");
+        while room.server.ticks() < known + silence {
+            room.acknowledge();
+            room.tick();
+        }
+        room.server[player].health = 5;
+        room.step();
+        assert_eq!(room.client()[player].health, 5);
+        assert_eq!(
+            room.client().server_tick(),
+            Some(room.server.ticks()),
+            "{silence} ticks without a packet"
+        );
+    }
+}
+
+#[test]
 fn a_value_is_drawn_between_the_ticks_of_the_server_as_the_clock_of_the_client_says() {
     let (mut room, player, _) = room(1);
     let mut score = Interpolated::new(4);

@@ -124,3 +124,40 @@ fn r25_a_hello_of_an_old_session_that_comes_first_does_not_keep_a_client_out() {
         assert!(client.is_connected(), "the old hello came in tick {tick_of_old}");
     }
 }
+
+/// Gives the server what a client sends, and returns the packets.
+fn speak(client: &mut Client, server: &mut Server, id: ConnectionId, now: Duration) -> Vec<Vec<u8>> {
+    client.tick(now);
+    let packets: Vec<_> = std::iter::from_fn(|| client.poll_transmit().map(<[u8]>::to_vec)).collect();
+    packets.iter().for_each(|packet| server.receive(id, now, packet));
+    packets
+}
+
+#[test]
+fn r25_a_replaced_client_that_proves_its_address_too_late_does_not_take_the_connection_over() {
+    let max_objects = ServerConfig::default().max_objects;
+    let mut server = Server::new(ServerConfig::default());
+    let lamp = server.spawn(Lamp { oil: 0, colour: 6 });
+    let id = server.connect(Duration::ZERO);
+    let (mut replaced, mut second) = (client(1, max_objects), client(2, max_objects));
+    speak(&mut replaced, &mut server, id, Duration::ZERO);
+    let welcome = server.poll_transmit(id).expect("a welcome").to_vec();
+    replaced.receive(Duration::ZERO, &welcome).expect("a packet of the server");
+    replaced.tick(Duration::ZERO);
+    let late = replaced.poll_transmit().expect("a proof of the address").to_vec();
+    for tick in 1..60 {
+        let now = TICK * tick;
+        speak(&mut second, &mut server, id, now);
+        if tick == 30 {
+            server.receive(id, now, &late);
+        }
+        server[lamp].oil = tick.into();
+        server.tick(now);
+        while let Some(packet) = server.poll_transmit(id) {
+            second.receive(now, packet).expect("a packet of the second client's session");
+        }
+    }
+    assert_eq!(second.get(lamp).map(|lamp| lamp.oil), Some(59));
+    assert_eq!(server.poll_event(), Some(ServerEvent::Connected(id)));
+    assert_eq!(server.poll_event(), None, "connected once");
+}

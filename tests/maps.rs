@@ -686,3 +686,39 @@ fn a_client_may_change_its_maps_and_still_receives_updates() {
     assert_eq!(client.sorted["b"], [40], "it is back with its next change");
     assert_eq!(client.sorted["mine"], [0]);
 }
+
+#[test]
+fn s17_an_entry_that_is_taken_out_through_objects_mut_is_removed_on_clients() {
+    let takes: [fn(&mut World); 6] = [
+        |world| _ = world.hashed.remove(&1),
+        |world| _ = world.sorted.remove("a"),
+        |world| _ = world.set.remove(&1),
+        |world| _ = world.sorted_set.remove(&(1, 1)),
+        |world| _ = world.indexed_set.shift_remove(&1),
+        |world| _ = world.secret.remove(&1),
+    ];
+    let full = World {
+        hashed: [1, 2].map(|key| (key, Told::default())).into(),
+        sorted: ["a", "b"].map(|key| (key.to_owned(), vec![1])).into(),
+        set: [1, 2].into(),
+        sorted_set: [(1, 1), (2, 2)].into(),
+        indexed_set: [1, 2].into(),
+        secret: [(1, 1), (2, 2)].into(),
+        ..World::default()
+    };
+    let (mut room, world) = room_with(full);
+    let guest = room.enter();
+    room.server.set_owner(world, Some(guest));
+    room.settle();
+    let lengths = |world: &World| {
+        let maps = [world.hashed.len(), world.sorted.len(), world.secret.len()];
+        (maps, [world.set.len(), world.sorted_set.len(), world.indexed_set.len()])
+    };
+    assert_eq!(lengths(&room.client()[world]), ([2; 3], [2; 3]));
+    for take in takes {
+        room.server.objects_mut::<World>().for_each(|(_, world)| take(world));
+        room.settle();
+        assert_eq!(lengths(&room.client()[world]), lengths(&room.server[world]));
+    }
+    assert_eq!(lengths(&room.client()[world]), ([1; 3], [1; 3]));
+}

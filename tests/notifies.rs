@@ -6,6 +6,7 @@
 mod support;
 
 use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use repl::prelude::*;
 use repl::{BitReader, BitWriter, Callbacks, ReadError, ReferenceMap, WriteError};
@@ -193,6 +194,67 @@ fn s51_an_array_that_is_received_as_it_is_shown_notifies_only_if_told_always() {
     room.server[choir].songs.push(3);
     update(&mut room);
     assert_eq!(log(&mut room), ["songs [1, 7, 3] > [1, 7, 3]"], "received with the length that it has");
+}
+
+#[derive(Replicated, Default)]
+struct Shelf {
+    #[replicated(notify = on_hashed)]
+    hashed: HashMap<u8, u8>,
+    #[replicated(notify = on_sorted)]
+    sorted: BTreeMap<u8, u8>,
+    #[replicated(notify = on_set)]
+    set: HashSet<u8>,
+    #[replicated(notify = on_sorted_set)]
+    sorted_set: BTreeSet<u8>,
+    log: Vec<(&'static str, usize, usize)>,
+}
+
+impl Shelf {
+    fn on_hashed(&mut self, old: &HashMap<u8, u8>) {
+        self.log.push(("hashed", old.len(), self.hashed.len()));
+    }
+
+    fn on_sorted(&mut self, old: &BTreeMap<u8, u8>) {
+        self.log.push(("sorted", old.len(), self.sorted.len()));
+    }
+
+    fn on_set(&mut self, old: &HashSet<u8>) {
+        self.log.push(("set", old.len(), self.set.len()));
+    }
+
+    fn on_sorted_set(&mut self, old: &BTreeSet<u8>) {
+        self.log.push(("sorted_set", old.len(), self.sorted_set.len()));
+    }
+}
+
+#[test]
+fn s51_maps_and_sets_notify_when_an_entry_only_comes_or_only_leaves() {
+    let register = |client: &mut Client| {
+        client.register::<Shelf>();
+    };
+    let (mut room, shelf) =
+        Room::furnished(ServerConfig::default(), register, 1, |server| server.spawn(Shelf::default()));
+    let log = |room: &mut Room| {
+        update(room);
+        std::mem::take(&mut room.guests[0].client.get_mut(shelf).expect("the client has it").log)
+    };
+    let all = |old, new| ["hashed", "sorted", "set", "sorted_set"].map(|name| (name, old, new));
+    for key in 0..2 {
+        let lent = &mut room.server[shelf];
+        lent.hashed.insert(key, 1);
+        lent.sorted.insert(key, 1);
+        lent.set.insert(key);
+        lent.sorted_set.insert(key);
+        assert_eq!(log(&mut room), all(key.into(), usize::from(key) + 1));
+    }
+    for key in 0..2 {
+        let lent = &mut room.server[shelf];
+        lent.hashed.remove(&key);
+        lent.sorted.remove(&key);
+        lent.set.remove(&key);
+        lent.sorted_set.remove(&key);
+        assert_eq!(log(&mut room), all(2 - usize::from(key), 1 - usize::from(key)));
+    }
 }
 
 #[test]

@@ -84,6 +84,10 @@ fn seen(room: &Room, unit: ObjectRef<Unit>) -> &Unit {
     room.client().get(unit).expect("the client has it")
 }
 
+fn seen_mut(room: &mut Room, unit: ObjectRef<Unit>) -> &mut Unit {
+    room.guests[0].client.get_mut(unit).expect("the client has it")
+}
+
 #[test]
 fn s116_a_reference_to_a_missing_object_reads_as_null() {
     let (mut room, one, other) = two_units();
@@ -312,6 +316,44 @@ fn s118_a_reference_that_is_filled_in_is_among_the_changes_of_its_object() {
     assert!(targets_changed(&mut room).contains(&one));
     show(&mut room, other, false);
     assert_eq!(targets_changed(&mut room), [one]);
+}
+
+#[test]
+fn s118_one_change_names_what_a_packet_brought_and_each_reference_that_it_filled_in() {
+    let (mut room, one, other) = two_units();
+    room.server[one].target = other;
+    room.server[one].order.about = other;
+    room.settle();
+    room.guests[0].client.changes::<Unit>().for_each(drop);
+    seen_mut(&mut room, one).calls = 0;
+    room.server[one].number = 7;
+    show(&mut room, other, true);
+    assert_eq!(seen(&room, one).calls, 1, "all of it came in one packet");
+    let changes = room.guests[0].client.changes::<Unit>().filter(|change| change.object == one);
+    let names: Vec<Vec<_>> = changes.map(|change| change.properties().iter().collect()).collect();
+    assert_eq!(names, [["target", "order", "number"]]);
+    assert_eq!(seen(&room, one).heard, [ObjectRef::default()], "the notify comes too");
+}
+
+#[test]
+fn s118_a_holder_of_two_references_is_updated_once_by_the_packet_that_fills_in_both() {
+    let (mut room, one, other) = two_units();
+    let id = room.guests[0].id;
+    let (holder, third) = (room.server.spawn(Unit::default()), room.server.spawn(Unit::default()));
+    room.server.set_visible(id, third, false);
+    for unit in [one, holder] {
+        (room.server[unit].target, room.server[unit].friends) = (other, vec![third]);
+    }
+    room.settle();
+    for unit in [one, holder] {
+        seen_mut(&mut room, unit).calls = 0;
+    }
+    room.server.set_visible(id, third, true);
+    show(&mut room, other, true);
+    for unit in [one, holder] {
+        let unit = seen(&room, unit);
+        assert_eq!((unit.target, unit.friends.as_slice(), unit.calls), (other, [third].as_slice(), 1));
+    }
 }
 
 #[test]

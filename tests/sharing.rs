@@ -232,6 +232,47 @@ struct Film {
     hud: Counted,
 }
 
+fn taxi() -> Car {
+    Car { plate: "taxi".to_owned(), ..Car::default() }
+}
+
+fn truck() -> Car {
+    Car { plate: "truck".to_owned(), ..Car::default() }
+}
+
+#[test]
+fn s88_neighbours_share_the_head_of_their_openings_only_if_nothing_in_it_differs() {
+    let mut room = Room::new(ServerConfig::default(), |client| {
+        client.register_archetype(taxi);
+        client.register_archetype(truck);
+    });
+    let archetypes = [taxi, truck].map(|make| room.server.register_archetype(make));
+    // The slots of these objects are used again, so the generations differ.
+    let gone = room.server.spawn(Car::default());
+    room.server.despawn(gone);
+    let plain = [1, 2].map(|radius| Car { parts: vec![radius; 3], ..Car::default() });
+    let cars = plain.map(|car| room.server.spawn(car));
+    let from = [0, 1, 0].map(|at| {
+        let car = [taxi, truck][at]();
+        room.server.spawn_from(archetypes[at], Car { parts: vec![9; 3], ..car })
+    });
+    let roles = [Role::SimulatedProxy, Role::None, Role::SimulatedProxy].map(|role| {
+        let car = room.server.spawn(Car { parts: vec![8; 3], ..Car::default() });
+        room.server.set_remote_role(car, role);
+        (car, role)
+    });
+    let moved = room.server.spawn(Car { place: [1.0; 2], ..Car::default() });
+    room.enter();
+    room.settle();
+    let client = room.client();
+    for car in cars.into_iter().chain(from).chain(roles.map(|(car, _)| car)).chain([moved]) {
+        assert_eq!(client.get(car), room.server.get(car));
+    }
+    for (car, role) in roles {
+        assert_eq!(client.role(car), Some(role));
+    }
+}
+
 #[test]
 fn s89_views_of_owners_and_recordings_are_written_separately_and_references_once() {
     let register = |client: &mut Client| {

@@ -281,6 +281,41 @@ mod tests {
     }
 
     #[test]
+    fn the_shortest_form_that_tells_the_tick_is_used_at_both_limits_of_each() {
+        let (short, middle, long) = (10, 19, 35);
+        let forms =
+            [(255, short), (256, middle), (257, middle), (65_535, middle), (65_536, long), (65_537, long)];
+        for (distance, bits) in forms {
+            for known in [0, 255, 1_000, u64::from(u32::MAX)] {
+                let (mut wire, mut sink) = (Wire::new(), StatusSink::default());
+                // The client knows the first tick of a session by its low 32 bits.
+                wire.pass(known, 1, None);
+                let before = wire.bits;
+                wire.pass(known + distance, 1, Some(Sequence::new(0)));
+                assert_eq!(wire.bits - before, bits, "{distance} ticks after tick {known}");
+                for (sequence, stamp, tick, bytes) in wire.sent {
+                    let status = Status::read(&mut BitReader::new(&bytes), false).expect("as written");
+                    sink.take(sequence, stamp, status);
+                    assert_eq!(sink.tick(), Some(tick), "{distance} ticks after tick {known}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_longer_round_trip_than_the_longest_is_sent_as_the_longest() {
+        for (round_trip_ms, read_ms) in [(65_535, 65_535), (65_536, 65_535), (u64::MAX, 65_535)] {
+            let round_trip = Duration::from_millis(round_trip_ms);
+            let connection = Some(ConnectionStatus { round_trip, has_joined: false });
+            let mut writer = BitWriter::new();
+            Status { tick: TickForm::SameLead, connection }.write(&mut writer);
+            let read = Status::read(&mut writer.as_slice().reader(), true).map(|status| status.connection);
+            let round_trip = Duration::from_millis(read_ms);
+            assert_eq!(read, Ok(Some(ConnectionStatus { round_trip, has_joined: false })));
+        }
+    }
+
+    #[test]
     fn one_packet_in_each_tick_needs_one_bit_for_the_tick() {
         let mut wire = Wire::new();
         for tick in 1..1_000 {

@@ -285,3 +285,38 @@ fn a_session_ends_once_and_a_late_hello_is_answered_with_the_end() {
     pair.client_receives(&closing[0]);
     assert_eq!(pair.client_reports, [Reported::Ended(DisconnectReason::Closed)]);
 }
+
+/// Returns a pair whose server has welcomed the client of the session, and then the client of the next
+/// session.
+fn replaced() -> Pair {
+    let mut pair = Pair::alike();
+    for session in [SESSION, SESSION + 1] {
+        pair.client = ClientHandshake::new(session);
+        pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
+    }
+    assert_eq!((pair.server.binding(), &pair.server.stage), (SESSION + 1, &Stage::Welcomed));
+    pair
+}
+
+/// Returns the packet with which the client of this session proves its address.
+fn proof(session: u64) -> Vec<u8> {
+    state(session ^ token(77, ConnectionId(3), session), 0)
+}
+
+#[test]
+fn r25_a_replaced_client_is_forgotten_when_the_other_proves_its_address() {
+    let mut pair = replaced();
+    pair.server_receives(&proof(SESSION + 1));
+    pair.server_receives(&proof(SESSION));
+    assert_eq!(pair.server_reports, [Reported::Connected, Reported::State(Sequence::new(0))]);
+    assert_eq!(pair.server.binding(), SESSION + 1);
+}
+
+#[test]
+fn r25_a_replaced_client_does_not_begin_a_session_after_its_end() {
+    let mut pair = replaced();
+    pair.server.end(DisconnectReason::Timeout, &mut pair.to_client);
+    pair.server_receives(&proof(SESSION));
+    assert_eq!(pair.server_reports, []);
+    assert!(pair.server.is_ended());
+}
