@@ -404,6 +404,21 @@ fn changes_are_returned_once_for_each_object_with_the_properties_since_the_last_
 }
 
 #[test]
+fn an_object_that_changes_again_before_the_next_look_is_still_new() {
+    let (mut room, player, _) = room(1);
+    room.guests[0].client.changes::<Player>().for_each(drop);
+    let second = room.server.spawn(Player { health: 3, ..Player::default() });
+    room.settle();
+    room.server[second].score = 4;
+    room.server[player].score = 4;
+    room.settle();
+    let changes: Vec<_> = room.guests[0].client.changes::<Player>().collect();
+    let found: Vec<_> = changes.iter().map(|change| (change.object, change.is_new)).collect();
+    assert_eq!(found, [(player, false), (second, true)]);
+    assert_eq!(changes[1].properties().iter().collect::<Vec<_>>(), ["health", "score"]);
+}
+
+#[test]
 fn the_server_tick_is_that_of_the_newest_packet() {
     let (mut room, player, _) = room(1);
     for round in 0..600_u16 {

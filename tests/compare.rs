@@ -3,6 +3,8 @@
 
 mod pair;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use pair::world::{World, changes};
 use pair::{Pair, handles};
 use proptest::prelude::*;
@@ -217,6 +219,48 @@ fn s13_a_unit_is_compared_and_sent_as_a_whole() {
     assert_eq!(pair.flat(&changes), [2, 0]);
     assert!(pair.edit(|dancer| dancer.facing = 400).is_empty());
     assert_eq!(pair.refusals.len(), 1);
+}
+
+#[test]
+fn s13_a_unit_that_only_grows_or_only_shrinks_is_listed() {
+    #[derive(Replicated, Default, Clone, Debug, PartialEq)]
+    #[replicated(all)]
+    struct Load {
+        list: Vec<u8>,
+        map: BTreeMap<u8, u8>,
+        set: BTreeSet<u8>,
+        name: String,
+        maybe: Option<u8>,
+    }
+    #[derive(Replicated, Default)]
+    #[replicated(all)]
+    struct Cart {
+        #[replicated(atomic)]
+        load: Load,
+    }
+    let edits: [fn(&mut Load); 10] = [
+        |load| load.list.push(0),
+        |load| _ = load.map.insert(1, 0),
+        |load| _ = load.set.insert(1),
+        |load| load.name.push('a'),
+        |load| load.maybe = Some(0),
+        |load| _ = load.list.pop(),
+        |load| _ = load.map.remove(&1),
+        |load| _ = load.set.remove(&1),
+        |load| _ = load.name.pop(),
+        |load| load.maybe = None,
+    ];
+    let mut pair = Pair::<Cart>::from(|| {
+        let (map, set) = (BTreeMap::from([(7, 7)]), BTreeSet::from([7]));
+        Cart { load: Load { list: vec![7], map, set, name: "g".into(), maybe: None } }
+    });
+    for (at, edit) in edits.into_iter().enumerate() {
+        let changes = pair.edit(|cart| edit(&mut cart.load));
+        assert_eq!(pair.flat(&changes), [1, 0], "edit {at}");
+        pair.receive(&pair.encode(&changes)).unwrap();
+        assert_eq!(pair.replica.load, pair.live.load, "edit {at}");
+        assert!(pair.compare().is_empty(), "edit {at} is in the shadow");
+    }
 }
 
 #[derive(Replicated, Clone)]

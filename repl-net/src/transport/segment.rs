@@ -377,3 +377,26 @@ impl SegmentReader {
         self.next_slot = end;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gaps_of_a_segment_are_read_as_they_were_written_however_far_its_slots_are() {
+        for first in [0, 1, 255, 32_767, 32_768, 65_535, 65_536, 131_072, u32::MAX - 9] {
+            for kind in [SegmentKind::Close, SegmentKind::Open] {
+                let (mut segment, mut writer) = (SegmentWriter::default(), BitWriter::new());
+                let slots = [first, first + 1, first + 8];
+                segment.begin(kind, gap_order(first, 1), &mut writer);
+                slots.iter().for_each(|&slot| segment.slot(slot, &mut writer));
+                segment.end(&mut writer);
+                let mut reader = writer.as_slice().reader();
+                let (read_kind, mut read) = SegmentReader::next(&mut reader).unwrap().expect("a segment");
+                assert_eq!(read_kind, kind);
+                let read: Vec<_> = std::iter::from_fn(|| read.slot(&mut reader).unwrap()).collect();
+                assert_eq!(read, slots, "{kind:?}");
+            }
+        }
+    }
+}

@@ -320,3 +320,14 @@ fn r25_a_replaced_client_does_not_begin_a_session_after_its_end() {
     assert_eq!(pair.server_reports, []);
     assert!(pair.server.is_ended());
 }
+
+#[test]
+fn the_time_of_each_client_begins_with_its_own_hello() {
+    let mut pair = Pair::alike();
+    for session in [SESSION, SESSION + 1] {
+        pair.now += Duration::from_secs(4);
+        pair.client = ClientHandshake::new(session);
+        pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
+        assert_eq!((pair.server.binding(), pair.server.last_received()), (session, pair.now));
+    }
+}
