@@ -76,7 +76,7 @@ fn an_object_opens_from_an_archetype_with_elements_of_its_own() {
     assert_eq!(client.get(changed).map(|player| player.items.clone()), Some(vec![7, 7, 9, 7, 7]));
 }
 
-/// A serialiser that refuses a value after half of its bits while `REFUSES` is set.
+/// A serialiser that refuses to write while `REFUSES` is set.
 mod stubborn {
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -87,24 +87,30 @@ mod stubborn {
     pub(super) const NAME: &str = "stubborn";
 
     pub(super) fn write(value: &u16, writer: &mut BitWriter) -> Result<(), WriteError> {
-        let [low, high] = value.to_le_bytes();
-        writer.write_bits(low.into(), 8);
         if REFUSES.load(Ordering::Relaxed) {
             return Err(WriteError::Other("refused"));
         }
-        writer.write_bits(high.into(), 8);
+        writer.write_bits((*value).into(), 16);
         Ok(())
     }
 
     pub(super) fn read(reader: &mut BitReader<'_>, _: &mut ReferenceMap<'_>) -> Result<u16, ReadError> {
-        Ok((reader.read_bits(8)? | reader.read_bits(8)? << 8) as u16)
+        Ok(reader.read_bits(16)? as u16)
     }
+}
+
+#[derive(Replicated, Clone, Copy, Debug, Default, PartialEq)]
+struct Mood {
+    #[replicated]
+    colour: u8,
+    #[replicated(with = stubborn)]
+    depth: u16,
 }
 
 #[derive(Replicated, Default)]
 struct Moody {
-    #[replicated(with = stubborn)]
-    mood: u16,
+    #[replicated]
+    mood: Mood,
     #[replicated]
     level: u16,
 }
@@ -114,7 +120,8 @@ fn a_property_whose_serialiser_breaks_its_word_holds_up_no_other() {
     use std::sync::atomic::Ordering::Relaxed;
 
     let mut server = Server::new(ServerConfig::default());
-    let moody = server.spawn(Moody { mood: 3, level: 1 });
+    let mood = Mood { colour: 5, depth: 3 };
+    let moody = server.spawn(Moody { mood, level: 1 });
     server.tick(Duration::ZERO);
     let mut client = Client::new(ClientConfig::default(), 1);
     client.register::<Moody>();
@@ -125,11 +132,11 @@ fn a_property_whose_serialiser_breaks_its_word_holds_up_no_other() {
     for tick in 1..5 {
         step(&mut server, &mut client, connection, Duration::from_millis(16 * tick));
     }
-    assert_eq!(client.get(moody).map(|moody| (moody.mood, moody.level)), Some((0, 1)));
+    assert_eq!(client.get(moody).map(|moody| (moody.mood, moody.level)), Some((Mood::default(), 1)));
     stubborn::REFUSES.store(false, Relaxed);
     server[moody].level = 2;
     for tick in 5..7 {
         step(&mut server, &mut client, connection, Duration::from_millis(16 * tick));
     }
-    assert_eq!(client.get(moody).map(|moody| (moody.mood, moody.level)), Some((3, 2)));
+    assert_eq!(client.get(moody).map(|moody| (moody.mood, moody.level)), Some((mood, 2)));
 }
