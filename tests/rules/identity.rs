@@ -5,7 +5,7 @@
 use repl::prelude::*;
 use repl::{CloseReason, Guid};
 
-use super::support::Room;
+use super::support::{Room, TICK};
 use super::{Thing, copy, one_thing, thing, things, two_things};
 
 fn guid(object: ObjectRef<Thing>) -> Guid {
@@ -63,6 +63,29 @@ fn r17_a_slot_is_used_again_when_every_connection_has_acked_its_close() {
         assert_eq!(guest.client.get(third).map(|object| object.a), Some(3));
         assert!(!guest.client.contains(one));
     }
+}
+
+#[test]
+fn r17_what_an_object_lost_is_not_sent_of_the_next_one_in_its_slot() {
+    let (mut room, one) = one_thing();
+    room.server[one].name = "lost".into();
+    assert_eq!(room.tick_one().len(), 1);
+    room.server.despawn(one);
+    let closing = room.tick_one();
+    room.deliver(0, &closing);
+    // Not enough time passes that the first packet counts as lost.
+    room.now -= TICK * 2;
+    room.acknowledge();
+    let next = room.server.spawn(thing(2));
+    assert_eq!(guid(next).slot(), guid(one).slot());
+    let opening = room.tick_one();
+    room.deliver(0, &opening);
+    room.now -= TICK;
+    room.acknowledge();
+    assert_eq!(room.in_flight(0), 1, "the update is still in flight");
+    let updates = room.updates::<Thing>(0, "name");
+    room.settle();
+    assert_eq!(room.updates::<Thing>(0, "name"), updates);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! *Invariant:* packets have at most 256 bytes.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use repl::prelude::*;
@@ -232,6 +233,26 @@ fn r15_a_large_property_that_always_changes_starves_none_beside_it() {
 }
 
 #[test]
+fn r15_large_properties_that_always_change_starve_no_other_of_their_object() {
+    for delay in 1..=4 {
+        let (mut room, one) = one_thing();
+        let mut acks = VecDeque::new();
+        for tick in 0..60_u16 {
+            room.server[one].name = char::from(b'a' + tick as u8 % 26).to_string().repeat(900);
+            room.server[one].list = vec![tick; 700];
+            let packets = room.tick_one();
+            room.deliver(0, &packets);
+            acks.push_back(room.replies(0));
+            if acks.len() == delay {
+                acks.pop_front().iter().for_each(|packets| room.hear(0, packets));
+            }
+        }
+        let Thing { name, list, .. } = copy(&room, one);
+        assert!(!name.is_empty() && !list.is_empty(), "acks that arrive after {delay} ticks");
+    }
+}
+
+#[test]
 fn r15_large_objects_that_always_change_starve_no_other() {
     let mut room = Room::furnished(small_packets(), things, 1, |server| server.spawn(thing(0))).0;
     let crowd: Vec<_> =
@@ -243,6 +264,54 @@ fn r15_large_objects_that_always_change_starve_no_other() {
         room.step();
     }
     assert!(crowd.iter().all(|&one| room.client().contains(one)), "some never came");
+}
+
+#[derive(Replicated, Default)]
+#[replicated(all)]
+struct Form {
+    name: String,
+    street: String,
+    town: String,
+    country: String,
+    phone: String,
+    work: String,
+    hobby: String,
+    note: String,
+}
+
+#[test]
+fn r15_properties_that_do_not_fit_together_share_packets() {
+    let register = |client: &mut Client| _ = client.register::<Form>();
+    let (mut room, form) =
+        Room::furnished(small_packets(), register, 1, |server| server.spawn(Form::default()));
+    let Form { name, street, town, country, phone, work, hobby, note } = &mut room.server[form];
+    for text in [name, street, town, country, phone, work, hobby, note] {
+        *text = "t".repeat(60);
+    }
+    assert_eq!(room.tick_one().len(), 3, "three texts of 60 bytes fit into a packet");
+}
+
+#[derive(Replicated, Default)]
+struct Hoard {
+    #[replicated]
+    coins: FastArray<u32>,
+}
+
+#[test]
+fn r15_items_that_wait_when_their_object_ends_are_not_sent() {
+    let register = |client: &mut Client| _ = client.register::<Hoard>();
+    let config = ServerConfig { max_bytes_per_tick: 256, ..small_packets() };
+    let (mut room, hoard) = Room::furnished(config, register, 1, |server| server.spawn(Hoard::default()));
+    room.server[hoard].coins.extend(0..1_000);
+    for _ in 0..3 {
+        let packets = room.tick_one();
+        room.deliver(0, &packets);
+    }
+    let acks = room.replies(0);
+    room.server.despawn(hoard);
+    room.hear(0, &acks);
+    room.settle();
+    assert!(!room.client().contains(hoard));
 }
 
 #[derive(Replicated, Default)]

@@ -54,11 +54,12 @@ impl Connection {
             waiting.push(portions);
         }
         waiting.retain(|portions| !portions.is_empty());
-        // Only one large property is sent at a time, a different one in each frame, so that none waits for
-        // ever.
-        let turn = context.world.frame as usize % large.len().max(1);
-        if turn < large.len() {
-            self.send_property_as_blob(slot, &large.swap_remove(turn), context);
+        // Only one large property is sent at a time. They take turns in the order of their handles, so that none
+        // waits forever.
+        let after = self.objects.last_large(slot).wrapping_add(1);
+        let turn = |list: &Changelist| first_handle(list).wrapping_sub(after);
+        if let Some((next, _)) = large.iter().enumerate().min_by_key(|(_, list)| turn(list)) {
+            self.send_property_as_blob(slot, &large.swap_remove(next), context);
         }
         large.iter().for_each(|list| self.objects.add_pending(slot, list));
         self.objects.add_waiting(slot, &mut waiting);
@@ -185,6 +186,7 @@ impl Connection {
             segment.update(slot, class, count, part.handles(), values, writer);
         });
         if self.has_blob(slot) {
+            self.objects.large_sent(slot, first_handle(part));
             self.objects.new_elements_sent(context.world, slot, self.outbox.sequence(), part.new_elements());
         } else {
             self.objects.add_pending(slot, part);
@@ -262,6 +264,11 @@ impl Connection {
             self.blobs.sent(id, index, sequence);
         }
     }
+}
+
+/// Returns the lowest handle of a list, or zero if the list is empty.
+fn first_handle(list: &Changelist) -> u32 {
+    list.handles().iter().next().unwrap_or(0)
 }
 
 /// Returns the changes of the first `count` items or entries, without those that were removed in the

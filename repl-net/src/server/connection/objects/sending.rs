@@ -149,6 +149,16 @@ impl ObjectStates {
         self.out_of_step.insert(slot);
     }
 
+    /// Returns the first handle of the object's property that was sent as a blob last, or zero.
+    pub(crate) fn last_large(&self, slot: u32) -> u32 {
+        self.tracked.get(slot).map_or(0, |tracked| tracked.last_large)
+    }
+
+    /// Notes that a blob carries the property of an object that begins with this handle.
+    pub(crate) fn large_sent(&mut self, slot: u32, handle: u32) {
+        self.track(slot).last_large = handle;
+    }
+
     /// Notes that the packet `sequence` carries a part of the object's blob.
     pub(crate) fn blob_part_sent(&mut self, slot: u32, sequence: Sequence) {
         if let Some(tracked) = self.tracked.get_mut(slot) {

@@ -66,6 +66,8 @@ pub(crate) struct Tracked {
     pub(super) left: Vec<(PropertyIndex, u64)>,
     /// The blob that carries the object, if there is one.
     pub(crate) blob: Option<u32>,
+    /// The first handle of the property that was sent as a blob last, or zero if there was none.
+    pub(crate) last_large: u32,
     /// Whether the client knows the object's current owner and role.
     pub(crate) proxy: ProxyState,
     /// The number of bits of the last opening, or zero if there was none.
