@@ -236,7 +236,13 @@ pub(super) unsafe fn write_nearest(
         Codec::SmallestThree { bits } => write_quaternion([0.0, 0.0, 0.0, 1.0], *bits, writer),
         Codec::UnitVector { bits } => write_unit_vector([0.0, 0.0, 1.0], *bits, writer),
         Codec::String { max_bytes, .. } => write_text("", *max_bytes, writer),
-        _ => Err(error),
+        Codec::Bool
+        | Codec::Wide
+        | Codec::F32
+        | Codec::F64
+        | Codec::Char
+        | Codec::Reference
+        | Codec::Opaque(_) => Err(error),
     }
 }
 

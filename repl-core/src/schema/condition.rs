@@ -1,8 +1,25 @@
 //! Replication conditions: to which connections a property is sent.
 //!
-//! A new condition needs a variant, a place in [`Condition::ALL`], an outcome in [`Condition::allows`] and a
-//! name in the derive (`attr/condition`). If a condition depends on a new fact about objects or connections,
-//! that fact needs a flag in [`ViewFlags`], which `Object::flags` of `repl-net` sets.
+//! How to add a condition:
+//!
+//! 1. The condition needs a variant, a place in [`Condition::ALL`] (a test of this file counts both), an
+//!    outcome in [`Condition::allows`], a name in [`Condition::name`], and the same name in the derive
+//!    (`attr/condition`). `tests/conditions.rs` has the outcomes of all conditions in a table.
+//! 2. A condition that is not compared in each tick needs a line in [`Condition::is_compared_each_tick`], and
+//!    an answer when it is compared instead. `InitialOnly` gives its answer in `ConditionMasks::new`, with a
+//!    set that `server/world` (`asks_at_open`), `Object::scope` and `server/handed_over` of `repl-net` read.
+//!    `Never` gives its answer where the code names it: in `Object::scope` and `Object::set_condition` of
+//!    `repl-net`, in `class/begin` (`begin_sum`), and in `check` of the derive.
+//! 3. If the condition depends on a new fact about objects or connections, the fact needs a flag in
+//!    [`ViewFlags`]. Each flag doubles [`ViewFlags::COUNT`] (a test of this file compares them).
+//!    `Object::flags` of `repl-net` sets the flag.
+//! 4. If the fact is about a connection, `View::flags` of `repl-net` (`connection/objects/view`) passes it to
+//!    `Object::flags`, and `Object::common_flags` passes the value that most connections have. Connections
+//!    for which the fact is different have no shared openings: `View::shares_openings` must be false for
+//!    them. Nothing reports it if this line is missing.
+//! 5. If the fact can change while the server runs, its setter calls `Server::change_view` (`server/views`),
+//!    or `Connection::review` if only one connection is concerned. Both compare what each client sees before
+//!    and after the change.
 //!
 //! *Invariant:* the outcome of a condition depends only on its [`ViewFlags`], and conditions keep no state.
 
@@ -179,5 +196,31 @@ impl Condition {
             Self::Dynamic => "Dynamic",
             Self::Never => "Never",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the lines of this file after the line `start`, up to the next brace that is not indented.
+    fn lines_after(start: &str) -> impl Iterator<Item = &'static str> {
+        let lines = include_str!("condition.rs").lines();
+        lines.skip_while(move |line| *line != start).skip(1).take_while(|line| *line != "}")
+    }
+
+    #[test]
+    fn the_list_of_all_conditions_has_each_variant() {
+        let variants = lines_after("pub enum Condition {").filter(|line| line.ends_with(',')).count();
+        assert_eq!(Condition::ALL.len(), variants);
+        for (number, condition) in Condition::ALL.into_iter().enumerate() {
+            assert_eq!(condition as usize, number);
+        }
+    }
+
+    #[test]
+    fn each_flag_of_a_view_doubles_the_number_of_values() {
+        let flags = lines_after("impl ViewFlags {").filter(|line| line.contains(": Self = Self(")).count();
+        assert_eq!(ViewFlags::COUNT, 1 << flags);
     }
 }

@@ -113,7 +113,14 @@ pub(crate) fn type_name(property: Formatted) -> String {
                 let version = if leaf.version == 1 { String::new() } else { format!(" v{}", leaf.version) };
                 format!("{}{}{version}", property.shape.name, arguments((property.shape.rust_name)()))
             }
-            _ => property.shape.name.to_owned(),
+            Codec::Bool
+            | Codec::Int(_)
+            | Codec::Wide
+            | Codec::F32
+            | Codec::F64
+            | Codec::Char
+            | Codec::String { .. }
+            | Codec::Reference => property.shape.name.to_owned(),
         },
         Kind::Struct(fields) if property.shape.name == "()" => {
             let inner: Vec<_> = fields.iter().map(|field| type_name(property.field(field))).collect();

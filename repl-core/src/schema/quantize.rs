@@ -1,10 +1,19 @@
 //! Quantisation: floats in few bits. Numbers are written in steps, unit quaternions by their smallest three
 //! components, unit vectors as points on an octahedron.
 //!
-//! A new form needs a variant of `Codec` and one of `Format`, both in `codec`. `object/leaf` reads and writes
-//! the bits of the form, and `attributes` and `attribute_check` check its attribute. The derive needs its
-//! name, in `attr/quantize`, `attr/place` and `expand/field`. The compiler reports all other places that must
-//! be changed.
+//! How to add a form:
+//!
+//! 1. The form needs a variant of `Codec` and one of `Format`, both in `codec`. The compiler then reports the
+//!    matches without a default arm: the rest of `codec`, `object/leaf` (reads and writes the bits of the
+//!    form), `Formatted::kind` in `shape` (which types become the form), and `type_name` in `display`.
+//! 2. The compiler does not report these places: `Codec::formatted`; `attributes` and `attribute_check`,
+//!    which check the attribute of the form; the sizes in bytes that `identical` in `object/leaf` compares;
+//!    and `types/foreign`, which says which forms fit the types of other crates.
+//! 3. In the derive, the form needs a variant of `Quantize` and a name in `attr/quantize` and `attr/place`.
+//!    The compiler then reports `expand/field` and `numbers` in `check`. It does not report
+//!    `saturates_something` in `check`: whether the form has bounds.
+//! 4. Two pages describe the form: `docs/wire.md` (the table of leaves, and the numbers in the checksum) and
+//!    `repl-derive/attributes.md`.
 //!
 //! All arithmetic uses operations that IEEE 754 defines to the last bit, so every platform computes the same
 //! bits and values.

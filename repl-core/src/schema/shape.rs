@@ -189,7 +189,16 @@ impl Formatted {
                 Kind::Leaf(Codec::unit_vector(bits))
             }
             (_, Kind::Leaf(codec)) => Kind::Leaf(codec.formatted(self.format, self.max_len)),
-            (_, kind) => kind,
+            // The formats are named, so that the compiler asks what a new format does here.
+            (
+                Format::Native
+                | Format::Bits { .. }
+                | Format::Range { .. }
+                | Format::Quantize { .. }
+                | Format::SmallestThree { .. }
+                | Format::UnitVector { .. },
+                kind,
+            ) => kind,
         }
     }
 

@@ -114,7 +114,8 @@ impl Connection {
 
     /// Begins to send an object that the client may have.
     pub(crate) fn show(&mut self, world: &mut World, slot: u32) {
-        if self.view().is_replay {
+        if !self.view().shares_openings() {
+            // The view of a new object counts as the default view until it is set.
             self.objects.set_view(slot, self.view().is_default_now(world, slot));
         }
         if self.objects.show(slot, self.outbox.next()) {

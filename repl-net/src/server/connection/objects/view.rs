@@ -18,7 +18,7 @@ use crate::transport::slot_set::SlotSet;
 #[derive(Debug)]
 pub(crate) struct View {
     id: ConnectionId,
-    pub(crate) is_replay: bool,
+    is_replay: bool,
     /// Objects for which this client's view is not the default view, whether the client has them or not.
     pub(super) own: SlotSet,
     /// Objects that the client owns, whether it has them or not. The openings of these objects cannot be
@@ -74,9 +74,15 @@ impl View {
         !self.own.contains(slot)
     }
 
+    /// Returns whether the client's openings can be shared with other clients at all. This is false for a
+    /// client that sees most objects in another way than most clients.
+    pub(crate) fn shares_openings(&self) -> bool {
+        !self.is_replay
+    }
+
     /// Returns the objects in a word of slots whose openings can be shared with other clients.
     pub(super) fn default_openings_in(&self, word: usize) -> u64 {
-        if self.is_replay { 0 } else { !(self.own.word(word) | self.owned.word(word)) }
+        if self.shares_openings() { !(self.own.word(word) | self.owned.word(word)) } else { 0 }
     }
 
     /// Returns whether the opening of an object can be shared with other clients.
