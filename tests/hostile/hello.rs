@@ -13,7 +13,7 @@ use super::recording::SESSION;
 use super::support::collect;
 use super::{Pebble, budget};
 
-/// Returns a packet of the handshake of this type.
+/// Returns a packet of the handshake with the type `kind`. `write` writes everything after the type.
 pub(crate) fn control(kind: u64, write: impl FnOnce(&mut BitWriter)) -> Vec<u8> {
     let mut writer = BitWriter::new();
     writer.write_flag(true);

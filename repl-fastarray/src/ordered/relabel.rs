@@ -11,8 +11,8 @@ use repl_core::label::Label;
 const FIRST_REACH: usize = 16;
 /// The factor by which the range of items grows if there is too little room.
 const REACH_FACTOR: usize = 4;
-/// The most digits of the new labels in the first range. Each time the range grows, one digit less is
-/// allowed. So the more items get new labels, the more labels are free afterwards.
+/// The most digits of a new label while the range has its first size. Each time the range grows, the new
+/// labels must be one digit shorter. The shorter they are, the more longer labels stay free between them.
 const MAX_DIGITS: usize = 8;
 
 /// Gives new labels to the items at `indices` and around them, so that labels are free at these positions.

@@ -293,8 +293,8 @@ impl ObjectStates {
         reopen
     }
 
-    /// Ends the session: the client has no objects any more. Returns the slots that the connection used, each
-    /// with the position in the history that the connection gives up.
+    /// Ends the session: from now on the client counts as having no objects. Returns the slots that the
+    /// connection used, each with the position in the history that the connection gives up.
     pub(super) fn end(&mut self) -> Vec<(u32, Option<u64>)> {
         let position = |slot| self.tracked.get(slot).and_then(|tracked| tracked.position);
         let known: Vec<_> = self.known.iter().map(|slot| (slot, position(slot))).collect();
