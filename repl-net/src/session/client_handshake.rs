@@ -310,6 +310,15 @@ mod tests {
     }
 
     #[test]
+    fn r26_a_client_is_silent_for_a_quarter_of_a_second_at_most_however_long_the_timeouts_are() {
+        let timeout = Duration::from_secs(3_600);
+        let mut pair = Pair::alike();
+        (pair.client_config.timeout, pair.server_config.timeout) = (timeout, timeout);
+        (0..10).for_each(|_| pair.step());
+        assert_eq!(pair.client.longest_silence(timeout), Duration::from_millis(250));
+    }
+
+    #[test]
     fn r21_a_question_that_comes_again_is_not_answered_before_its_time() {
         let mut pair = Pair::new(class(1), class(2));
         let hello = pair.client_sends().remove(0);

@@ -220,6 +220,46 @@ fn r25_the_client_that_first_proves_its_address_keeps_the_connection() {
     }
 }
 
+/// Returns a pair whose client was welcomed, and has not proved its address yet.
+fn welcomed() -> Pair {
+    let mut pair = Pair::alike();
+    pair.client_sends().iter().for_each(|packet| pair.server_receives(packet));
+    pair.server_sends().iter().for_each(|packet| pair.client_receives(packet));
+    assert_eq!(pair.client_reports, [Reported::Connected]);
+    pair
+}
+
+#[test]
+fn r25_a_client_with_limits_that_are_too_small_replaces_no_other() {
+    let hello = {
+        let mut other = Pair::alike();
+        other.client = ClientHandshake::new(SESSION + 1);
+        other.client_config.max_objects = 10;
+        other.client_sends().remove(0)
+    };
+    let mut pair = welcomed();
+    pair.server_receives(&hello);
+    assert!(!pair.server.is_ended() && pair.server.binding() == SESSION);
+    pair.step();
+    assert!(pair.server.is_connected());
+}
+
+#[test]
+fn r26_welcomes_that_may_not_be_sent_yet_do_not_pile_up() {
+    let mut pair = Pair::alike();
+    let hello = pair.client_sends().remove(0);
+    pair.server_receives(&hello);
+    let mut last_sent = 0;
+    for _ in 0..3_000 {
+        last_sent = pair.server_sends().len();
+        pair.now += STEP;
+    }
+    assert_eq!(last_sent, 0, "the server has sent three times the bytes of the hello");
+    pair.server_receives(&hello);
+    // One welcome waited, and the other answers the hello.
+    assert!(pair.server_sends().len() <= 2);
+}
+
 #[test]
 fn r21_a_session_that_replaces_another_is_asked_from_the_beginning() {
     let questions = |steps_of_another: u32| {
