@@ -219,6 +219,12 @@ fn r09_acks_lost_in_both_directions_are_repeated() {
 /// A room with one thing, whose client has acked its packets 600 ms late for some time.
 fn slow_link() -> (Room, ObjectRef<Thing>) {
     let (mut room, object) = one_thing(ServerConfig::default());
+    answer_late(&mut room, object);
+    (room, object)
+}
+
+/// Changes the object several times. The client acks each change 600 ms late.
+fn answer_late(room: &mut Room, object: ObjectRef<Thing>) {
     for size in 2..20 {
         room.server[object].size = size;
         let packets = room.tick_one();
@@ -226,7 +232,6 @@ fn slow_link() -> (Room, ObjectRef<Thing>) {
         room.deliver(0, &packets);
         room.acknowledge();
     }
-    (room, object)
 }
 
 /// Returns for each of the next 360 ticks how many packets with state were sent up to then. The client does
@@ -252,6 +257,19 @@ fn r09_a_closing_on_a_slow_link_is_tried_four_times_a_second() {
     // four times a second.
     let in_the_end = sent[359] - sent[179];
     assert!((8..=14).contains(&in_the_end), "{in_the_end} in three seconds");
+}
+
+#[test]
+fn r09_a_slow_link_that_answers_again_is_not_tried_before_its_timeout() {
+    let (mut room, object) = slow_link();
+    room.server[object].size = 100;
+    sent_in_silence(&mut room);
+    answer_late(&mut room, object);
+    let id = room.guests[0].id;
+    room.server.set_visible(id, object, false);
+    let sent = sent_in_silence(&mut room);
+    assert_eq!(sent[30], sent[0], "one closing in half a second");
+    assert!(sent[120] > sent[0]);
 }
 
 #[test]
