@@ -97,7 +97,7 @@ pub use schema::value::{NetSerialize, With};
 pub use wire::checked::{Checked, CheckedMark, CheckedUpdate};
 pub use wire::decode::Observer;
 
-/// For code that the derives and [`leaf!`] generate. Do not use it by hand.
+/// For code that the derives and [`leaf!`] generate. Do not use this module by hand.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::object::preload::preload;

@@ -1,5 +1,5 @@
-//! Bits in memory: a writer, a reader, and slices that begin at any bit. The first bit is the lowest bit of
-//! the first byte.
+//! Bits in memory: a writer, a reader, and slices that begin at any bit. Bits are counted from the lowest bit
+//! of the first byte.
 //!
 //! Writer and reader implement the traits of `bitstream_io` (little endian), which user code calls. Our own
 //! code calls the inherent methods, which are faster.

@@ -17,8 +17,8 @@ pub(crate) struct AgeQueue<I> {
 }
 
 impl<I: Ord + Clone> AgeQueue<I> {
-    /// Makes a queue of changes. Each element occurs once. O(changes), times the logarithm if there are
-    /// several ages.
+    /// Makes a queue of changes. No element may occur twice in `changes`. O(changes), times the logarithm if
+    /// there are several ages.
     pub(crate) fn new(mut changes: Vec<ElementChange<I>>) -> Self {
         sort(&mut changes);
         Self { waiting: changes.into(), ages: None }
@@ -61,8 +61,8 @@ impl<I: Ord + Clone> AgeQueue<I> {
         });
     }
 
-    /// Adds later changes. Each element occurs once in these changes. If a change of the same element waits,
-    /// the later change is merged with it. Otherwise the later change is inserted at its age. O(changes × log
+    /// Adds later changes. No element may occur twice in `later`. If a change of the same element waits, the
+    /// later change is merged with it. Otherwise the later change is inserted at its age. O(changes × log
     /// waiting). O(waiting) only if a later change is older than a waiting change.
     pub(crate) fn add(&mut self, later: Vec<ElementChange<I>>) {
         let (mut found, mut places) = (Vec::new(), Vec::new());

@@ -149,8 +149,8 @@ impl Changelist {
         !self.nested.0.is_empty() && self.nested.has_new_elements()
     }
 
-    /// Adds all changes of `other`, which is a later list. The result is the ordered union of S72, without
-    /// pruning.
+    /// Adds all changes of `other`, which is a later list. Afterwards this list is the ordered union of both
+    /// lists (S72), without pruning.
     pub fn merge(&mut self, other: &Self) {
         self.handles.union(&other.handles);
         self.nested.merge(&other.nested);
@@ -249,9 +249,9 @@ impl Changelist {
         new_elements
     }
 
-    /// Removes the new elements that have arrived with `list`. The list contained these new elements, or it
-    /// was sent later. Removes all new elements of each array in `list`, and the new elements of each item in
-    /// `list`.
+    /// Removes the new elements that have arrived with `list`. `list` contained these new elements, or it was
+    /// sent after them. Removes all new elements of each array in `list`, and the new elements of each item
+    /// in `list`.
     pub fn new_elements_arrived(&mut self, list: &Self) {
         let Self { handles, nested } = self;
         nested.0.retain_mut(|(handle, new_elements)| {
@@ -438,7 +438,8 @@ impl NestedChanges {
         self.set(handle, all);
     }
 
-    /// Calls `prune` with each property, and drops nested changes that are empty then. The handle stays.
+    /// Calls `prune` with each property, and drops nested changes that are empty then. The handles of these
+    /// properties stay in the changelist.
     pub(crate) fn prune_each(&mut self, mut prune: impl FnMut(u32, &mut Nested)) {
         self.0.retain_mut(|(handle, nested)| {
             prune(*handle, nested);

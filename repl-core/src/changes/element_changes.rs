@@ -80,7 +80,8 @@ pub(crate) enum Sweep {
     /// All elements that do not exist any more. Used if the receiver may have missed more removals than the
     /// server remembers (R12).
     Dead,
-    /// All elements that are not new in this list. The receiver's collection is emptied first.
+    /// All elements that are not new in this list: the receiver empties its collection before it adds the new
+    /// elements.
     All,
 }
 
@@ -92,7 +93,7 @@ impl<I: Identity, L> Default for ElementChanges<I, L> {
 }
 
 impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
-    /// Makes a list from the results of a comparison. Each element occurs once.
+    /// Makes a list from the results of a comparison. No element may occur twice in the same argument.
     pub(crate) fn new(added: Vec<I>, removed: Vec<I>, mut changed: Vec<ElementChange<I, L>>) -> Self {
         let set = |mut ids: Vec<I>| {
             ids.sort_unstable();

@@ -35,7 +35,7 @@ impl History {
     /// The most changelists that an object keeps (S66).
     pub const MAX_LISTS: usize = 64;
 
-    /// Returns the place after the newest list. Grows by one with each list (S65).
+    /// Returns the place after the newest list. This place grows by one with each list (S65).
     #[must_use]
     pub fn end(&self) -> u64 {
         self.end

@@ -1,7 +1,7 @@
 //! Classes: an object type at run time, with the functions that compare, write and read its objects.
 //!
-//! *Invariant:* a class is made from the tables of its own type. `new` checks this once. So its functions
-//! take plain references and are safe.
+//! *Invariant:* a class is made from the tables of its own type. `new` checks once that the tables are those
+//! of the type. So the functions of a class take plain references and are safe.
 #![expect(unsafe_code, reason = "vouches for a layout being the object's own")]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
@@ -50,10 +50,10 @@ impl<T: Replicated> Default for Class<T> {
 }
 
 impl<T: Replicated> Class<T> {
-    /// Makes the class of `T`. Flattens the layout of a generic type.
+    /// Makes the class of `T`. If `T` is generic, flattens its layout.
     ///
     /// # Panics
-    /// If `T::program` returns the program of another type. A derived program never does.
+    /// If `T::program` returns the program of another type. The derive never causes this panic.
     #[must_use]
     pub fn new() -> Self {
         let program = T::program();

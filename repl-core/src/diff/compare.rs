@@ -253,7 +253,7 @@ impl Comparison<'_> {
         list
     }
 
-    /// Copies a new element, `except` some handles. `first` is the step to its first property.
+    /// Copies a new element, `except` some handles. `first` is the step to the first property of the element.
     fn new_element(&mut self, live: Level<'_>, shadow: &mut LevelMut<'_>, first: u32, except: &HandleSet) {
         let slots = live.slots().zip(1..).zip(first..);
         for ((slot, handle), step) in slots.filter(|((_, handle), _)| !except.contains(*handle)) {

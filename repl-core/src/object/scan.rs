@@ -1,5 +1,5 @@
-//! Scanning: finds the objects of a column whose plain memory or strings differ from their shadows. Compiled
-//! for each type.
+//! Scanning: finds the objects of a column whose plain memory or strings differ from their shadows. The scan
+//! is compiled for each type.
 //!
 //! *Invariant:* only bytes that the plan lists are read, and the plan lists no padding.
 #![expect(unsafe_code, reason = "compares plain memory")]

@@ -28,7 +28,7 @@ const FIRST_GROWTH: usize = 8;
 /// Writes `value` in the form that `field` states.
 ///
 /// # Errors
-/// When a part of the value has no wire form. Then drop the bits that were written so far.
+/// When a part of the value has no wire form. After such an error, drop the bits that were written so far.
 pub fn write<T: Property>(value: &T, field: &Field, writer: &mut BitWriter) -> Result<(), WriteError> {
     let property = Formatted { shape: T::SHAPE, ..field.formatted() };
     // SAFETY: the pointer holds a `T`, and the shape is that of `T`.

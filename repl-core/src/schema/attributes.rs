@@ -230,7 +230,7 @@ pub enum NetSerializeForUnits {}
 pub trait HasMethod<Method, Old> {}
 
 /// A function that `notify` can name for a field of type `Old` in an `Object`. `Form` distinguishes the two
-/// forms of such functions, so that each can have its own implementation. It is always inferred.
+/// forms of such functions, so that each can have its own implementation. The compiler always infers `Form`.
 #[diagnostic::on_unimplemented(
     message = "this function cannot be a notify of the field",
     label = "wrong parameters",
@@ -277,7 +277,7 @@ impl<Object> WithoutOld<Object> for Alone {}
 pub struct NotifyOf<Object, Old>(PhantomData<fn(Object, Old)>);
 
 impl<Object, Old: Keyed> NotifyOf<Object, Old> {
-    /// Accepts only a notify without the old value. For collections.
+    /// Accepts only a notify without the old value, because this implementation is for collections.
     pub fn fits<F: Notified<Object, Old, Form>, Form: WithoutOld<Object>>(_: &F) {}
 }
 

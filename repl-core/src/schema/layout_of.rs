@@ -18,7 +18,7 @@ pub struct LayoutOf<T> {
 }
 
 impl<T> LayoutOf<T> {
-    /// Returns the layout of `T` with this table. Only for the derive.
+    /// Returns the layout of `T` with this table. Only generated code of the derive calls this function.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(table: &'static Layout) -> Self {

@@ -48,8 +48,8 @@ pub(crate) enum CommandKind {
 #[derive(Clone, Copy)]
 pub(crate) struct LeafCommand {
     pub(crate) codec: Codec,
-    /// The size of the value in bytes, if two values are equal if and only if their bytes are equal.
-    /// Otherwise zero.
+    /// The size of the value in bytes, if two values are equal if and only if their bytes are equal. Zero for
+    /// all other types.
     pub(crate) bytes: u32,
     /// The direct form, if the value's wire form equals its memory, as for most values.
     pub(crate) direct: Option<Direct>,

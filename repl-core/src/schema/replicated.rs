@@ -23,8 +23,8 @@ pub trait EveryFieldIsSync: Sync {}
 
 impl<T: Sync> EveryFieldIsSync for T {}
 
-/// An object: a struct whose annotated fields are replicated. Derive it. All fields of an object must be
-/// `Send` and `Sync`, including those that are not replicated.
+/// An object: a struct whose annotated fields are replicated. Derive this trait. All fields of an object must
+/// be `Send` and `Sync`, including those that are not replicated.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an object",
     label = "does not derive `Replicated`",

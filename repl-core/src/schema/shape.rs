@@ -32,7 +32,7 @@ pub struct Shape {
 /// The kind of property that a shape describes.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    /// A value that is always sent whole. It has one command.
+    /// A value that is always sent whole. The value has one command.
     Leaf(Codec),
     /// A struct. The struct is flattened: it has the commands of its fields, in the order of declaration.
     Struct(&'static [Field]),
@@ -95,13 +95,13 @@ pub enum Notify {
     /// Never: the property names no method.
     #[default]
     None,
-    /// When an update changed the client's value.
+    /// The method is called when an update changed the client's value.
     OnChanged,
-    /// Whenever a value is received. The method may be called twice for one value (R5).
+    /// The method is called whenever a value is received, and may be called twice for one value (R5).
     Always,
 }
 
-/// One replicated field of a struct. The derives make it.
+/// One replicated field of a struct, as the derives describe it.
 #[derive(Clone, Copy)]
 pub struct Field {
     pub(crate) name: &'static str,

@@ -86,7 +86,7 @@ pub(crate) const fn form_checksum(name: &str, version: u32) -> u64 {
 
 /// Values of the constants that a module of `with = module` does not define.
 pub mod unsaid {
-    /// The empty name. Such a type is refused at compile time.
+    /// The empty name. A module without a name is refused at compile time.
     pub const NAME: &str = "";
     /// The first version.
     pub const VERSION: u32 = 1;
@@ -124,7 +124,7 @@ pub trait With<T>: 'static {
     const WIRE_VERSION: u32;
 
     /// A checksum of everything that is written around the module's values, if the field contains several of
-    /// them. Otherwise zero.
+    /// them. Zero if the field is a single value of the module.
     const AROUND: u64 = 0;
 
     /// Writes a value, like [`NetSerialize::write`].

@@ -1,4 +1,4 @@
-//! Types of other crates as fields. Each crate needs the feature with its name.
+//! Types of other crates as fields. The types of a crate need the feature with the name of the crate.
 //!
 //! *Invariant:* a foreign type is written as the numbers of which it consists in memory.
 #![cfg_attr(feature = "glam", expect(unsafe_code, reason = "types state their own shapes"))]
@@ -51,8 +51,8 @@ mod glam_types {
     }
 }
 
-/// Makes a type that was made by `bitflags!` usable as a field. The value is sent as one integer. On arrival,
-/// a value with unnamed bits is refused.
+/// Makes a type that was made by `bitflags!` usable as a field. All flags of a value are sent together as one
+/// integer. On arrival, a value with unnamed bits is refused.
 ///
 /// ```
 /// bitflags::bitflags! {

@@ -315,8 +315,8 @@ impl Client {
         }
     }
 
-    /// Returns the next packet for the server. Send it at once. Returns `None` if this tick has no more
-    /// packets.
+    /// Returns the next packet for the server. Send the packet at once. Returns `None` if this tick has no
+    /// more packets.
     ///
     /// # Panics
     /// In debug builds, if this method is called 1,000 times and [`tick`](Self::tick) was never called.

@@ -24,7 +24,7 @@ pub(crate) enum Subject {
     Archetype(u32),
 }
 
-/// A callback of the user. The order is that of S54.
+/// A callback of the user. S54 states the order in which callbacks run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Callback {
     PreNetReceive,

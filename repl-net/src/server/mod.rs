@@ -54,8 +54,8 @@ pub struct ConnectionStats {
     pub packets_lost: u64,
     /// The number of packets of state that are neither acknowledged nor counted as lost.
     pub packets_in_flight: usize,
-    /// The smoothed round trip. This time includes the wait of acks for the client's tick. Zero before the
-    /// first ack.
+    /// The smoothed round trip. The round trip includes the time that an ack waits for the client's next
+    /// tick. Zero before the first ack.
     pub round_trip: Duration,
     /// About how many bytes of memory the server held at the last tick for everything that the client has not
     /// acknowledged. [`ServerConfig::max_connection_bytes`] limits this number.
@@ -326,8 +326,8 @@ impl Server {
         }
     }
 
-    /// Returns the next packet for a connection. Send it at once. Returns `None` if this tick has no more
-    /// packets for this connection. To send the packets of all connections in one loop, use
+    /// Returns the next packet for a connection. Send the packet at once. Returns `None` if this tick has no
+    /// more packets for this connection. To send the packets of all connections in one loop, use
     /// [`poll_any_transmit`](Self::poll_any_transmit).
     pub fn poll_transmit(&mut self, connection: ConnectionId) -> Option<&[u8]> {
         let peer = self.connections.get_mut(&connection)?;

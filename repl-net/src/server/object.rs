@@ -44,8 +44,8 @@ struct Particulars {
     dynamic: Vec<(PropertyIndex, Condition)>,
     /// Handles of push properties that were marked and not compared since (S124).
     marked: HandleSet,
-    /// The frame in which each property last changed, or zero if it never changed. Used only for classes with
-    /// conditions.
+    /// The frame in which each property last changed, or zero if it never changed. These frames are recorded
+    /// only for classes with conditions.
     changed_at: Vec<u64>,
     /// The refusals of the last comparison for values that were too large.
     too_large: Vec<Refusal>,

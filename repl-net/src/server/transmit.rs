@@ -16,8 +16,8 @@ pub struct Transmit<'a> {
 }
 
 impl Server {
-    /// Returns the next packet of any connection. Send it at once. Returns `None` if this tick has no more
-    /// packets. The disconnect packets of closed connections are included, although
+    /// Returns the next packet of any connection. Send the packet at once. Returns `None` if this tick has no
+    /// more packets. The disconnect packets of closed connections are included, although
     /// [`connections`](Self::connections) does not list these any more. So prefer this function to a loop
     /// over [`poll_transmit`](Self::poll_transmit). All packets of one connection are returned before those
     /// of the next connection.

@@ -80,8 +80,8 @@ impl Server {
     }
 
     /// Switches a property with the condition [`Custom`](Condition::Custom) on or off for all connections,
-    /// including later ones. At first it is on. A connection receives the property while both this switch and
-    /// [its own](Self::set_custom_active_for) are on.
+    /// including later ones. At first this switch is on. A connection receives the property while both this
+    /// switch and [its own](Self::set_custom_active_for) are on.
     ///
     /// After the property is switched off, no packet with the property is made for any connection: not for
     /// changes, not for lost packets, and not for openings, where the property keeps the archetype's value.

@@ -127,7 +127,8 @@ impl Changes {
         self.refusals.clear();
     }
 
-    /// Frees entries that no tick needed recently, and the lists' memory. Called between two ticks.
+    /// Frees entries that no tick needed recently, and the lists' memory. The server calls this method
+    /// between two ticks.
     fn end_round(&mut self) {
         self.items.truncate(std::mem::take(&mut self.most));
         self.items.iter_mut().for_each(|change| change.list.clear());

@@ -76,9 +76,9 @@ pub struct ServerConfig {
     /// [`timeout`](Self::timeout) is disconnected with
     /// [`DisconnectReason::Unacknowledged`](crate::DisconnectReason::Unacknowledged).
     pub max_connection_bytes: usize,
-    /// The greatest number of bytes that are sent to one connection in one tick, at least 1. The rest follows
-    /// in later ticks. The packet that reaches the limit is still sent, so at least one packet can be sent in
-    /// each tick. By default there is no limit.
+    /// The greatest number of bytes that are sent to one connection in one tick, at least 1. Data beyond this
+    /// limit is sent in later ticks. The packet that reaches the limit is still sent, so at least one packet
+    /// can be sent in each tick. By default there is no limit.
     pub max_bytes_per_tick: usize,
     /// Whether the server encodes a value once and shares the bits among all connections that need the same
     /// value (S88). The packets are the same with and without sharing (S90). Default `true`.

@@ -91,9 +91,9 @@ pub enum ServerEvent {
 pub enum ClientEvent {
     /// The server accepted this client.
     Connected,
-    /// The connection ended. All objects keep their last state.
+    /// The connection ended. All objects of the client keep their last state.
     Disconnected(DisconnectReason),
-    /// An object was created. It can be read already.
+    /// An object was created. The object can be read already.
     Spawned(ObjectRef<()>),
     /// The client has received, for the first time, all objects that existed when the server accepted it. See
     /// [`Client::is_synchronized`](crate::Client::is_synchronized).

@@ -40,7 +40,7 @@ pub struct LinkConditions {
     pub reorder_by: Duration,
     /// The probability that a copy arrives with one bit flipped.
     pub corrupt: f64,
-    /// The longest packet that the link carries, in bytes. A longer one is lost.
+    /// The longest packet that the link carries, in bytes. A longer packet is lost.
     pub mtu_bytes: usize,
     /// How many bytes leave the sender in a second, without the headers of lower layers. `None` is unlimited.
     /// Packets that are sent faster wait in a queue and arrive later.

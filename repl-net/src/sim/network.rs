@@ -274,7 +274,7 @@ impl Network {
     }
 
     /// Loses exactly the next `packets` packets that are sent over the link. Packets that are lost for other
-    /// reasons count too. Replaces the rest of an earlier call.
+    /// reasons count too. A new call replaces what is left of an earlier call.
     pub fn lose_next(&mut self, link: LinkId, packets: u64) {
         self.links[link.0].lose_next = packets;
     }

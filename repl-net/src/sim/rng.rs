@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 /// A random number generator: SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number
-/// generators*, 2014). Suitable for simulations, not for secrets.
+/// generators*, 2014). The generator is suitable for simulations, not for secrets.
 ///
 /// ```
 /// use repl_net::sim::Rng;
@@ -31,9 +31,9 @@ impl Rng {
         Self { state: seed }
     }
 
-    /// Returns another generator, for example one for a part of a test. `label` identifies it. The new
-    /// generator does not depend on later draws from this one, nor on forks with other labels. This generator
-    /// does not change.
+    /// Returns another generator, for example one for a part of a test. `label` identifies the new generator.
+    /// The new generator does not depend on later draws from this one, nor on forks with other labels. This
+    /// generator does not change.
     #[must_use]
     pub const fn fork(&self, label: u64) -> Self {
         Self::new(mix(mix(self.state.wrapping_add(STEP)) ^ mix(label.wrapping_mul(STEP).wrapping_add(1))))

@@ -55,7 +55,7 @@ impl Allowance {
         }
     }
 
-    /// Returns how many bytes may still be sent. `None` if there is no limit.
+    /// Returns how many bytes may still be sent to the address. `None` if there is no limit.
     pub(crate) const fn left(self) -> Option<usize> {
         self.left
     }

@@ -76,8 +76,8 @@ enum Phase {
     /// Repeats the gains of [`CYCLE`]. `place` is the index of the current gain, used since the time `since`.
     Cruise { place: usize, since: Duration },
     /// Sends little since this time, so that the queue drains and the shortest round trip can be measured.
-    /// `found` is the shortest round trip of packets that were sent in this phase. These packets were sent
-    /// while only little was in flight.
+    /// `found` is the shortest round trip of packets that were sent in this phase. Only little was in flight
+    /// when these packets were sent.
     ProbeRoundTrip { since: Duration, found: Option<Duration> },
 }
 

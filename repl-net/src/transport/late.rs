@@ -20,7 +20,8 @@ const MAX_LATE: usize = 512;
 pub(crate) enum Late {
     /// The owner and role of an object, or a part of a blob.
     Sent(Sent),
-    /// Objects that the packet opened, as a mask over a word of slots. The values are not recorded.
+    /// Objects that the packet opened, as a mask over a word of slots. The values in the openings are not
+    /// recorded.
     Opened(usize, u64),
     /// Objects that the packet closed, as a mask over a word of slots.
     Closed(usize, u64),

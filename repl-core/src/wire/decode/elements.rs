@@ -26,7 +26,7 @@ struct RemovedList<'b, I: Identity> {
 }
 
 impl<I: Identity> RemovedList<'_, I> {
-    /// Whether `id` was removed. Must be called with ascending ids.
+    /// Whether `id` was removed. The caller must ask for ids in ascending order.
     fn contains(&mut self, id: &I) -> Result<bool, ReadError> {
         let Some((list, reader)) = &mut self.list else { return Ok(false) };
         while self.next.as_ref().is_none_or(|next| next < id) {

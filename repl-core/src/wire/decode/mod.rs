@@ -30,7 +30,7 @@ pub(crate) use target::Validation;
 /// Receives the content of an update. A path has the handles from the object's own level down. Below that
 /// level they are element handles, counted from zero.
 pub trait Observer {
-    /// The property at `handle` of the object's own level was read. It took `bits` bits.
+    /// The property at `handle` of the object's own level was read, and took `bits` bits.
     fn property(&mut self, handle: u32, bits: usize);
 
     /// A leaf was read that refers to no object.
@@ -71,7 +71,8 @@ pub(crate) struct Walk<'w, 'r, 'b, O: ?Sized, P> {
     pub(crate) path: Path,
 }
 
-/// The handles from the object's own level down to the current value. For errors, and to find a leaf again.
+/// The handles from the object's own level down to the current value. These handles are used for errors, and
+/// to find a leaf again.
 pub(crate) struct Path {
     /// The first steps of the path.
     steps: [u32; MAX_DEPTH + 1],

@@ -28,7 +28,7 @@ pub(crate) trait Pass: KeyPass {
         read: impl FnOnce(&mut BitReader<'_>) -> Result<bool, ReadError>,
     ) -> Result<(), Self::Stop>;
 
-    /// Whether keys of the update refer to objects. This is known only while the update is applied.
+    /// Whether keys of the update refer to objects. Only the pass that applies the update knows it.
     fn keys_refer(&self) -> bool {
         false
     }

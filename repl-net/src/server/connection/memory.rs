@@ -22,9 +22,9 @@ impl Connection {
         self.outbox.memory_bytes()
     }
 
-    /// Call it before a pass. Measures the memory outside of packets. If there is no room for the record of
-    /// another packet, frees the spare buffers and the records for late acks. The content in these records is
-    /// then sent again.
+    /// Call this method before a pass. Measures the memory outside of packets. If there is no room for the
+    /// record of another packet, frees the spare buffers and the records for late acks. The content in these
+    /// records is then sent again.
     pub(super) fn limit_memory(&mut self) {
         self.weigh();
         if !self.outbox.has_memory() {

@@ -160,9 +160,8 @@ impl ObjectStates {
         self.pending_spawns.waiting.iter()
     }
 
-    /// Returns the objects whose opening was sent and will be sent again with each change until the ack.
-    /// These are the objects whose opening has at most `max_bits` bits. O(objects that the client has out of
-    /// step).
+    /// Returns the objects whose opening was sent and will be sent again with each change until the ack:
+    /// those whose opening has at most `max_bits` bits. O(objects that the client has out of step).
     pub(super) fn repeated_openings(&self, max_bits: usize) -> impl Iterator<Item = u32> {
         let sent = self
             .out_of_step
@@ -186,8 +185,8 @@ impl ObjectStates {
         self.tracked.weigh()
     }
 
-    /// Returns whether the close of any object was first sent before `start`. Such an object is found within
-    /// a few hundred calls.
+    /// Returns whether the close of any object was first sent before `start`. One call looks at only some of
+    /// the objects, so it takes up to a few hundred calls until such an object is found.
     pub(super) fn has_overdue_close(&mut self, start: Duration) -> bool {
         self.tracked.has_overdue_close(start)
     }
