@@ -81,7 +81,7 @@ pub(crate) fn write_elements<T>(
     })
 }
 
-/// Reads an element that [`write_element`] wrote. `read` reads its value.
+/// Reads an element that [`write_element`] wrote. `read` reads the value of the element.
 pub(crate) fn read_element<'b, T>(
     start: usize,
     least_bits: u32,

@@ -173,8 +173,8 @@ impl Changelist {
         lists.pop().unwrap_or_default()
     }
 
-    /// Returns whether both lists may change the same property. Mostly false for changes of different items
-    /// of one collection, or of different entries of one map. O(properties).
+    /// Returns whether both lists may change the same property. The result is mostly false for changes of
+    /// different items of one collection, or of different entries of one map. O(properties).
     #[must_use]
     pub fn may_meet(&self, other: &Self) -> bool {
         let mut both = self.handles.iter().filter(|&handle| other.handles.contains(handle));

@@ -77,8 +77,8 @@ pub(crate) enum Sweep {
     /// None.
     #[default]
     None,
-    /// All elements that do not exist any more. Used if the receiver may have missed more removals than the
-    /// server remembers (R12).
+    /// All elements that do not exist any more. This sweep is used if the receiver may have missed more
+    /// removals than the server remembers (R12).
     Dead,
     /// All elements that are not new in this list: the receiver empties its collection before it adds the new
     /// elements.
@@ -175,7 +175,8 @@ impl<I: Identity, L: PropertyChanges> ElementChanges<I, L> {
         spans.into_iter().flatten().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
     }
 
-    /// Returns whether the same element may be in both lists. Mostly false for two parts of a long list.
+    /// Returns whether the same element may be in both lists. The result is mostly false for two parts of a
+    /// long list.
     pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let spans = || self.span().zip(other.span());
         let is_all = self.added.is_all() || other.added.is_all();

@@ -16,8 +16,8 @@ use crate::ids::key::KeyBits;
 /// in the order of their ids or keys. After every other [rotation](Self::rotate) new elements come before
 /// changes, so that neither of the two waits forever.
 ///
-/// A sweep removes elements without listing them. It is in the last part, and does not remove elements of
-/// earlier parts, in whatever order the parts arrive.
+/// A sweep removes elements without listing them. The sweep is in the last part, and does not remove elements
+/// of earlier parts, in whatever order the parts arrive.
 #[derive(Clone, Debug)]
 pub struct Portions {
     /// The collection's handle at the object's own level.

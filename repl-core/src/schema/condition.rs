@@ -16,10 +16,10 @@
 //! 4. If the fact is about a connection, `View::flags` of `repl-net` (`connection/objects/view`) passes it to
 //!    `Object::flags`, and `Object::common_flags` passes the value that most connections have. Connections
 //!    for which the fact is different have no shared openings: `View::shares_openings` must be false for
-//!    them. Nothing reports it if this line is missing.
+//!    them. Neither the compiler nor a test reports it if this step is forgotten.
 //! 5. If the fact can change while the server runs, its setter calls `Server::change_view` (`server/views`),
-//!    or `Connection::review` if only one connection is concerned. Both compare what each client sees before
-//!    and after the change.
+//!    or `Connection::review` if only one connection is concerned. Both methods compare what a client sees
+//!    before and after the change.
 //!
 //! *Invariant:* the outcome of a condition depends only on its [`ViewFlags`], and conditions keep no state.
 

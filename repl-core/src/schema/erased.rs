@@ -53,8 +53,8 @@ pub(crate) trait Collection<I: Identity>: Any {
             })
     }
 
-    /// Whether this shadow is up to date with `live`. Always false for maps, because they do not record
-    /// changes. O(1).
+    /// Whether this shadow is up to date with `live`. The result is always false for maps, because maps do
+    /// not record changes. O(1).
     fn is_up_to_date(&self, _: &dyn Collection<I>) -> bool {
         false
     }

@@ -115,6 +115,7 @@ pub trait KeyedReplica: Keyed {
 
 /// Hints to the processor's cache.
 pub trait Preload: Keyed {
-    /// Loads the item `id` into the cache, because it will be needed soon. May do nothing. O(1).
+    /// Loads the item `id` into the cache, because it will be needed soon. An implementation may do nothing.
+    /// O(1).
     fn preload(&self, _: ItemId) {}
 }

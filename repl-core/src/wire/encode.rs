@@ -49,7 +49,7 @@ fn write_slot(
 
 /// Writes an array: its count, where its new elements begin, which old elements changed, and the values of
 /// both.
-// Not inlined, so that the code for leaves, which most properties are, stays short.
+// This function is not inlined, so that the code for leaves, which most properties are, stays short.
 #[inline(never)]
 fn write_array(
     array: Array<'_>,

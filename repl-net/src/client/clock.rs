@@ -28,7 +28,7 @@ const JUMP_SECS: f64 = 1.0;
 ///
 /// Ticks are counted as in [`Server::ticks`](crate::Server::ticks). Between two ticks the estimates are
 /// fractions. The estimates are made from the last 64 ticks that arrived, and assume that the server ticks at
-/// a steady rate. They are `None` until eight ticks have arrived, and again for eight ticks after
+/// a steady rate. The estimates are `None` until eight ticks have arrived, and again for eight ticks after
 /// nothing has arrived for more than a second.
 #[derive(Clone, Debug, Default)]
 pub struct ServerClock {
@@ -43,7 +43,7 @@ pub struct ServerClock {
 /// What the recent arrivals say of the clock.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
-    /// The tick of the newest arrival, and its time. Other ticks and times are relative to it.
+    /// The tick of the newest arrival, and its time. The other ticks and times are relative to this arrival.
     newest: (u64, Duration),
     secs_per_tick: f64,
     /// How many seconds before `newest` its tick would have arrived on the fastest way.
@@ -126,7 +126,7 @@ impl ServerClock {
 }
 
 impl Estimate {
-    /// Fits a line to the arrivals by least squares. Its slope is the time of a tick.
+    /// Fits a line to the arrivals by least squares. The slope of the line is the time of a tick.
     fn of(arrivals: &VecDeque<(u64, Duration)>) -> Option<Self> {
         if arrivals.len() < *WINDOW.start() {
             return None;

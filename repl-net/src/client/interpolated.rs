@@ -49,7 +49,7 @@ impl<T: Interpolate, const N: usize> Interpolate for [T; N] {
 /// assert_eq!(x.at(105.0), Some([8.0, 2.0]), "nothing is extrapolated");
 /// ```
 ///
-/// At most 32 values are kept. A value is dropped when newer values that were pushed are more than those.
+/// At most 32 values are kept: after that, each new value replaces the oldest one.
 #[derive(Clone, Debug)]
 pub struct Interpolated<T> {
     /// Values with their ticks, oldest first.
@@ -99,8 +99,8 @@ impl<T: Clone> Interpolated<T> {
     }
 
     /// Returns the value at a tick, mixed by `mix` from the value before it, the value after it, and the
-    /// fraction of the way between them. Before the first value returns the first, after the last the last.
-    /// `None` if there are no values. O(log values).
+    /// fraction of the way between them. Returns the first value for ticks before it, and the last value for
+    /// ticks after it. `None` if there are no values. O(log values).
     pub fn at_with(&self, tick: f64, mix: impl FnOnce(&T, &T, f64) -> T) -> Option<T> {
         let after = self.values.partition_point(|(of, _)| *of as f64 <= tick);
         let Some(before) = after.checked_sub(1).and_then(|at| self.values.get(at)) else {

@@ -1,6 +1,6 @@
 //! A check for debug builds: it panics if a game loop receives or polls packets but never calls `tick`.
 //!
-//! *Invariant:* only a missing call of `tick` can cause the panic. The packets of a peer cannot.
+//! *Invariant:* only a missing call of `tick` can cause the panic. The packets of a peer cannot cause it.
 
 use std::time::Duration;
 

@@ -28,7 +28,7 @@ pub struct LinkConditions {
     pub latency: Duration,
     /// The most time that a packet takes in addition to the latency. The jitter is evenly distributed, and
     /// drawn for each packet separately. If the jitter is longer than the time between packets, it reorders
-    /// them.
+    /// the packets.
     pub jitter: Duration,
     /// Which packets are lost.
     pub loss: Loss,

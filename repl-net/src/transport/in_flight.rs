@@ -220,7 +220,7 @@ impl InFlight {
     }
 
     /// Takes the contents out of a packet's record, to be processed. [`put_contents`](Self::put_contents)
-    /// must put them back: losses of earlier packets are compared with them.
+    /// must put the contents back: losses of earlier packets are compared with them.
     pub(crate) fn take_contents(&mut self, sequence: Sequence) -> Option<Contents> {
         let at = self.at(sequence)?;
         Some(std::mem::take(&mut self.records.get_mut(at)?.contents))

@@ -53,7 +53,8 @@ pub(crate) struct Outbox {
     record: Option<Box<Record>>,
     /// The complete packets with state, and control packets between them.
     pub(crate) queue: SendQueue,
-    /// How many bytes of memory the connection holds outside the outbox. Measured before and after each pass.
+    /// How many bytes of memory the connection holds outside the outbox. The number is measured before and
+    /// after each pass.
     pub(crate) other_bytes: usize,
     /// The number of bits of the largest packet.
     max_bits: usize,

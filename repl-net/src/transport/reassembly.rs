@@ -63,7 +63,8 @@ struct Partial {
     part_bits: usize,
     /// The bits of the parts, in the order in which they arrived. Each part begins at a whole byte.
     bytes: Vec<u8>,
-    /// The index of each part that has arrived, and where it begins in `bytes`. Sorted by index.
+    /// The index of each part that has arrived, and where it begins in `bytes`. The entries are sorted by
+    /// index.
     starts: Vec<(u32, u32)>,
 }
 

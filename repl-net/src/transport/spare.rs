@@ -30,7 +30,8 @@ pub(crate) struct Spare<T> {
     kept: Vec<T>,
     /// How many bytes the values hold.
     held_bytes: usize,
-    /// The fewest values that were in the pool at any time in this round. Nobody needed these.
+    /// The fewest values that were in the pool at any time in this round. Nobody needed this number of
+    /// values.
     idle: usize,
 }
 

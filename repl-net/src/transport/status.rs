@@ -27,11 +27,11 @@ const MAX_ROUND_TRIP_MS: u64 = 0xffff;
 enum TickForm {
     /// The lead is the same as in the packet before.
     SameLead,
-    /// The low eight bits of the tick. They are enough, because the client knows a tick that is less than 256
-    /// older.
+    /// The low eight bits of the tick. Eight bits are enough, because the client knows a tick that is less
+    /// than 256 older.
     Short(u8),
-    /// The low 16 bits of the tick. They are enough, because the client knows a tick that is less than 65,536
-    /// older.
+    /// The low 16 bits of the tick. Sixteen bits are enough, because the client knows a tick that is less
+    /// than 65,536 older.
     Middle(u16),
     /// The low 32 bits of the tick.
     Long(u32),
@@ -108,7 +108,7 @@ pub(crate) struct StatusSource {
 }
 
 impl StatusSource {
-    /// Begins the packets of a tick. `next` is the number of the first.
+    /// Begins the packets of a tick. `next` is the number of the first packet.
     pub(crate) fn begin_pass(
         &mut self,
         tick: u64,

@@ -173,8 +173,8 @@ impl<'b, O: Observer + ?Sized, P: Pass> Walk<'_, '_, 'b, O, P> {
         Ok(Some(progress.label.clone()))
     }
 
-    /// Reads a whole element, which may be new. Its size counts from `start`, where its identity began, or
-    /// from the end of its label.
+    /// Reads a whole element, which may be new. The size of the element counts from `start`, where its
+    /// identity began, or from the end of its label.
     fn new_element<I: Identity, T: ElementTarget<I>>(
         &mut self,
         table: &[u32],

@@ -131,7 +131,7 @@ impl<'a> Target for Validation<'a> {
     }
 }
 
-/// Applies nothing. Knows the elements of a collection.
+/// The target of validation for the elements of a collection. It knows these elements, and changes nothing.
 pub(crate) struct ElementValidation<'a, I: Identity>(Option<Elements<'a, I>>);
 
 impl<I: Identity> ElementTarget<I> for ElementValidation<'_, I> {

@@ -54,8 +54,8 @@ impl Connection {
             waiting.push(portions);
         }
         waiting.retain(|portions| !portions.is_empty());
-        // Only one large property is sent at a time. They take turns in the order of their handles, so that none
-        // waits forever.
+        // Only one large property is sent at a time. The large properties take turns in the order of their
+        // handles, so that none waits forever.
         let after = self.objects.last_large(slot).wrapping_add(1);
         let turn = |list: &Changelist| first_handle(list).wrapping_sub(after);
         if let Some((next, _)) = large.iter().enumerate().min_by_key(|(_, list)| turn(list)) {

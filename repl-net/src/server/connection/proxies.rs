@@ -29,7 +29,8 @@ impl Connection {
         }
     }
 
-    /// Checks whether owner or role of an object have changed for this client. `before` is the old state.
+    /// Checks whether owner or role of an object have changed for this client. `before` is the owner and role
+    /// before a change.
     pub(crate) fn review_proxy(&mut self, world: &World, slot: u32, before: Proxy) {
         let object = &world.objects[slot as usize];
         let now = self.view().proxy(object);

@@ -216,7 +216,7 @@ impl Connection {
         }
     }
 
-    /// Notes that a packet with openings of pending spawns was lost. From now on they are tracked.
+    /// Notes that a packet with openings of pending spawns was lost. From now on these spawns are tracked.
     fn spawns_lost(&mut self, losses: &mut Losses<'_>, word: usize, mask: u64) {
         for slot in slots_of(word, self.objects.spawns_in(word, mask)) {
             self.objects.leave_spawns(slot);

@@ -45,7 +45,7 @@ pub(crate) enum ProxyState {
 pub(crate) struct Tracked {
     pub(crate) phase: Phase,
     /// The first packet that may have opened the object. If the object is closing, the first packet that may
-    /// have closed it. Packets before it carried the object when it was open before.
+    /// have closed it. Packets before `since` carried the object when it was open before.
     pub(crate) since: Sequence,
     /// The newest packet with the object's opening or close, or with a part of its blob. Packets are given up
     /// in the order of sending, so the content of earlier packets need not be sent again before this packet
