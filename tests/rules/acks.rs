@@ -140,6 +140,26 @@ fn r06_where_memory_is_used_up_four_packets_are_in_flight() {
 }
 
 #[test]
+fn r06_packets_are_sent_until_the_memory_has_no_room_for_one_more() {
+    let limit = 300_000;
+    let config = ServerConfig { max_connection_bytes: limit, mtu_bytes: 200, ..ServerConfig::default() };
+    let spawn = |server: &mut Server| (0..10).map(|_| server.spawn(thing(0))).collect::<Vec<_>>();
+    let (mut room, all) = Room::furnished(config, things, 1, spawn);
+    let (mut packets, mut most) = (0, 0);
+    for round in 1..1_000 {
+        all.iter().for_each(|&object| room.server[object].a = round);
+        room.tick_one();
+        room.now -= TICK - Duration::from_micros(5);
+        if room.in_flight(0) > packets {
+            packets = room.in_flight(0);
+            most = room.server.stats(room.guests[0].id).map_or(0, |stats| stats.memory_bytes);
+        }
+    }
+    assert!((5..1_000).contains(&packets), "{packets} packets");
+    assert!((limit - 20_000..=limit).contains(&most), "{most} bytes");
+}
+
+#[test]
 fn limits_of_zero_are_refused_and_those_of_one_work() {
     type Set = fn(&mut ServerConfig);
     let zeros: [(&str, Set); 6] = [

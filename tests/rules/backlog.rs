@@ -104,16 +104,20 @@ fn r06_what_is_kept_for_a_client_that_never_acks_stays_within_the_configured_byt
 
 #[test]
 fn r06_who_leaves_no_memory_for_a_whole_timeout_is_disconnected_with_a_reason() {
-    let mut room = room(ServerConfig { max_connection_bytes: 100_000, ..ServerConfig::default() });
+    let limit = 100_000;
+    let mut room = room(ServerConfig { max_connection_bytes: limit, ..ServerConfig::default() });
     let all: Vec<_> = (0..50).map(|_| room.server.spawn(Bag::default())).collect();
     let start = room.now;
-    let mut tick = 0;
+    let (mut tick, mut over_since) = (0, None);
     loop {
         all.iter().for_each(|&bag| churn(&mut room.server[bag], tick));
         tick += 1;
         if !step(&mut room) {
             break;
         }
+        let is_over = memory_bytes(&room, 0) > limit;
+        over_since = is_over.then(|| over_since.unwrap_or(room.now));
+        assert!(over_since.is_none_or(|since| room.now - since < TIMEOUT * 5 / 4), "it is still connected");
         assert!(room.now - start < TIMEOUT * 4, "it is still connected");
     }
     assert!(room.now - start >= TIMEOUT);
