@@ -3,13 +3,14 @@
 //!
 //! *Invariant:* forged packets are changed packets of the room.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use repl::prelude::*;
 use repl::{DisconnectReason, ReceiveError};
 
 use super::forge;
-use super::support::{Guest, Room, TICK, collect, size};
+use super::support::{Guest, Room, TICK, collect, leaks, size};
 use super::{copy, one_thing, thing, things};
 
 /// Changes the thing often within a very short time and loses all packets. Returns how many packets were
@@ -137,6 +138,40 @@ fn r06_where_memory_is_used_up_four_packets_are_in_flight() {
     }
     room.settle();
     assert!(all.iter().all(|&object| copy(&room, object) == room.server[object]));
+}
+
+#[test]
+fn r06_objects_take_turns_where_almost_all_packets_are_in_flight() {
+    let spawn = |server: &mut Server| (0..5).map(|_| server.spawn(thing(0))).collect::<Vec<_>>();
+    let (mut room, all) = Room::furnished(ServerConfig::default(), things, 1, spawn);
+    let letter = |at: usize| char::from(b'a' + at as u8).to_string().repeat(100);
+    let change = |room: &mut Room, tick: u32| {
+        for (at, &object) in all.iter().enumerate() {
+            room.server[object].name = format!("{}{tick}", letter(at).repeat(9));
+        }
+        let packets = room.tick_one();
+        room.now -= TICK - Duration::from_micros(5);
+        packets
+    };
+    let (mut tick, mut late) = (0, VecDeque::new());
+    while room.in_flight(0) < 1_024 {
+        tick += 1;
+        late.extend(change(&mut room, tick));
+    }
+    // The oldest packet in flight arrives in each tick, so that there is room for another one.
+    let mut sent = [false; 5];
+    for _ in 0..20 {
+        let oldest = late.pop_front().expect("a packet in flight");
+        room.deliver(0, &[oldest]);
+        room.acknowledge();
+        tick += 1;
+        let packets = change(&mut room, tick);
+        for (at, sent) in sent.iter_mut().enumerate() {
+            *sent |= packets.iter().any(|packet| leaks(packet, letter(at).as_bytes()));
+        }
+        late.extend(packets);
+    }
+    assert_eq!(sent, [true; 5]);
 }
 
 #[test]

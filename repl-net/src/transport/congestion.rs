@@ -859,4 +859,20 @@ mod tests {
         };
         assert_eq!([sent_at_once(), sent_at_once(), sent_at_once()], [PROBE_PACKETS; 3]);
     }
+    #[test]
+    fn a_trial_sends_few_packets_at_once() {
+        let mut link = Link::new(30_000, Duration::from_millis(40));
+        link.loss_of = 2;
+        let (mut steps, mut most) = (0, 0);
+        for step in 0..3_000 {
+            // The credit of a pause is not sent in one burst.
+            let sent = link.step(if step % 8 == 0 { 1_000 } else { 0 });
+            if link.congestion.trial.is_limit() {
+                (steps, most) = (steps + 1, most.max(sent as u64));
+            }
+        }
+        assert!(steps > 300, "{steps} steps of a trial");
+        let in_two_ticks = bytes_in(link.congestion.least_rate(), STEP * 2) / PACKET as u64;
+        assert!(most <= PACKETS_AT_ONCE.max(in_two_ticks), "{most} packets, {in_two_ticks} in two ticks");
+    }
 }
