@@ -153,7 +153,7 @@ impl Scale {
 }
 
 /// Accepts growths in their order, as long as they do not exceed `max_bits` together with `bits`. Returns the
-/// growths that do.
+/// growths that would exceed this limit.
 pub(crate) fn fit<G>(bits: u64, max_bits: u64, growths: Vec<G>, by: impl Fn(&G) -> i128) -> Vec<G> {
     let mut bits = i128::from(bits);
     let mut refused = growths;

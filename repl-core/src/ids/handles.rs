@@ -1,4 +1,5 @@
-//! Sets of handles of an object, as bit masks. The first 64 bits are stored inline.
+//! Sets of handles of an object, as bit masks. The first 64 bits of a set are stored in the set itself,
+//! without an allocation.
 //!
 //! *Invariant:* zero words at the end of `rest` change neither equality nor hash.
 

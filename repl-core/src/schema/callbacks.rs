@@ -39,7 +39,7 @@ pub trait Callbacks: SaysCallbacks {
 )]
 pub trait SaysCallbacks {}
 
-/// The callbacks that run for an object. By default none.
+/// The callbacks that run for an object. By default no callbacks run.
 #[doc(hidden)]
 pub trait ObjectCallbackPolicy<T> {
     /// Whether the object has callbacks.

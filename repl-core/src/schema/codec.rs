@@ -61,7 +61,7 @@ pub(crate) struct IntCodec {
     pub(crate) span: u64,
     /// The width on the wire.
     pub(crate) bits: u8,
-    /// Whether a value outside the range is written as the nearest bound. If not, it is refused.
+    /// Whether a value outside the range is written as the nearest bound, and not refused.
     pub(crate) saturate: bool,
 }
 
@@ -90,7 +90,7 @@ pub enum Format {
     Bits {
         /// The width, 1 to 64.
         bits: u8,
-        /// Whether a value outside the range is written as the nearest bound. If not, it is refused.
+        /// Whether a value outside the range is written as the nearest bound, and not refused.
         saturate: bool,
     },
     /// `range = a..=b`: an integer between two bounds, both included.
@@ -99,7 +99,7 @@ pub enum Format {
         min: i128,
         /// The greatest value.
         max: i128,
-        /// Whether a value outside the range is written as the nearest bound. If not, it is refused.
+        /// Whether a value outside the range is written as the nearest bound, and not refused.
         saturate: bool,
     },
     /// `quantize(step = s, range = a..=b)`: a float as a number of steps above `min`, rounded to the nearest.
@@ -110,7 +110,7 @@ pub enum Format {
         min: f64,
         /// The greatest value.
         max: f64,
-        /// Whether a value outside the range is written as the nearest bound. If not, it is refused. A NaN is
+        /// Whether a value outside the range is written as the nearest bound, and not refused. A NaN is
         /// always refused.
         saturate: bool,
     },

@@ -192,7 +192,8 @@ mod tests {
             Self { clock, rng, tick: 0, packets: Vec::new(), now: Duration::ZERO }
         }
 
-        /// Runs for some ticks of the server, with a frame of the client each 10 ms. Calls `check` in each.
+        /// Runs for some ticks of the server, with a frame of the client each 10 ms. Calls `check` in each
+        /// frame.
         fn run(&mut self, ticks: u64, jitter: Duration, loss: u64, mut check: impl FnMut(&Self)) {
             for _ in 0..ticks {
                 self.tick += 1;

@@ -94,7 +94,8 @@ impl Client {
     /// session.
     ///
     /// # Panics
-    /// If a field of `config` is out of the range in its description. The message names the field.
+    /// If a field of `config` is out of the range in its description. The message of the panic names the
+    /// field.
     #[must_use]
     #[track_caller]
     pub fn new(config: ClientConfig, session: u64) -> Self {
@@ -279,7 +280,7 @@ impl Client {
     }
 
     /// Ends the connection. The next [`poll_transmit`](Self::poll_transmit) returns the disconnect packet.
-    /// The objects do not change.
+    /// The objects of the client do not change.
     pub fn disconnect(&mut self) {
         self.end(DisconnectReason::Closed);
     }

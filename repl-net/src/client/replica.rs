@@ -80,7 +80,7 @@ pub(crate) trait Replica: Any + Send + Sync {
     /// Returns the checksums of the initial values of all properties, for each archetype. The archetype of
     /// `Default` is the first. See [`Class::begin_sums`].
     fn begin_sums(&self) -> Vec<Vec<u64>>;
-    /// Adds an object with the values of its archetype. Returns its row.
+    /// Adds an object with the values of its archetype. Returns the row of the object.
     fn insert(&mut self, slot: u32, archetype: u32) -> u32;
     /// Removes an object. The object can be read as departed until it is released. Returns the slot of the
     /// object that moved to the empty row.

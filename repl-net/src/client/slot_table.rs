@@ -75,7 +75,7 @@ impl SlotTable {
         }
     }
 
-    /// Sets the owner and role of an object. Returns whether they have changed.
+    /// Sets the owner and role of an object. Returns whether the owner or the role has changed.
     pub(super) fn set_proxy(&mut self, slot: u32, proxy: Proxy) -> bool {
         let known = self.proxies.get_mut(slot as usize);
         known.is_some_and(|known| std::mem::replace(known, proxy) != proxy)

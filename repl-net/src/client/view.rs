@@ -112,9 +112,9 @@ impl Client {
 
     /// Copies the properties in a change from the client's object to `to`, for example to a component of an
     /// ECS. If the object is new, all replicated properties are copied, because the initial values of the
-    /// object may differ from the values in `to`. Other fields do not change. If the object does not exist
-    /// any more, nothing is copied and the method returns false. O(values copied): if a collection changed,
-    /// all its elements are copied.
+    /// object may differ from the values in `to`. The other fields of `to` do not change. If the object does
+    /// not exist any more, nothing is copied and the method returns false. O(values copied): if a collection
+    /// changed, all its elements are copied.
     ///
     /// ```
     /// # use std::collections::HashMap;

@@ -87,7 +87,8 @@ impl Server {
     /// Returns a server without objects.
     ///
     /// # Panics
-    /// If a field of `config` is out of the range in its description. The message names the field.
+    /// If a field of `config` is out of the range in its description. The message of the panic names the
+    /// field.
     #[must_use]
     #[track_caller]
     pub fn new(config: ServerConfig) -> Self {

@@ -35,9 +35,9 @@ pub(crate) enum Control {
     Differs(Question),
     /// A client sends a part of its answer to the server's question.
     Classes(Part),
-    /// A server refuses a client because of the first difference between their classes. The session ends.
+    /// A server refuses a client because of the first difference between their classes, and the session ends.
     Refused(LayoutMismatch),
-    /// A server refuses a client because the client's limits are below the server's. The session ends.
+    /// A server refuses a client because the client's limits are below the server's, and the session ends.
     TooSmall(LimitMismatch),
     /// One side ends the session.
     Disconnect,

@@ -99,7 +99,7 @@ impl Blobs {
         (oldest, bits.fold(0, |mask, bit: u64| mask | bit))
     }
 
-    /// Begins a blob with the bits of `body`, in parts of `part_bits` bits. Returns its id.
+    /// Begins a blob with the bits of `body`, in parts of `part_bits` bits. Returns the id of the blob.
     pub(crate) fn begin(
         &mut self,
         sent: Sent,

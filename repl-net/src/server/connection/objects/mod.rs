@@ -391,8 +391,8 @@ impl ObjectStates {
         self.to_send.insert(slot);
     }
 
-    /// Makes an object tracked, for example a pending spawn. The client must know the object. Returns its
-    /// state.
+    /// Makes an object tracked, for example a pending spawn. The client must know the object. Returns the
+    /// state of the object.
     fn track(&mut self, slot: u32) -> &mut Tracked {
         debug_assert!(self.known.contains(slot), "tracked objects are known");
         let phase = self.pending_spawns.remove(slot);

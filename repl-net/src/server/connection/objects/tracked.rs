@@ -122,7 +122,8 @@ impl Tracked {
         self.phase == Phase::Opening && self.open_bits <= max_bits
     }
 
-    /// Removes these properties from the changes that must be sent. Returns whether there were any.
+    /// Removes these properties from the changes that must be sent. Returns whether any of these properties
+    /// had to be sent.
     pub(super) fn drop_pending(&mut self, handles: &HandleSet) -> bool {
         let lacks = self.pending.handles().intersects(handles)
             || self.waiting.iter().any(|portions| portions.is_in(handles));
