@@ -156,6 +156,24 @@
 //! - [`is_synchronized`](Client::is_synchronized) returns whether everything has arrived that existed when
 //!   the client joined.
 //!
+//! **Send messages.** What belongs to no object is a message: a value of a type that both sides have registered
+//! with a [`Channel`], before the first connection. [`Client::send`] and [`Server::send`] send it in the next
+//! tick, and `poll_message` returns what arrived:
+//!
+//! ```
+//! use repl::Channel;
+//! use repl::prelude::*;
+//!
+//! #[derive(NetSerialize)]
+//! struct Chat(String);
+//!
+//! let mut client = Client::new(ClientConfig::default(), 1);
+//! client.register_message::<Chat>(Channel::Ordered);
+//! while let Some(Chat(text)) = client.poll_message() {
+//!     println!("{text}");
+//! }
+//! ```
+//!
 //! **Carry.** Server and client open no socket and read no clock. Send the packets that
 //! [`poll_any_transmit`](Server::poll_any_transmit) and [`Client::poll_transmit`] return over UDP, or over
 //! anything else that carries packets of 1,200 bytes (see [`ServerConfig::mtu_bytes`]). Pass the packets that
@@ -170,7 +188,8 @@
 //!   to draw what lies between two ticks.
 //! - The crate does not choose what to send by distance or priority: a connection sees every object except
 //!   those hidden with [`set_visible`](Server::set_visible).
-//! - The crate makes no remote calls, and clients send no state.
+//! - The crate makes no remote calls, and clients send no state. They send messages, which are not larger than
+//!   a packet.
 //! - The crate sends a `Vec` by index, so an insertion in the middle sends all later elements too.
 //!   [`FastArray`] sends items by id, [maps and sets](Map) send entries by key.
 //! - The crate does not find out which predicted item the server confirms. [`fast_array`] shows the few lines
@@ -206,6 +225,8 @@
 //!   the first class that differs.
 //! - **Objects live where you like.** A server that is [handed](External) its objects from a store whose rows
 //!   move sends the same packets as one that has them itself, apart from what [`External`] lists.
+//! - **Messages arrive once.** Each message of a reliable [`Channel`] is delivered exactly once while the
+//!   connection lasts, and in order if the channel is ordered.
 //! - **Deterministic.** The same calls with the same times and packets make the same packets.
 //!
 //! # Non-guarantees
@@ -280,9 +301,9 @@ pub use repl_fastarray::{
 };
 pub use repl_net::sim;
 pub use repl_net::{
-    ArchetypeId, Change, Client, ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError,
+    ArchetypeId, Change, Channel, Client, ClientConfig, ClientEvent, ClientStats, CloseReason, CompareError,
     CongestionControl, ConnectionId, ConnectionStats, DisconnectReason, External, Interpolate, Interpolated,
-    ReceiveError, Role, Server, ServerClock, ServerConfig, ServerEvent, SpawnError, Transmit,
+    ReceiveError, Role, SendError, Server, ServerClock, ServerConfig, ServerEvent, SpawnError, Transmit,
 };
 
 /// The names that most programs need: the derives with their traits, server and client with their

@@ -56,12 +56,14 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 
 mod client;
+mod messages;
 mod server;
 mod session;
 pub mod sim;
 mod transport;
 
 pub use client::{Change, Client, ClientStats, Interpolate, Interpolated, ReceiveError, ServerClock};
+pub use messages::channel::{Channel, SendError};
 pub use server::{ConnectionStats, External, Server, Transmit};
 pub use session::archetype::ArchetypeId;
 pub use session::config::{ClientConfig, CongestionControl, ServerConfig};

@@ -10,7 +10,6 @@ use repl_core::wire::read_handles;
 use repl_core::{BitReader, HandleSet, ReadError};
 
 use crate::session::events::CloseReason;
-use crate::transport::packet::read_end;
 use crate::transport::reassembly::Part;
 use crate::transport::role::Proxy;
 use crate::transport::segment::{LEAST_RUN_BITS, Origin, PreviousLists, SegmentKind, SegmentReader};
@@ -81,7 +80,7 @@ pub(crate) struct PropertyList<'a> {
     pub(crate) head_bits: usize,
 }
 
-/// Reads a body to its end, and passes each entry to `visitor`. `previous` is reusable memory.
+/// Reads the segments of a body, and passes each entry to `visitor`. `previous` is reusable memory.
 pub(crate) fn walk(
     sequence: Sequence,
     reader: &mut BitReader<'_>,
@@ -119,7 +118,7 @@ pub(crate) fn walk(
             start = reader.position();
         }
     }
-    Ok(read_end(reader)?)
+    Ok(())
 }
 
 /// The head of a run of openings: objects in consecutive slots that differ only in their values.

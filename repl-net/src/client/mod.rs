@@ -11,6 +11,7 @@ mod departed;
 mod events;
 mod interpolated;
 mod mentions;
+mod messages;
 mod outcome;
 mod replica;
 mod replicas;
@@ -22,6 +23,8 @@ use std::time::Duration;
 
 use repl_core::{BitReader, ObjectRef, Replicated};
 
+use crate::messages::exchange::Exchange;
+use crate::messages::mailbox::Mailbox;
 use crate::session::archetype::ArchetypeId;
 use crate::session::client_handshake::{ClientHandshake, HandshakeContext, HandshakeOutcome};
 use crate::session::config::ClientConfig;
@@ -31,8 +34,11 @@ use crate::session::tick_watch::TickWatch;
 use crate::session::traffic::ClassTraffic;
 use crate::transport::ack_pace::AckPace;
 use crate::transport::acks::{Arrival, Received};
+use crate::transport::congestion::Congestion;
+use crate::transport::link::LinkHealth;
+use crate::transport::message::{is_at_end, read_messages};
 use crate::transport::outbox::{Limits, Outbox};
-use crate::transport::packet::{self, Header};
+use crate::transport::packet::Header;
 use crate::transport::sequence::{Sequence, WINDOW};
 use crate::transport::status::StatusSink;
 use body::BodyError;
@@ -69,6 +75,10 @@ pub struct Client {
     handshake: ClientHandshake,
     replicas: Replicas,
     outbox: Outbox,
+    /// What the acks of the server tell of the link.
+    link: LinkHealth,
+    mailbox: Mailbox<()>,
+    exchange: Exchange,
     received: Received,
     /// When to send acks.
     ack_pace: AckPace,
@@ -107,11 +117,15 @@ impl Client {
             bytes_per_pass: usize::MAX,
             memory_bytes: usize::MAX,
         };
-        let outbox = Outbox::new(Sequence::new(config.first_sequence), limits);
+        let mut outbox = Outbox::new(Sequence::new(config.first_sequence), limits);
+        outbox.congestion = Some(Congestion::new(config.mtu_bytes));
         Self {
             handshake: ClientHandshake::new(session),
             replicas: Replicas::new(config.max_objects, config.max_object_bytes, config.measure),
             outbox,
+            link: LinkHealth::default(),
+            mailbox: Mailbox::default(),
+            exchange: Exchange::default(),
             received: Received::default(),
             ack_pace: AckPace::default(),
             last_sent: Duration::ZERO,
@@ -199,10 +213,12 @@ impl Client {
             }
             HandshakeOutcome::Connected => {
                 self.welcomed(now);
+                self.exchange.begin(&self.mailbox);
                 self.events.push(ClientEvent::Connected);
             }
             HandshakeOutcome::Welcome => self.welcomed(now),
             HandshakeOutcome::Ended(reason) => {
+                self.exchange.end();
                 self.events.push(ClientEvent::Disconnected(reason.clone()));
                 if let DisconnectReason::Protocol(why) = reason {
                     return Err(ReceiveError::Malformed(why));
@@ -219,10 +235,10 @@ impl Client {
         self.tick_watch.received(now, self.config.timeout, "Client");
     }
 
-    fn state(
+    fn state<'b>(
         &mut self,
         sequence: Sequence,
-        reader: &mut BitReader<'_>,
+        reader: &mut BitReader<'b>,
         now: Duration,
     ) -> Result<(), BodyError> {
         // A packet that is too old must have no effect, so its age is checked before anything else is read.
@@ -230,9 +246,10 @@ impl Client {
         if arrival == Arrival::TooOld {
             return Ok(());
         }
-        let (header, _) = Header::read(reader, sequence, self.outbox.next(), true)?;
+        let (header, acks) = Header::read(reader, sequence, self.outbox.next(), true)?;
         let mut body = reader.clone();
-        let elicits_ack = body.read_flag()?;
+        let has_segments = body.read_flag()?;
+        let elicits_ack = has_segments || !is_at_end(&body);
         if arrival == Arrival::Duplicate {
             if elicits_ack {
                 self.ack_pace.schedule_acks();
@@ -244,13 +261,22 @@ impl Client {
         if let Some(floor) = header.floor {
             self.received.forget_below(floor);
         }
-        if elicits_ack {
-            self.replicas.receive(header.sequence, header.stamp, reader, &mut self.events)?;
+        let mut messages = Vec::new();
+        let mut check_messages = |rest: &mut BitReader<'b>| {
+            messages = read_messages(rest, self.mailbox.len())?;
+            self.exchange.check(&messages, &self.mailbox)
+        };
+        if has_segments {
+            let (replicas, events) = (&mut self.replicas, &mut self.events);
+            replicas.receive(header.sequence, header.stamp, reader, events, check_messages)?;
             self.events.take_unreported().into_iter().for_each(|object| self.replicas.release(object));
         } else {
-            packet::read_end(&mut body)?;
+            check_messages(&mut body)?;
         }
         self.received.insert(header.sequence);
+        self.acked(acks, now);
+        let objects = self.replicas.objects();
+        self.exchange.deliver(&messages, (), &mut self.mailbox, objects).map_err(BodyError::Malformed)?;
         self.packets_received = self.packets_received.saturating_add(1);
         self.take_status(&header, now);
         self.ack_pace.arrived(header.sequence);
@@ -275,6 +301,7 @@ impl Client {
 
     fn end(&mut self, reason: DisconnectReason) {
         if let HandshakeOutcome::Ended(reason) = self.handshake.end(reason, &mut self.outbox.queue) {
+            self.exchange.end();
             self.events.push(ClientEvent::Disconnected(reason));
         }
     }
@@ -292,10 +319,11 @@ impl Client {
         self.tick_watch.ticked();
         self.clock.advance(now);
         if self.handshake.is_idle() {
-            self.replicas.number_classes();
+            self.replicas.number_classes(self.mailbox.forms());
         }
         let context = HandshakeContext { config: &self.config, classes: &self.replicas.classes };
         if let Some(reason) = self.handshake.tick(now, context, &mut self.outbox.queue) {
+            self.exchange.end();
             self.events.push(ClientEvent::Disconnected(reason));
         }
         if !self.handshake.is_connected() {
@@ -305,13 +333,16 @@ impl Client {
         let is_silent = now.saturating_sub(self.last_sent) >= longest_silence;
         let owes_ack = self.ack_pace.is_due();
         let must_send_token = self.handshake.must_send_token(now);
-        if owes_ack {
+        let packets_before = self.outbox.queue.packets_sent;
+        let has_acked_all = self.send_messages(owes_ack, now);
+        let is_silent = is_silent && self.outbox.queue.packets_sent == packets_before;
+        if owes_ack && !has_acked_all {
             self.outbox.signal(&self.received, now);
         } else if is_silent || must_send_token {
             // These packets contain no acks, because late acks would look like long round trips.
             self.outbox.signal(&Received::default(), now);
         }
-        if owes_ack || is_silent || must_send_token {
+        if self.outbox.queue.packets_sent > packets_before {
             self.last_sent = now;
         }
     }

@@ -18,7 +18,7 @@ use super::mentions::Mentions;
 use super::outcome::Outcome;
 use super::replica::{ReceivedNotify, Replica, TypedReplica};
 use super::slot_table::SlotTable;
-use crate::session::classes::{ClassEntry, ClassList, assert_sole_name};
+use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
 use crate::session::traffic::Traffic;
 use crate::transport::reassembly::Reassembly;
 use crate::transport::segment::PreviousLists;
@@ -93,10 +93,10 @@ impl Replicas {
     }
 
     /// Assigns a wire number to each class.
-    pub(crate) fn number_classes(&mut self) {
+    pub(crate) fn number_classes(&mut self, messages: impl Iterator<Item = MessageForm>) {
         let entries =
             self.columns.iter().map(|column| ClassEntry::new(column.program().layout(), column.begin_sums()));
-        self.classes = ClassList::new(entries);
+        self.classes = ClassList::new(entries, messages);
         if let Some(traffic) = &mut self.traffic {
             traffic.set_layouts(self.columns.iter().map(|column| column.program().layout()));
         }
@@ -109,6 +109,11 @@ impl Replicas {
     fn class_and_row_of<T: ?Sized>(&self, object: ObjectRef<T>) -> Option<(u16, u32)> {
         let guid = object.guid()?;
         self.slots.contains(guid).then(|| self.slots.class_and_row(guid.slot())).flatten()
+    }
+
+    /// Returns which objects exist.
+    pub(crate) fn objects(&self) -> &dyn Objects {
+        &self.slots
     }
 
     pub(crate) fn contains<T: ?Sized>(&self, object: ObjectRef<T>) -> bool {

@@ -9,6 +9,7 @@ mod connection;
 mod events;
 mod external;
 mod handed_over;
+mod messages;
 mod object;
 mod objects;
 mod openings;
@@ -25,6 +26,7 @@ use std::time::Duration;
 
 use repl_core::{ObjectRef, PropertyIndex, Replicated};
 
+use crate::messages::mailbox::Mailbox;
 use crate::session::archetype::ArchetypeId;
 use crate::session::classes::ClassList;
 use crate::session::config::ServerConfig;
@@ -71,6 +73,7 @@ pub struct Server {
     config: ServerConfig,
     world: World,
     classes: ClassList,
+    mailbox: Mailbox<ConnectionId>,
     broadcast: Broadcast,
     scratch: PassScratch,
     /// Peers are boxed, because the nodes of a map take up to twice the size of their values.
@@ -102,6 +105,7 @@ impl Server {
             config,
             world,
             classes: ClassList::default(),
+            mailbox: Mailbox::default(),
             broadcast: Broadcast::default(),
             scratch: PassScratch::default(),
             connections: BTreeMap::new(),

@@ -34,7 +34,7 @@ impl Server {
 
     fn connect_as(&mut self, now: Duration, is_replay: bool) -> ConnectionId {
         if !self.is_frozen() {
-            self.classes = self.world.class_list();
+            self.classes = self.world.class_list(self.mailbox.forms());
         }
         let id = ConnectionId(self.next_connection);
         self.next_connection += 1;
@@ -82,7 +82,7 @@ impl Server {
     /// Handles the start of a session.
     fn connected(&mut self, id: ConnectionId) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
-        peer.connection.begin(peer.handshake.binding(), &mut self.world);
+        peer.connection.begin(peer.handshake.binding(), &self.mailbox, &mut self.world);
         self.events.push(ServerEvent::Connected(id));
     }
 
@@ -124,10 +124,10 @@ impl Server {
     fn hear_state(&mut self, id: ConnectionId, sequence: Sequence, mut reader: BitReader<'_>, now: Duration) {
         let Some(peer) = self.connections.get_mut(&id) else { return };
         let Peer { handshake, connection, .. } = &mut **peer;
-        match connection.receive(&mut self.world, sequence, &mut reader, now) {
+        match connection.receive(&mut self.world, &mut self.mailbox, sequence, &mut reader, now) {
             Ok(true) => handshake.note_packet(now),
             Ok(false) => {}
-            Err(error) => self.close(id, DisconnectReason::Protocol(error.to_string())),
+            Err(why) => self.close(id, DisconnectReason::Protocol(why)),
         }
     }
 }

@@ -7,13 +7,15 @@ use std::any::{Any, TypeId};
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZeroU32;
 
-use repl_core::{BitWriter, Changelist, ConditionMasks, HandleSet, ObjectRef, Refusal, Replicated, Scratch};
+use repl_core::{
+    BitWriter, Changelist, ConditionMasks, Guid, HandleSet, ObjectRef, Objects, Refusal, Replicated, Scratch,
+};
 
 use super::column::{Column, Outcome, Shadows, Source, TypedColumn};
 use super::handed_over::ExternalColumn;
 use super::object::Object;
 use super::rows::OwnColumn;
-use crate::session::classes::{ClassEntry, ClassList, assert_sole_name};
+use crate::session::classes::{ClassEntry, ClassList, MessageForm, assert_sole_name};
 use crate::session::events::{CompareError, SpawnError};
 use crate::transport::slot_set::{SlotSet, slots_of};
 use crate::transport::spare::ROUND_TICKS;
@@ -158,6 +160,12 @@ impl Changes {
     }
 }
 
+impl Objects for World {
+    fn contains(&self, guid: Guid) -> bool {
+        self.slot_of(ObjectRef::<()>::new(guid)).is_some()
+    }
+}
+
 impl World {
     /// Returns the number of the class `T`, whose live objects come from the source `S`. Registers the class
     /// if it is new.
@@ -188,10 +196,10 @@ impl World {
         class
     }
 
-    pub(crate) fn class_list(&self) -> ClassList {
+    pub(crate) fn class_list(&self, messages: impl Iterator<Item = MessageForm>) -> ClassList {
         let entries =
             self.columns.iter().map(|column| ClassEntry::new(column.program().layout(), column.begin_sums()));
-        ClassList::new(entries)
+        ClassList::new(entries, messages)
     }
 
     pub(crate) fn column(&self, class: u16) -> &dyn Column {

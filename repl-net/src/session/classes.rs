@@ -15,10 +15,31 @@ use super::name::{MAX_NAME_BYTES, cut};
 #[derive(Default)]
 pub(crate) struct ClassList {
     classes: Vec<ClassEntry>,
+    /// The types of messages, in the order of their numbers.
+    messages: Vec<MessageForm>,
     /// The number on the wire of each class, by its number on this side.
     wire: Vec<u32>,
     /// The checksum of the whole list.
     checksum: u64,
+}
+
+/// One type of messages.
+pub(crate) struct MessageForm {
+    pub(crate) name: String,
+    /// The channel and the form of the messages, as text.
+    pub(crate) text: String,
+    pub(crate) checksum: u64,
+}
+
+impl MessageForm {
+    /// The name, cut to the greatest length that is sent.
+    fn short_name(&self) -> &str {
+        cut(&self.name, MAX_NAME_BYTES)
+    }
+
+    fn entry(&self) -> Entry {
+        Entry::new(self.short_name(), "", self.checksum)
+    }
 }
 
 /// One class of the list.
@@ -76,7 +97,10 @@ pub(crate) enum Finding {
 
 impl ClassList {
     /// Creates the list from classes in the order of their registration.
-    pub(crate) fn new(classes: impl Iterator<Item = ClassEntry>) -> Self {
+    pub(crate) fn new(
+        classes: impl Iterator<Item = ClassEntry>,
+        messages: impl Iterator<Item = MessageForm>,
+    ) -> Self {
         let mut numbered: Vec<_> = classes.zip(0_usize..).collect();
         numbered.sort_by_key(|(class, _)| class.layout.name());
         let mut wire = vec![0; numbered.len()];
@@ -87,8 +111,11 @@ impl ClassList {
         }
         let classes: Vec<_> = numbered.into_iter().map(|(class, _)| class).collect();
         let sum = |sum: Checksum, class: &ClassEntry| sum.text(class.layout.name()).number(class.sum);
-        let checksum = classes.iter().fold(Checksum::new(), sum).finish();
-        Self { classes, wire, checksum }
+        let checksum = classes.iter().fold(Checksum::new(), sum);
+        let messages: Vec<_> = messages.collect();
+        let sum = |sum: Checksum, message: &MessageForm| sum.text(&message.name).number(message.checksum);
+        let checksum = messages.iter().fold(checksum, sum).finish();
+        Self { classes, messages, wire, checksum }
     }
 
     pub(crate) fn len(&self) -> u32 {
@@ -122,7 +149,13 @@ impl ClassList {
         };
         let mut entries = match question {
             Question::Classes => {
-                self.classes.iter().map(|class| Entry::new(class.name(), "", class.sum)).collect()
+                let classes = self.classes.iter().map(|class| Entry::new(class.name(), "", class.sum));
+                let messages = self.messages.iter().map(MessageForm::entry);
+                classes.chain(messages).collect()
+            }
+            Question::Forms { class } if self.class(class).is_none() => {
+                let messages = self.messages.iter().filter(|message| message.short_name() == class);
+                messages.map(|message| Entry::new("", &message.text, message.checksum)).collect()
             }
             Question::Forms { class } => of(class, &ClassEntry::forms),
             Question::Archetypes { class } => of(class, &ClassEntry::archetypes),

@@ -125,7 +125,7 @@ impl Default for ServerConfig {
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
     /// The size of the largest packet, in bytes: 128 to 65,507, and at least the server's. The client drops
-    /// larger packets without reading them. Default 1,200.
+    /// larger packets without reading them, and makes none that are larger. Default 1,200.
     pub mtu_bytes: usize,
     /// The client ends the connection if the server is silent for this long. The server learns this time in
     /// the handshake, and sends keep-alive packets often enough (R9). At least 1 ms. Default 10 s.

@@ -62,7 +62,10 @@ pub(super) struct Pair {
 /// class is a tuple, because a tuple needs no derive.
 pub(super) fn class(value: u64) -> ClassList {
     const LAYOUT: &Layout = &Layout::of::<(u8, u16, u32, u64, i8, i16, i32, i64)>();
-    ClassList::new(std::iter::once(ClassEntry::new(LAYOUT, vec![vec![0, 0, 0, 0, 0, 0, 0, value]])))
+    ClassList::new(
+        std::iter::once(ClassEntry::new(LAYOUT, vec![vec![0, 0, 0, 0, 0, 0, 0, value]])),
+        std::iter::empty(),
+    )
 }
 
 impl Pair {

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use repl_core::Changelist;
 
+use super::message::SentMessage;
 use super::segment::Segment;
 use super::sequence::Sequence;
 use super::slot_set::{SlotSet, bit_of, slots_of, word_of};
@@ -83,6 +84,7 @@ pub(crate) struct Contents {
     pub(crate) opened: Vec<(usize, u64)>,
     /// Objects that the packet closed, as masks over words of 64 slots.
     pub(crate) closed: Vec<(usize, u64)>,
+    pub(crate) messages: Vec<SentMessage>,
 }
 
 impl Contents {
@@ -108,10 +110,15 @@ impl Contents {
         self.shared.capacity() * size_of::<Arc<Segment>>()
             + self.sent.capacity() * size_of::<Sent>()
             + (self.opened.capacity() + self.closed.capacity()) * size_of::<(usize, u64)>()
+            + self.messages.capacity() * size_of::<SentMessage>()
     }
 
     fn is_empty(&self) -> bool {
-        self.shared.is_empty() && self.sent.is_empty() && self.opened.is_empty() && self.closed.is_empty()
+        let is_without_objects = self.shared.is_empty()
+            && self.sent.is_empty()
+            && self.opened.is_empty()
+            && self.closed.is_empty();
+        is_without_objects && self.messages.is_empty()
     }
 
     /// Calls `visit` with each list of property values that the packet carries of the objects in `slots`.
@@ -145,6 +152,7 @@ impl Record {
         self.contents.sent.clear();
         self.contents.opened.clear();
         self.contents.closed.clear();
+        self.contents.messages.clear();
     }
 }
 

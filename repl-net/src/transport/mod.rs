@@ -9,6 +9,8 @@ pub(crate) mod blob;
 pub(crate) mod congestion;
 pub(crate) mod in_flight;
 pub(crate) mod late;
+pub(crate) mod link;
+pub(crate) mod message;
 pub(crate) mod outbox;
 pub(crate) mod packet;
 pub(crate) mod reassembly;

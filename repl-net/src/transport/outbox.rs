@@ -12,6 +12,7 @@ use repl_core::{BitSlice, BitWriter};
 use super::acks::Received;
 use super::congestion::Congestion;
 use super::in_flight::{InFlight, Record, Sent};
+use super::message::{MessageWriter, SentMessage};
 use super::packet::{self, Header, LastSeed, PacketKind, Salt};
 use super::rtt::SendTimes;
 use super::segment::{RunHead, SEGMENT_BITS, Segment, SegmentKind, SegmentWriter};
@@ -49,6 +50,8 @@ pub(crate) struct Outbox {
     pass_packets: u64,
     writer: BitWriter,
     segment: SegmentWriter,
+    /// The messages of the packet that is being filled.
+    messages: MessageWriter,
     /// The record of the packet being filled.
     record: Option<Box<Record>>,
     /// The complete packets with state, and control packets between them.
@@ -61,9 +64,10 @@ pub(crate) struct Outbox {
     /// The number of bytes sent in this pass.
     pass_bytes: usize,
     limits: Limits,
-    /// The record of the packets that have arrived from the other side. Each packet of a pass acks the
-    /// packets in this record.
+    /// The packets that each packet of this pass acks. Empty if no acks are due.
     pub(crate) received: Received,
+    /// Whether the acks of this pass fit into its packets.
+    has_acked_all: bool,
     /// The status that a server sends. `None` on a client.
     status: Option<StatusSource>,
     /// The part of the salt that binds packets of state to this session and this client (R25, R26).
@@ -112,15 +116,19 @@ impl Outbox {
     }
 
     /// Begins a pass: all packets of the pass have the same stamp.
-    pub(crate) fn begin_pass(
+    pub(crate) fn begin_pass(&mut self) {
+        debug_assert!(self.record.is_none(), "a pass ends with a flush");
+        self.pass_packets = 0;
+        self.pass_bytes = 0;
+    }
+
+    /// Sets the status that a server sends in the packets of this pass.
+    pub(crate) fn set_status(
         &mut self,
         tick: u64,
         newest_acked: Option<Sequence>,
         connection: ConnectionStatus,
     ) {
-        debug_assert!(self.record.is_none(), "a pass ends with a flush");
-        self.pass_packets = 0;
-        self.pass_bytes = 0;
         if let Some(status) = &mut self.status {
             status.begin_pass(tick, self.next, newest_acked, connection);
         }
@@ -205,7 +213,7 @@ impl Outbox {
 
     fn room(&self) -> usize {
         match self.record {
-            Some(_) => self.max_bits.saturating_sub(self.writer.bit_len() + 2),
+            Some(_) => self.max_bits.saturating_sub(self.writer.bit_len() + self.messages.bit_len() + 2),
             None => self.max_bits - FRAME_BITS,
         }
     }
@@ -217,7 +225,7 @@ impl Outbox {
             let is_urgent = self.status.as_ref().is_some_and(StatusSource::is_urgent);
             let has_floor = is_urgent || self.next.number().is_multiple_of(FLOOR_INTERVAL);
             let header = self.header(self.stamp(), has_floor);
-            header.write(&self.received, MAX_ACK_BITS, &mut self.writer);
+            self.has_acked_all = header.write(&self.received, MAX_ACK_BITS, &mut self.writer);
         }
         let in_flight = &mut self.in_flight;
         self.record.get_or_insert_with(|| in_flight.blank())
@@ -245,6 +253,11 @@ impl Outbox {
     /// show that it knows.
     pub(crate) fn is_unsure_of_join(&self) -> bool {
         self.in_flight.unresolved() == 0 && self.status.as_ref().is_some_and(StatusSource::is_urgent)
+    }
+
+    /// Returns whether all acks that are due were sent in this pass.
+    pub(crate) fn has_acked_all(&self) -> bool {
+        self.has_acked_all && !self.is_pass_empty()
     }
 
     /// Returns whether nothing has been sent in this pass.
@@ -310,6 +323,12 @@ impl Outbox {
         write(&mut self.segment, &mut self.writer);
     }
 
+    /// Writes a message of one of `channels` channels, if it [fits](Self::make_room).
+    pub(crate) fn message(&mut self, message: SentMessage, channels: u16, content: BitSlice<'_>) {
+        self.open_packet().contents.messages.push(message);
+        self.messages.write(message, channels, content);
+    }
+
     /// Begins a run of openings from slot `first` on, with as many objects as fit into the packet. Returns
     /// the number of these objects, which is zero only if an empty packet is too small for one object.
     /// Returns `None` if the limits allow no other packet. The caller must then [append](Self::append) the
@@ -372,6 +391,7 @@ impl Outbox {
     fn finish(&mut self, mut record: Box<Record>, now: Duration) {
         self.segment.end(&mut self.writer);
         self.writer.write_bits(0, 1);
+        self.messages.end_packet(&mut self.writer);
         let mut bytes = self.queue.blank();
         let seed = self.seed.of(Salt::state(self.binding, self.next));
         packet::seal_from(&mut self.writer, seed, &mut bytes);

@@ -160,8 +160,8 @@ fn checksum(content: &[u8], seed: u32) -> u32 {
 }
 
 impl Header {
-    /// Writes the header, and as many acks as fit into `max_ack_bits`.
-    pub(crate) fn write(&self, acks: &Received, max_ack_bits: usize, writer: &mut BitWriter) {
+    /// Writes the header, and as many acks as fit into `max_ack_bits`. Returns whether all of them fit.
+    pub(crate) fn write(&self, acks: &Received, max_ack_bits: usize, writer: &mut BitWriter) -> bool {
         writer.write_bits(self.sequence.to_wire().into(), 16);
         let offset = self.sequence.since(self.stamp);
         writer.write_flag(offset > 0);
@@ -175,7 +175,7 @@ impl Header {
         if let Some(status) = &self.status {
             status.write(writer);
         }
-        acks.write(writer, max_ack_bits);
+        acks.write(writer, max_ack_bits)
     }
 
     /// Reads the header of the packet `sequence` after its number, and the acks. `next` is the number of the

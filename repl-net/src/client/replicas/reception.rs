@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use repl_core::{BitReader, BitWriter, ReferenceMap};
+use repl_core::{BitReader, BitWriter, ReadError, ReferenceMap};
 
 use super::applier::Applier;
 use super::validator::{Parts, Resolution, ResolvingObjects, Validator};
@@ -15,6 +15,7 @@ use crate::client::body::{BodyError, walk};
 use crate::client::events::ClientEvents;
 use crate::client::outcome::Outcome;
 use crate::client::replica::Callback;
+use crate::transport::packet::read_end;
 use crate::transport::sequence::Sequence;
 
 /// An object whose references are being read again, because objects that they refer to appeared or
@@ -31,22 +32,27 @@ struct Rereading {
 
 impl Replicas {
     /// Validates the body of a packet and applies it.
-    pub(crate) fn receive(
+    ///
+    /// `check_rest` checks what follows the segments of the body, before anything is applied.
+    pub(crate) fn receive<'b>(
         &mut self,
         sequence: Sequence,
         stamp: Sequence,
-        body: &BitReader<'_>,
+        body: &BitReader<'b>,
         events: &mut ClientEvents,
+        check_rest: impl FnOnce(&mut BitReader<'b>) -> Result<(), ReadError>,
     ) -> Result<(), BodyError> {
         let mut parts = Vec::new();
         let first = Resolution::AnyObject(Cell::new(false));
-        self.begin().validate(sequence, stamp, &mut body.clone(), Parts::Take(&mut parts), &first)?;
+        let mut reader = body.clone();
+        self.begin().validate(sequence, stamp, &mut reader, Parts::Take(&mut parts), &first)?;
+        check_rest(&mut reader)?;
         let mut blobs = Vec::new();
         for part in parts {
             let stamp = part.stamp;
             if let Some(mut blob) = self.reassembly.take(part, self.max_object_bytes)? {
                 let (checked, outcome) = (self.checked.mark(), self.outcome.mark());
-                match self.validate(sequence, stamp, &mut blob.as_slice().reader(), Parts::Refuse, &first) {
+                match self.validate_blob(sequence, stamp, &mut blob, &first) {
                     Ok(()) => blobs.push((stamp, blob)),
                     Err(BodyError::Stale) => {
                         self.checked.truncate(checked);
@@ -96,13 +102,7 @@ impl Replicas {
     ) -> Result<(), BodyError> {
         self.begin().validate(sequence, stamp, &mut body.clone(), Parts::Skip, &Resolution::AfterPacket)?;
         for (stamp, blob) in blobs {
-            self.validate(
-                sequence,
-                *stamp,
-                &mut blob.as_slice().reader(),
-                Parts::Refuse,
-                &Resolution::AfterPacket,
-            )?;
+            self.validate_blob(sequence, *stamp, blob, &Resolution::AfterPacket)?;
         }
         self.outcome.sort();
         if self.outcome.is_same(&self.slots.outcome) {
@@ -112,7 +112,20 @@ impl Replicas {
         }
     }
 
-    /// Validates a body. Changes no objects.
+    /// Validates a blob that the packet completes.
+    fn validate_blob(
+        &mut self,
+        sequence: Sequence,
+        stamp: Sequence,
+        blob: &mut BitWriter,
+        resolution: &Resolution,
+    ) -> Result<(), BodyError> {
+        let mut reader = blob.as_slice().reader();
+        self.validate(sequence, stamp, &mut reader, Parts::Refuse, resolution)?;
+        Ok(read_end(&mut reader)?)
+    }
+
+    /// Validates the segments of a body. Changes no objects.
     fn validate(
         &mut self,
         sequence: Sequence,

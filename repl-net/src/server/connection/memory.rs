@@ -37,7 +37,10 @@ impl Connection {
 
     /// Measures the memory outside of packets.
     pub(super) fn weigh(&mut self) {
-        self.outbox.other_bytes = self.objects.weigh() + self.late.held_bytes() + self.blobs.held_bytes();
+        self.outbox.other_bytes = self.objects.weigh()
+            + self.late.held_bytes()
+            + self.blobs.held_bytes()
+            + self.exchange.held_bytes();
     }
 
     /// Returns whether the client has left too much unacknowledged for too long: more memory than its limit

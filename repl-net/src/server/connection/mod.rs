@@ -6,7 +6,6 @@
 
 mod context;
 mod large;
-mod link;
 mod memory;
 mod objects;
 mod pass;
@@ -19,28 +18,33 @@ use std::time::Duration;
 use repl_core::{BitReader, Changelist, HandleSet, PropertyIndex, ReadError};
 
 pub(crate) use context::{PassContext, PassScratch};
-use link::LinkHealth;
 use objects::{Closed, ObjectStates, View};
 
+use crate::messages::exchange::Exchange;
+use crate::messages::mailbox::Mailbox;
 use crate::server::world::World;
 use crate::session::connection_id::ConnectionId;
+use crate::transport::ack_pace::AckPace;
 use crate::transport::acks::{Arrival, Received};
 use crate::transport::blob::Blobs;
 use crate::transport::late::LateAcks;
+use crate::transport::link::LinkHealth;
+use crate::transport::message::{ReceivedMessage, read_messages};
 use crate::transport::outbox::{Limits, Outbox};
-use crate::transport::packet::{Header, read_end};
+use crate::transport::packet::Header;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 
 /// Everything that the server stores about one client.
 pub(crate) struct Connection {
+    id: ConnectionId,
     /// Whether state is sent: a session has begun and has not ended.
     is_live: bool,
     pub(crate) outbox: Outbox,
     /// The number of the first packet in each direction.
     first: Sequence,
-    /// The client's packets that have arrived. These packets need no acks; the record only detects repeated
-    /// and late packets.
+    /// The client's packets that have arrived. Only packets with messages are acked; for all others the record
+    /// detects repeated and late packets.
     heard: Received,
     pub(crate) link: LinkHealth,
     objects: ObjectStates,
@@ -48,6 +52,9 @@ pub(crate) struct Connection {
     /// The content of packets that counted as lost, without updates, in the order in which the packets were
     /// given up.
     late: LateAcks,
+    pub(crate) exchange: Exchange,
+    /// When to ack the client's messages.
+    ack_pace: AckPace,
 }
 
 impl Connection {
@@ -59,6 +66,7 @@ impl Connection {
         now: Duration,
     ) -> Self {
         Self {
+            id,
             is_live: false,
             outbox: Outbox::new(first, limits),
             first,
@@ -67,6 +75,8 @@ impl Connection {
             objects: ObjectStates::new(id, is_replay),
             blobs: Blobs::default(),
             late: LateAcks::default(),
+            exchange: Exchange::default(),
+            ack_pace: AckPace::default(),
         }
     }
 
@@ -77,8 +87,9 @@ impl Connection {
 
     /// Begins the session. The checksums of its packets of state include `binding`. The client receives all
     /// objects that are not hidden from it.
-    pub(crate) fn begin(&mut self, binding: u64, world: &mut World) {
+    pub(crate) fn begin(&mut self, binding: u64, mailbox: &Mailbox<ConnectionId>, world: &mut World) {
         self.is_live = true;
+        self.exchange.begin(mailbox);
         self.outbox.binding = binding;
         self.outbox.enable_status();
         let alive = std::mem::take(&mut world.alive);
@@ -93,6 +104,7 @@ impl Connection {
     /// Ends the session. After that the connection uses no slots.
     pub(crate) fn end(&mut self, world: &mut World) {
         self.is_live = false;
+        self.exchange.end();
         for (slot, position) in self.objects.end() {
             Self::catch_up(world, slot, position, None);
             world.release(slot);
@@ -256,22 +268,40 @@ impl Connection {
     pub(crate) fn receive(
         &mut self,
         world: &mut World,
+        mailbox: &mut Mailbox<ConnectionId>,
         sequence: Sequence,
         reader: &mut BitReader<'_>,
         now: Duration,
-    ) -> Result<bool, ReadError> {
+    ) -> Result<bool, String> {
         // A packet that is too old must have no effect, so its age is checked before its acks are read.
         if self.heard.check(sequence) != Arrival::New {
             return Ok(false);
         }
-        let (_, acks) = Header::read(reader, sequence, self.outbox.next(), false)?;
-        // A client sends no state (S106): its packets end after the header.
+        let (_, acks) =
+            Header::read(reader, sequence, self.outbox.next(), false).map_err(|error| error.to_string())?;
+        let messages = self.read_messages(mailbox, reader).map_err(|error| error.to_string())?;
+        self.heard.insert(sequence);
+        self.ack_pace.arrived(sequence);
+        if !messages.is_empty() {
+            self.ack_pace.schedule_acks();
+        }
+        self.acked(world, acks, now);
+        self.exchange.deliver(&messages, self.id, mailbox, world)?;
+        Ok(true)
+    }
+
+    /// Reads and checks the messages of a packet of the client. A client sends no state (S106).
+    #[cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+    fn read_messages<'b>(
+        &self,
+        mailbox: &Mailbox<ConnectionId>,
+        reader: &mut BitReader<'b>,
+    ) -> Result<Vec<ReceivedMessage<'b>>, ReadError> {
         if reader.read_flag()? {
             return Err(ReadError::OutOfRange);
         }
-        read_end(reader)?;
-        self.heard.insert(sequence);
-        self.acked(world, acks, now);
-        Ok(true)
+        let messages = read_messages(reader, mailbox.len())?;
+        self.exchange.check(&messages, mailbox)?;
+        Ok(messages)
     }
 }

@@ -16,6 +16,7 @@ use crate::server::part_size::{LEAST_ITEM_BITS, LEAST_NEW_BITS};
 use crate::server::world::World;
 use crate::session::classes::ClassList;
 use crate::session::events::CloseReason;
+use crate::transport::acks::Received;
 use crate::transport::in_flight::{Content, Sent};
 use crate::transport::segment::{
     ENTRY_BITS, RunHead, SegmentEntry, SegmentKind, SegmentWriter, gap_order, handles_bits,
@@ -40,8 +41,11 @@ impl Connection {
         self.limit_memory();
         self.outbox.pace(context.now, self.link.timeouts);
         self.begin_outbox_pass(context);
+        let owes_ack = self.ack_pace.is_due();
+        self.outbox.received = if owes_ack { self.heard.clone() } else { Received::default() };
         self.route(context);
         let packets_before = self.outbox.queue.packets_sent;
+        self.exchange.outgoing.send(&mut self.outbox, context.now);
         // If the room is limited, waiting changes are sent first. The order of the two alternates, so that
         // neither waits forever.
         let waited = self.outbox.is_limited();
@@ -85,6 +89,7 @@ impl Connection {
             self.link.last_sent = context.now;
         } else if context.now.saturating_sub(self.link.last_sent) >= context.keep_alive
             || self.outbox.has_unsent_news()
+            || owes_ack
         {
             let received = self.outbox.received.clone();
             self.outbox.signal(&received, context.now);
@@ -95,7 +100,8 @@ impl Connection {
     fn begin_outbox_pass(&mut self, context: &PassContext<'_>) {
         let has_joined = self.objects.has_joined(self.outbox.in_flight.floor(), self.outbox.next());
         let connection = ConnectionStatus { round_trip: self.link.round_trip.smoothed(), has_joined };
-        self.outbox.begin_pass(context.world.frame, self.link.newest_acked, connection);
+        self.outbox.begin_pass();
+        self.outbox.set_status(context.world.frame, self.link.newest_acked, connection);
     }
 
     /// Makes sure that the client acks a packet soon after it has joined. If nothing else is sent or in

@@ -10,12 +10,12 @@ use std::time::Duration;
 use repl_core::{Changelist, HandleSet};
 
 use super::Connection;
-use super::link::RETRY_INTERVAL;
 use super::objects::LostOpening;
 use crate::server::world::World;
 use crate::transport::acks::{AckRange, AckRanges};
 use crate::transport::in_flight::{Content, Contents, Delivery, LostObject, Sent};
 use crate::transport::late::Late;
+use crate::transport::link::RETRY_INTERVAL;
 use crate::transport::sequence::Sequence;
 use crate::transport::slot_set::slots_of;
 
@@ -83,6 +83,7 @@ impl Connection {
         }
         contents.sent.iter().for_each(|sent| self.sent_arrived(world, sequence, sent));
         contents.closed.iter().for_each(|(word, mask)| self.closes_arrived(world, sequence, *word, *mask));
+        self.exchange.outgoing.arrived(&contents.messages);
         self.outbox.in_flight.put_contents(sequence, contents);
     }
 
@@ -188,6 +189,7 @@ impl Connection {
         self.link.packets_lost += 1;
         let Some(mut contents) = self.outbox.in_flight.take_contents(sequence) else { return };
         self.contents_lost(losses, &mut contents);
+        self.exchange.outgoing.lost(sequence, &contents.messages);
         self.late.add(sequence, &contents);
         self.outbox.in_flight.put_contents(sequence, contents);
     }

@@ -4,15 +4,15 @@
 
 use std::time::Duration;
 
-use crate::transport::rtt::RoundTrip;
-use crate::transport::sequence::Sequence;
+use super::rtt::RoundTrip;
+use super::sequence::Sequence;
 
 /// The shortest time to wait for a packet after a later packet was acked. Packets of neighbouring ticks often
 /// overtake each other.
 const LEAST_REORDER_WAIT: Duration = Duration::from_millis(10);
 
 /// The time between two tries to reach a link that does not answer (R9).
-pub(super) const RETRY_INTERVAL: Duration = Duration::from_millis(250);
+pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A link is retried before its next timeout only after this many timeouts in a row.
 const TIMEOUTS_BEFORE_RETRY: u32 = 2;
@@ -22,13 +22,13 @@ const TIMEOUTS_BEFORE_RETRY: u32 = 2;
 pub(crate) struct LinkHealth {
     pub(crate) round_trip: RoundTrip,
     /// The number of timeouts since the last ack (R9).
-    pub(super) timeouts: u32,
+    pub(crate) timeouts: u32,
     /// When unanswered packets were last retried before their timeout (R9).
     last_retry: Duration,
     /// The newest packet that the client acked.
-    pub(super) newest_acked: Option<Sequence>,
+    pub(crate) newest_acked: Option<Sequence>,
     /// When a packet was last sent.
-    pub(super) last_sent: Duration,
+    pub(crate) last_sent: Duration,
     /// The number of packets that have counted as lost so far.
     pub(crate) packets_lost: u64,
     /// When the memory for unacknowledged data began to exceed its limit. `None` if the memory is within its
@@ -37,23 +37,23 @@ pub(crate) struct LinkHealth {
 }
 
 impl LinkHealth {
-    pub(super) fn new(now: Duration) -> Self {
+    pub(crate) fn new(now: Duration) -> Self {
         Self { last_retry: now, last_sent: now, ..Self::default() }
     }
 
     /// Notes the newest packet of an ack, and the time since this packet was sent, if that is known.
-    pub(super) fn acked(&mut self, newest: Sequence, elapsed: Option<Duration>) {
+    pub(crate) fn acked(&mut self, newest: Sequence, elapsed: Option<Duration>) {
         elapsed.into_iter().for_each(|elapsed| self.round_trip.sample(elapsed));
         self.newest_acked = self.newest_acked.max(Some(newest));
     }
 
     /// Returns whether a packet after `sequence` was acked.
-    pub(super) fn is_overtaken(&self, sequence: Sequence) -> bool {
+    pub(crate) fn is_overtaken(&self, sequence: Sequence) -> bool {
         self.newest_acked.is_some_and(|newest| newest > sequence)
     }
 
     /// Returns whether a packet that was sent this long ago counts as lost.
-    pub(super) fn is_lost(&self, sequence: Sequence, age: Duration) -> bool {
+    pub(crate) fn is_lost(&self, sequence: Sequence, age: Duration) -> bool {
         let timeout = self.round_trip.retry_timeout(self.timeouts);
         let jitter = (self.round_trip.deviation() * 2).max(LEAST_REORDER_WAIT).min(timeout);
         age >= timeout || self.is_overtaken(sequence) && age >= self.round_trip.smoothed() + jitter
@@ -61,12 +61,12 @@ impl LinkHealth {
 
     /// Returns whether the link has been silent for so long that packets must be sent from time to time to
     /// probe it.
-    pub(super) fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         self.timeouts >= TIMEOUTS_BEFORE_RETRY
     }
 
     /// Returns whether a silent link must be retried now, and notes the retry.
-    pub(super) fn begin_retry(&mut self, now: Duration) -> bool {
+    pub(crate) fn begin_retry(&mut self, now: Duration) -> bool {
         let is_due = self.is_silent() && now.saturating_sub(self.last_retry) >= RETRY_INTERVAL;
         if is_due {
             self.last_retry = now;
@@ -75,12 +75,12 @@ impl LinkHealth {
     }
 
     /// Returns whether the memory has exceeded its limit for a whole `timeout`.
-    pub(super) fn is_over_memory_for(&self, timeout: Duration, now: Duration) -> bool {
+    pub(crate) fn is_over_memory_for(&self, timeout: Duration, now: Duration) -> bool {
         self.over_memory_since.is_some_and(|since| now.saturating_sub(since) >= timeout)
     }
 
     /// Notes whether the memory exceeds its limit now.
-    pub(super) fn watch_memory(&mut self, is_over: bool, now: Duration) {
+    pub(crate) fn watch_memory(&mut self, is_over: bool, now: Duration) {
         self.over_memory_since = is_over.then(|| self.over_memory_since.unwrap_or(now));
     }
 }

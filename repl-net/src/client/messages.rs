@@ -1,0 +1,125 @@
+//! The client's messages to the server and from it.
+//!
+//! *Invariant:* a message that was lost is sent again only if its channel is reliable.
+
+use std::time::Duration;
+
+use repl_core::NetSerialize;
+
+use super::Client;
+use crate::messages::channel::{Channel, SendError};
+use crate::transport::acks::{AckRanges, Received};
+use crate::transport::in_flight::Delivery;
+use crate::transport::sequence::Sequence;
+
+impl Client {
+    /// Registers a type of messages, for both directions. Register the same types with the same channels as
+    /// on the server, in any order.
+    ///
+    /// # Panics
+    /// After the first [`tick`](Self::tick), or if a type of this name is registered already.
+    #[track_caller]
+    pub fn register_message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
+        assert!(
+            self.handshake.is_idle(),
+            "messages are registered before the first tick, and these are called `{}`",
+            M::WIRE_NAME,
+        );
+        self.mailbox.register::<M>(channel);
+        self
+    }
+
+    /// Sends a message to the server, in the next [`tick`](Self::tick).
+    ///
+    /// References in a message are resolved when it is delivered: an object that the other side does not have
+    /// then reads as null.
+    ///
+    /// # Errors
+    /// If the message cannot be sent. Nothing has changed then; [`SendError::Full`] can be tried again.
+    ///
+    /// # Panics
+    /// If the type is not [registered](Self::register_message).
+    #[track_caller]
+    pub fn send<M: NetSerialize + Send + Sync>(&mut self, message: &M) -> Result<(), SendError> {
+        let max_bits = self.outbox.capacity();
+        let (channel, writer) = self.mailbox.write(message)?;
+        if !self.handshake.is_connected() {
+            return Err(SendError::NotConnected);
+        }
+        self.exchange.outgoing.add(channel, writer, max_bits)
+    }
+
+    /// Returns the next message of a type from the server, in the order in which they were delivered. `None`
+    /// if there are no more. Poll all types in each frame: if 4,096 messages of a type wait, the connection
+    /// ends.
+    ///
+    /// # Panics
+    /// If the type is not [registered](Self::register_message).
+    #[track_caller]
+    pub fn poll_message<M: NetSerialize + Send + Sync>(&mut self) -> Option<M> {
+        self.mailbox.poll().map(|((), message)| message)
+    }
+
+    /// Handles the acks of this client's packets.
+    pub(super) fn acked(&mut self, acks: AckRanges<'_>, now: Duration) {
+        let mut newest = None;
+        for range in acks {
+            newest = newest.max(Some(range.last));
+            let mut sequence = range.first.max(self.outbox.in_flight.floor());
+            while sequence <= range.last {
+                self.arrived(sequence);
+                sequence = sequence.next();
+            }
+        }
+        let Some(newest) = newest else { return };
+        if let Some(congestion) = &mut self.outbox.congestion {
+            congestion.acked(newest, now);
+        }
+        self.link.acked(newest, self.outbox.send_times.take(newest, now));
+        self.outbox.in_flight.trim();
+    }
+
+    fn arrived(&mut self, sequence: Sequence) {
+        let Some(bytes) = self.outbox.in_flight.resolve(sequence, Delivery::Arrived) else { return };
+        if let Some(congestion) = &mut self.outbox.congestion {
+            congestion.arrived(sequence, bytes);
+        }
+        self.link.timeouts = 0;
+        if let Some(contents) = self.outbox.in_flight.take_contents(sequence) {
+            self.exchange.outgoing.arrived(&contents.messages);
+        }
+    }
+
+    /// Gives up the packets that took too long. Their reliable messages are sent again.
+    fn give_up_lost(&mut self, now: Duration) {
+        let unknown = self.outbox.in_flight.unknown();
+        let is_lost = |(sequence, sent_at): &(Sequence, Duration)| {
+            self.link.is_lost(*sequence, now.saturating_sub(*sent_at))
+        };
+        let overdue: Vec<Sequence> = unknown.take_while(is_lost).map(|(sequence, _)| sequence).collect();
+        let has_timed_out = overdue.iter().any(|sequence| !self.link.is_overtaken(*sequence));
+        for sequence in overdue {
+            let Some(bytes) = self.outbox.in_flight.resolve(sequence, Delivery::Lost) else { continue };
+            if let Some(congestion) = &mut self.outbox.congestion {
+                congestion.lost(sequence, bytes);
+            }
+            if let Some(contents) = self.outbox.in_flight.take_contents(sequence) {
+                self.exchange.outgoing.lost(sequence, &contents.messages);
+            }
+        }
+        self.outbox.in_flight.trim();
+        self.link.timeouts = self.link.timeouts.saturating_add(u32::from(has_timed_out));
+    }
+
+    /// Sends the messages of this tick, with the acks if they are due. Returns whether a packet was sent that
+    /// has all acks.
+    pub(super) fn send_messages(&mut self, owes_ack: bool, now: Duration) -> bool {
+        self.give_up_lost(now);
+        self.outbox.received = if owes_ack { self.received.clone() } else { Received::default() };
+        self.outbox.pace(now, self.link.timeouts);
+        self.outbox.begin_pass();
+        self.exchange.outgoing.send(&mut self.outbox, now);
+        self.outbox.end_pass(now);
+        self.outbox.has_acked_all()
+    }
+}

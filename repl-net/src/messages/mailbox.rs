@@ -1,0 +1,200 @@
+//! The types of messages of one side, and the messages that wait until the user polls them.
+//!
+//! *Invariant:* both sides number their channels in the order of the types' names, so equal types have equal
+//! numbers.
+
+use std::any::{Any, TypeId};
+use std::collections::{HashMap, VecDeque};
+
+use repl_core::{BitSlice, BitWriter, Checksum, Guid, NetSerialize, Objects, ReadError, ReferenceMap};
+
+use super::channel::{Channel, SendError};
+use super::sender::Sender;
+use crate::session::classes::MessageForm;
+
+/// The most messages of one type and one sender that may wait to be polled.
+const MAX_UNREAD: usize = 4_096;
+
+/// All registered types of messages, with the messages that arrived from senders `F`.
+pub(crate) struct Mailbox<F> {
+    /// Sorted by name.
+    types: Vec<MessageType<F>>,
+    by_type: HashMap<TypeId, u16>,
+    /// Memory to write messages.
+    writer: BitWriter,
+}
+
+/// A type of messages.
+struct MessageType<F> {
+    name: &'static str,
+    type_id: TypeId,
+    checksum: u64,
+    channel: Channel,
+    inbox: Box<dyn Inbox<F>>,
+}
+
+/// The unread messages of one type.
+trait Inbox<F>: Any + Send + Sync {
+    /// Checks that a message can be read, whatever objects exist.
+    fn check(&self, content: BitSlice<'_>) -> Result<(), ReadError>;
+
+    /// Reads a message and stores it. Returns `false` if too many messages of the sender are unread. A message
+    /// that cannot be read because an object does not exist is dropped.
+    fn push(&mut self, from: F, content: BitSlice<'_>, objects: &dyn Objects) -> bool;
+
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+struct TypedInbox<F, M> {
+    unread: VecDeque<(F, M)>,
+    counts: HashMap<F, usize>,
+}
+
+/// Every object exists.
+struct Anything;
+
+impl Objects for Anything {
+    fn contains(&self, _: Guid) -> bool {
+        true
+    }
+}
+
+impl<F, M> Inbox<F> for TypedInbox<F, M>
+where
+    F: Sender,
+    M: NetSerialize + Send + Sync,
+{
+    fn check(&self, content: BitSlice<'_>) -> Result<(), ReadError> {
+        read::<M>(content, &Anything).map(drop)
+    }
+
+    fn push(&mut self, from: F, content: BitSlice<'_>, objects: &dyn Objects) -> bool {
+        let Ok(message) = read::<M>(content, objects) else { return true };
+        let count = self.counts.entry(from).or_default();
+        if *count >= MAX_UNREAD {
+            return false;
+        }
+        *count = count.saturating_add(1);
+        self.unread.push_back((from, message));
+        true
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+impl<F: Sender, M> TypedInbox<F, M> {
+    fn pop(&mut self) -> Option<(F, M)> {
+        let (from, message) = self.unread.pop_front()?;
+        if let Some(count) = self.counts.get_mut(&from) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.counts.remove(&from);
+            }
+        }
+        Some((from, message))
+    }
+}
+
+/// Reads a message that takes exactly these bits.
+fn read<M: NetSerialize>(content: BitSlice<'_>, objects: &dyn Objects) -> Result<M, ReadError> {
+    let mut reader = content.reader();
+    let message = M::read(&mut reader, &mut ReferenceMap::new(objects))?;
+    if reader.remaining() == 0 { Ok(message) } else { Err(ReadError::OutOfRange) }
+}
+
+impl<F> Default for Mailbox<F> {
+    fn default() -> Self {
+        Self { types: Vec::new(), by_type: HashMap::new(), writer: BitWriter::new() }
+    }
+}
+
+impl<F: Sender> Mailbox<F> {
+    /// Adds a type of messages.
+    ///
+    /// # Panics
+    /// If the type or its name is registered already.
+    #[track_caller]
+    pub(crate) fn register<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) {
+        let name = M::WIRE_NAME;
+        assert!(
+            self.types.iter().all(|known| known.name != name),
+            "messages called `{name}` are registered already: register each type once, and give each its own name",
+        );
+        let checksum = Checksum::new().number(M::WIRE_CHECKSUM).number(channel.tag()).finish();
+        let (unread, counts) = (VecDeque::new(), HashMap::new());
+        let inbox = Box::new(TypedInbox::<F, M> { unread, counts });
+        self.types.push(MessageType { name, type_id: TypeId::of::<M>(), checksum, channel, inbox });
+        self.types.sort_by_key(|known| known.name);
+        self.by_type = (0..).zip(&self.types).map(|(at, known)| (known.type_id, at)).collect();
+    }
+
+    /// Returns the types for the handshake.
+    pub(crate) fn forms(&self) -> impl Iterator<Item = MessageForm> {
+        self.types.iter().map(|known| MessageForm {
+            name: format!("message {}", known.name),
+            text: format!("{} messages of the form {:016x}", known.channel.name(), known.checksum),
+            checksum: known.checksum,
+        })
+    }
+
+    pub(crate) fn channels(&self) -> impl Iterator<Item = Channel> {
+        self.types.iter().map(|known| known.channel)
+    }
+
+    pub(crate) fn len(&self) -> u16 {
+        self.types.len() as u16
+    }
+
+    /// Writes a message. Returns its channel and its bits.
+    ///
+    /// # Panics
+    /// If the type is not registered.
+    #[track_caller]
+    pub(crate) fn write<M: NetSerialize>(&mut self, message: &M) -> Result<(u16, &mut BitWriter), SendError> {
+        let channel = self.channel_of::<M>();
+        self.writer.clear();
+        message.write(&mut self.writer)?;
+        Ok((channel, &mut self.writer))
+    }
+
+    #[track_caller]
+    fn channel_of<M: NetSerialize>(&self) -> u16 {
+        let Some(&channel) = self.by_type.get(&TypeId::of::<M>()) else {
+            panic!(
+                "messages of `{}` are not registered: call `register_message` on both sides before they connect",
+                M::WIRE_NAME
+            );
+        };
+        channel
+    }
+
+    /// Checks that a message can be read.
+    pub(crate) fn check(&self, channel: u16, content: BitSlice<'_>) -> Result<(), ReadError> {
+        self.types.get(channel as usize).ok_or(ReadError::OutOfRange)?.inbox.check(content)
+    }
+
+    /// Stores a message that was checked. Returns the name of its type if too many are unread.
+    pub(crate) fn deliver(
+        &mut self,
+        channel: u16,
+        from: F,
+        content: BitSlice<'_>,
+        objects: &dyn Objects,
+    ) -> Result<(), &'static str> {
+        let Some(known) = self.types.get_mut(channel as usize) else { return Ok(()) };
+        if known.inbox.push(from, content, objects) { Ok(()) } else { Err(known.name) }
+    }
+
+    /// Returns the next unread message of a type, with its sender.
+    ///
+    /// # Panics
+    /// If the type is not registered.
+    #[track_caller]
+    pub(crate) fn poll<M: NetSerialize + Send + Sync>(&mut self) -> Option<(F, M)> {
+        let channel = self.channel_of::<M>();
+        let inbox = self.types.get_mut(channel as usize)?.inbox.as_any_mut();
+        inbox.downcast_mut::<TypedInbox<F, M>>()?.pop()
+    }
+}

@@ -1,0 +1,13 @@
+//! Messages: values that belong to no object, sent once, in both directions.
+//!
+//! Each type of message is a channel of its own, with its own numbers. [`outgoing`] stores what a side sends
+//! until it is acknowledged, [`incoming`] puts what arrives into order, and [`exchange`] is both for one
+//! connection. The [`mailbox`] knows the types and stores what waits until the user polls it.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+pub(crate) mod channel;
+pub(crate) mod exchange;
+pub(crate) mod incoming;
+pub(crate) mod mailbox;
+pub(crate) mod outgoing;
+mod sender;

@@ -1,0 +1,71 @@
+//! The server's methods that send and receive messages.
+//!
+//! *Invariant:* the messages of a connection are dropped when its session ends, but what arrived before can
+//! still be polled.
+
+use repl_core::NetSerialize;
+
+use super::Server;
+use crate::messages::channel::{Channel, SendError};
+use crate::session::connection_id::ConnectionId;
+
+impl Server {
+    /// Registers a type of messages, for both directions. Register the same types with the same channels as
+    /// on the clients, in any order.
+    ///
+    /// ```
+    /// use repl_net::{Channel, Server, ServerConfig};
+    ///
+    /// let mut server = Server::new(ServerConfig::default());
+    /// server.register_message::<String>(Channel::Ordered);
+    /// while let Some((from, text)) = server.poll_message::<String>() {
+    ///     println!("{from:?} says {text}");
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// If there was a connection already, or if a type of this name is registered already.
+    #[track_caller]
+    pub fn register_message<M: NetSerialize + Send + Sync>(&mut self, channel: Channel) -> &mut Self {
+        assert!(
+            !self.is_frozen(),
+            "messages `{}` are new, but clients have connected already: register them before the first `connect`",
+            M::WIRE_NAME,
+        );
+        self.mailbox.register::<M>(channel);
+        self
+    }
+
+    /// Sends a message to a client, in the next [`tick`](Self::tick). Messages are sent before state.
+    ///
+    /// References in a message are resolved when it is delivered: an object that the other side does not have
+    /// then reads as null.
+    ///
+    /// # Errors
+    /// If the message cannot be sent. Nothing has changed then; [`SendError::Full`] can be tried again.
+    ///
+    /// # Panics
+    /// If the type is not [registered](Self::register_message).
+    #[track_caller]
+    pub fn send<M: NetSerialize + Send + Sync>(
+        &mut self,
+        connection: ConnectionId,
+        message: &M,
+    ) -> Result<(), SendError> {
+        let (channel, writer) = self.mailbox.write(message)?;
+        let peer = self.connections.get_mut(&connection).ok_or(SendError::NotConnected)?;
+        let max_bits = peer.connection.outbox.capacity();
+        peer.connection.exchange.outgoing.add(channel, writer, max_bits)
+    }
+
+    /// Returns the next message of a type from any client, with its connection, in the order in which they
+    /// were delivered. `None` if there are no more. Poll all types in each tick: if 4,096 messages of a type
+    /// from one client wait, its connection ends.
+    ///
+    /// # Panics
+    /// If the type is not [registered](Self::register_message).
+    #[track_caller]
+    pub fn poll_message<M: NetSerialize + Send + Sync>(&mut self) -> Option<(ConnectionId, M)> {
+        self.mailbox.poll()
+    }
+}

@@ -1,0 +1,354 @@
+//! Messages: values that belong to no object, in both directions.
+//!
+//! *Invariant:* the test counts each message, so a lost, a repeated and a late one are all found.
+
+mod support;
+
+use std::time::Duration;
+
+use repl::prelude::*;
+use repl::sim::{LinkConditions, Loss, Network, PeerId};
+use repl::{Channel, DisconnectReason, SendError};
+
+use support::{Room, TICK, size};
+
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+struct Chat(u32, String);
+
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+struct Score(u32);
+
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+struct Input(u32);
+
+#[derive(NetSerialize, Clone, Debug, PartialEq)]
+struct Aim(ObjectRef<Player>);
+
+#[derive(Replicated, Default)]
+struct Player {
+    #[replicated]
+    health: u16,
+}
+
+const INPUTS: Channel = Channel::Sequenced { copies: 3 };
+
+fn register(client: &mut Client) {
+    client.register::<Player>();
+    client.register_message::<Chat>(Channel::Ordered).register_message::<Score>(Channel::Unordered);
+    client.register_message::<Input>(INPUTS).register_message::<Aim>(Channel::Ordered);
+}
+
+fn register_on_server(server: &mut Server) {
+    server.register::<Player>();
+    // In another order than on the clients.
+    server.register_message::<Aim>(Channel::Ordered).register_message::<Input>(INPUTS);
+    server.register_message::<Score>(Channel::Unordered).register_message::<Chat>(Channel::Ordered);
+}
+
+fn room(config: ServerConfig) -> Room {
+    Room::furnished(config, register, 1, register_on_server).0
+}
+
+fn chat(number: u32) -> Chat {
+    Chat(number, "x".repeat(number as usize % 40))
+}
+
+/// Everything of one type that waits to be polled.
+fn polled<T>(mut poll: impl FnMut() -> Option<T>) -> Vec<T> {
+    std::iter::from_fn(&mut poll).collect()
+}
+
+#[test]
+fn messages_go_both_ways_and_each_is_polled_once() {
+    let mut room = room(ServerConfig::default());
+    let id = room.guests[0].id;
+    let client = &mut room.guests[0].client;
+    client.send(&chat(7)).unwrap();
+    client.send(&Score(1)).unwrap();
+    client.send(&chat(8)).unwrap();
+    room.server.send(id, &chat(70)).unwrap();
+    room.server.send(id, &Score(10)).unwrap();
+    room.step();
+    let server = &mut room.server;
+    assert_eq!(polled(|| server.poll_message::<Chat>()), [(id, chat(7)), (id, chat(8))]);
+    assert_eq!(polled(|| server.poll_message::<Score>()), [(id, Score(1))]);
+    assert_eq!(polled(|| server.poll_message::<Input>()), []);
+    room.step();
+    let client = &mut room.guests[0].client;
+    assert_eq!(client.poll_message::<Chat>(), Some(chat(70)));
+    assert_eq!(client.poll_message::<Score>(), Some(Score(10)));
+    assert_eq!((client.poll_message::<Chat>(), client.poll_message::<Score>()), (None, None));
+    // Once everything is acknowledged, nothing more is sent.
+    room.settle();
+    assert_eq!(polled(|| room.server.poll_message::<Chat>()), []);
+    assert_eq!(room.server.stats(id).map(|stats| stats.packets_in_flight), Some(0));
+}
+
+/// A server and a client with a network between them.
+struct Session {
+    network: Network,
+    server: Server,
+    client: Client,
+    id: ConnectionId,
+    now: Duration,
+    peers: [PeerId; 2],
+}
+
+impl Session {
+    fn new(seed: u64, conditions: LinkConditions) -> Self {
+        let mut network = Network::new(seed);
+        let peers = [PeerId(0), PeerId(1)];
+        network.connect(peers[0], peers[1], conditions);
+        let mut server = Server::new(ServerConfig::default());
+        register_on_server(&mut server);
+        let mut client = Client::new(ClientConfig::default(), seed);
+        register(&mut client);
+        let id = server.connect(Duration::ZERO);
+        let mut session = Self { network, server, client, id, now: Duration::ZERO, peers };
+        while !session.client.is_connected() || session.server.send(session.id, &Input(0)).is_err() {
+            session.step();
+            assert!(session.now < Duration::from_secs(20), "a connection");
+        }
+        session
+    }
+
+    fn step(&mut self) {
+        let [home, away] = self.peers;
+        while let Some(delivery) = self.network.deliver(self.now) {
+            if delivery.to == home {
+                self.server.receive(self.id, self.now, delivery.bytes);
+            } else {
+                self.client.receive(self.now, delivery.bytes).expect("a packet of the server");
+            }
+        }
+        self.client.tick(self.now);
+        while let Some(packet) = self.client.poll_transmit() {
+            self.network.send(self.now, away, home, packet);
+        }
+        self.server.tick(self.now);
+        while let Some(packet) = self.server.poll_transmit(self.id) {
+            self.network.send(self.now, home, away, packet);
+        }
+        self.now += TICK;
+    }
+}
+
+fn bad_link() -> LinkConditions {
+    LinkConditions {
+        latency: Duration::from_millis(40),
+        jitter: Duration::from_millis(60),
+        loss: Loss::Independent(0.3),
+        duplicate: 0.1,
+        ..LinkConditions::default()
+    }
+}
+
+#[test]
+fn reliable_messages_arrive_once_whatever_the_link_does_and_ordered_ones_in_order() {
+    for seed in 1..20 {
+        let mut session = Session::new(seed, bad_link());
+        let (mut chats, mut scores) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+        let mut sent = 0;
+        while chats.iter().chain(&scores).any(|arrived| arrived.len() < 300) {
+            if sent < 300 {
+                session.client.send(&chat(sent)).unwrap();
+                session.client.send(&Score(sent)).unwrap();
+                session.server.send(session.id, &chat(sent)).unwrap();
+                session.server.send(session.id, &Score(sent)).unwrap();
+                sent += 1;
+            }
+            session.step();
+            let Session { server, client, .. } = &mut session;
+            chats[0].extend(polled(|| server.poll_message::<Chat>()).into_iter().map(|(_, chat)| chat.0));
+            scores[0].extend(polled(|| server.poll_message::<Score>()).into_iter().map(|(_, score)| score.0));
+            chats[1].extend(polled(|| client.poll_message::<Chat>()).into_iter().map(|chat| chat.0));
+            scores[1].extend(polled(|| client.poll_message::<Score>()).into_iter().map(|score| score.0));
+            assert!(session.now < Duration::from_secs(60), "seed {seed}: {chats:?} {scores:?}");
+        }
+        for arrived in &mut scores {
+            assert!(!arrived.is_sorted(), "seed {seed}: unordered messages do not wait for each other");
+            arrived.sort_unstable();
+        }
+        for arrived in chats.iter().chain(&scores) {
+            assert!(arrived.iter().copied().eq(0..300), "seed {seed}: {arrived:?}");
+        }
+    }
+}
+
+#[test]
+fn of_sequenced_messages_the_newest_wins_and_copies_replace_what_was_lost() {
+    let mut arrived = [0; 2];
+    for (copies, arrived) in [1_u8, 3].into_iter().zip(&mut arrived) {
+        let mut session = Session::new(3, bad_link());
+        let mut newest = 0;
+        for number in 1..2_000_u32 {
+            // Copies only protect what is sent in neighbouring ticks.
+            if copies == 3 || number % 3 == 0 {
+                session.client.send(&Input(number)).unwrap();
+            }
+            session.step();
+            for (_, Input(input)) in polled(|| session.server.poll_message::<Input>()) {
+                assert!(input > newest, "{input} after {newest}");
+                newest = input;
+                *arrived += 1;
+            }
+        }
+    }
+    let (of_single, of_copied) = (f64::from(arrived[0]) * 3.0 / 2_000.0, f64::from(arrived[1]) / 2_000.0);
+    assert!(of_copied > 0.9, "{of_copied}");
+    assert!(of_copied > of_single, "{of_copied} and {of_single}");
+}
+
+#[test]
+fn a_sequenced_message_that_is_acknowledged_is_not_repeated() {
+    let mut room = room(ServerConfig::default());
+    let mut packets = Vec::new();
+    room.guests[0].client.send(&Input(1)).unwrap();
+    for _ in 0..10 {
+        packets.push(room.replies(0));
+        room.hear(0, packets.last().expect("a tick"));
+        let of_server = room.tick_one();
+        room.deliver(0, &of_server);
+    }
+    let sizes: Vec<usize> = packets.iter().map(|packets| size(packets)).collect();
+    let large: Vec<usize> = sizes.into_iter().filter(|bytes| *bytes > 8).collect();
+    assert_eq!(large, [14], "the first copy was acknowledged");
+    assert_eq!(polled(|| room.server.poll_message::<Input>()).len(), 1);
+}
+
+#[test]
+fn w14_a_sender_that_is_too_fast_is_told_and_nothing_is_lost() {
+    let mut room = room(ServerConfig::default());
+    let id = room.guests[0].id;
+    let mut sent = 0;
+    let error = loop {
+        match room.guests[0].client.send(&Score(sent)) {
+            Ok(()) => sent += 1,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!((sent, error), (1_024, SendError::Full));
+    room.settle();
+    room.guests[0].client.send(&Score(sent)).unwrap();
+    room.settle();
+    let arrived: Vec<u32> =
+        polled(|| room.server.poll_message::<Score>()).into_iter().map(|(_, score)| score.0).collect();
+    assert!(arrived.iter().copied().eq(0..=1_024));
+    // Large messages fill their share of the memory first.
+    let large = Chat(0, "y".repeat(1_000));
+    let mut sent = 0;
+    while room.server.send(id, &large).is_ok() {
+        sent += 1;
+    }
+    assert!((200..260).contains(&sent), "{sent} of about 1,000 bytes");
+    room.settle();
+    assert_eq!(polled(|| room.guests[0].client.poll_message::<Chat>()).len(), sent);
+}
+
+#[test]
+fn a_message_that_cannot_be_sent_changes_nothing() {
+    let mut room = Room::new(ServerConfig::default(), register);
+    register_on_server(&mut room.server);
+    let id = room.enter();
+    assert_eq!(room.guests[0].client.send(&Score(1)), Err(SendError::NotConnected));
+    assert_eq!(room.server.send(id, &Score(1)), Err(SendError::NotConnected));
+    room.settle();
+    let large = Chat(0, "z".repeat(4_000));
+    let error = room.guests[0].client.send(&large).expect_err("larger than a packet");
+    assert!(matches!(error, SendError::TooLarge { bits: 32_052, max_bits: 9_283 }), "{error}");
+    room.guests[0].client.send(&Score(2)).unwrap();
+    room.step();
+    assert_eq!(polled(|| room.server.poll_message::<Score>()), [(id, Score(2))]);
+    assert_eq!(polled(|| room.server.poll_message::<Chat>()), []);
+    room.server.disconnect(id);
+    assert_eq!(room.server.send(id, &Score(1)), Err(SendError::NotConnected));
+}
+
+#[test]
+fn a_reference_in_a_message_is_the_object_or_null() {
+    let (mut room, player) = Room::furnished(ServerConfig::default(), register, 1, |server| {
+        register_on_server(server);
+        server.spawn(Player { health: 1 })
+    });
+    let id = room.guests[0].id;
+    room.guests[0].client.send(&Aim(player)).unwrap();
+    // The message arrives with the opening of the object.
+    let later = room.server.spawn(Player { health: 2 });
+    let hidden = room.server.spawn(Player { health: 3 });
+    room.server.set_visible(id, hidden, false);
+    room.server.send(id, &Aim(later)).unwrap();
+    room.server.send(id, &Aim(hidden)).unwrap();
+    room.server.despawn(player);
+    room.step();
+    assert_eq!(polled(|| room.server.poll_message::<Aim>()), [(id, Aim(ObjectRef::NULL))]);
+    assert_eq!(polled(|| room.guests[0].client.poll_message::<Aim>()), [Aim(later), Aim(ObjectRef::NULL)]);
+}
+
+#[test]
+fn messages_that_nobody_polls_end_the_connection_before_they_fill_the_memory() {
+    let mut room = room(ServerConfig::default());
+    let id = room.guests[0].id;
+    for number in 0..6_000 {
+        if room.guests[0].client.send(&Score(number)).is_err() {
+            room.step();
+        }
+    }
+    room.step();
+    let reason = room.closed(0).expect("the server has closed the connection");
+    assert!(matches!(&reason, DisconnectReason::Protocol(why) if why.contains("`Score`")), "{reason}");
+    // What arrived before can still be polled.
+    assert_eq!(polled(|| room.server.poll_message::<Score>()).len(), 4_096);
+    assert_eq!(room.server.send(id, &Score(0)), Err(SendError::NotConnected));
+}
+
+#[test]
+fn r21_sides_with_other_messages_refuse_each_other() {
+    for (other, said) in [
+        (
+            (|client: &mut Client| {
+                client.register_message::<Score>(Channel::Ordered);
+            }) as fn(&mut Client),
+            "message Score",
+        ),
+        (|_| {}, "message Score"),
+        (
+            |client| {
+                client
+                    .register_message::<Score>(Channel::Unordered)
+                    .register_message::<Chat>(Channel::Ordered);
+            },
+            "message Chat",
+        ),
+    ] {
+        let mut room = Room::new(ServerConfig::default(), other);
+        room.server.register_message::<Score>(Channel::Unordered);
+        room.enter();
+        (0..20).for_each(|_| _ = room.step());
+        let reason = room.closed(0).expect("refused");
+        assert!(matches!(reason, DisconnectReason::Layouts(_)), "{reason}");
+        assert!(reason.to_string().contains(said), "{reason}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "call `register_message` on both sides")]
+fn a_type_that_is_not_registered_is_named() {
+    let mut room = Room::new(ServerConfig::default(), |_| {});
+    let id = room.enter();
+    _ = room.server.send(id, &Score(1));
+}
+
+#[test]
+fn a_small_message_beside_others_takes_few_bytes() {
+    let mut room = room(ServerConfig::default());
+    let mut bytes = |count: u32| {
+        (0..count).for_each(|number| room.guests[0].client.send(&Score(number)).unwrap());
+        let packets = room.replies(0);
+        room.hear(0, &packets);
+        room.settle();
+        size(&packets)
+    };
+    let (one, many) = (bytes(1), bytes(101));
+    assert!(one <= 20, "{one} bytes for 4 bytes alone");
+    assert!((many - one) <= 101 * 6, "{many} bytes for 101 messages of 4 bytes");
+}
