@@ -9,7 +9,7 @@ use pair::world::{World, changes};
 use pair::{Pair, handles};
 use proptest::prelude::*;
 use repl::tools::{Changelist, Class};
-use repl::{NetSerialize, Replicated, WriteError};
+use repl::{FastArray, NetSerialize, OrderedFastArray, Replicated, WriteError};
 
 #[derive(Replicated, Default)]
 #[replicated(all)]
@@ -231,6 +231,8 @@ fn s13_a_unit_that_only_grows_or_only_shrinks_is_listed() {
         set: BTreeSet<u8>,
         name: String,
         maybe: Option<u8>,
+        items: FastArray<u8>,
+        queue: OrderedFastArray<u8>,
     }
     #[derive(Replicated, Default)]
     #[replicated(all)]
@@ -238,12 +240,18 @@ fn s13_a_unit_that_only_grows_or_only_shrinks_is_listed() {
         #[replicated(atomic)]
         load: Load,
     }
-    let edits: [fn(&mut Load); 10] = [
+    let edits: [fn(&mut Load); 16] = [
         |load| load.list.push(0),
         |load| _ = load.map.insert(1, 0),
         |load| _ = load.set.insert(1),
         |load| load.name.push('a'),
         |load| load.maybe = Some(0),
+        |load| _ = load.items.push(0),
+        |load| _ = load.queue.push(0),
+        |load| load.items[0] = 1,
+        |load| load.queue.swap(0, 1),
+        |load| _ = load.items.pop(),
+        |load| _ = load.queue.pop(),
         |load| _ = load.list.pop(),
         |load| _ = load.map.remove(&1),
         |load| _ = load.set.remove(&1),
@@ -252,7 +260,8 @@ fn s13_a_unit_that_only_grows_or_only_shrinks_is_listed() {
     ];
     let mut pair = Pair::<Cart>::from(|| {
         let (map, set) = (BTreeMap::from([(7, 7)]), BTreeSet::from([7]));
-        Cart { load: Load { list: vec![7], map, set, name: "g".into(), maybe: None } }
+        let (items, queue) = ([7].into(), [7].into());
+        Cart { load: Load { list: vec![7], map, set, name: "g".into(), maybe: None, items, queue } }
     });
     for (at, edit) in edits.into_iter().enumerate() {
         let changes = pair.edit(|cart| edit(&mut cart.load));

@@ -42,6 +42,23 @@ impl<A: KeyedShadow + KeyedReplica + Preload> Collection<ItemId> for A {
         ids
     }
 
+    fn is_same_whole(
+        &self,
+        other: &dyn Collection<ItemId>,
+        is_same: &mut dyn FnMut(*const u8, *const u8) -> bool,
+    ) -> bool {
+        let other = typed::<_, A>(other);
+        let (mut ids, mut same) =
+            (Vec::with_capacity(Keyed::len(other)), Keyed::len(self) == Keyed::len(other));
+        Keyed::ids(other, &mut |id| ids.push(id));
+        let mut ids = ids.into_iter();
+        Keyed::ids(self, &mut |id| {
+            let both = self.element(&id).zip(ids.next().and_then(|id| other.element(&id)));
+            same = same && both.is_some_and(|(one, other)| is_same(one, other));
+        });
+        same
+    }
+
     fn element(&self, &id: &ItemId) -> Option<*const u8> {
         self.item(id).map(|item| ptr::from_ref(item).cast())
     }

@@ -344,7 +344,7 @@ unsafe fn identical_collection<I: Identity>(
     // SAFETY: the same holds for the other value.
     let other = unsafe { &*(shape.as_ref)(other) };
     let element = property.element(shape.element);
-    one.is_same(other, &mut |one, other| {
+    one.is_same_whole(other, &mut |one, other| {
         // SAFETY: the collections returned elements, which have the shape that they state.
         unsafe { identical_shape(element, one, other) }
     })

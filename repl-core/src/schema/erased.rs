@@ -53,6 +53,17 @@ pub(crate) trait Collection<I: Identity>: Any {
             })
     }
 
+    /// Whether both are the same as whole values: the same entries, or the same items in the same order. The
+    /// ids of items do not count, because the shadow of a whole value is a clone, and the items of a clone have
+    /// ids of their own (S137). `is_same` compares two elements. O(elements).
+    fn is_same_whole(
+        &self,
+        other: &dyn Collection<I>,
+        is_same: &mut dyn FnMut(*const u8, *const u8) -> bool,
+    ) -> bool {
+        self.is_same(other, is_same)
+    }
+
     /// Whether this shadow is up to date with `live`. The result is always false for maps, because maps do
     /// not record changes. O(1).
     fn is_up_to_date(&self, _: &dyn Collection<I>) -> bool {
