@@ -1,5 +1,5 @@
-//! The reports of a client about its objects and its connection, besides values: owner, role, class, changes,
-//! and the server's tick.
+//! The reports of a client about its objects and its connection, besides values: owner, role, class and
+//! changes.
 //!
 //! *Invariant:* once packets arrive, the owner and the role on a client are those on the server, whatever was
 //! lost before.
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use repl::prelude::*;
-use repl::{CloseReason, DisconnectReason, Guid, Interpolated};
+use repl::{CloseReason, DisconnectReason, Guid};
 
 use support::{Room, TICK};
 
@@ -416,85 +416,6 @@ fn an_object_that_changes_again_before_the_next_look_is_still_new() {
     let found: Vec<_> = changes.iter().map(|change| (change.object, change.is_new)).collect();
     assert_eq!(found, [(player, false), (second, true)]);
     assert_eq!(changes[1].properties().iter().collect::<Vec<_>>(), ["health", "score"]);
-}
-
-#[test]
-fn the_server_tick_is_that_of_the_newest_packet() {
-    let (mut room, player, _) = room(1);
-    for round in 0..600_u16 {
-        if round % 7 != 0 {
-            room.server[player].health = round;
-        }
-        let packets = room.tick_one();
-        if round % 3 == 0 {
-            continue;
-        }
-        room.deliver(0, &packets);
-        if !packets.is_empty() {
-            assert_eq!(room.client().server_tick(), Some(room.server.ticks()), "round {round}");
-        }
-        room.acknowledge();
-    }
-}
-
-#[test]
-fn the_server_tick_is_right_after_a_silence_around_the_span_of_its_short_form() {
-    for silence in 254..259 {
-        let (mut room, player, _) = room(1);
-        let known = room.client().server_tick().expect("packets arrived");
-        while room.server.ticks() < known + silence {
-            room.acknowledge();
-            room.tick();
-        }
-        room.server[player].health = 5;
-        room.step();
-        assert_eq!(room.client()[player].health, 5);
-        assert_eq!(
-            room.client().server_tick(),
-            Some(room.server.ticks()),
-            "{silence} ticks without a packet"
-        );
-    }
-}
-
-#[test]
-fn a_value_is_drawn_between_the_ticks_of_the_server_as_the_clock_of_the_client_says() {
-    let (mut room, player, _) = room(1);
-    let mut score = Interpolated::new(4);
-    for tick in 0..200_u16 {
-        // Each tick of the server, the value grows by as much as the number of the tick.
-        room.server[player].score = room.server.ticks() as u16 + 1;
-        let packets = room.tick_one();
-        room.deliver(0, &packets);
-        room.acknowledge();
-        let client = room.client();
-        score.push(client.server_tick().expect("a packet arrived"), f64::from(client[player].score));
-        let shown = client.clock().shown_tick();
-        assert!(shown.is_some() || tick < 7, "eight ticks are enough");
-        if let Some(shown) = shown {
-            assert_eq!(score.at(shown), Some(shown), "tick {tick}");
-            assert!((room.server.ticks() as f64 - shown - 1.0).abs() < 0.1, "{shown} in tick {tick}");
-        }
-    }
-    assert_eq!(room.client().clock().interval(), Some(TICK));
-}
-
-#[test]
-fn a_packet_that_comes_late_does_not_turn_the_server_tick_back() {
-    let (mut room, player, chest) = room(1);
-    for round in 1..20 {
-        // The packets are about different objects, so both are applied in any order.
-        room.server[player].health = round;
-        let first = room.tick_one();
-        room.server[chest].gold = round.into();
-        let second = room.tick_one();
-        for packets in [&second, &first] {
-            room.deliver(0, packets);
-            assert_eq!(room.client().server_tick(), Some(room.server.ticks()), "round {round}");
-        }
-        assert_eq!((room.client()[player].health, room.client()[chest].gold), (round, round.into()));
-        room.acknowledge();
-    }
 }
 
 #[test]
