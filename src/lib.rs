@@ -164,7 +164,7 @@
 //! use repl::Channel;
 //! use repl::prelude::*;
 //!
-//! #[derive(NetSerialize)]
+//! #[derive(NetSerialize, Clone)]
 //! struct Chat(String);
 //!
 //! let mut client = Client::new(ClientConfig::default(), 1);
