@@ -20,20 +20,10 @@ pub(crate) const fn held_bytes(bytes: usize) -> usize {
 /// messages of other types. If messages of several kinds must be in one order, make them one enum.
 ///
 /// ```
-/// use repl_core::{NetSerialize, ObjectRef};
-/// use repl_net::Channel;
-/// # use repl_net::{Client, ClientConfig};
-/// # struct Chat(String);
-/// # repl_core::leaf!(Chat);
-/// # impl NetSerialize for Chat {
-/// #     const WIRE_NAME: &'static str = "Chat";
-/// #     fn write(&self, writer: &mut repl_core::BitWriter) -> Result<(), repl_core::WriteError> { self.0.write(writer) }
-/// #     fn read(reader: &mut repl_core::BitReader<'_>, references: &mut repl_core::ReferenceMap<'_>) -> Result<Self, repl_core::ReadError> {
-/// #         Ok(Self(String::read(reader, references)?))
-/// #     }
-/// # }
-/// # let mut client = Client::new(ClientConfig::default(), 1);
-/// client.register_message::<Chat>(Channel::Ordered);
+/// use repl_net::{Channel, Client, ClientConfig};
+///
+/// let mut client = Client::new(ClientConfig::default(), 1);
+/// client.register_message::<String>(Channel::Ordered);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
