@@ -156,9 +156,10 @@
 //! - [`is_synchronized`](Client::is_synchronized) returns whether everything has arrived that existed when
 //!   the client joined.
 //!
-//! **Send messages.** What belongs to no object is a message: a value of a type that both sides have registered
-//! with a [`Channel`], before the first connection. [`Client::send`] and [`Server::send`] send it in the next
-//! tick, and `poll_message` returns what arrived:
+//! **Send messages.** A message is a value that belongs to no object, for example a line of a chat or the input
+//! of a player. Both sides register the types of their messages, each with a [`Channel`], before the first
+//! connection. [`Client::send`] and [`Server::send`] send a message in the next tick. `poll_message` returns
+//! the messages that arrived:
 //!
 //! ```
 //! use repl::Channel;
@@ -184,12 +185,11 @@
 //!
 //! - The crate opens no socket and starts no thread. It does not encrypt or authenticate: the checksum of a
 //!   packet detects damage, not forgery.
-//! - The crate does not predict: a client shows what has arrived, and may write over it. [`Interpolated`] helps
-//!   to draw what lies between two ticks.
+//! - The crate does not predict: a client shows what has arrived, and may write over it. [`Interpolated`]
+//!   computes values between two ticks.
 //! - The crate does not choose what to send by distance or priority: a connection sees every object except
 //!   those hidden with [`set_visible`](Server::set_visible).
-//! - The crate makes no remote calls, and clients send no state. They send messages, which are not larger than
-//!   a packet.
+//! - The crate makes no remote calls. Clients send no state, only messages. A message must fit into a packet.
 //! - The crate sends a `Vec` by index, so an insertion in the middle sends all later elements too.
 //!   [`FastArray`] sends items by id, [maps and sets](Map) send entries by key.
 //! - The crate does not find out which predicted item the server confirms. [`fast_array`] shows the few lines

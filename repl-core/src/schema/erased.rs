@@ -53,9 +53,9 @@ pub(crate) trait Collection<I: Identity>: Any {
             })
     }
 
-    /// Whether both are the same as whole values: the same entries, or the same items in the same order. The
-    /// ids of items do not count, because the shadow of a whole value is a clone, and the items of a clone have
-    /// ids of their own (S137). `is_same` compares two elements. O(elements).
+    /// Whether both are the same as whole values: the same entries, or the same items in the same order.
+    /// `is_same` compares two elements. The ids of items are not compared. The shadow of a whole value is a
+    /// clone, and the items of a clone have new ids (S137). O(elements).
     fn is_same_whole(
         &self,
         other: &dyn Collection<I>,

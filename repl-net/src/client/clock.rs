@@ -176,7 +176,7 @@ mod tests {
 
     const TICK: Duration = Duration::from_millis(50);
 
-    /// A client whose packets take 30 ms and a random part of `jitter`. One of `loss` packets does not arrive.
+    /// A client. Each packet to it takes 30 ms and a random part of the jitter. Some packets are lost.
     struct Link {
         clock: ServerClock,
         rng: Rng,

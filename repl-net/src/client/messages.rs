@@ -9,7 +9,6 @@ use repl_core::NetSerialize;
 use super::Client;
 use crate::messages::channel::{Channel, SendError};
 use crate::transport::acks::{AckRanges, Received};
-use crate::transport::in_flight::Delivery;
 use crate::transport::sequence::Sequence;
 
 impl Client {
@@ -71,18 +70,14 @@ impl Client {
                 sequence = sequence.next();
             }
         }
-        let Some(newest) = newest else { return };
-        if let Some(congestion) = &mut self.outbox.congestion {
-            congestion.acked(newest, now);
+        if let Some(newest) = newest {
+            self.link.acked(newest, self.outbox.acked(newest, now));
         }
-        self.link.acked(newest, self.outbox.send_times.take(newest, now));
-        self.outbox.in_flight.trim();
     }
 
     fn arrived(&mut self, sequence: Sequence) {
-        let Some(bytes) = self.outbox.in_flight.resolve(sequence, Delivery::Arrived) else { return };
-        if let Some(congestion) = &mut self.outbox.congestion {
-            congestion.arrived(sequence, bytes);
+        if !self.outbox.arrived(sequence) {
+            return;
         }
         self.link.timeouts = 0;
         if let Some(contents) = self.outbox.in_flight.take_contents(sequence) {
@@ -92,18 +87,11 @@ impl Client {
 
     /// Gives up the packets that took too long. Their reliable messages are sent again.
     fn give_up_lost(&mut self, now: Duration) {
-        let unknown = self.outbox.in_flight.unknown();
-        let is_lost = |(sequence, sent_at): &(Sequence, Duration)| {
-            self.link.is_lost(*sequence, now.saturating_sub(*sent_at))
-        };
-        let overdue: Vec<Sequence> = unknown.take_while(is_lost).map(|(sequence, _)| sequence).collect();
-        let has_timed_out = overdue.iter().any(|sequence| !self.link.is_overtaken(*sequence));
+        let (overdue, has_timed_out) = self.link.overdue(self.outbox.in_flight.unknown(), now);
         for sequence in overdue {
-            let Some(bytes) = self.outbox.in_flight.resolve(sequence, Delivery::Lost) else { continue };
-            if let Some(congestion) = &mut self.outbox.congestion {
-                congestion.lost(sequence, bytes);
-            }
-            if let Some(contents) = self.outbox.in_flight.take_contents(sequence) {
+            if self.outbox.lost(sequence)
+                && let Some(contents) = self.outbox.in_flight.take_contents(sequence)
+            {
                 self.exchange.outgoing.lost(sequence, &contents.messages);
             }
         }

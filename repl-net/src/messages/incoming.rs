@@ -51,7 +51,7 @@ impl Incoming {
     /// # Errors
     /// If an honest peer cannot have sent them.
     pub(crate) fn check(&self, messages: &[ReceivedMessage<'_>]) -> Result<(), ReadError> {
-        // An honest peer stops at the limit, and a packet more is stored at most.
+        // An honest peer never exceeds the limit. Another peer exceeds it by at most one packet.
         if self.bytes > MAX_BYTES {
             return Err(ReadError::TooLong { len: self.bytes, max: MAX_BYTES });
         }

@@ -38,8 +38,8 @@ trait Inbox<F>: Any + Send + Sync {
     /// Checks that a message can be read, whatever objects exist.
     fn check(&self, content: BitSlice<'_>) -> Result<(), ReadError>;
 
-    /// Reads a message and stores it. Returns `false` if too many messages of the sender are unread. A message
-    /// that cannot be read because an object does not exist is dropped.
+    /// Reads a message and stores it. Returns `false` if too many messages of the sender are unread. Drops a
+    /// message that cannot be read because an object in it does not exist.
     fn push(&mut self, from: F, content: BitSlice<'_>, objects: &dyn Objects) -> bool;
 
     fn as_any_mut(&mut self) -> &mut dyn Any;

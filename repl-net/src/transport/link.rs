@@ -59,6 +59,20 @@ impl LinkHealth {
         age >= timeout || self.is_overtaken(sequence) && age >= self.round_trip.smoothed() + jitter
     }
 
+    /// Returns the packets that count as lost, among the packets that may still arrive, and whether any of them
+    /// has timed out. `unknown` has the time when each packet was sent, in the order of their numbers.
+    pub(crate) fn overdue(
+        &self,
+        unknown: impl Iterator<Item = (Sequence, Duration)>,
+        now: Duration,
+    ) -> (Vec<Sequence>, bool) {
+        let is_lost =
+            |&(sequence, sent_at): &(Sequence, Duration)| self.is_lost(sequence, now.saturating_sub(sent_at));
+        let overdue: Vec<Sequence> = unknown.take_while(is_lost).map(|(sequence, _)| sequence).collect();
+        let has_timed_out = overdue.iter().any(|sequence| !self.is_overtaken(*sequence));
+        (overdue, has_timed_out)
+    }
+
     /// Returns whether the link has been silent for so long that packets must be sent from time to time to
     /// probe it.
     pub(crate) fn is_silent(&self) -> bool {

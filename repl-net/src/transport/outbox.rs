@@ -11,7 +11,7 @@ use repl_core::{BitSlice, BitWriter};
 
 use super::acks::Received;
 use super::congestion::Congestion;
-use super::in_flight::{InFlight, Record, Sent};
+use super::in_flight::{Delivery, InFlight, Record, Sent};
 use super::message::{MessageWriter, SentMessage};
 use super::packet::{self, Header, LastSeed, PacketKind, Salt};
 use super::rtt::SendTimes;
@@ -368,6 +368,34 @@ impl Outbox {
     /// Appends values to the packet that is being filled.
     pub(crate) fn append(&mut self, values: BitSlice<'_>) {
         self.writer.append(values);
+    }
+
+    /// Notes that a packet has arrived. Returns whether this was unknown.
+    pub(crate) fn arrived(&mut self, sequence: Sequence) -> bool {
+        let bytes = self.in_flight.resolve(sequence, Delivery::Arrived);
+        if let (Some(bytes), Some(congestion)) = (bytes, &mut self.congestion) {
+            congestion.arrived(sequence, bytes);
+        }
+        bytes.is_some()
+    }
+
+    /// Ends the handling of acks, of which `newest` is the newest packet. Returns the time since this packet
+    /// was sent, if the time is known.
+    pub(crate) fn acked(&mut self, newest: Sequence, now: Duration) -> Option<Duration> {
+        if let Some(congestion) = &mut self.congestion {
+            congestion.acked(newest, now);
+        }
+        self.in_flight.trim();
+        self.send_times.take(newest, now)
+    }
+
+    /// Notes that a packet counts as lost. Returns whether it could still have arrived.
+    pub(crate) fn lost(&mut self, sequence: Sequence) -> bool {
+        let bytes = self.in_flight.resolve(sequence, Delivery::Lost);
+        if let (Some(bytes), Some(congestion)) = (bytes, &mut self.congestion) {
+            congestion.lost(sequence, bytes);
+        }
+        bytes.is_some()
     }
 
     /// Completes the packet that is being filled, if there is one.

@@ -43,8 +43,8 @@ pub(crate) struct Connection {
     pub(crate) outbox: Outbox,
     /// The number of the first packet in each direction.
     first: Sequence,
-    /// The client's packets that have arrived. Only packets with messages are acked; for all others the record
-    /// detects repeated and late packets.
+    /// The client's packets that have arrived. This record detects repeated and late packets, and contains
+    /// what the server acks after a packet with messages.
     heard: Received,
     pub(crate) link: LinkHealth,
     objects: ObjectStates,

@@ -13,7 +13,7 @@ use super::Connection;
 use super::objects::LostOpening;
 use crate::server::world::World;
 use crate::transport::acks::{AckRange, AckRanges};
-use crate::transport::in_flight::{Content, Contents, Delivery, LostObject, Sent};
+use crate::transport::in_flight::{Content, Contents, LostObject, Sent};
 use crate::transport::late::Late;
 use crate::transport::link::RETRY_INTERVAL;
 use crate::transport::sequence::Sequence;
@@ -37,22 +37,16 @@ impl Connection {
             self.acked_late(world, range);
             let mut sequence = range.first.max(self.outbox.in_flight.floor());
             while sequence <= range.last {
-                if let Some(bytes) = self.outbox.in_flight.resolve(sequence, Delivery::Arrived) {
-                    if let Some(congestion) = &mut self.outbox.congestion {
-                        congestion.arrived(sequence, bytes);
-                    }
+                if self.outbox.arrived(sequence) {
                     self.link.timeouts = 0;
                     self.arrived(world, sequence);
                 }
                 sequence = sequence.next();
             }
         }
-        let Some(newest) = newest else { return };
-        if let Some(congestion) = &mut self.outbox.congestion {
-            congestion.acked(newest, now);
+        if let Some(newest) = newest {
+            self.link.acked(newest, self.outbox.acked(newest, now));
         }
-        self.link.acked(newest, self.outbox.send_times.take(newest, now));
-        self.outbox.in_flight.trim();
     }
 
     /// Processes acks of packets that counted as lost. Such acks still show which objects were opened or
@@ -138,12 +132,7 @@ impl Connection {
             // No packet can be overdue, and no silent link must be retried.
             return;
         }
-        let unknown = self.outbox.in_flight.unknown();
-        let is_lost = |(sequence, sent_at): &(Sequence, Duration)| {
-            self.link.is_lost(*sequence, now.saturating_sub(*sent_at))
-        };
-        let overdue: Vec<Sequence> = unknown.take_while(is_lost).map(|(sequence, _)| sequence).collect();
-        let timed_out = overdue.iter().any(|sequence| !self.link.is_overtaken(*sequence));
+        let (overdue, has_timed_out) = self.link.overdue(self.outbox.in_flight.unknown(), now);
         let mut losses = Losses { world, sequence: Sequence::default(), objects: BTreeMap::new() };
         for sequence in overdue {
             losses.sequence = sequence;
@@ -152,7 +141,7 @@ impl Connection {
         self.fold_lost(losses);
         // The records are dropped last, because lost lists are compared with all packets sent since.
         self.outbox.in_flight.trim();
-        self.link.timeouts += u32::from(timed_out);
+        self.link.timeouts += u32::from(has_timed_out);
         if self.link.begin_retry(now) {
             self.retry(now);
         }
@@ -182,9 +171,8 @@ impl Connection {
 
     fn lost(&mut self, losses: &mut Losses<'_>) {
         let sequence = losses.sequence;
-        let Some(bytes) = self.outbox.in_flight.resolve(sequence, Delivery::Lost) else { return };
-        if let Some(congestion) = &mut self.outbox.congestion {
-            congestion.lost(sequence, bytes);
+        if !self.outbox.lost(sequence) {
+            return;
         }
         self.link.packets_lost += 1;
         let Some(mut contents) = self.outbox.in_flight.take_contents(sequence) else { return };
